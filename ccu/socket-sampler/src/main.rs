@@ -1,0 +1,2 @@
+//! socket-sampler.
+fn main() {}

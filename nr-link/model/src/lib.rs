@@ -1,0 +1,1 @@
+//! The NR link model.

@@ -1,0 +1,2 @@
+//! nr-link.
+fn main() {}
