@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# `make demo` and `make test` install what they need and are all that a newcomer has to know.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+BIN := .venv/bin
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+# Asked for late, when the recipe runs: setup/ensure-rust may have to install one first.
+CARGO = PATH="$$(setup/ensure-rust):$$PATH" cargo
+
+.PHONY: help demo test build setup check format bench lock install clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | column -t -s'|'
+
+demo: build ## one run of Reminis over 40 MHz of 5G, and its report
+	$(SUDO) $(BIN)/ccu run --cc reminis --dl --prb 106
+	$(BIN)/ddu analyze
+
+test: build ## every test
+	setup/system-packages test
+	$(CARGO) test --quiet --locked --workspace
+	$(MAKE) --no-print-directory -C kmod test PYTHON=$(CURDIR)/$(BIN)/python
+	$(SUDO) env PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -p no:cacheprovider
+
+setup:
+	@setup/system-packages run
+	@setup/ensure-rust >/dev/null
+	@setup/python-environment
+
+build: setup ## the programs, into .venv/bin
+	$(CARGO) build --quiet --release --locked -p nr-link -p socket-sampler
+	$(MAKE) --no-print-directory -C kmod bpf
+	install -m 755 target/release/nr-link target/release/socket-sampler kmod/build/reminis-bpf $(BIN)/
+	PATH="$$(setup/ensure-rust):$$PATH" .tools/uv/bin/uv pip install --quiet --python $(BIN)/python \
+	  --no-deps --no-build-isolation --editable ccu --editable ddu
+
+check: build ## formatting, types and lints, as CI has them
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy ccu/src ddu/src
+	$(CARGO) fmt --check
+	$(CARGO) clippy --quiet --locked --workspace --all-targets -- -D warnings
+	$(BIN)/clang-format --dry-run -Werror $$(git ls-files 'kmod/*.[ch]')
+
+format: ## puts every file into its standard form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(CARGO) fmt
+	$(BIN)/clang-format -i $$(git ls-files 'kmod/*.[ch]')
+
+lock: ## pins the Python environment anew from setup/requirements.in
+	.tools/uv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
+	  --no-emit-index-url --no-header --no-annotate setup/requirements.in -o setup/requirements.txt
+
+install: build ## `ccu` and `ddu` on everybody's PATH, as links in /usr/local/bin
+	$(SUDO) ln -sf $(CURDIR)/$(BIN)/ccu $(CURDIR)/$(BIN)/ddu /usr/local/bin/
+
+clean: ## what `make build` made; runs/ stays
+	rm -rf .venv .tools target kmod/build
