@@ -1,1 +1,3 @@
 //! The NR link model.
+
+pub mod scenario;

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A scenario: what the channel does, read from a file of `rf-scenarios/`.
+//!
+//! The file is YAML of schema `rf-scenario/1`; `docs/scenarios.md` explains it and
+//! `rf-scenarios/rf-scenario.schema.json` is made from the types below. Reading it is the only
+//! place where it can be wrong: every value of these types obeys its rule, and what was refused
+//! names file, line, rule and mend.
+
+mod capacity;
+mod error;
+mod mobility;
+mod path;
+mod propagation;
+mod quantity;
+mod radio;
+mod read;
+mod series;
+
+pub use capacity::{Capacity, CapacityTrace, Rate, TraceFormat};
+pub use error::ScenarioError;
+pub use mobility::{GaussMarkov, Mobility, Route, RoutePoint};
+pub use path::{Path, PathDirection, QueueLimit, Queues};
+pub use propagation::{Environment, Gnb, LineOfSight, Tr38901};
+pub use quantity::{Decibel, NonNegative, Positive, Ratio};
+pub use radio::{Blocker, Fading, Level, Noise, Radio, Shadowing, Tap, Taps, Tdl, TdlProfile};
+pub use series::{Point, Series};
+
+use serde::Deserialize;
+
+/// Everything that one scenario file says.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// The format of this file.
+    pub schema: Schema,
+    /// What `--scenario` calls it: the file's name without `.yaml`.
+    pub name: String,
+    /// One or two sentences for `ccu list scenarios`.
+    pub summary: String,
+    /// Where the numbers come from: paper and section, clause of a standard, or "chosen, because".
+    pub sources: Vec<String>,
+    /// SPDX identifier under which the file may be shared.
+    pub license: String,
+    /// How long the scenario is, in seconds, until it loops or stops.
+    pub duration_s: Positive,
+    /// What happens then.
+    #[serde(default)]
+    pub at_end: AtEnd,
+    /// A radio channel, from which the MAC makes capacity. Either this or `capacity`.
+    #[serde(default)]
+    pub radio: Option<Radio>,
+    /// Capacity itself, with no radio beneath it. Either this or `radio`.
+    #[serde(default)]
+    pub capacity: Option<Capacity>,
+    /// Delays, loss and buffers, where the source fixes them.
+    #[serde(default)]
+    pub path: Option<Path>,
+}
+
+/// The versions of the format that this library reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum Schema {
+    /// The first one.
+    #[serde(rename = "rf-scenario/1")]
+    V1,
+}
+
+/// What follows the last second of a scenario.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum AtEnd {
+    /// The first second, without a jump.
+    #[default]
+    Loop,
+    /// Silence: no signal and no capacity.
+    Stop,
+}

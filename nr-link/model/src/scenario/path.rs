@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Settings around the air link that a source fixes. `ccu` takes them unless a flag says otherwise.
+
+use serde::Deserialize;
+
+use super::{NonNegative, Ratio};
+
+/// Delays, loss and buffers.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Path {
+    /// From the server to the gNB.
+    #[serde(default)]
+    pub dl: Option<PathDirection>,
+    /// From the gNB to the server.
+    #[serde(default)]
+    pub ul: Option<PathDirection>,
+    /// The buffers before the air link.
+    #[serde(default)]
+    pub queue: Option<Queues>,
+}
+
+/// One direction of the wired part.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PathDirection {
+    /// One-way delay, ms.
+    pub delay_ms: NonNegative,
+    /// Share of packets that is lost at random.
+    #[serde(default)]
+    pub loss_ratio: Option<Ratio>,
+}
+
+/// The limit of each direction's buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Queues {
+    /// Downlink.
+    #[serde(default)]
+    pub dl: Option<QueueLimit>,
+    /// Uplink.
+    #[serde(default)]
+    pub ul: Option<QueueLimit>,
+}
+
+/// What a buffer counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum QueueLimit {
+    /// Packets.
+    Packets(u32),
+    /// Bytes.
+    Bytes(u64),
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Geometry, for path loss by 3GPP TR 38.901.
+
+use serde::Deserialize;
+
+use super::{Decibel, Positive};
+
+/// Path loss, line of sight and shadowing by TR 38.901 clauses 7.4.1, 7.4.2 and 7.4.4.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Tr38901 {
+    /// Which of the report's environments.
+    pub environment: Environment,
+    /// The mast.
+    pub gnb: Gnb,
+    /// Height of the UE's antenna above ground, m.
+    pub ue_height_m: Positive,
+    /// Whether the UE sees the gNB.
+    #[serde(default)]
+    pub line_of_sight: LineOfSight,
+    /// Distance on the ground, m, when `mobility` gives no route.
+    #[serde(default)]
+    pub distance_m: Option<Positive>,
+}
+
+/// The environments of TR 38.901 table 7.2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Environment {
+    /// Urban micro, street canyon.
+    Umi,
+    /// Urban macro.
+    Uma,
+    /// Rural macro.
+    Rma,
+    /// Indoor office, mixed.
+    Inh,
+}
+
+/// The gNB's antenna, at the origin of the route.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Gnb {
+    /// Height above ground, m.
+    pub height_m: Positive,
+    /// What both antennas and their beams add together, dBi.
+    #[serde(default)]
+    pub antenna_gain_dbi: Option<Decibel>,
+}
+
+/// Whether the UE sees the gNB.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum LineOfSight {
+    /// Now and then, with the probability of table 7.4.2-1 and the correlation of table 7.6.3.1-2.
+    #[default]
+    Probable,
+    /// All the way.
+    Always,
+    /// Nowhere.
+    Never,
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The radio channel: how strong, how noisy, and how it fades.
+
+use serde::Deserialize;
+
+use super::{Decibel, Mobility, NonNegative, Positive, Series, Tr38901};
+
+/// A radio channel between one gNB and one UE.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Radio {
+    /// Power of each resource element of the SSB at the gNB's antenna, dBm: `ss-PBCH-BlockPower` of
+    /// TS 38.331. Path loss is this less RSRP (TS 38.213 clause 7.1.1).
+    pub ss_pbch_block_power_dbm: Decibel,
+    /// The mean power that arrives, before shadowing and fading.
+    pub level: Level,
+    /// What stands beside the signal at the UE.
+    pub noise: Noise,
+    /// The same at the gNB; absent: as at the UE.
+    #[serde(default)]
+    pub noise_ul: Option<Noise>,
+    /// Error vector magnitude of the transmitter, per cent (TS 38.104 clause 6.5.2): a ceiling of SINR.
+    #[serde(default)]
+    pub tx_evm_percent: Option<Positive>,
+    /// How the UE moves; absent: it stands still.
+    #[serde(default)]
+    pub mobility: Option<Mobility>,
+    /// Slow variation around the level.
+    #[serde(default)]
+    pub shadowing: Option<Shadowing>,
+    /// Objects that pass through the path at known times.
+    #[serde(default)]
+    pub blockage: Vec<Blocker>,
+    /// Fast variation; absent: none.
+    #[serde(default)]
+    pub fading: Option<Fading>,
+}
+
+/// The mean received power, one of these.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// RSRP, dBm.
+    RsrpDbm(Series),
+    /// Path loss, dB.
+    PathLossDb(Series),
+    /// From geometry, by TR 38.901.
+    Tr38901(Tr38901),
+}
+
+/// Noise and interference, one of these.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Noise {
+    /// Thermal noise at 290 K and this noise figure, dB.
+    FigureDb(Decibel),
+    /// Everything that is not signal, dBm a resource element.
+    FloorDbmPerRe(Series),
+    /// Whatever makes the mean SINR this, dB, at the level above (shadowing and fading vary both).
+    SinrDb(Series),
+}
+
+impl Level {
+    pub(super) fn series(&self) -> Option<&Series> {
+        match self {
+            Self::RsrpDbm(series) | Self::PathLossDb(series) => Some(series),
+            Self::Tr38901(_) => None,
+        }
+    }
+}
+
+impl Noise {
+    pub(super) fn series(&self) -> Option<&Series> {
+        match self {
+            Self::FloorDbmPerRe(series) | Self::SinrDb(series) => Some(series),
+            Self::FigureDb(_) => None,
+        }
+    }
+}
+
+/// Log-normal shadowing with exponential autocorrelation over distance (Gudmundson, 1991;
+/// TR 38.901 clause 7.4.4).
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Shadowing {
+    /// Standard deviation, dB.
+    pub std_db: NonNegative,
+    /// Distance after which the correlation is 1/e, m.
+    pub decorrelation_m: Positive,
+}
+
+/// Something that stands in the path from one time to another.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Blocker {
+    /// When it enters, s.
+    pub from_s: NonNegative,
+    /// When it has left, s.
+    pub to_s: Positive,
+    /// What it takes away, dB.
+    pub loss_db: NonNegative,
+    /// How long it takes to enter and to leave, s.
+    #[serde(default)]
+    pub ramp_s: Option<NonNegative>,
+}
+
+/// Fast fading, one of these. Powers are normalised to sum to 1.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Fading {
+    /// Up to four complex taps, as channel emulators have them.
+    Taps(Taps),
+    /// A tapped delay line of TR 38.901 clause 7.7.2.
+    Tdl(Tdl),
+}
+
+/// One to four taps, sorted by delay.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(try_from = "Vec<Tap>")]
+pub struct Taps(#[cfg_attr(test, schemars(length(min = 1, max = 4)))] Vec<Tap>);
+
+impl Taps {
+    /// What a hardware channel emulator carries (Hercules, section 3.3).
+    pub const MOST: usize = 4;
+
+    /// The taps, by delay.
+    pub fn get(&self) -> &[Tap] {
+        &self.0
+    }
+}
+
+impl TryFrom<Vec<Tap>> for Taps {
+    type Error = String;
+
+    fn try_from(taps: Vec<Tap>) -> Result<Self, String> {
+        let count = taps.len();
+        if count == 0 || count > Self::MOST {
+            return Err(format!(
+                "{count} taps are not 1 to 4; merge taps of nearby delay"
+            ));
+        }
+        if taps
+            .windows(2)
+            .any(|pair| pair[1].delay_ns <= pair[0].delay_ns)
+        {
+            return Err(
+                "taps are not sorted by delay; list the earliest first, each delay once".into(),
+            );
+        }
+        Ok(Self(taps))
+    }
+}
+
+/// One tap of a multipath channel.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Tap {
+    /// Delay after the first, ns.
+    pub delay_ns: NonNegative,
+    /// Mean power beside the others, dB.
+    pub power_db: Decibel,
+    /// Rice's K, dB: a steady part beside the scattered; absent: Rayleigh.
+    #[serde(default)]
+    pub k_factor_db: Option<Decibel>,
+}
+
+/// A TDL channel of TR 38.901, scaled to a delay spread.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Tdl {
+    /// Which table, 7.7.2-1 to -5.
+    pub profile: TdlProfile,
+    /// RMS delay spread, ns (clause 7.7.3).
+    pub delay_spread_ns: NonNegative,
+}
+
+/// The tapped delay lines of TR 38.901.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum TdlProfile {
+    /// No line of sight.
+    A,
+    /// No line of sight.
+    B,
+    /// No line of sight.
+    C,
+    /// Line of sight, K = 13.3 dB.
+    D,
+    /// Line of sight, K = 22 dB.
+    E,
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A value over time: one number, or stamped points with straight lines between them.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
+
+/// A value over the time of the scenario: `-50`, or `[[0, -50], [10, -60]]`.
+///
+/// Between points it goes straight; before the first and after the last it goes straight from the
+/// last to the first of the next loop, so that a loop never jumps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    points: Vec<Point>,
+}
+
+/// A stamp and the value at it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// Seconds since the scenario began.
+    pub t_s: f64,
+    /// The value, in the unit of the series.
+    pub value: f64,
+}
+
+impl Series {
+    /// A value that never changes.
+    pub fn constant(value: f64) -> Self {
+        Self {
+            points: vec![Point { t_s: 0.0, value }],
+        }
+    }
+
+    /// The points, sorted by time; at least one.
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
+
+    /// The value `t_s` into a scenario that lasts `duration_s`; O(log n).
+    pub fn at(&self, t_s: f64, duration_s: f64) -> f64 {
+        let next = self.points.partition_point(|point| point.t_s <= t_s);
+        let last = self.points.len() - 1;
+        let (before, after) = match next {
+            0 => (self.points[last].earlier_by(duration_s), self.points[0]),
+            n if n > last => (self.points[last], self.points[0].earlier_by(-duration_s)),
+            n => (self.points[n - 1], self.points[n]),
+        };
+        let share = (t_s - before.t_s) / (after.t_s - before.t_s);
+        before.value + share * (after.value - before.value)
+    }
+}
+
+impl Point {
+    fn earlier_by(self, seconds: f64) -> Self {
+        Self {
+            t_s: self.t_s - seconds,
+            ..self
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Series {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(SeriesVisitor)
+    }
+}
+
+struct SeriesVisitor;
+
+impl<'de> Visitor<'de> for SeriesVisitor {
+    type Value = Series;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number, or a list of [seconds, value]")
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Series, E> {
+        finite(value).map(Series::constant)
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Series, E> {
+        Ok(Series::constant(value as f64))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Series, E> {
+        Ok(Series::constant(value as f64))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut rows: A) -> Result<Series, A::Error> {
+        let mut points: Vec<Point> = Vec::new();
+        while let Some(point) = rows.next_element_seed(PointAfter(points.last().map(|p| p.t_s)))? {
+            points.push(point);
+        }
+        if points.is_empty() {
+            return Err(A::Error::custom(
+                "a series has no points; write at least [0, value]",
+            ));
+        }
+        Ok(Series { points })
+    }
+}
+
+/// Reads one `[seconds, value]` that has to come after the stamp before it.
+struct PointAfter(Option<f64>);
+
+impl<'de> DeserializeSeed<'de> for PointAfter {
+    type Value = Point;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Point, D::Error> {
+        let [t_s, value] = <[f64; 2]>::deserialize(deserializer)?;
+        finite::<D::Error>(t_s)?;
+        finite::<D::Error>(value)?;
+        match self.0 {
+            None if t_s < 0.0 => Err(D::Error::custom(format!(
+                "stamp {t_s} s is before the scenario begins; count seconds from 0"
+            ))),
+            Some(before) if t_s <= before => Err(D::Error::custom(format!(
+                "stamp {t_s} s does not come after {before} s; sort the points and keep one each stamp"
+            ))),
+            _ => Ok(Point { t_s, value }),
+        }
+    }
+}
+
+fn finite<E: Error>(value: f64) -> Result<f64, E> {
+    if value.is_finite() {
+        Ok(value)
+    } else {
+        Err(E::custom(format!(
+            "{value} is not a finite number; leave the point out"
+        )))
+    }
+}
+
+#[cfg(test)]
+impl schemars::JsonSchema for Series {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Series".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "A value over time: one number, or [seconds, value] points sorted by time.",
+            "oneOf": [
+                {"type": "number"},
+                {"type": "array", "minItems": 1, "items": {
+                    "type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "number"}}}
+            ]
+        })
+    }
+}
