@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * reminis-bpf: registers the BPF congestion control "reminis" for as long as
+ * it runs, and writes its trace. docs/reminis.md describes the commands.
+ *
+ * stdout carries JSON only, one line per event; errors go to stderr.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include "machine.h"
+#include "options.h" /* before the skeleton, which uses its types */
+#include "../build/reminis.skel.h"
+#include "registration.h"
+#include "trace.h"
+
+#define DRAIN_PERIOD_NS 50000000 /* the ring holds twice as much at 100 records per ms */
+
+static const char usage[] =
+	"usage: reminis-bpf run [--dtt TIME] [--dtt-factor X] [--port-dtt PORT=TIME]…\n"
+	"                       [--trace FILE.csv] [--seed N] [--no-pacing] [--verbose]\n"
+	"                       [--no-nde] [--nde-mean] [--no-ps] [--no-cm] [--no-aimd]\n"
+	"                       [--ewma] [--fresh-rtt] [--jump-to-4]\n"
+	"       reminis-bpf status      what is registered, and what this kernel offers\n"
+	"       reminis-bpf clean       remove what a killed loader left registered\n"
+	"TIME has a unit: 30ms, 0.03s, 30000us.\n";
+
+static volatile sig_atomic_t stopping;
+static char libbpf_log[1 << 20]; /* the verifier's account of a refusal */
+static size_t libbpf_log_length;
+
+static void on_signal(int signal)
+{
+	stopping = signal;
+}
+
+static int keep_log(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	size_t room = sizeof(libbpf_log) - libbpf_log_length;
+	int written;
+
+	if (level == LIBBPF_DEBUG || room < 2)
+		return 0;
+	written = vsnprintf(libbpf_log + libbpf_log_length, room, format, arguments);
+	if (written > 0)
+		libbpf_log_length += (size_t)written < room ? (size_t)written : room - 1;
+	return written;
+}
+
+static int fail(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	fprintf(stderr, "reminis-bpf: ");
+	vfprintf(stderr, format, arguments);
+	fprintf(stderr, "\n");
+	va_end(arguments);
+	return 1;
+}
+
+/* The verifier's verdict stands on the line before its statistics ("processed N insns"). */
+static void print_refusal(void)
+{
+	char *end = strstr(libbpf_log, "\nprocessed "), *start = end;
+
+	if (!end)
+		return;
+	while (start > libbpf_log && start[-1] != '\n')
+		start--;
+	fprintf(stderr, "reminis-bpf: the kernel's verifier says: %.*s (--verbose shows all)\n",
+		(int)(end - start), start);
+}
+
+static int fail_to_load(int error, bool verbose)
+{
+	if (verbose)
+		fputs(libbpf_log, stderr);
+	else
+		print_refusal();
+	if (error == EPERM)
+		return fail(
+			"loading was refused: no permission for BPF or for locked memory; run as "
+			"root, and on kernels before 5.11 raise `ulimit -l`");
+	return fail("the kernel did not accept the BPF program: %s", strerror(error));
+}
+
+static int fail_to_register(int error)
+{
+	struct registered registered = find_registered();
+
+	if (registered.holder == HOLDER_NONE)
+		return fail("the kernel did not register the congestion control: %s",
+			    strerror(error));
+	if (registered.holder == HOLDER_MODULE)
+		return fail("the name reminis is taken by the module tcp_reminis: use that, or "
+			    "`rmmod tcp_reminis`");
+	if (registered.holder == HOLDER_OTHER)
+		return fail("the name reminis is taken by another program's congestion control");
+	if (registered.pid)
+		return fail(
+			"reminis is already registered by process %d (reminis-bpf): end that first",
+			registered.pid);
+	return fail(
+		"reminis was left registered by a killed loader: `reminis-bpf clean` removes it");
+}
+
+static struct reminis_bpf *load(const struct options *options, const struct machine *machine)
+{
+	struct reminis_bpf *skeleton = reminis_bpf__open();
+	struct bpf_map *ops;
+	int error;
+
+	if (!skeleton)
+		return NULL;
+	ops = skeleton->maps.reminis_testbed;
+	skeleton->rodata->pacing = options->pacing;
+	skeleton->rodata->tracing = options->trace_path != NULL;
+	memcpy((void *)&skeleton->rodata->params, &options->params, sizeof(options->params));
+	if (machine->links)
+		bpf_map__set_map_flags(ops, bpf_map__map_flags(ops) | MAP_FLAG_LINK);
+	error = reminis_bpf__load(skeleton);
+	for (uint32_t i = 0; !error && i < options->port_count; i++)
+		error = bpf_map__update_elem(skeleton->maps.port_dtt, &options->ports[i].port,
+					     sizeof(uint32_t), &options->ports[i].dtt_us,
+					     sizeof(uint32_t), BPF_ANY);
+	if (!error)
+		return skeleton;
+	reminis_bpf__destroy(skeleton);
+	errno = -error;
+	return NULL;
+}
+
+static void print_ready(const struct reminis_bpf *skeleton, const struct options *options,
+			bool persistent)
+{
+	uint32_t switches = skeleton->rodata->params.switches;
+	const char *comma = "";
+
+	printf("{\"event\":\"ready\",\"cc\":\"" CC_NAME
+	       "\",\"implementation\":\"bpf\",\"dtt_us\":");
+	if (skeleton->rodata->params.dtt_us)
+		printf("%u", skeleton->rodata->params.dtt_us);
+	else
+		printf("null");
+	printf(",\"dtt_factor\":%.4f,\"seed\":%u,\"pacing\":%s,\"switches\":[",
+	       skeleton->rodata->params.dtt_factor_q16 / 65536.0, skeleton->rodata->params.seed,
+	       skeleton->rodata->pacing ? "true" : "false");
+	for (size_t i = 0; i < sizeof(switch_names) / sizeof(*switch_names); i++)
+		if (switches & switch_names[i].flag) {
+			printf("%s\"%s\"", comma, switch_names[i].name);
+			comma = ",";
+		}
+	printf("],\"port_dtt_us\":{");
+	for (uint32_t i = 0; i < options->port_count; i++)
+		printf("%s\"%u\":%u", i ? "," : "", options->ports[i].port,
+		       options->ports[i].dtt_us);
+	printf("},\"outlives_loader\":%s}\n", persistent ? "true" : "false");
+	fflush(stdout);
+}
+
+static int on_record(void *context, void *data, size_t size)
+{
+	(void)size;
+	trace_write(context, data);
+	return 0;
+}
+
+/*
+ * Until a signal, or until the parent is gone. The parent is watched rather than asked for a
+ * signal (PR_SET_PDEATHSIG), which would come when only the thread that started us ends.
+ */
+static void drain(struct ring_buffer *ring, struct trace_file *trace)
+{
+	const struct timespec period = {.tv_nsec = DRAIN_PERIOD_NS};
+	pid_t parent = getppid();
+
+	while (!stopping && getppid() == parent) {
+		nanosleep(&period, NULL);
+		trace_sync_clock(trace);
+		ring_buffer__consume(ring);
+		if (trace->csv)
+			fflush(trace->csv);
+	}
+}
+
+static int run_registered(struct reminis_bpf *skeleton, const struct options *options,
+			  const struct machine *machine, struct trace_file *trace)
+{
+	int ops_fd = bpf_map__fd(skeleton->maps.reminis_testbed);
+	struct ring_buffer *ring =
+		ring_buffer__new(bpf_map__fd(skeleton->maps.trace), on_record, trace, NULL);
+	int error, link;
+
+	if (!ring)
+		return fail("cannot map the trace's ring buffer: %s", strerror(errno));
+	link = register_map(skeleton->maps.reminis_testbed, machine->links, &error);
+	if (error) {
+		ring_buffer__free(ring);
+		return fail_to_register(error);
+	}
+	print_ready(skeleton, options, link < 0);
+	drain(ring, trace);
+	error = 0;
+	if (link >= 0)
+		close(link);
+	else
+		error = unregister_map(ops_fd);
+	trace_sync_clock(trace);
+	ring_buffer__consume(ring);
+	ring_buffer__free(ring);
+	return error ? fail("cannot unregister: %s", strerror(-error)) : 0;
+}
+
+static int command_run(int argc, char **argv)
+{
+	struct machine machine;
+	struct options options;
+	struct reminis_bpf *skeleton;
+	struct trace_file trace;
+	int error, status;
+
+	parse_options(argc, argv, &options);
+	machine = probe_machine();
+	if (why_not(&machine))
+		return fail("%s", why_not(&machine));
+	if (find_registered().holder != HOLDER_NONE)
+		return fail_to_register(EEXIST);
+	error = trace_open(&trace, options.trace_path);
+	if (error)
+		return fail("%s: %s", options.trace_path, strerror(error));
+	skeleton = load(&options, &machine);
+	if (!skeleton)
+		return fail_to_load(errno, options.verbose);
+	status = run_registered(skeleton, &options, &machine, &trace);
+	if (!status)
+		printf("{\"event\":\"done\",\"trace_records\":%llu,\"trace_lost\":%llu,\"flows\":%"
+		       "u}\n",
+		       (unsigned long long)trace.record_count,
+		       (unsigned long long)skeleton->bss->trace_lost_count,
+		       skeleton->bss->flow_count);
+	error = trace_close(&trace);
+	if (error)
+		status = fail("%s: %s; the trace is incomplete", options.trace_path,
+			      strerror(error));
+	reminis_bpf__destroy(skeleton);
+	return status;
+}
+
+static int command_status(void)
+{
+	static const char *const holders[] = {"none", "bpf", "module", "other"};
+	struct machine machine = probe_machine();
+	struct registered registered = find_registered();
+	const char *reason = why_not(&machine);
+
+	printf("{\"registered\":\"%s\",\"map_id\":%u,\"pid\":%d,\"left_behind\":%s,"
+	       "\"root\":%s,\"btf\":%s,\"jit\":%s,\"struct_ops\":%s,\"links\":%s,"
+	       "\"usable\":%s,\"why_not\":%s%s%s}\n",
+	       holders[registered.holder], registered.map_id, registered.pid,
+	       registered.holder == HOLDER_BPF && !registered.pid ? "true" : "false",
+	       machine.root ? "true" : "false", machine.btf ? "true" : "false",
+	       machine.jit ? "true" : "false", machine.struct_ops ? "true" : "false",
+	       machine.links ? "true" : "false", reason ? "false" : "true", reason ? "\"" : "",
+	       reason ? reason : "null", reason ? "\"" : "");
+	return 0;
+}
+
+static int command_clean(void)
+{
+	int removed;
+
+	if (geteuid())
+		return fail("not root: removing a congestion control needs root (sudo)");
+	removed = remove_left_behind();
+	if (removed < 0)
+		return fail("cannot remove what was left behind: %s", strerror(-removed));
+	printf("{\"event\":\"cleaned\",\"removed\":%d}\n", removed);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *command = argc > 1 ? argv[1] : "";
+	struct sigaction stop = {.sa_handler = on_signal};
+
+	sigaction(SIGTERM, &stop, NULL);
+	sigaction(SIGINT, &stop, NULL);
+	sigaction(SIGHUP, &stop, NULL);
+	libbpf_set_print(keep_log);
+	if (!strcmp(command, "run")) {
+		argv[1] = argv[0]; /* for the messages of getopt */
+		return command_run(argc - 1, argv + 1);
+	}
+	if (!strcmp(command, "status") && argc == 2)
+		return command_status();
+	if (!strcmp(command, "clean") && argc == 2)
+		return command_clean();
+	fputs(usage, stderr);
+	return 2;
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reminis as a BPF struct_ops congestion control (CO-RE, Linux 6.1 and newer).
+ *
+ * The kernel's Reno is the AIMD; reminis_core.h is the Guardian, run on every
+ * ACK from pkts_acked, which comes before cong_avoid and, unlike it, in every
+ * congestion state. Setting the pacing status makes the kernel pace at
+ * 1.2 cwnd/srtt, so that a raised window does not leave as one burst.
+ */
+#include "kernel_types.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_tracing.h>
+
+#define reminis_inline	 static __always_inline
+#define reminis_function __noinline
+/* A table that ends in 0 would else be taken for a string, in a section without relocations. */
+#define reminis_table static const __attribute__((section(".rodata")))
+#include "../reminis_core.h"
+#include "trace_record.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+const volatile struct reminis_params params = {
+	.dtt_factor_q16 = REMINIS_DTT_FACTOR_DEFAULT_Q16,
+};
+const volatile bool pacing = true;
+const volatile bool tracing = true;
+
+uint32_t flow_count;
+uint64_t trace_lost_count;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20); /* 10 k records: 100 ms of 100 per ms */
+} trace SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, REMINIS_PORTS_MAX);
+	__type(key, uint32_t);	 /* local or remote port */
+	__type(value, uint32_t); /* DTT in µs */
+} port_dtt SEC(".maps");
+
+extern void tcp_reno_cong_avoid(struct sock *sk, __u32 ack, __u32 acked) __ksym;
+extern __u32 tcp_reno_ssthresh(struct sock *sk) __ksym;
+extern __u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
+
+_Static_assert(sizeof(struct reminis) <= ICSK_CA_PRIV_SIZE,
+	       "the state fits the socket's private area");
+
+static struct reminis *state_of(struct sock *sk)
+{
+	return (struct reminis *)((struct inet_connection_sock *)sk)->icsk_ca_priv;
+}
+
+static __always_inline struct reminis_params loaded_params(void)
+{
+	return (struct reminis_params){
+		.dtt_us = params.dtt_us,
+		.dtt_factor_q16 = params.dtt_factor_q16,
+		.switches = params.switches,
+		.seed = params.seed,
+	};
+}
+
+/* The flow's own DTT by its local port, else by its remote one; 0: none. */
+static __always_inline uint32_t dtt_of_ports(uint32_t local, uint32_t remote)
+{
+	uint32_t *dtt_us = bpf_map_lookup_elem(&port_dtt, &local);
+
+	if (!dtt_us)
+		dtt_us = bpf_map_lookup_elem(&port_dtt, &remote);
+	return dtt_us ? *dtt_us : 0;
+}
+
+static __always_inline void record(uint32_t local, uint32_t remote,
+				   const struct reminis_decision *d)
+{
+	struct trace_record *t = bpf_ringbuf_reserve(&trace, sizeof(*t), 0);
+
+	if (!t) {
+		__sync_fetch_and_add(&trace_lost_count, 1);
+		return;
+	}
+	*t = (struct trace_record){
+		.monotonic_ns = bpf_ktime_get_ns(),
+		.gradient_q24 = d->gradient_q24,
+		.mu_q24 = d->mu_q24,
+		.draw_q24 = d->draw_q24,
+		.delay_us = d->delay_us,
+		.min_rtt_us = d->min_rtt_us,
+		.dtt_us = d->dtt_us,
+		.si_us = d->si_us,
+		.samples = d->samples,
+		.cwnd_before = d->cwnd_before,
+		.cwnd_after = d->cwnd_after,
+		.local_port = local,
+		.remote_port = remote,
+		.zone = d->zone,
+		.action = d->action,
+	};
+	/* the loader polls: waking it at every SI would cost more than the SI
+	 */
+	bpf_ringbuf_submit(t, BPF_RB_NO_WAKEUP);
+}
+
+SEC("struct_ops/reminis_bpf_init")
+void BPF_PROG(reminis_bpf_init, struct sock *sk)
+{
+	reminis_init(state_of(sk), __sync_fetch_and_add(&flow_count, 1));
+	if (pacing && sk->sk_pacing_status == SK_PACING_NONE)
+		sk->sk_pacing_status = SK_PACING_NEEDED;
+}
+
+SEC("struct_ops/reminis_bpf_pkts_acked")
+void BPF_PROG(reminis_bpf_pkts_acked, struct sock *sk, const struct ack_sample *sample)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct reminis_params p = loaded_params();
+	struct reminis *r = state_of(sk);
+	struct reminis_sender sender;
+	struct reminis_decision decision;
+	uint32_t local, remote;
+
+	if (!reminis_on_ack(r, &p, tp->tcp_mstamp, sample->rtt_us))
+		return;
+	local = sk->__sk_common.skc_num;
+	remote = bpf_ntohs(sk->__sk_common.skc_dport);
+	r->dtt_us = dtt_of_ports(local, remote);
+	sender = (struct reminis_sender){
+		.now_us = tp->tcp_mstamp,
+		.cwnd = tp->snd_cwnd,
+		.ssthresh = tp->snd_ssthresh,
+		.cwnd_max = tp->snd_cwnd_clamp,
+		.random =
+			p.seed ? reminis_random(p.seed, r->flow, r->draws) : bpf_get_prandom_u32(),
+		.open = BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state) == TCP_CA_OPEN,
+		.cwnd_limited = BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited),
+	};
+	reminis_guard(r, &p, &sender, &decision);
+	tp->snd_cwnd = decision.cwnd_after;
+	tp->snd_ssthresh = decision.ssthresh_after;
+	if (tracing)
+		record(local, remote, &decision);
+}
+
+SEC("struct_ops/reminis_bpf_cong_avoid")
+void BPF_PROG(reminis_bpf_cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+
+	if ((params.switches & REMINIS_NO_AIMD) && tp->snd_cwnd >= tp->snd_ssthresh)
+		return;
+	tcp_reno_cong_avoid(sk, ack, acked);
+}
+
+SEC("struct_ops/reminis_bpf_ssthresh")
+__u32 BPF_PROG(reminis_bpf_ssthresh, struct sock *sk)
+{
+	if (params.switches & REMINIS_NO_AIMD)
+		return ((struct tcp_sock *)sk)->snd_cwnd;
+	return tcp_reno_ssthresh(sk);
+}
+
+SEC("struct_ops/reminis_bpf_undo_cwnd")
+__u32 BPF_PROG(reminis_bpf_undo_cwnd, struct sock *sk)
+{
+	return tcp_reno_undo_cwnd(sk);
+}
+
+/* The map's name marks the registration as ours for `reminis-bpf clean`. */
+SEC(".struct_ops")
+struct tcp_congestion_ops reminis_testbed = {
+	.init = (void *)reminis_bpf_init,
+	.pkts_acked = (void *)reminis_bpf_pkts_acked,
+	.cong_avoid = (void *)reminis_bpf_cong_avoid,
+	.ssthresh = (void *)reminis_bpf_ssthresh,
+	.undo_cwnd = (void *)reminis_bpf_undo_cwnd,
+	.name = "reminis",
+};

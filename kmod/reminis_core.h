@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Reminis: the algorithm, once, for the kernel module, the BPF program and the
+ * tests on the host.
+ *
+ * "A Simple Non-Deterministic Approach Can Adapt to Complex Unpredictable 5G
+ * Cellular Networks" (2023), sections 3 and 6, algorithms 1 and 2, appendix E.
+ *
+ * Model. Reno's AIMD runs per ACK, outside this file. Beside it a Guardian runs
+ * once per sampling interval (SI, one mRTT long, mRTT the flow's lifetime
+ * minimum RTT) on what the RTT samples of that SI say:
+ *
+ *   d    mean RTT of the SI             ∇d   change of d / time since the last
+ *   DTT  delay tolerance threshold      SZ(d) = 1 - (d - mRTT) / (DTT - mRTT)
+ *   μ  = μ - ∇d, starting at 1          σ² = |μ| / 4        S(x) = 1/(1 + e^-x)
+ *
+ *   zone 1  d <= DTT, ∇d <= 0  NDE: cwnd × 2^S(x), x drawn from N(μ, σ²)
+ *   zone 2  d <= DTT, ∇d > 0   PS:  cwnd × 2^min(0, SZ(d + ∇d SI))
+ *   zone 3  d > DTT            CM:  cwnd × 2^SZ(d) / 2
+ *
+ * States.    slow start --- loss, or d > DTT ---> guarded
+ * In slow start (also the one after a timeout) only zone 3 acts. Outside the
+ * kernel's open state nothing is explored, but PS and CM may still cut: they
+ * lower ssthresh, to which recovery (PRR, RFC 6937) brings the window.
+ *
+ * Departures from the paper, each for a reason (docs/reminis.md has them all):
+ *   - μ is kept within ±8 and set anew to 1 - (d - mRTT)/mRTT when mRTT falls:
+ *     what the sum of its steps is when SIs are constant.
+ *   - A window that did not limit the flow proves nothing: no NDE.
+ *   - No sample, no action: the SI lasts until it has one.
+ *   - A cut stops at 4 segments, and never raises a smaller window.
+ *   - The fraction of a segment that an action leaves is carried to the next.
+ *
+ * No clock, no randomness, no memory, no kernel types: the caller passes the
+ * time in µs (any origin, may wrap) and a random word, and applies the window.
+ */
+#ifndef REMINIS_CORE_H
+#define REMINIS_CORE_H
+
+#include "reminis_math.h"
+
+#define REMINIS_MIN_CWND	       4 /* segments; where a cut stops */
+#define REMINIS_MU_LIMIT_Q24	       (8 * REMINIS_ONE_Q24)
+#define REMINIS_DTT_MARGIN_US	       1000 /* a given DTT exceeds mRTT at least by this */
+#define REMINIS_DTT_MAX_US	       10000000
+#define REMINIS_DTT_FACTOR_DEFAULT_Q16 (3U << 15) /* 1.5, section 3.1 */
+#define REMINIS_DTT_FACTOR_MAX_Q16     (100U << 16)
+#define REMINIS_EXPONENT_MIN_Q24       (-31 * REMINIS_ONE_Q24)
+
+/* What an ablation changes; the paper's figure or the source in brackets. */
+enum reminis_switch {
+	REMINIS_NO_NDE = 1 << 0,    /* no exploration [3] */
+	REMINIS_NDE_MEAN = 1 << 1,  /* deterministic: μ instead of a draw [3] */
+	REMINIS_NO_PS = 1 << 2,	    /* [4] */
+	REMINIS_NO_CM = 1 << 3,	    /* [5] */
+	REMINIS_NO_AIMD = 1 << 4,   /* for the caller: the AIMD is its [11] */
+	REMINIS_EWMA = 1 << 5,	    /* average with the mean window [authors' code] */
+	REMINIS_FRESH_RTT = 1 << 6, /* after a cut, wait for RTTs of data sent since */
+	REMINIS_JUMP_TO_4 = 1 << 7, /* CM beyond 2 mRTT: 4 segments [authors' code] */
+};
+
+struct reminis_params {
+	uint32_t dtt_us; /* for flows without their own; 0: dtt_factor × mRTT */
+	uint32_t dtt_factor_q16;
+	uint32_t switches; /* of enum reminis_switch */
+	uint32_t seed;	   /* of the draws; 0: the caller's own randomness */
+};
+
+enum reminis_zone { REMINIS_ZONE_1 = 1, REMINIS_ZONE_2, REMINIS_ZONE_3 };
+
+enum reminis_action {
+	REMINIS_ACTION_NONE,
+	REMINIS_ACTION_NDE,
+	REMINIS_ACTION_PS,
+	REMINIS_ACTION_CM,
+};
+
+/* One flow's state. */
+struct reminis {
+	uint64_t si_start_us;
+	uint64_t rtt_sum_us;
+	uint64_t cut_us;	/* when the window was last cut */
+	uint64_t mean_cwnd_q16; /* REMINIS_EWMA only */
+	uint32_t rtt_count;	/* samples in this SI */
+	uint32_t min_rtt_us;	/* lifetime minimum; 0: no sample yet */
+	uint32_t anchor_us;	/* the min_rtt_us that μ is based on */
+	uint32_t delay_us;	/* d of the last SI; 0: none yet */
+	int32_t mu_q24;
+	uint32_t cwnd_fraction_q16;
+	uint32_t dtt_us; /* this flow's own; 0: the machine's */
+	uint32_t flow;	 /* number of the flow and of its draws: for seeds */
+	uint32_t draws;
+	uint8_t zone, action;	   /* of the last SI */
+	uint8_t has_cut, has_mean; /* cut_us, mean_cwnd_q16 are valid */
+};
+
+/* What the sender looks like when an SI ends. */
+struct reminis_sender {
+	uint64_t now_us;
+	uint32_t cwnd, ssthresh, cwnd_max; /* segments */
+	uint32_t random;
+	uint8_t open;	      /* the congestion state is open */
+	uint8_t cwnd_limited; /* the window limited the flow */
+};
+
+/* What the Guardian saw and did in one SI. */
+struct reminis_decision {
+	int64_t gradient_q24;
+	int32_t mu_q24;
+	int32_t draw_q24; /* x; meaningful when action is NDE */
+	uint32_t delay_us, min_rtt_us, dtt_us, si_us, samples;
+	uint32_t cwnd_before, cwnd_after, ssthresh_after;
+	uint8_t zone, action;
+};
+
+reminis_inline void reminis_init(struct reminis *r, uint32_t flow)
+{
+	*r = (struct reminis){.mu_q24 = REMINIS_ONE_Q24, .flow = flow};
+}
+
+/*
+ * One ACK. rtt_us < 0: it carries no valid sample. True when the SI is over
+ * and has a sample: the caller then calls reminis_guard().
+ */
+reminis_inline int reminis_on_ack(struct reminis *r, const struct reminis_params *params,
+				  uint64_t now_us, int32_t rtt_us)
+{
+	uint32_t sample_us = rtt_us > 0 ? rtt_us : 1;
+
+	if (rtt_us < 0)
+		return 0;
+	if (!r->min_rtt_us)
+		r->si_start_us = now_us;
+	if (!r->min_rtt_us || sample_us < r->min_rtt_us)
+		r->min_rtt_us = sample_us;
+	if ((params->switches & REMINIS_FRESH_RTT) && r->has_cut &&
+	    (int64_t)(now_us - sample_us - r->cut_us) < 0)
+		return 0; /* it was sent before the cut */
+	r->rtt_sum_us += sample_us;
+	r->rtt_count++;
+	return now_us - r->si_start_us >= r->min_rtt_us;
+}
+
+/* Section 6: never at or below mRTT. The default is a multiple of it. */
+reminis_inline uint32_t reminis_dtt(const struct reminis *r, const struct reminis_params *params)
+{
+	uint32_t given_us = r->dtt_us ? r->dtt_us : params->dtt_us;
+	uint32_t margin_us = r->min_rtt_us >> 3;
+	uint64_t default_us;
+
+	if (!given_us) {
+		default_us = (uint64_t)r->min_rtt_us * params->dtt_factor_q16;
+		default_us >>= 16;
+		if (default_us <= r->min_rtt_us)
+			return r->min_rtt_us + 1;
+		return default_us > UINT32_MAX ? UINT32_MAX : default_us;
+	}
+	if (margin_us < REMINIS_DTT_MARGIN_US)
+		margin_us = REMINIS_DTT_MARGIN_US;
+	if (given_us < r->min_rtt_us + margin_us)
+		return r->min_rtt_us + margin_us;
+	return given_us;
+}
+
+/* SZ of equation 1 for a delay above DTT, hence negative: (DTT - d)/(DTT -
+ * mRTT). */
+reminis_inline int32_t reminis_danger(const struct reminis_decision *d, uint64_t delay_us)
+{
+	uint64_t excess_us = delay_us - d->dtt_us;
+	uint64_t room_us = d->dtt_us - d->min_rtt_us;
+
+	if (excess_us >= 31 * room_us)
+		return REMINIS_EXPONENT_MIN_Q24;
+	return -(int32_t)reminis_div(excess_us << 24, room_us);
+}
+
+/* ∇d in Q24, rounded to nearest; 0 in the first SI, which has no predecessor.
+ */
+reminis_inline int64_t reminis_gradient(const struct reminis *r, const struct reminis_decision *d)
+{
+	int64_t change_us = (int64_t)d->delay_us - r->delay_us;
+	uint64_t size_us = change_us < 0 ? -change_us : change_us;
+	uint64_t size_q24;
+
+	if (!r->delay_us)
+		return 0;
+	size_q24 = reminis_div((size_us << 24) + d->si_us / 2, d->si_us);
+	return change_us < 0 ? -(int64_t)size_q24 : (int64_t)size_q24;
+}
+
+reminis_inline int32_t reminis_mu(const struct reminis *r, const struct reminis_decision *d)
+{
+	int64_t mu_q24 = r->mu_q24 - d->gradient_q24;
+
+	if (r->anchor_us && r->anchor_us != d->min_rtt_us)
+		mu_q24 = 2 * REMINIS_ONE_Q24 -
+			 (int64_t)reminis_div((uint64_t)d->delay_us << 24, d->min_rtt_us);
+	if (mu_q24 > REMINIS_MU_LIMIT_Q24)
+		return REMINIS_MU_LIMIT_Q24;
+	if (mu_q24 < -REMINIS_MU_LIMIT_Q24)
+		return -REMINIS_MU_LIMIT_Q24;
+	return mu_q24;
+}
+
+/* cwnd × factor, with the fraction carried; in Q16. */
+reminis_inline uint64_t reminis_scaled(const struct reminis *r, uint32_t cwnd, uint32_t factor_q30)
+{
+	uint64_t whole_q30 = (uint64_t)cwnd * factor_q30;
+	uint64_t part_q30 = (uint64_t)r->cwnd_fraction_q16 * factor_q30 >> 16;
+
+	return (whole_q30 + part_q30) >> 14;
+}
+
+/* The authors' code averages a new window with the mean one; gain 1/8 (RFC
+ * 6298). */
+reminis_inline uint64_t reminis_averaged(struct reminis *r, uint64_t cwnd_q16)
+{
+	if (!r->has_mean)
+		r->mean_cwnd_q16 = cwnd_q16;
+	r->has_mean = 1;
+	r->mean_cwnd_q16 += (cwnd_q16 >> 3) - (r->mean_cwnd_q16 >> 3);
+	return (cwnd_q16 + r->mean_cwnd_q16) >> 1;
+}
+
+/* Above the window, ssthresh would make the kernel slow start after a cut. */
+reminis_inline void reminis_end_slow_start(struct reminis_decision *d)
+{
+	uint32_t ssthresh = d->cwnd_after > REMINIS_MIN_CWND ? d->cwnd_after : REMINIS_MIN_CWND;
+
+	if (ssthresh < d->ssthresh_after)
+		d->ssthresh_after = ssthresh;
+}
+
+/* Applies 2^exponent to the window; a cut stops at 4 segments and ends slow
+ * start. */
+reminis_inline void reminis_move(struct reminis *r, const struct reminis_params *params,
+				 const struct reminis_sender *s, struct reminis_decision *d,
+				 int32_t exponent_q24)
+{
+	uint64_t cwnd_q16 = reminis_scaled(r, s->cwnd, reminis_exp2(exponent_q24));
+	uint32_t floor = s->cwnd < REMINIS_MIN_CWND ? s->cwnd : REMINIS_MIN_CWND;
+
+	if (params->switches & REMINIS_EWMA)
+		cwnd_q16 = reminis_averaged(r, cwnd_q16);
+	if (cwnd_q16 >> 16 < floor)
+		cwnd_q16 = (uint64_t)floor << 16;
+	if (cwnd_q16 >> 16 >= s->cwnd_max)
+		cwnd_q16 = (uint64_t)s->cwnd_max << 16;
+	d->cwnd_after = cwnd_q16 >> 16;
+	r->cwnd_fraction_q16 = cwnd_q16 & 0xffff;
+	if (d->action == REMINIS_ACTION_NDE)
+		return;
+	r->cut_us = s->now_us;
+	r->has_cut = 1;
+	reminis_end_slow_start(d);
+}
+
+/* Zone 1, equation 2. */
+reminis_inline void reminis_explore(struct reminis *r, const struct reminis_params *params,
+				    const struct reminis_sender *s, struct reminis_decision *d)
+{
+	int32_t mu_q24 = d->mu_q24;
+	uint32_t sigma_q24 = reminis_sqrt(mu_q24 < 0 ? -mu_q24 : mu_q24) / 2;
+
+	if ((params->switches & REMINIS_NO_NDE) || !s->open || !s->cwnd_limited)
+		return;
+	d->draw_q24 = mu_q24;
+	if (!(params->switches & REMINIS_NDE_MEAN)) {
+		d->draw_q24 += (int64_t)sigma_q24 * reminis_gauss(s->random) >> 24;
+		r->draws++;
+	}
+	d->action = REMINIS_ACTION_NDE;
+	reminis_move(r, params, s, d, reminis_sigmoid(d->draw_q24));
+}
+
+/* Zone 2, equations 3 and 4: acts when the next delay is expected beyond DTT.
+ */
+reminis_inline void reminis_slow_down(struct reminis *r, const struct reminis_params *params,
+				      const struct reminis_sender *s, struct reminis_decision *d)
+{
+	uint64_t rise_us = (uint64_t)(d->delay_us - r->delay_us);
+	uint64_t next_us = d->delay_us + reminis_div(rise_us * d->min_rtt_us, d->si_us);
+
+	if ((params->switches & REMINIS_NO_PS) || next_us <= d->dtt_us)
+		return;
+	d->action = REMINIS_ACTION_PS;
+	reminis_move(r, params, s, d, reminis_danger(d, next_us));
+}
+
+/* Zone 3, equation 5: at least half. */
+reminis_inline void reminis_mitigate(struct reminis *r, const struct reminis_params *params,
+				     const struct reminis_sender *s, struct reminis_decision *d)
+{
+	int32_t danger_q24 = reminis_danger(d, d->delay_us);
+
+	if (params->switches & REMINIS_NO_CM)
+		return;
+	if ((params->switches & REMINIS_JUMP_TO_4) && d->delay_us / 2 >= d->min_rtt_us)
+		danger_q24 = REMINIS_EXPONENT_MIN_Q24;
+	d->action = REMINIS_ACTION_CM;
+	reminis_move(r, params, s, d, danger_q24 - REMINIS_ONE_Q24);
+}
+
+/* Section 3.1: what the samples of the SI say. */
+reminis_inline void reminis_infer(const struct reminis *r, const struct reminis_params *params,
+				  const struct reminis_sender *s, struct reminis_decision *d)
+{
+	uint64_t si_us = s->now_us - r->si_start_us;
+
+	d->si_us = si_us > UINT32_MAX ? UINT32_MAX : si_us;
+	d->samples = r->rtt_count;
+	d->delay_us = reminis_div(r->rtt_sum_us + r->rtt_count / 2, r->rtt_count);
+	d->min_rtt_us = r->min_rtt_us;
+	d->dtt_us = reminis_dtt(r, params);
+	d->gradient_q24 = reminis_gradient(r, d);
+	d->mu_q24 = reminis_mu(r, d);
+	if (d->delay_us > d->dtt_us)
+		d->zone = REMINIS_ZONE_3;
+	else
+		d->zone =
+			r->delay_us && d->delay_us > r->delay_us ? REMINIS_ZONE_2 : REMINIS_ZONE_1;
+}
+
+/* The Guardian, algorithm 1: ends the SI, decides, and starts the next one. */
+reminis_inline void reminis_guard(struct reminis *r, const struct reminis_params *params,
+				  const struct reminis_sender *s, struct reminis_decision *d)
+{
+	int slow_start = s->cwnd < s->ssthresh;
+
+	*d = (struct reminis_decision){
+		.cwnd_before = s->cwnd, .cwnd_after = s->cwnd, .ssthresh_after = s->ssthresh};
+	reminis_infer(r, params, s, d);
+	if (d->zone == REMINIS_ZONE_3) {
+		reminis_mitigate(r, params, s, d);
+		reminis_end_slow_start(d); /* also without CM */
+	} else if (!slow_start && d->zone == REMINIS_ZONE_2)
+		reminis_slow_down(r, params, s, d);
+	else if (!slow_start)
+		reminis_explore(r, params, s, d);
+	r->mu_q24 = d->mu_q24;
+	r->anchor_us = d->min_rtt_us;
+	r->delay_us = d->delay_us;
+	r->zone = d->zone;
+	r->action = d->action;
+	r->rtt_sum_us = 0;
+	r->rtt_count = 0;
+	r->si_start_us = s->now_us;
+}
+
+#endif
