@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A radio scenario played to one UE: what it receives at any time.
+//!
+//! Three layers multiply, each in its own file: the level (where the UE is and what stands in the
+//! path, [`level`]), fading (how the paths add, [`fading`]) and noise. All three are periodic with
+//! the scenario, so that it loops without a jump, and drawn once from a seed, so that an
+//! observation is a pure function of scenario, grid, seed and time.
+//!
+//! RSRP is a measurement: power over the 20 PRBs of the SSB, one sample every 20 ms, filtered as a
+//! UE's layer 3 does. SINR is the truth at the instant, for each group of PRBs.
+
+mod fading;
+mod level;
+mod motion;
+mod rsrp;
+mod shadowing;
+mod streams;
+mod tdl;
+mod ticks;
+mod turns;
+
+use std::fmt;
+
+use crate::scenario::Scenario;
+use fading::Multipath;
+use level::Levels;
+use motion::Odometer;
+use rsrp::RsrpMeter;
+use streams::Streams;
+use ticks::Ticks;
+
+/// Nanoseconds.
+pub type Nanos = u64;
+
+/// What a channel has to know of the carrier.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Carrier {
+    /// Frequency of the carrier's centre, Hz.
+    pub frequency_hz: f64,
+    /// Subcarrier spacing, Hz.
+    pub subcarrier_hz: f64,
+    /// Width in PRBs.
+    pub prb: usize,
+}
+
+impl Carrier {
+    fn wavelength_m(&self) -> f64 {
+        299_792_458.0 / self.frequency_hz
+    }
+}
+
+/// Where a UE stops to measure: the ends of the reporting ranges of TS 38.133 table 10.1.6.1-1
+/// (RSRP, -156 dBm) and, far below any MCS, of SINR.
+const SILENCE_DBM: f64 = -156.0;
+const LOWEST_SINR_DB: f32 = -60.0;
+
+/// PRBs of a subband: the smaller sizes of TS 38.214 table 5.2.1.4-2.
+const fn subband_prb(prb: usize) -> usize {
+    match prb {
+        0..=72 => 4,
+        73..=144 => 8,
+        _ => 16,
+    }
+}
+
+/// What a UE receives at one time.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Observation {
+    /// SS-RSRP as the UE would report it, dBm a resource element.
+    pub rsrp_dbm: f64,
+    /// Downlink SINR at this instant, dB, for groups of PRBs of equal width across the carrier,
+    /// lowest frequency first.
+    pub sinr_db: Vec<f32>,
+    /// Path loss as the UE would estimate it for power control, dB: the SSB's power less RSRP
+    /// (TS 38.213 clause 7.1.1).
+    pub path_loss_db: f64,
+}
+
+/// A radio channel between one gNB and one UE.
+#[derive(Debug, Clone)]
+pub struct Channel {
+    ticks: Ticks,
+    odometer: Odometer,
+    levels: Levels,
+    multipath: Multipath,
+    rsrp: RsrpMeter,
+    ss_pbch_block_power_dbm: f64,
+    evm_power: f64,
+}
+
+/// Why a scenario cannot be played on this grid.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChannelError(String);
+
+impl fmt::Display for ChannelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ChannelError {}
+
+impl Channel {
+    /// Draws the channel that `seed` makes of `scenario` on the carrier of `grid`.
+    ///
+    /// # Errors
+    /// The scenario has no radio, or geometry that TR 38.901 does not cover on this carrier.
+    pub fn new(
+        scenario: &Scenario,
+        carrier: impl Into<Carrier>,
+        seed: u64,
+    ) -> Result<Self, ChannelError> {
+        let Some(radio) = &scenario.radio else {
+            return Err(ChannelError(format!(
+                "scenario {} gives capacity, not a radio channel; take one that has radio",
+                scenario.name
+            )));
+        };
+        let carrier = carrier.into();
+        let streams = Streams::new(seed);
+        let ticks = Ticks::new(scenario.duration_s.get(), scenario.at_end);
+        let odometer = Odometer::new(radio.mobility.as_ref(), &ticks, &streams);
+        let levels = Levels::new(radio, carrier, &ticks, &odometer, &streams)?;
+        let multipath = Multipath::new(radio.fading.as_ref(), carrier, odometer.lap_m(), &streams);
+        let rsrp = RsrpMeter::new(&ticks, &odometer, &levels, &multipath);
+        Ok(Self {
+            ticks,
+            odometer,
+            levels,
+            multipath,
+            rsrp,
+            ss_pbch_block_power_dbm: radio.ss_pbch_block_power_dbm.get(),
+            evm_power: radio
+                .tx_evm_percent
+                .map_or(0.0, |evm| (evm.get() / 100.0).powi(2)),
+        })
+    }
+
+    /// What the UE receives at `t` after the scenario began. Costs about a microsecond.
+    pub fn observe(&self, t: Nanos, seen: &mut Observation) {
+        match self.ticks.place(t) {
+            Some(place) => self.observe_at(place, seen),
+            None => self.observe_silence(seen),
+        }
+        seen.path_loss_db = self.ss_pbch_block_power_dbm - seen.rsrp_dbm;
+    }
+
+    /// Noise and interference at the gNB at `t`, dBm a resource element.
+    pub fn noise_ul_dbm_per_re(&self, t: Nanos) -> f64 {
+        self.ticks
+            .place(t)
+            .map_or(0.0, |place| self.levels.noise_ul_dbm(place))
+    }
+
+    fn observe_at(&self, place: ticks::Place, seen: &mut Observation) {
+        let snr = decibels_to_ratio(self.levels.signal_dbm(place) - self.levels.noise_dbm(place));
+        let distance_m = self.odometer.distance_m(place.t_s);
+        seen.rsrp_dbm = self.rsrp.at(place);
+        seen.sinr_db.clear();
+        seen.sinr_db
+            .extend(self.multipath.group_powers(distance_m).map(|power| {
+                let signal = snr * power;
+                let sinr = signal / (1.0 + self.evm_power * signal);
+                (ratio_to_decibels(sinr) as f32).max(LOWEST_SINR_DB)
+            }));
+    }
+
+    fn observe_silence(&self, seen: &mut Observation) {
+        seen.rsrp_dbm = SILENCE_DBM;
+        seen.sinr_db.clear();
+        seen.sinr_db.resize(self.multipath.groups(), LOWEST_SINR_DB);
+    }
+}
+
+fn decibels_to_ratio(decibels: f64) -> f64 {
+    10f64.powf(decibels / 10.0)
+}
+
+fn ratio_to_decibels(ratio: f64) -> f64 {
+    10.0 * ratio.log10()
+}

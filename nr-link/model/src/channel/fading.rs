@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Small-scale fading: complex taps as sums of sinusoids over the distance that the UE has gone.
+//!
+//! Each tap is Clarke's ring of scatterers: waves from evenly spread directions α, each of a
+//! random phase, whose phase turns cos(α)/λ times a metre. Directions are spread evenly and
+//! shifted at random (Patzold, "Mobile Radio Channels", section 5.1, the method of exact Doppler
+//! spread), so that the autocorrelation is J0(2πΔ/λ). Turns a metre are rounded to whole turns a
+//! lap: after a lap everything is as it was.
+
+use num_complex::Complex64;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use super::Carrier;
+use super::streams::{Purpose, Streams};
+use super::tdl;
+use super::turns::cis;
+use crate::scenario::{Fading, Tap};
+
+/// Waves of each tap: enough for an envelope that is Rayleigh to the 1st percentile.
+const WAVES: usize = 16;
+/// cos α of the steady part: TR 38.901 clause 7.7.2 has its Doppler at 0.7 of the largest.
+const STEADY_DIRECTION: f64 = 0.7;
+/// PRBs of the SSB (TS 38.211 clause 7.4.3.1), of which every fourth is looked at.
+const SSB_PRB: i32 = 20;
+/// Subcarriers of a PRB.
+const SUBCARRIERS: f64 = 12.0;
+
+/// The taps, and how each frequency of interest sees them.
+#[derive(Debug, Clone)]
+pub(super) struct Multipath {
+    taps: Vec<TapProcess>,
+    /// Rows of one phase a tap, for the centre of each group of PRBs.
+    groups: Vec<Vec<Complex64>>,
+    ssb: Vec<Vec<Complex64>>,
+}
+
+impl Multipath {
+    pub fn new(fading: Option<&Fading>, carrier: Carrier, lap_m: f64, streams: &Streams) -> Self {
+        let taps = match fading {
+            None => Vec::new(),
+            Some(Fading::Taps(taps)) => normalised(taps.get().iter().map(Ray::from)),
+            Some(Fading::Tdl(tdl)) => normalised(tdl::rays(tdl)),
+        };
+        let mut stream = streams.of(Purpose::Fading);
+        let phases = |offset_hz: f64| {
+            taps.iter()
+                .map(|ray| cis(-offset_hz * ray.delay_s))
+                .collect()
+        };
+        Self {
+            groups: group_offsets_hz(carrier).map(phases).collect(),
+            ssb: ssb_offsets_hz(carrier).map(phases).collect(),
+            taps: taps
+                .iter()
+                .map(|ray| TapProcess::new(ray, carrier, lap_m, &mut stream))
+                .collect(),
+        }
+    }
+
+    /// How many groups of PRBs the carrier has.
+    pub fn groups(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Power gain of each group, mean 1, after `distance_m`.
+    pub fn group_powers(&self, distance_m: f64) -> impl Iterator<Item = f64> {
+        let gains = self.gains(distance_m);
+        self.groups.iter().map(move |phases| power(&gains, phases))
+    }
+
+    /// Mean power gain over the SSB after `distance_m`.
+    pub fn ssb_power(&self, distance_m: f64) -> f64 {
+        let gains = self.gains(distance_m);
+        self.ssb
+            .iter()
+            .map(|phases| power(&gains, phases))
+            .sum::<f64>()
+            / self.ssb.len() as f64
+    }
+
+    fn gains(&self, distance_m: f64) -> Vec<Complex64> {
+        self.taps.iter().map(|tap| tap.gain(distance_m)).collect()
+    }
+}
+
+/// |Σ gain · phase|²; 1 for a channel without taps.
+fn power(gains: &[Complex64], phases: &[Complex64]) -> f64 {
+    if gains.is_empty() {
+        return 1.0;
+    }
+    gains
+        .iter()
+        .zip(phases)
+        .map(|(gain, phase)| gain * phase)
+        .sum::<Complex64>()
+        .norm_sqr()
+}
+
+/// One path in linear units.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Ray {
+    pub delay_s: f64,
+    pub steady_power: f64,
+    pub scattered_power: f64,
+}
+
+impl From<&Tap> for Ray {
+    fn from(tap: &Tap) -> Self {
+        let power = super::decibels_to_ratio(tap.power_db.get());
+        let k = tap
+            .k_factor_db
+            .map_or(0.0, |k| super::decibels_to_ratio(k.get()));
+        Self {
+            delay_s: tap.delay_ns.get() * 1e-9,
+            steady_power: power * k / (k + 1.0),
+            scattered_power: power / (k + 1.0),
+        }
+    }
+}
+
+fn normalised(rays: impl Iterator<Item = Ray>) -> Vec<Ray> {
+    let mut rays: Vec<Ray> = rays.collect();
+    let total: f64 = rays
+        .iter()
+        .map(|ray| ray.steady_power + ray.scattered_power)
+        .sum();
+    for ray in &mut rays {
+        ray.steady_power /= total;
+        ray.scattered_power /= total;
+    }
+    rays
+}
+
+/// A tap's waves: the first steady, the others scattered.
+#[derive(Debug, Clone)]
+struct TapProcess {
+    steady_amplitude: f64,
+    scattered_amplitude: f64,
+    turns_per_m: [f64; WAVES + 1],
+    phase_turns: [f64; WAVES + 1],
+}
+
+impl TapProcess {
+    fn new(ray: &Ray, carrier: Carrier, lap_m: f64, stream: &mut ChaCha8Rng) -> Self {
+        let shift: f64 = stream.random();
+        let mut turns_per_m = [0.0; WAVES + 1];
+        let mut phase_turns = [0.0; WAVES + 1];
+        for wave in 0..=WAVES {
+            let direction = match wave {
+                0 => STEADY_DIRECTION,
+                n => cis((n as f64 - 1.0 + shift) / WAVES as f64).re,
+            };
+            turns_per_m[wave] = whole_turns(direction / carrier.wavelength_m(), lap_m);
+            phase_turns[wave] = stream.random();
+        }
+        Self {
+            steady_amplitude: ray.steady_power.sqrt(),
+            scattered_amplitude: (ray.scattered_power / WAVES as f64).sqrt(),
+            turns_per_m,
+            phase_turns,
+        }
+    }
+
+    fn gain(&self, distance_m: f64) -> Complex64 {
+        let wave = |n: usize| cis(self.turns_per_m[n] * distance_m + self.phase_turns[n]);
+        let scattered: Complex64 = (1..=WAVES).map(wave).sum();
+        self.steady_amplitude * wave(0) + self.scattered_amplitude * scattered
+    }
+}
+
+fn whole_turns(turns_per_m: f64, lap_m: f64) -> f64 {
+    if lap_m > 0.0 {
+        (turns_per_m * lap_m).round() / lap_m
+    } else {
+        0.0
+    }
+}
+
+/// Centres of the groups, from the carrier's.
+fn group_offsets_hz(carrier: Carrier) -> impl Iterator<Item = f64> {
+    let groups = carrier.prb.div_ceil(super::subband_prb(carrier.prb));
+    let width_hz = carrier.prb as f64 * SUBCARRIERS * carrier.subcarrier_hz / groups as f64;
+    (0..groups).map(move |group| (group as f64 + 0.5 - groups as f64 / 2.0) * width_hz)
+}
+
+/// Every fourth PRB of an SSB in the middle of the carrier.
+fn ssb_offsets_hz(carrier: Carrier) -> impl Iterator<Item = f64> {
+    let prb_hz = SUBCARRIERS * carrier.subcarrier_hz;
+    (-SSB_PRB / 2 + 2..SSB_PRB / 2)
+        .step_by(4)
+        .map(move |prb| f64::from(prb) * prb_hz)
+}

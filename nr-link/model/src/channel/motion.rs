@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How far the UE has gone, and where it is.
+
+use rand_distr::{Distribution, StandardNormal};
+
+use super::streams::{Purpose, Streams};
+use super::ticks::Ticks;
+use crate::scenario::{GaussMarkov, Mobility, Route};
+
+/// The UE's way as a polyline in time.
+#[derive(Debug, Clone)]
+pub(super) struct Odometer {
+    /// Sorted by time; the first is at 0 s, the last at the end.
+    marks: Vec<Mark>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    t_s: f64,
+    distance_m: f64,
+    x_m: f64,
+    y_m: f64,
+}
+
+impl Odometer {
+    pub fn new(mobility: Option<&Mobility>, ticks: &Ticks, streams: &Streams) -> Self {
+        let end_s = ticks.duration_s();
+        let marks = match mobility {
+            None => along([(0.0, 0.0), (end_s, 0.0)]),
+            Some(Mobility::SpeedMps(speed)) => along([(0.0, 0.0), (end_s, speed.get() * end_s)]),
+            Some(Mobility::GaussMarkov(model)) => along(gauss_markov(model, end_s, streams)),
+            Some(Mobility::Route(route)) => surveyed(route, end_s),
+        };
+        Self { marks }
+    }
+
+    /// Metres gone when the scenario ends.
+    pub fn lap_m(&self) -> f64 {
+        self.marks[self.marks.len() - 1].distance_m
+    }
+
+    /// Metres gone at `t_s`.
+    pub fn distance_m(&self, t_s: f64) -> f64 {
+        self.between(t_s, |mark| mark.distance_m)
+    }
+
+    /// Metres on the ground between UE and origin at `t_s`.
+    pub fn from_origin_m(&self, t_s: f64) -> f64 {
+        self.between(t_s, |mark| mark.x_m)
+            .hypot(self.between(t_s, |mark| mark.y_m))
+    }
+
+    fn between(&self, t_s: f64, coordinate: impl Fn(&Mark) -> f64) -> f64 {
+        let next = self.marks.partition_point(|mark| mark.t_s <= t_s);
+        let next = next.clamp(1, self.marks.len() - 1);
+        let (before, after) = (&self.marks[next - 1], &self.marks[next]);
+        let share = ((t_s - before.t_s) / (after.t_s - before.t_s)).clamp(0.0, 1.0);
+        coordinate(before) + share * (coordinate(after) - coordinate(before))
+    }
+}
+
+/// A way of which only the length is known.
+fn along(stamped: impl IntoIterator<Item = (f64, f64)>) -> Vec<Mark> {
+    let mark = |(t_s, distance_m)| Mark {
+        t_s,
+        distance_m,
+        x_m: distance_m,
+        y_m: 0.0,
+    };
+    stamped.into_iter().map(mark).collect()
+}
+
+fn gauss_markov(model: &GaussMarkov, end_s: f64, streams: &Streams) -> Vec<(f64, f64)> {
+    let mut stream = streams.of(Purpose::Motion);
+    let (mean, memory) = (model.mean_mps.get(), model.memory.get());
+    let spread = (1.0 - memory * memory).sqrt() * model.std_mps.get();
+    let steps = end_s.ceil().max(1.0);
+    let step_s = end_s / steps;
+    let (mut speed, mut distance_m) = (mean, 0.0);
+    let mut way = vec![(0.0, 0.0)];
+    for step in 1..=steps as usize {
+        distance_m += speed.max(0.0) * step_s;
+        way.push((step as f64 * step_s, distance_m));
+        let draw: f64 = StandardNormal.sample(&mut stream);
+        speed = memory * speed + (1.0 - memory) * mean + spread * draw;
+    }
+    way
+}
+
+/// The route, with a stand before its first point and after its last.
+fn surveyed(route: &Route, end_s: f64) -> Vec<Mark> {
+    let mut marks: Vec<Mark> = Vec::with_capacity(route.points().len() + 2);
+    for point in route.points() {
+        let (x_m, y_m) = (point.x_m, point.y_m);
+        let gone = marks
+            .last()
+            .map_or(0.0, |m| m.distance_m + (x_m - m.x_m).hypot(y_m - m.y_m));
+        marks.push(Mark {
+            t_s: point.t_s.get(),
+            distance_m: gone,
+            x_m,
+            y_m,
+        });
+    }
+    let (first, last) = (marks[0], marks[marks.len() - 1]);
+    if first.t_s > 0.0 {
+        marks.insert(0, Mark { t_s: 0.0, ..first });
+    }
+    if last.t_s < end_s {
+        marks.push(Mark { t_s: end_s, ..last });
+    }
+    marks
+}

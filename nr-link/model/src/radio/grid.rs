@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The carrier's resource grid.
+
+use crate::Nanos;
+
+/// Subcarriers of a PRB (TS 38.211 clause 4.4.4.1).
+pub const SUBCARRIERS_PER_PRB: u32 = 12;
+
+/// Where the carrier lies and how it is divided.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Grid {
+    /// Centre frequency, Hz.
+    pub carrier_hz: f64,
+    /// Subcarrier spacing, Hz.
+    pub scs_hz: f64,
+    /// Width, PRBs.
+    pub prb: u16,
+}
+
+/// Numerology µ of TS 38.211 table 4.2-1: subcarriers 15·2^µ kHz apart, 2^µ slots a millisecond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Numerology(u8);
+
+impl Numerology {
+    /// µ from 0 to 3; beyond it there is none here.
+    pub fn new(mu: u8) -> Option<Self> {
+        (mu <= 3).then_some(Self(mu))
+    }
+
+    /// µ itself.
+    pub fn mu(self) -> u8 {
+        self.0
+    }
+
+    /// Subcarrier spacing, kHz.
+    pub fn scs_khz(self) -> u32 {
+        15 << self.0
+    }
+
+    /// Length of a slot, ns.
+    pub fn slot_ns(self) -> Nanos {
+        1_000_000 >> self.0
+    }
+}
