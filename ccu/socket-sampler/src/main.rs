@@ -1,2 +1,95 @@
-//! socket-sampler.
-fn main() {}
+// SPDX-License-Identifier: Apache-2.0
+//! Samples every TCP connection of this network namespace at a fixed interval, and keeps the kernel's own
+//! answers byte for byte: what they mean is for the reader of the file to decide, also years later.
+//!
+//! What a dump costs is the walk through the hash table of connections, which network namespaces share: about
+//! 165 µs per address family for 262144 buckets. A namespace made while `net.ipv4.tcp_child_ehash_entries` is,
+//! say, 1024 has a small table of its own, and a sample of both families then costs 50 µs.
+
+mod inet_diag;
+mod pcap;
+mod port_filter;
+mod schedule;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use nix::time::{ClockId, clock_gettime};
+
+use inet_diag::InetDiag;
+use pcap::PcapFile;
+use schedule::{Schedule, Wake};
+
+/// Sample the TCP sockets of this network namespace into a pcap of link type NETLINK.
+///
+/// Prints {"event":"ready"} when sampling has begun and {"event":"stopped",…} with its account of the run.
+/// SIGTERM, SIGINT or --duration end it; the file is readable at every instant, also after SIGKILL.
+#[derive(Parser)]
+#[command(version)]
+struct Options {
+    /// Time between samples, 1ms to 60s
+    #[arg(long, default_value = "20ms", value_parser = interval)]
+    interval: Duration,
+    /// File to write: nanosecond pcap, one record per inet_diag dump
+    #[arg(long)]
+    output: PathBuf,
+    /// Only connections with this local or remote port (may be repeated; at most 1000); none: all
+    #[arg(long = "port", num_args = 1.., value_parser = clap::value_parser!(u16).range(1..))]
+    ports: Vec<u16>,
+    /// Stop by itself after this time, e.g. 100s
+    #[arg(long, value_parser = humantime::parse_duration)]
+    duration: Option<Duration>,
+}
+
+fn interval(text: &str) -> Result<Duration, String> {
+    let interval = humantime::parse_duration(text).map_err(|error| error.to_string())?;
+    let range = Duration::from_millis(1)..=Duration::from_secs(60);
+    if !range.contains(&interval) {
+        return Err("an interval is between 1ms and 60s".into());
+    }
+    Ok(interval)
+}
+
+fn main() -> std::process::ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("socket-sampler: {error:#}");
+            std::process::ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<()> {
+    let started = Instant::now();
+    let mut schedule = Schedule::start(options.interval, options.duration)?;
+    let mut sockets = InetDiag::open(&options.ports)?;
+    let mut file = PcapFile::create(&options.output)?;
+    sample(&mut sockets, &mut file)?; // a kernel that refuses the dump does so before "ready"
+    println!(r#"{{"event":"ready"}}"#);
+    let (mut samples, mut missed) = (1_u64, 0);
+    while let Wake::Sample { missed: late } = schedule.wait()? {
+        sample(&mut sockets, &mut file)?;
+        samples += 1;
+        missed += late;
+    }
+    let cpu = cpu_ratio(started.elapsed())?;
+    println!(
+        r#"{{"event":"stopped","samples":{samples},"missed_samples":{missed},"cpu_ratio":{cpu:.4}}}"#
+    );
+    Ok(())
+}
+
+/// CPU time of this process over `elapsed` wall time; 1 is one core.
+fn cpu_ratio(elapsed: Duration) -> Result<f64> {
+    let used = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).context("reading the CPU clock")?;
+    Ok(Duration::from(used).as_secs_f64() / elapsed.as_secs_f64())
+}
+
+fn sample(sockets: &mut InetDiag, file: &mut PcapFile) -> Result<()> {
+    sockets
+        .dump(|messages| file.append(messages))
+        .context("sampling the sockets")
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//! "Local or remote port is one of these" as the byte code that inet_diag runs in the kernel, so that sockets of
+//! no interest never cross into the program.
+
+use anyhow::{Result, ensure};
+
+const JMP: u8 = 1;
+const SOURCE_PORT_EQUALS: u8 = 11; // INET_DIAG_BC_S_EQ, since Linux 4.16
+const DESTINATION_PORT_EQUALS: u8 = 12;
+const OPERATION_BYTES: u16 = 4;
+const COMPARISON_BYTES: u16 = 2 * OPERATION_BYTES; // the second one's `no` field holds the port
+const STEP_BYTES: u16 = COMPARISON_BYTES + OPERATION_BYTES;
+/// Jump distances are 16 bits wide, and each port costs two steps.
+const MOST_PORTS: usize = 1000;
+
+/// Empty for no ports: everything passes.
+///
+/// The code is one step after another, "equal? then jump to the end"; ending exactly at the end accepts, jumping
+/// one operation beyond it refuses (`inet_diag_bc_run`).
+pub fn port_filter(ports: &[u16]) -> Result<Vec<u8>> {
+    ensure!(
+        ports.len() <= MOST_PORTS,
+        "{} ports given, at most {MOST_PORTS} can be filtered",
+        ports.len()
+    );
+    let comparisons = ports
+        .iter()
+        .flat_map(|&port| [(SOURCE_PORT_EQUALS, port), (DESTINATION_PORT_EQUALS, port)]);
+    let mut left = 2 * ports.len() as u16;
+    let mut code = Vec::with_capacity(usize::from(left * STEP_BYTES));
+    for (comparison, port) in comparisons {
+        left -= 1;
+        let to_end = left * STEP_BYTES;
+        let otherwise = if left > 0 {
+            STEP_BYTES
+        } else {
+            STEP_BYTES + OPERATION_BYTES
+        };
+        operation(&mut code, comparison, COMPARISON_BYTES, otherwise);
+        operation(&mut code, 0, 0, port);
+        operation(&mut code, JMP, OPERATION_BYTES, OPERATION_BYTES + to_end);
+    }
+    Ok(code)
+}
+
+fn operation(code: &mut Vec<u8>, kind: u8, yes: u16, no: u16) {
+    code.push(kind);
+    code.push(yes as u8);
+    code.extend(no.to_ne_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `inet_diag_bc_run` of the kernel does with the three operations that are used here.
+    fn accepts(mut code: &[u8], source: u16, destination: u16) -> bool {
+        while !code.is_empty() {
+            let no = usize::from(u16::from_ne_bytes([code[2], code[3]]));
+            let equal = |port| u16::from_ne_bytes([code[6], code[7]]) == port;
+            let yes = match code[0] {
+                SOURCE_PORT_EQUALS => equal(source),
+                DESTINATION_PORT_EQUALS => equal(destination),
+                _ => false,
+            };
+            let jump = if yes { usize::from(code[1]) } else { no };
+            if jump > code.len() {
+                return false;
+            }
+            code = &code[jump..];
+        }
+        true
+    }
+
+    #[test]
+    fn a_port_at_either_end_passes_and_no_other() {
+        let code = port_filter(&[5201, 5202]).unwrap();
+        assert!(accepts(&code, 5201, 40000) && accepts(&code, 40000, 5202));
+        assert!(!accepts(&code, 40000, 443) && !accepts(&code, 5203, 5200));
+    }
+
+    #[test]
+    fn no_ports_pass_everything_and_too_many_are_refused() {
+        assert!(port_filter(&[]).unwrap().is_empty());
+        assert!(port_filter(&[1; MOST_PORTS + 1]).is_err());
+    }
+}
