@@ -8,7 +8,8 @@ use std::error::Error;
 use std::io::{BufWriter, Write, stdout};
 use std::path::Path;
 
-use nr_link_model::channel::{Carrier, Channel, Observation};
+use nr_link_model::channel::{Channel, Observation};
+use nr_link_model::radio::Grid;
 use nr_link_model::scenario::Scenario;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -21,12 +22,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let file = arguments.first().ok_or("name a scenario file")?;
     let scenario = Scenario::load(Path::new(file))?;
     let (seed, seconds, step_ms) = (number(1, 1.0)?, number(2, 100.0)?, number(3, 10.0)?);
-    let carrier = Carrier {
-        frequency_hz: number(4, 3.6)? * 1e9,
-        prb: number(5, 106.0)? as usize,
-        subcarrier_hz: number(6, 30.0)? * 1e3,
+    let grid = Grid {
+        carrier_hz: number(4, 3.6)? * 1e9,
+        prb: number(5, 106.0)? as u16,
+        scs_hz: number(6, 30.0)? * 1e3,
     };
-    let channel = Channel::new(&scenario, carrier, seed as u64)?;
+    let channel = Channel::new(&scenario, &grid, seed as u64)?;
     let mut seen = Observation::default();
     let mut out = BufWriter::new(stdout().lock());
     writeln!(

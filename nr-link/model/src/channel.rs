@@ -10,8 +10,10 @@
 //! UE's layer 3 does. SINR is the truth at the instant, for each group of PRBs.
 
 mod fading;
+mod geometry;
 mod level;
 mod motion;
+mod path_loss;
 mod rsrp;
 mod shadowing;
 mod streams;
@@ -21,6 +23,8 @@ mod turns;
 
 use std::fmt;
 
+use crate::Nanos;
+use crate::radio::Grid;
 use crate::scenario::Scenario;
 use fading::Multipath;
 use level::Levels;
@@ -29,33 +33,13 @@ use rsrp::RsrpMeter;
 use streams::Streams;
 use ticks::Ticks;
 
-/// Nanoseconds.
-pub type Nanos = u64;
-
-/// What a channel has to know of the carrier.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Carrier {
-    /// Frequency of the carrier's centre, Hz.
-    pub frequency_hz: f64,
-    /// Subcarrier spacing, Hz.
-    pub subcarrier_hz: f64,
-    /// Width in PRBs.
-    pub prb: usize,
-}
-
-impl Carrier {
-    fn wavelength_m(&self) -> f64 {
-        299_792_458.0 / self.frequency_hz
-    }
-}
-
 /// Where a UE stops to measure: the ends of the reporting ranges of TS 38.133 table 10.1.6.1-1
 /// (RSRP, -156 dBm) and, far below any MCS, of SINR.
 const SILENCE_DBM: f64 = -156.0;
 const LOWEST_SINR_DB: f32 = -60.0;
 
 /// PRBs of a subband: the smaller sizes of TS 38.214 table 5.2.1.4-2.
-const fn subband_prb(prb: usize) -> usize {
+const fn subband_prb(prb: u16) -> usize {
     match prb {
         0..=72 => 4,
         73..=144 => 8,
@@ -68,7 +52,7 @@ const fn subband_prb(prb: usize) -> usize {
 pub struct Observation {
     /// SS-RSRP as the UE would report it, dBm a resource element.
     pub rsrp_dbm: f64,
-    /// Downlink SINR at this instant, dB, for groups of PRBs of equal width across the carrier,
+    /// Downlink SINR at this instant, dB, for groups of PRBs of equal width across the grid,
     /// lowest frequency first.
     pub sinr_db: Vec<f32>,
     /// Path loss as the UE would estimate it for power control, dB: the SSB's power less RSRP
@@ -105,23 +89,18 @@ impl Channel {
     ///
     /// # Errors
     /// The scenario has no radio, or geometry that TR 38.901 does not cover on this carrier.
-    pub fn new(
-        scenario: &Scenario,
-        carrier: impl Into<Carrier>,
-        seed: u64,
-    ) -> Result<Self, ChannelError> {
+    pub fn new(scenario: &Scenario, grid: &Grid, seed: u64) -> Result<Self, ChannelError> {
         let Some(radio) = &scenario.radio else {
             return Err(ChannelError(format!(
                 "scenario {} gives capacity, not a radio channel; take one that has radio",
                 scenario.name
             )));
         };
-        let carrier = carrier.into();
         let streams = Streams::new(seed);
         let ticks = Ticks::new(scenario.duration_s.get(), scenario.at_end);
         let odometer = Odometer::new(radio.mobility.as_ref(), &ticks, &streams);
-        let levels = Levels::new(radio, carrier, &ticks, &odometer, &streams)?;
-        let multipath = Multipath::new(radio.fading.as_ref(), carrier, odometer.lap_m(), &streams);
+        let levels = Levels::new(radio, grid, &ticks, &odometer, &streams)?;
+        let multipath = Multipath::new(radio.fading.as_ref(), grid, odometer.lap_m(), &streams);
         let rsrp = RsrpMeter::new(&ticks, &odometer, &levels, &multipath);
         Ok(Self {
             ticks,
@@ -170,6 +149,10 @@ impl Channel {
         seen.sinr_db.clear();
         seen.sinr_db.resize(self.multipath.groups(), LOWEST_SINR_DB);
     }
+}
+
+fn wavelength_m(grid: &Grid) -> f64 {
+    299_792_458.0 / grid.carrier_hz
 }
 
 fn decibels_to_ratio(decibels: f64) -> f64 {

@@ -11,10 +11,12 @@ use num_complex::Complex64;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::Carrier;
 use super::streams::{Purpose, Streams};
 use super::tdl;
 use super::turns::cis;
+use super::wavelength_m;
+use crate::radio::Grid;
+use crate::radio::grid::SUBCARRIERS_PER_PRB;
 use crate::scenario::{Fading, Tap};
 
 /// Waves of each tap: enough for an envelope that is Rayleigh to the 1st percentile.
@@ -23,8 +25,6 @@ const WAVES: usize = 16;
 const STEADY_DIRECTION: f64 = 0.7;
 /// PRBs of the SSB (TS 38.211 clause 7.4.3.1), of which every fourth is looked at.
 const SSB_PRB: i32 = 20;
-/// Subcarriers of a PRB.
-const SUBCARRIERS: f64 = 12.0;
 
 /// The taps, and how each frequency of interest sees them.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ pub(super) struct Multipath {
 }
 
 impl Multipath {
-    pub fn new(fading: Option<&Fading>, carrier: Carrier, lap_m: f64, streams: &Streams) -> Self {
+    pub fn new(fading: Option<&Fading>, grid: &Grid, lap_m: f64, streams: &Streams) -> Self {
         let taps = match fading {
             None => Vec::new(),
             Some(Fading::Taps(taps)) => normalised(taps.get().iter().map(Ray::from)),
@@ -49,11 +49,11 @@ impl Multipath {
                 .collect()
         };
         Self {
-            groups: group_offsets_hz(carrier).map(phases).collect(),
-            ssb: ssb_offsets_hz(carrier).map(phases).collect(),
+            groups: group_offsets_hz(grid).map(phases).collect(),
+            ssb: ssb_offsets_hz(grid).map(phases).collect(),
             taps: taps
                 .iter()
-                .map(|ray| TapProcess::new(ray, carrier, lap_m, &mut stream))
+                .map(|ray| TapProcess::new(ray, grid, lap_m, &mut stream))
                 .collect(),
         }
     }
@@ -142,7 +142,7 @@ struct TapProcess {
 }
 
 impl TapProcess {
-    fn new(ray: &Ray, carrier: Carrier, lap_m: f64, stream: &mut ChaCha8Rng) -> Self {
+    fn new(ray: &Ray, grid: &Grid, lap_m: f64, stream: &mut ChaCha8Rng) -> Self {
         let shift: f64 = stream.random();
         let mut turns_per_m = [0.0; WAVES + 1];
         let mut phase_turns = [0.0; WAVES + 1];
@@ -151,7 +151,7 @@ impl TapProcess {
                 0 => STEADY_DIRECTION,
                 n => cis((n as f64 - 1.0 + shift) / WAVES as f64).re,
             };
-            turns_per_m[wave] = whole_turns(direction / carrier.wavelength_m(), lap_m);
+            turns_per_m[wave] = whole_turns(direction / wavelength_m(grid), lap_m);
             phase_turns[wave] = stream.random();
         }
         Self {
@@ -178,16 +178,20 @@ fn whole_turns(turns_per_m: f64, lap_m: f64) -> f64 {
 }
 
 /// Centres of the groups, from the carrier's.
-fn group_offsets_hz(carrier: Carrier) -> impl Iterator<Item = f64> {
-    let groups = carrier.prb.div_ceil(super::subband_prb(carrier.prb));
-    let width_hz = carrier.prb as f64 * SUBCARRIERS * carrier.subcarrier_hz / groups as f64;
+fn group_offsets_hz(grid: &Grid) -> impl Iterator<Item = f64> + use<> {
+    let groups = usize::from(grid.prb).div_ceil(super::subband_prb(grid.prb));
+    let width_hz = f64::from(grid.prb) * prb_hz(grid) / groups as f64;
     (0..groups).map(move |group| (group as f64 + 0.5 - groups as f64 / 2.0) * width_hz)
 }
 
 /// Every fourth PRB of an SSB in the middle of the carrier.
-fn ssb_offsets_hz(carrier: Carrier) -> impl Iterator<Item = f64> {
-    let prb_hz = SUBCARRIERS * carrier.subcarrier_hz;
+fn ssb_offsets_hz(grid: &Grid) -> impl Iterator<Item = f64> + use<> {
+    let prb_hz = prb_hz(grid);
     (-SSB_PRB / 2 + 2..SSB_PRB / 2)
         .step_by(4)
         .map(move |prb| f64::from(prb) * prb_hz)
+}
+
+fn prb_hz(grid: &Grid) -> f64 {
+    f64::from(SUBCARRIERS_PER_PRB) * grid.scs_hz
 }

@@ -5,7 +5,8 @@ use super::motion::Odometer;
 use super::shadowing::Correlated;
 use super::streams::{Purpose, Streams};
 use super::ticks::{Place, Ticks};
-use super::{Carrier, ChannelError};
+use super::{ChannelError, geometry};
+use crate::radio::Grid;
 use crate::scenario::{Blocker, Level, Noise, Radio, Shadowing};
 
 /// Boltzmann's constant times 290 K, dBm in one hertz.
@@ -28,27 +29,28 @@ enum Floor {
 impl Levels {
     pub fn new(
         radio: &Radio,
-        carrier: Carrier,
+        grid: &Grid,
         ticks: &Ticks,
         odometer: &Odometer,
         streams: &Streams,
     ) -> Result<Self, ChannelError> {
-        let mean_dbm = mean_dbm(radio, ticks)?;
-        let shadow = radio
-            .shadowing
-            .map(|shadowing| Shadow::new(shadowing, odometer, streams));
-        let signal_dbm = mean_dbm.iter().zip(ticks.times_s()).map(|(mean_dbm, t_s)| {
-            let shadow_db = shadow
-                .as_ref()
-                .map_or(0.0, |shadow| shadow.at(odometer.distance_m(t_s)));
-            let blocked_db: f64 = radio
+        let Slow {
+            mean_dbm,
+            shadow_db,
+        } = slow(radio, grid, ticks, odometer, streams)?;
+        let blocked = |t_s| {
+            radio
                 .blockage
                 .iter()
                 .map(|blocker| blocked_db(blocker, t_s))
-                .sum();
-            (f64::from(*mean_dbm) + shadow_db - blocked_db) as f32
+                .sum()
+        };
+        let signal_dbm = mean_dbm.iter().zip(&shadow_db).zip(ticks.times_s());
+        let signal_dbm = signal_dbm.map(|((mean_dbm, shadow_db), t_s)| {
+            let blocked_db: f64 = blocked(t_s);
+            mean_dbm + shadow_db - blocked_db as f32
         });
-        let floor = |noise: &Noise| Floor::new(noise, carrier, ticks, &mean_dbm);
+        let floor = |noise: &Noise| Floor::new(noise, grid, ticks, &mean_dbm);
         Ok(Self {
             signal_dbm: signal_dbm.collect(),
             noise_dbm: floor(&radio.noise),
@@ -78,11 +80,11 @@ impl Levels {
 }
 
 impl Floor {
-    fn new(noise: &Noise, carrier: Carrier, ticks: &Ticks, mean_dbm: &[f32]) -> Self {
+    fn new(noise: &Noise, grid: &Grid, ticks: &Ticks, mean_dbm: &[f32]) -> Self {
         let duration_s = ticks.duration_s();
         match noise {
             Noise::FigureDb(figure) => {
-                let bandwidth_db = 10.0 * carrier.subcarrier_hz.log10();
+                let bandwidth_db = 10.0 * grid.scs_hz.log10();
                 Self::Constant(THERMAL_DBM_PER_HZ + bandwidth_db + figure.get())
             }
             Noise::FloorDbmPerRe(series) => Self::PerTick(
@@ -113,42 +115,58 @@ impl Floor {
     }
 }
 
-struct Shadow {
-    std_db: f64,
-    process: Correlated,
+/// Mean and shadowing of the received power, one entry a tick.
+pub(super) struct Slow {
+    pub mean_dbm: Vec<f32>,
+    pub shadow_db: Vec<f32>,
 }
 
-impl Shadow {
-    fn new(shadowing: Shadowing, odometer: &Odometer, streams: &Streams) -> Self {
-        let stream = streams.of(Purpose::Shadowing);
-        let process = Correlated::new(shadowing.decorrelation_m.get(), odometer.lap_m(), stream);
-        Self {
-            std_db: shadowing.std_db.get(),
-            process,
-        }
-    }
-
-    fn at(&self, distance_m: f64) -> f64 {
-        self.std_db * self.process.at(distance_m)
-    }
-}
-
-fn mean_dbm(radio: &Radio, ticks: &Ticks) -> Result<Vec<f32>, ChannelError> {
+fn slow(
+    radio: &Radio,
+    grid: &Grid,
+    ticks: &Ticks,
+    odometer: &Odometer,
+    streams: &Streams,
+) -> Result<Slow, ChannelError> {
+    let tabled =
+        |value: &dyn Fn(f64) -> f64| ticks.times_s().map(|t_s| value(t_s) as f32).collect();
     let duration_s = ticks.duration_s();
     let power_dbm = radio.ss_pbch_block_power_dbm.get();
+    let shadow = radio
+        .shadowing
+        .map(|shadowing| shadow(shadowing, odometer, streams));
+    let shadow_db: Option<Vec<f32>> =
+        shadow.map(|shadow| tabled(&|t_s| shadow(odometer.distance_m(t_s))));
+    let still = || vec![0.0; ticks.count()];
     match &radio.level {
-        Level::RsrpDbm(series) => Ok(ticks
-            .times_s()
-            .map(|t_s| series.at(t_s, duration_s) as f32)
-            .collect()),
-        Level::PathLossDb(series) => Ok(ticks
-            .times_s()
-            .map(|t_s| (power_dbm - series.at(t_s, duration_s)) as f32)
-            .collect()),
-        Level::Tr38901(_) => Err(ChannelError(
-            "path loss from geometry is not built yet; give rsrp_dbm".into(),
-        )),
+        Level::RsrpDbm(series) => Ok(Slow {
+            mean_dbm: tabled(&|t_s| series.at(t_s, duration_s)),
+            shadow_db: shadow_db.unwrap_or_else(still),
+        }),
+        Level::PathLossDb(series) => Ok(Slow {
+            mean_dbm: tabled(&|t_s| power_dbm - series.at(t_s, duration_s)),
+            shadow_db: shadow_db.unwrap_or_else(still),
+        }),
+        Level::Tr38901(geometry) => {
+            let place = geometry::Place {
+                geometry,
+                power_dbm,
+                ticks,
+                odometer,
+            };
+            let drawn = place.slow(grid, streams)?;
+            Ok(Slow {
+                shadow_db: shadow_db.unwrap_or(drawn.shadow_db),
+                ..drawn
+            })
+        }
     }
+}
+
+fn shadow(shadowing: Shadowing, odometer: &Odometer, streams: &Streams) -> impl Fn(f64) -> f64 {
+    let stream = streams.of(Purpose::Shadowing);
+    let process = Correlated::new(shadowing.decorrelation_m.get(), odometer.lap_m(), stream);
+    move |distance_m| shadowing.std_db.get() * process.at(distance_m)
 }
 
 /// What a blocker takes at `t_s`: a trapezium in dB.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The time grid on which slow things are tabled: the SSB's period.
 
-use super::Nanos;
+use crate::Nanos;
 use crate::scenario::AtEnd;
 
 /// The period of the SSB that a UE assumes at cell search (TS 38.213 clause 4.1).
@@ -36,6 +36,10 @@ impl Ticks {
 
     pub fn duration_s(&self) -> f64 {
         self.duration_s
+    }
+
+    pub fn count(&self) -> usize {
+        self.count
     }
 
     pub fn tick_s(&self) -> f64 {

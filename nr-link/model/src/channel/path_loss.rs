@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Path loss and its companions by 3GPP TR 38.901 V17: tables 7.4.1-1 (path loss, shadowing),
+//! 7.4.2-1 (probability of line of sight), 7.5-6 (correlation of shadowing) and 7.6.3.1-2
+//! (correlation of line of sight). Distances in m, frequencies in Hz, losses in dB.
+//!
+//! Left out: UMa with a UE above 13 m (its environment height is random) and loss into buildings.
+
+use crate::scenario::Environment;
+
+const LIGHT_MPS: f64 = 3.0e8; // as the report has it
+/// Mean height of buildings and width of streets in RMa, m: the report's defaults.
+const BUILDINGS_M: f64 = 5.0;
+const STREETS_M: f64 = 20.0;
+/// Effective environment height h_E in UMi, and in UMa for a UE at street level, m.
+const ENVIRONMENT_M: f64 = 1.0;
+
+/// A gNB and a UE in one of the report's environments.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PathLoss {
+    pub environment: Environment,
+    pub carrier_hz: f64,
+    pub gnb_m: f64,
+    pub ue_m: f64,
+}
+
+impl PathLoss {
+    /// Whether table 7.4.1-1 covers this at `ground_m`; if not, the rule and the mend.
+    pub fn check(&self, ground_m: f64) -> Result<(), String> {
+        let (ghz, ue_m, gnb_m, distance_m) = match self.environment {
+            Environment::Rma => (0.5..=30.0, 1.0..=10.0, 10.0..=150.0, 10.0..=10_000.0),
+            Environment::Uma => (0.5..=100.0, 1.5..=13.0, 10.0..=50.0, 10.0..=5_000.0),
+            Environment::Umi => (0.5..=100.0, 1.5..=22.5, 3.0..=20.0, 10.0..=5_000.0),
+            Environment::Inh => (0.5..=100.0, 1.0..=3.0, 2.0..=6.0, 1.0..=150.0),
+        };
+        let rules = [
+            ("carrier, GHz", self.carrier_hz / 1e9, ghz),
+            ("ue_height_m", self.ue_m, ue_m),
+            ("gnb height_m", self.gnb_m, gnb_m),
+            ("distance from the gNB, m", ground_m, distance_m),
+        ];
+        match rules
+            .into_iter()
+            .find(|(_, value, range)| !range.contains(value))
+        {
+            None => Ok(()),
+            Some((what, value, range)) => Err(format!(
+                "{what}: {value} is not within {} to {}, where TR 38.901 has {:?}; move it inside or take another environment",
+                range.start(),
+                range.end(),
+                self.environment
+            )),
+        }
+    }
+
+    /// With line of sight.
+    pub fn seen_db(&self, ground_m: f64) -> f64 {
+        let distance_m = self.slant_m(ground_m);
+        let ghz = self.carrier_hz / 1e9;
+        let street = |offset: f64, slope: f64, bend: f64| {
+            let break_m = self.street_break_m();
+            if ground_m <= break_m {
+                return offset + slope * distance_m.log10() + 20.0 * ghz.log10();
+            }
+            let corner = (break_m.powi(2) + (self.gnb_m - self.ue_m).powi(2)).log10();
+            offset + 40.0 * distance_m.log10() + 20.0 * ghz.log10() - bend * corner
+        };
+        match self.environment {
+            Environment::Umi => street(32.4, 21.0, 9.5),
+            Environment::Uma => street(28.0, 22.0, 9.0),
+            Environment::Rma => self.rural_seen_db(ground_m),
+            Environment::Inh => 32.4 + 17.3 * distance_m.log10() + 20.0 * ghz.log10(),
+        }
+    }
+
+    /// Without line of sight.
+    pub fn hidden_db(&self, ground_m: f64) -> f64 {
+        let distance = self.slant_m(ground_m).log10();
+        let ghz = (self.carrier_hz / 1e9).log10();
+        let hidden_db = match self.environment {
+            Environment::Umi => 22.4 + 35.3 * distance + 21.3 * ghz - 0.3 * (self.ue_m - 1.5),
+            Environment::Uma => 13.54 + 39.08 * distance + 20.0 * ghz - 0.6 * (self.ue_m - 1.5),
+            Environment::Inh => 17.3 + 38.3 * distance + 24.9 * ghz,
+            Environment::Rma => {
+                161.04 - 7.1 * STREETS_M.log10() + 7.5 * BUILDINGS_M.log10()
+                    - (24.37 - 3.7 * (BUILDINGS_M / self.gnb_m).powi(2)) * self.gnb_m.log10()
+                    + (43.42 - 3.1 * self.gnb_m.log10()) * (distance - 3.0)
+                    + 20.0 * ghz
+                    - (3.2 * (11.75 * self.ue_m).log10().powi(2) - 4.97)
+            }
+        };
+        hidden_db.max(self.seen_db(ground_m))
+    }
+
+    /// Standard deviation of shadowing, dB.
+    pub fn shadowing_db(&self, ground_m: f64, seen: bool) -> f64 {
+        match (self.environment, seen) {
+            (Environment::Umi | Environment::Uma, true) => 4.0,
+            (Environment::Umi, false) => 7.82,
+            (Environment::Uma, false) => 6.0,
+            (Environment::Rma, true) if ground_m <= self.rural_break_m() => 4.0,
+            (Environment::Rma, true) => 6.0,
+            (Environment::Rma, false) => 8.0,
+            (Environment::Inh, true) => 3.0,
+            (Environment::Inh, false) => 8.03,
+        }
+    }
+
+    /// Distance after which shadowing correlates by 1/e.
+    pub fn shadowing_decorrelation_m(&self, seen: bool) -> f64 {
+        match (self.environment, seen) {
+            (Environment::Umi | Environment::Inh, true) => 10.0,
+            (Environment::Umi, false) => 13.0,
+            (Environment::Uma | Environment::Rma, true) => 37.0,
+            (Environment::Uma, false) => 50.0,
+            (Environment::Rma, false) => 120.0,
+            (Environment::Inh, false) => 6.0,
+        }
+    }
+
+    /// Probability of line of sight.
+    pub fn seen_probability(&self, ground_m: f64) -> f64 {
+        let street = |scale_m: f64| {
+            let near = 18.0 / ground_m;
+            if near >= 1.0 {
+                1.0
+            } else {
+                near + (-ground_m / scale_m).exp() * (1.0 - near)
+            }
+        };
+        match self.environment {
+            Environment::Umi => street(36.0),
+            Environment::Uma => street(63.0), // C'(h) = 0 up to 13 m
+            Environment::Rma => (-(ground_m - 10.0).max(0.0) / 1000.0).exp(),
+            Environment::Inh if ground_m < 6.5 => (-(ground_m - 1.2).max(0.0) / 4.7).exp(),
+            Environment::Inh => 0.32 * (-(ground_m - 6.5) / 32.6).exp(),
+        }
+    }
+
+    /// Distance over which line of sight persists.
+    pub fn seen_decorrelation_m(&self) -> f64 {
+        match self.environment {
+            Environment::Umi | Environment::Uma => 50.0,
+            Environment::Rma => 60.0,
+            Environment::Inh => 10.0,
+        }
+    }
+
+    fn slant_m(&self, ground_m: f64) -> f64 {
+        ground_m.hypot(self.gnb_m - self.ue_m)
+    }
+
+    /// d'_BP of notes 1 and 2 to table 7.4.1-1.
+    fn street_break_m(&self) -> f64 {
+        let (gnb_m, ue_m) = (self.gnb_m - ENVIRONMENT_M, self.ue_m - ENVIRONMENT_M);
+        4.0 * gnb_m * ue_m * self.carrier_hz / LIGHT_MPS
+    }
+
+    /// d_BP of note 5.
+    fn rural_break_m(&self) -> f64 {
+        std::f64::consts::TAU * self.gnb_m * self.ue_m * self.carrier_hz / LIGHT_MPS
+    }
+
+    fn rural_seen_db(&self, ground_m: f64) -> f64 {
+        let roofs = BUILDINGS_M.powf(1.72);
+        let near_db = |distance_m: f64| {
+            let ghz = self.carrier_hz / 1e9;
+            20.0 * (40.0 * std::f64::consts::PI * distance_m * ghz / 3.0).log10()
+                + (0.03 * roofs).min(10.0) * distance_m.log10()
+                - (0.044 * roofs).min(14.77)
+                + 0.002 * BUILDINGS_M.log10() * distance_m
+        };
+        let break_m = self.rural_break_m();
+        let distance_m = self.slant_m(ground_m);
+        if ground_m <= break_m {
+            near_db(distance_m)
+        } else {
+            near_db(break_m) + 40.0 * (distance_m / break_m).log10()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
