@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The link's configuration: the YAML of `docs/link-config.md`, checked once, here.
+//!
+//! What the file says becomes a [`ResolvedConfig`], in the model's units; nothing beyond sees the
+//! file's form. What is refused names file, place, rule and mend.
+
+mod error;
+mod radio;
+mod raw;
+mod resolve;
+
+use std::path::PathBuf;
+
+pub use error::ConfigError;
+pub use radio::{LinkAdaptation, RadioConfig, RlcMode, Uplink};
+
+use crate::Nanos;
+use crate::packet::Direction;
+use crate::radio::Grid;
+
+/// One value for each direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PerDirection<V> {
+    /// Core to UE.
+    pub dl: V,
+    /// UE to core.
+    pub ul: V,
+}
+
+impl<V> PerDirection<V> {
+    /// The value of one direction.
+    pub fn of(&self, direction: Direction) -> &V {
+        match direction {
+            Direction::Downlink => &self.dl,
+            Direction::Uplink => &self.ul,
+        }
+    }
+}
+
+/// Everything that one configuration file says, checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResolvedConfig {
+    /// From which every random stream of the link is drawn.
+    pub seed: u64,
+    /// Largest IP packet.
+    pub mtu_bytes: u32,
+    /// The carrier and how it is used.
+    pub radio: RadioConfig,
+    /// The scenario file, anchored at the configuration's folder.
+    pub scenario: PathBuf,
+    /// Between server and gNB.
+    pub path: PerDirection<PathConfig>,
+    /// RLC's buffer, of each UE.
+    pub queue: PerDirection<QueueLimit>,
+    /// Interval of the MAC samples.
+    pub sample_interval: Nanos,
+    /// The program's network devices.
+    pub devices: Devices,
+    /// The program's files, anchored at the configuration's folder.
+    pub output: Output,
+}
+
+impl ResolvedConfig {
+    /// The grid that a [`Channel`](crate::channel::Channel) is made for.
+    pub fn grid(&self) -> Grid {
+        self.radio.grid()
+    }
+}
+
+/// The path between server and gNB, one direction.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct PathConfig {
+    /// Delay of every packet.
+    pub delay: Nanos,
+    /// Share of packets that are lost at random, each for itself.
+    pub loss_ratio: f64,
+}
+
+/// How much one RLC buffer holds; what comes beyond is dropped (drop-tail).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// IP packets not yet wholly sent.
+    Packets(u64),
+    /// IP bytes not yet sent.
+    Bytes(u64),
+}
+
+/// The devices that the program opens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Devices {
+    /// The core network's side.
+    pub core: Device,
+    /// One for each UE; their number is the number of UEs.
+    pub ue: Vec<Device>,
+}
+
+/// One network device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Device {
+    /// Interface name.
+    pub name: String,
+    /// Network namespace by its `ip netns` name; none: the caller's.
+    pub netns: Option<String>,
+}
+
+/// The files that the program writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// MAC samples.
+    pub mac: PathBuf,
+    /// Timing trust.
+    pub link: PathBuf,
+    /// The run's account.
+    pub summary: PathBuf,
+}

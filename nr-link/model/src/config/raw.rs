@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The file as its author writes it.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use crate::radio::McsTable;
+use crate::scenario::{NonNegative, Positive, Ratio};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub(super) enum Schema {
+    #[serde(rename = "nr-link/1")]
+    V1,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Raw {
+    #[serde(rename = "schema")]
+    pub _schema: Schema,
+    pub seed: u64,
+    pub mtu_bytes: u32,
+    pub radio: Radio,
+    pub scenario: PathBuf,
+    pub path: Both<PathDirection>,
+    pub queue: Both<QueueLimit>,
+    pub samples: Samples,
+    pub devices: Devices,
+    pub output: Output,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Both<V> {
+    pub dl: V,
+    pub ul: V,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Radio {
+    pub carrier_ghz: Positive,
+    pub numerology: u8,
+    pub prb: u16,
+    pub duplex: Duplex,
+    #[serde(default = "one_layer")]
+    pub layers: Both<u8>,
+    #[serde(default)]
+    pub mcs_table: McsTable,
+    #[serde(default)]
+    pub link_adaptation: LinkAdaptation,
+    #[serde(default)]
+    pub csi: Csi,
+    #[serde(default)]
+    pub rlc: Rlc,
+    #[serde(default)]
+    pub uplink: Uplink,
+}
+
+fn one_layer() -> Both<u8> {
+    Both { dl: 1, ul: 1 }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Duplex {
+    Tdd(Tdd),
+    Fdd,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Tdd {
+    pub pattern: String,
+    #[serde(default)]
+    pub special: Special,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Special {
+    pub dl_symbols: u8,
+    pub ul_symbols: u8,
+}
+
+impl Default for Special {
+    /// As OAI's configuration for band 78.
+    fn default() -> Self {
+        Self {
+            dl_symbols: 6,
+            ul_symbols: 4,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum LinkAdaptation {
+    Olla(Olla),
+    FixedMcs(u8),
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Olla {
+    pub bler_target: f64,
+}
+
+impl Default for LinkAdaptation {
+    fn default() -> Self {
+        Self::Olla(Olla { bler_target: 0.1 })
+    }
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Csi {
+    pub period_slots: u64,
+    pub delay_slots: u64,
+}
+
+impl Default for Csi {
+    fn default() -> Self {
+        Self {
+            period_slots: 20,
+            delay_slots: 4,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Rlc {
+    pub mode: RlcMode,
+    pub t_reassembly_ms: u64,
+}
+
+impl Default for Rlc {
+    fn default() -> Self {
+        Self {
+            mode: RlcMode::Am,
+            t_reassembly_ms: 15,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum RlcMode {
+    Am,
+    Um,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Uplink {
+    pub pcmax_dbm: f64,
+    pub target_snr_db: f64,
+}
+
+impl Default for Uplink {
+    /// Power class 3 of TS 38.101-1 table 6.2.1-1; the SNR that OAI's gNB aims at.
+    fn default() -> Self {
+        Self {
+            pcmax_dbm: 23.0,
+            target_snr_db: 20.0,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PathDirection {
+    pub delay_ms: NonNegative,
+    #[serde(default)]
+    pub loss_ratio: Option<Ratio>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum QueueLimit {
+    Packets(u64),
+    Bytes(u64),
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Samples {
+    pub interval_ms: Positive,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Devices {
+    pub core: Device,
+    pub ue: Vec<Device>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Device {
+    pub name: String,
+    #[serde(default)]
+    pub netns: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Output {
+    pub mac: PathBuf,
+    pub link: PathBuf,
+    pub summary: PathBuf,
+}

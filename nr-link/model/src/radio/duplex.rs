@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Which slots carry which direction (TS 38.213 clause 11.1, TS 38.331 TDD-UL-DL-Pattern).
+
+use super::Numerology;
+
+/// dl-UL-TransmissionPeriodicity of TS 38.331, with its v1530 extension, µs.
+const PERIODS_US: [u64; 10] = [
+    500, 625, 1_000, 1_250, 2_000, 2_500, 3_000, 4_000, 5_000, 10_000,
+];
+
+/// OFDM symbols of a slot with normal cyclic prefix (TS 38.211 table 4.3.2-1).
+pub const SYMBOLS_PER_SLOT: u8 = 14;
+
+/// What one slot carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SlotKind {
+    /// Downlink only.
+    Downlink,
+    /// Uplink only.
+    Uplink,
+    /// Downlink first, then a guard, then uplink.
+    Special {
+        /// Downlink symbols at the start.
+        dl_symbols: u8,
+        /// Uplink symbols at the end.
+        ul_symbols: u8,
+    },
+    /// Both, on paired carriers.
+    Paired,
+}
+
+impl SlotKind {
+    /// Symbols for downlink, PDCCH included.
+    pub fn dl_symbols(self) -> u8 {
+        match self {
+            Self::Downlink | Self::Paired => SYMBOLS_PER_SLOT,
+            Self::Special { dl_symbols, .. } => dl_symbols,
+            Self::Uplink => 0,
+        }
+    }
+
+    /// Symbols for uplink.
+    pub fn ul_symbols(self) -> u8 {
+        match self {
+            Self::Uplink | Self::Paired => SYMBOLS_PER_SLOT,
+            Self::Special { ul_symbols, .. } => ul_symbols,
+            Self::Downlink => 0,
+        }
+    }
+
+    /// Whether PUSCH may be scheduled: in whole uplink slots. Uplink symbols of a special slot
+    /// carry PUCCH (acknowledgements, requests) and SRS only.
+    pub fn carries_pusch(self) -> bool {
+        self.ul_symbols() == SYMBOLS_PER_SLOT
+    }
+
+    /// Whether the UE can send PUCCH.
+    pub fn carries_pucch(self) -> bool {
+        self.ul_symbols() > 0
+    }
+}
+
+/// A TDD pattern that repeats.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TddPattern(Vec<SlotKind>);
+
+impl TddPattern {
+    /// The pattern of a word of `D`, `S` and `U`.
+    ///
+    /// # Errors
+    /// The rule that the pattern breaks, then a semicolon, then the mend.
+    pub fn new(word: &str, dl_symbols: u8, ul_symbols: u8) -> Result<Self, String> {
+        if dl_symbols + ul_symbols > SYMBOLS_PER_SLOT {
+            return Err(format!(
+                "a special slot of {dl_symbols} + {ul_symbols} symbols exceeds {SYMBOLS_PER_SLOT} (TS 38.211 table 4.3.2-1); leave some to the guard"
+            ));
+        }
+        let kinds: Vec<_> = word
+            .chars()
+            .map(|letter| match letter {
+                'D' => Ok(SlotKind::Downlink),
+                'U' => Ok(SlotKind::Uplink),
+                'S' => Ok(SlotKind::Special {
+                    dl_symbols,
+                    ul_symbols,
+                }),
+                other => Err(format!(
+                    "{other:?} is no kind of slot; write D, S and U only"
+                )),
+            })
+            .collect::<Result<_, _>>()?;
+        let has = |test: fn(SlotKind) -> bool| kinds.iter().any(|&kind| test(kind));
+        if !has(|kind| kind == SlotKind::Downlink) || !has(SlotKind::carries_pusch) {
+            return Err(format!(
+                "{word:?} lacks a downlink or an uplink slot; a pattern needs both, for example DDDDDDDSUU"
+            ));
+        }
+        Ok(Self(kinds))
+    }
+
+    /// Whether the pattern fills a period that TS 38.331 has (dl-UL-TransmissionPeriodicity).
+    ///
+    /// # Errors
+    /// It does not: the rule and the mend.
+    pub fn check_period(&self, numerology: Numerology) -> Result<(), String> {
+        let period_us = self.slots() as u64 * numerology.slot_ns() / 1_000;
+        if PERIODS_US.contains(&period_us) {
+            return Ok(());
+        }
+        let fitting: Vec<_> = PERIODS_US
+            .iter()
+            .map(|us| us * 1_000)
+            .filter(|ns| ns % numerology.slot_ns() == 0)
+            .map(|ns| (ns / numerology.slot_ns()).to_string())
+            .collect();
+        Err(format!(
+            "a pattern of {} slots lasts {} ms, which is no period of TDD-UL-DL-Pattern (TS 38.331); write a pattern of {} slots",
+            self.slots(),
+            period_us as f64 / 1e3,
+            fitting.join(", ")
+        ))
+    }
+
+    /// Slots until the pattern repeats.
+    pub fn slots(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// How the directions share time or spectrum.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Duplex {
+    /// One carrier, in turns.
+    Tdd(TddPattern),
+    /// Two carriers of the same width.
+    Fdd,
+}
+
+impl Duplex {
+    /// The kind of the slot with this number.
+    pub fn slot(&self, slot: u64) -> SlotKind {
+        match self {
+            Self::Tdd(TddPattern(kinds)) => kinds[(slot % kinds.len() as u64) as usize],
+            Self::Fdd => SlotKind::Paired,
+        }
+    }
+}
