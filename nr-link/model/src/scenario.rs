@@ -14,6 +14,8 @@ mod propagation;
 mod quantity;
 mod radio;
 mod read;
+#[cfg(test)]
+mod schema;
 mod series;
 
 pub use capacity::{Capacity, CapacityTrace, Rate, TraceFormat};

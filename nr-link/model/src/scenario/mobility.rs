@@ -20,9 +20,8 @@ pub enum Mobility {
 
 /// At least two points, sorted by time.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(try_from = "Vec<RoutePoint>")]
-pub struct Route(#[cfg_attr(test, schemars(length(min = 2)))] Vec<RoutePoint>);
+pub struct Route(Vec<RoutePoint>);
 
 impl Route {
     /// The points, by time.
@@ -76,4 +75,16 @@ pub struct GaussMarkov {
     pub std_mps: NonNegative,
     /// α, the memory from one second to the next: 0 none, 1 for ever.
     pub memory: Ratio,
+}
+
+#[cfg(test)]
+impl schemars::JsonSchema for Route {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Route".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let items = generator.subschema_for::<RoutePoint>();
+        schemars::json_schema!({"type": "array", "minItems": 2, "items": items})
+    }
 }

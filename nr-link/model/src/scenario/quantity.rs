@@ -4,12 +4,11 @@
 use serde::Deserialize;
 
 macro_rules! quantity {
-    ($(#[$doc:meta])* $name:ident, $valid:expr, $rule:literal, $mend:literal $(, $bound:meta)?) => {
+    ($(#[$doc:meta])* $name:ident, $valid:expr, $rule:literal, $mend:literal, $bounds:tt) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Deserialize)]
-        #[cfg_attr(test, derive(schemars::JsonSchema))]
         #[serde(try_from = "f64")]
-        pub struct $name($(#[cfg_attr(test, $bound)])? f64);
+        pub struct $name(f64);
 
         impl $name {
             /// The bare number.
@@ -30,6 +29,20 @@ macro_rules! quantity {
                 }
             }
         }
+
+        #[cfg(test)]
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let mut schema = schemars::json_schema!($bounds);
+                schema.insert("type".into(), "number".into());
+                schema.insert("description".into(), concat!("Must be ", $rule, ".").into());
+                schema
+            }
+        }
     };
 }
 
@@ -39,7 +52,7 @@ quantity!(
     |value| (-300.0..=300.0).contains(&value),
     "a level between -300 and 300 dB",
     "write a finite number of dB or dBm",
-    schemars(range(min = -300.0, max = 300.0))
+    {"minimum": -300, "maximum": 300}
 );
 quantity!(
     /// A finite number above zero.
@@ -47,7 +60,7 @@ quantity!(
     |value| value.is_finite() && value > 0.0,
     "a number above 0",
     "write a finite number greater than 0",
-    schemars(extend("exclusiveMinimum" = 0))
+    {"exclusiveMinimum": 0}
 );
 quantity!(
     /// A finite number, zero or above.
@@ -55,7 +68,7 @@ quantity!(
     |value| value.is_finite() && value >= 0.0,
     "a number of 0 or above",
     "write a finite number that is not negative",
-    schemars(range(min = 0.0))
+    {"minimum": 0}
 );
 quantity!(
     /// A share between 0 and 1.
@@ -63,5 +76,5 @@ quantity!(
     |value| (0.0..=1.0).contains(&value),
     "a ratio between 0 and 1",
     "write 0.01 for one per cent",
-    schemars(range(min = 0.0, max = 1.0))
+    {"minimum": 0, "maximum": 1}
 );

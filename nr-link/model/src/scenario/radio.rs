@@ -122,9 +122,8 @@ pub enum Fading {
 
 /// One to four taps, sorted by delay.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(try_from = "Vec<Tap>")]
-pub struct Taps(#[cfg_attr(test, schemars(length(min = 1, max = 4)))] Vec<Tap>);
+pub struct Taps(Vec<Tap>);
 
 impl Taps {
     /// What a hardware channel emulator carries (Hercules, section 3.3).
@@ -197,4 +196,16 @@ pub enum TdlProfile {
     D,
     /// Line of sight, K = 22 dB.
     E,
+}
+
+#[cfg(test)]
+impl schemars::JsonSchema for Taps {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Taps".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let items = generator.subschema_for::<Tap>();
+        schemars::json_schema!({"type": "array", "minItems": 1, "maxItems": 4, "items": items})
+    }
 }
