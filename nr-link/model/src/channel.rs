@@ -25,7 +25,7 @@ use std::fmt;
 
 use crate::Nanos;
 use crate::radio::Grid;
-use crate::scenario::Scenario;
+use crate::scenario::{CarrierRange, Radio, Scenario};
 use fading::Multipath;
 use level::Levels;
 use motion::Odometer;
@@ -96,6 +96,7 @@ impl Channel {
                 scenario.name
             )));
         };
+        check_carrier(radio, grid)?;
         let streams = Streams::new(seed);
         let ticks = Ticks::new(scenario.duration_s.get(), scenario.at_end);
         let odometer = Odometer::new(radio.mobility.as_ref(), &ticks, &streams);
@@ -148,6 +149,20 @@ impl Channel {
         seen.rsrp_dbm = SILENCE_DBM;
         seen.sinr_db.clear();
         seen.sinr_db.resize(self.multipath.groups(), LOWEST_SINR_DB);
+    }
+}
+
+fn check_carrier(radio: &Radio, grid: &Grid) -> Result<(), ChannelError> {
+    let ghz = grid.carrier_hz / 1e9;
+    match radio.carrier_ghz {
+        Some(CarrierRange { min, max }) if !(min.get()..=max.get()).contains(&ghz) => {
+            Err(ChannelError(format!(
+                "the scenario holds for carriers of {} to {} GHz, not {ghz}; set radio.carrier_ghz to one of those",
+                min.get(),
+                max.get()
+            )))
+        }
+        _ => Ok(()),
     }
 }
 

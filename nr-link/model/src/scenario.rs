@@ -24,7 +24,9 @@ pub use mobility::{GaussMarkov, Mobility, Route, RoutePoint};
 pub use path::{Path, PathDirection, QueueLimit, Queues};
 pub use propagation::{Environment, Gnb, LineOfSight, Tr38901};
 pub use quantity::{Decibel, NonNegative, Positive, Ratio};
-pub use radio::{Blocker, Fading, Level, Noise, Radio, Shadowing, Tap, Taps, Tdl, TdlProfile};
+pub use radio::{
+    Blocker, CarrierRange, Fading, Level, Noise, Radio, Shadowing, Tap, Taps, Tdl, TdlProfile,
+};
 pub use series::{Point, Series};
 
 use serde::Deserialize;

@@ -10,6 +10,9 @@ use super::{Decibel, Mobility, NonNegative, Positive, Series, Tr38901};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Radio {
+    /// Carriers for which the numbers hold; absent: any.
+    #[serde(default)]
+    pub carrier_ghz: Option<CarrierRange>,
     /// Power of each resource element of the SSB at the gNB's antenna, dBm: `ss-PBCH-BlockPower` of
     /// TS 38.331. Path loss is this less RSRP (TS 38.213 clause 7.1.1).
     pub ss_pbch_block_power_dbm: Decibel,
@@ -35,6 +38,17 @@ pub struct Radio {
     /// Fast variation; absent: none.
     #[serde(default)]
     pub fading: Option<Fading>,
+}
+
+/// A range of carrier frequencies, GHz, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct CarrierRange {
+    /// Lowest.
+    pub min: Positive,
+    /// Highest.
+    pub max: Positive,
 }
 
 /// The mean received power, one of these.
@@ -107,6 +121,29 @@ pub struct Blocker {
     /// How long it takes to enter and to leave, s.
     #[serde(default)]
     pub ramp_s: Option<NonNegative>,
+}
+
+impl Blocker {
+    pub(super) fn check(&self, duration_s: f64) -> Result<(), String> {
+        let (from_s, to_s) = (self.from_s.get(), self.to_s.get());
+        let ramp_s = self.ramp_s.map_or(0.0, NonNegative::get);
+        if to_s > duration_s {
+            Err(format!(
+                "stamp {to_s} s is not within duration_s, {duration_s} s; end the blockage before"
+            ))
+        } else if to_s <= from_s {
+            Err(format!(
+                "a blocker leaves at {to_s} s, before it comes at {from_s} s; swap the two"
+            ))
+        } else if 2.0 * ramp_s > to_s - from_s {
+            Err(format!(
+                "a blocker has ramps of {ramp_s} s in a stay of {} s; shorten the ramps",
+                to_s - from_s
+            ))
+        } else {
+            Ok(())
+        }
+    }
 }
 
 /// Fast fading, one of these. Powers are normalised to sum to 1.

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From a file to a scenario, and the rules that span several keys.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
-use super::{Capacity, Level, Mobility, Noise, Radio, Rate, Scenario, ScenarioError, Series};
+use super::{
+    AtEnd, Capacity, Level, Mobility, Noise, Radio, Rate, Route, Scenario, ScenarioError, Series,
+};
 
 /// Larger files are not scenarios: series belong into compact traces.
 const LARGEST_BYTES: u64 = 16 << 20;
-/// A day; the longest that the channel's tables are made for.
-const LONGEST_S: f64 = 86_400.0;
+/// Six hours: the channel's tables then take 9 MB a UE.
+const LONGEST_S: f64 = 21_600.0;
 
 impl Scenario {
     /// Reads and checks a scenario file.
@@ -18,20 +21,23 @@ impl Scenario {
     /// The first rule that the file breaks, with its line and how to mend it.
     pub fn load(path: &Path) -> Result<Self, ScenarioError> {
         let refuse = |complaint: String| ScenarioError::new(path, None, complaint);
-        let size = fs::metadata(path)
-            .map_err(|error| {
-                refuse(format!(
-                    "cannot be read ({error}); `ccu list scenarios` lists those that can"
-                ))
-            })?
-            .len();
-        if size > LARGEST_BYTES {
+        let file = File::open(path).map_err(|error| {
+            refuse(format!(
+                "cannot be opened ({error}); `ccu list scenarios` lists what there is"
+            ))
+        })?;
+        let mut text = String::new();
+        let read = file.take(LARGEST_BYTES + 1).read_to_string(&mut text);
+        read.map_err(|error| {
+            refuse(format!(
+                "cannot be read as text ({error}); save it as UTF-8"
+            ))
+        })?;
+        if text.len() as u64 > LARGEST_BYTES {
             return Err(refuse(format!(
-                "{size} bytes are not at most {LARGEST_BYTES}; thin the series or generate it from a model"
+                "has more than {LARGEST_BYTES} bytes; thin the series, or put them into a trace file"
             )));
         }
-        let text = fs::read_to_string(path)
-            .map_err(|error| refuse(format!("is not UTF-8 text ({error}); save it as YAML")))?;
         Self::parse(&text, path)
     }
 
@@ -61,8 +67,15 @@ impl Scenario {
                 format!("{duration_s} s is not at most {LONGEST_S} s; let a shorter part loop"),
             ));
         }
+        if self.sources.is_empty() {
+            return Err((
+                "sources",
+                "no source is given; say where the numbers come from, or that they are chosen"
+                    .into(),
+            ));
+        }
         match (&self.radio, &self.capacity) {
-            (Some(radio), None) => radio.check(duration_s),
+            (Some(radio), None) => radio.check(duration_s, self.at_end),
             (None, Some(capacity)) => capacity.check(duration_s),
             (Some(_), Some(_)) => Err((
                 "capacity",
@@ -86,41 +99,47 @@ impl Scenario {
 }
 
 impl Radio {
-    fn check(&self, duration_s: f64) -> Result<(), (&'static str, String)> {
+    fn check(&self, duration_s: f64, at_end: AtEnd) -> Result<(), (&'static str, String)> {
+        let noise_ul = self.noise_ul.as_ref().and_then(Noise::series);
         let series = [
-            self.level.series(),
-            self.noise.series(),
-            self.noise_ul.as_ref().and_then(Noise::series),
+            ("level", self.level.series()),
+            ("noise", self.noise.series()),
+            ("noise_ul", noise_ul),
         ];
-        for (key, series) in ["level", "noise", "noise_ul"].into_iter().zip(series) {
+        for (key, series) in series {
             series
                 .map_or(Ok(()), |series| within(series, duration_s))
                 .map_err(|complaint| (key, complaint))?;
         }
-        if let Some(late) = self
-            .blockage
-            .iter()
-            .find(|blocker| blocker.to_s.get() > duration_s)
-        {
-            return Err(("blockage", ends_late(late.to_s.get(), duration_s)));
+        for blocker in &self.blockage {
+            blocker
+                .check(duration_s)
+                .map_err(|complaint| ("blockage", complaint))?;
         }
-        self.check_route(duration_s)
+        self.check_route(duration_s, at_end)
             .map_err(|complaint| ("mobility", complaint))
     }
 
-    fn check_route(&self, duration_s: f64) -> Result<(), String> {
-        let route = match &self.mobility {
-            Some(Mobility::Route(route)) => Some(route.points()),
-            _ => None,
-        };
-        match (&self.level, route) {
-            (Level::Tr38901(geometry), None) if geometry.distance_m.is_none() => {
-                Err("path loss by TR 38.901 needs a distance; write a route, or distance_m beside the environment".into())
-            }
-            (_, Some(points)) if points[points.len() - 1].t_s.get() > duration_s => {
-                Err(ends_late(points[points.len() - 1].t_s.get(), duration_s))
+    fn check_route(&self, duration_s: f64, at_end: AtEnd) -> Result<(), String> {
+        match (&self.level, &self.mobility) {
+            (_, Some(Mobility::Route(route))) => route.check(duration_s, at_end),
+            (Level::Tr38901(geometry), _) if geometry.distance_m.is_none() => {
+                Err("path loss by TR 38.901 needs a place; write a route, or distance_m beside the environment".into())
             }
             _ => Ok(()),
+        }
+    }
+}
+
+impl Route {
+    fn check(&self, duration_s: f64, at_end: AtEnd) -> Result<(), String> {
+        let (first, last) = (self.points()[0], self.points()[self.points().len() - 1]);
+        if last.t_s.get() > duration_s {
+            Err(ends_late(last.t_s.get(), duration_s))
+        } else if at_end == AtEnd::Loop && (first.x_m, first.y_m) != (last.x_m, last.y_m) {
+            Err("a route that loops does not end where it begins; lead it back, or write at_end: stop".into())
+        } else {
+            Ok(())
         }
     }
 }
@@ -172,15 +191,33 @@ fn from_yaml(error: serde_saphyr::Error, path: &Path) -> ScenarioError {
     let line = error.location().map(|location| location.line());
     let told = error.to_string();
     // The library repeats the place at the end of its message.
-    let rule = told
+    let told = told
         .rsplit_once(" at line ")
         .map_or(told.as_str(), |(rule, _)| rule);
-    let mend = if rule.contains("; ") {
-        ""
+    ScenarioError::new(path, line, with_mend(told))
+}
+
+/// The library's message, in the words of somebody who writes a file and not a program.
+fn with_mend(told: &str) -> String {
+    let starts = |prefix| told.starts_with(prefix);
+    if told.contains("; ") {
+        told.to_owned() // one of our own rules
+    } else if starts("unknown ") {
+        format!("{told}; correct its spelling or remove it")
+    } else if starts("missing field") {
+        format!("{told}; add it to this group of keys")
+    } else if starts("non-finite float") {
+        "a value is not a finite number; write a number, or leave it out".to_owned()
+    } else if starts("duplicate mapping key") {
+        format!(
+            "{}; keep one",
+            told.split_once(", ").map_or(told, |(rule, _)| rule)
+        )
+    } else if starts("expected end of mapping after enum variant") {
+        "two alternatives are given where one is meant; keep one".to_owned()
     } else {
-        "; docs/scenarios.md lists keys and their form"
-    };
-    ScenarioError::new(path, line, format!("{rule}{mend}"))
+        format!("{told}; docs/scenarios.md shows the form of every key")
+    }
 }
 
 /// The line that opens `key`, in block or flow style.

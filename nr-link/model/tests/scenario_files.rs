@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What `rf-scenarios/` ships is sound, and what is wrong is refused by line, rule and mend.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use nr_link_model::channel::{Channel, Observation};
+use nr_link_model::radio::Grid;
+use nr_link_model::scenario::{Rate, Scenario};
+
+/// Line 1 to 9 of a good file; what a test spoils stands below.
+const HEAD: &str = "\
+schema: rf-scenario/1
+name: x
+summary: x
+sources: [x]
+license: CC0-1.0
+duration_s: 60
+radio:
+  ss_pbch_block_power_dbm: 0
+  noise: {figure_db: 7}
+";
+
+fn refusal(text: &str) -> String {
+    let file = Path::new("x.yaml");
+    Scenario::parse(text, file)
+        .expect_err("accepted")
+        .to_string()
+}
+
+fn refusal_below(radio: &str) -> String {
+    refusal(&format!("{HEAD}{radio}"))
+}
+
+fn shipped() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rf-scenarios");
+    let files = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    files
+        .filter(|file| {
+            file.extension()
+                .is_some_and(|extension| extension == "yaml")
+        })
+        .collect()
+}
+
+#[test]
+fn a_good_file_is_accepted() {
+    assert!(
+        Scenario::parse(
+            &format!("{HEAD}  level: {{rsrp_dbm: -80}}\n"),
+            Path::new("x")
+        )
+        .is_ok()
+    );
+}
+
+#[test]
+fn every_shipped_scenario_is_read_and_named_after_its_file() {
+    assert!(shipped().len() >= 2);
+    for file in shipped() {
+        let scenario = Scenario::load(&file).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(
+            file.file_stem().unwrap().to_str(),
+            Some(scenario.name.as_str())
+        );
+    }
+}
+
+/// Each on the carrier that its file was written for.
+#[test]
+fn every_shipped_scenario_loops_without_a_jump() {
+    for file in shipped() {
+        let scenario = Scenario::load(&file).unwrap();
+        let Some(radio) = &scenario.radio else {
+            continue;
+        };
+        let carrier_hz = radio.carrier_ghz.map_or(3.6, |range| range.min.get()) * 1e9;
+        let grid = Grid {
+            carrier_hz,
+            scs_hz: 30e3,
+            prb: 106,
+        };
+        let channel = Channel::new(&scenario, &grid, 1).unwrap_or_else(|error| panic!("{error}"));
+        let end = (scenario.duration_s.get() * 1e9) as u64;
+        let (mut before, mut after) = (Observation::default(), Observation::default());
+        channel.observe(end - 1, &mut before);
+        channel.observe(end, &mut after);
+        let silent = after.rsrp_dbm <= -156.0;
+        let jump = before
+            .sinr_db
+            .iter()
+            .zip(&after.sinr_db)
+            .map(|(a, b)| (a - b).abs())
+            .fold(0.0, f32::max);
+        assert!(silent || jump < 0.01, "{}: {jump} dB", file.display());
+    }
+}
+
+#[test]
+fn the_keys() {
+    let good = format!("{HEAD}  level: {{rsrp_dbm: -80}}\n");
+    let spoilt = [
+        (
+            good.replace("rf-scenario/1", "rf-scenario/9"),
+            "x.yaml:1: unknown variant `rf-scenario/9`, expected one of rf-scenario/1; correct",
+        ),
+        (
+            good.replace("summary: x\n", ""),
+            "x.yaml:6: missing field `summary`; add it",
+        ),
+        (
+            good.replace("sources: [x]", "sources: []"),
+            "x.yaml:4: no source is given; say where",
+        ),
+        (
+            good.replace("duration_s: 60", "duration_s: -60"),
+            "x.yaml:6: -60 is not a number above 0; write",
+        ),
+        (
+            good.replace("duration_s: 60", "duration_s: 1e9"),
+            "x.yaml:6: 1000000000 s is not at most 21600 s; let",
+        ),
+        (
+            good.replace("duration_s: 60", "duration_s: .nan"),
+            "x.yaml:6: NaN is not a number above 0; write",
+        ),
+        (
+            good.replace("duration_s: 60", "duration_s: 1 min"),
+            "x.yaml:6: invalid floating point; docs",
+        ),
+        (
+            good.replace("  noise: {", "  noize: {"),
+            "x.yaml:9: unknown field `noize`",
+        ),
+        (
+            good.replace("figure_db: 7", "figure_db: 7, sinr_db: 3"),
+            "x.yaml:9: two alternatives are given where one is meant; keep one",
+        ),
+        (
+            format!("{good}name: y\n"),
+            "x.yaml:11: duplicate mapping key: name; keep one",
+        ),
+        (
+            format!("{good}capacity: {{dl: {{constant_mbps: 1}}, ul: {{constant_mbps: 1}}}}\n"),
+            "x.yaml:11: a scenario has both radio and capacity; remove one",
+        ),
+        (
+            HEAD.lines().take(6).collect::<Vec<_>>().join("\n"),
+            "x.yaml:1: a scenario has neither radio nor capacity; add one",
+        ),
+        ("time,value\n1,2\n".into(), "x.yaml:1: "),
+        (String::new(), "x.yaml"),
+    ];
+    for (text, expected) in spoilt {
+        let told = refusal(&text);
+        assert!(told.starts_with(expected), "{told}\nis not\n{expected}");
+        assert!(told.contains("; "), "no mend: {told}");
+    }
+}
+
+#[test]
+fn the_numbers() {
+    let spoilt = [
+        (
+            "  level: {rsrp_dbm: [[0, -80], [2, -81], [1, -82]]}",
+            "x.yaml:10: stamp 1 s does not come after 2 s; sort",
+        ),
+        (
+            "  level:\n    rsrp_dbm:\n      - [0, -80]\n      - [1, .nan]",
+            "x.yaml:13: NaN is not a finite number; leave",
+        ),
+        (
+            "  level: {rsrp_dbm: [[0, -80], [60, -81]]}",
+            "x.yaml:10: stamp 60 s is not within duration_s, 60 s; lengthen",
+        ),
+        (
+            "  level: {rsrp_dbm: [[-1, -80]]}",
+            "x.yaml:10: stamp -1 s is before the scenario begins; count",
+        ),
+        (
+            "  level: {rsrp_dbm: []}",
+            "x.yaml:10: a series has no points; write",
+        ),
+        (
+            "  level: {rsrp_dbm: .inf}",
+            "x.yaml:10: a value is not a finite number; write",
+        ),
+        (
+            "  level: {rsrp_dbm: -80}\n  shadowing: {std_db: -3, decorrelation_m: 10}",
+            "x.yaml:11: -3 is not a number of 0 or above; write",
+        ),
+        (
+            "  level: {rsrp_dbm: -80}\n  shadowing: {std_db: 3, decorrelation_m: 0}",
+            "x.yaml:11: 0 is not a number above 0; write",
+        ),
+        (
+            "  level: {rsrp_dbm: -80}\n  mobility: {speed_mps: -1}",
+            "x.yaml:11: -1 is not a number of 0 or above",
+        ),
+        (
+            "  level: {rsrp_dbm: -80}\n  blockage: [{from_s: 5, to_s: 61, loss_db: 9}]",
+            "x.yaml:11: stamp 61 s is not within",
+        ),
+        (
+            "  level: {rsrp_dbm: -80}\n  blockage: [{from_s: 5, to_s: 4, loss_db: 9}]",
+            "x.yaml:11: a blocker leaves at 4 s, before it comes at 5 s; ",
+        ),
+        (
+            "  level: {rsrp_dbm: -80}\n  blockage: [{from_s: 5, to_s: 6, loss_db: 9, ramp_s: 1}]",
+            "x.yaml:11: a blocker has ramps of 1 s in a stay of 1 s; ",
+        ),
+    ];
+    for (radio, expected) in spoilt {
+        let told = refusal_below(radio);
+        assert!(told.starts_with(expected), "{told}\nis not\n{expected}");
+    }
+}
+
+#[test]
+fn the_taps_and_the_route() {
+    let taps = |list: &str| format!("  level: {{rsrp_dbm: -80}}\n  fading:\n    taps:\n{list}");
+    let tap = |delay: i32| format!("      - {{delay_ns: {delay}, power_db: 0}}\n");
+    let five: String = (0..5).map(tap).collect();
+    for (list, expected) in [
+        (five, "x.yaml:13: 5 taps are not 1 to 4; merge"),
+        (
+            tap(9) + &tap(3),
+            "x.yaml:13: taps are not sorted by delay; list",
+        ),
+    ] {
+        let told = refusal_below(&taps(&list));
+        assert!(told.starts_with(expected), "{told}");
+    }
+    let route = "  level: {rsrp_dbm: -80}\n  mobility: {route: [{t_s: 0, x_m: 9, y_m: 0}, {t_s: 9, x_m: 99, y_m: 0}]}";
+    let told = refusal_below(route);
+    assert!(
+        told.starts_with("x.yaml:11: a route that loops does not end where it begins; lead"),
+        "{told}"
+    );
+    let placeless = "  level: {tr38901: {environment: umi, gnb: {height_m: 10}, ue_height_m: 1.5}}";
+    assert!(refusal_below(placeless).contains("needs a place; write a route"));
+}
+
+#[test]
+fn the_capacity() {
+    let head: String = HEAD
+        .lines()
+        .take(6)
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let refused = |dl: &str| {
+        refusal(&format!(
+            "{head}capacity:\n  dl: {dl}\n  ul: {{constant_mbps: 9}}\n"
+        ))
+    };
+    assert!(
+        refused("{constant_mbps: -9}").starts_with("x.yaml:8: -9 is not a number of 0 or above")
+    );
+    assert!(
+        refused("{steps_mbps: [[0, 9], [1, -9]]}")
+            .starts_with("x.yaml:8: -9 Mbit/s at 1 s is negative; write 0")
+    );
+    assert!(
+        refused("{steps_mbps: [[1, 9]]}")
+            .starts_with("x.yaml:8: the first step is not at 0 s; say")
+    );
+    let text = format!(
+        "{head}capacity:\n  dl: {{trace: {{file: t.up, format: mahimahi}}}}\n  ul: {{constant_mbps: 9}}\n"
+    );
+    let scenario = Scenario::parse(&text, Path::new("/there/x.yaml")).unwrap();
+    let Rate::Trace(trace) = scenario.capacity.unwrap().dl else {
+        panic!("no trace")
+    };
+    assert_eq!(trace.file, Path::new("/there/t.up"));
+}
+
+#[test]
+fn files_that_are_not_scenarios() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x.yaml");
+    let refused = |path: &Path| Scenario::load(path).expect_err("accepted").to_string();
+    assert!(refused(&file).contains("cannot be opened"));
+    fs::write(&file, [0xff, 0xfe, 0]).unwrap();
+    assert!(refused(&file).contains("cannot be read as text"));
+    fs::File::create(&file).unwrap().set_len(10 << 30).unwrap(); // sparse
+    assert!(refused(&file).contains("has more than"));
+}
