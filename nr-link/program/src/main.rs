@@ -1,2 +1,66 @@
-//! nr-link.
-fn main() {}
+// SPDX-License-Identifier: Apache-2.0
+//! The command line.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, Parser, Subcommand};
+use nr_link::session::{self, Session};
+use nr_link_model::ResolvedConfig;
+
+/// A 5G NR link in real time between TUN devices.
+///
+/// Packets that a host sends into one device come out of the other when a 5G link of the configured carrier,
+/// channel and path would have delivered them. The configuration's units stand in its keys (mtu_bytes, carrier_ghz,
+/// delay_ms); one direction is "dl" (core to UE), the other "ul".
+#[derive(Parser)]
+#[command(version)]
+struct Options {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the link until SIGTERM or SIGINT (needs root, or CAP_NET_ADMIN and CAP_SYS_ADMIN).
+    ///
+    /// Prints one JSON line, {"event":"ready","devices":[…]}, on stdout when traffic can flow; logs on stderr.
+    /// mac.csv and link.csv are readable at any time; link-summary.json is written at the end.
+    Run(Configuration),
+    /// Check a configuration and its scenario, and print what they mean; changes nothing, needs no rights.
+    Check(Configuration),
+}
+
+#[derive(Args)]
+struct Configuration {
+    /// YAML file of schema nr-link/1; relative paths in it begin at its folder
+    #[arg(long)]
+    config: PathBuf,
+}
+
+fn main() -> ExitCode {
+    match execute(Options::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("nr-link: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn execute(command: Command) -> Result<()> {
+    match command {
+        Command::Run(Configuration { config }) => {
+            let session = Session::open(ResolvedConfig::load(&config)?)?;
+            println!("{}", session.ready()?);
+            session.run()
+        }
+        Command::Check(Configuration { config }) => {
+            let config = ResolvedConfig::load(&config)?;
+            session::model(&config)?;
+            println!("{config:#?}");
+            Ok(())
+        }
+    }
+}

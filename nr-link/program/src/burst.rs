@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What one read from a TUN device brings: a packet, or a super-packet that stands for up to 64 KiB of segments.
+//!
+//! A super-packet crosses the kernel once, but on the link its segments are packets of their own: queued, lost and
+//! delivered one by one.
+
+use std::rc::Rc;
+
+use nr_link_model::{Ecn, Packet};
+
+use crate::pool::Buffer;
+use crate::vnet::{
+    GSO_ECN, GSO_NONE, GSO_TCPV4, GSO_TCPV6, GSO_UDP_L4, VNET_HEADER_BYTES, VnetHeader,
+};
+
+pub(crate) const IPV6_HEADER_BYTES: usize = 40;
+/// IPv6 with its options and 60 bytes of TCP fit.
+pub(crate) const MOST_HEADER_BYTES: usize = 512;
+const TCP_HEADER_BYTES: usize = 20;
+const UDP_HEADER_BYTES: usize = 8;
+
+/// IP version of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IpVersion {
+    /// RFC 791.
+    V4,
+    /// RFC 8200.
+    V6,
+}
+
+/// What the segments of a super-packet are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Segmentation {
+    /// A packet as it is.
+    None,
+    /// TCP segments (TSO).
+    Tcp,
+    /// UDP datagrams (USO).
+    Udp,
+}
+
+/// A packet or super-packet, as it was read.
+#[derive(Debug)]
+pub struct Burst {
+    buffer: Buffer,
+    pub(crate) vnet: VnetHeader,
+    pub(crate) ip: IpVersion,
+    pub(crate) segmentation: Segmentation,
+    /// Headers that every segment repeats; of a packet that is not segmented, the IP header.
+    pub(crate) header_bytes: usize,
+    segment_payload_bytes: usize,
+}
+
+/// One packet of a burst: what the model carries.
+#[derive(Debug, Clone)]
+pub struct Segment {
+    /// Where it came from.
+    pub burst: Rc<Burst>,
+    /// Its place there, from 0.
+    pub index: usize,
+}
+
+impl Burst {
+    /// `None` if it is no IP packet, or its headers do not fit into it.
+    pub fn parse(buffer: Buffer) -> Option<Self> {
+        let vnet = VnetHeader::from_bytes(buffer.first_chunk::<VNET_HEADER_BYTES>()?);
+        let packet = &buffer[VNET_HEADER_BYTES..];
+        let (ip, ip_header_bytes) = match packet.first()? >> 4 {
+            4 => (IpVersion::V4, usize::from(packet[0] & 0xf) * 4),
+            6 => (IpVersion::V6, IPV6_HEADER_BYTES),
+            _ => return None,
+        };
+        let transport_at = usize::from(vnet.csum_start);
+        let (segmentation, header_bytes) = match vnet.gso_type & !GSO_ECN {
+            GSO_NONE => (Segmentation::None, ip_header_bytes),
+            GSO_TCPV4 | GSO_TCPV6 => {
+                let tcp_header_bytes = usize::from(packet.get(transport_at + 12)? >> 4) * 4;
+                (Segmentation::Tcp, transport_at + tcp_header_bytes)
+            }
+            GSO_UDP_L4 => (Segmentation::Udp, transport_at + UDP_HEADER_BYTES),
+            _ => return None,
+        };
+        let payload_bytes = packet.len().checked_sub(header_bytes)?;
+        let segment_payload_bytes = match segmentation {
+            Segmentation::None => payload_bytes.max(1), // an empty packet is one segment too
+            _ => usize::from(vnet.gso_bytes),
+        };
+        let transport_bytes = header_bytes.saturating_sub(transport_at);
+        let checksum_end = usize::from(vnet.csum_offset) + 2;
+        let whole = ip_header_bytes >= 20
+            && header_bytes <= MOST_HEADER_BYTES
+            && segment_payload_bytes > 0
+            && match segmentation {
+                Segmentation::None => true,
+                Segmentation::Tcp => transport_bytes >= TCP_HEADER_BYTES,
+                Segmentation::Udp => transport_at > 0,
+            }
+            && (segmentation == Segmentation::None || checksum_end <= transport_bytes);
+        whole.then_some(Self {
+            buffer,
+            vnet,
+            ip,
+            segmentation,
+            header_bytes,
+            segment_payload_bytes,
+        })
+    }
+
+    /// The IP packet.
+    pub fn packet(&self) -> &[u8] {
+        &self.buffer[VNET_HEADER_BYTES..]
+    }
+
+    /// The payload of `count` segments from `first` on.
+    pub fn payload(&self, first: usize, count: usize) -> &[u8] {
+        let payload = &self.packet()[self.header_bytes..];
+        let start = first * self.segment_payload_bytes;
+        let end = (first + count) * self.segment_payload_bytes;
+        &payload[start.min(payload.len())..end.min(payload.len())]
+    }
+
+    /// How many packets it stands for.
+    pub fn segment_count(&self) -> usize {
+        let payload_bytes = self.packet().len() - self.header_bytes;
+        payload_bytes.div_ceil(self.segment_payload_bytes).max(1)
+    }
+
+    /// Where each segment's payload starts, after the first's.
+    pub(crate) fn payload_offset(&self, index: usize) -> usize {
+        index * self.segment_payload_bytes
+    }
+
+    /// Its packets for the model, in order.
+    pub fn segments(self: Rc<Self>) -> impl Iterator<Item = Packet<Segment>> {
+        let ecn = self.ecn();
+        (0..self.segment_count()).map(move |index| Packet {
+            bytes: (self.header_bytes + self.payload(index, 1).len()) as u32,
+            ecn,
+            payload: Segment {
+                burst: Rc::clone(&self),
+                index,
+            },
+        })
+    }
+
+    fn ecn(&self) -> Ecn {
+        let packet = self.packet();
+        match self.ip {
+            IpVersion::V4 => Ecn::from_bits(packet[1]),
+            IpVersion::V6 => Ecn::from_bits(packet[1] >> 4), // the traffic class straddles two octets
+        }
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Settings and counters of a network interface (netdevice(7)), from outside of its namespace if need be.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use anyhow::{Context, Result, ensure};
+use nix::libc::{self, ifreq};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+
+mod ioctl {
+    use nix::libc::{self, ifreq};
+    nix::ioctl_readwrite_bad!(get_flags, libc::SIOCGIFFLAGS, ifreq);
+    nix::ioctl_write_ptr_bad!(set_flags, libc::SIOCSIFFLAGS, ifreq);
+    nix::ioctl_readwrite_bad!(get_mtu, libc::SIOCGIFMTU, ifreq);
+    nix::ioctl_write_ptr_bad!(set_mtu, libc::SIOCSIFMTU, ifreq);
+    nix::ioctl_readwrite_bad!(get_txqueuelen, libc::SIOCGIFTXQLEN, ifreq);
+    nix::ioctl_write_ptr_bad!(set_txqueuelen, libc::SIOCSIFTXQLEN, ifreq);
+}
+
+/// An interface of the network namespace in which this was made.
+#[derive(Debug)]
+pub struct Interface {
+    name: String,
+    socket: OwnedFd,
+    statistics: File,
+    text: String,
+}
+
+impl Interface {
+    /// Interface `name` of the namespace we are in.
+    pub fn of(name: &str) -> Result<Self> {
+        let socket = control_socket()?;
+        // Bound to the thread's namespace when opened; sysfs would show that of its mount.
+        let statistics =
+            File::open("/proc/thread-self/net/dev").context("opening /proc/net/dev")?;
+        Ok(Self {
+            name: name.into(),
+            socket,
+            statistics,
+            text: String::new(),
+        })
+    }
+
+    /// Whether the namespace we are in has an interface of this name.
+    pub fn exists(name: &str) -> bool {
+        nix::net::if_::if_nametoindex(name).is_ok()
+    }
+
+    /// Sets the largest IP packet, bytes.
+    pub fn set_mtu(&self, bytes: u32) -> Result<()> {
+        let mut request = request(&self.name)?;
+        request.ifr_ifru.ifru_mtu = bytes as i32;
+        // SAFETY: an open socket and a whole ifreq, here and below.
+        unsafe { ioctl::set_mtu(self.socket.as_raw_fd(), &request) }
+            .with_context(|| format!("the kernel refused an MTU of {bytes} bytes"))?;
+        Ok(())
+    }
+
+    /// The MTU in force, bytes.
+    pub fn mtu(&self) -> Result<u32> {
+        let mut request = request(&self.name)?;
+        unsafe { ioctl::get_mtu(self.socket.as_raw_fd(), &mut request) }
+            .context("reading the MTU")?;
+        // SAFETY: the kernel has filled this member.
+        Ok(unsafe { request.ifr_ifru.ifru_mtu } as u32)
+    }
+
+    /// Sets the length of the device's queue, packets.
+    pub fn set_txqueuelen(&self, packets: u32) -> Result<()> {
+        let mut request = request(&self.name)?;
+        request.ifr_ifru.ifru_metric = packets as i32; // `ifr_qlen` shares its place
+        unsafe { ioctl::set_txqueuelen(self.socket.as_raw_fd(), &request) }
+            .context("setting txqueuelen")?;
+        Ok(())
+    }
+
+    /// The length of the device's queue in force, packets.
+    pub fn txqueuelen(&self) -> Result<u32> {
+        let mut request = request(&self.name)?;
+        unsafe { ioctl::get_txqueuelen(self.socket.as_raw_fd(), &mut request) }
+            .context("reading txqueuelen")?;
+        Ok(unsafe { request.ifr_ifru.ifru_metric } as u32)
+    }
+
+    /// Sets the interface up.
+    pub fn set_up(&self) -> Result<()> {
+        let mut request = request(&self.name)?;
+        unsafe { ioctl::get_flags(self.socket.as_raw_fd(), &mut request) }
+            .context("reading its flags")?;
+        unsafe { request.ifr_ifru.ifru_flags |= libc::IFF_UP as libc::c_short };
+        unsafe { ioctl::set_flags(self.socket.as_raw_fd(), &request) }.context("setting it up")?;
+        Ok(())
+    }
+
+    /// Packets that the kernel meant to send through it and dropped.
+    pub fn transmit_dropped_count(&mut self) -> Result<u64> {
+        self.text.clear();
+        self.statistics
+            .rewind()
+            .context("rewinding /proc/net/dev")?;
+        self.statistics
+            .read_to_string(&mut self.text)
+            .context("reading /proc/net/dev")?;
+        transmit_drops(&self.text, &self.name)
+            .with_context(|| format!("device {} is not in /proc/net/dev any more", self.name))
+    }
+}
+
+/// The twelfth figure of the interface's line: receive has eight, transmit's fourth is "drop".
+fn transmit_drops(table: &str, name: &str) -> Option<u64> {
+    let mut lines = table
+        .lines()
+        .filter_map(|line| line.trim_start().split_once(':'));
+    let figures = lines.find(|(interface, _)| *interface == name)?.1;
+    figures.split_whitespace().nth(11)?.parse().ok()
+}
+
+fn control_socket() -> Result<OwnedFd> {
+    let flags = SockFlag::SOCK_CLOEXEC;
+    socket(AddressFamily::Inet, SockType::Datagram, flags, None).context("opening a control socket")
+}
+
+/// An otherwise empty request about interface `name`.
+pub fn request(name: &str) -> Result<ifreq> {
+    ensure!(
+        !name.is_empty() && name.len() < libc::IFNAMSIZ,
+        "{name:?} is no interface name; it has 1 to {} characters",
+        libc::IFNAMSIZ - 1
+    );
+    // SAFETY: plain data, for which zeros are valid.
+    let mut request: ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    Ok(request)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::transmit_drops;
+
+    #[test]
+    fn the_drop_column_of_the_right_interface_is_read() {
+        let table = "Inter-|   Receive  |  Transmit\n face |bytes packets\n  \
+                     n6: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n n66: 0 0 0 0 0 0 0 0 0 0 0 99 0 0 0 0\n";
+        assert_eq!(transmit_drops(table, "n6"), Some(12));
+        assert_eq!(transmit_drops(table, "n66"), Some(99));
+        assert_eq!(transmit_drops(table, "n"), None);
+    }
+}

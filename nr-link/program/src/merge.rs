@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Segments of one burst that leave the link together, as one super-packet again.
+//!
+//! Only neighbours of the same burst are joined. Segments of different bursts could be too, as GRO does, but they
+//! differ in TCP timestamps, and a burst already spans all that its sender had to send: it would save little and
+//! blur what the receiver sees.
+
+use crate::burst::{Burst, IPV6_HEADER_BYTES, IpVersion, MOST_HEADER_BYTES, Segmentation};
+use crate::vnet::{GSO_ECN, GSO_NONE, VnetHeader};
+
+const TCP_FLAGS_AT: usize = 13;
+const TCP_FIN: u8 = 0x01;
+const TCP_PSH: u8 = 0x08;
+const TCP_CWR: u8 = 0x80;
+
+/// Writes the virtio header and the IP and transport headers of `count` segments from `first` on into `headers`;
+/// what follows them is `burst.payload(first, count)`.
+///
+/// Each segment gets from its receiver's kernel the header that the sender's kernel would have given it
+/// (Linux `tcp_gso_segment`, `inet_gso_segment`): numbers advanced, FIN and PSH on the burst's last segment only,
+/// CWR on its first only, and a checksum to be completed over the new length. With `congestion`, CE is marked.
+pub fn write_headers(
+    burst: &Burst,
+    first: usize,
+    count: usize,
+    congestion: bool,
+    headers: &mut Vec<u8>,
+) {
+    let mut header = [0; MOST_HEADER_BYTES];
+    let header = &mut header[..burst.header_bytes];
+    header.copy_from_slice(&burst.packet()[..burst.header_bytes]);
+    let mut vnet = burst.vnet;
+    if burst.segmentation != Segmentation::None {
+        let payload_bytes = burst.payload(first, count).len();
+        advance_transport(burst, first, count, payload_bytes, header);
+        set_ip_length(burst, first, payload_bytes, header);
+        vnet = super_packet(burst, first, count, header);
+    }
+    if congestion {
+        mark_congestion(burst.ip, header);
+    }
+    if burst.ip == IpVersion::V4 {
+        complete_ipv4_checksum(header);
+    }
+    headers.clear();
+    headers.extend(vnet.to_bytes());
+    headers.extend_from_slice(header);
+}
+
+fn super_packet(burst: &Burst, first: usize, count: usize, header: &[u8]) -> VnetHeader {
+    let header_bytes = header.len() as u16;
+    if count == 1 {
+        return VnetHeader {
+            gso_type: GSO_NONE,
+            gso_bytes: 0,
+            header_bytes,
+            ..burst.vnet
+        };
+    }
+    let ecn = if first == 0 {
+        burst.vnet.gso_type & GSO_ECN
+    } else {
+        0
+    };
+    VnetHeader {
+        gso_type: burst.vnet.gso_type & !GSO_ECN | ecn,
+        header_bytes,
+        ..burst.vnet
+    }
+}
+
+fn advance_transport(
+    burst: &Burst,
+    first: usize,
+    count: usize,
+    payload_bytes: usize,
+    header: &mut [u8],
+) {
+    let header_bytes = header.len();
+    let transport = &mut header[usize::from(burst.vnet.csum_start)..];
+    let old_bytes = burst.packet().len() - (header_bytes - transport.len());
+    let new_bytes = transport.len() + payload_bytes;
+    match burst.segmentation {
+        Segmentation::Tcp => {
+            let advanced = read_u32(transport, 4).wrapping_add(burst.payload_offset(first) as u32);
+            transport[4..8].copy_from_slice(&advanced.to_be_bytes());
+            if first + count < burst.segment_count() {
+                transport[TCP_FLAGS_AT] &= !(TCP_FIN | TCP_PSH);
+            }
+            if first > 0 {
+                transport[TCP_FLAGS_AT] &= !TCP_CWR;
+            }
+        }
+        Segmentation::Udp => write_u16(transport, 4, new_bytes as u16),
+        Segmentation::None => {}
+    }
+    // The field holds the pseudo-header's sum, and of that only the length has changed (RFC 1624's arithmetic).
+    let at = usize::from(burst.vnet.csum_offset);
+    let sum =
+        u32::from(read_u16(transport, at)) + u32::from(!(old_bytes as u16)) + new_bytes as u32;
+    write_u16(transport, at, fold(sum));
+}
+
+fn set_ip_length(burst: &Burst, first: usize, payload_bytes: usize, header: &mut [u8]) {
+    let packet_bytes = header.len() + payload_bytes;
+    match burst.ip {
+        IpVersion::V4 => {
+            write_u16(header, 2, packet_bytes as u16);
+            let identification = read_u16(header, 4).wrapping_add(first as u16);
+            write_u16(header, 4, identification);
+        }
+        IpVersion::V6 => write_u16(header, 4, (packet_bytes - IPV6_HEADER_BYTES) as u16),
+    }
+}
+
+fn mark_congestion(ip: IpVersion, header: &mut [u8]) {
+    match ip {
+        IpVersion::V4 => header[1] |= 0b11,
+        IpVersion::V6 => header[1] |= 0b11 << 4,
+    }
+}
+
+fn complete_ipv4_checksum(header: &mut [u8]) {
+    let ip_header_bytes = usize::from(header[0] & 0xf) * 4;
+    write_u16(header, 10, 0);
+    let words = header[..ip_header_bytes].chunks_exact(2);
+    let sum = words.map(|word| u32::from(read_u16(word, 0))).sum();
+    write_u16(header, 10, !fold(sum));
+}
+
+fn fold(mut sum: u32) -> u16 {
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    sum as u16
+}
+
+fn read_u16(bytes: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
+}
+
+fn write_u16(bytes: &mut [u8], at: usize, value: u16) {
+    bytes[at..at + 2].copy_from_slice(&value.to_be_bytes());
+}
+
+fn read_u32(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}

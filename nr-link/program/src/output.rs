@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The files of a run (docs/run-directory.md): rows are handed to the kernel at the end of each interval, so that
+//! they survive SIGKILL.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use nr_link_model::samples::CSV_HEADER;
+use nr_link_model::{MacSample, Nanos};
+use serde_json::Value;
+
+use crate::trust::Observed;
+
+const LINK_HEADER: &str = "utc_ns,duration_ns,slot_count,lateness_p50_us,lateness_p99_us,lateness_max_us,\
+                           overrun_count,host_drop_count,tun_backlog_packets,cpu_ratio,dl_mbps,ul_mbps";
+
+/// A file of rows, and its name for errors.
+#[derive(Debug)]
+struct Table {
+    file: BufWriter<File>,
+    path: PathBuf,
+}
+
+impl Table {
+    fn create(path: &Path, header: &str) -> Result<Self> {
+        let file = File::create(path).with_context(|| cannot_write(path))?;
+        let mut table = Self {
+            file: BufWriter::new(file),
+            path: path.into(),
+        };
+        table.write(|file| writeln!(file, "{header}"))?;
+        table.hand_over()?;
+        Ok(table)
+    }
+
+    fn write(
+        &mut self,
+        row: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
+    ) -> Result<()> {
+        row(&mut self.file).with_context(|| cannot_write(&self.path))
+    }
+
+    fn hand_over(&mut self) -> Result<()> {
+        self.file.flush().with_context(|| cannot_write(&self.path))
+    }
+}
+
+fn cannot_write(path: &Path) -> String {
+    format!("cannot write {}", path.display())
+}
+
+/// One row of link.csv.
+#[derive(Debug, Clone, Copy)]
+pub struct LinkRow {
+    /// Its start in UTC, ns since 1970.
+    pub utc_ns: i64,
+    /// Its length.
+    pub duration_ns: Nanos,
+    /// Slots run since the start.
+    pub slots: u64,
+    /// CPU time of this process in the interval.
+    pub cpu_ns: Nanos,
+    /// What else was seen.
+    pub observed: Observed,
+}
+
+/// mac.csv, link.csv and link-summary.json.
+#[derive(Debug)]
+pub struct Output {
+    mac: Table,
+    link: Table,
+    summary: PathBuf,
+}
+
+impl Output {
+    /// Creates the files, or empties them; their directory must exist.
+    pub fn create(paths: &nr_link_model::config::Output) -> Result<Self> {
+        File::create(&paths.summary).with_context(|| cannot_write(&paths.summary))?;
+        let mac = Table::create(&paths.mac, CSV_HEADER)?;
+        let link = Table::create(&paths.link, LINK_HEADER)?;
+        Ok(Self {
+            mac,
+            link,
+            summary: paths.summary.clone(),
+        })
+    }
+
+    /// Adds a row to mac.csv.
+    pub fn mac(&mut self, sample: &MacSample, start_utc_ns: i64) -> Result<()> {
+        self.mac.write(|file| sample.write_csv(start_utc_ns, file))
+    }
+
+    /// Adds a row to link.csv, and gives the kernel all rows so far.
+    pub fn link(&mut self, row: &LinkRow) -> Result<()> {
+        self.link.write(|file| write_link_row(row, file))?;
+        self.mac.hand_over()?;
+        self.link.hand_over()
+    }
+
+    /// Writes the summary and the rows that are still here.
+    pub fn finish(mut self, summary: &Value) -> Result<()> {
+        self.mac.hand_over()?;
+        self.link.hand_over()?;
+        std::fs::write(&self.summary, format!("{summary:#}\n"))
+            .with_context(|| cannot_write(&self.summary))
+    }
+}
+
+fn write_link_row(row: &LinkRow, file: &mut impl Write) -> std::io::Result<()> {
+    let LinkRow {
+        utc_ns,
+        duration_ns,
+        slots,
+        cpu_ns,
+        observed,
+    } = row;
+    write!(file, "{utc_ns},{duration_ns},{slots},")?;
+    match observed.lateness {
+        Some(late) => write!(
+            file,
+            "{},{},{},",
+            us(late.p50_ns),
+            us(late.p99_ns),
+            us(late.max_ns)
+        )?,
+        None => write!(file, ",,,")?, // no deadline in this interval: not measured, not zero
+    }
+    let counted = observed.counters;
+    write!(
+        file,
+        "{},{},{},",
+        counted.overruns, counted.host_drops, observed.backlog_packets
+    )?;
+    let [dl_mbps, ul_mbps] = observed
+        .delivered_bytes
+        .map(|bytes| bytes as f64 * 8e3 / *duration_ns as f64);
+    let cpu_ratio = *cpu_ns as f64 / *duration_ns as f64;
+    writeln!(file, "{cpu_ratio:.4},{dl_mbps:.3},{ul_mbps:.3}")
+}
+
+/// Nanoseconds as microseconds, to a tenth.
+pub fn us(ns: u64) -> f64 {
+    (ns as f64 / 100.0).round() / 10.0
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Buffers for packets that wait in the link, used again and again.
+
+use std::cell::RefCell;
+use std::ops::Deref;
+use std::rc::Rc;
+
+/// Room for the largest super-packet with its virtio header.
+pub const LARGEST_BYTES: usize = 65_536 + 256;
+
+/// Buffers of one size each. A queue of ACKs must not hold 64 KiB for each of them.
+const CLASS_BYTES: [usize; 6] = [256, 2_048, 8_192, 16_384, 32_768, LARGEST_BYTES];
+
+type Shelves = [Vec<Box<[u8]>>; CLASS_BYTES.len()];
+
+/// Keeps the buffers that came back. It holds as many as were ever in use at once, which the link's queues bound.
+#[derive(Debug, Clone, Default)]
+pub struct Pool(Rc<RefCell<Shelves>>);
+
+/// A buffer that goes back to its pool when dropped.
+#[derive(Debug)]
+pub struct Buffer {
+    bytes: Box<[u8]>,
+    length: usize,
+    class: usize,
+    pool: Pool,
+}
+
+impl Pool {
+    /// Keeps what was read into `scratch`: a large packet by handing the buffer over and putting another in its
+    /// place, a small one by a copy into a buffer of its size.
+    pub fn keep(&self, scratch: &mut Buffer, length: usize) -> Buffer {
+        let class = class_for(length);
+        let mut kept = self.take(class);
+        if class == scratch.class {
+            std::mem::swap(scratch, &mut kept);
+        } else {
+            kept.bytes[..length].copy_from_slice(&scratch.bytes[..length]);
+        }
+        kept.length = length;
+        kept
+    }
+
+    /// A buffer of the largest size, to read into.
+    pub fn scratch(&self) -> Buffer {
+        self.take(CLASS_BYTES.len() - 1)
+    }
+
+    fn take(&self, class: usize) -> Buffer {
+        let returned = self.0.borrow_mut()[class].pop();
+        let bytes = returned.unwrap_or_else(|| vec![0; CLASS_BYTES[class]].into());
+        Buffer {
+            length: bytes.len(),
+            bytes,
+            class,
+            pool: self.clone(),
+        }
+    }
+}
+
+fn class_for(length: usize) -> usize {
+    CLASS_BYTES
+        .iter()
+        .position(|&bytes| length <= bytes)
+        .expect("TUN gives no more than was asked for")
+}
+
+impl Buffer {
+    /// The whole buffer, to read into.
+    pub fn room(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        let bytes = std::mem::take(&mut self.bytes);
+        self.pool.0.borrow_mut()[self.class].push(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_keeps_its_bytes_and_its_buffer_is_used_again() {
+        let pool = Pool::default();
+        let mut scratch = pool.scratch();
+        for length in [1, 256, 257, 1514, 40_000, LARGEST_BYTES] {
+            scratch.room()[..length].fill(length as u8);
+            let kept = pool.keep(&mut scratch, length);
+            assert_eq!(&*kept, vec![length as u8; length]);
+            let place = kept.as_ptr();
+            drop(kept);
+            let again = pool.keep(&mut scratch, length);
+            assert_eq!(again.as_ptr(), place, "{length} bytes");
+            scratch = pool.scratch();
+        }
+    }
+}

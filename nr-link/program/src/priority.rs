@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Being woken in time: what the machine grants of real-time scheduling and locked memory.
+
+use nix::libc;
+use nix::sys::mman::{MlockAllFlags, mlockall};
+
+/// Above other programs, below the kernel's own threads (which have 50).
+const FIFO_PRIORITY: libc::c_int = 10;
+const HIGHEST_NICE: libc::c_int = -20;
+
+/// What was obtained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Priority {
+    /// `fifo`, `nice -20` or `normal`.
+    pub scheduling: &'static str,
+    /// Whether the program's memory cannot be paged out.
+    pub memory_locked: bool,
+}
+
+/// Asks for the best first; what is refused is not an error, but is told.
+pub fn raise() -> Priority {
+    let memory_locked = mlockall(MlockAllFlags::MCL_CURRENT | MlockAllFlags::MCL_FUTURE).is_ok();
+    Priority {
+        scheduling: raise_scheduling(),
+        memory_locked,
+    }
+}
+
+fn raise_scheduling() -> &'static str {
+    let parameters = libc::sched_param {
+        sched_priority: FIFO_PRIORITY,
+    };
+    // SAFETY: plain system calls on the calling process.
+    unsafe {
+        if libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &parameters)
+            == 0
+        {
+            return "fifo";
+        }
+        if libc::setpriority(libc::PRIO_PROCESS, 0, HIGHEST_NICE) == 0 {
+            return "nice -20";
+        }
+    }
+    "normal"
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A link in real time, from its devices to its account.
+
+use anyhow::{Context, Result, ensure};
+use nr_link_model::channel::Channel;
+use nr_link_model::config::Device;
+use nr_link_model::scenario::Scenario;
+use nr_link_model::{Link, Nanos, ResolvedConfig};
+use serde_json::{Value, json};
+
+use crate::burst::Segment;
+use crate::clock::{Clock, cpu_time};
+use crate::forward::Devices;
+use crate::output::{LinkRow, Output, us};
+use crate::priority::{self, Priority};
+use crate::trust::Trust;
+use crate::tun::Tun;
+use crate::verdict::judge;
+use crate::wake::{Event, Waker};
+
+/// Everything that runs.
+pub struct Session {
+    config: ResolvedConfig,
+    link: Link<Segment>,
+    devices: Devices,
+    output: Output,
+    waker: Waker,
+    clock: Clock,
+    trust: Trust,
+    priority: Priority,
+    mac_floor_ms: Value,
+    interval_start: Nanos,
+    interval_cpu_ns: Nanos,
+}
+
+impl Session {
+    /// Opens all that `config` names. What fails leaves no device behind.
+    pub fn open(config: ResolvedConfig) -> Result<Self> {
+        let link = model(&config)?;
+        let floor = Link::<Segment>::mac_floor_ms(&config);
+        let mac_floor_ms = json!({"dl": floor.dl, "ul": floor.ul});
+        let waker = Waker::new()?;
+        let devices = open_devices(&config)?;
+        for (number, tun) in devices.iter().enumerate() {
+            waker.add(tun, number)?;
+        }
+        let output = Output::create(&config.output)?;
+        let trust = Trust::new(config.radio.slot_ns());
+        let priority = priority::raise();
+        let clock = Clock::start()?;
+        let interval_cpu_ns = cpu_time()?;
+        let interval_start = 0;
+        Ok(Self {
+            config,
+            link,
+            devices,
+            output,
+            waker,
+            clock,
+            trust,
+            priority,
+            mac_floor_ms,
+            interval_start,
+            interval_cpu_ns,
+        })
+    }
+
+    /// The line that tells that traffic can flow: what the devices are, as read back, and what the machine granted.
+    pub fn ready(&self) -> Result<Value> {
+        let describe = |tun: &Tun| -> Result<Value> {
+            let properties = tun.properties()?;
+            Ok(json!({
+                "name": tun.name(),
+                "netns": tun.netns(),
+                "mtu_bytes": properties.mtu_bytes,
+                "txqueuelen": properties.txqueuelen,
+                "offloads": properties.offloads,
+            }))
+        };
+        let devices = self
+            .devices
+            .iter()
+            .map(describe)
+            .collect::<Result<Vec<_>>>()?;
+        Ok(json!({
+            "event": "ready",
+            "devices": devices,
+            "start_utc_ns": self.clock.start_utc_ns(),
+            "scheduling": self.priority.scheduling,
+            "memory_locked": self.priority.memory_locked,
+            "mac_floor_ms": self.mac_floor_ms,
+        }))
+    }
+
+    /// Runs until SIGTERM or SIGINT, and writes the account of the run, also when it fails on the way.
+    pub fn run(mut self) -> Result<()> {
+        let outcome = self.forward_until_ended();
+        let summary = self.summary(outcome.as_ref().err())?;
+        let written = self.output.finish(&summary);
+        outcome.and(written)
+    }
+
+    fn forward_until_ended(&mut self) -> Result<()> {
+        let mut ended = false;
+        while !ended {
+            let due = self.link.next_event();
+            let mut readable = Vec::new();
+            self.waker
+                .sleep(self.clock.deadline(due), |event| match event {
+                    Event::Packets(device) => readable.push(device),
+                    Event::Deadline => {}
+                    Event::End => ended = true,
+                })?;
+            for device in readable {
+                self.devices
+                    .read_into(&mut self.link, device, &self.clock, &mut self.trust)?;
+            }
+            self.catch_up(due)?;
+        }
+        self.end_interval(self.clock.now())
+    }
+
+    /// Runs the model to the present, and sends on what it delivers.
+    fn catch_up(&mut self, due: Nanos) -> Result<()> {
+        let now = self.clock.now();
+        self.trust.ran(due, now);
+        self.link.advance(now);
+        self.devices.write_from(&mut self.link, &mut self.trust)?;
+        if now >= self.interval_start + self.config.sample_interval {
+            self.end_interval(now)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the rows of the interval that has ended: if we were late, one long row rather than an invented one.
+    fn end_interval(&mut self, now: Nanos) -> Result<()> {
+        let start_utc_ns = self.clock.start_utc_ns();
+        for sample in self.link.samples() {
+            self.output.mac(&sample, start_utc_ns)?;
+        }
+        let whole_intervals = (now / self.config.sample_interval) * self.config.sample_interval;
+        let end = if whole_intervals > self.interval_start {
+            whole_intervals
+        } else {
+            now
+        };
+        self.trust.host_dropped(self.devices.host_drop_count()?);
+        let cpu_ns = cpu_time()?;
+        self.output.link(&LinkRow {
+            utc_ns: start_utc_ns + self.interval_start as i64,
+            duration_ns: end - self.interval_start,
+            slots: self.link.slots(),
+            cpu_ns: cpu_ns - self.interval_cpu_ns,
+            observed: self.trust.end_interval(),
+        })?;
+        self.interval_start = end;
+        self.interval_cpu_ns = cpu_ns;
+        let shift_ns = self.clock.follow_utc()?;
+        if shift_ns != 0 {
+            eprintln!(
+                "nr-link: UTC moved by {} µs; later rows follow it",
+                shift_ns / 1000
+            );
+        }
+        Ok(())
+    }
+
+    fn summary(&self, failure: Option<&anyhow::Error>) -> Result<Value> {
+        let slots = self.link.slots();
+        let (lateness, counted) = self.trust.whole_run();
+        let (verdict, reasons) = judge(slots, self.config.radio.slot_ns(), lateness, counted);
+        let elapsed_ns = self.clock.now();
+        Ok(json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "verdict": verdict.name(),
+            "verdict_reasons": reasons,
+            "failure": failure.map(|error| format!("{error:#}")),
+            "slots": slots,
+            "overrun_count": counted.overruns,
+            "host_drop_count": counted.host_drops,
+            "lateness_p50_us": lateness.map(|lateness| us(lateness.p50_ns)),
+            "lateness_p99_us": lateness.map(|lateness| us(lateness.p99_ns)),
+            "lateness_max_us": lateness.map(|lateness| us(lateness.max_ns)),
+            "cpu_ratio": cpu_time()? as f64 / elapsed_ns as f64,
+            "mac_floor_ms": self.mac_floor_ms,
+            "duration_s": elapsed_ns as f64 / 1e9,
+            "start_utc_ns": self.clock.start_utc_ns(),
+            "delivered_packets": counted.delivered,
+            "scheduling": self.priority.scheduling,
+            "memory_locked": self.priority.memory_locked,
+            "seed": self.config.seed,
+        }))
+    }
+}
+
+/// The model of `config`, with its scenario's channel for each UE.
+pub fn model(config: &ResolvedConfig) -> Result<Link<Segment>> {
+    let scenario = Scenario::load(&config.scenario)?;
+    let channels = (0..config.devices.ue.len() as u64)
+        .map(|ue| Channel::new(&scenario, &config.grid(), config.seed.wrapping_add(ue)))
+        .collect::<Result<Vec<_>, _>>()
+        .with_context(|| format!("{} cannot be played", config.scenario.display()))?;
+    Link::new(config, channels).map_err(anyhow::Error::msg)
+}
+
+fn open_devices(config: &ResolvedConfig) -> Result<Devices> {
+    ensure!(
+        config.devices.ue.len() == 1,
+        "devices.ue names {} UEs; this version of nr-link carries one",
+        config.devices.ue.len()
+    );
+    let open = |device: &Device| Tun::open(&device.name, device.netns.as_deref(), config.mtu_bytes);
+    let core = open(&config.devices.core)?;
+    let ues = config.devices.ue.iter().map(open).collect::<Result<_>>()?;
+    Ok(Devices::new(core, ues))
+}

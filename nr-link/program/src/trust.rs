@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How well the program kept time: what lets a reader believe a run, or not.
+
+use hdrhistogram::Histogram;
+use nr_link_model::{Direction, Nanos};
+
+/// Lateness is kept to three digits up to a minute.
+fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, 60_000_000_000, 3).expect("constant bounds")
+}
+
+/// What is counted since the start of the link.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Slots that were run more than one slot late.
+    pub overruns: u64,
+    /// Packets that the device's queue refused before we could read them, or that the kernel refused to take.
+    pub host_drops: u64,
+    /// Packets that crossed the link, both ways.
+    pub delivered: u64,
+}
+
+/// What happened in one interval.
+#[derive(Debug)]
+struct Interval {
+    lateness: Histogram<u64>,
+    delivered_bytes: [u64; 2],
+    backlog_packets: u64,
+}
+
+/// Quantiles of lateness, ns; none when no deadline came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lateness {
+    /// Median.
+    pub p50_ns: u64,
+    /// 99th percentile.
+    pub p99_ns: u64,
+    /// Largest.
+    pub max_ns: u64,
+}
+
+/// What one row of link.csv says beyond time, slots and CPU.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Observed {
+    /// Of the interval's deadlines.
+    pub lateness: Option<Lateness>,
+    /// Since the start.
+    pub counters: Counters,
+    /// Most packets that waited in one device when it was read.
+    pub backlog_packets: u64,
+    /// Delivered in the interval: downlink, uplink.
+    pub delivered_bytes: [u64; 2],
+}
+
+/// Watches the loop.
+#[derive(Debug)]
+pub struct Trust {
+    slot_ns: Nanos,
+    counters: Counters,
+    interval: Interval,
+    whole_run: Histogram<u64>,
+}
+
+impl Trust {
+    /// For slots of this length.
+    pub fn new(slot_ns: Nanos) -> Self {
+        let interval = Interval {
+            lateness: histogram(),
+            delivered_bytes: [0; 2],
+            backlog_packets: 0,
+        };
+        Self {
+            slot_ns,
+            counters: Counters::default(),
+            interval,
+            whole_run: histogram(),
+        }
+    }
+
+    /// The model's event that was due at `deadline` was run at `now`. Slots that the model skips because nothing
+    /// waits have no event, and so are never late; when one is missed, the slots after it are.
+    pub fn ran(&mut self, deadline: Nanos, now: Nanos) {
+        let Some(late_ns) = now.checked_sub(deadline) else {
+            return;
+        };
+        self.interval.lateness.saturating_record(late_ns.max(1));
+        self.counters.overruns += late_ns / self.slot_ns;
+    }
+
+    /// A device had this many packets when we came to read it.
+    pub fn found_waiting(&mut self, packets: u64) {
+        self.interval.backlog_packets = self.interval.backlog_packets.max(packets);
+    }
+
+    /// Packets left the link.
+    pub fn delivered(&mut self, direction: Direction, packets: u64, bytes: u64) {
+        self.counters.delivered += packets;
+        self.interval.delivered_bytes[direction as usize] += bytes;
+    }
+
+    /// The kernel has refused this many packets since the start.
+    pub fn host_dropped(&mut self, packets: u64) {
+        self.counters.host_drops = packets;
+    }
+
+    /// Ends the interval.
+    pub fn end_interval(&mut self) -> Observed {
+        let lateness = quantiles(&self.interval.lateness);
+        self.whole_run
+            .add(&self.interval.lateness)
+            .expect("equal bounds");
+        self.interval.lateness.reset();
+        Observed {
+            lateness,
+            counters: self.counters,
+            backlog_packets: std::mem::take(&mut self.interval.backlog_packets),
+            delivered_bytes: std::mem::take(&mut self.interval.delivered_bytes),
+        }
+    }
+
+    /// Of all intervals that have ended.
+    pub fn whole_run(&self) -> (Option<Lateness>, Counters) {
+        (quantiles(&self.whole_run), self.counters)
+    }
+}
+
+fn quantiles(lateness: &Histogram<u64>) -> Option<Lateness> {
+    (!lateness.is_empty()).then(|| Lateness {
+        p50_ns: lateness.value_at_quantile(0.5),
+        p99_ns: lateness.value_at_quantile(0.99),
+        max_ns: lateness.max(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SLOT_NS: Nanos = 500_000;
+
+    #[test]
+    fn an_early_wake_is_not_late_and_a_long_sleep_overruns_every_slot_it_missed() {
+        let mut trust = Trust::new(SLOT_NS);
+        trust.ran(1_000_000, 999_999);
+        assert_eq!(trust.end_interval().lateness, None);
+        trust.ran(1_000_000, 1_020_000);
+        trust.ran(1_500_000, 1_500_000 + 3 * SLOT_NS + 1);
+        let observed = trust.end_interval();
+        assert_eq!(observed.counters.overruns, 3);
+        let lateness = observed.lateness.unwrap();
+        assert!(
+            (lateness.p50_ns as f64 / 20_000.0 - 1.0).abs() < 1e-3,
+            "{lateness:?}"
+        );
+        assert!(
+            (lateness.max_ns as f64 / 1_500_001.0 - 1.0).abs() < 1e-3,
+            "{lateness:?}"
+        );
+    }
+
+    #[test]
+    fn an_interval_forgets_the_one_before_and_the_run_does_not() {
+        let mut trust = Trust::new(SLOT_NS);
+        trust.found_waiting(7);
+        trust.ran(0, 100_000);
+        trust.end_interval();
+        let observed = trust.end_interval();
+        assert_eq!((observed.lateness, observed.backlog_packets), (None, 0));
+        assert!(trust.whole_run().0.is_some());
+    }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A TUN device: how packets of the kernel come in and go out.
+
+use std::fs::{File, OpenOptions};
+use std::io::{IoSlice, Read};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+use anyhow::{Context, Result, bail};
+use nix::errno::Errno;
+use nix::libc;
+use nix::sys::uio::writev;
+
+use crate::interface::Interface;
+use crate::netns;
+use crate::pool::{Buffer, Pool};
+use crate::vnet::VNET_HEADER_BYTES;
+
+/// From the kernel's device queue to our reading of it. It only bridges the moments in which we do not run, so what
+/// waits here is not the link's queue; it is watched and reported.
+pub const DEVICE_QUEUE_PACKETS: u32 = 1000;
+
+const TUN_F_CSUM: u32 = 0x01;
+const TUN_F_TSO4: u32 = 0x02;
+const TUN_F_TSO6: u32 = 0x04;
+const TUN_F_TSO_ECN: u32 = 0x08;
+const TUN_F_USO4: u32 = 0x20; // since Linux 6.2, as USO6
+const TUN_F_USO6: u32 = 0x40;
+
+mod ioctl {
+    use nix::libc::{c_int, ifreq};
+    nix::ioctl_write_ptr_bad!(set_interface, nix::request_code_write!(b'T', 202, 4), ifreq);
+    nix::ioctl_write_int_bad!(set_offload, nix::request_code_write!(b'T', 208, 4));
+    nix::ioctl_write_ptr_bad!(
+        set_header_bytes,
+        nix::request_code_write!(b'T', 216, 4),
+        c_int
+    );
+}
+
+/// What a device is like, as the kernel says after it was set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Properties {
+    /// Largest IP packet.
+    pub mtu_bytes: u32,
+    /// Length of the device's queue, packets.
+    pub txqueuelen: u32,
+    /// Which super-packets cross it whole.
+    pub offloads: Vec<&'static str>,
+}
+
+/// A non-persistent TUN device: it is gone when this is dropped or the process ends, however it ends.
+#[derive(Debug)]
+pub struct Tun {
+    file: File,
+    name: String,
+    netns: Option<String>,
+    interface: Interface,
+    offloads: Vec<&'static str>,
+}
+
+impl Tun {
+    /// Makes device `name` in network namespace `netns` and sets it up and running.
+    pub fn open(name: &str, netns: Option<&str>, mtu_bytes: u32) -> Result<Self> {
+        let place = netns.map_or(String::new(), |netns| {
+            format!(" in network namespace {netns}")
+        });
+        let context = || format!("cannot make TUN device {name}{place}");
+        netns::inside(netns, || {
+            let file = open_clone_device()?;
+            attach(&file, name)?;
+            let offloads = set_offloads(&file)?;
+            let interface = Interface::of(name)?;
+            interface.set_mtu(mtu_bytes)?;
+            interface.set_txqueuelen(DEVICE_QUEUE_PACKETS)?;
+            interface.set_up()?;
+            Ok(Self {
+                file,
+                name: name.into(),
+                netns: netns.map(Into::into),
+                interface,
+                offloads,
+            })
+        })
+        .with_context(context)
+    }
+
+    /// Interface name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its namespace by `ip netns` name.
+    pub fn netns(&self) -> Option<&str> {
+        self.netns.as_deref()
+    }
+
+    /// Reads back what was set.
+    pub fn properties(&self) -> Result<Properties> {
+        Ok(Properties {
+            mtu_bytes: self.interface.mtu()?,
+            txqueuelen: self.interface.txqueuelen()?,
+            offloads: self.offloads.clone(),
+        })
+    }
+
+    /// Packets that the kernel could not put into the device's queue, since the device was made.
+    pub fn dropped_count(&mut self) -> Result<u64> {
+        self.interface.transmit_dropped_count()
+    }
+
+    /// The next packet that the kernel sent into the device; `None` when there is none now.
+    pub fn read(&mut self, scratch: &mut Buffer, pool: &Pool) -> Result<Option<Buffer>> {
+        match self.file.read(scratch.room()) {
+            Ok(length) => Ok(Some(pool.keep(scratch, length))),
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error)
+                .with_context(|| format!("device {} is gone: reading it failed", self.name)),
+        }
+    }
+
+    /// Hands the kernel a packet, in two parts. False if the kernel refused it.
+    ///
+    /// # Errors
+    /// The device is gone.
+    pub fn write(&mut self, headers: &[u8], payload: &[u8]) -> Result<bool> {
+        match writev(&self.file, &[IoSlice::new(headers), IoSlice::new(payload)]) {
+            Ok(_) => Ok(true),
+            // EIO: someone set the device down. The others: no memory, or a packet that the kernel finds malformed.
+            Err(Errno::EIO | Errno::EAGAIN | Errno::ENOMEM | Errno::ENOBUFS | Errno::EINVAL) => {
+                Ok(false)
+            }
+            Err(error) => Err(error)
+                .with_context(|| format!("device {} is gone: writing to it failed", self.name)),
+        }
+    }
+}
+
+impl AsFd for Tun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+fn open_clone_device() -> Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
+        .open("/dev/net/tun")
+        .context(
+            "cannot open /dev/net/tun; load the module (`modprobe tun`), or give the container the device \
+             (`--device /dev/net/tun`)",
+        )
+}
+
+fn attach(file: &File, name: &str) -> Result<()> {
+    let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR | libc::IFF_TUN_EXCL;
+    let mut request = crate::interface::request(name)?;
+    request.ifr_ifru.ifru_flags = flags as libc::c_short;
+    // SAFETY: an open descriptor and a whole ifreq.
+    match unsafe { ioctl::set_interface(file.as_raw_fd(), &request) } {
+        Err(Errno::EBUSY | Errno::EEXIST | Errno::EINVAL) if Interface::exists(name) => {
+            bail!(
+                "the name is taken; choose another, or remove the device with `ip link delete {name}`"
+            )
+        }
+        Err(Errno::EPERM) => bail!("that needs CAP_NET_ADMIN; run nr-link as root"),
+        other => other.context("the kernel refused it")?,
+    };
+    Ok(())
+}
+
+/// Asks for all that the kernel has, and tells what it gave.
+fn set_offloads(file: &File) -> Result<Vec<&'static str>> {
+    let header_bytes = VNET_HEADER_BYTES as libc::c_int;
+    // SAFETY: an open descriptor and a pointer to an int, as TUNSETVNETHDRSZ wants it.
+    unsafe { ioctl::set_header_bytes(file.as_raw_fd(), &header_bytes) }
+        .context("setting the header's size")?;
+    let tcp = TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN;
+    let offer = |offloads: u32| {
+        // SAFETY: an open descriptor; the argument is the value itself.
+        unsafe { ioctl::set_offload(file.as_raw_fd(), offloads as libc::c_int) }
+    };
+    let mut names = vec!["csum", "tso4", "tso6", "tso-ecn"];
+    if offer(tcp | TUN_F_USO4 | TUN_F_USO6).is_ok() {
+        names.extend(["uso4", "uso6"]);
+    } else {
+        offer(tcp).context("the kernel refused segmentation offload")?;
+    }
+    Ok(names)
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Whether a run may be believed. A result that the machine could not hold is not a result of the network.
+
+use nr_link_model::Nanos;
+
+use crate::trust::{Counters, Lateness};
+
+/// Share of slots that ran more than one slot late: from which on a run is degraded, and invalid.
+const OVERRUN_RATIO: [f64; 2] = [0.001, 0.01];
+/// Share of packets that the host dropped outside of the link. TCP sees every one of them, so the first one counts.
+const HOST_DROP_RATIO: [f64; 2] = [0.0, 0.0001];
+/// 99th percentile of lateness in slots. Half a slot still falls into the jitter of slot alignment.
+const LATENESS_P99_SLOTS: [f64; 2] = [0.5, 1.0];
+
+/// How far a run may be believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// The machine held the link.
+    Valid,
+    /// It did not always; the reasons say where to be careful.
+    Degraded,
+    /// What was measured is the machine, not the link.
+    Invalid,
+}
+
+impl Verdict {
+    /// As in link-summary.json.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Valid => "valid",
+            Self::Degraded => "degraded",
+            Self::Invalid => "invalid",
+        }
+    }
+}
+
+/// The verdict and a sentence for each rule that was broken.
+pub fn judge(
+    slots: u64,
+    slot_ns: Nanos,
+    lateness: Option<Lateness>,
+    counted: Counters,
+) -> (Verdict, Vec<String>) {
+    let ratio = |part: u64, of: u64| part as f64 / of.max(1) as f64;
+    let p99_ns = lateness.map_or(0, |lateness| lateness.p99_ns);
+    let packets = counted.delivered + counted.host_drops;
+    let findings = [
+        (
+            grade(ratio(counted.overruns, slots), OVERRUN_RATIO),
+            format!(
+                "{} of {slots} slots ran more than one slot late.",
+                counted.overruns
+            ),
+        ),
+        (
+            grade(ratio(counted.host_drops, packets), HOST_DROP_RATIO),
+            format!(
+                "The host dropped {} packets before or after the link.",
+                counted.host_drops
+            ),
+        ),
+        (
+            grade(p99_ns as f64 / slot_ns as f64, LATENESS_P99_SLOTS),
+            format!(
+                "One slot in a hundred ran {} µs late or more; a slot lasts {} µs.",
+                p99_ns / 1000,
+                slot_ns / 1000
+            ),
+        ),
+    ];
+    let verdict = findings
+        .iter()
+        .map(|(verdict, _)| *verdict)
+        .max()
+        .unwrap_or(Verdict::Valid);
+    let reasons = findings
+        .into_iter()
+        .filter(|(verdict, _)| *verdict != Verdict::Valid);
+    (verdict, reasons.map(|(_, reason)| reason).collect())
+}
+
+fn grade(value: f64, [degraded, invalid]: [f64; 2]) -> Verdict {
+    match value {
+        value if value > invalid => Verdict::Invalid,
+        value if value > degraded => Verdict::Degraded,
+        _ => Verdict::Valid,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(overruns: u64, host_drops: u64, p99_ns: u64) -> (Verdict, Vec<String>) {
+        let lateness = Lateness {
+            p50_ns: 1,
+            p99_ns,
+            max_ns: p99_ns,
+        };
+        judge(
+            10_000,
+            500_000,
+            Some(lateness),
+            Counters {
+                overruns,
+                host_drops,
+                delivered: 100_000,
+            },
+        )
+    }
+
+    #[test]
+    fn a_run_that_the_machine_held_is_valid_without_reasons() {
+        assert_eq!(verdict(10, 0, 250_000), (Verdict::Valid, vec![]));
+    }
+
+    #[test]
+    fn each_rule_degrades_and_then_invalidates() {
+        for (degraded, invalid) in [
+            (verdict(11, 0, 0), verdict(101, 0, 0)),
+            (verdict(0, 1, 0), verdict(0, 11, 0)),
+            (verdict(0, 0, 250_001), verdict(0, 0, 500_001)),
+        ] {
+            assert_eq!((degraded.0, degraded.1.len()), (Verdict::Degraded, 1));
+            assert_eq!((invalid.0, invalid.1.len()), (Verdict::Invalid, 1));
+        }
+    }
+}
