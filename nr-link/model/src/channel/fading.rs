@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Small-scale fading: complex taps as sums of sinusoids over the distance that the UE has gone.
 //!
-//! Each tap is Clarke's ring of scatterers: waves from evenly spread directions α, each of a
-//! random phase, whose phase turns cos(α)/λ times a metre. Directions are spread evenly and
-//! shifted at random (Patzold, "Mobile Radio Channels", section 5.1, the method of exact Doppler
-//! spread), so that the autocorrelation is J0(2πΔ/λ). Turns a metre are rounded to whole turns a
-//! lap: after a lap everything is as it was.
+//! Each tap is Clarke's ring of scatterers (1968): waves of equal strength and random phase, one
+//! from each sixteenth of the circle, at a random direction α within it. A wave's phase turns by
+//! cos(α)/λ a metre, so the tap's autocorrelation is J0(2πΔ/λ). Turns a metre are rounded to whole
+//! turns a lap: after a lap everything is as it was.
 
 use num_complex::Complex64;
 use rand::RngExt;
@@ -143,13 +142,12 @@ struct TapProcess {
 
 impl TapProcess {
     fn new(ray: &Ray, grid: &Grid, lap_m: f64, stream: &mut ChaCha8Rng) -> Self {
-        let shift: f64 = stream.random();
         let mut turns_per_m = [0.0; WAVES + 1];
         let mut phase_turns = [0.0; WAVES + 1];
         for wave in 0..=WAVES {
             let direction = match wave {
                 0 => STEADY_DIRECTION,
-                n => cis((n as f64 - 1.0 + shift) / WAVES as f64).re,
+                n => cis((n as f64 + stream.random::<f64>()) / WAVES as f64).re,
             };
             turns_per_m[wave] = whole_turns(direction / wavelength_m(grid), lap_m);
             phase_turns[wave] = stream.random();

@@ -47,7 +47,7 @@ impl Place<'_> {
             let ground_m = self
                 .geometry
                 .distance_m
-                .map_or_else(|| self.odometer.from_origin_m(t_s), |d| d.get());
+                .map_or_else(|| self.odometer.to_origin_m(t_s), |d| d.get());
             path.check(ground_m)
                 .map_err(|rule| ChannelError(format!("at {t_s:.1} s: {rule}")))?;
             let gone_m = self.odometer.distance_m(t_s);

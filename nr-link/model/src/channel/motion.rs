@@ -45,7 +45,7 @@ impl Odometer {
     }
 
     /// Metres on the ground between UE and origin at `t_s`.
-    pub fn from_origin_m(&self, t_s: f64) -> f64 {
+    pub fn to_origin_m(&self, t_s: f64) -> f64 {
         self.between(t_s, |mark| mark.x_m)
             .hypot(self.between(t_s, |mark| mark.y_m))
     }
