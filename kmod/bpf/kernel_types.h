@@ -68,6 +68,7 @@ struct tcp_congestion_ops {
 	char name[16];
 	__u32 flags;
 	void (*init)(struct sock *sk);
+	void (*release)(struct sock *sk);
 };
 
 #pragma clang attribute pop

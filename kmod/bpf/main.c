@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include "cgroup.h"
 #include "machine.h"
 #include "options.h" /* before the skeleton, which uses its types */
 #include "../build/reminis.skel.h"
@@ -138,8 +139,30 @@ static struct reminis_bpf *load(const struct options *options, const struct mach
 	return NULL;
 }
 
+/*
+ * Answers the socket option REMINIS_DTT for as long as this process lives. Without it everything
+ * else works: an old kernel or a container may not allow it.
+ */
+static bool answer_socket_option(struct reminis_bpf *skeleton)
+{
+	int cgroup = open_root_cgroup();
+
+	if (cgroup >= 0) {
+		skeleton->links.reminis_set_dtt =
+			bpf_program__attach_cgroup(skeleton->progs.reminis_set_dtt, cgroup);
+		skeleton->links.reminis_get_dtt =
+			bpf_program__attach_cgroup(skeleton->progs.reminis_get_dtt, cgroup);
+		close(cgroup);
+	}
+	if (skeleton->links.reminis_set_dtt && skeleton->links.reminis_get_dtt)
+		return true;
+	fprintf(stderr, "reminis-bpf: applications cannot set REMINIS_DTT here: %s\n",
+		strerror(cgroup < 0 ? -cgroup : errno));
+	return false;
+}
+
 static void print_ready(const struct reminis_bpf *skeleton, const struct options *options,
-			bool persistent)
+			bool socket_option, bool persistent)
 {
 	uint32_t switches = skeleton->rodata->params.switches;
 	const char *comma = "";
@@ -162,7 +185,8 @@ static void print_ready(const struct reminis_bpf *skeleton, const struct options
 	for (uint32_t i = 0; i < options->port_count; i++)
 		printf("%s\"%u\":%u", i ? "," : "", options->ports[i].port,
 		       options->ports[i].dtt_us);
-	printf("},\"outlives_loader\":%s}\n", persistent ? "true" : "false");
+	printf("},\"socket_option\":%s,\"outlives_loader\":%s}\n", socket_option ? "true" : "false",
+	       persistent ? "true" : "false");
 	fflush(stdout);
 }
 
@@ -206,7 +230,7 @@ static int run_registered(struct reminis_bpf *skeleton, const struct options *op
 		ring_buffer__free(ring);
 		return fail_to_register(error);
 	}
-	print_ready(skeleton, options, link < 0);
+	print_ready(skeleton, options, answer_socket_option(skeleton), link < 0);
 	drain(ring, trace);
 	error = 0;
 	if (link >= 0)

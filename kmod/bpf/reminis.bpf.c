@@ -36,12 +36,7 @@ struct {
 	__uint(max_entries, 1 << 20); /* 10 k records: 100 ms of 100 per ms */
 } trace SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, REMINIS_PORTS_MAX);
-	__type(key, uint32_t);	 /* local or remote port */
-	__type(value, uint32_t); /* DTT in µs */
-} port_dtt SEC(".maps");
+#include "flow_dtt.bpf.h"
 
 extern void tcp_reno_cong_avoid(struct sock *sk, __u32 ack, __u32 acked) __ksym;
 extern __u32 tcp_reno_ssthresh(struct sock *sk) __ksym;
@@ -63,16 +58,6 @@ static __always_inline struct reminis_params loaded_params(void)
 		.switches = params.switches,
 		.seed = params.seed,
 	};
-}
-
-/* The flow's own DTT by its local port, else by its remote one; 0: none. */
-static __always_inline uint32_t dtt_of_ports(uint32_t local, uint32_t remote)
-{
-	uint32_t *dtt_us = bpf_map_lookup_elem(&port_dtt, &local);
-
-	if (!dtt_us)
-		dtt_us = bpf_map_lookup_elem(&port_dtt, &remote);
-	return dtt_us ? *dtt_us : 0;
 }
 
 static __always_inline void record(uint32_t local, uint32_t remote,
@@ -109,9 +94,17 @@ static __always_inline void record(uint32_t local, uint32_t remote,
 SEC("struct_ops/reminis_bpf_init")
 void BPF_PROG(reminis_bpf_init, struct sock *sk)
 {
+	/* so that getsockopt() finds the DTT in force; allocated here, not per ACK */
+	bpf_sk_storage_get(&socket_dtt, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
 	reminis_init(state_of(sk), __sync_fetch_and_add(&flow_count, 1));
 	if (pacing && sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
+}
+
+SEC("struct_ops/reminis_bpf_release")
+void BPF_PROG(reminis_bpf_release, struct sock *sk)
+{
+	bpf_sk_storage_delete(&socket_dtt, sk);
 }
 
 SEC("struct_ops/reminis_bpf_pkts_acked")
@@ -122,13 +115,15 @@ void BPF_PROG(reminis_bpf_pkts_acked, struct sock *sk, const struct ack_sample *
 	struct reminis *r = state_of(sk);
 	struct reminis_sender sender;
 	struct reminis_decision decision;
+	struct socket_dtt *own;
 	uint32_t local, remote;
 
 	if (!reminis_on_ack(r, &p, tp->tcp_mstamp, sample->rtt_us))
 		return;
 	local = sk->__sk_common.skc_num;
 	remote = bpf_ntohs(sk->__sk_common.skc_dport);
-	r->dtt_us = dtt_of_ports(local, remote);
+	own = bpf_sk_storage_get(&socket_dtt, sk, NULL, 0);
+	r->dtt_us = own && own->given_us ? own->given_us : dtt_of_ports(local, remote);
 	sender = (struct reminis_sender){
 		.now_us = tp->tcp_mstamp,
 		.cwnd = tp->snd_cwnd,
@@ -140,6 +135,8 @@ void BPF_PROG(reminis_bpf_pkts_acked, struct sock *sk, const struct ack_sample *
 		.cwnd_limited = BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited),
 	};
 	reminis_guard(r, &p, &sender, &decision);
+	if (own)
+		own->in_force_us = decision.dtt_us;
 	tp->snd_cwnd = decision.cwnd_after;
 	tp->snd_ssthresh = decision.ssthresh_after;
 	if (tracing)
@@ -174,6 +171,7 @@ __u32 BPF_PROG(reminis_bpf_undo_cwnd, struct sock *sk)
 SEC(".struct_ops")
 struct tcp_congestion_ops reminis_testbed = {
 	.init = (void *)reminis_bpf_init,
+	.release = (void *)reminis_bpf_release,
 	.pkts_acked = (void *)reminis_bpf_pkts_acked,
 	.cong_avoid = (void *)reminis_bpf_cong_avoid,
 	.ssthresh = (void *)reminis_bpf_ssthresh,

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the parts of the module know of each other. */
+#ifndef TCP_REMINIS_H
+#define TCP_REMINIS_H
+
+#include <net/tcp.h>
+
+#include "compat.h"
+#include "reminis_core.h"
+
+/* A socket's private area: at most ICSK_CA_PRIV_SIZE bytes. */
+struct reminis_flow {
+	struct reminis guardian;
+	u32 socket_dtt_us; /* set by the application; 0: none */
+};
+
+static inline struct reminis_flow *reminis_flow(const struct sock *sk)
+{
+	return inet_csk_ca(sk);
+}
+
+/* tcp_reminis.c */
+extern struct tcp_congestion_ops reminis_ops;
+u32 reminis_flow_dtt(const struct sock *sk); /* µs; the socket's, else its port's, else 0 */
+
+/* params.c */
+extern bool reminis_pacing;
+struct reminis_params reminis_params_now(void);
+u32 reminis_port_dtt(u16 local, u16 remote); /* µs; 0: none */
+void reminis_params_free(void);
+
+/* sockopt.c */
+int reminis_sockopt_register(void);
+void reminis_sockopt_unregister(void);
+
+#endif
