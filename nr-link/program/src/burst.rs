@@ -13,6 +13,7 @@ use crate::vnet::{
     GSO_ECN, GSO_NONE, GSO_TCPV4, GSO_TCPV6, GSO_UDP_L4, VNET_HEADER_BYTES, VnetHeader,
 };
 
+const IPV4_HEADER_BYTES: usize = 20;
 pub(crate) const IPV6_HEADER_BYTES: usize = 40;
 /// IPv6 with its options and 60 bytes of TCP fit.
 pub(crate) const MOST_HEADER_BYTES: usize = 512;
@@ -86,16 +87,18 @@ impl Burst {
             _ => usize::from(vnet.gso_bytes),
         };
         let transport_bytes = header_bytes.saturating_sub(transport_at);
-        let checksum_end = usize::from(vnet.csum_offset) + 2;
-        let whole = ip_header_bytes >= 20
+        let least_transport_bytes = match segmentation {
+            Segmentation::None => 0,
+            Segmentation::Tcp => TCP_HEADER_BYTES,
+            Segmentation::Udp => UDP_HEADER_BYTES,
+        };
+        let segmentable = transport_at >= ip_header_bytes
+            && transport_bytes >= least_transport_bytes
+            && usize::from(vnet.csum_offset) + 2 <= transport_bytes
+            && segment_payload_bytes > 0;
+        let whole = ip_header_bytes >= IPV4_HEADER_BYTES
             && header_bytes <= MOST_HEADER_BYTES
-            && segment_payload_bytes > 0
-            && match segmentation {
-                Segmentation::None => true,
-                Segmentation::Tcp => transport_bytes >= TCP_HEADER_BYTES,
-                Segmentation::Udp => transport_at > 0,
-            }
-            && (segmentation == Segmentation::None || checksum_end <= transport_bytes);
+            && (segmentation == Segmentation::None || segmentable);
         whole.then_some(Self {
             buffer,
             vnet,

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Real traffic of this machine's kernel through the link, between network namespaces.
+
+mod testbed;
+
+use std::process::Command;
+
+use serde_json::Value;
+use testbed::{NrLink, SERVER, Testbed, UE, nr_link, refusal};
+
+fn has_device(testbed: &Testbed, netns: &str) -> bool {
+    testbed
+        .on(netns, "ip", &["-o", "link"])
+        .lines()
+        .any(|line| line.contains("n6:") || line.contains("ue1:"))
+}
+
+fn summary(testbed: &Testbed) -> Value {
+    serde_json::from_slice(&std::fs::read(testbed.folder.path().join("link-summary.json")).unwrap())
+        .unwrap()
+}
+
+#[test]
+fn a_ping_takes_at_least_the_path_and_what_the_mac_adds_is_told() {
+    needs_a_testbed!();
+    let testbed = Testbed::new();
+    let link = testbed.start(&testbed.configure(106, 10.0));
+    let output = testbed.on(
+        &testbed.server,
+        "ping",
+        &["-c", "20", "-i", "0.05", "-q", UE],
+    );
+    link.stop();
+    // rtt min/avg/max/mdev = 22.1/…
+    let least_ms: f64 = output
+        .rsplit("= ")
+        .next()
+        .unwrap()
+        .split('/')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert!(output.contains("20 received"), "{output}");
+    assert!(least_ms >= 20.0, "{output}");
+    let floor = &summary(&testbed)["mac_floor_ms"];
+    assert!(
+        floor["dl"].as_f64().unwrap() > 0.0 && floor["ul"].as_f64().unwrap() > 0.0,
+        "{floor}"
+    );
+}
+
+#[test]
+fn the_ready_line_tells_what_the_devices_are() {
+    needs_a_testbed!();
+    let testbed = Testbed::new();
+    let link = testbed.start(&testbed.configure(24, 1.0));
+    let ready: Value = serde_json::from_str(&link.ready).unwrap();
+    for (device, name, netns) in [(0, "n6", &testbed.server), (1, "ue1", &testbed.ue)] {
+        let device = &ready["devices"][device];
+        assert_eq!(
+            (device["name"].as_str(), device["netns"].as_str()),
+            (Some(name), Some(netns.as_str()))
+        );
+        let by_ip = testbed.on(netns, "ip", &["-o", "link", "show", name]);
+        let told = |key: &str| device[key].as_u64().unwrap();
+        assert!(
+            by_ip.contains(&format!("mtu {} ", told("mtu_bytes"))),
+            "{by_ip}"
+        );
+        assert!(
+            by_ip.contains(&format!("qlen {}", told("txqueuelen"))),
+            "{by_ip}"
+        );
+    }
+    link.stop();
+}
+
+/// iperf3's receiver-side rate and the MAC's capacity over the same time, Mbit/s; the link's end is checked.
+fn saturate(prb: u16, reverse: bool) -> (f64, f64) {
+    const SECONDS: f64 = 4.0;
+    let testbed = Testbed::new();
+    let link = testbed.start(&testbed.configure(prb, 5.0));
+    let server = testbed.iperf3_server();
+    let seconds = SECONDS.to_string();
+    let mut arguments = vec!["-c", UE, "-t", &seconds, "-O", "1", "-J", "-C", "cubic"];
+    arguments.extend(reverse.then_some("-R"));
+    let report: Value =
+        serde_json::from_str(&testbed.on(&testbed.server, "iperf3", &arguments)).unwrap();
+    drop(server);
+    link.stop();
+    let side = if reverse { "ul" } else { "dl" };
+    let capacity = testbed.column("mac.csv", &format!("mac_{side}_capacity_sdu_bytes"));
+    let duration_s = capacity.len() as f64 * 0.01;
+    let capacity_mbps = capacity.last().unwrap().unwrap() * 8e-6 / duration_s;
+    // Goodput counts TCP's payload; the MAC counts IP packets: 1448 of 1500 bytes.
+    let carried_mbps = report["end"]["sum_received"]["bits_per_second"]
+        .as_f64()
+        .unwrap()
+        * 1e-6
+        * 1500.0
+        / 1448.0;
+    (carried_mbps, capacity_mbps)
+}
+
+#[test]
+fn tcp_fills_what_the_mac_can_carry_in_both_directions() {
+    needs_a_testbed!();
+    for prb in [24, 106] {
+        for reverse in [false, true] {
+            let (carried, capacity) = saturate(prb, reverse);
+            eprintln!("{prb} PRB, uplink: {reverse}: {carried:.1} of {capacity:.1} Mbit/s");
+            assert!(
+                carried < capacity * 1.02,
+                "more than the MAC could: {carried} of {capacity} Mbit/s"
+            );
+            assert!(
+                carried > capacity * 0.8,
+                "far less than the MAC could: {carried} of {capacity} Mbit/s"
+            );
+        }
+    }
+}
+
+#[test]
+fn bytes_that_the_mac_delivered_are_bytes_that_the_device_received() {
+    needs_a_testbed!();
+    let testbed = Testbed::new();
+    let link = testbed.start(&testbed.configure(106, 1.0));
+    testbed.on(
+        &testbed.server,
+        "ping",
+        &["-c", "50", "-i", "0.002", "-s", "1200", "-q", UE],
+    );
+    let statistics = testbed.on(&testbed.ue, "ip", &["-s", "-j", "link", "show", "ue1"]);
+    link.stop();
+    let device: Value = serde_json::from_str(&statistics).unwrap();
+    let received = device[0]["stats64"]["rx"]["bytes"].as_f64().unwrap();
+    let delivered = testbed
+        .column("mac.csv", "mac_dl_sdu_bytes")
+        .last()
+        .unwrap()
+        .unwrap();
+    assert!(received >= 50.0 * 1228.0);
+    assert_eq!(received, delivered);
+}
+
+#[test]
+fn after_sigkill_no_device_is_left_and_the_rows_are_readable() {
+    needs_a_testbed!();
+    let testbed = Testbed::new();
+    let mut link = testbed.start(&testbed.configure(106, 1.0));
+    testbed.on(
+        &testbed.server,
+        "ping",
+        &["-c", "20", "-i", "0.01", "-q", UE],
+    );
+    assert!(has_device(&testbed, &testbed.server) && has_device(&testbed, &testbed.ue));
+    link.child.kill().unwrap();
+    link.child.wait().unwrap();
+    assert!(!has_device(&testbed, &testbed.server) && !has_device(&testbed, &testbed.ue));
+    let starts = testbed.column("link.csv", "utc_ns");
+    assert!(starts.len() >= 10 && starts.iter().all(Option::is_some));
+    assert!(testbed.column("mac.csv", "utc_ns").len() >= 10);
+}
+
+#[test]
+fn intervals_follow_each_other_without_gaps_on_utc() {
+    needs_a_testbed!();
+    let testbed = Testbed::new();
+    let link: NrLink = testbed.start(&testbed.configure(24, 1.0));
+    testbed.on(
+        &testbed.ue,
+        "ping",
+        &["-c", "30", "-i", "0.01", "-q", SERVER],
+    );
+    link.stop();
+    let text = std::fs::read_to_string(testbed.folder.path().join("link.csv")).unwrap();
+    let rows: Vec<(i64, i64)> = text
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let mut fields = line.split(',').map(|field| field.parse().unwrap());
+            (fields.next().unwrap(), fields.next().unwrap())
+        })
+        .collect();
+    for pair in rows.windows(2) {
+        assert_eq!(pair[0].0 + pair[0].1, pair[1].0);
+    }
+    let now_ns = std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos() as i64;
+    assert!((now_ns - rows[0].0).abs() < 60_000_000_000, "true UTC");
+}
+
+#[test]
+fn a_name_in_use_is_refused_and_the_first_link_goes_on() {
+    needs_a_testbed!();
+    let testbed = Testbed::new();
+    let config = testbed.configure(24, 1.0);
+    let link = testbed.start(&config);
+    let message = refusal(&nr_link(&config).output().unwrap());
+    assert!(
+        message.contains("n6") && message.contains("the name is taken"),
+        "{message}"
+    );
+    assert_eq!(message.lines().count(), 1, "{message}");
+    testbed.on(&testbed.server, "ping", &["-c", "1", UE]);
+    link.stop();
+}
+
+#[test]
+fn an_unknown_namespace_is_refused_and_no_device_is_left() {
+    needs_a_testbed!();
+    let testbed = Testbed::new();
+    let config = testbed.configure(24, 1.0);
+    let text = std::fs::read_to_string(&config)
+        .unwrap()
+        .replace(&testbed.ue, "nowhere");
+    std::fs::write(&config, text).unwrap();
+    let message = refusal(&nr_link(&config).output().unwrap());
+    assert!(
+        message.contains("no network namespace nowhere"),
+        "{message}"
+    );
+    assert!(!has_device(&testbed, &testbed.server));
+}
+
+#[test]
+fn a_full_disk_ends_it_with_one_error_and_no_device() {
+    needs_a_testbed!();
+    let testbed = Testbed::new();
+    let config = testbed.configure(24, 1.0);
+    let text = std::fs::read_to_string(&config)
+        .unwrap()
+        .replace("link: link.csv", "link: /dev/full");
+    std::fs::write(&config, text).unwrap();
+    let message = refusal(&nr_link(&config).output().unwrap());
+    assert!(
+        message.contains("cannot write /dev/full: No space left"),
+        "{message}"
+    );
+    assert!(!has_device(&testbed, &testbed.server) && !has_device(&testbed, &testbed.ue));
+}
+
+#[test]
+fn without_rights_it_says_what_it_needs() {
+    needs_a_testbed!();
+    let testbed = Testbed::new();
+    let config = testbed.configure(24, 1.0);
+    let mut command = Command::new("setpriv");
+    command.args([
+        "--bounding-set",
+        "-all",
+        "--inh-caps",
+        "-all",
+        env!("CARGO_BIN_EXE_nr-link"),
+        "run",
+        "--config",
+    ]);
+    let message = refusal(&command.arg(&config).output().unwrap());
+    assert!(
+        message.contains("CAP_SYS_ADMIN") && message.contains("run nr-link as root"),
+        "{message}"
+    );
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Two hosts with nr-link between them: network namespaces of this machine that vanish with the test.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+pub const SERVER: &str = "10.201.0.1";
+pub const UE: &str = "10.201.0.2";
+
+/// Network namespaces `server` and `ue`, and a folder for files.
+pub struct Testbed {
+    pub server: String,
+    pub ue: String,
+    pub folder: tempfile::TempDir,
+}
+
+/// Why the machine cannot run these tests, if so.
+pub fn missing() -> Option<&'static str> {
+    if !nix::unistd::geteuid().is_root() {
+        return Some("needs root");
+    }
+    if !Path::new("/dev/net/tun").exists() {
+        return Some("needs /dev/net/tun");
+    }
+    ["ip", "ping", "iperf3"].into_iter().find(|program| {
+        Command::new(program)
+            .arg("--version")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .is_err()
+    })
+}
+
+/// Skips the test, saying why, on a machine that cannot run it.
+#[macro_export]
+macro_rules! needs_a_testbed {
+    () => {
+        if let Some(reason) = testbed::missing() {
+            eprintln!("skipped: {reason}");
+            return;
+        }
+    };
+}
+
+impl Testbed {
+    pub fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = |host| format!("nrl{}-{count}-{host}", std::process::id());
+        let testbed = Self {
+            server: name("server"),
+            ue: name("ue"),
+            folder: tempfile::tempdir().unwrap(),
+        };
+        for netns in [&testbed.server, &testbed.ue] {
+            run("ip", &["netns", "add", netns]);
+            // Or the sender's buffer, not the link, limits a flow.
+            for key in ["net.ipv4.tcp_wmem", "net.ipv4.tcp_rmem"] {
+                let setting = format!("{key}=4096 1000000 64000000");
+                run("ip", &["netns", "exec", netns, "sysctl", "-qw", &setting]);
+            }
+        }
+        testbed
+    }
+
+    /// Writes link.yaml and its scenario, a static channel; `prb` and queue as given.
+    pub fn configure(&self, prb: u16, delay_ms: f64) -> PathBuf {
+        let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rf-scenarios/static.yaml");
+        let config = self.folder.path().join("link.yaml");
+        let (server, ue, scenario) = (&self.server, &self.ue, scenario.display());
+        let text = format!(
+            "schema: nr-link/1
+seed: 1
+mtu_bytes: 1500
+radio:
+  carrier_ghz: 3.6
+  numerology: 1
+  prb: {prb}
+  duplex: {{tdd: {{pattern: DDDDDDDSUU, special: {{dl_symbols: 6, ul_symbols: 4}}}}}}
+  layers: {{dl: 1, ul: 1}}
+  mcs_table: 64qam
+  link_adaptation: {{olla: {{bler_target: 0.1}}}}
+scenario: {scenario}
+path:
+  dl: {{delay_ms: {delay_ms}, loss_ratio: 0.0}}
+  ul: {{delay_ms: {delay_ms}, loss_ratio: 0.0}}
+queue:
+  dl: {{packets: 3200}}
+  ul: {{packets: 3200}}
+samples: {{interval_ms: 10}}
+devices:
+  core: {{name: n6, netns: {server}}}
+  ue: [{{name: ue1, netns: {ue}}}]
+output: {{mac: mac.csv, link: link.csv, summary: link-summary.json}}
+"
+        );
+        std::fs::write(&config, text).unwrap();
+        config
+    }
+
+    /// Starts nr-link, waits until traffic can flow, and gives the devices their addresses.
+    pub fn start(&self, config: &Path) -> NrLink {
+        let mut child = nr_link(config).stdout(Stdio::piped()).spawn().unwrap();
+        let mut ready = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap())
+            .read_line(&mut ready)
+            .unwrap();
+        let link = NrLink { child, ready };
+        assert!(
+            link.ready.starts_with(r#"{"event":"ready""#),
+            "{}",
+            link.ready
+        );
+        for (netns, device, address, peer) in [
+            (&self.server, "n6", SERVER, UE),
+            (&self.ue, "ue1", UE, SERVER),
+        ] {
+            run(
+                "ip",
+                &[
+                    "-n", netns, "address", "add", address, "peer", peer, "dev", device,
+                ],
+            );
+        }
+        link
+    }
+
+    /// Runs a program on the server or the UE and gives what it printed.
+    pub fn on(&self, netns: &str, program: &str, arguments: &[&str]) -> String {
+        run(
+            "ip",
+            &[&["netns", "exec", netns, program], arguments].concat(),
+        )
+    }
+
+    /// An iperf3 server on the UE, for one test.
+    pub fn iperf3_server(&self) -> Background {
+        let mut command = Command::new("ip");
+        command
+            .args(["netns", "exec", &self.ue, "iperf3", "-s"])
+            .stdout(Stdio::null());
+        let server = Background(command.spawn().unwrap());
+        let listening = || {
+            !self
+                .on(&self.ue, "ss", &["-tlnH", "sport = 5201"])
+                .is_empty()
+        };
+        for _ in 0..500 {
+            if listening() {
+                return server;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        panic!("iperf3 -s does not listen");
+    }
+
+    /// The columns of a CSV file that nr-link wrote.
+    pub fn column(&self, file: &str, name: &str) -> Vec<Option<f64>> {
+        let text = std::fs::read_to_string(self.folder.path().join(file)).unwrap();
+        let mut lines = text.lines();
+        let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+        let at = header
+            .iter()
+            .position(|&column| column == name)
+            .expect(name);
+        lines
+            .map(|line| line.split(',').nth(at).unwrap().parse().ok())
+            .collect()
+    }
+}
+
+impl Drop for Testbed {
+    fn drop(&mut self) {
+        for netns in [&self.server, &self.ue] {
+            let _ = Command::new("ip").args(["netns", "delete", netns]).status();
+        }
+    }
+}
+
+/// A process that ends with the test.
+pub struct Background(Child);
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// nr-link at work.
+pub struct NrLink {
+    pub child: Child,
+    pub ready: String,
+}
+
+impl NrLink {
+    /// SIGTERM; its exit code must be 0.
+    pub fn stop(mut self) {
+        run("kill", &[&self.child.id().to_string()]);
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+impl Drop for NrLink {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The command `nr-link run`.
+pub fn nr_link(config: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nr-link"));
+    command.arg("run").arg("--config").arg(config);
+    command
+}
+
+/// What it said when it refused.
+pub fn refusal(output: &Output) -> String {
+    assert!(!output.status.success());
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn run(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{program} {}: {error}",
+        arguments.join(" ")
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
