@@ -25,6 +25,7 @@ use std::fmt;
 
 use crate::Nanos;
 use crate::radio::Grid;
+use crate::radio::decibel::{from_ratio, to_ratio};
 use crate::scenario::{CarrierRange, Radio, Scenario};
 use fading::Multipath;
 use level::Levels;
@@ -133,7 +134,7 @@ impl Channel {
     }
 
     fn observe_at(&self, place: ticks::Place, seen: &mut Observation) {
-        let snr = decibels_to_ratio(self.levels.signal_dbm(place) - self.levels.noise_dbm(place));
+        let snr = to_ratio(self.levels.signal_dbm(place) - self.levels.noise_dbm(place));
         let distance_m = self.odometer.distance_m(place.t_s);
         seen.rsrp_dbm = self.rsrp.at(place);
         seen.sinr_db.clear();
@@ -141,7 +142,7 @@ impl Channel {
             .extend(self.multipath.group_powers(distance_m).map(|power| {
                 let signal = snr * power;
                 let sinr = signal / (1.0 + self.evm_power * signal);
-                (ratio_to_decibels(sinr) as f32).max(LOWEST_SINR_DB)
+                (from_ratio(sinr) as f32).max(LOWEST_SINR_DB)
             }));
     }
 
@@ -168,12 +169,4 @@ fn check_carrier(radio: &Radio, grid: &Grid) -> Result<(), ChannelError> {
 
 fn wavelength_m(grid: &Grid) -> f64 {
     299_792_458.0 / grid.carrier_hz
-}
-
-fn decibels_to_ratio(decibels: f64) -> f64 {
-    10f64.powf(decibels / 10.0)
-}
-
-fn ratio_to_decibels(ratio: f64) -> f64 {
-    10.0 * ratio.log10()
 }

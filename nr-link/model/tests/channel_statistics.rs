@@ -143,7 +143,7 @@ fn delays_make_the_carrier_selective() {
             "[{delay_ns: 200, power_db: 0}, {delay_ns: 0, power_db: 0}]",
             "[{delay_ns: 0, power_db: 0}, {delay_ns: 200, power_db: 0}]",
         );
-    let mut products = vec![0.0; 14];
+    let mut products = [0.0; 14];
     for seed in 0..20 {
         let channel = Channel::new(&scenario(&radio), &GRID, seed).unwrap();
         for seen in observations(&channel, (0..1000).map(|n| n * SECOND / 10 + n)) {
@@ -225,6 +225,45 @@ fn noise_and_evm_bound_sinr() {
     assert!((sinr("  level: {path_loss_db: 70}\n") - 10.0).abs() < 1e-4);
     // 1/(10^-4 + 10^-3) of a link at 40 dB whose transmitter has 3.1623 % EVM
     assert!((sinr("  level: {rsrp_dbm: -40}\n  tx_evm_percent: 3.1623\n") - 29.586).abs() < 1e-3);
+}
+
+const STREET: &str = "  shadowing: {std_db: 0, decorrelation_m: 1}\n  level: {tr38901: {environment: umi, \
+     gnb: {height_m: 10, antenna_gain_dbi: 8}, ue_height_m: 1.5, line_of_sight: ";
+
+/// By hand: 50 m on the ground are 50.717 m in the air, 32.4 + 21·log10(50.717) + 20·log10(3.6)
+/// = 79.335 dB with line of sight and 22.4 + 35.3·log10(50.717) + 21.3·log10(3.6) = 94.442 without;
+/// the antennas add 8 dB, the noise floor is at -80 dBm.
+#[test]
+fn a_route_has_the_path_loss_of_its_places() {
+    let route = "  mobility: {route: [{t_s: 0, x_m: 30, y_m: 40}, {t_s: 50, x_m: 330, y_m: 40}, {t_s: 100, x_m: 30, y_m: 40}]}\n";
+    for (line_of_sight, loss_db) in [("always", 79.335), ("never", 94.442)] {
+        let radio = format!("{STREET}{line_of_sight}}}}}\n{route}");
+        let channel = Channel::new(&scenario(&radio), &GRID, 1).unwrap();
+        let sinr: Vec<f64> = observations(&channel, (0..=100).map(|n| n * SECOND))
+            .iter()
+            .map(|seen| f64::from(seen.sinr_db[0]))
+            .collect();
+        assert!(
+            (sinr[0] - (80.0 + 8.0 - loss_db)).abs() < 0.01,
+            "{line_of_sight}: {}",
+            sinr[0]
+        );
+        assert!((1..50).all(|n| sinr[n] > sinr[n + 1] && (sinr[n] - sinr[100 - n]).abs() < 0.01));
+    }
+}
+
+/// TR 38.901 table 7.4.2-1: at 60 m in UMi, 18/60 + e^(-60/36)·(1 - 18/60) = 0.4322.
+#[test]
+fn line_of_sight_comes_and_goes_with_its_probability() {
+    let radio = format!("{STREET}probable, distance_m: 60}}}}\n  mobility: {{speed_mps: 30}}\n");
+    let seen_share = |seed| {
+        let channel = Channel::new(&scenario(&radio), &GRID, seed).unwrap();
+        let sinr = observations(&channel, (0..1000).map(|n| n * SECOND / 10));
+        let seen = sinr.iter().filter(|seen| seen.sinr_db[0] > 0.0).count(); // 7.0 dB or -9.5 dB
+        seen as f64 / 1000.0
+    };
+    let share = mean(&(0..20).map(seen_share).collect::<Vec<_>>());
+    assert!((share - 0.4322).abs() < 0.05, "{share}");
 }
 
 #[test]

@@ -15,6 +15,7 @@ use super::tdl;
 use super::turns::cis;
 use super::wavelength_m;
 use crate::radio::Grid;
+use crate::radio::decibel::to_ratio;
 use crate::radio::grid::SUBCARRIERS_PER_PRB;
 use crate::scenario::{Fading, Tap};
 
@@ -106,10 +107,8 @@ pub(super) struct Ray {
 
 impl From<&Tap> for Ray {
     fn from(tap: &Tap) -> Self {
-        let power = super::decibels_to_ratio(tap.power_db.get());
-        let k = tap
-            .k_factor_db
-            .map_or(0.0, |k| super::decibels_to_ratio(k.get()));
+        let power = to_ratio(tap.power_db.get());
+        let k = tap.k_factor_db.map_or(0.0, |k| to_ratio(k.get()));
         Self {
             delay_s: tap.delay_ns.get() * 1e-9,
             steady_power: power * k / (k + 1.0),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A UE on its way through one of TR 38.901's environments.
 
+use libm::exp;
+
 use super::ChannelError;
 use super::level::Slow;
 use super::motion::Odometer;
@@ -97,7 +99,7 @@ fn normal_share(z: f64) -> f64 {
         0.319_381_530,
     ];
     let tail = t * series.iter().fold(0.0, |sum, term| sum * t + term);
-    let tail = tail * (-z * z / 2.0).exp() / std::f64::consts::TAU.sqrt();
+    let tail = tail * exp(-z * z / 2.0) / std::f64::consts::TAU.sqrt();
     if z > 0.0 { 1.0 - tail } else { tail }
 }
 

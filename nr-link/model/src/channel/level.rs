@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The slow part: mean received power with shadowing and blockage, and noise beside it.
 
+use libm::log10;
+
 use super::motion::Odometer;
 use super::shadowing::Correlated;
 use super::streams::{Purpose, Streams};
@@ -84,7 +86,7 @@ impl Floor {
         let duration_s = ticks.duration_s();
         match noise {
             Noise::FigureDb(figure) => {
-                let bandwidth_db = 10.0 * grid.scs_hz.log10();
+                let bandwidth_db = 10.0 * log10(grid.scs_hz);
                 Self::Constant(THERMAL_DBM_PER_HZ + bandwidth_db + figure.get())
             }
             Noise::FloorDbmPerRe(series) => Self::PerTick(

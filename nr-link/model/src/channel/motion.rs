@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How far the UE has gone, and where it is.
 
+use libm::hypot;
 use rand_distr::{Distribution, StandardNormal};
 
 use super::streams::{Purpose, Streams};
@@ -46,8 +47,10 @@ impl Odometer {
 
     /// Metres on the ground between UE and origin at `t_s`.
     pub fn to_origin_m(&self, t_s: f64) -> f64 {
-        self.between(t_s, |mark| mark.x_m)
-            .hypot(self.between(t_s, |mark| mark.y_m))
+        hypot(
+            self.between(t_s, |mark| mark.x_m),
+            self.between(t_s, |mark| mark.y_m),
+        )
     }
 
     fn between(&self, t_s: f64, coordinate: impl Fn(&Mark) -> f64) -> f64 {
@@ -94,7 +97,7 @@ fn surveyed(route: &Route, end_s: f64) -> Vec<Mark> {
         let (x_m, y_m) = (point.x_m, point.y_m);
         let gone = marks
             .last()
-            .map_or(0.0, |m| m.distance_m + (x_m - m.x_m).hypot(y_m - m.y_m));
+            .map_or(0.0, |m| m.distance_m + hypot(x_m - m.x_m, y_m - m.y_m));
         marks.push(Mark {
             t_s: point.t_s.get(),
             distance_m: gone,
@@ -110,4 +113,39 @@ fn surveyed(route: &Route, end_s: f64) -> Vec<Mark> {
         marks.push(Mark { t_s: end_s, ..last });
     }
     marks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::AtEnd;
+
+    #[test]
+    fn gauss_markov_has_its_mean_deviation_and_memory() {
+        let model =
+            serde_json::from_str(r#"{"mean_mps": 20, "std_mps": 3, "memory": 0.8}"#).unwrap();
+        let seconds = 20_000.0;
+        let ticks = Ticks::new(seconds, AtEnd::Loop);
+        let odometer = Odometer::new(
+            Some(&Mobility::GaussMarkov(model)),
+            &ticks,
+            &Streams::new(1),
+        );
+        let gone = |second: usize| odometer.distance_m(second as f64);
+        let speeds: Vec<f64> = (0..20_000).map(|n| gone(n + 1) - gone(n) - 20.0).collect();
+        let product = |lag: usize| {
+            let products = speeds.iter().zip(&speeds[lag..]).map(|(a, b)| a * b);
+            products.sum::<f64>() / (speeds.len() - lag) as f64
+        };
+        assert!((odometer.lap_m() / seconds - 20.0).abs() < 0.2);
+        assert!(
+            (product(0).sqrt() / 3.0 - 1.0).abs() < 0.05,
+            "{}",
+            product(0)
+        );
+        for lag in [1, 2, 4] {
+            let expected = 0.8f64.powi(lag as i32);
+            assert!((product(lag) / product(0) - expected).abs() < 0.04, "{lag}");
+        }
+    }
 }

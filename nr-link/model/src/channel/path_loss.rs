@@ -5,6 +5,8 @@
 //!
 //! Left out: UMa with a UE above 13 m (its environment height is random) and loss into buildings.
 
+use libm::{exp, hypot, log10, pow};
+
 use crate::scenario::Environment;
 
 const LIGHT_MPS: f64 = 3.0e8; // as the report has it
@@ -59,33 +61,33 @@ impl PathLoss {
         let street = |offset: f64, slope: f64, bend: f64| {
             let break_m = self.street_break_m();
             if ground_m <= break_m {
-                return offset + slope * distance_m.log10() + 20.0 * ghz.log10();
+                return offset + slope * log10(distance_m) + 20.0 * log10(ghz);
             }
-            let corner = (break_m.powi(2) + (self.gnb_m - self.ue_m).powi(2)).log10();
-            offset + 40.0 * distance_m.log10() + 20.0 * ghz.log10() - bend * corner
+            let corner = log10(break_m.powi(2) + (self.gnb_m - self.ue_m).powi(2));
+            offset + 40.0 * log10(distance_m) + 20.0 * log10(ghz) - bend * corner
         };
         match self.environment {
             Environment::Umi => street(32.4, 21.0, 9.5),
             Environment::Uma => street(28.0, 22.0, 9.0),
             Environment::Rma => self.rural_seen_db(ground_m),
-            Environment::Inh => 32.4 + 17.3 * distance_m.log10() + 20.0 * ghz.log10(),
+            Environment::Inh => 32.4 + 17.3 * log10(distance_m) + 20.0 * log10(ghz),
         }
     }
 
     /// Without line of sight.
     pub fn hidden_db(&self, ground_m: f64) -> f64 {
-        let distance = self.slant_m(ground_m).log10();
-        let ghz = (self.carrier_hz / 1e9).log10();
+        let distance = log10(self.slant_m(ground_m));
+        let ghz = log10(self.carrier_hz / 1e9);
         let hidden_db = match self.environment {
             Environment::Umi => 22.4 + 35.3 * distance + 21.3 * ghz - 0.3 * (self.ue_m - 1.5),
             Environment::Uma => 13.54 + 39.08 * distance + 20.0 * ghz - 0.6 * (self.ue_m - 1.5),
             Environment::Inh => 17.3 + 38.3 * distance + 24.9 * ghz,
             Environment::Rma => {
-                161.04 - 7.1 * STREETS_M.log10() + 7.5 * BUILDINGS_M.log10()
-                    - (24.37 - 3.7 * (BUILDINGS_M / self.gnb_m).powi(2)) * self.gnb_m.log10()
-                    + (43.42 - 3.1 * self.gnb_m.log10()) * (distance - 3.0)
+                161.04 - 7.1 * log10(STREETS_M) + 7.5 * log10(BUILDINGS_M)
+                    - (24.37 - 3.7 * (BUILDINGS_M / self.gnb_m).powi(2)) * log10(self.gnb_m)
+                    + (43.42 - 3.1 * log10(self.gnb_m)) * (distance - 3.0)
                     + 20.0 * ghz
-                    - (3.2 * (11.75 * self.ue_m).log10().powi(2) - 4.97)
+                    - (3.2 * log10(11.75 * self.ue_m).powi(2) - 4.97)
             }
         };
         hidden_db.max(self.seen_db(ground_m))
@@ -124,15 +126,15 @@ impl PathLoss {
             if near >= 1.0 {
                 1.0
             } else {
-                near + (-ground_m / scale_m).exp() * (1.0 - near)
+                near + exp(-ground_m / scale_m) * (1.0 - near)
             }
         };
         match self.environment {
             Environment::Umi => street(36.0),
             Environment::Uma => street(63.0), // C'(h) = 0 up to 13 m
-            Environment::Rma => (-(ground_m - 10.0).max(0.0) / 1000.0).exp(),
-            Environment::Inh if ground_m < 6.5 => (-(ground_m - 1.2).max(0.0) / 4.7).exp(),
-            Environment::Inh => 0.32 * (-(ground_m - 6.5) / 32.6).exp(),
+            Environment::Rma => exp(-(ground_m - 10.0).max(0.0) / 1000.0),
+            Environment::Inh if ground_m < 6.5 => exp(-(ground_m - 1.2).max(0.0) / 4.7),
+            Environment::Inh => 0.32 * exp(-(ground_m - 6.5) / 32.6),
         }
     }
 
@@ -146,7 +148,7 @@ impl PathLoss {
     }
 
     fn slant_m(&self, ground_m: f64) -> f64 {
-        ground_m.hypot(self.gnb_m - self.ue_m)
+        hypot(ground_m, self.gnb_m - self.ue_m)
     }
 
     /// d'_BP of notes 1 and 2 to table 7.4.1-1.
@@ -161,20 +163,20 @@ impl PathLoss {
     }
 
     fn rural_seen_db(&self, ground_m: f64) -> f64 {
-        let roofs = BUILDINGS_M.powf(1.72);
+        let roofs = pow(BUILDINGS_M, 1.72);
         let near_db = |distance_m: f64| {
             let ghz = self.carrier_hz / 1e9;
-            20.0 * (40.0 * std::f64::consts::PI * distance_m * ghz / 3.0).log10()
-                + (0.03 * roofs).min(10.0) * distance_m.log10()
+            20.0 * log10(40.0 * std::f64::consts::PI * distance_m * ghz / 3.0)
+                + (0.03 * roofs).min(10.0) * log10(distance_m)
                 - (0.044 * roofs).min(14.77)
-                + 0.002 * BUILDINGS_M.log10() * distance_m
+                + 0.002 * log10(BUILDINGS_M) * distance_m
         };
         let break_m = self.rural_break_m();
         let distance_m = self.slant_m(ground_m);
         if ground_m <= break_m {
             near_db(distance_m)
         } else {
-            near_db(break_m) + 40.0 * (distance_m / break_m).log10()
+            near_db(break_m) + 40.0 * log10(distance_m / break_m)
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A normal process over distance with exponential autocorrelation, closed into a circle.
 
+use libm::exp;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
@@ -21,8 +22,8 @@ impl Correlated {
         let count = (lap_m / decorrelation_m * POINTS_PER_DECORRELATION)
             .ceil()
             .max(1.0) as usize;
-        let a = (-lap_m / (count as f64 * decorrelation_m)).exp();
-        let lap_correlation = (-lap_m / decorrelation_m).exp();
+        let a = exp(-lap_m / (count as f64 * decorrelation_m));
+        let lap_correlation = exp(-lap_m / decorrelation_m);
         let draws: Vec<f64> = (0..count)
             .map(|_| StandardNormal.sample(&mut stream))
             .collect();

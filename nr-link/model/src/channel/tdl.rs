@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The tapped delay lines of TR 38.901 clause 7.7.2, tables 7.7.2-1 to 7.7.2-5.
 
-use super::decibels_to_ratio;
 use super::fading::Ray;
+use crate::radio::decibel::to_ratio;
 use crate::scenario::{Tdl, TdlProfile};
 
 /// One profile: delays in RMS delay spreads, powers in dB.
@@ -23,11 +23,8 @@ pub(super) fn rays(tdl: &Tdl) -> impl Iterator<Item = Ray> {
         .enumerate()
         .map(move |(index, (delay, power_db))| Ray {
             delay_s: delay * delay_spread_s,
-            steady_power: table
-                .steady_db
-                .filter(|_| index == 0)
-                .map_or(0.0, decibels_to_ratio),
-            scattered_power: decibels_to_ratio(*power_db),
+            steady_power: table.steady_db.filter(|_| index == 0).map_or(0.0, to_ratio),
+            scattered_power: to_ratio(*power_db),
         })
 }
 
