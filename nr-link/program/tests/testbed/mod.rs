@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Two hosts with nr-link between them: network namespaces of this machine that vanish with the test.
+#![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -24,14 +25,18 @@ pub fn missing() -> Option<&'static str> {
     if !Path::new("/dev/net/tun").exists() {
         return Some("needs /dev/net/tun");
     }
-    ["ip", "ping", "iperf3"].into_iter().find(|program| {
+    let absent = |needs: &&'static str| {
+        let program = needs.rsplit(' ').next().unwrap();
         Command::new(program)
-            .arg("--version")
+            .arg("-V")
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            .spawn()
+            .status()
             .is_err()
-    })
+    };
+    ["needs ip", "needs ss", "needs ping", "needs iperf3"]
+        .into_iter()
+        .find(absent)
 }
 
 /// Skips the test, saying why, on a machine that cannot run it.
@@ -114,6 +119,12 @@ output: {{mac: mac.csv, link: link.csv, summary: link-summary.json}}
             "{}",
             link.ready
         );
+        self.address_devices();
+        link
+    }
+
+    /// Gives n6 and ue1 their addresses.
+    pub fn address_devices(&self) {
         for (netns, device, address, peer) in [
             (&self.server, "n6", SERVER, UE),
             (&self.ue, "ue1", UE, SERVER),
@@ -125,7 +136,6 @@ output: {{mac: mac.csv, link: link.csv, summary: link-summary.json}}
                 ],
             );
         }
-        link
     }
 
     /// Runs a program on the server or the UE and gives what it printed.
@@ -155,6 +165,18 @@ output: {{mac: mac.csv, link: link.csv, summary: link-summary.json}}
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
         panic!("iperf3 -s does not listen");
+    }
+
+    /// An iperf3 client whose report, JSON, comes on its stdout.
+    pub fn iperf3_client(&self, netns: &str, to: &str, seconds: u64, more: &[&str]) -> Child {
+        let seconds = seconds.to_string();
+        let mut command = Command::new("ip");
+        command
+            .args([
+                "netns", "exec", netns, "iperf3", "-c", to, "-t", &seconds, "-J",
+            ])
+            .args(more);
+        command.stdout(Stdio::piped()).spawn().unwrap()
     }
 
     /// The columns of a CSV file that nr-link wrote.
