@@ -11,14 +11,20 @@
 
 pub mod channel;
 pub mod config;
+mod headers;
 pub mod link;
+mod mac;
 pub mod packet;
+mod path;
 pub mod radio;
+mod random;
+mod rlc;
 pub mod samples;
 pub mod scenario;
 
 pub use config::ResolvedConfig;
-pub use link::Link;
+pub use link::{Held, Link};
+pub use mac::account::Totals;
 pub use packet::{Delivery, Direction, Ecn, Packet, Port};
 pub use samples::MacSample;
 

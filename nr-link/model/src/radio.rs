@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the standard fixes about the radio: grids, tables, block sizes.
+//! What the standard fixes about the radio (grids, tables, block sizes), and how often blocks fail.
 
 pub mod bands;
+pub mod bler;
+pub mod constellation;
+pub mod cqi;
+pub mod decibel;
 pub mod duplex;
 pub mod grid;
 pub mod mcs;
+pub mod overhead;
+pub mod tbs;
 
+pub use constellation::Constellation;
+pub use cqi::CqiTable;
 pub use duplex::{Duplex, SlotKind, TddPattern};
 pub use grid::{Grid, Numerology};
 pub use mcs::{Mcs, McsTable};

@@ -1,26 +1,116 @@
 // SPDX-License-Identifier: Apache-2.0
 //! MAC samples: one row of `mac.csv` for each UE and interval.
 
-use std::io;
+mod csv;
 
 use crate::Nanos;
+use crate::config::PerDirection;
+use crate::mac::account::{Account, Totals};
+use crate::mac::bearer::Bearer;
+use crate::mac::cell::Cell;
+use crate::mac::ue::Ue;
 
-/// The header of `mac.csv`, without a line end.
-pub const CSV_HEADER: &str = "utc_ns";
+pub use csv::CSV_HEADER;
 
-/// What the MAC saw of one UE in one interval.
+/// RNTI of the first UE; the next ones follow (TS 38.321 table 7.1-1 leaves 0x0001 to 0xFFF2).
+const FIRST_RNTI: usize = 0x4601;
+
+/// What the MAC saw of one UE in one interval. Gauges are means over the interval, none where
+/// nothing was measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MacSample {
     /// Start of the interval.
     pub start: Nanos,
+    /// Its length.
+    pub duration: Nanos,
+    /// Index of the UE.
+    pub ue: usize,
+    /// Its RNTI.
+    pub rnti: usize,
+    /// Whether the last CQI in force is in range.
+    pub in_sync: bool,
+    /// SS-RSRP, dBm.
+    pub rsrp_dbm: Option<f64>,
+    /// Measurements since the start.
+    pub rsrp_meas_count: u64,
+    /// Effective downlink SINR a layer, dB.
+    pub sinr_db: Option<f64>,
+    /// Uplink SNR a layer at the gNB, dB, of SRS over the whole carrier.
+    pub ul_snr_db: Option<f64>,
+    /// CQI in force.
+    pub cqi: Option<u8>,
+    /// Rank in force.
+    pub ri: Option<u8>,
+    /// Power headroom of the last PUSCH, dB.
+    pub phr_db: Option<f64>,
+    /// P_CMAX, dBm.
+    pub pcmax_dbm: f64,
+    /// Index of the MCS table.
+    pub mcs_table: u8,
+    /// What is alike in both directions.
+    pub directions: PerDirection<DirectionSample>,
+}
+
+/// One direction's part of a sample.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DirectionSample {
+    /// Mean MCS of the first transmissions.
+    pub mcs: Option<f64>,
+    /// Failed first transmissions over all.
+    pub bler_ratio: Option<f64>,
+    /// Counters since the start.
+    pub totals: Totals,
+    /// IP bytes in the RLC buffer at the end.
+    pub queue_bytes: u64,
+    /// Packets in it.
+    pub queue_packets: u64,
+    /// From the buffer's entry to the start of the slot that first carried the last byte, ms.
+    pub wait_ms: Option<f64>,
+    /// From there to the delivery: air, decoding, HARQ, RLC recovery, reordering, ms.
+    pub harq_ms: Option<f64>,
 }
 
 impl MacSample {
-    /// Writes the row, with its line end. `start_utc_ns` is UTC at the link's time 0, in ns since 1970.
-    ///
-    /// # Errors
-    /// What the writer says.
-    pub fn write_csv(&self, _start_utc_ns: i64, _to: &mut impl io::Write) -> io::Result<()> {
-        unimplemented!()
+    /// Closes the interval of a UE.
+    pub(crate) fn take<T>(ue: &mut Ue<T>, cell: &Cell, start: Nanos, duration: Nanos) -> Self {
+        let gauges = ue.take_gauges();
+        let report = ue.csi.in_force();
+        let cqi = report.map(|report| report.cqi);
+        Self {
+            start,
+            duration,
+            ue: ue.index,
+            rnti: FIRST_RNTI + ue.index,
+            in_sync: cqi.is_some_and(|cqi| cqi > 0),
+            rsrp_dbm: gauges.rsrp_dbm.get(),
+            rsrp_meas_count: gauges.measurements,
+            sinr_db: gauges.sinr_db.get(),
+            ul_snr_db: gauges.ul_snr_db.get(),
+            cqi,
+            ri: report.map(|_| cell.radio.layers.dl),
+            phr_db: gauges.headroom_db,
+            pcmax_dbm: cell.radio.uplink.pcmax_dbm,
+            mcs_table: cell.radio.mcs_table.index(),
+            directions: PerDirection {
+                dl: DirectionSample::take(&mut ue.dl),
+                ul: DirectionSample::take(&mut ue.ul),
+            },
+        }
+    }
+}
+
+impl DirectionSample {
+    fn take<T>(bearer: &mut Bearer<T>) -> Self {
+        let Account { totals, interval } = &mut bearer.account;
+        let interval = std::mem::take(interval);
+        Self {
+            mcs: interval.mcs(),
+            bler_ratio: interval.bler_ratio(),
+            totals: *totals,
+            queue_bytes: bearer.rlc.waiting_bytes(),
+            queue_packets: bearer.rlc.waiting_packets(),
+            wait_ms: interval.wait_ms(),
+            harq_ms: interval.recovery_ms(),
+        }
     }
 }

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What the MAC itself costs a packet.
+
+use std::path::Path;
+
+use super::Link;
+use crate::channel::Channel;
+use crate::config::{PathConfig, PerDirection, ResolvedConfig, Uplink};
+use crate::scenario::Scenario;
+use crate::{Ecn, Nanos, Packet, Port};
+
+/// Packets sent each way, spread evenly over one second of phases.
+const PROBES: u64 = 200;
+/// Time between two of them: far more than any of them stays.
+const SPACING: Nanos = 80_000_000;
+/// Shifts each probe against the TDD pattern, so that all phases of 10 ms occur.
+const SHIFT: Nanos = 10_000_000 / PROBES;
+/// Larger than a TCP acknowledgement, smaller than what a scheduling request is granted.
+const PROBE_BYTES: u32 = 64;
+
+/// A channel on which nothing fails.
+const CLEAR: &str = "
+schema: rf-scenario/1
+name: clear
+summary: Nothing fails.
+sources: [chosen]
+license: Apache-2.0
+duration_s: 1
+radio: {ss_pbch_block_power_dbm: 0, level: {rsrp_dbm: -50}, noise: {floor_dbm_per_re: -100}}
+";
+
+impl<T> Link<T> {
+    /// Mean delay that the MAC itself adds to a packet that meets an empty queue and a clear
+    /// channel, ms: slot alignment, TDD, requests and grants, processing. Found by sending such
+    /// packets, at all phases of the TDD pattern, through a link of this configuration without its
+    /// path; takes milliseconds, so call it once.
+    pub fn mac_floor_ms(config: &ResolvedConfig) -> PerDirection<f64> {
+        let mut link = clear_link(config);
+        let mut delays = PerDirection { dl: 0, ul: 0 };
+        for probe in 1..=PROBES {
+            let sent = probe * (SPACING + SHIFT);
+            link.advance(sent);
+            for from in [Port::Core { ue: 0 }, Port::Ue(0)] {
+                let packet = Packet {
+                    bytes: PROBE_BYTES,
+                    ecn: Ecn::NotEct,
+                    payload: (),
+                };
+                link.enqueue(from, packet, sent);
+            }
+            link.advance(sent + SPACING);
+            while let Some(delivery) = link.dequeue() {
+                match delivery.to {
+                    Port::Ue(_) => delays.dl += delivery.due - sent,
+                    Port::Core { .. } => delays.ul += delivery.due - sent,
+                }
+            }
+            link.samples();
+        }
+        let mean_ms = |sum: Nanos| sum as f64 / PROBES as f64 / 1e6;
+        PerDirection {
+            dl: mean_ms(delays.dl),
+            ul: mean_ms(delays.ul),
+        }
+    }
+}
+
+/// A link of this configuration, of one UE, without path and without failures.
+fn clear_link(config: &ResolvedConfig) -> Link<()> {
+    let mut config = config.clone();
+    config.path = PerDirection {
+        dl: PathConfig::default(),
+        ul: PathConfig::default(),
+    };
+    config.devices.ue.truncate(1);
+    config.radio.uplink = Uplink {
+        pcmax_dbm: 60.0,
+        target_snr_db: 40.0,
+    };
+    let scenario = Scenario::parse(CLEAR, Path::new("clear.yaml")).expect("the scenario is valid");
+    let channel = Channel::new(&scenario, &config.grid(), 0).expect("it needs no geometry");
+    Link::new(&config, vec![channel]).expect("one channel for one UE")
+}

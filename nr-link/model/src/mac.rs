@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The MAC: what each slot carries, of whom, and whether it arrives.
+
+pub(crate) mod account;
+pub(crate) mod bearer;
+pub(crate) mod cell;
+pub(crate) mod csi;
+pub(crate) mod downlink;
+pub(crate) mod grants;
+pub(crate) mod harq;
+pub(crate) mod outer_loop;
+pub(crate) mod power;
+pub(crate) mod timing;
+pub(crate) mod ue;
+pub(crate) mod uplink;

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How the gNB learns what a UE has to send: scheduling requests and buffer status reports
+//! (TS 38.321 clauses 5.4.4, 5.4.5), and the grants that answer them.
+
+use std::collections::VecDeque;
+
+use super::cell::{Capacity, Room};
+use super::harq::Block;
+
+/// What the gNB grants to a UE that only requested: enough for a report and a few small packets.
+const GRANT_ON_REQUEST_BYTES: u64 = 512;
+
+/// A PUSCH to come.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Grant {
+    pub slot: u64,
+    pub ue: usize,
+    pub process: usize,
+    pub content: Content,
+}
+
+impl Grant {
+    /// PRBs that it takes.
+    pub fn prb(&self) -> u16 {
+        match self.content {
+            Content::New { room, .. } => room.prb,
+            Content::Again(block) => block.prb,
+        }
+    }
+}
+
+/// What a grant is for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Content {
+    /// A new block with this MCS; what a full allocation would have carried.
+    New {
+        mcs: u8,
+        room: Room,
+        bytes: u32,
+        full: Capacity,
+    },
+    /// This block once more.
+    Again(Block),
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Message {
+    Request,
+    Status { slot: u64, bytes: u64 },
+}
+
+/// The gNB's view of one UE's buffer, and the UE's side of how it comes about.
+#[derive(Debug, Default)]
+pub(crate) struct BufferStatus {
+    /// On their way: from which slot on the gNB knows them.
+    messages: VecDeque<(u64, Message)>,
+    /// Bytes that the gNB believes the UE has left, beyond what is granted.
+    believed: u64,
+    /// Slot of the newest report.
+    newest: u64,
+    /// Granted for new blocks: slot and bytes.
+    granted: VecDeque<(u64, u64)>,
+    /// The UE has said that it has data, and not yet that it has none.
+    announced: bool,
+}
+
+impl BufferStatus {
+    /// Whether the UE must send a request to be heard.
+    pub fn unannounced(&self) -> bool {
+        !self.announced
+    }
+
+    /// The UE sends a scheduling request, which the gNB knows from slot `known` on.
+    pub fn request(&mut self, known: u64) {
+        self.announced = true;
+        self.messages.push_back((known, Message::Request));
+    }
+
+    /// The UE built a block that says it has `bytes` left.
+    pub fn announce(&mut self, bytes: u64) {
+        self.announced = bytes > 0;
+    }
+
+    /// A block of `slot` arrived; the gNB knows its report from slot `known` on.
+    pub fn report(&mut self, slot: u64, bytes: u64, known: u64) {
+        self.messages
+            .push_back((known, Message::Status { slot, bytes }));
+    }
+
+    /// A block was given up, and its report with it: the UE asks again (retxBSR-Timer).
+    pub fn lose(&mut self) {
+        self.announced = false;
+    }
+
+    /// What the gNB believes at `slot`.
+    pub fn believed(&mut self, slot: u64) -> u64 {
+        while let Some(&(known, message)) = self.messages.front()
+            && known <= slot
+        {
+            self.messages.pop_front();
+            self.read(message);
+        }
+        self.believed
+    }
+
+    fn read(&mut self, message: Message) {
+        match message {
+            Message::Request => self.believed = self.believed.max(GRANT_ON_REQUEST_BYTES),
+            Message::Status { slot, .. } if slot < self.newest => {}
+            Message::Status { slot, bytes } => {
+                self.newest = slot;
+                self.granted.retain(|&(of, _)| of > slot);
+                let coming: u64 = self.granted.iter().map(|&(_, bytes)| bytes).sum();
+                self.believed = bytes.saturating_sub(coming);
+            }
+        }
+    }
+
+    /// A new block was granted for `slot`.
+    pub fn grant(&mut self, slot: u64, bytes: u64) {
+        self.granted.push_back((slot, bytes));
+        self.believed = self.believed.saturating_sub(bytes);
+    }
+
+    /// Whether nothing is on its way and nothing is believed to wait.
+    pub fn is_idle(&self) -> bool {
+        self.messages.is_empty() && self.believed == 0
+    }
+}

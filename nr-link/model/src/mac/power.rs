@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Uplink power (TS 38.213 clause 7.1.1): closed-loop control to a target SNR, up to P_CMAX.
+
+use super::csi::Report;
+use crate::channel::Observation;
+use crate::config::Uplink;
+use crate::radio::decibel;
+use crate::radio::grid::SUBCARRIERS_PER_PRB;
+
+/// Power of one PUSCH.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Power {
+    /// At the UE, dBm a resource element.
+    pub dbm_per_re: f64,
+    /// Power headroom, dB (clause 7.7.1): P_CMAX less what the target asks for.
+    pub headroom_db: f64,
+}
+
+impl Power {
+    /// What the UE sends on `prb` PRBs when power control knows `report`.
+    pub fn of(uplink: Uplink, report: &Report, prb: u16) -> Self {
+        let width_db = decibel::from_ratio(f64::from(u32::from(prb) * SUBCARRIERS_PER_PRB));
+        let wanted = uplink.target_snr_db + report.noise_ul_dbm + report.path_loss_db;
+        let most = uplink.pcmax_dbm - width_db;
+        Self {
+            dbm_per_re: wanted.min(most),
+            headroom_db: most - wanted,
+        }
+    }
+
+    /// The SNR that the gNB expects, dB a layer, when `report` still holds.
+    pub fn expected_snr_db(&self, report: &Report, layer_db: f32) -> f64 {
+        self.dbm_per_re - report.path_loss_db - report.noise_ul_dbm - f64::from(layer_db)
+    }
+}
+
+/// Turns a downlink observation into the SNRs of the uplink at the same instant: same path loss,
+/// and, as the channel is reciprocal, the same selectivity over the carrier.
+pub(crate) fn uplink_snr(seen: &mut Observation, power: Power, noise_ul_dbm: f64, layer_db: f32) {
+    let groups = seen.sinr_db.len() as f64;
+    let mean = seen
+        .sinr_db
+        .iter()
+        .map(|&sinr| decibel::to_ratio(f64::from(sinr)))
+        .sum::<f64>()
+        / groups;
+    let level = power.dbm_per_re - seen.path_loss_db - noise_ul_dbm - f64::from(layer_db);
+    let shift = (level - decibel::from_ratio(mean)) as f32;
+    seen.sinr_db.iter_mut().for_each(|sinr| *sinr += shift);
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A sample as a row of `mac.csv`; `docs/run-directory.md` explains the columns.
+
+use std::io::{self, Write};
+
+use super::{DirectionSample, MacSample};
+
+macro_rules! columns_of {
+    ($direction:literal: $($column:literal)*) => {
+        concat!($(",mac_", $direction, "_", $column),*)
+    };
+    ($direction:literal) => {
+        columns_of!($direction:
+            "mcs" "mcs_table" "bler_ratio" "rounds_1_count" "rounds_2_count" "rounds_3_count"
+            "rounds_4_count" "errors_count" "bytes" "header_bytes" "padding_bytes" "sdu_bytes"
+            "sdu_count" "capacity_bytes" "capacity_sdu_bytes" "prb_count" "rlc_queue_bytes"
+            "rlc_queue_packets" "rlc_wait_ms" "harq_ms" "rlc_delay_ms" "queue_drop_count"
+            "path_loss_count" "rlc_loss_count" "enqueued_bytes")
+    };
+}
+
+/// The header of `mac.csv`, without a line end.
+pub const CSV_HEADER: &str = concat!(
+    "utc_ns,duration_ns,ue,mac_rnti,mac_in_sync,mac_rsrp_dbm,mac_rsrp_meas_count,",
+    "mac_sinr_db,mac_ul_snr_db,mac_cqi,mac_ri,mac_phr_db,mac_pcmax_dbm",
+    columns_of!("dl"),
+    columns_of!("ul")
+);
+
+impl MacSample {
+    /// Writes the row, with its line end. `start_utc_ns` is UTC at the link's time 0, ns since 1970.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub fn write_csv(&self, start_utc_ns: i64, to: &mut impl Write) -> io::Result<()> {
+        let utc_ns = start_utc_ns + self.start as i64;
+        write!(
+            to,
+            "{utc_ns},{},{},{},{}",
+            self.duration,
+            self.ue,
+            self.rnti,
+            u8::from(self.in_sync)
+        )?;
+        gauge(to, self.rsrp_dbm)?;
+        write!(to, ",{}", self.rsrp_meas_count)?;
+        gauge(to, self.sinr_db)?;
+        gauge(to, self.ul_snr_db)?;
+        report(to, self.cqi)?;
+        report(to, self.ri)?;
+        gauge(to, self.phr_db)?;
+        gauge(to, Some(self.pcmax_dbm))?;
+        self.directions.dl.write(self.mcs_table, to)?;
+        self.directions.ul.write(self.mcs_table, to)?;
+        writeln!(to)
+    }
+}
+
+impl DirectionSample {
+    fn write(&self, mcs_table: u8, to: &mut impl Write) -> io::Result<()> {
+        let totals = &self.totals;
+        gauge(to, self.mcs)?;
+        write!(to, ",{mcs_table}")?;
+        gauge(to, self.bler_ratio)?;
+        for count in totals.rounds {
+            write!(to, ",{count}")?;
+        }
+        write!(
+            to,
+            ",{},{},{},{},{},{},{:.0},{:.0},{},{},{}",
+            totals.errors,
+            totals.bytes,
+            totals.header_bytes,
+            totals.padding_bytes,
+            totals.sdu_bytes,
+            totals.sdu_count,
+            totals.capacity_bytes,
+            totals.capacity_sdu_bytes,
+            totals.prb,
+            self.queue_bytes,
+            self.queue_packets,
+        )?;
+        gauge(to, self.wait_ms)?;
+        gauge(to, self.harq_ms)?;
+        gauge(
+            to,
+            self.wait_ms
+                .zip(self.harq_ms)
+                .map(|(wait, harq)| wait + harq),
+        )?;
+        write!(
+            to,
+            ",{},{},{},{}",
+            totals.queue_drops, totals.path_losses, totals.rlc_losses, totals.enqueued_bytes
+        )
+    }
+}
+
+fn gauge(to: &mut impl Write, value: Option<f64>) -> io::Result<()> {
+    match value {
+        Some(value) => write!(to, ",{value:.4}"),
+        None => write!(to, ","),
+    }
+}
+
+fn report(to: &mut impl Write, value: Option<u8>) -> io::Result<()> {
+    match value {
+        Some(value) => write!(to, ",{value}"),
+        None => write!(to, ","),
+    }
+}
