@@ -39,6 +39,9 @@ use ticks::Ticks;
 const SILENCE_DBM: f64 = -156.0;
 const LOWEST_SINR_DB: f32 = -60.0;
 
+/// Six hours at 463 m/s; beyond it the phases of waves would lose precision.
+const LONGEST_WAY_M: f64 = 1e7;
+
 /// PRBs of a subband: the smaller sizes of TS 38.214 table 5.2.1.4-2.
 const fn subband_prb(prb: u16) -> usize {
     match prb {
@@ -101,6 +104,7 @@ impl Channel {
         let streams = Streams::new(seed);
         let ticks = Ticks::new(scenario.duration_s.get(), scenario.at_end);
         let odometer = Odometer::new(radio.mobility.as_ref(), &ticks, &streams);
+        check_way(&odometer)?;
         let levels = Levels::new(radio, grid, &ticks, &odometer, &streams)?;
         let multipath = Multipath::new(radio.fading.as_ref(), grid, odometer.lap_m(), &streams);
         let rsrp = RsrpMeter::new(&ticks, &odometer, &levels, &multipath);
@@ -165,6 +169,16 @@ fn check_carrier(radio: &Radio, grid: &Grid) -> Result<(), ChannelError> {
         }
         _ => Ok(()),
     }
+}
+
+fn check_way(odometer: &Odometer) -> Result<(), ChannelError> {
+    let lap_m = odometer.lap_m();
+    if lap_m <= LONGEST_WAY_M {
+        return Ok(());
+    }
+    Err(ChannelError(format!(
+        "the UE goes {lap_m:.0} m until the scenario ends, more than {LONGEST_WAY_M} m; let it go slower, or a shorter part loop"
+    )))
 }
 
 fn wavelength_m(grid: &Grid) -> f64 {

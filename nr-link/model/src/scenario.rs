@@ -34,6 +34,7 @@ use serde::Deserialize;
 /// Everything that one scenario file says.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(extend("oneOf" = [{"required": ["radio"]}, {"required": ["capacity"]}])))]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// The format of this file.

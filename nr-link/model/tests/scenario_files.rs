@@ -184,6 +184,10 @@ fn the_numbers() {
             "x.yaml:10: a series has no points; write",
         ),
         (
+            "  level: {rsrp_dbm: [[0, -80], [1, 8e8]]}",
+            "x.yaml:10: 800000000 is not a level between -300 and 300 dB; write",
+        ),
+        (
             "  level: {rsrp_dbm: .inf}",
             "x.yaml:10: a value is not a finite number; write",
         ),

@@ -4,87 +4,95 @@
 use libm::exp;
 
 use super::ChannelError;
-use super::level::Slow;
 use super::motion::Odometer;
 use super::path_loss::PathLoss;
 use super::shadowing::Correlated;
 use super::streams::{Purpose, Streams};
-use super::ticks::Ticks;
 use crate::radio::Grid;
 use crate::scenario::{LineOfSight, Tr38901};
 
-/// What decides where the UE is and how much arrives there.
-pub(super) struct Place<'a> {
-    pub geometry: &'a Tr38901,
-    pub power_dbm: f64,
-    pub ticks: &'a Ticks,
-    pub odometer: &'a Odometer,
+/// The way, and what the report's environment does along it.
+pub(super) struct Way<'a> {
+    geometry: &'a Tr38901,
+    odometer: &'a Odometer,
+    path: PathLoss,
+    sight: Correlated,
+    shadow_seen: Correlated,
+    shadow_hidden: Correlated,
 }
 
-impl Place<'_> {
-    /// Received power without fading, and the shadowing that the report has for it.
+/// What arrives at one place.
+pub(super) struct Arrival {
+    /// Antenna gain less path loss, dB.
+    pub gain_db: f64,
+    /// Shadowing, dB.
+    pub shadow_db: f64,
+}
+
+impl<'a> Way<'a> {
+    pub fn new(
+        geometry: &'a Tr38901,
+        odometer: &'a Odometer,
+        grid: &Grid,
+        streams: &Streams,
+    ) -> Result<Self, ChannelError> {
+        let path = PathLoss {
+            environment: geometry.environment,
+            carrier_hz: grid.carrier_hz,
+            gnb_m: geometry.gnb.height_m.get(),
+            ue_m: geometry.ue_height_m.get(),
+        };
+        let drawn = |decorrelation_m, purpose| {
+            Correlated::new(decorrelation_m, odometer.lap_m(), streams.of(purpose))
+        };
+        Ok(Self {
+            sight: drawn(path.seen_decorrelation_m(), Purpose::LineOfSight)?,
+            shadow_seen: drawn(path.shadowing_decorrelation_m(true), Purpose::Shadowing)?,
+            shadow_hidden: drawn(
+                path.shadowing_decorrelation_m(false),
+                Purpose::ShadowingHidden,
+            )?,
+            geometry,
+            odometer,
+            path,
+        })
+    }
+
+    /// What arrives at `t_s`.
     ///
     /// # Errors
     /// The way leads where the report has no formula.
-    pub fn slow(&self, grid: &Grid, streams: &Streams) -> Result<Slow, ChannelError> {
-        let path = self.path_loss(grid);
-        let sight = self.correlated(path.seen_decorrelation_m(), Purpose::LineOfSight, streams);
-        let shadow = [
-            (true, Purpose::Shadowing),
-            (false, Purpose::ShadowingHidden),
-        ]
-        .map(|(seen, purpose)| {
-            self.correlated(path.shadowing_decorrelation_m(seen), purpose, streams)
-        });
-        let gain_dbi = self
+    pub fn at(&self, t_s: f64) -> Result<Arrival, ChannelError> {
+        let distance_m = self.geometry.distance_m.map(|distance| distance.get());
+        let ground_m = distance_m.unwrap_or_else(|| self.odometer.to_origin_m(t_s));
+        self.path
+            .check(ground_m)
+            .map_err(|rule| ChannelError(format!("at {t_s:.1} s: {rule}")))?;
+        let gone_m = self.odometer.distance_m(t_s);
+        let seen = self.sees(ground_m, gone_m);
+        let (loss_db, shadow) = match seen {
+            true => (self.path.seen_db(ground_m), &self.shadow_seen),
+            false => (self.path.hidden_db(ground_m), &self.shadow_hidden),
+        };
+        let antennas_db = self
             .geometry
             .gnb
             .antenna_gain_dbi
             .map_or(0.0, |gain| gain.get());
-        let mut slow = Slow {
-            mean_dbm: Vec::new(),
-            shadow_db: Vec::new(),
-        };
-        for t_s in self.ticks.times_s() {
-            let ground_m = self
-                .geometry
-                .distance_m
-                .map_or_else(|| self.odometer.to_origin_m(t_s), |d| d.get());
-            path.check(ground_m)
-                .map_err(|rule| ChannelError(format!("at {t_s:.1} s: {rule}")))?;
-            let gone_m = self.odometer.distance_m(t_s);
-            let seen = match self.geometry.line_of_sight {
-                LineOfSight::Always => true,
-                LineOfSight::Never => false,
-                LineOfSight::Probable => {
-                    normal_share(sight.at(gone_m)) < path.seen_probability(ground_m)
-                }
-            };
-            let loss_db = if seen {
-                path.seen_db(ground_m)
-            } else {
-                path.hidden_db(ground_m)
-            };
-            let shadow_db =
-                path.shadowing_db(ground_m, seen) * shadow[usize::from(!seen)].at(gone_m);
-            slow.mean_dbm
-                .push((self.power_dbm + gain_dbi - loss_db) as f32);
-            slow.shadow_db.push(shadow_db as f32);
-        }
-        Ok(slow)
+        Ok(Arrival {
+            gain_db: antennas_db - loss_db,
+            shadow_db: self.path.shadowing_db(ground_m, seen) * shadow.at(gone_m),
+        })
     }
 
-    fn path_loss(&self, grid: &Grid) -> PathLoss {
-        PathLoss {
-            environment: self.geometry.environment,
-            carrier_hz: grid.carrier_hz,
-            gnb_m: self.geometry.gnb.height_m.get(),
-            ue_m: self.geometry.ue_height_m.get(),
+    fn sees(&self, ground_m: f64, gone_m: f64) -> bool {
+        match self.geometry.line_of_sight {
+            LineOfSight::Always => true,
+            LineOfSight::Never => false,
+            LineOfSight::Probable => {
+                normal_share(self.sight.at(gone_m)) < self.path.seen_probability(ground_m)
+            }
         }
-    }
-
-    fn correlated(&self, decorrelation_m: f64, purpose: Purpose, streams: &Streams) -> Correlated {
-        Correlated::new(decorrelation_m, self.odometer.lap_m(), streams.of(purpose))
     }
 }
 

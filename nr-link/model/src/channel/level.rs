@@ -3,13 +3,14 @@
 
 use libm::log10;
 
+use super::ChannelError;
+use super::geometry::Way;
 use super::motion::Odometer;
 use super::shadowing::Correlated;
 use super::streams::{Purpose, Streams};
 use super::ticks::{Place, Ticks};
-use super::{ChannelError, geometry};
 use crate::radio::Grid;
-use crate::scenario::{Blocker, Level, Noise, Radio, Shadowing};
+use crate::scenario::{Blocker, Level, Noise, Radio, Series, Shadowing};
 
 /// Boltzmann's constant times 290 K, dBm in one hertz.
 const THERMAL_DBM_PER_HZ: f64 = -173.975;
@@ -39,7 +40,7 @@ impl Levels {
         let Slow {
             mean_dbm,
             shadow_db,
-        } = slow(radio, grid, ticks, odometer, streams)?;
+        } = Slow::new(radio, grid, ticks, odometer, streams)?;
         let blocked = |t_s| {
             radio
                 .blockage
@@ -118,57 +119,63 @@ impl Floor {
 }
 
 /// Mean and shadowing of the received power, one entry a tick.
-pub(super) struct Slow {
-    pub mean_dbm: Vec<f32>,
-    pub shadow_db: Vec<f32>,
+struct Slow {
+    mean_dbm: Vec<f32>,
+    shadow_db: Vec<f32>,
 }
 
-fn slow(
-    radio: &Radio,
-    grid: &Grid,
-    ticks: &Ticks,
-    odometer: &Odometer,
-    streams: &Streams,
-) -> Result<Slow, ChannelError> {
-    let tabled =
-        |value: &dyn Fn(f64) -> f64| ticks.times_s().map(|t_s| value(t_s) as f32).collect();
-    let duration_s = ticks.duration_s();
-    let power_dbm = radio.ss_pbch_block_power_dbm.get();
-    let shadow = radio
-        .shadowing
-        .map(|shadowing| shadow(shadowing, odometer, streams));
-    let shadow_db: Option<Vec<f32>> =
-        shadow.map(|shadow| tabled(&|t_s| shadow(odometer.distance_m(t_s))));
-    let still = || vec![0.0; ticks.count()];
-    match &radio.level {
-        Level::RsrpDbm(series) => Ok(Slow {
-            mean_dbm: tabled(&|t_s| series.at(t_s, duration_s)),
-            shadow_db: shadow_db.unwrap_or_else(still),
-        }),
-        Level::PathLossDb(series) => Ok(Slow {
-            mean_dbm: tabled(&|t_s| power_dbm - series.at(t_s, duration_s)),
-            shadow_db: shadow_db.unwrap_or_else(still),
-        }),
-        Level::Tr38901(geometry) => {
-            let place = geometry::Place {
-                geometry,
-                power_dbm,
+impl Slow {
+    fn new(
+        radio: &Radio,
+        grid: &Grid,
+        ticks: &Ticks,
+        odometer: &Odometer,
+        streams: &Streams,
+    ) -> Result<Self, ChannelError> {
+        let power_dbm = radio.ss_pbch_block_power_dbm.get();
+        let mut slow = match &radio.level {
+            Level::RsrpDbm(series) => Self::along(ticks, |dbm| dbm, series),
+            Level::PathLossDb(series) => Self::along(ticks, |loss_db| power_dbm - loss_db, series),
+            Level::Tr38901(geometry) => Self::on_the_way(
                 ticks,
-                odometer,
-            };
-            let drawn = place.slow(grid, streams)?;
-            Ok(Slow {
-                shadow_db: shadow_db.unwrap_or(drawn.shadow_db),
-                ..drawn
-            })
+                power_dbm,
+                &Way::new(geometry, odometer, grid, streams)?,
+            )?,
+        };
+        if let Some(Shadowing {
+            std_db,
+            decorrelation_m,
+        }) = radio.shadowing
+        {
+            let stream = streams.of(Purpose::Shadowing);
+            let process = Correlated::new(decorrelation_m.get(), odometer.lap_m(), stream)?;
+            let shadow_db = |t_s| (std_db.get() * process.at(odometer.distance_m(t_s))) as f32;
+            slow.shadow_db = ticks.times_s().map(shadow_db).collect();
+        }
+        Ok(slow)
+    }
+
+    fn along(ticks: &Ticks, dbm: impl Fn(f64) -> f64, series: &Series) -> Self {
+        let value = |t_s| dbm(series.at(t_s, ticks.duration_s())) as f32;
+        Self {
+            mean_dbm: ticks.times_s().map(value).collect(),
+            shadow_db: vec![0.0; ticks.count()],
         }
     }
-}
 
-fn shadow(shadowing: Shadowing, odometer: &Odometer, streams: &Streams) -> impl Fn(f64) -> f64 {
-    let stream = streams.of(Purpose::Shadowing);
-    let process = Correlated::new(shadowing.decorrelation_m.get(), odometer.lap_m(), stream);
-    move |distance_m| shadowing.std_db.get() * process.at(distance_m)
+    fn on_the_way(ticks: &Ticks, power_dbm: f64, way: &Way) -> Result<Self, ChannelError> {
+        let arrivals = ticks
+            .times_s()
+            .map(|t_s| way.at(t_s))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Self {
+            mean_dbm: arrivals
+                .iter()
+                .map(|here| (power_dbm + here.gain_db) as f32)
+                .collect(),
+            shadow_db: arrivals.iter().map(|here| here.shadow_db as f32).collect(),
+        })
+    }
 }
 
 /// What a blocker takes at `t_s`: a trapezium in dB.

@@ -5,8 +5,13 @@ use libm::exp;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
+use super::ChannelError;
+
 /// Points for each decorrelation distance; straight lines between them then lose 1 % of variance.
 const POINTS_PER_DECORRELATION: f64 = 32.0;
+
+/// Keeps the table below 8 MB.
+const MOST_DECORRELATIONS: f64 = 32_768.0;
 
 /// Zero mean, unit variance, correlation e^(−Δ/d) (Gudmundson 1991), period `lap_m`.
 #[derive(Debug, Clone)]
@@ -18,7 +23,19 @@ pub(super) struct Correlated {
 impl Correlated {
     /// Gudmundson's first-order recursion x′ = a·x + e, started where it returns to after one lap:
     /// stationary, and without a seam.
-    pub fn new(decorrelation_m: f64, lap_m: f64, mut stream: ChaCha8Rng) -> Self {
+    ///
+    /// # Errors
+    /// The way is so long that the table would be.
+    pub fn new(
+        decorrelation_m: f64,
+        lap_m: f64,
+        mut stream: ChaCha8Rng,
+    ) -> Result<Self, ChannelError> {
+        if lap_m / decorrelation_m > MOST_DECORRELATIONS {
+            return Err(ChannelError(format!(
+                "shadowing decorrelates every {decorrelation_m} m on a way of {lap_m:.0} m, more than {MOST_DECORRELATIONS} times; lengthen the one or shorten the other"
+            )));
+        }
         let count = (lap_m / decorrelation_m * POINTS_PER_DECORRELATION)
             .ceil()
             .max(1.0) as usize;
@@ -28,10 +45,10 @@ impl Correlated {
             .map(|_| StandardNormal.sample(&mut stream))
             .collect();
         if count == 1 {
-            return Self {
+            return Ok(Self {
                 values: draws,
                 lap_m,
-            };
+            });
         }
         let returned = draws.iter().fold(0.0, |x, draw| a * x + draw) / (1.0 - lap_correlation);
         let variance = (1.0 + lap_correlation) / ((1.0 - a * a) * (1.0 - lap_correlation));
@@ -40,10 +57,10 @@ impl Correlated {
             *x = a * *x + draw;
             Some(*x * scale)
         };
-        Self {
+        Ok(Self {
             values: draws.iter().scan(returned, recur).collect(),
             lap_m,
-        }
+        })
     }
 
     /// The value at `distance_m`, 0 to one lap.

@@ -6,7 +6,8 @@ use std::io::Read;
 use std::path::Path;
 
 use super::{
-    AtEnd, Capacity, Level, Mobility, Noise, Radio, Rate, Route, Scenario, ScenarioError, Series,
+    AtEnd, Capacity, Decibel, Level, Mobility, Noise, Radio, Rate, Route, Scenario, ScenarioError,
+    Series,
 };
 
 /// Larger files are not scenarios: series belong into compact traces.
@@ -107,9 +108,9 @@ impl Radio {
             ("noise_ul", noise_ul),
         ];
         for (key, series) in series {
-            series
-                .map_or(Ok(()), |series| within(series, duration_s))
-                .map_err(|complaint| (key, complaint))?;
+            let Some(series) = series else { continue };
+            let sound = levels(series).and_then(|()| within(series, duration_s));
+            sound.map_err(|complaint| (key, complaint))?;
         }
         for blocker in &self.blockage {
             blocker
@@ -169,6 +170,14 @@ fn rates(steps: &Series) -> Result<(), String> {
         )),
         None => Ok(()),
     }
+}
+
+/// Of a series of dB or dBm.
+fn levels(series: &Series) -> Result<(), String> {
+    series
+        .points()
+        .iter()
+        .try_for_each(|point| Decibel::try_from(point.value).map(|_| ()))
 }
 
 fn within(series: &Series, duration_s: f64) -> Result<(), String> {
