@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The records of a capture, whatever file format holds them.
+
+use std::io::Read;
+
+use crate::error::{Result, malformed};
+use crate::source::Source;
+use crate::{pcap, pcapng};
+
+/// A record that claims more than this is not a packet but damage; the largest that Wireshark takes of any link
+/// type is 128 MiB.
+pub const LARGEST_RECORD_BYTES: usize = 128 << 20;
+
+/// What stands before one captured frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// UTC, ns since 1970.
+    pub utc_ns: i64,
+    /// LINKTYPE of the tcpdump registry.
+    pub link_type: u32,
+    /// Bytes that the frame had.
+    pub wirelen: u32,
+    /// Bytes of it that the file has.
+    pub caplen: u32,
+}
+
+/// One step through the file.
+pub(crate) enum Step {
+    /// A frame: this many bytes of header, then `record.caplen` bytes, then padding up to `length`.
+    Frame {
+        record: Record,
+        header: usize,
+        length: usize,
+    },
+    /// A block of another kind, already taken.
+    Other,
+    /// The end, or a record that is not whole (yet).
+    End,
+}
+
+enum Format {
+    Pcap(pcap::Header),
+    PcapNg(pcapng::Section),
+}
+
+/// A capture file being read. At its end it may be asked again: a growing file then gives what has been added.
+pub struct Capture {
+    source: Source,
+    format: Format,
+}
+
+impl Capture {
+    /// Reads the file's header.
+    ///
+    /// # Errors
+    /// An empty file; a file of another kind.
+    pub fn new(stream: impl Read + Send + 'static) -> Result<Self> {
+        let mut source = Source::new(stream)?;
+        let Some(magic) = source.peek(4)? else {
+            return match source.has_rest() {
+                false => malformed(0, "the file is empty"),
+                true => malformed(0, "the file ends within its first 4 bytes"),
+            };
+        };
+        let magic = [magic[0], magic[1], magic[2], magic[3]];
+        let format = if pcapng::is_magic(magic) {
+            Format::PcapNg(pcapng::Section::default())
+        } else {
+            Format::Pcap(pcap::Header::read(&mut source, magic)?)
+        };
+        Ok(Self { source, format })
+    }
+
+    /// The next record and its frame's bytes; None at the end.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is damaged at a place that is told.
+    pub fn next(&mut self) -> Result<Option<(Record, &[u8])>> {
+        loop {
+            let step = match &mut self.format {
+                Format::Pcap(header) => header.step(&mut self.source)?,
+                Format::PcapNg(section) => section.step(&mut self.source)?,
+            };
+            match step {
+                Step::End => return Ok(None),
+                Step::Other => {}
+                Step::Frame {
+                    record,
+                    header,
+                    length,
+                } => {
+                    let whole = self.source.take(length);
+                    return Ok(Some((record, &whole[header..][..record.caplen as usize])));
+                }
+            }
+        }
+    }
+
+    /// Where the next record begins.
+    pub fn offset(&self) -> u64 {
+        self.source.offset()
+    }
+
+    /// Where the record begins that the file does not hold to its end; None if the file is whole.
+    /// Meaningful after `next` has given None.
+    pub fn truncated_at(&self) -> Option<u64> {
+        self.source.has_rest().then(|| self.source.offset())
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The face for Python: `ddu._packets`. Tables go over by the Arrow PyCapsule interface, without a copy.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
+use arrow_array::{Array, RecordBatch, StructArray};
+use pyo3::create_exception;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::error::{CaptureError, Result};
+use crate::reader::PacketReader;
+
+create_exception!(
+    _packets,
+    PyCaptureError,
+    PyValueError,
+    "What is wrong with a capture, and at which byte."
+);
+
+impl From<CaptureError> for PyErr {
+    fn from(error: CaptureError) -> Self {
+        match error {
+            CaptureError::Io(error) => error.into(),
+            malformed => PyCaptureError::new_err(malformed.to_string()),
+        }
+    }
+}
+
+/// A table that `pyarrow.record_batch` takes over.
+#[pyclass(frozen)]
+struct Batch(RecordBatch);
+
+#[pymethods]
+impl Batch {
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        let _ = requested_schema; // the interface allows to give what there is
+        let (array, schema): (FFI_ArrowArray, FFI_ArrowSchema) =
+            to_ffi(&StructArray::from(self.0.clone()).to_data())
+                .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok((
+            PyCapsule::new_with_value(py, schema, c"arrow_schema")?,
+            PyCapsule::new_with_value(py, array, c"arrow_array")?,
+        ))
+    }
+}
+
+/// Reads packets; see `ddu.packets`, which is the face for everybody else.
+#[pyclass(name = "PacketReader", frozen)]
+struct PyPacketReader(Mutex<PacketReader>);
+
+impl PyPacketReader {
+    fn with<T: Send>(&self, py: Python, work: impl FnOnce(&mut PacketReader) -> T + Send) -> T {
+        // A panic elsewhere would leave the reader between two packets, which harms nobody.
+        py.detach(|| {
+            work(
+                &mut self
+                    .0
+                    .lock()
+                    .unwrap_or_else(|poisoned| poisoned.into_inner()),
+            )
+        })
+    }
+}
+
+#[pymethods]
+impl PyPacketReader {
+    #[new]
+    fn new(path: PathBuf, columns: Option<Vec<String>>, batch_packets: usize) -> PyResult<Self> {
+        let reader = PacketReader::new(File::open(path)?, columns, batch_packets)?;
+        Ok(Self(Mutex::new(reader)))
+    }
+
+    fn next_batch(&self, py: Python) -> PyResult<Option<Batch>> {
+        let batch: Result<_> = self.with(py, PacketReader::next_batch);
+        Ok(batch?.map(Batch))
+    }
+
+    fn flows(&self, py: Python) -> Batch {
+        Batch(self.with(py, PacketReader::flows))
+    }
+
+    #[getter]
+    fn skipped_count(&self, py: Python) -> u64 {
+        self.with(py, |reader| reader.skipped_count())
+    }
+
+    #[getter]
+    fn truncated_at(&self, py: Python) -> Option<u64> {
+        self.with(py, |reader| reader.truncated_at())
+    }
+}
+
+/// An empty batch with all columns.
+#[pyfunction]
+fn no_packets() -> Batch {
+    Batch(crate::reader::no_packets())
+}
+
+/// An empty table of flows.
+#[pyfunction]
+fn no_flows() -> Batch {
+    Batch(crate::flows::Flows::default().table())
+}
+
+#[pymodule]
+fn _packets(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("CaptureError", module.py().get_type::<PyCaptureError>())?;
+    module.add_function(wrap_pyfunction!(no_packets, module)?)?;
+    module.add_function(wrap_pyfunction!(no_flows, module)?)?;
+    module.add_class::<Batch>()?;
+    module.add_class::<PyPacketReader>()
+}

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The native reader (ddu/packets). Use it through ddu.packets and ddu.sockets."""
+
+from pathlib import Path
+from typing import final
+
+class CaptureError(ValueError):
+    """What is wrong with a capture, and at which byte."""
+
+@final
+class Batch:
+    """A table that pyarrow.record_batch takes over without a copy."""
+
+    def __arrow_c_array__(
+        self, requested_schema: object | None = None
+    ) -> tuple[object, object]: ...
+
+@final
+class PacketReader:
+    """Reads packets batch by batch. Raises OSError and CaptureError."""
+
+    def __new__(cls, path: Path, columns: list[str] | None, batch_packets: int) -> PacketReader: ...
+    def next_batch(self) -> Batch | None: ...
+    def flows(self) -> Batch: ...
+    @property
+    def skipped_count(self) -> int: ...
+    @property
+    def truncated_at(self) -> int | None: ...
+
+def no_packets() -> Batch: ...
+def no_flows() -> Batch: ...
