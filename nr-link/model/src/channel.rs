@@ -2,7 +2,7 @@
 //! A radio scenario played to one UE: what it receives at any time.
 //!
 //! Three layers multiply, each in its own file: the level (where the UE is and what stands in the
-//! path, [`level`]), fading (how the paths add, [`fading`]) and noise. All three are periodic with
+//! path, `level`), fading (how the paths add, `fading`) and noise. All three are periodic with
 //! the scenario, so that it loops without a jump, and drawn once from a seed, so that an
 //! observation is a pure function of scenario, grid, seed and time.
 //!
@@ -34,9 +34,9 @@ use rsrp::RsrpMeter;
 use streams::Streams;
 use ticks::Ticks;
 
-/// Where a UE stops to measure: the ends of the reporting ranges of TS 38.133 table 10.1.6.1-1
-/// (RSRP, -156 dBm) and, far below any MCS, of SINR.
+/// The lowest RSRP that a UE can report (TS 38.133 table 10.1.6.1-1).
 const SILENCE_DBM: f64 = -156.0;
+/// Far below any MCS.
 const LOWEST_SINR_DB: f32 = -60.0;
 
 /// Six hours at 463 m/s; beyond it the phases of waves would lose precision.
@@ -56,7 +56,7 @@ const fn subband_prb(prb: u16) -> usize {
 pub struct Observation {
     /// SS-RSRP as the UE would report it, dBm a resource element.
     pub rsrp_dbm: f64,
-    /// Downlink SINR at this instant, dB, for groups of PRBs of equal width across the grid,
+    /// Downlink SINR at this instant, dB, for groups of PRBs of equal width across the carrier,
     /// lowest frequency first.
     pub sinr_db: Vec<f32>,
     /// Path loss as the UE would estimate it for power control, dB: the SSB's power less RSRP
@@ -130,11 +130,10 @@ impl Channel {
         seen.path_loss_db = self.ss_pbch_block_power_dbm - seen.rsrp_dbm;
     }
 
-    /// Noise and interference at the gNB at `t`, dBm a resource element.
+    /// Noise and interference at the gNB at `t`, dBm a resource element; it outlasts the scenario.
     pub fn noise_ul_dbm_per_re(&self, t: Nanos) -> f64 {
-        self.ticks
-            .place(t)
-            .map_or(0.0, |place| self.levels.noise_ul_dbm(place))
+        let place = self.ticks.place(t).unwrap_or(self.ticks.last());
+        self.levels.noise_ul_dbm(place)
     }
 
     fn observe_at(&self, place: ticks::Place, seen: &mut Observation) {

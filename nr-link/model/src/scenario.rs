@@ -23,7 +23,7 @@ pub use error::ScenarioError;
 pub use mobility::{GaussMarkov, Mobility, Route, RoutePoint};
 pub use path::{Path, PathDirection, QueueLimit, Queues};
 pub use propagation::{Environment, Gnb, LineOfSight, Tr38901};
-pub use quantity::{Decibel, NonNegative, Positive, Ratio};
+pub use quantity::{Decibel, Delay, Loss, NonNegative, Percent, Positive, Ratio};
 pub use radio::{
     Blocker, CarrierRange, Fading, Level, Noise, Radio, Shadowing, Tap, Taps, Tdl, TdlProfile,
 };

@@ -282,7 +282,7 @@ fn blockage_comes_and_goes() {
 }
 
 #[test]
-fn a_stopped_scenario_is_silent() {
+fn a_stopped_scenario_is_silent_but_for_its_noise() {
     let mut stopping = scenario("  level: {rsrp_dbm: -50}\n");
     stopping.at_end = nr_link_model::scenario::AtEnd::Stop;
     let channel = Channel::new(&stopping, &GRID, 1).unwrap();
@@ -290,6 +290,7 @@ fn a_stopped_scenario_is_silent() {
     assert!((seen[0].rsrp_dbm + 50.0).abs() < 1e-4);
     assert_eq!((seen[1].rsrp_dbm, seen[1].sinr_db[0]), (-156.0, -60.0));
     assert_eq!(seen[0].sinr_db.len(), seen[1].sinr_db.len());
+    assert_eq!(channel.noise_ul_dbm_per_re(1000 * SECOND), -80.0);
 }
 
 #[test]

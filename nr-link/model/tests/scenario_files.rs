@@ -193,7 +193,7 @@ fn the_numbers() {
         ),
         (
             "  level: {rsrp_dbm: -80}\n  shadowing: {std_db: -3, decorrelation_m: 10}",
-            "x.yaml:11: -3 is not a number of 0 or above; write",
+            "x.yaml:11: -3 is not a number of dB between 0 and 300; write",
         ),
         (
             "  level: {rsrp_dbm: -80}\n  shadowing: {std_db: 3, decorrelation_m: 0}",
@@ -227,7 +227,12 @@ fn the_taps_and_the_route() {
     let taps = |list: &str| format!("  level: {{rsrp_dbm: -80}}\n  fading:\n    taps:\n{list}");
     let tap = |delay: i32| format!("      - {{delay_ns: {delay}, power_db: 0}}\n");
     let five: String = (0..5).map(tap).collect();
+    let far = "      - {delay_ns: 1e9, power_db: 0}\n".to_owned();
     for (list, expected) in [
+        (
+            far,
+            "x.yaml:13: 1000000000 is not a delay between 0 and 100000 ns; write",
+        ),
         (five, "x.yaml:13: 5 taps are not 1 to 4; merge"),
         (
             tap(9) + &tap(3),

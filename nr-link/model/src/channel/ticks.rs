@@ -68,6 +68,11 @@ impl Ticks {
         }
     }
 
+    /// The last tick.
+    pub fn last(&self) -> Place {
+        self.place_within(self.duration_s - self.tick_s())
+    }
+
     fn place_within(&self, t_s: f64) -> Place {
         let position = t_s / self.tick_s();
         let before = (position as usize).min(self.count - 1);

@@ -78,3 +78,27 @@ quantity!(
     "write 0.01 for one per cent",
     {"minimum": 0, "maximum": 1}
 );
+quantity!(
+    /// A loss or a spread, dB.
+    Loss,
+    |value| (0.0..=300.0).contains(&value),
+    "a number of dB between 0 and 300",
+    "write a finite number that is not negative",
+    {"minimum": 0, "maximum": 300}
+);
+quantity!(
+    /// The delay of a path, ns; in 0.1 ms light goes 30 km.
+    Delay,
+    |value| (0.0..=1e5).contains(&value),
+    "a delay between 0 and 100000 ns",
+    "write nanoseconds",
+    {"minimum": 0, "maximum": 100_000}
+);
+quantity!(
+    /// A share in per cent, above 0.
+    Percent,
+    |value| value > 0.0 && value <= 100.0,
+    "a percentage above 0 and up to 100",
+    "write 3.5 for 3.5 %",
+    {"exclusiveMinimum": 0, "maximum": 100}
+);

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::{Decibel, Mobility, NonNegative, Positive, Series, Tr38901};
+use super::{Decibel, Delay, Loss, Mobility, NonNegative, Percent, Positive, Series, Tr38901};
 
 /// A radio channel between one gNB and one UE.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -25,7 +25,7 @@ pub struct Radio {
     pub noise_ul: Option<Noise>,
     /// Error vector magnitude of the transmitter, per cent (TS 38.104 clause 6.5.2): a ceiling of SINR.
     #[serde(default)]
-    pub tx_evm_percent: Option<Positive>,
+    pub tx_evm_percent: Option<Percent>,
     /// How the UE moves; absent: it stands still.
     #[serde(default)]
     pub mobility: Option<Mobility>,
@@ -102,7 +102,7 @@ impl Noise {
 #[serde(deny_unknown_fields)]
 pub struct Shadowing {
     /// Standard deviation, dB.
-    pub std_db: NonNegative,
+    pub std_db: Loss,
     /// Distance after which the correlation is 1/e, m.
     pub decorrelation_m: Positive,
 }
@@ -117,7 +117,7 @@ pub struct Blocker {
     /// When it has left, s.
     pub to_s: Positive,
     /// What it takes away, dB.
-    pub loss_db: NonNegative,
+    pub loss_db: Loss,
     /// How long it takes to enter and to leave, s.
     #[serde(default)]
     pub ramp_s: Option<NonNegative>,
@@ -200,7 +200,7 @@ impl TryFrom<Vec<Tap>> for Taps {
 #[serde(deny_unknown_fields)]
 pub struct Tap {
     /// Delay after the first, ns.
-    pub delay_ns: NonNegative,
+    pub delay_ns: Delay,
     /// Mean power beside the others, dB.
     pub power_db: Decibel,
     /// Rice's K, dB: a steady part beside the scattered; absent: Rayleigh.
@@ -216,7 +216,7 @@ pub struct Tdl {
     /// Which table, 7.7.2-1 to -5.
     pub profile: TdlProfile,
     /// RMS delay spread, ns (clause 7.7.3).
-    pub delay_spread_ns: NonNegative,
+    pub delay_spread_ns: Delay,
 }
 
 /// The tapped delay lines of TR 38.901.
