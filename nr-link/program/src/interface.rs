@@ -94,6 +94,24 @@ impl Interface {
         Ok(())
     }
 
+    /// Gives it an IPv4 address with a network of 24 bits.
+    pub fn set_address(&self, address: [u8; 4]) -> Result<()> {
+        for (ioctl, value) in [
+            (libc::SIOCSIFADDR, address),
+            (libc::SIOCSIFNETMASK, [255, 255, 255, 0]),
+        ] {
+            let mut request = request(&self.name)?;
+            let octets = value.map(|octet| octet as libc::c_char);
+            let socket_address = unsafe { &mut request.ifr_ifru.ifru_addr };
+            socket_address.sa_family = libc::AF_INET as libc::sa_family_t;
+            socket_address.sa_data[2..6].copy_from_slice(&octets); // behind the port
+            // SAFETY: an open socket and a whole ifreq that holds a sockaddr_in.
+            let outcome = unsafe { libc::ioctl(self.socket.as_raw_fd(), ioctl as _, &request) };
+            nix::errno::Errno::result(outcome).context("setting its address")?;
+        }
+        Ok(())
+    }
+
     /// Packets that the kernel meant to send through it and dropped.
     pub fn transmit_dropped_count(&mut self) -> Result<u64> {
         self.text.clear();

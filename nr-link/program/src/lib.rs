@@ -13,6 +13,7 @@ pub mod netns;
 pub mod output;
 pub mod pool;
 pub mod priority;
+pub mod selftest;
 pub mod session;
 pub mod trust;
 pub mod tun;

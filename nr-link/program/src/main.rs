@@ -3,9 +3,11 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
+use nr_link::selftest;
 use nr_link::session::{self, Session};
 use nr_link_model::ResolvedConfig;
 
@@ -30,6 +32,15 @@ enum Command {
     Run(Configuration),
     /// Check a configuration and its scenario, and print what they mean; changes nothing, needs no rights.
     Check(Configuration),
+    /// Measure what this machine can hold, and print it as one JSON line (needs root).
+    ///
+    /// lateness_…_us: how late it wakes for slots of 500 µs; crossing_gbps_per_core: super-packets through two
+    /// devices, Gbit/s per core, the limit of any link.
+    Selftest {
+        /// How long to wake for slots, seconds
+        #[arg(long, default_value_t = 3)]
+        seconds: u64,
+    },
 }
 
 #[derive(Args)]
@@ -60,6 +71,10 @@ fn execute(command: Command) -> Result<()> {
             let config = ResolvedConfig::load(&config)?;
             session::model(&config)?;
             println!("{config:#?}");
+            Ok(())
+        }
+        Command::Selftest { seconds } => {
+            println!("{}", selftest::run(Duration::from_secs(seconds))?);
             Ok(())
         }
     }

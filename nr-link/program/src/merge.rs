@@ -120,12 +120,17 @@ fn mark_congestion(ip: IpVersion, header: &mut [u8]) {
     }
 }
 
+/// The checksum of an IPv4 header whose field for it is zero.
+pub(crate) fn ipv4_checksum(header: &[u8]) -> u16 {
+    let words = header.chunks_exact(2);
+    !fold(words.map(|word| u32::from(read_u16(word, 0))).sum())
+}
+
 fn complete_ipv4_checksum(header: &mut [u8]) {
     let ip_header_bytes = usize::from(header[0] & 0xf) * 4;
     write_u16(header, 10, 0);
-    let words = header[..ip_header_bytes].chunks_exact(2);
-    let sum = words.map(|word| u32::from(read_u16(word, 0))).sum();
-    write_u16(header, 10, !fold(sum));
+    let checksum = ipv4_checksum(&header[..ip_header_bytes]);
+    write_u16(header, 10, checksum);
 }
 
 fn fold(mut sum: u32) -> u16 {

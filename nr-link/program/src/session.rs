@@ -27,6 +27,7 @@ pub struct Session {
     waker: Waker,
     clock: Clock,
     trust: Trust,
+    readable: Vec<usize>,
     priority: Priority,
     mac_floor_ms: Value,
     interval_start: Nanos,
@@ -58,6 +59,7 @@ impl Session {
             waker,
             clock,
             trust,
+            readable: Vec::new(),
             priority,
             mac_floor_ms,
             interval_start,
@@ -104,17 +106,18 @@ impl Session {
         let mut ended = false;
         while !ended {
             let due = self.link.next_event();
-            let mut readable = Vec::new();
+            let mut readable = std::mem::take(&mut self.readable);
             self.waker
                 .sleep(self.clock.deadline(due), |event| match event {
                     Event::Packets(device) => readable.push(device),
                     Event::Deadline => {}
                     Event::End => ended = true,
                 })?;
-            for device in readable {
+            for device in readable.drain(..) {
                 self.devices
                     .read_into(&mut self.link, device, &self.clock, &mut self.trust)?;
             }
+            self.readable = readable;
             self.catch_up(due)?;
         }
         self.end_interval(self.clock.now())

@@ -104,6 +104,11 @@ impl Tun {
         })
     }
 
+    /// Gives it an IPv4 address with a network of 24 bits.
+    pub fn set_address(&self, address: [u8; 4]) -> Result<()> {
+        self.interface.set_address(address)
+    }
+
     /// Packets that the kernel could not put into the device's queue, since the device was made.
     pub fn dropped_count(&mut self) -> Result<u64> {
         self.interface.transmit_dropped_count()
