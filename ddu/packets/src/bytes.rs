@@ -26,6 +26,15 @@ impl Endian {
             Self::Big => u32::from_be_bytes(number),
         }
     }
+
+    pub(crate) fn u64(self, bytes: &[u8], at: usize) -> u64 {
+        let (first, second) = (self.u32(bytes, at), self.u32(bytes, at + 4));
+        let (high, low) = match self {
+            Self::Little => (second, first),
+            Self::Big => (first, second),
+        };
+        u64::from(high) << 32 | u64::from(low)
+    }
 }
 
 pub(crate) fn be16(bytes: &[u8], at: usize) -> u16 {

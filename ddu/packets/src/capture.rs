@@ -3,6 +3,7 @@
 
 use std::io::Read;
 
+use crate::bytes::Endian;
 use crate::error::{Result, malformed};
 use crate::source::Source;
 use crate::{pcap, pcapng};
@@ -93,6 +94,14 @@ impl Capture {
                     return Ok(Some((record, &whole[header..][..record.caplen as usize])));
                 }
             }
+        }
+    }
+
+    /// Byte order of the machine that wrote what is being read.
+    pub fn endian(&self) -> Endian {
+        match &self.format {
+            Format::Pcap(header) => header.endian,
+            Format::PcapNg(section) => section.endian(),
         }
     }
 

@@ -3,9 +3,10 @@
 //!
 //! file → [`source`] (bytes, decompressed) → [`capture`] ([`pcap`], [`pcapng`]: records) → [`packet`] ([`link`],
 //! [`ip`], [`tcp`], [`gtp`]) → [`flows`] and [`columns`] → [`reader`] (batches) → Python.
+//! Samples go from their records through [`netlink`] and [`socket_fields`] to [`sockets`].
 
 mod addresses;
-mod bytes;
+pub mod bytes;
 pub mod capture;
 pub mod columns;
 pub mod error;
@@ -13,12 +14,15 @@ pub mod flows;
 pub mod gtp;
 pub mod ip;
 pub mod link;
+mod netlink;
 pub mod packet;
 mod pcap;
 mod pcapng;
 #[cfg(feature = "python")]
 mod python;
 pub mod reader;
+pub mod socket_fields;
+pub mod sockets;
 mod source;
 mod sparse;
 mod table;

@@ -16,7 +16,8 @@ const LINK_TYPE_MASK: u32 = 0xffff;
 
 /// What the file's header says about all its records.
 pub struct Header {
-    endian: Endian,
+    /// Byte order of the machine that wrote it.
+    pub endian: Endian,
     fraction_ns: u32,
     link_type: u32,
 }

@@ -41,6 +41,11 @@ pub struct Section {
 }
 
 impl Section {
+    pub(crate) fn endian(&self) -> Endian {
+        // The file begins with a section header, so the order is known from there on.
+        self.endian.unwrap_or(Endian::Little)
+    }
+
     pub(crate) fn step(&mut self, source: &mut Source) -> Result<Step> {
         let Some((endian, kind, length)) = self.block(source)? else {
             return Ok(Step::End);
@@ -99,8 +104,7 @@ impl Section {
                 _ => return malformed(offset, "a pcapng section without the byte-order magic"),
             }
         } else {
-            // The file begins with a section header, so the order is known from there on.
-            self.endian.unwrap_or(Endian::Little)
+            self.endian()
         };
         let length = endian.u32(header, 4) as usize;
         if length < SMALLEST_BLOCK_BYTES || length % 4 != 0 || length > LARGEST_RECORD_BYTES {
@@ -158,11 +162,7 @@ fn interface(endian: Endian, body: &[u8]) -> Option<Interface> {
             (OPTION_END, _) => break,
             (OPTION_TIME_RESOLUTION, 1) => interface.units_per_second = units_per_second(value[0])?,
             (OPTION_TIME_OFFSET, 8) => {
-                let words = match endian {
-                    Endian::Big => [endian.u32(value, 0), endian.u32(value, 4)],
-                    Endian::Little => [endian.u32(value, 4), endian.u32(value, 0)],
-                };
-                interface.offset_seconds = (i64::from(words[0]) << 32) | i64::from(words[1]);
+                interface.offset_seconds = endian.u64(value, 0) as i64;
             }
             _ => {}
         }

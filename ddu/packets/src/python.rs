@@ -14,6 +14,7 @@ use pyo3::types::PyCapsule;
 
 use crate::error::{CaptureError, Result};
 use crate::reader::PacketReader;
+use crate::sockets::Sockets;
 
 create_exception!(
     _packets,
@@ -100,6 +101,15 @@ impl PyPacketReader {
     }
 }
 
+/// The socket samples of a file, and where it is cut off.
+#[pyfunction]
+fn read_sockets(py: Python, path: PathBuf) -> PyResult<(Batch, Option<u64>)> {
+    let read = || -> Result<_> { Sockets::read(File::open(path)?) };
+    let sockets = py.detach(read)?;
+    let truncated_at = sockets.truncated_at();
+    Ok((Batch(sockets.finish()), truncated_at))
+}
+
 /// An empty batch with all columns.
 #[pyfunction]
 fn no_packets() -> Batch {
@@ -116,6 +126,7 @@ fn no_flows() -> Batch {
 fn _packets(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CaptureError", module.py().get_type::<PyCaptureError>())?;
     module.add_function(wrap_pyfunction!(no_packets, module)?)?;
+    module.add_function(wrap_pyfunction!(read_sockets, module)?)?;
     module.add_function(wrap_pyfunction!(no_flows, module)?)?;
     module.add_class::<Batch>()?;
     module.add_class::<PyPacketReader>()
