@@ -162,16 +162,14 @@ reminis_inline uint32_t reminis_dtt(const struct reminis *r, const struct remini
 	return given_us;
 }
 
-/* SZ of equation 1 for a delay above DTT, hence negative: (DTT - d)/(DTT -
- * mRTT). */
-reminis_inline int32_t reminis_danger(const struct reminis_decision *d, uint64_t delay_us)
+/* SZ of equation 1 when the delay is excess_q16 µs above DTT: -excess / (DTT - mRTT). */
+reminis_inline int32_t reminis_danger(const struct reminis_decision *d, uint64_t excess_q16)
 {
-	uint64_t excess_us = delay_us - d->dtt_us;
 	uint64_t room_us = d->dtt_us - d->min_rtt_us;
 
-	if (excess_us >= 31 * room_us)
+	if (excess_q16 >> 16 >= 31 * room_us)
 		return REMINIS_EXPONENT_MIN_Q24;
-	return -(int32_t)reminis_div(excess_us << 24, room_us);
+	return -(int32_t)reminis_div(excess_q16 << 8, room_us);
 }
 
 /* ∇d in Q24, rounded to nearest; 0 in the first SI, which has no predecessor.
@@ -273,25 +271,27 @@ reminis_inline void reminis_explore(struct reminis *r, const struct reminis_para
 	reminis_move(r, params, s, d, reminis_sigmoid(d->draw_q24));
 }
 
-/* Zone 2, equations 3 and 4: acts when the next delay is expected beyond DTT.
- */
+/* Zone 2, equations 3 and 4: acts when the next delay is expected beyond DTT. */
 reminis_inline void reminis_slow_down(struct reminis *r, const struct reminis_params *params,
 				      const struct reminis_sender *s, struct reminis_decision *d)
 {
-	uint64_t rise_us = (uint64_t)(d->delay_us - r->delay_us);
-	uint64_t next_us = d->delay_us + reminis_div(rise_us * d->min_rtt_us, d->si_us);
+	uint64_t rise_us = d->delay_us - r->delay_us;
+	/* SI / time since the last, at most 1: an SI lasts mRTT or longer */
+	uint64_t ratio_q31 = reminis_div((uint64_t)d->min_rtt_us << 31, d->si_us);
+	uint64_t next_q16 = ((uint64_t)d->delay_us << 16) + (rise_us * ratio_q31 >> 15);
+	uint64_t dtt_q16 = (uint64_t)d->dtt_us << 16;
 
-	if ((params->switches & REMINIS_NO_PS) || next_us <= d->dtt_us)
+	if ((params->switches & REMINIS_NO_PS) || next_q16 <= dtt_q16)
 		return;
 	d->action = REMINIS_ACTION_PS;
-	reminis_move(r, params, s, d, reminis_danger(d, next_us));
+	reminis_move(r, params, s, d, reminis_danger(d, next_q16 - dtt_q16));
 }
 
 /* Zone 3, equation 5: at least half. */
 reminis_inline void reminis_mitigate(struct reminis *r, const struct reminis_params *params,
 				     const struct reminis_sender *s, struct reminis_decision *d)
 {
-	int32_t danger_q24 = reminis_danger(d, d->delay_us);
+	int32_t danger_q24 = reminis_danger(d, (uint64_t)(d->delay_us - d->dtt_us) << 16);
 
 	if (params->switches & REMINIS_NO_CM)
 		return;

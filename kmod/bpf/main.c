@@ -33,6 +33,7 @@ static const char usage[] =
 	"       reminis-bpf clean       remove what a killed loader left registered\n"
 	"TIME has a unit: 30ms, 0.03s, 30000us.\n";
 
+static pid_t parent; /* who started us */
 static volatile sig_atomic_t stopping;
 static char libbpf_log[1 << 20]; /* the verifier's account of a refusal */
 static size_t libbpf_log_length;
@@ -204,7 +205,6 @@ static int on_record(void *context, void *data, size_t size)
 static void drain(struct ring_buffer *ring, struct trace_file *trace)
 {
 	const struct timespec period = {.tv_nsec = DRAIN_PERIOD_NS};
-	pid_t parent = getppid();
 
 	while (!stopping && getppid() == parent) {
 		nanosleep(&period, NULL);
@@ -251,6 +251,7 @@ static int command_run(int argc, char **argv)
 	struct trace_file trace;
 	int error, status;
 
+	parent = getppid();
 	parse_options(argc, argv, &options);
 	machine = probe_machine();
 	if (why_not(&machine))
@@ -261,8 +262,11 @@ static int command_run(int argc, char **argv)
 	if (error)
 		return fail("%s: %s", options.trace_path, strerror(error));
 	skeleton = load(&options, &machine);
-	if (!skeleton)
-		return fail_to_load(errno, options.verbose);
+	if (!skeleton) {
+		error = errno;
+		trace_discard(&trace, options.trace_path);
+		return fail_to_load(error, options.verbose);
+	}
 	status = run_registered(skeleton, &options, &machine, &trace);
 	if (!status)
 		printf("{\"event\":\"done\",\"trace_records\":%llu,\"trace_lost\":%llu,\"flows\":%"

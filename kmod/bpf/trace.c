@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <time.h>
+#include <unistd.h>
 #include "../reminis_core.h"
 #include "trace.h"
 
@@ -65,6 +66,14 @@ void trace_write(struct trace_file *trace, const struct trace_record *t)
 		t->remote_port, t->zone, action_names[t->action], t->delay_us, t->min_rtt_us,
 		t->dtt_us, from_q24(t->gradient_q24), from_q24(t->mu_q24), draw, t->cwnd_before,
 		t->cwnd_after, t->si_us, t->samples);
+}
+
+void trace_discard(struct trace_file *trace, const char *path)
+{
+	if (!trace->csv)
+		return;
+	fclose(trace->csv);
+	unlink(path);
 }
 
 int trace_close(struct trace_file *trace)

@@ -18,6 +18,8 @@ int trace_open(struct trace_file *trace, const char *path);
 /* Measures how far UTC is from the records' clock; call before each batch. */
 void trace_sync_clock(struct trace_file *trace);
 void trace_write(struct trace_file *trace, const struct trace_record *record);
+/* Removes a file that will not be written. */
+void trace_discard(struct trace_file *trace, const char *path);
 /* 0, or the errno of a write that failed at any time (a full disk). */
 int trace_close(struct trace_file *trace);
 

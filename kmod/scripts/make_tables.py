@@ -20,7 +20,7 @@ def exp2_table() -> list[int]:
 
 
 def gauss_table() -> list[int]:
-    """Upper-tail quantiles z(p) in Q24 at p = 2^k·(1 + j/16) / 2^33, k = 0…31; the last p is 1/2."""
+    """Upper-tail quantiles z(p), Q24, at p = 2^k·(1 + j/16) / 2^33, k = 0…31, and at 1/2."""
     nodes = [
         2.0 ** (k - 33) * (1 + j / GAUSS_STEPS)
         for k in range(GAUSS_OCTAVES)
@@ -32,9 +32,7 @@ def gauss_table() -> list[int]:
 def declare(name: str, comment: str, values: list[int]) -> str:
     rows = [", ".join(map(str, values[i : i + 8])) for i in range(0, len(values), 8)]
     body = ",\n\t".join(rows)
-    return (
-        f"/* {comment} */\nreminis_table uint32_t {name}[{len(values)}] = {{\n\t{body}\n}};\n"
-    )
+    return f"/* {comment} */\nreminis_table uint32_t {name}[{len(values)}] = {{\n\t{body}\n}};\n"
 
 
 if __name__ == "__main__":

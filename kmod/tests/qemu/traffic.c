@@ -4,8 +4,9 @@
  * both move large blocks and the sink discards in the kernel.
  *
  *   traffic sink PORT
- *   traffic send ADDRESS PORT CC SECONDS [DTT_US]   one flow; prints what it saw
- *   traffic flows ADDRESS PORT CC COUNT             COUNT flows at once, 20 kB each
+ *   traffic send ADDRESS PORT CC SECONDS [DTT_US [MBIT]]   one flow, at most MBIT per second;
+ * prints what it saw traffic flows ADDRESS PORT CC COUNT             COUNT flows at once, 20 kB
+ * each
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -97,7 +98,8 @@ static void print_flow(int fd)
 	socklen_t size = sizeof(info);
 
 	getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size);
-	printf("acked=%llu retransmitted=%u rtt_us=%u", (unsigned long long)info.tcpi_bytes_acked,
+	printf("acked=%llu acks=%u retransmitted=%u rtt_us=%u",
+	       (unsigned long long)info.tcpi_bytes_acked, info.tcpi_segs_in,
 	       info.tcpi_total_retrans, info.tcpi_rtt);
 	size = sizeof(cc);
 	if (!getsockopt(fd, IPPROTO_TCP, TCP_CC_INFO, &cc, &size) && size == sizeof(cc))
@@ -109,17 +111,30 @@ static void print_flow(int fd)
 	printf("\n");
 }
 
-static void send_for(int fd, double seconds)
+/* Sends as the window allows, or at most bytes_per_s (0: no limit). */
+static void send_for(int fd, double seconds, double bytes_per_s)
 {
-	double end = now_s() + seconds;
+	double start = now_s(), now;
 	struct pollfd writable = {.fd = fd, .events = POLLOUT};
+	int64_t sent_bytes = 0;
 
-	while (now_s() < end)
-		if (send(fd, block, sizeof(block), MSG_DONTWAIT) < 0) {
-			if (errno != EAGAIN)
-				die("send");
-			poll(&writable, 1, 100);
+	while ((now = now_s()) < start + seconds) {
+		int64_t due = (now - start) * bytes_per_s - sent_bytes;
+		ssize_t n;
+
+		if (bytes_per_s && due <= 0) {
+			usleep(1000);
+			continue;
 		}
+		n = bytes_per_s && due < BLOCK_BYTES ? due : BLOCK_BYTES;
+		n = send(fd, block, n, MSG_DONTWAIT);
+		if (n < 0 && errno != EAGAIN)
+			die("send");
+		if (n > 0)
+			sent_bytes += n;
+		else
+			poll(&writable, 1, 100);
+	}
 }
 
 static void reset(int fd)
@@ -154,7 +169,7 @@ int main(int argc, char **argv)
 	if (argc >= 6 && !strcmp(argv[1], "send")) {
 		int fd = open_flow(argv[2], argv[3], argv[4], argc > 6 ? atoi(argv[6]) : 0);
 
-		send_for(fd, atof(argv[5]));
+		send_for(fd, atof(argv[5]), argc > 7 ? atof(argv[7]) * 125000 : 0);
 		print_flow(fd);
 		reset(fd);
 		return 0;

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Reminis in floating point, written from the paper (sections 3.1-3.3, equations 1-5).
+
+What the paper leaves open is settled as docs/reminis.md tells; each place says so. Nothing here
+looks at the C core.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, floor, sqrt
+from statistics import NormalDist
+
+MIN_CWND = 4.0
+MU_LIMIT = 8.0
+
+
+@dataclass
+class Verdict:
+    zone: int
+    action: str
+    delay_us: int
+    dtt_us: int
+    gradient: float
+    mu: float
+    factor: float  # what the window is multiplied with, before any limit
+    excess_us: float  # expected delay beyond DTT (zone 2), or delay beyond DTT (zone 3)
+
+
+def sigmoid(x: float) -> float:
+    return 1 / (1 + exp(-x))
+
+
+def uniform(word: int) -> float:
+    """The probability that a 32-bit word stands for: the highest bit is the sign."""
+    tail = ((word & 0x7FFFFFFF) + 0.5) / 2**32
+    return tail if word >> 31 else 1 - tail
+
+
+class Paper:
+    """One flow: whole µs of delay, as the kernel measures them."""
+
+    def __init__(self, dtt_us: int = 0, factor: float = 1.5) -> None:
+        self.given_us = dtt_us
+        self.factor = factor
+        self.mu = 1.0
+        self.min_rtt_us = 0
+        self.anchor_us = 0
+        self.previous_us = 0
+
+    def sample(self, rtt_us: int) -> None:
+        rtt_us = max(rtt_us, 1)
+        self.min_rtt_us = min(self.min_rtt_us or rtt_us, rtt_us)
+
+    def dtt(self) -> int:
+        if not self.given_us:  # section 3.1; at least 1 µs of room
+            return max(floor(self.min_rtt_us * self.factor), self.min_rtt_us + 1)
+        return max(self.given_us, self.min_rtt_us + max(self.min_rtt_us // 8, 1000))  # section 6
+
+    def safe_zone(self, delay_us: float) -> float:  # equation 1
+        return 1 - (delay_us - self.min_rtt_us) / (self.dtt() - self.min_rtt_us)
+
+    def infer_mu(self, delay_us: int, gradient: float) -> float:
+        mu = self.mu - gradient
+        if self.anchor_us and self.anchor_us != self.min_rtt_us:
+            mu = 1 - (delay_us - self.min_rtt_us) / self.min_rtt_us
+        return min(max(mu, -MU_LIMIT), MU_LIMIT)
+
+    def decide(
+        self, samples_us: list[int], elapsed_us: int, word: int, explore: bool = True
+    ) -> Verdict:
+        """Algorithm 1 for one SI."""
+        delay_us = floor(sum(max(s, 1) for s in samples_us) / len(samples_us) + 0.5)
+        change_us = delay_us - self.previous_us if self.previous_us else 0
+        gradient = change_us / elapsed_us
+        self.mu = self.infer_mu(delay_us, gradient)
+        dtt_us = self.dtt()
+        verdict = Verdict(1, "none", delay_us, dtt_us, gradient, self.mu, 1.0, 0.0)
+        if delay_us > dtt_us:
+            self.mitigate(verdict)
+        elif change_us > 0:
+            self.slow_down(verdict)
+        elif explore:
+            self.explore(verdict, word)
+        self.previous_us = delay_us
+        self.anchor_us = self.min_rtt_us
+        return verdict
+
+    def mitigate(self, v: Verdict) -> None:  # equation 5
+        v.zone, v.action = 3, "cm"
+        v.factor = 2.0 ** (self.safe_zone(v.delay_us) - 1)
+        v.excess_us = v.delay_us - v.dtt_us
+
+    def slow_down(self, v: Verdict) -> None:  # equations 3 and 4
+        v.zone = 2
+        expected_us = v.delay_us + v.gradient * self.min_rtt_us
+        v.excess_us = expected_us - v.dtt_us
+        if v.excess_us > 0:
+            v.action = "ps"
+            v.factor = 2.0 ** min(0.0, self.safe_zone(expected_us))
+
+    def explore(self, v: Verdict, word: int) -> None:  # equation 2; a variance is not negative
+        v.action = "nde"
+        x = NormalDist(0, 1).inv_cdf(uniform(word)) * sqrt(abs(v.mu) / 4) + v.mu
+        v.factor = 2.0 ** sigmoid(x)

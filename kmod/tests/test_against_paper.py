@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The core against the paper's equations in floating point, on random RTT sequences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log, sqrt
+
+from core_binding import ACTIONS, ONE_Q24, Flow, params
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from paper import Paper, Verdict
+
+# What docs/reminis.md states. Of one action, from the same window:
+CUT_RELATIVE_ERROR = 5e-6  # 2^x by table
+NDE_RELATIVE_ERROR = 6e-5  # and the draw by table: 2.3e-4 of z by sigma 1.42, S' 1/4, ln 2
+TAIL_RELATIVE_ERROR = 2.1e-4  # for draws beyond |z| = 5, one in 2 million
+SEGMENT_ERROR = 2**-15  # the carried fraction
+FACTOR_ERROR = 2**-30  # of the window before: a factor is in Q30, which shows in deep cuts
+MU_ERROR_PER_INTERVAL = 2**-24  # ∇d is rounded to Q24
+
+
+@dataclass
+class Interval:
+    samples_us: list[int]
+    late_us: int  # how long after mRTT the ACK came that ends the SI
+    word: int
+
+
+def intervals(max_rtt_us: int) -> st.SearchStrategy[list[Interval]]:
+    rtt = st.one_of(st.integers(1, max_rtt_us), st.integers(19_000, 45_000))
+    one = st.builds(
+        Interval,
+        st.lists(rtt, min_size=2, max_size=8),
+        st.one_of(st.just(0), st.integers(0, 50_000)),
+        st.integers(0, 2**32 - 1),
+    )
+    return st.lists(one, min_size=1, max_size=40)
+
+
+def play(flow: Flow, paper: Paper, interval: Interval, now_us: int) -> int:
+    """Feeds one SI's samples to both; the time of the ACK that ends it."""
+    start_us = flow.state.si_start_us if flow.state.min_rtt_us else now_us
+    for rtt_us in interval.samples_us[:-1]:
+        paper.sample(rtt_us)
+        flow.ack(start_us, rtt_us)  # all at its start: too early to end it
+    paper.sample(interval.samples_us[-1])
+    end_us = start_us + paper.min_rtt_us + interval.late_us
+    assert flow.ack(end_us, interval.samples_us[-1])
+    return end_us
+
+
+def draw_error(mu: float, mu_error: float) -> float:
+    """What an error of μ makes of x = μ + z sqrt(|μ|)/2, |z| < 6.4: near 0 the root is steep."""
+    root_error = min(sqrt(mu_error), mu_error / sqrt(abs(mu)) if mu else 1.0)
+    return mu_error + 3.2 * root_error
+
+
+def check_window(v: Verdict, before: float, after: float, mu_error: float, tail: bool) -> None:
+    if v.action == "none":
+        assert after == before
+        return
+    relative = CUT_RELATIVE_ERROR
+    if v.action == "nde":
+        relative = TAIL_RELATIVE_ERROR if tail else NDE_RELATIVE_ERROR
+        relative += draw_error(v.mu, mu_error) * log(2) / 4
+    expected = before * v.factor
+    if v.action != "nde":
+        expected = max(expected, min(4, int(before)))
+    assert abs(after - expected) <= expected * relative + SEGMENT_ERROR + before * FACTOR_ERROR
+
+
+def fraction(flow: Flow) -> float:
+    return float(flow.state.cwnd_fraction_q16) / 65536
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    intervals(100_000_000),
+    st.one_of(st.just(0), st.integers(1, 10_000_000), st.just(40_000)),
+    st.integers(4, 2**24),
+)
+def test_every_decision_is_the_papers(steps: list[Interval], dtt_us: int, cwnd: int) -> None:
+    flow, paper = Flow(params(dtt_us)), Paper(dtt_us)
+    now_us = 1000
+    for n, step in enumerate(steps, start=1):
+        start_us = now_us if not flow.state.min_rtt_us else flow.state.si_start_us
+        before = cwnd + fraction(flow)
+        now_us = play(flow, paper, step, now_us)
+        v = paper.decide(step.samples_us, now_us - start_us, step.word)
+        d = flow.guard(now_us, cwnd, random=step.word)
+        assert (d.zone, d.delay_us, d.dtt_us) == (v.zone, v.delay_us, v.dtt_us)
+        assert d.min_rtt_us == paper.min_rtt_us
+        mu_error = n * MU_ERROR_PER_INTERVAL
+        assert abs(d.mu_q24 / ONE_Q24 - v.mu) <= mu_error
+        if v.zone == 2 and abs(v.excess_us) < 0.1:
+            v.action = ACTIONS[d.action]  # closer to DTT than the clock can tell
+        assert ACTIONS[d.action] == v.action
+        tail = (step.word & 0x7FFFFFFF) < 2**31 * 1e-6
+        check_window(v, before, d.cwnd_after + fraction(flow), mu_error, tail)
+        cwnd = min(max(d.cwnd_after, 1), 2**26)
+        if cwnd != d.cwnd_after:
+            flow.state.cwnd_fraction_q16 = 0
+
+
+@given(st.integers(1, 10_000_000), st.integers(1, 100_000_000))
+def test_a_given_dtt_stays_above_mrtt(dtt_us: int, mrtt_us: int) -> None:
+    flow = Flow(params(dtt_us))
+    flow.ack(0, mrtt_us)
+    flow.ack(mrtt_us, mrtt_us)
+    in_force_us = flow.guard(mrtt_us, 10).dtt_us
+    assert in_force_us == max(dtt_us, mrtt_us + max(mrtt_us // 8, 1000))
+
+
+def test_a_flows_own_dtt_comes_before_the_machines() -> None:
+    flow = Flow(params(40_000))
+    flow.state.dtt_us = 60_000
+    flow.ack(0, 20_000)
+    flow.ack(20_000, 20_000)
+    assert flow.guard(20_000, 10).dtt_us == 60_000

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""reminis-bpf on this kernel: bad input, registration and its end, trace, per-flow DTT."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+LOADER = Path(__file__).parent.parent / "build" / "reminis-bpf"
+AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+REMINIS_DTT = 21060  # reminis_uapi.h
+
+pytestmark = pytest.mark.skipif(not LOADER.exists(), reason="no build/reminis-bpf: make bpf")
+
+
+def status() -> dict[str, Any]:
+    output = subprocess.run([LOADER, "status"], capture_output=True, text=True, check=True).stdout
+    answer: dict[str, Any] = json.loads(output)
+    return answer
+
+
+@pytest.fixture
+def kernel() -> None:
+    answer = status()
+    if not answer["usable"]:
+        pytest.skip(f"BPF Reminis cannot run here: {answer['why_not']}")
+    if answer["registered"] != "none":
+        pytest.skip(f"the name reminis is in use by process {answer['pid']}")
+
+
+def registered() -> bool:
+    return "reminis" in AVAILABLE.read_text().split()
+
+
+def wait_until_gone(seconds: float = 5) -> bool:
+    end = time.monotonic() + seconds
+    while registered() and time.monotonic() < end:
+        time.sleep(0.05)
+    return not registered()
+
+
+class Loader:
+    def __init__(self, *options: str) -> None:
+        self.process = subprocess.Popen(
+            [LOADER, "run", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line, self.process.communicate()[1]
+        self.ready: dict[str, Any] = json.loads(line)
+
+    def stop(self) -> dict[str, Any]:
+        self.process.send_signal(signal.SIGTERM)
+        output, errors = self.process.communicate(timeout=10)
+        assert self.process.returncode == 0, errors
+        done: dict[str, Any] = json.loads(output)
+        return done
+
+
+@pytest.fixture
+def killed_later() -> Iterator[list[subprocess.Popen[str]]]:
+    processes: list[subprocess.Popen[str]] = []
+    yield processes
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--dtt", "0ms"], "above 0 and at most 10s"),
+        (["--dtt=-3ms"], "above 0 and at most 10s"),
+        (["--dtt", "10.1s"], "above 0 and at most 10s"),
+        (["--dtt", "nanms"], "above 0 and at most 10s"),
+        (["--dtt", "30"], "write for example 30ms"),
+        (["--dtt", "thirty"], "write for example 30ms"),
+        (["--dtt-factor", "1"], "above 1 and at most 100"),
+        (["--dtt-factor", "x"], "above 1 and at most 100"),
+        (["--port-dtt", "0=30ms"], "PORT=DTT"),
+        (["--port-dtt", "65536=30ms"], "PORT=DTT"),
+        (["--port-dtt", "5201"], "PORT=DTT"),
+        (["--port-dtt", "5201=0ms"], "above 0 and at most 10s"),
+        (["--seed", "-1"], "whole number"),
+        (["--frobnicate"], "unrecognized option"),
+        (["rest"], "unexpected"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(options: list[str], reason: str) -> None:
+    result = subprocess.run([LOADER, "run", *options], capture_output=True, text=True)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert reason in result.stderr
+
+
+@pytest.mark.usefixtures("kernel")
+def test_a_trace_that_cannot_be_written_is_said_before_anything_starts() -> None:
+    result = subprocess.run(
+        [LOADER, "run", "--trace", "/nowhere/x.csv"], capture_output=True, text=True
+    )
+    assert result.returncode == 1
+    assert "/nowhere/x.csv: No such file or directory" in result.stderr
+    assert not registered()
+
+
+@pytest.mark.usefixtures("kernel")
+def test_parameters_are_read_back() -> None:
+    loader = Loader("--dtt", "30ms", "--dtt-factor", "2", "--seed", "5", "--no-ps", "--no-pacing")
+    assert registered()
+    assert status()["pid"] == loader.process.pid
+    done = loader.stop()
+    expected = {
+        "event": "ready",
+        "cc": "reminis",
+        "implementation": "bpf",
+        "dtt_us": 30000,
+        "dtt_factor": 2.0,
+        "seed": 5,
+        "pacing": False,
+        "switches": ["no-ps"],
+        "port_dtt_us": {},
+    }
+    assert expected.items() <= loader.ready.items()
+    assert (done["event"], done["trace_lost"]) == ("done", 0)
+    assert not registered()
+
+
+@pytest.mark.usefixtures("kernel")
+def test_a_second_loader_is_refused() -> None:
+    loader = Loader()
+    second = subprocess.run([LOADER, "run"], capture_output=True, text=True)
+    loader.stop()
+    assert second.returncode == 1
+    assert f"already registered by process {loader.process.pid}" in second.stderr
+
+
+@pytest.mark.usefixtures("kernel")
+def test_kill_9_leaves_nothing_after_clean(
+    killed_later: list[subprocess.Popen[str]],
+) -> None:
+    loader = Loader()
+    killed_later.append(loader.process)
+    loader.process.kill()
+    loader.process.wait()
+    if loader.ready["outlives_loader"]:
+        assert status()["left_behind"]
+    subprocess.run([LOADER, "clean"], check=True, capture_output=True)
+    assert wait_until_gone()
+
+
+@pytest.mark.usefixtures("kernel")
+def test_clean_takes_nothing_from_a_living_loader() -> None:
+    loader = Loader()
+    subprocess.run([LOADER, "clean"], check=True, capture_output=True)
+    assert registered()
+    loader.stop()
+
+
+@pytest.mark.usefixtures("kernel")
+def test_it_ends_with_its_parent() -> None:
+    parent = subprocess.Popen(
+        [sys.executable, "-c", f"import subprocess; subprocess.run(['{LOADER}', 'run'])"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert parent.stdout is not None
+    assert "ready" in parent.stdout.readline()
+    parent.kill()
+    parent.wait()
+    assert wait_until_gone()
+
+
+def transfer(megabytes: int, dtt_us: int = 0) -> tuple[int, int]:
+    """Sends over loopback with Reminis; the server's port, and the DTT read back at the end."""
+    server = socket.create_server(("127.0.0.1", 0))
+    port: int = server.getsockname()[1]
+
+    def sink() -> None:
+        connection, _ = server.accept()
+        while connection.recv(1 << 20):
+            pass
+        connection.close()
+
+    thread = threading.Thread(target=sink)
+    thread.start()
+    with server, socket.socket() as client:
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reminis")
+        if dtt_us:
+            client.setsockopt(socket.IPPROTO_IP, REMINIS_DTT, dtt_us)
+        client.connect(("127.0.0.1", port))
+        for _ in range(megabytes):
+            client.sendall(bytes(1 << 20))
+        in_force_us = client.getsockopt(socket.IPPROTO_IP, REMINIS_DTT)
+    thread.join()
+    return port, in_force_us
+
+
+def rows_of(trace: Path, port: int) -> list[dict[str, str]]:
+    with trace.open() as file:
+        return [row for row in csv.DictReader(file) if row["dport"] == str(port)]
+
+
+@pytest.mark.usefixtures("kernel")
+def test_the_trace_tells_what_happened(tmp_path: Path) -> None:
+    trace = tmp_path / "cc-reminis.csv"
+    loader = Loader("--dtt", "30ms", "--trace", str(trace))
+    before_ns = time.time_ns()
+    port, _ = transfer(64)
+    after_ns = time.time_ns()
+    done = loader.stop()
+    rows = rows_of(trace, port)
+    assert len(rows) > 10
+    assert done["trace_records"] >= len(rows)
+    for row in rows:
+        assert before_ns <= int(row["utc_ns"]) <= after_ns
+        assert row["zone"] in "123"
+        assert row["action"] in ("none", "nde", "ps", "cm")
+        assert (row["draw"] != "") == (row["action"] == "nde")
+        assert row["dtt_us"] == "30000"
+        assert int(row["min_rtt_us"]) <= int(row["delay_us"])
+        assert int(row["si_us"]) >= int(row["min_rtt_us"])
+        assert int(row["samples"]) >= 1
+
+
+@pytest.mark.usefixtures("kernel")
+def test_a_socket_has_its_own_dtt(tmp_path: Path) -> None:
+    trace = tmp_path / "cc-reminis.csv"
+    loader = Loader("--dtt", "30ms", "--trace", str(trace))
+    if not loader.ready["socket_option"]:
+        loader.stop()
+        pytest.skip("no cgroup v2 hierarchy to answer socket options from")
+    port, in_force_us = transfer(16, dtt_us=45_000)
+    loader.stop()
+    assert in_force_us == 45_000
+    assert {row["dtt_us"] for row in rows_of(trace, port)} == {"45000"}
+
+
+@pytest.mark.usefixtures("kernel")
+def test_a_port_has_its_own_dtt(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        free_port = probe.getsockname()[1]
+    trace = tmp_path / "cc-reminis.csv"
+    loader = Loader("--port-dtt", f"{free_port}=60ms", "--trace", str(trace))
+    with socket.create_server(("127.0.0.1", free_port)) as server, socket.socket() as client:
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reminis")
+        client.connect(("127.0.0.1", free_port))
+        connection, _ = server.accept()
+        for _ in range(50):
+            client.sendall(bytes(1000))
+            connection.recv(1 << 16)
+        connection.close()
+    assert loader.ready["port_dtt_us"] == {str(free_port): 60000}
+    loader.stop()
+    assert {row["dtt_us"] for row in rows_of(trace, free_port)} == {"60000"}
+
+
+def test_without_root_it_says_so() -> None:
+    if os.geteuid():
+        pytest.skip("this test drops root, and is not root")
+    result = subprocess.run([LOADER, "run"], capture_output=True, text=True, user=65534)
+    assert result.returncode == 1
+    assert "not root" in result.stderr

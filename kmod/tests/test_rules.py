@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Each settled question of docs/reminis.md, one test a rule; and the extremes."""
+
+from __future__ import annotations
+
+import pytest
+from core_binding import (
+    ACTIONS,
+    EWMA,
+    FRESH_RTT,
+    JUMP_TO_4,
+    NDE_MEAN,
+    NO_CM,
+    NO_NDE,
+    NO_PS,
+    ONE_Q24,
+    Decision,
+    Flow,
+    params,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from paper import sigmoid
+
+MRTT_US = 20_000
+
+
+def feed(flow: Flow, *rtts_us: int, cwnd: int = 100, **sender: int | bool) -> Decision:
+    """SIs of two samples each, one mRTT apart, the given means; the last decision."""
+    now_us = flow.state.si_start_us
+    for rtt_us in rtts_us:
+        flow.ack(now_us, rtt_us)
+        now_us += flow.state.min_rtt_us
+        assert flow.ack(now_us, rtt_us)
+        decision = flow.guard(now_us, cwnd, **sender)  # type: ignore[arg-type]
+    return decision
+
+
+def action(decision: Decision) -> str:
+    return ACTIONS[decision.action]
+
+
+def test_an_empty_queue_is_explored() -> None:
+    decision = feed(Flow(params()), MRTT_US, MRTT_US)
+    assert (decision.zone, action(decision), decision.gradient_q24) == (1, "nde", 0)
+    assert decision.mu_q24 == ONE_Q24
+
+
+def test_no_sample_no_action() -> None:
+    flow = Flow(params())
+    feed(flow, MRTT_US)
+    assert not flow.ack(flow.state.si_start_us + 10 * MRTT_US, -1)
+
+
+def test_a_sample_of_0_counts_as_1_us() -> None:
+    flow = Flow(params())
+    assert not flow.ack(5, 0)
+    assert flow.ack(6, 0)
+    assert flow.guard(6, 10).min_rtt_us == 1
+
+
+def test_the_interval_is_one_mrtt() -> None:
+    flow = Flow(params())
+    assert not flow.ack(0, MRTT_US)
+    assert not flow.ack(MRTT_US - 1, MRTT_US)
+    assert flow.ack(MRTT_US, MRTT_US)
+
+
+def test_the_gradient_divides_by_the_real_time() -> None:
+    flow = Flow(params(100_000))
+    feed(flow, MRTT_US)
+    flow.ack(flow.state.si_start_us, MRTT_US)
+    assert flow.ack(flow.state.si_start_us + 4 * MRTT_US, MRTT_US + 8000)
+    decision = flow.guard(flow.state.si_start_us + 4 * MRTT_US, 100)
+    assert decision.gradient_q24 == round(ONE_Q24 / 20)  # the mean rose by 4 ms in 80 ms
+    assert decision.mu_q24 == ONE_Q24 - round(ONE_Q24 / 20)
+
+
+def test_mu_telescopes_to_the_queue_in_mrtts() -> None:
+    flow = Flow(params(100_000))
+    decision = feed(flow, MRTT_US, 22_000, 25_000, 23_000, 30_000)
+    assert decision.mu_q24 / ONE_Q24 == pytest.approx(1 - 10_000 / MRTT_US, abs=1e-6)
+
+
+def test_mu_is_anchored_anew_when_mrtt_falls() -> None:
+    flow = Flow(params(100_000))
+    feed(flow, 40_000, 41_000)
+    flow.ack(flow.state.si_start_us, 20_000)
+    flow.ack(flow.state.si_start_us + 20_000, 30_000)
+    decision = flow.guard(flow.state.si_start_us + 20_000, 100)
+    assert decision.mu_q24 / ONE_Q24 == pytest.approx(1 - 5_000 / 20_000)
+
+
+@pytest.mark.parametrize(("rtt_us", "limit"), [(100_000_000, -8), (1, 8)])
+def test_mu_has_limits(rtt_us: int, limit: int) -> None:
+    flow = Flow(params(10_000_000))
+    flow.ack(0, 50 if rtt_us > 50 else 1)
+    feed(flow, 2_000_000 if rtt_us == 1 else 50)
+    assert feed(flow, rtt_us).mu_q24 == limit * ONE_Q24
+
+
+def test_proactive_slowdown_follows_equation_4() -> None:
+    decision = feed(Flow(params()), MRTT_US, 25_000, 29_000)
+    # expected: 33 ms; SafeZone = 1 - 13/10 = -0.3
+    assert (decision.zone, action(decision)) == (2, "ps")
+    assert decision.cwnd_after == int(100 * 2**-0.3)
+
+
+def test_catastrophe_mitigation_follows_equation_5() -> None:
+    decision = feed(Flow(params()), MRTT_US, 35_000)
+    assert (decision.zone, action(decision)) == (3, "cm")
+    assert decision.cwnd_after == int(100 * 2**-0.5 / 2)
+
+
+def test_a_delay_of_exactly_dtt_is_no_catastrophe() -> None:
+    assert feed(Flow(params()), MRTT_US, 30_000).zone == 2
+
+
+def test_a_cut_stops_at_4_and_raises_nothing() -> None:
+    assert feed(Flow(params()), MRTT_US, 500_000, cwnd=100).cwnd_after == 4
+    assert feed(Flow(params()), MRTT_US, 500_000, cwnd=3).cwnd_after == 3
+
+
+def test_the_fraction_of_a_segment_is_carried() -> None:
+    flow = Flow(params(switches=NDE_MEAN))
+    factor = 2 ** sigmoid(1)
+    window = 4.0
+    cwnd = 4
+    for _ in range(20):
+        cwnd = feed(flow, MRTT_US, cwnd=cwnd).cwnd_after
+        window *= factor
+    assert cwnd == pytest.approx(window, abs=1, rel=1e-4)
+
+
+def test_slow_start_is_left_when_delay_passes_dtt() -> None:
+    flow = Flow(params())
+    decision = feed(flow, MRTT_US, 28_000, 29_500, ssthresh=10_000)
+    assert (decision.zone, action(decision), decision.ssthresh_after) == (2, "none", 10_000)
+    decision = feed(flow, 35_000, ssthresh=10_000)
+    assert action(decision) == "cm"
+    assert decision.ssthresh_after == decision.cwnd_after < 100
+
+
+def test_slow_start_is_left_without_cm_too() -> None:
+    decision = feed(Flow(params(switches=NO_CM)), MRTT_US, 35_000, ssthresh=10_000)
+    assert (action(decision), decision.cwnd_after, decision.ssthresh_after) == ("none", 100, 100)
+
+
+def test_slow_start_is_not_explored() -> None:
+    assert action(feed(Flow(params()), MRTT_US, MRTT_US, ssthresh=10_000)) == "none"
+
+
+def test_a_cut_in_recovery_lowers_ssthresh() -> None:
+    decision = feed(Flow(params()), MRTT_US, 35_000, is_open=False, ssthresh=60)
+    assert decision.ssthresh_after == decision.cwnd_after < 60
+
+
+def test_a_cut_never_raises_ssthresh() -> None:
+    assert feed(Flow(params()), MRTT_US, 35_000, ssthresh=20).ssthresh_after == 20
+
+
+def test_ssthresh_stays_at_4_after_a_timeout() -> None:
+    assert feed(Flow(params()), MRTT_US, 35_000, cwnd=1, ssthresh=50).ssthresh_after == 4
+
+
+@pytest.mark.parametrize("sender", [{"is_open": False}, {"cwnd_limited": False}])
+def test_not_explored_outside_open_or_without_need(sender: dict[str, bool]) -> None:
+    assert action(feed(Flow(params()), MRTT_US, MRTT_US, **sender)) == "none"
+
+
+def test_the_window_keeps_its_clamp() -> None:
+    assert feed(Flow(params()), MRTT_US, MRTT_US, cwnd_max=105).cwnd_after == 105
+
+
+def test_ablation_switches() -> None:
+    assert action(feed(Flow(params(switches=NO_NDE)), MRTT_US, MRTT_US)) == "none"
+    assert action(feed(Flow(params(switches=NO_PS)), MRTT_US, 25_000, 29_000)) == "none"
+    assert action(feed(Flow(params(switches=NO_CM)), MRTT_US, 35_000)) == "none"
+
+
+def test_nde_by_the_mean_draws_nothing() -> None:
+    flow = Flow(params(switches=NDE_MEAN))
+    decision = feed(flow, MRTT_US, MRTT_US, random=2**32 - 1)
+    assert decision.draw_q24 == decision.mu_q24
+    assert flow.state.draws == 0
+
+
+def test_jump_to_4_only_beyond_twice_mrtt() -> None:
+    settled = params(switches=JUMP_TO_4)
+    assert feed(Flow(settled), MRTT_US, 39_000).cwnd_after > 4
+    assert feed(Flow(settled), MRTT_US, 41_000).cwnd_after == 4
+
+
+def test_fresh_rtt_ignores_what_was_sent_before_the_cut() -> None:
+    flow = Flow(params(switches=FRESH_RTT))
+    feed(flow, MRTT_US, 35_000)
+    cut_us = flow.state.cut_us
+    assert not flow.ack(cut_us + 30_000, 35_000)
+    assert flow.ack(cut_us + 36_000, 35_000)
+
+
+def test_ewma_holds_a_new_window_back() -> None:
+    flow = Flow(params(switches=EWMA | NDE_MEAN))
+    feed(flow, MRTT_US, *[MRTT_US] * 20)
+    plain = feed(Flow(params()), MRTT_US, 60_000).cwnd_after
+    assert feed(flow, 60_000).cwnd_after > plain
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    st.lists(st.integers(0, 100_000_000), min_size=2, max_size=30),
+    st.sampled_from([1, 2, 3, 4, 5, 1000, 2**31, 2**32 - 1]),
+    st.integers(0, 255),
+    st.integers(2**64 - 10**6, 2**64 - 1),
+    st.one_of(st.just(0), st.integers(1, 10_000_000)),
+    st.integers(0, 2**32 - 1),
+)
+def test_extremes_keep_the_window_in_bounds(
+    rtts_us: list[int], cwnd: int, switches: int, start_us: int, dtt_us: int, word: int
+) -> None:
+    """mRTT from 1 µs, RTTs to 100 s, windows to the top, time that wraps, every switch."""
+    flow = Flow(params(dtt_us, switches=switches))
+    now_us = start_us
+    for rtt_us in rtts_us:
+        over = flow.ack(now_us, rtt_us)
+        now_us += max(flow.state.min_rtt_us, rtt_us)  # fresh, even for FRESH_RTT
+        if not over and not flow.ack(now_us, rtt_us):
+            continue
+        d = flow.guard(now_us, cwnd, random=word)
+        low = min(4, cwnd)
+        assert low <= d.cwnd_after <= 2**32 - 1
+        if not switches & EWMA:
+            limit = cwnd if ACTIONS[d.action] != "nde" else min(2 * cwnd + 1, 2**32 - 1)
+            assert d.cwnd_after <= limit
+        cwnd = d.cwnd_after
+
+
+def test_time_that_wraps_changes_nothing() -> None:
+    def decide(origin_us: int) -> list[int]:
+        flow = Flow(params())
+        after = []
+        for n in range(20):
+            flow.ack(origin_us + n * MRTT_US, MRTT_US + n * 300)
+            if n:
+                after.append(flow.guard(origin_us + n * MRTT_US, 100, random=n * 2**27).cwnd_after)
+        return after
+
+    assert decide(0) == decide(2**64 - 10 * MRTT_US)
