@@ -76,7 +76,7 @@ impl Capture {
     ///
     /// # Errors
     /// The file cannot be read, or is damaged at a place that is told.
-    pub fn next(&mut self) -> Result<Option<(Record, &[u8])>> {
+    pub fn next_record(&mut self) -> Result<Option<(Record, &[u8])>> {
         loop {
             let step = match &mut self.format {
                 Format::Pcap(header) => header.step(&mut self.source)?,
@@ -111,7 +111,7 @@ impl Capture {
     }
 
     /// Where the record begins that the file does not hold to its end; None if the file is whole.
-    /// Meaningful after `next` has given None.
+    /// Meaningful after `next_record` has given None.
     pub fn truncated_at(&self) -> Option<u64> {
         self.source.has_rest().then(|| self.source.offset())
     }

@@ -49,7 +49,7 @@ impl PacketReader {
         let mut columns = Columns::with_capacity(self.batch_packets);
         while columns.len() < self.batch_packets {
             let offset = self.capture.offset();
-            let Some((record, frame)) = self.capture.next()? else {
+            let Some((record, frame)) = self.capture.next_record()? else {
                 break;
             };
             match Packet::parse(record.link_type, frame, record.wirelen) {

@@ -49,7 +49,7 @@ impl Sockets {
         };
         loop {
             let (offset, endian) = (capture.offset(), capture.endian());
-            let Some((record, frame)) = capture.next()? else {
+            let Some((record, frame)) = capture.next_record()? else {
                 break;
             };
             if record.link_type != LINKTYPE_NETLINK {
