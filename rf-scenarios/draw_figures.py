@@ -24,28 +24,23 @@ SEED = 1
 SEEDS_OF_TABLE = range(1, 11)
 SECONDS = 100
 STEP_MS = 10
+COMMAND = ["cargo", "run", "-q", "--release", "-p", "nr-link-model", "--example", "observe", "--"]
+# GHz, PRBs, kHz between subcarriers.
+CARRIER = (3.6, 106, 30)
+MM_WAVE_CARRIER = (28, 264, 120)
 # What a source says of its first 100 s, drawn behind ours: rsrp_dbm and sinr_db.
 REPORTED = {"rome-moderate": {"rsrp_dbm": (-60, -45), "sinr_db": (18, 38)}}
 LABELS = {"rsrp_dbm": "RSRP, dBm", "sinr_db": "SINR, dB"}
 
 
 def observe(file: Path, scenario: dict[str, Any], seed: int) -> pd.DataFrame:
-    """The first 100 s on 106 PRB at 30 kHz: at 3.6 GHz, or where the scenario is for."""
-    ghz = scenario["radio"].get("carrier_ghz", {"min": 3.6})["min"]
-    command = [
-        "cargo",
-        "run",
-        "--quiet",
-        "--release",
-        "-p",
-        "nr-link-model",
-        "--example",
-        "observe",
-        "--",
-    ]
-    arguments = [file, seed, SECONDS, STEP_MS, ghz]
+    """The first 100 s, or all of a shorter one that stops, on a carrier that it is for."""
+    mm_wave = "carrier_ghz" in scenario["radio"]
+    stops = scenario.get("at_end") == "stop"
+    seconds = min(SECONDS, scenario["duration_s"]) if stops else SECONDS
+    arguments = [file, seed, seconds, STEP_MS, *(MM_WAVE_CARRIER if mm_wave else CARRIER)]
     played = subprocess.run(
-        command + [str(argument) for argument in arguments],
+        COMMAND + [str(argument) for argument in arguments],
         cwd=ROOT,
         check=True,
         capture_output=True,
@@ -60,7 +55,7 @@ def draw(name: str, seen: pd.DataFrame) -> None:
     thinned = seen.iloc[:: len(seen) // 400]
     for (over_time, distribution), (column, label) in zip(rows, LABELS.items(), strict=True):
         over_time.plot(thinned["t_s"], thinned[column], linewidth=0.8)
-        over_time.set(ylabel=label, xlim=(0, SECONDS))
+        over_time.set(ylabel=label, xlim=(0, round(seen["t_s"].max())))
         quantiles = seen[column].quantile([share / 50 for share in range(51)])
         distribution.plot(quantiles, quantiles.index, linewidth=1.2)
         distribution.set(xlabel=label, ylabel="CDF", ylim=(0, 1))

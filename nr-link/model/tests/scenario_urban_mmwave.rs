@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `urban-mmwave` gives a UDP sender what the paper's street gave it: 824.8 Mbit/s of payload behind
+//! a server of 1 Gbit/s (Poorzare and Calveras, IEEE Access 2021, section IV).
+
+use std::path::Path;
+
+use nr_link_model::channel::Channel;
+use nr_link_model::scenario::Scenario;
+use nr_link_model::{Ecn, Link, Packet, Port, ResolvedConfig};
+
+const MS: u64 = 1_000_000;
+const PAYLOAD_BYTES: u32 = 1400; // table 1
+const UDP_IP_BYTES: u32 = 28;
+/// Preamble, Ethernet header, checksum and gap: the server's 1 Gbit/s are those of its port.
+const ETHERNET_BYTES: u32 = 38;
+const PAPER_MBPS: f64 = 824.825;
+
+fn config() -> ResolvedConfig {
+    let changes = [
+        ("carrier_ghz: 3.6", "carrier_ghz: 28"),
+        ("numerology: 1", "numerology: 3"),
+        ("prb: 106", "prb: 264"),
+        (
+            "pattern: DDDDDDDSUU, special: {dl_symbols: 6, ul_symbols: 4}",
+            "pattern: DDDSU, special: {dl_symbols: 10, ul_symbols: 2}",
+        ),
+        ("mcs_table: 64qam", "mcs_table: 256qam"),
+        ("dl: {packets: 3200}", "dl: {bytes: 20000000}"),
+    ];
+    let mut text = include_str!("common/link.yaml").to_owned();
+    for (from, to) in changes {
+        assert!(text.contains(from), "{from:?} is not in link.yaml");
+        text = text.replacen(from, to, 1);
+    }
+    ResolvedConfig::parse(&text, Path::new("link.yaml")).unwrap()
+}
+
+/// Mbit/s of payload that the UE gets in the 60 s of the scenario.
+fn saturation_mbps(scenario: &Scenario, config: &ResolvedConfig, seed: u64) -> f64 {
+    let channel = Channel::new(scenario, &config.grid(), seed).unwrap();
+    let mut link = Link::new(config, vec![channel]).unwrap();
+    let packet_bits = u64::from(8 * (PAYLOAD_BYTES + UDP_IP_BYTES + ETHERNET_BYTES));
+    let (mut sent, mut arrived) = (0, 0);
+    for ms in 0..60_000 {
+        link.advance(ms * MS);
+        while sent * packet_bits < ms * 1_000_000 {
+            let packet = Packet {
+                bytes: PAYLOAD_BYTES + UDP_IP_BYTES,
+                ecn: Ecn::NotEct,
+                payload: (),
+            };
+            link.enqueue(Port::Core { ue: 0 }, packet, ms * MS);
+            sent += 1;
+        }
+        arrived += std::iter::from_fn(|| link.dequeue()).count();
+    }
+    arrived as f64 * f64::from(8 * PAYLOAD_BYTES) / 60e6
+}
+
+#[test]
+fn udp_gets_what_the_paper_reports_within_5_per_cent() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rf-scenarios");
+    let street = Scenario::load(&folder.join("urban-mmwave.yaml")).unwrap();
+    let mbps = saturation_mbps(&street, &config(), 1);
+    assert!((mbps / PAPER_MBPS - 1.0).abs() < 0.05, "{mbps} Mbit/s");
+}
