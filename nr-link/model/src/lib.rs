@@ -21,6 +21,7 @@ mod random;
 mod rlc;
 pub mod samples;
 pub mod scenario;
+mod timeline;
 
 pub use config::ResolvedConfig;
 pub use link::{Held, Link};

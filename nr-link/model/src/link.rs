@@ -14,6 +14,7 @@ use crate::mac::grants::Grant;
 use crate::mac::ue::Ue;
 use crate::path::Path;
 use crate::samples::MacSample;
+use crate::timeline::Timeline;
 use crate::{Delivery, Direction, Nanos, Packet, Port};
 
 pub use held::Held;
@@ -31,7 +32,7 @@ pub struct Link<T> {
     /// gNB to server, behind them. What leaves it is delivered.
     path_ul: Path<OfUe<T>>,
     /// From the UEs, until the slot that finds them in the buffer.
-    from_ues: VecDeque<(Nanos, OfUe<T>)>,
+    from_ues: Timeline<OfUe<T>>,
     /// Decoded by the UEs, in order of time.
     to_ues: VecDeque<Delivery<T>>,
     grants: VecDeque<Grant>,
@@ -64,7 +65,7 @@ impl<T> Link<T> {
             ues: ues.collect(),
             path_dl: Path::new(config.path.dl, config.seed, Direction::Downlink),
             path_ul: Path::new(config.path.ul, config.seed, Direction::Uplink),
-            from_ues: VecDeque::new(),
+            from_ues: Timeline::default(),
             to_ues: VecDeque::new(),
             grants: VecDeque::new(),
             now: 0,
@@ -76,12 +77,15 @@ impl<T> Link<T> {
     }
 
     /// A packet enters at `from` at time `now`. Times never decrease, over `enqueue` and `advance`
-    /// together; an earlier one counts as the latest.
+    /// together; an earlier one counts as the latest. A packet can be in a slot that starts at
+    /// `now` if it is enqueued before `advance(now)`.
     ///
     /// # Panics
     /// `from` names a UE that the link has not.
     pub fn enqueue(&mut self, from: Port, packet: Packet<T>, now: Nanos) {
-        self.now = self.now.max(now);
+        let now = now.max(self.now);
+        self.run_to(now.saturating_sub(1));
+        self.now = now;
         let bytes = u64::from(packet.bytes);
         match from {
             Port::Core { ue } => {
@@ -94,7 +98,7 @@ impl<T> Link<T> {
             }
             Port::Ue(ue) => {
                 self.ues[ue].ul.account.totals.enqueued_bytes += bytes;
-                self.from_ues.push_back((self.now, (ue, packet)));
+                self.from_ues.push(self.now, (ue, packet));
             }
         }
     }
@@ -103,10 +107,15 @@ impl<T> Link<T> {
     /// this is called.
     pub fn advance(&mut self, now: Nanos) {
         self.now = self.now.max(now);
+        self.run_to(self.now);
+    }
+
+    /// Slots and samples up to `now`, in order of time.
+    fn run_to(&mut self, now: Nanos) {
         loop {
             let slot = self.cell.timing.start(self.next_slot);
             let sample = self.sampled_to + self.sample_interval;
-            if slot.min(sample) > self.now {
+            if slot.min(sample) > now {
                 return;
             }
             if sample <= slot {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The path between server and gNB: a delay for all packets, a random loss for each.
 
-use std::collections::VecDeque;
-
 use crate::config::PathConfig;
 use crate::random::{Purpose, Stream};
+use crate::timeline::Timeline;
 use crate::{Direction, Nanos};
 
 /// One direction of the path; items leave in the order in which they came.
@@ -13,7 +12,7 @@ pub(crate) struct Path<I> {
     delay: Nanos,
     loss_ratio: f64,
     losses: Stream,
-    under_way: VecDeque<(Nanos, I)>,
+    under_way: Timeline<I>,
 }
 
 impl<I> Path<I> {
@@ -22,7 +21,7 @@ impl<I> Path<I> {
             delay: config.delay,
             loss_ratio: config.loss_ratio,
             losses: Stream::new(seed, Purpose::PathLoss, 0, direction),
-            under_way: VecDeque::new(),
+            under_way: Timeline::default(),
         }
     }
 
@@ -31,23 +30,22 @@ impl<I> Path<I> {
         if self.losses.happens(self.loss_ratio) {
             return Err(item);
         }
-        self.under_way.push_back((now + self.delay, item));
+        self.under_way.push(now + self.delay, item);
         Ok(())
     }
 
     /// When the next item leaves.
     pub fn next(&self) -> Option<Nanos> {
-        self.under_way.front().map(|&(leaves, _)| leaves)
+        self.under_way.next()
     }
 
     /// The next item that leaves by `now`, with its time.
     pub fn leave(&mut self, now: Nanos) -> Option<(Nanos, I)> {
-        self.next().filter(|&leaves| leaves <= now)?;
-        self.under_way.pop_front()
+        self.under_way.pop(now)
     }
 
     /// Items on the path.
     pub fn items(&self) -> impl Iterator<Item = &I> {
-        self.under_way.iter().map(|(_, item)| item)
+        self.under_way.items()
     }
 }

@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 
 use crate::config::{QueueLimit, RlcMode};
 use crate::headers::{SHORTEST_SEGMENT_BYTES, segment_bytes};
+use crate::timeline::Timeline;
 use crate::{Nanos, Packet};
 use reassembly::Reassembly;
 
@@ -92,7 +93,7 @@ pub(crate) struct Rlc<T> {
     /// What to send again, from when on.
     again: VecDeque<(Nanos, Span)>,
     /// What the receiver gives up, and when (unacknowledged mode).
-    expiring: VecDeque<(Nanos, Span)>,
+    expiring: Timeline<Span>,
     reassembly: Reassembly,
 }
 
@@ -107,7 +108,7 @@ impl<T> Rlc<T> {
             sent: VecDeque::new(),
             next: 0,
             again: VecDeque::new(),
-            expiring: VecDeque::new(),
+            expiring: Timeline::default(),
             reassembly: Reassembly::default(),
         }
     }
@@ -218,11 +219,14 @@ impl<T> Rlc<T> {
         self.next += u64::from(part);
         self.waiting_bytes -= u64::from(part);
         self.head_sent += part;
-        let whole = self
+        if self
             .waiting
             .front()
-            .is_some_and(|head| head.packet.bytes == self.head_sent);
-        if whole && let Some(Waiting { packet, queued }) = self.waiting.pop_front() {
+            .is_some_and(|head| head.packet.bytes > self.head_sent)
+        {
+            return;
+        }
+        if let Some(Waiting { packet, queued }) = self.waiting.pop_front() {
             self.head_sent = 0;
             self.sent.push_back(Sent {
                 packet,
@@ -284,7 +288,7 @@ impl<T> Rlc<T> {
                     .push_back((now + t_reassembly + report_delay, span));
             }
             RlcMode::Unacknowledged { t_reassembly } => {
-                self.expiring.push_back((now + t_reassembly, span));
+                self.expiring.push(now + t_reassembly, span);
             }
         }
     }
@@ -296,10 +300,7 @@ impl<T> Rlc<T> {
 
     /// Gives up the gaps whose time has come by `now`.
     pub fn expire(&mut self, now: Nanos) {
-        while let Some(&(when, span)) = self.expiring.front()
-            && when <= now
-        {
-            self.expiring.pop_front();
+        while let Some((_, span)) = self.expiring.pop(now) {
             self.reassembly.lose(span);
         }
     }

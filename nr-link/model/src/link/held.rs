@@ -36,7 +36,7 @@ impl<T> Link<T> {
                 decoded.for_each(|delivery| count(delivery.packet.bytes));
             }
             Direction::Uplink => {
-                let coming = self.from_ues.iter().map(|(_, item)| item);
+                let coming = self.from_ues.items();
                 let on_path = coming
                     .chain(self.path_ul.items())
                     .filter(|(of, _)| *of == ue);

@@ -32,14 +32,8 @@ impl<T> Link<T> {
         while let Some((arrived, (ue, packet))) = self.path_dl.leave(start) {
             self.ues[ue].dl.offer(packet, arrived);
         }
-        while self
-            .from_ues
-            .front()
-            .is_some_and(|&(arrived, _)| arrived <= start)
-        {
-            if let Some((arrived, (ue, packet))) = self.from_ues.pop_front() {
-                self.ues[ue].ul.offer(packet, arrived);
-            }
+        while let Some((arrived, (ue, packet))) = self.from_ues.pop(start) {
+            self.ues[ue].ul.offer(packet, arrived);
         }
     }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What the gNB knows of a UE's channel: measured every period, in force a delay later.
 
-use std::collections::VecDeque;
-
 use crate::Nanos;
 use crate::channel::{Channel, Observation};
 use crate::radio::{CqiTable, decibel};
+use crate::timeline::Timeline;
 
 /// One measurement of both directions.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,7 +27,7 @@ pub(crate) struct Csi {
     period: u64,
     delay: u64,
     layer_db: f32,
-    under_way: VecDeque<(u64, Report)>,
+    under_way: Timeline<Report>,
     in_force: Option<Report>,
     version: u64,
 }
@@ -40,7 +39,7 @@ impl Csi {
             period,
             delay,
             layer_db: layer_db(layers),
-            under_way: VecDeque::new(),
+            under_way: Timeline::default(),
             in_force: None,
             version: 0,
         }
@@ -55,16 +54,14 @@ impl Csi {
         table: &CqiTable,
         seen: &mut Observation,
     ) -> Option<Report> {
-        let measured = slot.is_multiple_of(self.period).then(|| {
+        let measured = (slot % self.period == 0).then(|| {
             channel.observe(start, seen);
             self.measure(channel.noise_ul_dbm_per_re(start), table, seen)
         });
-        self.under_way
-            .extend(measured.map(|report| (slot + self.delay, report)));
-        while let Some(&(due, report)) = self.under_way.front()
-            && due <= slot
-        {
-            self.under_way.pop_front();
+        if let Some(report) = measured {
+            self.under_way.push(slot + self.delay, report);
+        }
+        while let Some((_, report)) = self.under_way.pop(slot) {
             self.in_force = Some(report);
             self.version += 1;
         }

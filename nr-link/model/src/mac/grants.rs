@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 
 use super::cell::{Capacity, Room};
 use super::harq::Block;
+use crate::timeline::Timeline;
 
 /// What the gNB grants to a UE that only requested: enough for a report and a few small packets.
 const GRANT_ON_REQUEST_BYTES: u64 = 512;
@@ -53,7 +54,7 @@ enum Message {
 #[derive(Debug, Default)]
 pub(crate) struct BufferStatus {
     /// On their way: from which slot on the gNB knows them.
-    messages: VecDeque<(u64, Message)>,
+    messages: Timeline<Message>,
     /// Bytes that the gNB believes the UE has left, beyond what is granted.
     believed: u64,
     /// Slot of the newest report.
@@ -73,7 +74,7 @@ impl BufferStatus {
     /// The UE sends a scheduling request, which the gNB knows from slot `known` on.
     pub fn request(&mut self, known: u64) {
         self.announced = true;
-        self.messages.push_back((known, Message::Request));
+        self.messages.push(known, Message::Request);
     }
 
     /// The UE built a block that says it has `bytes` left.
@@ -83,8 +84,7 @@ impl BufferStatus {
 
     /// A block of `slot` arrived; the gNB knows its report from slot `known` on.
     pub fn report(&mut self, slot: u64, bytes: u64, known: u64) {
-        self.messages
-            .push_back((known, Message::Status { slot, bytes }));
+        self.messages.push(known, Message::Status { slot, bytes });
     }
 
     /// A block was given up, and its report with it: the UE asks again (retxBSR-Timer).
@@ -94,10 +94,7 @@ impl BufferStatus {
 
     /// What the gNB believes at `slot`.
     pub fn believed(&mut self, slot: u64) -> u64 {
-        while let Some(&(known, message)) = self.messages.front()
-            && known <= slot
-        {
-            self.messages.pop_front();
+        while let Some((_, message)) = self.messages.pop(slot) {
             self.read(message);
         }
         self.believed

@@ -10,8 +10,9 @@ use crate::config::LinkAdaptation;
 use crate::radio::bler::{CodeBlocks, sinr_for};
 use crate::radio::{Mcs, McsTable};
 
-/// How far a failure moves the offset, dB.
-const STEP_DOWN_DB: f64 = 0.5;
+/// How far a failure moves the offset, dB. Small, because a TDD pattern's worth of blocks is under
+/// way before the first failure is known.
+const STEP_DOWN_DB: f64 = 0.1;
 /// How far the offset may go, dB; beyond, the belief is worth nothing.
 const REACH_DB: f64 = 20.0;
 /// Code blocks for which the thresholds are found.

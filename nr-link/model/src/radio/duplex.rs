@@ -70,7 +70,7 @@ impl TddPattern {
     /// # Errors
     /// The rule that the pattern breaks, then a semicolon, then the mend.
     pub fn new(word: &str, dl_symbols: u8, ul_symbols: u8) -> Result<Self, String> {
-        if dl_symbols + ul_symbols > SYMBOLS_PER_SLOT {
+        if u16::from(dl_symbols) + u16::from(ul_symbols) > u16::from(SYMBOLS_PER_SLOT) {
             return Err(format!(
                 "a special slot of {dl_symbols} + {ul_symbols} symbols exceeds {SYMBOLS_PER_SLOT} (TS 38.211 table 4.3.2-1); leave some to the guard"
             ));

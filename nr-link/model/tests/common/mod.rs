@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Links to test: a configuration in one line, a scenario in another.
 
+#![allow(dead_code)] // each test file takes what it needs
+
 use std::path::Path;
 
 use nr_link_model::channel::Channel;

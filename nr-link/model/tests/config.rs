@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is refused, and how it is said.
+
+use std::path::Path;
+
+use nr_link_model::ResolvedConfig;
+
+const VALID: &str = include_str!("common/link.yaml");
+
+/// The whole error of the valid file with one change.
+fn error(from: &str, to: &str) -> String {
+    assert!(VALID.contains(from), "{from:?} is not in link.yaml");
+    let text = VALID.replacen(from, to, 1);
+    match ResolvedConfig::parse(&text, Path::new("dir/link.yaml")) {
+        Ok(_) => panic!("{to:?} was accepted"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn the_documented_example_is_valid_and_anchors_its_files() {
+    let document = include_str!("../../../docs/link-config.md");
+    let yaml = document
+        .split("```")
+        .nth(1)
+        .and_then(|block| block.strip_prefix("yaml\n"));
+    let config = ResolvedConfig::parse(yaml.expect("a YAML block"), Path::new("run/link.yaml"))
+        .expect("valid");
+    assert_eq!(config.output.mac, Path::new("run/mac.csv"));
+    assert_eq!(config.path.dl.delay, 10_000_000);
+    assert_eq!(config.grid().scs_hz, 30e3);
+}
+
+#[test]
+fn a_width_that_the_standard_has_not_is_answered_with_those_it_has() {
+    let told = error("prb: 106", "prb: 107");
+    assert!(
+        told.starts_with("dir/link.yaml:7: radio.prb: 107 PRB is no channel bandwidth at 30 kHz"),
+        "{told}"
+    );
+    assert!(
+        told.contains("TS 38.101-1 table 5.3.2-1") && told.contains("106 (40 MHz)"),
+        "{told}"
+    );
+}
+
+#[test]
+fn every_fault_names_its_line_its_rule_and_its_mend() {
+    let faults = [
+        (
+            "numerology: 1",
+            "numerology: 4",
+            "dir/link.yaml:6: radio.numerology: 4",
+        ),
+        (
+            "numerology: 1",
+            "numerology: 3",
+            "dir/link.yaml:7: radio.prb: Fr1 has no carriers of 120 kHz",
+        ),
+        (
+            "carrier_ghz: 3.6",
+            "carrier_ghz: 9",
+            "dir/link.yaml:5: radio.carrier_ghz: 9 GHz",
+        ),
+        ("carrier_ghz: 3.6", "carrier_ghz: .nan", "dir/link.yaml:5: "),
+        (
+            "DDDDDDDSUU",
+            "DDDDDDDSU",
+            "dir/link.yaml:8: radio.duplex: a pattern of 9 slots",
+        ),
+        (
+            "DDDDDDDSUU",
+            "DDDDDDDSXU",
+            "dir/link.yaml:8: radio.duplex: 'X'",
+        ),
+        (
+            "DDDDDDDSUU",
+            "DDDDDDDDDD",
+            "dir/link.yaml:8: radio.duplex: ",
+        ),
+        (
+            "dl_symbols: 6",
+            "dl_symbols: 11",
+            "dir/link.yaml:8: radio.duplex: a special slot of 11 + 4",
+        ),
+        (
+            "dl_symbols: 6",
+            "dl_symbols: 255",
+            "dir/link.yaml:8: radio.duplex: a special slot of 255 + 4",
+        ),
+        (
+            "layers: {dl: 1",
+            "layers: {dl: 5",
+            "dir/link.yaml:9: radio.layers.dl: 5",
+        ),
+        (
+            "mcs_table: 64qam",
+            "mcs_table: 1024qam",
+            "dir/link.yaml:10: ",
+        ),
+        (
+            "bler_target: 0.1",
+            "bler_target: 1.1",
+            "dir/link.yaml:11: radio.link_adaptation: ",
+        ),
+        ("delay_ms: 10.0", "delay_ms: -1", "dir/link.yaml:14: "),
+        ("loss_ratio: 0.0", "loss_ratio: 2", "dir/link.yaml:14: "),
+        (
+            "dl: {packets: 3200}",
+            "dl: {packets: 0}",
+            "dir/link.yaml:17: queue.dl: ",
+        ),
+        (
+            "dl: {packets: 3200}",
+            "dl: {bytes: 100}",
+            "dir/link.yaml:17: queue.dl: ",
+        ),
+        (
+            "interval_ms: 10",
+            "interval_ms: 0.1",
+            "dir/link.yaml:19: samples.interval_ms: ",
+        ),
+        (
+            "mtu_bytes: 1500",
+            "mtu_bytes: 100000",
+            "dir/link.yaml:3: mtu_bytes: ",
+        ),
+        (
+            "ue: [{name: ue1}]",
+            "ue: []",
+            "dir/link.yaml:22: devices.ue: ",
+        ),
+        (
+            "name: n6",
+            "name: a-name-that-is-too-long",
+            "dir/link.yaml:21: devices.core: ",
+        ),
+        ("seed: 1", "seed: 1\nsede: 2", "dir/link.yaml:3: "),
+        (
+            "schema: nr-link/1",
+            "schema: nr-link/2",
+            "dir/link.yaml:1: ",
+        ),
+    ];
+    for (from, to, place) in faults {
+        let told = error(from, to);
+        assert!(told.starts_with(place), "{to:?}: {told}");
+        assert!(told.contains(';'), "no mend for {to:?}: {told}");
+        assert_eq!(told.lines().count(), 1, "{told}");
+    }
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let told = ResolvedConfig::load(Path::new("no/such.yaml"))
+        .expect_err("absent")
+        .to_string();
+    assert!(told.starts_with("no/such.yaml: cannot be read"), "{told}");
+}

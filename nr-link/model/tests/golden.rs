@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The same seed and arrivals give the same `mac.csv`, to the byte. After a deliberate change of
+//! the model: `UPDATE_GOLDEN=1 cargo test -p nr-link-model --test golden`, and read the difference.
+
+mod common;
+
+use common::{MS, config, link, packet, scenario};
+use nr_link_model::samples::CSV_HEADER;
+use nr_link_model::{Link, Port};
+
+/// The start of a run: 2025-01-01 00:00 UTC.
+const START_UTC_NS: i64 = 1_735_689_600_000_000_000;
+
+fn mac_csv(seed: &str) -> String {
+    let fading = scenario(
+        "{ss_pbch_block_power_dbm: 0, level: {rsrp_dbm: -60}, noise: {sinr_db: 12}, mobility: {speed_mps: 3}, \
+         fading: {taps: [{delay_ns: 0, power_db: 0, k_factor_db: 3}, {delay_ns: 200, power_db: -5}]}}",
+    );
+    let seed = format!("seed: {seed}");
+    let mut link: Link<()> = link(
+        &config(&[("seed: 1", &seed), ("loss_ratio: 0.0", "loss_ratio: 0.01")]),
+        &fading,
+    );
+    let mut csv = CSV_HEADER.as_bytes().to_vec();
+    csv.push(b'\n');
+    for ms in 0..400 {
+        let now = ms * MS;
+        link.advance(now);
+        // Half the time downlink bursts with acknowledgements, then silence, then uplink.
+        let (down, up) = match ms {
+            0..200 => (8, 4),
+            250..350 => (0, 3),
+            _ => (0, 0),
+        };
+        (0..down).for_each(|_| link.enqueue(Port::Core { ue: 0 }, packet(1500, ()), now));
+        (0..up).for_each(|_| {
+            link.enqueue(
+                Port::Ue(0),
+                packet(if down > 0 { 52 } else { 1500 }, ()),
+                now,
+            )
+        });
+        while link.dequeue().is_some() {}
+        for sample in link.samples() {
+            sample.write_csv(START_UTC_NS, &mut csv).expect("memory");
+        }
+    }
+    String::from_utf8(csv).expect("text")
+}
+
+#[test]
+fn mac_csv_is_the_same_to_the_byte() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/mac.csv");
+    let now = mac_csv("1");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(path, &now).expect("writable");
+    }
+    let golden = std::fs::read_to_string(path).expect("tests/golden/mac.csv");
+    for (line, (now, golden)) in now.lines().zip(golden.lines()).enumerate() {
+        assert_eq!(now, golden, "line {}", line + 1);
+    }
+    assert_eq!(now, golden);
+}
+
+#[test]
+fn another_seed_gives_another_run() {
+    assert_ne!(mac_csv("1"), mac_csv("2"));
+}
+
+#[test]
+fn every_row_has_as_many_fields_as_the_header() {
+    let csv = mac_csv("1");
+    let fields = CSV_HEADER.split(',').count();
+    assert_eq!(csv.lines().count(), 1 + 39);
+    for row in csv.lines() {
+        assert_eq!(row.split(',').count(), fields);
+    }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What the radio carries, against the standard's figures and the curves.
+
+mod common;
+
+use common::{SECOND, config, flat, link, saturate, scenario};
+use nr_link_model::radio::bler::{CodeBlocks, block_error_ratio};
+use nr_link_model::radio::tbs::{Allocation, transport_block_bits};
+use nr_link_model::radio::{McsTable, decibel};
+use nr_link_model::{Direction, Link, Port, ResolvedConfig, Totals};
+
+const DOWN: Port = Port::Core { ue: 0 };
+
+fn saturated(config: &ResolvedConfig, sinr_db: f64, from: Port, seconds: u64) -> Totals {
+    let mut link = link(config, &flat(sinr_db));
+    saturate(&mut link, from, seconds * SECOND);
+    let direction = if from == DOWN {
+        Direction::Downlink
+    } else {
+        Direction::Uplink
+    };
+    link.totals(0, direction)
+}
+
+/// TS 38.306 clause 4.1.2 for one carrier, Mbit/s, with the standard's overheads.
+fn peak_mbps(prb: f64, mu: i32, layers: f64, bits: f64, overhead: f64) -> f64 {
+    let symbol_s = 1e-3 / (14.0 * 2f64.powi(mu));
+    1e-6 * layers * bits * (948.0 / 1024.0) * prb * 12.0 / symbol_s * (1.0 - overhead)
+}
+
+#[test]
+fn fdd_peak_is_that_of_38_306() {
+    let fdd = (
+        "duplex: {tdd: {pattern: DDDDDDDSUU, special: {dl_symbols: 6, ul_symbols: 4}}}",
+        "duplex: fdd",
+    );
+    for prb in [24, 106, 273] {
+        let width = format!("prb: {prb}");
+        let layers = ("layers: {dl: 1, ul: 1}", "layers: {dl: 4, ul: 1}");
+        let changes = [
+            fdd,
+            layers,
+            ("prb: 106", width.as_str()),
+            ("mcs_table: 64qam", "mcs_table: 256qam"),
+        ];
+        let totals = saturated(&config(&changes), 60.0, DOWN, 1);
+        let mbps = totals.bytes as f64 * 8e-6;
+        // DM-RS takes both CDM groups from three layers on: 12 of 168 elements more than 1 layer.
+        let stated = 1.0 - (13.0 * 12.0 - 24.0) / 168.0;
+        let ratio = mbps / peak_mbps(f64::from(prb), 1, 4.0, 8.0, stated);
+        assert!(
+            (0.99..1.01).contains(&ratio),
+            "{prb} PRB: {mbps} Mbit/s, {ratio} of the peak"
+        );
+        assert!(mbps < 1.01 * peak_mbps(f64::from(prb), 1, 4.0, 8.0, 0.14));
+    }
+}
+
+#[test]
+fn tdd_peak_is_that_of_38_306_over_its_symbols() {
+    let totals = saturated(&config(&[]), 40.0, DOWN, 4);
+    // 7 slots of 144 elements a PRB and one of 54, of 10 slots of 168.
+    let share = (7.0 * 144.0 + 54.0) / (10.0 * 168.0);
+    let mbps = totals.bytes as f64 * 8e-6 / 4.0;
+    let ratio = mbps / peak_mbps(106.0, 1, 1.0, 6.0, 1.0 - share);
+    // Block sizes are rounded, here down by 1 %.
+    assert!((0.98..1.01).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn throughput_of_24_and_106_prb_has_the_ratio_of_the_block_sizes() {
+    for from in [DOWN, Port::Ue(0)] {
+        let narrow = saturated(&config(&[("prb: 106", "prb: 24")]), 15.0, from, 4);
+        let wide = saturated(&config(&[]), 15.0, from, 4);
+        let ratio = wide.sdu_bytes as f64 / narrow.sdu_bytes as f64;
+        assert!(
+            (ratio / (106.0 / 24.0) - 1.0).abs() < 0.1,
+            "{from:?}: {ratio}"
+        );
+    }
+}
+
+#[test]
+fn outer_loop_holds_the_target_on_a_fading_channel() {
+    let fading = scenario(
+        "{ss_pbch_block_power_dbm: 0, level: {rsrp_dbm: -60}, noise: {sinr_db: 14}, mobility: {speed_mps: 1}, \
+         fading: {taps: [{delay_ns: 0, power_db: 0}, {delay_ns: 300, power_db: -3}]}}",
+    );
+    for target in [0.05, 0.1, 0.2] {
+        let olla = format!("bler_target: {target}");
+        let mut link: Link<u64> = link(&config(&[("bler_target: 0.1", &olla)]), &fading);
+        saturate(&mut link, DOWN, 20 * SECOND);
+        let totals = link.totals(0, Direction::Downlink);
+        // Every first transmission that fails is followed by a second one.
+        let failed = totals.rounds[1] as f64 / totals.rounds[0] as f64;
+        assert!(
+            (failed / target - 1.0).abs() < 0.1,
+            "{failed} is not {target}"
+        );
+    }
+}
+
+#[test]
+fn harq_rounds_have_the_distribution_that_the_curves_imply() {
+    // Without downlink in the special slot all blocks have one size.
+    let config = config(&[
+        (
+            "link_adaptation: {olla: {bler_target: 0.1}}",
+            "link_adaptation: {fixed_mcs: 9}",
+        ),
+        ("dl_symbols: 6", "dl_symbols: 0"),
+    ]);
+    let mcs = McsTable::Qam64.schemes()[9];
+    let allocation = Allocation {
+        prb: 106,
+        re_per_prb: 144,
+        layers: 1,
+    };
+    let blocks = CodeBlocks::of(transport_block_bits(mcs, allocation), mcs);
+    for sinr_db in [-2.9, -0.2, 2.75, 3.0] {
+        let totals = saturated(&config, sinr_db, DOWN, 10);
+        for round in 0..3 {
+            let sent = totals.rounds[round] as f64;
+            if sent < 100.0 {
+                continue;
+            }
+            let implied = block_error_ratio(
+                mcs,
+                blocks,
+                sinr_db + decibel::from_ratio(round as f64 + 1.0),
+            );
+            let seen = totals.rounds[round + 1] as f64 / sent;
+            // Five standard deviations, and the 16 blocks that have yet to have their next round.
+            let tolerance = 5.0 * (implied * (1.0 - implied) / sent).sqrt() + 16.0 / sent;
+            assert!(
+                (seen - implied).abs() < tolerance,
+                "{sinr_db} dB round {round}: {seen} is not {implied}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_the_mac_carried_is_packets_headers_and_padding() {
+    for from in [DOWN, Port::Ue(0)] {
+        let totals = saturated(&config(&[]), 30.0, from, 3);
+        let payload = totals.bytes - totals.header_bytes - totals.padding_bytes;
+        let in_rlc = payload - totals.sdu_bytes;
+        assert!(
+            in_rlc < 20 * 1500,
+            "{from:?}: {in_rlc} bytes of partial and waiting packets"
+        );
+        assert!(totals.sdu_bytes as f64 / totals.capacity_sdu_bytes > 0.98);
+    }
+}
+
+#[test]
+fn capacity_without_traffic_is_what_a_full_queue_gets() {
+    for (sinr_db, from, direction) in [
+        (12.0, DOWN, Direction::Downlink),
+        (12.0, Port::Ue(0), Direction::Uplink),
+    ] {
+        let busy = saturated(&config(&[]), sinr_db, from, 4);
+        let mut idle: Link<u64> = link(&config(&[]), &flat(sinr_db));
+        idle.advance(4 * SECOND);
+        let ratio = idle.totals(0, direction).capacity_sdu_bytes / busy.sdu_bytes as f64;
+        // Without traffic the outer loop has not learned to go between two CQIs.
+        assert!((0.85..1.15).contains(&ratio), "{direction:?}: {ratio}");
+    }
+}
+
+#[test]
+fn the_mac_floor_is_what_lone_packets_meet() {
+    let floor = Link::<u64>::mac_floor_ms(&config(&[]));
+    // Downlink: a slot and 13 of 14 symbols, half a slot to wait, two uplink slots in ten.
+    assert!((1.2..1.7).contains(&floor.dl), "{floor:?}");
+    // Uplink: request, 0.5 ms, the next pattern's grant, PUSCH, 0.5 ms.
+    assert!((5.0..11.0).contains(&floor.ul), "{floor:?}");
+    let fdd = (
+        "duplex: {tdd: {pattern: DDDDDDDSUU, special: {dl_symbols: 6, ul_symbols: 4}}}",
+        "duplex: fdd",
+    );
+    let fdd = Link::<u64>::mac_floor_ms(&config(&[fdd]));
+    assert!(fdd.dl < floor.dl && fdd.ul < floor.ul / 2.0, "{fdd:?}");
+}
