@@ -1,2 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data collection and Dispatch Unit: from raw captures to tables, figures and reports."""
+"""ddu: from a run's raw captures to tables, figures and a report.
+
+>>> ddu.open_run("runs/…").aligned       # the aligned table, a DataFrame
+"""
+
+from ddu.api import Run, open_run
+
+__all__ = ["Run", "open_run"]

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run in a notebook."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ddu.analyze import analyze
+from ddu.run.manifest import Manifest, read_manifest
+
+
+class Run:
+    """The results of one run. It is analysed when first asked for, if it has not been."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.manifest: Manifest = read_manifest(path)
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """summary.json: the headline figures, as docs/metrics.md defines them."""
+        file = self.path / "summary.json"
+        if not file.exists():
+            return analyze(self.path)
+        content: dict[str, Any] = json.loads(file.read_text())
+        return content
+
+    def table(self, name: str) -> pd.DataFrame:
+        """`flows`, `transport`, `mac`, `sockets`, `cc` or `aligned`. KeyError: the run has none."""
+        _ = self.summary
+        file = self.path / "tables" / f"{name}.parquet"
+        if not file.exists():
+            raise KeyError(f"{self.path}: no table {name}")
+        return pd.read_parquet(file)
+
+    @cached_property
+    def aligned(self) -> pd.DataFrame:
+        """Every layer per bin and flow, on one clock."""
+        return self.table("aligned")
+
+
+def open_run(path: Path | str) -> Run:
+    """The run in directory `path`. Raises NotARun, FutureSchema, UnreadableInput."""
+    return Run(Path(path))

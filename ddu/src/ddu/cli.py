@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The `ddu` command."""
+
+from __future__ import annotations
+
+import re
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from ddu.errors import DduError
+from ddu.run.find import newest_run
+
+app = typer.Typer(help="From raw captures to tables, figures and a report.", no_args_is_help=True)
+out = Console(soft_wrap=True, highlight=False)
+err = Console(stderr=True, soft_wrap=True, highlight=False)
+
+
+class ReaderName(str, Enum):
+    native = "native"
+    dpkt = "dpkt"
+
+
+@app.callback()
+def commands() -> None:
+    """Shown by --help; keeps `ddu analyze` a command of its own."""
+
+
+def bin_width_ns(text: str) -> int:
+    """`20ms`, `1s` … in ns; from 1 ms to 60 s."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(us|ms|s)", text.strip())
+    width = round(float(match[1]) * {"us": 1e3, "ms": 1e6, "s": 1e9}[match[2]]) if match else 0
+    if not 1_000_000 <= width <= 60_000_000_000:
+        raise typer.BadParameter(f"{text!r} is no width from 1ms to 60s, as 20ms or 0.1s are")
+    return width
+
+
+@app.command()
+def analyze(
+    run: Annotated[Path | None, typer.Argument(help="Run directory [default: the newest]")] = None,
+    runs: Annotated[Path, typer.Option(help="Where runs are.")] = Path("runs"),
+    bin: Annotated[str, typer.Option(help="Width of a bin.")] = "20ms",
+    reader: Annotated[ReaderName, typer.Option(help="Packet reader.")] = ReaderName.native,
+) -> None:
+    """Make tables, summary.json, figures and report.html of a run."""
+    from ddu.analyze import analyze as make
+
+    width_ns = bin_width_ns(bin)
+    path = run or newest_run(runs)
+    show(path, make(path, width_ns, reader.value))
+
+
+def show(path: Path, summary: dict[str, Any]) -> None:
+    """The headline, and where the rest is."""
+    colour = {"valid": "green", "degraded": "yellow", "invalid": "red"}[summary["verdict"]]
+    rtt, used = summary["rtt_ms"]["p50"], summary["utilisation_ratio"]
+    parts = [
+        f"[{colour}]{summary['verdict']}[/]",
+        f"{summary['throughput_bps'] / 1e6:.1f} Mbit/s",
+        f"RTT {rtt:.1f} ms" if rtt is not None else "no RTT",
+        f"{used:.0%} of the link" if used is not None else "no MAC capacity",
+        f"{summary['retransmissions_count']} retransmissions",
+    ]
+    out.print(" · ".join(parts))
+    for reason in summary["verdict_reasons"]:
+        out.print(f"  {reason}", markup=False)
+    out.print(str(path / "report.html"), markup=False)
+
+
+def main() -> None:
+    """Run the command; what the user got wrong is one line and exit code 1."""
+    try:
+        app(standalone_mode=True)
+    except DduError as error:
+        err.print("[red]error:[/] ", end="")
+        err.print(str(error), markup=False)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        err.print("interrupted; nothing was changed")
+        sys.exit(130)

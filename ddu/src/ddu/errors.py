@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a user is told when something cannot be analysed: what, where, and how to mend it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class DduError(Exception):
+    """One line for the user; the command ends with exit code 1."""
+
+
+class NotARun(DduError):
+    """The directory is missing, empty, or has no manifest."""
+
+
+class FutureSchema(DduError):
+    """The run was written by a newer version of the testbed."""
+
+
+class FailedRun(DduError):
+    """The run failed before it produced anything to analyse."""
+
+
+class UnreadableInput(DduError):
+    """An input file is missing, cut off, malformed or not ours to read."""
+
+    def __init__(self, file: Path, problem: str, mend: str = "") -> None:
+        self.file = file
+        super().__init__(f"{file}: {problem}" + (f"; {mend}" if mend else ""))

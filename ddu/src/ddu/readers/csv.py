@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The CSV files of raw/: samples of MAC and link, and a congestion control's own trace."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+
+import pandas as pd
+
+from ddu.errors import UnreadableInput
+
+
+def read_samples(file: Path, required: tuple[str, ...] = ("utc_ns",)) -> pd.DataFrame:
+    """The rows of a file in order of time; an empty field is null.
+
+    A last line that the file's end cuts off is left out; `DataFrame.attrs["truncated_at"]` is then
+    the byte where it begins, else None. Raises UnreadableInput, naming file and place.
+    """
+    content = _content(file)
+    whole = content.rfind(b"\n") + 1
+    try:
+        table = pd.read_csv(BytesIO(content[:whole]), dtype_backend="numpy_nullable")
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise UnreadableInput(file, f"not the CSV that it should be: {error}") from None
+    missing = [name for name in required if name not in table]
+    if missing:
+        raise UnreadableInput(file, f"line 1: no column {', '.join(missing)}")
+    for name in table.columns:
+        if pd.api.types.is_numeric_dtype(table[name]) and not name.endswith("_ns"):
+            table[name] = table[name].astype("float64")
+    table = table.astype({name: "int64" for name in required if name.endswith("_ns")})
+    table.attrs["truncated_at"] = whole if whole < len(content) else None
+    return table.sort_values("utc_ns", kind="stable", ignore_index=True)
+
+
+def _content(file: Path) -> bytes:
+    try:
+        content = file.read_bytes()
+    except FileNotFoundError:
+        raise UnreadableInput(file, "missing, though run.json names it") from None
+    except OSError as error:
+        raise UnreadableInput(file, error.strerror or str(error)) from None
+    if not content:
+        raise UnreadableInput(file, "empty")
+    return content

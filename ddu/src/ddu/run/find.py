@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which run is meant when the user names none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ddu.errors import NotARun
+
+
+def newest_run(runs: Path) -> Path:
+    """The run directory under `runs` that started last.
+
+    Names begin with the UTC time of the start, so that their order is the order of time.
+    Raises NotARun when there is none.
+    """
+    if not runs.is_dir():
+        raise NotARun(f"{runs}: no such directory, so no runs; `ccu run` makes one")
+    found = sorted(manifest.parent for manifest in runs.glob("*/run.json"))
+    if not found:
+        raise NotARun(f"{runs}: no runs here; `ccu run` makes one, or name one with --runs DIR")
+    return found[-1]

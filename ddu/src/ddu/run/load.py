@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that a run recorded, read once and on one clock."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from ddu.errors import FailedRun, UnreadableInput
+from ddu.packets import Reader
+from ddu.readers.csv import read_samples
+from ddu.readers.segments import SplitCapture
+from ddu.run.manifest import Flow, Manifest
+from ddu.sockets import read_sockets
+
+INTERVAL = ("utc_ns", "duration_ns")
+_IP_TCP_HEADERS = {4: 40, 6: 60}
+
+
+@dataclass
+class Recording:
+    """The raw data of a run. What a run does not have is None."""
+
+    path: Path
+    manifest: Manifest
+    captures: dict[str, SplitCapture] = field(default_factory=dict)
+    """By host."""
+    mac: pd.DataFrame | None = None
+    link: pd.DataFrame | None = None
+    link_summary: dict[str, Any] = field(default_factory=dict)
+    sockets: pd.DataFrame | None = None
+    cc_trace: pd.DataFrame | None = None
+    faults: list[str] = field(default_factory=list)
+    """What is wrong with the files, as sentences; the analysis went on without what is missing."""
+
+    @property
+    def raw(self) -> Path:
+        return self.path / "raw"
+
+    def clock_offset_ns(self, host: str) -> int:
+        """What the host's clock is ahead of the server's, which is the run's."""
+        return self.manifest.time.offset_ns if host == "ue" else 0
+
+
+def load(path: Path, manifest: Manifest, reader: Reader) -> Recording:
+    """Reads the files that the manifest names.
+
+    A file that is cut off, or a source of secondary columns that is missing, is told in `faults`;
+    captures that are missing or empty end the analysis. Raises UnreadableInput and FailedRun.
+    """
+    run = Recording(path, manifest)
+    _refuse_unfinished(run)
+    for capture in manifest.captures:
+        file = _raw(path, capture.file)
+        split = SplitCapture(file, reader, run.clock_offset_ns(capture.host), _mtu(run))
+        run.captures[capture.host] = split
+        _note_cut(run, file, split.truncated_at)
+    run.mac = _samples(run, manifest.mac and manifest.mac.file, (*INTERVAL, "ue"))
+    run.link = _samples(run, manifest.link and manifest.link.file, INTERVAL)
+    run.cc_trace = _samples(run, manifest.cc_trace and manifest.cc_trace.file, ("utc_ns",))
+    run.sockets = _sockets(run)
+    run.link_summary = _link_summary(run)
+    return run
+
+
+def path_rtt_ms(run: Recording) -> float | None:
+    """The configured delay of the path, both ways: from link.yaml, else from the experiment."""
+    try:
+        delays = yaml.safe_load((run.raw / "link.yaml").read_text())["path"]
+        return float(delays["dl"]["delay_ms"]) + float(delays["ul"]["delay_ms"])
+    except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError):
+        return run.manifest.experiment.rtt_ms
+
+
+def _refuse_unfinished(run: Recording) -> None:
+    manifest = run.manifest
+    if manifest.status == "failed":
+        failure = manifest.failure
+        why = f"{failure.stage}: {failure.reason}" if failure else "it does not say why"
+        raise FailedRun(f"{run.path}: this run failed ({why}); there is nothing to analyse")
+    if not manifest.flows or not manifest.captures:
+        raise FailedRun(
+            f"{run.path}: this run is {manifest.status} and its run.json names no "
+            f"{'flows' if not manifest.flows else 'captures'}; there is nothing to analyse"
+        )
+    if manifest.status != "finished":
+        run.faults.append(f"The run is {manifest.status}: what it recorded may be incomplete.")
+
+
+def _mtu(run: Recording) -> int:
+    """Longest packet that crosses the link in one piece, by the hosts' MTU and the configured MSS."""
+    mtus = [host.get("mtu_bytes") for host in run.manifest.hosts.values() if isinstance(host, dict)]
+    mtu = min((int(mtu) for mtu in mtus if mtu), default=1500)
+    mss = run.manifest.experiment.mss_bytes
+    version = 6 if ":" in run.manifest.flows[0].sender.address else 4
+    return min(mtu, mss + _IP_TCP_HEADERS[version]) if mss else mtu
+
+
+def _raw(path: Path, name: str) -> Path:
+    """Manifests name files relative to the run, with or without `raw/`."""
+    inside = path / name
+    return inside if inside.exists() or name.startswith("raw/") else path / "raw" / name
+
+
+def _note_cut(run: Recording, file: Path, offset: int | None) -> None:
+    if offset is not None:
+        run.faults.append(f"{file.name} is cut off at byte {offset}; what follows is unknown.")
+
+
+def _samples(run: Recording, name: str | None, required: tuple[str, ...]) -> pd.DataFrame | None:
+    if not name:
+        return None
+    file = _raw(run.path, name)
+    try:
+        table = read_samples(file, required)
+    except UnreadableInput as error:
+        run.faults.append(f"{error}; its columns are null.")
+        return None
+    _note_cut(run, file, table.attrs["truncated_at"])
+    return table if len(table) else None
+
+
+def _sockets(run: Recording) -> pd.DataFrame | None:
+    tables = []
+    for source in run.manifest.sockets:
+        file = _raw(run.path, source.file)
+        try:
+            samples = read_sockets(file)
+        except UnreadableInput as error:
+            run.faults.append(f"{error}; its columns are null.")
+            continue
+        _note_cut(run, file, samples.truncated_at)
+        table = samples.table.to_pandas()
+        table["utc_ns"] -= run.clock_offset_ns(source.host)
+        tables.append(table.assign(host=source.host, interval_ms=source.interval_ms))
+    joined = pd.concat(tables, ignore_index=True) if tables else None
+    return joined.sort_values("utc_ns", kind="stable") if joined is not None else None
+
+
+def _link_summary(run: Recording) -> dict[str, Any]:
+    name = run.manifest.link_summary
+    if not name:
+        return {}
+    try:
+        content = json.loads(_raw(run.path, name).read_bytes())
+    except (OSError, ValueError) as error:
+        run.faults.append(f"{name} cannot be read ({error}).")
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def endpoints(flow: Flow) -> tuple[str, int, str, int] | None:
+    """The 5-tuple of a flow's data, but for the protocol; None if a port is not known."""
+    if flow.sender.port is None or flow.receiver.port is None:
+        return None
+    return flow.sender.address, flow.sender.port, flow.receiver.address, flow.receiver.port

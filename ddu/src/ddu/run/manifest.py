@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""run.json, as docs/run-directory.md defines it: read once, checked once, typed from then on.
+
+Only what ddu uses is declared; everything else that a run wrote is kept as it is.
+"""
+
+from __future__ import annotations
+
+import json
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+
+from ddu.errors import FutureSchema, NotARun, UnreadableInput
+
+SCHEMA_VERSION = 1
+"""The newest run.json that this version understands."""
+
+Direction = Literal["dl", "ul"]
+Verdict = Literal["valid", "degraded", "invalid"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+Address = Annotated[str, AfterValidator(lambda text: str(ip_address(text)))]
+
+
+class Endpoint(_Part):
+    """One end of a flow; `port` is null when the operating system chose it and nobody looked."""
+
+    host: str
+    address: Address
+    port: int | None = None
+
+
+class Flow(_Part):
+    """A data flow that the experiment asked for."""
+
+    id: str
+    cc: str
+    cc_read_back: str | None = None
+    direction: Direction
+    start_s: float = 0.0
+    sender: Endpoint
+    receiver: Endpoint
+    control_port: int | None = None
+
+
+class Capture(_Part):
+    host: str
+    role: Literal["sender", "receiver"]
+    file: str
+    snaplen_bytes: int | None = None
+    packets_dropped_count: int | None = None
+
+
+class SocketSamples(_Part):
+    host: str
+    file: str
+    interval_ms: float = 20.0
+
+
+class Source(_Part):
+    file: str
+
+
+class CcTrace(_Part):
+    cc: str
+    file: str
+
+
+class Time(_Part):
+    """Instants are UTC nanoseconds; `offset_ns` is the clock of `ue` minus the clock of `server`."""
+
+    start_utc_ns: int | None = None
+    traffic_start_utc_ns: int | None = None
+    traffic_stop_utc_ns: int | None = None
+    stop_utc_ns: int | None = None
+    clock: str = "CLOCK_REALTIME"
+    offset_ns: int = 0
+    offset_uncertainty_ns: int = 0
+
+
+class Experiment(_Part):
+    cc: str | None = None
+    direction: Literal["dl", "ul", "bidir"]
+    prb: int | None = None
+    scenario: str | None = None
+    duration_s: float | None = None
+    rtt_ms: float | None = None
+    mss_bytes: int | None = None
+
+
+class Failure(_Part):
+    stage: str = ""
+    reason: str
+
+
+class Manifest(_Part):
+    schema_version: int
+    run: str
+    status: Literal["running", "finished", "failed", "interrupted"]
+    failure: Failure | None = None
+    experiment: Experiment
+    hosts: dict[str, Any] = {}
+    flows: list[Flow] = []
+    captures: list[Capture] = []
+    sockets: list[SocketSamples] = []
+    mac: Source | None = None
+    link: Source | None = None
+    link_summary: str | None = None
+    cc_trace: CcTrace | None = None
+    time: Time = Time()
+    software: dict[str, Any] = {}
+    machine: dict[str, Any] = {}
+    verdict: Verdict | None = None
+    verdict_reasons: list[str] = []
+
+
+def read_manifest(run: Path) -> Manifest:
+    """The manifest of the run in directory `run`.
+
+    Raises NotARun, FutureSchema, or UnreadableInput that names the first wrong key.
+    """
+    file = run / "run.json"
+    content = _json(file)
+    version = content.get("schema_version")
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise FutureSchema(
+            f"{file}: schema_version {version} is newer than {SCHEMA_VERSION}, the newest that "
+            "this ddu reads; analyse it with the version that recorded it or a later one"
+        )
+    try:
+        return Manifest.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise UnreadableInput(file, f"{key}: {first['msg']}") from None
+
+
+def _json(file: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(file.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        raise NotARun(
+            f"{file.parent}: not a run directory (it has no run.json); `ccu run` makes one"
+        ) from None
+    except PermissionError:
+        raise UnreadableInput(file, "not readable by this user", "ask its owner, or sudo") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise UnreadableInput(file, f"not whole JSON ({error})") from None
+    if not isinstance(content, dict):
+        raise UnreadableInput(file, "not a JSON object")
+    return content

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The aligned table: every layer, per bin and flow, on one clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from ddu.run.load import Recording
+from ddu.run.manifest import Flow
+from ddu.tables.bins import Bins
+from ddu.tables.mac import link_on_bins, mac_on_bins
+from ddu.tables.state import cc_on_bins, sockets_on_bins
+from ddu.transport.observe import ObservedFlow
+
+
+def aligned_table(
+    run: Recording,
+    flows: Sequence[ObservedFlow],
+    transport: pd.DataFrame,
+    mac: pd.DataFrame | None,
+    bins: Bins,
+) -> pd.DataFrame:
+    """The transport table's rows, and beside them socket, congestion control, MAC and link."""
+    shared = _of_link(run, mac, bins)
+    parts = []
+    for flow in flows:
+        own = transport[transport["flow"] == flow.flow.id].reset_index(drop=True)
+        state = _of_flow(run, flow.flow, bins)
+        parts.append(pd.concat([own, *state, *shared], axis=1))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _of_flow(run: Recording, flow: Flow, bins: Bins) -> list[pd.DataFrame]:
+    state = []
+    if run.sockets is not None:
+        state.append(sockets_on_bins(run.sockets, flow, bins))
+    if run.cc_trace is not None and run.manifest.cc_trace is not None:
+        trace_of = run.manifest.cc_trace.cc
+        if trace_of in (flow.cc, flow.cc_read_back):
+            state.append(cc_on_bins(run.cc_trace, flow, bins))
+    return state
+
+
+def _of_link(run: Recording, mac: pd.DataFrame | None, bins: Bins) -> list[pd.DataFrame]:
+    shared = []
+    if mac is not None:
+        # One UE so far; with more, the manifest's flows must say whose they are.
+        ue = mac["ue"].iloc[0]
+        shared.append(mac_on_bins(mac[mac["ue"] == ue], bins))
+    if run.link is not None:
+        shared.append(link_on_bins(run.link, bins))
+    return shared

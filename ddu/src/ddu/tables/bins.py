@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The time grid of a run, and how observations of every kind are brought onto it.
+
+All layers share one grid: it starts at the first payload packet of the run, and no stream is ever
+shifted to its own first sample.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Int = npt.NDArray[np.int64]
+Float = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Bins:
+    """`count` bins of `width_ns` from `start_utc_ns` on; a bin holds [its start, the next one's)."""
+
+    start_utc_ns: int
+    width_ns: int
+    count: int
+
+    @classmethod
+    def covering(cls, first_utc_ns: int, last_utc_ns: int, width_ns: int) -> Bins:
+        return cls(first_utc_ns, width_ns, int((last_utc_ns - first_utc_ns) // width_ns) + 1)
+
+    @property
+    def edges_utc_ns(self) -> Int:
+        return self.start_utc_ns + self.width_ns * np.arange(self.count + 1, dtype=np.int64)
+
+    @property
+    def width_s(self) -> float:
+        return self.width_ns / 1e9
+
+    def sums(self, utc_ns: Int, values: npt.NDArray[np.generic]) -> Float:
+        """Sum of the values observed in each bin; 0 where there were none."""
+        index = (utc_ns - self.start_utc_ns) // self.width_ns
+        inside = (index >= 0) & (index < self.count)
+        return np.bincount(
+            index[inside], weights=values[inside].astype(np.float64), minlength=self.count
+        )
+
+    def counts(self, utc_ns: Int) -> Float:
+        return self.sums(utc_ns, np.ones(len(utc_ns)))
+
+    def rates_bps(self, utc_ns: Int, size_bytes: npt.NDArray[np.generic]) -> Float:
+        """Bits per second in each bin, whatever the bin's width."""
+        return self.sums(utc_ns, size_bytes) * 8 / self.width_s
+
+    def means(self, utc_ns: Int, values: Float) -> Float:
+        """Mean of the values observed in each bin; NaN (null) where there were none."""
+        with np.errstate(invalid="ignore"):
+            return self.sums(utc_ns, values) / self.counts(utc_ns)
+
+    def percentiles(self, utc_ns: Int, values: Float, percent: float) -> Float:
+        """Nearest-rank percentile of the values observed in each bin; NaN where there were none."""
+        index = (utc_ns - self.start_utc_ns) // self.width_ns
+        inside = (index >= 0) & (index < self.count)
+        index, values = index[inside], values[inside]
+        order = np.lexsort((values, index))
+        sizes = np.bincount(index, minlength=self.count)
+        first = np.cumsum(sizes) - sizes
+        rank = np.ceil(sizes * percent / 100).astype(np.int64) - 1
+        result = np.full(self.count, np.nan)
+        some = sizes > 0
+        result[some] = values[order][(first + rank)[some]]
+        return result
+
+    def latest(self, utc_ns: Int, max_age_ns: int) -> Int:
+        """Per bin, the index of the last observation before its end; -1 if older than that age.
+
+        For sampled state (a window, a zone): it holds until the next sample, but not for ever.
+        """
+        ends = self.edges_utc_ns[1:]
+        index = np.searchsorted(utc_ns, ends, side="left") - 1
+        age = ends - utc_ns[np.maximum(index, 0)] if len(utc_ns) else np.zeros(self.count)
+        return np.where((index >= 0) & (age <= max(max_age_ns, self.width_ns)), index, -1)

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Interval samples (MAC, link) brought onto the bins, without losing or inventing a byte.
+
+A sample covers [utc_ns, utc_ns + duration_ns). A counter holds its value at the end of the interval.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from ddu.tables.bins import Bins, Float, Int
+
+
+def increments(counter: Float) -> Float:
+    """What a cumulative counter grew by in each interval: the one place where counters are differenced.
+
+    The counter is 0 when the link starts. One that falls has been restarted: it grew by its new
+    value. An interval without a value has a null increment, and the next one gets what came since.
+    """
+    known = ~np.isnan(counter)
+    values = counter[known]
+    grown = np.diff(values, prepend=0.0)
+    result = np.full(len(counter), np.nan)
+    result[known] = np.where(grown < 0, values, grown)
+    return result
+
+
+def amounts_per_bin(bins: Bins, samples: pd.DataFrame, amounts: Float) -> Float:
+    """Amounts counted in the intervals, shared out to bins in proportion to overlap.
+
+    Null where no interval with a value reaches into the bin. The sum over all bins is the sum of
+    the intervals that they cover.
+    """
+    known = ~np.isnan(amounts)
+    total = _integral(bins, samples, np.where(known, amounts, 0.0))
+    covered = _integral(bins, samples, np.where(known, _seconds(samples), 0.0))
+    return np.where(covered > 0, total, np.nan)
+
+
+def means_per_bin(bins: Bins, samples: pd.DataFrame, gauge: Float) -> Float:
+    """Mean of a gauge over each bin, weighted by overlap; null where it was not measured."""
+    seconds = np.where(np.isnan(gauge), 0.0, _seconds(samples))
+    total = _integral(bins, samples, np.nan_to_num(gauge) * seconds)
+    covered = _integral(bins, samples, seconds)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(covered > 1e-12, total / covered, np.nan)
+
+
+def _seconds(samples: pd.DataFrame) -> Float:
+    return samples["duration_ns"].to_numpy(dtype=np.float64) / 1e9
+
+
+def _integral(bins: Bins, samples: pd.DataFrame, amounts: Float) -> Float:
+    """The amounts of the intervals, taken as spread evenly over each, per bin."""
+    begins: Int = samples["utc_ns"].to_numpy(dtype=np.int64)
+    ends = begins + samples["duration_ns"].to_numpy(dtype=np.int64)
+    # Instants relative to the grid: float64 keeps nanoseconds there, and not since 1970.
+    origin = bins.start_utc_ns
+    corners = np.stack([begins - origin, ends - origin], axis=1).ravel().astype(np.float64)
+    after = np.cumsum(amounts)
+    heights = np.stack([after - amounts, after], axis=1).ravel()
+    at_edges = np.interp((bins.edges_utc_ns - origin).astype(np.float64), corners, heights)
+    return np.diff(at_edges)

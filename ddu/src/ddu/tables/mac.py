@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The MAC and link samples: per interval as tables of their own, and brought onto the bins."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from ddu.tables.bins import Bins, Float
+from ddu.tables.intervals import amounts_per_bin, increments, means_per_bin
+
+_RATES = {
+    "bytes": "throughput_bps",
+    "sdu_bytes": "sdu_throughput_bps",
+    "capacity_bytes": "capacity_bps",
+    "capacity_sdu_bytes": "capacity_sdu_bps",
+}
+"""Byte counters of a direction, and the rates that they become."""
+
+LINK_COLUMNS = {
+    "lateness_p99_us": "link_lateness_p99_us",
+    "overrun_count": "link_overrun_count",
+    "host_drop_count": "host_drop_count",
+    "cpu_ratio": "emulator_cpu_ratio",
+}
+"""Timing trust, as link.csv and as the aligned table name it."""
+
+
+def is_counter(name: str) -> bool:
+    """By the contract: counts and bytes are cumulative, except those of a queue."""
+    return name.endswith(("_count", "_bytes")) and "_queue_bytes" not in name
+
+
+def mac_table(samples: pd.DataFrame, start_utc_ns: int) -> pd.DataFrame:
+    """Per interval and UE: gauges as measured, counters as what they grew by in the interval."""
+    table = samples.copy()
+    for _, rows in samples.groupby("ue"):
+        for name in filter(is_counter, samples.columns):
+            table.loc[rows.index, name] = increments(_values(rows, name))
+    table.insert(1, "t_s", (table["utc_ns"] - start_utc_ns) / 1e9)
+    return table
+
+
+def mac_on_bins(table: pd.DataFrame, bins: Bins) -> pd.DataFrame:
+    """Rows of one UE in `mac_table`'s form, per bin: counters summed, gauges averaged, and rates."""
+    columns: dict[str, Float] = {}
+    for name in (name for name in table.columns if name.startswith("mac_")):
+        bring = amounts_per_bin if is_counter(name) else means_per_bin
+        columns[name] = bring(bins, table, _values(table, name))
+    for direction in ("dl", "ul"):
+        for counter, rate in _RATES.items():
+            amount = columns.get(f"mac_{direction}_{counter}")
+            if amount is not None:
+                columns[f"mac_{direction}_{rate}"] = amount * 8 / bins.width_s
+    return pd.DataFrame(columns)
+
+
+def link_on_bins(samples: pd.DataFrame, bins: Bins) -> pd.DataFrame:
+    """Timing trust per bin."""
+    columns = {}
+    for name, aligned in LINK_COLUMNS.items():
+        if name in samples:
+            values = _values(samples, name)
+            columns[aligned] = (
+                amounts_per_bin(bins, samples, increments(values))
+                if is_counter(name)
+                else means_per_bin(bins, samples, values)
+            )
+    return pd.DataFrame(columns)
+
+
+def _values(table: pd.DataFrame, name: str) -> Float:
+    values: Float = table[name].to_numpy(dtype="float64", na_value=float("nan"))
+    return values

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sampled state of a flow's socket and congestion control, brought onto the bins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from ddu.run.load import endpoints
+from ddu.run.manifest import Flow
+from ddu.tables.bins import Bins
+
+_AGE_IN_INTERVALS = 2
+"""A sample holds this long: one that is late by scheduling is no gap, a socket that is gone is."""
+
+CA_STATES = ("open", "disorder", "cwr", "recovery", "loss")
+"""enum tcp_ca_state of Linux, include/uapi/linux/tcp.h."""
+
+
+def sockets_on_bins(samples: pd.DataFrame, flow: Flow, bins: Bins) -> pd.DataFrame:
+    """The socket's last sample in each bin, in the units of the aligned table."""
+    own = _of_flow(samples, flow)
+    if not len(own):
+        return pd.DataFrame()
+    last = _latest(own, bins, own["interval_ms"].iloc[0] * 1e6)
+    mss = last["snd_mss_bytes"]
+    states = last["ca_state"].map(dict(enumerate(CA_STATES)))
+    return pd.DataFrame(
+        {
+            "tcp_cwnd_bytes": last["snd_cwnd_packets"] * mss,
+            "tcp_ssthresh_bytes": last["snd_ssthresh_packets"] * mss,
+            "tcp_srtt_ms": last["rtt_us"] / 1e3,
+            "tcp_pacing_rate_bps": last["pacing_rate_bytes_per_s"] * 8,
+            "tcp_delivery_rate_bps": last["delivery_rate_bytes_per_s"] * 8,
+            "tcp_ca_state": states,
+        }
+    )
+
+
+def cc_on_bins(trace: pd.DataFrame, flow: Flow, bins: Bins) -> pd.DataFrame:
+    """What the congestion control told last in each bin, as `cc_<its name>`."""
+    own = trace
+    if {"sport", "dport"} <= set(trace.columns):
+        own = trace[(trace["sport"] == flow.sender.port) & (trace["dport"] == flow.receiver.port)]
+    if not len(own):
+        return pd.DataFrame()
+    interval_ns = float(np.median(np.diff(own["utc_ns"]))) if len(own) > 1 else 0.0
+    last = _latest(own, bins, interval_ns)
+    names = [name for name in own.columns if name not in ("utc_ns", "sport", "dport")]
+    return last[names].add_prefix("cc_")
+
+
+def _of_flow(samples: pd.DataFrame, flow: Flow) -> pd.DataFrame:
+    ends = endpoints(flow)
+    if ends is None:
+        return samples.iloc[:0]
+    match = (samples["src"] == ends[0]) & (samples["sport"] == ends[1])
+    return samples[match & (samples["dst"] == ends[2]) & (samples["dport"] == ends[3])]
+
+
+def _latest(rows: pd.DataFrame, bins: Bins, interval_ns: float) -> pd.DataFrame:
+    index = bins.latest(rows["utc_ns"].to_numpy(), int(_AGE_IN_INTERVALS * interval_ns))
+    found = rows.reset_index(drop=True).reindex(np.where(index >= 0, index, -1))
+    return found.reset_index(drop=True)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results are written whole or not at all."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from ddu.errors import UnreadableInput
+
+RESULTS = ("tables", "figures", "report.html", "summary.json")
+"""What `ddu analyze` writes; summary.json last, so that it stands for a whole analysis."""
+
+
+@contextmanager
+def results_of(run: Path) -> Iterator[Path]:
+    """A temporary directory whose contents replace the run's results when the block succeeds.
+
+    A full disk or Ctrl-C leaves the earlier results as they were. Two analyses at once do not mix:
+    each has a directory of its own, and they take turns in putting it in place.
+    """
+    try:
+        made = Path(tempfile.mkdtemp(prefix=".analysis-", dir=run))
+    except OSError as error:
+        raise UnreadableInput(
+            run, f"results cannot be written here ({error.strerror})", "its owner, or sudo, can"
+        ) from None
+    try:
+        yield made
+        _follow_umask(made)
+        _put_in_place(made, run)
+    except OSError as error:
+        raise UnreadableInput(run, f"results could not be written: {error.strerror}") from error
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def write_table(directory: Path, name: str, table: pd.DataFrame) -> None:
+    """`name`.parquet, the truth, and `name`.csv for people; null is an empty field."""
+    arrow = pa.Table.from_pandas(table, preserve_index=False)
+    pyarrow.parquet.write_table(arrow, directory / f"{name}.parquet", compression="zstd")
+    pyarrow.csv.write_csv(arrow, directory / f"{name}.csv")
+
+
+def _put_in_place(made: Path, run: Path) -> None:
+    handle = os.open(run, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        for name in RESULTS:
+            new, current = made / name, run / name
+            if current.is_dir():
+                current.rename(made / f"{name}.old")
+            if new.exists():
+                new.replace(current)
+    finally:
+        os.close(handle)
+
+
+def _follow_umask(directory: Path) -> None:
+    """Temporary directories are private; results are as readable as any file of the user."""
+    mask = os.umask(0)
+    os.umask(mask)
+    directory.chmod(0o777 & ~mask)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The transport table: what the captures say, per bin and flow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from ddu.tables.bins import Bins, Float
+from ddu.transport.fairness import jain
+from ddu.transport.inflight import inflight_bytes
+from ddu.transport.loss import Events
+from ddu.transport.observe import ObservedFlow
+
+
+def grid(flows: Sequence[ObservedFlow], width_ns: int) -> Bins:
+    """From the run's first payload packet to its last, in either capture."""
+    first = min(int(flow.sent.utc_ns[0]) for flow in flows)
+    return Bins.covering(first, max(_last(flow) for flow in flows), width_ns)
+
+
+def transport_table(flows: Sequence[ObservedFlow], bins: Bins) -> pd.DataFrame:
+    """One row per bin and flow, in order of time within each flow."""
+    tables = [_of_flow(flow, bins) for flow in flows]
+    for name, of in (
+        ("jain_throughput", "tcp_throughput_bps"),
+        ("jain_sending_rate", "tcp_sending_rate_bps"),
+    ):
+        index = jain(
+            np.stack(
+                [
+                    np.where(_active(flow, bins), table[of], np.nan)
+                    for flow, table in zip(flows, tables, strict=True)
+                ]
+            )
+        )
+        tables = [table.assign(**{name: index}) for table in tables]
+    return pd.concat(tables, ignore_index=True)
+
+
+def _of_flow(flow: ObservedFlow, bins: Bins) -> pd.DataFrame:
+    sent, received = flow.sent, flow.received
+    starts = bins.edges_utc_ns[:-1]
+    columns: dict[str, object] = {
+        "utc_ns": starts,
+        "t_s": (starts - bins.start_utc_ns) / 1e9,
+        "flow": flow.flow.id,
+        "cc": flow.flow.cc_read_back or flow.flow.cc,
+        "direction": flow.flow.direction,
+        "tcp_sending_rate_bps": bins.rates_bps(sent.utc_ns, sent.ip_bytes),
+        "tcp_throughput_bps": bins.rates_bps(received.utc_ns, received.payload_bytes),
+        "tcp_throughput_ip_bps": bins.rates_bps(received.utc_ns, received.ip_bytes),
+        "tcp_goodput_bps": bins.rates_bps(*flow.delivered),
+    }
+    return pd.DataFrame(columns | (_tcp_only(flow, bins) if flow.is_tcp else {}))
+
+
+def _tcp_only(flow: ObservedFlow, bins: Bins) -> dict[str, Float]:
+    rtt, owd = flow.rtt, flow.one_way_delay
+    by_sequence = flow.rtt_by_sequence
+
+    def count(events: Events) -> Float:
+        return bins.sums(events.utc_ns, events.count)
+
+    return {
+        "tcp_rtt_ms": bins.means(rtt.utc_ns, rtt.value_ms),
+        "tcp_rtt_p95_ms": bins.percentiles(rtt.utc_ns, rtt.value_ms, 95),
+        "tcp_rtt_count": bins.counts(rtt.utc_ns),
+        "tcp_rtt_seq_ms": bins.means(by_sequence.utc_ns, by_sequence.value_ms),
+        "tcp_owd_ms": bins.means(owd.utc_ns, owd.value_ms),
+        "tcp_retransmissions_count": count(flow.retransmissions),
+        "tcp_lost_before_link_count": count(flow.lost_before_link),
+        "tcp_lost_in_link_count": count(flow.lost_in_link),
+        "tcp_reordered_count": count(flow.reordered),
+        "tcp_inflight_bytes": inflight_bytes(bins, flow.sent, flow.acks),
+    }
+
+
+def _last(flow: ObservedFlow) -> int:
+    received = int(flow.received.utc_ns[-1]) if len(flow.received) else 0
+    return max(int(flow.sent.utc_ns[-1]), received)
+
+
+def _active(flow: ObservedFlow, bins: Bins) -> np.ndarray:  # type: ignore[type-arg]
+    """Bins between a flow's first payload packet sent and its last one received."""
+    starts = bins.edges_utc_ns[:-1]
+    return (starts + bins.width_ns > flow.sent.utc_ns[0]) & (starts <= _last(flow))

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A flow as both captures show it: every observation that the tables are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ddu.errors import UnreadableInput
+from ddu.readers.segments import SplitCapture
+from ddu.run.load import Recording, endpoints
+from ddu.run.manifest import Flow
+from ddu.tables.bins import Int
+from ddu.transport import loss
+from ddu.transport.delay import one_way_delay
+from ddu.transport.goodput import delivered_in_order
+from ddu.transport.rtt import Samples, rtt_by_sequence, rtt_by_timestamps
+from ddu.transport.segments import Segments
+
+
+@dataclass(frozen=True)
+class ObservedFlow:
+    """One data flow; TCP-only metrics are empty for UDP."""
+
+    flow: Flow
+    is_tcp: bool
+    sent: Segments
+    """Payload packets in the sender's capture."""
+    acks: Segments
+    """Packets with the ACK flag from the receiver, in the sender's capture."""
+    received: Segments
+    """Payload packets in the receiver's capture."""
+    receiver_acks: Segments
+
+    @cached_property
+    def resent(self) -> tuple[Int, Int]:
+        return loss.resent_ranges(self.sent)
+
+    @cached_property
+    def rtt(self) -> Samples:
+        return rtt_by_timestamps(self.sent, self.acks)
+
+    @cached_property
+    def rtt_by_sequence(self) -> Samples:
+        return rtt_by_sequence(self.sent, self.acks, self.resent)
+
+    @cached_property
+    def one_way_delay(self) -> Samples:
+        return one_way_delay(self.sent, self.received, self.resent)
+
+    @cached_property
+    def delivered(self) -> tuple[Int, Int]:
+        if self.is_tcp:
+            return delivered_in_order(self.received, self.receiver_acks)
+        return self.received.utc_ns, self.received.payload_bytes
+
+    @cached_property
+    def retransmissions(self) -> loss.Events:
+        return loss.retransmissions(self.sent)
+
+    @cached_property
+    def lost_before_link(self) -> loss.Events:
+        return loss.lost_before_link(self.sent)
+
+    @cached_property
+    def lost_in_link(self) -> loss.Events:
+        return loss.lost_in_link(self.sent, self.received)
+
+    @cached_property
+    def reordered(self) -> loss.Events:
+        return loss.reordered(self.received, self.resent)
+
+
+def observe(run: Recording) -> list[ObservedFlow]:
+    """The data flows that sent payload, in the manifest's order; others are told in `faults`.
+
+    Raises UnreadableInput when none did.
+    """
+    flows = []
+    for flow in run.manifest.flows:
+        observed = _observe(run, flow)
+        if observed is None:
+            run.faults.append(f"Flow {flow.id}: no payload packet in the captures.")
+        else:
+            flows.append(observed)
+    if not flows:
+        files = " and ".join(capture.file.name for capture in run.captures.values())
+        raise UnreadableInput(
+            run.raw, f"none of the run's flows has a payload packet in {files}", "was it captured?"
+        )
+    return flows
+
+
+def _observe(run: Recording, flow: Flow) -> ObservedFlow | None:
+    tuple_ = endpoints(flow)
+    at_sender, at_receiver = run.captures.get(flow.sender.host), run.captures.get(flow.receiver.host)
+    if tuple_ is None or at_sender is None or at_receiver is None:
+        return None
+    src, sport, dst, dport = tuple_
+    data = at_sender.connection(src, sport, dst, dport)
+    back = at_sender.connection(dst, dport, src, sport)
+    if data is None:
+        return None
+    origin = at_sender.origin(data)
+    ack_origin = 0 if back is None else at_sender.origin(back)
+
+    def packets(capture: SplitCapture) -> tuple[Segments, Segments]:
+        forth = capture.segments(capture.connection(src, sport, dst, dport), origin, ack_origin)
+        returned = capture.segments(capture.connection(dst, dport, src, sport), ack_origin, origin)
+        return forth.with_payload, returned.with_ack
+
+    sent, acks = packets(at_sender)
+    received, receiver_acks = packets(at_receiver)
+    is_tcp = int(at_sender.connections["proto"][data]) == 6
+    return ObservedFlow(flow, is_tcp, sent, acks, received, receiver_acks) if len(sent) else None

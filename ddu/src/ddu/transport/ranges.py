@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranges of a byte stream: what lets packets be matched that offloads cut and merge differently."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ddu.tables.bins import Int
+
+
+def union(begin: Int, end: Int) -> tuple[Int, Int]:
+    """The same bytes as disjoint ranges in ascending order."""
+    keep = end > begin
+    begin, end = begin[keep], end[keep]
+    if not len(begin):
+        return begin, end
+    order = np.argsort(begin, kind="stable")
+    begin, reached = begin[order], np.maximum.accumulate(end[order])
+    opens = np.concatenate([[True], begin[1:] > reached[:-1]])
+    closes = np.concatenate([opens[1:], [True]])
+    return begin[opens], reached[closes]
+
+
+def contains(ranges: tuple[Int, Int], byte: Int) -> npt.NDArray[np.bool_]:
+    """Whether each byte lies in one of the disjoint ascending ranges."""
+    begin, end = ranges
+    if not len(begin):
+        return np.zeros(len(byte), dtype=bool)
+    index = np.searchsorted(begin, byte, side="right") - 1
+    inside: npt.NDArray[np.bool_] = (index >= 0) & (byte < end[np.maximum(index, 0)])
+    return inside
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Packets cut at every boundary that any of them has, so that pieces are equal or disjoint.
+
+    `cuts` are the boundaries; piece i is [cuts[i], cuts[i+1]). `packet` and `piece` list, in the
+    order of capture, which packet carried which piece.
+    """
+
+    cuts: Int
+    packet: Int
+    piece: Int
+
+    @property
+    def sizes(self) -> Int:
+        return np.diff(self.cuts)
+
+
+def cut(begin: Int, end: Int, boundaries: Int) -> Pieces:
+    """Cut the packets' ranges at `boundaries`, which include the packets' own.
+
+    As many pieces as packets when nothing overlaps, so that time and memory stay linear.
+    """
+    first = np.searchsorted(boundaries, begin)
+    count = np.searchsorted(boundaries, end) - first
+    packet = np.repeat(np.arange(len(begin), dtype=np.int64), count)
+    start_of_packet = np.cumsum(count) - count
+    within = np.arange(len(packet), dtype=np.int64) - start_of_packet[packet]
+    return Pieces(boundaries, packet, first[packet] + within)
