@@ -2,8 +2,8 @@
 //! Settings and counters of a network interface (netdevice(7)), from outside of its namespace if need be.
 
 use std::fs::File;
-use std::io::{Read, Seek};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 
 use anyhow::{Context, Result, ensure};
 use nix::libc::{self, ifreq};
@@ -19,13 +19,16 @@ mod ioctl {
     nix::ioctl_write_ptr_bad!(set_txqueuelen, libc::SIOCSIFTXQLEN, ifreq);
 }
 
+/// About 120 bytes a line: enough for some 500 interfaces; those beyond are not seen.
+const STATISTICS_BYTES: usize = 65_536;
+
 /// An interface of the network namespace in which this was made.
 #[derive(Debug)]
 pub struct Interface {
     name: String,
     socket: OwnedFd,
     statistics: File,
-    text: String,
+    text: Box<[u8]>,
 }
 
 impl Interface {
@@ -39,7 +42,7 @@ impl Interface {
             name: name.into(),
             socket,
             statistics,
-            text: String::new(),
+            text: vec![0; STATISTICS_BYTES].into(),
         })
     }
 
@@ -114,14 +117,22 @@ impl Interface {
 
     /// Packets that the kernel meant to send through it and dropped.
     pub fn transmit_dropped_count(&mut self) -> Result<u64> {
-        self.text.clear();
-        self.statistics
-            .rewind()
-            .context("rewinding /proc/net/dev")?;
-        self.statistics
-            .read_to_string(&mut self.text)
-            .context("reading /proc/net/dev")?;
-        transmit_drops(&self.text, &self.name)
+        let context = "reading /proc/net/dev";
+        let mut filled = 0;
+        loop {
+            // The kernel gives a page at a time; none at the end.
+            let room = &mut self.text[filled..];
+            match self
+                .statistics
+                .read_at(room, filled as u64)
+                .context(context)?
+            {
+                0 => break,
+                read => filled += read,
+            }
+        }
+        let text = std::str::from_utf8(&self.text[..filled]).context(context)?;
+        transmit_drops(text, &self.name)
             .with_context(|| format!("device {} is not in /proc/net/dev any more", self.name))
     }
 }

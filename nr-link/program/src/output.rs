@@ -75,7 +75,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Creates the files, or empties them; their directory must exist.
+    /// Creates the files, or empties them; their directory must exist. The summary stays empty until the end.
     pub fn create(paths: &nr_link_model::config::Output) -> Result<Self> {
         File::create(&paths.summary).with_context(|| cannot_write(&paths.summary))?;
         let mac = Table::create(&paths.mac, CSV_HEADER)?;

@@ -4,9 +4,12 @@
 use hdrhistogram::Histogram;
 use nr_link_model::{Direction, Nanos};
 
-/// Lateness is kept to three digits up to a minute.
-fn histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, 60_000_000_000, 3).expect("constant bounds")
+/// Lateness is kept in tenths of a microsecond, to two digits, up to a minute: small enough to clear every interval.
+const TICK_NS: u64 = 100;
+const LONGEST_NS: u64 = 60_000_000_000;
+
+fn histogram() -> Histogram<u32> {
+    Histogram::new_with_bounds(1, LONGEST_NS / TICK_NS, 2).expect("constant bounds")
 }
 
 /// What is counted since the start of the link.
@@ -23,7 +26,7 @@ pub struct Counters {
 /// What happened in one interval.
 #[derive(Debug)]
 struct Interval {
-    lateness: Histogram<u64>,
+    lateness: Histogram<u32>,
     delivered_bytes: [u64; 2],
     backlog_packets: u64,
 }
@@ -58,7 +61,7 @@ pub struct Trust {
     slot_ns: Nanos,
     counters: Counters,
     interval: Interval,
-    whole_run: Histogram<u64>,
+    whole_run: Histogram<u32>,
 }
 
 impl Trust {
@@ -83,7 +86,9 @@ impl Trust {
         let Some(late_ns) = now.checked_sub(deadline) else {
             return;
         };
-        self.interval.lateness.saturating_record(late_ns.max(1));
+        let ticks = late_ns.div_ceil(TICK_NS).max(1);
+        self.interval.lateness.saturating_record(ticks);
+        self.whole_run.saturating_record(ticks);
         self.counters.overruns += late_ns / self.slot_ns;
     }
 
@@ -106,9 +111,6 @@ impl Trust {
     /// Ends the interval.
     pub fn end_interval(&mut self) -> Observed {
         let lateness = quantiles(&self.interval.lateness);
-        self.whole_run
-            .add(&self.interval.lateness)
-            .expect("equal bounds");
         self.interval.lateness.reset();
         Observed {
             lateness,
@@ -118,17 +120,17 @@ impl Trust {
         }
     }
 
-    /// Of all intervals that have ended.
+    /// Since the start.
     pub fn whole_run(&self) -> (Option<Lateness>, Counters) {
         (quantiles(&self.whole_run), self.counters)
     }
 }
 
-fn quantiles(lateness: &Histogram<u64>) -> Option<Lateness> {
+fn quantiles(lateness: &Histogram<u32>) -> Option<Lateness> {
     (!lateness.is_empty()).then(|| Lateness {
-        p50_ns: lateness.value_at_quantile(0.5),
-        p99_ns: lateness.value_at_quantile(0.99),
-        max_ns: lateness.max(),
+        p50_ns: TICK_NS * lateness.value_at_quantile(0.5),
+        p99_ns: TICK_NS * lateness.value_at_quantile(0.99),
+        max_ns: TICK_NS * lateness.max(),
     })
 }
 
@@ -148,14 +150,8 @@ mod tests {
         let observed = trust.end_interval();
         assert_eq!(observed.counters.overruns, 3);
         let lateness = observed.lateness.unwrap();
-        assert!(
-            (lateness.p50_ns as f64 / 20_000.0 - 1.0).abs() < 1e-3,
-            "{lateness:?}"
-        );
-        assert!(
-            (lateness.max_ns as f64 / 1_500_001.0 - 1.0).abs() < 1e-3,
-            "{lateness:?}"
-        );
+        assert_eq!(lateness.p50_ns, 20_000);
+        assert!(lateness.max_ns.abs_diff(1_500_001) < 15_000, "{lateness:?}"); // two digits
     }
 
     #[test]

@@ -262,3 +262,43 @@ fn without_rights_it_says_what_it_needs() {
         "{message}"
     );
 }
+
+#[test]
+fn check_needs_no_rights_and_refuses_what_the_standard_does_not_have() {
+    let testbed_free = tempfile::tempdir().unwrap();
+    let config = testbed::write_config(testbed_free.path(), 106, 1.0, ["a", "b"]);
+    let check = || {
+        Command::new(env!("CARGO_BIN_EXE_nr-link"))
+            .args(["check", "--config"])
+            .arg(&config)
+            .output()
+            .unwrap()
+    };
+    let resolved = check();
+    assert!(
+        resolved.status.success(),
+        "{}",
+        String::from_utf8_lossy(&resolved.stderr)
+    );
+    assert!(String::from_utf8_lossy(&resolved.stdout).contains("prb: 106"));
+    let text = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(&config, text.replace("prb: 106", "prb: 107")).unwrap();
+    let message = refusal(&check());
+    assert!(
+        message.contains("link.yaml") && message.contains("107"),
+        "{message}"
+    );
+}
+
+#[test]
+fn the_selftest_tells_lateness_and_crossing_rate() {
+    needs_a_testbed!();
+    let output = Command::new(env!("CARGO_BIN_EXE_nr-link"))
+        .args(["selftest", "--seconds", "1"])
+        .output()
+        .unwrap();
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(told["slots"].as_u64().unwrap() >= 2000);
+    assert!(told["lateness_p99_us"].as_f64() >= told["lateness_p50_us"].as_f64());
+    assert!(told["crossing_gbps_per_core"].as_f64().unwrap() > 0.0);
+}

@@ -71,39 +71,9 @@ impl Testbed {
         testbed
     }
 
-    /// Writes link.yaml and its scenario, a static channel; `prb` and queue as given.
+    /// Writes link.yaml for this testbed's namespaces.
     pub fn configure(&self, prb: u16, delay_ms: f64) -> PathBuf {
-        let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rf-scenarios/static.yaml");
-        let config = self.folder.path().join("link.yaml");
-        let (server, ue, scenario) = (&self.server, &self.ue, scenario.display());
-        let text = format!(
-            "schema: nr-link/1
-seed: 1
-mtu_bytes: 1500
-radio:
-  carrier_ghz: 3.6
-  numerology: 1
-  prb: {prb}
-  duplex: {{tdd: {{pattern: DDDDDDDSUU, special: {{dl_symbols: 6, ul_symbols: 4}}}}}}
-  layers: {{dl: 1, ul: 1}}
-  mcs_table: 64qam
-  link_adaptation: {{olla: {{bler_target: 0.1}}}}
-scenario: {scenario}
-path:
-  dl: {{delay_ms: {delay_ms}, loss_ratio: 0.0}}
-  ul: {{delay_ms: {delay_ms}, loss_ratio: 0.0}}
-queue:
-  dl: {{packets: 3200}}
-  ul: {{packets: 3200}}
-samples: {{interval_ms: 10}}
-devices:
-  core: {{name: n6, netns: {server}}}
-  ue: [{{name: ue1, netns: {ue}}}]
-output: {{mac: mac.csv, link: link.csv, summary: link-summary.json}}
-"
-        );
-        std::fs::write(&config, text).unwrap();
-        config
+        write_config(self.folder.path(), prb, delay_ms, [&self.server, &self.ue])
     }
 
     /// Starts nr-link, waits until traffic can flow, and gives the devices their addresses.
@@ -255,4 +225,39 @@ fn run(program: &str, arguments: &[&str]) -> String {
         arguments.join(" ")
     );
     String::from_utf8(output.stdout).unwrap()
+}
+
+/// Writes link.yaml: a static channel, one UE.
+pub fn write_config(folder: &Path, prb: u16, delay_ms: f64, [server, ue]: [&str; 2]) -> PathBuf {
+    let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rf-scenarios/static.yaml");
+    let config = folder.join("link.yaml");
+    let scenario = scenario.display();
+    let text = format!(
+        "schema: nr-link/1
+seed: 1
+mtu_bytes: 1500
+radio:
+  carrier_ghz: 3.6
+  numerology: 1
+  prb: {prb}
+  duplex: {{tdd: {{pattern: DDDDDDDSUU, special: {{dl_symbols: 6, ul_symbols: 4}}}}}}
+  layers: {{dl: 1, ul: 1}}
+  mcs_table: 64qam
+  link_adaptation: {{olla: {{bler_target: 0.1}}}}
+scenario: {scenario}
+path:
+  dl: {{delay_ms: {delay_ms}, loss_ratio: 0.0}}
+  ul: {{delay_ms: {delay_ms}, loss_ratio: 0.0}}
+queue:
+  dl: {{packets: 3200}}
+  ul: {{packets: 3200}}
+samples: {{interval_ms: 10}}
+devices:
+  core: {{name: n6, netns: {server}}}
+  ue: [{{name: ue1, netns: {ue}}}]
+output: {{mac: mac.csv, link: link.csv, summary: link-summary.json}}
+"
+    );
+    std::fs::write(&config, text).unwrap();
+    config
 }
