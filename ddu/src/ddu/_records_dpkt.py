@@ -48,7 +48,7 @@ class Records:
 
     def _pcap(self, content: bytes, magic: int) -> Iterator[Record]:
         header_class = pcap.MAGIC_TO_PKT_HDR[magic]
-        is_little = header_class.__byte_order__ == "<"
+        is_little = header_class in (pcap.LEPktHdr, pcap.LEPktModHdr)
         file = (pcap.LEFileHdr if is_little else pcap.FileHdr)(content[:24])
         unit_ns = 1 if file.magic == pcap.TCPDUMP_MAGIC_NANO else 1000
         at, header_bytes = 24, header_class.__hdr_len__
