@@ -46,7 +46,7 @@ pub(crate) enum Content {
 
 #[derive(Debug, Clone, Copy)]
 enum Message {
-    Request,
+    Request { slot: u64 },
     Status { slot: u64, bytes: u64 },
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct BufferStatus {
     messages: Timeline<Message>,
     /// Bytes that the gNB believes the UE has left, beyond what is granted.
     believed: u64,
-    /// Slot of the newest report.
+    /// Reports of slots before this one are out of date.
     newest: u64,
     /// Granted for new blocks: slot and bytes.
     granted: VecDeque<(u64, u64)>,
@@ -71,10 +71,10 @@ impl BufferStatus {
         !self.announced
     }
 
-    /// The UE sends a scheduling request, which the gNB knows from slot `known` on.
-    pub fn request(&mut self, known: u64) {
+    /// The UE sends a scheduling request in `slot`, which the gNB knows from slot `known` on.
+    pub fn request(&mut self, slot: u64, known: u64) {
         self.announced = true;
-        self.messages.push(known, Message::Request);
+        self.messages.push(known, Message::Request { slot });
     }
 
     /// The UE built a block that says it has `bytes` left.
@@ -102,7 +102,12 @@ impl BufferStatus {
 
     fn read(&mut self, message: Message) {
         match message {
-            Message::Request => self.believed = self.believed.max(GRANT_ON_REQUEST_BYTES),
+            Message::Request { slot } => {
+                // A block of this slot or before that HARQ brings later was built without what is
+                // asked for now: its "nothing left" must not silence the request.
+                self.newest = self.newest.max(slot + 1);
+                self.believed = self.believed.max(GRANT_ON_REQUEST_BYTES);
+            }
             Message::Status { slot, .. } if slot < self.newest => {}
             Message::Status { slot, bytes } => {
                 self.newest = slot;
@@ -122,5 +127,19 @@ impl BufferStatus {
     /// Whether nothing is on its way and nothing is believed to wait.
     pub fn is_idle(&self) -> bool {
         self.messages.is_empty() && self.believed == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_outlives_the_report_of_a_block_that_was_built_before_it() {
+        let mut status = BufferStatus::default();
+        status.announce(0); // the block of slot 8 says "nothing left", and fails
+        status.request(8, 10);
+        status.report(8, 0, 12); // its retransmission arrives behind the request
+        assert_eq!(status.believed(12), GRANT_ON_REQUEST_BYTES);
     }
 }

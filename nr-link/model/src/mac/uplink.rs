@@ -111,7 +111,8 @@ impl<T> Ue<T> {
         if self.buffer_status.unannounced()
             && self.ul.rlc.backlog_bytes(cell.timing.start(slot)) > 0
         {
-            self.buffer_status.request(cell.timing.used_by_gnb(slot));
+            self.buffer_status
+                .request(slot, cell.timing.used_by_gnb(slot));
         }
     }
 
