@@ -31,8 +31,7 @@ def cross_checks(run: Recording, flows: Sequence[ObservedFlow], aligned: pd.Data
     counter = f"mac_{first.direction}_sdu_bytes"
     mac = None if run.mac is None or counter not in run.mac else _last(run.mac, counter)
     receiver = run.captures[first.receiver.host].total_ip_bytes(first.receiver.address)
-    said = [received_bytes(run.raw, flow.flow.id) for flow in flows]
-    iperf3 = sum(count for count in said if count is not None) if None not in said else None
+    iperf3, captured = _by_iperf3(run, flows)
     integral = float(aligned["tcp_throughput_bps"].sum() * width_s / 8)
     return {
         "mac_sdu_bytes": mac,
@@ -40,8 +39,45 @@ def cross_checks(run: Recording, flows: Sequence[ObservedFlow], aligned: pd.Data
         "mac_to_receiver_ratio": mac / receiver if mac is not None and receiver else None,
         "iperf3_receiver_bytes": iperf3,
         "aligned_payload_bytes": round(integral),
-        "aligned_to_iperf3_ratio": integral / iperf3 if iperf3 else None,
+        "captured_until_iperf3_stopped_bytes": captured,
+        "captured_to_iperf3_ratio": captured / iperf3 if captured is not None and iperf3 else None,
     }
+
+
+def _by_iperf3(run: Recording, flows: Sequence[ObservedFlow]) -> tuple[int | None, int | None]:
+    """Payload that iperf3's receivers counted, and that the capture had when they stopped to count.
+
+    What is still queued when the test ends arrives later: in the tables, but not in iperf3's sum.
+    """
+    said, captured = 0, 0
+    for flow in flows:
+        count, stop = received_bytes(run.raw, flow.flow.id), _stopped_counting_utc_ns(run, flow)
+        if count is None or stop is None:
+            return None, None
+        said += count
+        captured += int(flow.received.payload_bytes[flow.received.utc_ns <= stop].sum())
+    return said, captured
+
+
+def _stopped_counting_utc_ns(run: Recording, flow: ObservedFlow) -> int | None:
+    """When the receiver read iperf3's TEST_END: the sender's first message of one byte, a state,
+    on the control connection."""
+    sender, receiver = flow.flow.sender, flow.flow.receiver
+    capture = run.captures[receiver.host]
+    rows = capture.connections
+    control = rows[
+        (rows["src"] == sender.address)
+        & (rows["dst"] == receiver.address)
+        & (rows["dport"] == (flow.flow.control_port or receiver.port))
+        & (rows["sport"] != sender.port)
+        & (rows["proto"] == 6)
+    ]
+    for connection in control.index:
+        packets = capture.segments(int(connection), 0, 0)
+        states = packets.utc_ns[packets.payload_bytes == 1]
+        if len(states):
+            return int(states[0])
+    return None
 
 
 def verdict(run: Recording, checks: dict[str, Any]) -> tuple[str, list[str]]:
@@ -79,6 +115,11 @@ def _of_checks(checks: dict[str, Any]) -> list[tuple[str, str]]:
     elif crossing is not None and abs(crossing - 1) > MAC_TOLERANCE:
         found.append(
             ("degraded", f"The MAC's bytes are {crossing:.4f} of the receiver capture's bytes.")
+        )
+    counted = checks["captured_to_iperf3_ratio"]
+    if counted is not None and abs(counted - 1) > IPERF3_TOLERANCE:
+        found.append(
+            ("degraded", f"The capture's payload is {counted:.4f} of what iperf3's receiver read.")
         )
     return found
 

@@ -40,9 +40,8 @@ class Bins:
         """Sum of the values observed in each bin; 0 where there were none."""
         index = (utc_ns - self.start_utc_ns) // self.width_ns
         inside = (index >= 0) & (index < self.count)
-        return np.bincount(
-            index[inside], weights=values[inside].astype(np.float64), minlength=self.count
-        )
+        weights = values[inside].astype(np.float64)
+        return np.bincount(index[inside], weights, minlength=self.count).astype(np.float64)
 
     def counts(self, utc_ns: Int) -> Float:
         return self.sums(utc_ns, np.ones(len(utc_ns)))

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures as SVG, for papers and for print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ddu.report.palette import GRID, INK, MUTED, RADIO, colour_of
+from ddu.report.panels import Panel, shown
+
+_STYLE: dict[str, Any] = {
+    "font.size": 9,
+    "font.family": "sans-serif",
+    "axes.edgecolor": MUTED,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "svg.hashsalt": "ddu",
+}
+_METADATA = {"Date": None, "Creator": "ddu"}
+
+
+def write_figures(directory: Path, tables: dict[str, pd.DataFrame], way: str) -> list[Path]:
+    """Writes every figure that the run has data for."""
+    directory.mkdir()
+    aligned = tables["aligned"]
+    made = {
+        "timeline": timeline(aligned, way),
+        "radio-cdf": radio_cdf(tables.get("mac"), way),
+        "rtt-throughput": rtt_throughput(aligned),
+        "mac-transport": mac_transport(aligned, way),
+    }
+    files = []
+    for name, figure in made.items():
+        if figure is not None:
+            file = directory / f"{name}.svg"
+            with mpl.rc_context(_STYLE):
+                figure.savefig(file, metadata=_METADATA)
+            files.append(file)
+    return files
+
+
+def timeline(aligned: pd.DataFrame, way: str) -> Figure:
+    """Every layer under each other on one time axis."""
+    panels = shown(aligned.columns, way)
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(8, 1.25 * len(panels)), layout="constrained")
+        axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+        for axis, (panel, column) in zip(axes, panels, strict=True):
+            _draw(axis, aligned, panel, column)
+        axes[0].legend(loc="upper right", fontsize=8, frameon=False, ncols=4)
+        axes[-1].set_xlabel("time since the first payload packet (s)")
+        figure.align_ylabels(axes)
+    return figure
+
+
+def radio_cdf(mac: pd.DataFrame | None, way: str) -> Figure | None:
+    """CDF of RSRP and SINR over the intervals of the run."""
+    if mac is None:
+        return None
+    sinr = "mac_sinr_db" if way == "dl" else "mac_ul_snr_db"
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(8, 3), layout="constrained")
+        axes = figure.subplots(1, 2, sharey=True)
+        for axis, name, label in zip(
+            axes, ("mac_rsrp_dbm", sinr), ("RSRP (dBm)", "SINR (dB)"), strict=True
+        ):
+            values = np.sort(_numbers(mac, name))
+            values = values[~np.isnan(values)]
+            axis.plot(values, np.arange(1, len(values) + 1) / max(len(values), 1), color=RADIO)
+            axis.set_xlabel(label)
+        axes[0].set_ylabel("share of intervals")
+    return figure
+
+
+def rtt_throughput(aligned: pd.DataFrame) -> Figure | None:
+    """RTT against throughput, per flow: its bins, their mean and the mean's 95 % interval."""
+    if "tcp_rtt_ms" not in aligned:
+        return None
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(8, 4), layout="constrained")
+        axis = figure.subplots()
+        for (name, cc), rows in aligned.groupby(["flow", "cc"], sort=False):
+            _with_interval(axis, rows.dropna(subset=["tcp_rtt_ms"]), f"{cc} ({name})", str(cc))
+        axis.set_xlabel("RTT (ms)")
+        axis.set_ylabel("throughput (Mbit/s)")
+        axis.legend(frameon=False)
+    return figure
+
+
+def mac_transport(aligned: pd.DataFrame, way: str) -> Figure | None:
+    """MAC against transport, one dot a bin (Hercules, figure 4)."""
+    pairs = [
+        ("tcp_throughput_bps", 1e-6, "throughput (Mbit/s)", f"mac_{way}_bler_ratio", 100, "BLER (%)"),
+        ("tcp_cwnd_bytes", 1e-3, "cwnd (kB)", f"mac_{way}_mcs", 1, "MCS"),
+        ("tcp_rtt_ms", 1, "RTT (ms)", f"mac_{way}_rlc_queue_bytes", 1e-3, "RLC queue (kB)"),
+        ("tcp_throughput_bps", 1e-6, "throughput (Mbit/s)", "mac_rsrp_dbm", 1, "RSRP (dBm)"),
+        ("tcp_rtt_ms", 1, "RTT (ms)", f"mac_{way}_mcs", 1, "MCS"),
+        ("tcp_throughput_bps", 1e-6, "throughput (Mbit/s)", f"mac_{way}_capacity_bps", 1e-6,
+         "MAC capacity (Mbit/s)"),
+    ]  # fmt: skip
+    pairs = [pair for pair in pairs if pair[0] in aligned and pair[3] in aligned]
+    if not pairs:
+        return None
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(8, 5), layout="constrained")
+        axes = figure.subplots(2, 3).ravel()
+        for axis, (x, x_scale, x_label, y, y_scale, y_label) in zip(axes, pairs, strict=False):
+            for cc, rows in aligned.groupby("cc", sort=False):
+                axis.plot(_numbers(rows, x) * x_scale, _numbers(rows, y) * y_scale, ".",
+                          markersize=2.5, alpha=0.4, color=colour_of(str(cc)), rasterized=True)  # fmt: skip
+            axis.set(xlabel=x_label, ylabel=y_label)
+        for axis in axes[len(pairs) :]:
+            axis.remove()
+    return figure
+
+
+def _draw(axis: Axes, aligned: pd.DataFrame, panel: Panel, column: str) -> None:
+    if panel.per_flow:
+        for (name, cc), rows in aligned.groupby(["flow", "cc"], sort=False):
+            values = _numbers(rows, column) * panel.scale
+            style = {"linestyle": "none", "marker": "."} if panel.as_dots else {"linewidth": 0.9}
+            if panel.as_dots:
+                values = np.where(values > 0, values, np.nan)
+            axis.plot(rows["t_s"], values, color=colour_of(str(cc)), label=f"{cc} ({name})", **style)
+        if panel.total and aligned["flow"].nunique() > 1:
+            total = aligned.groupby("t_s")[column].sum() * panel.scale
+            axis.plot(total.index, total, color=INK, linewidth=0.9, label="total")
+    else:
+        rows = aligned[aligned["flow"] == aligned["flow"].iloc[0]]
+        axis.plot(rows["t_s"], _numbers(rows, column) * panel.scale, color=RADIO, linewidth=0.9)
+    if panel.unit != "dBm":
+        axis.set_ylim(bottom=0)
+    axis.set_ylabel(f"{panel.title}\n({panel.unit})" if panel.unit else panel.title, fontsize=8)
+
+
+def _with_interval(axis: Axes, rows: pd.DataFrame, label: str, cc: str) -> None:
+    rtt, rate = _numbers(rows, "tcp_rtt_ms"), _numbers(rows, "tcp_throughput_bps") * 1e-6
+    if len(rows) < 2:
+        return
+    colour = colour_of(cc)
+    axis.plot(rtt, rate, ".", markersize=3, alpha=0.25, color=colour, rasterized=True)
+    axis.errorbar(rtt.mean(), rate.mean(), xerr=_half_width(rtt), yerr=_half_width(rate), fmt="o",
+                  color=colour, markeredgecolor="white", capsize=3, label=label)  # fmt: skip
+
+
+def _half_width(values: np.ndarray) -> float:  # type: ignore[type-arg]
+    """Half of the mean's 95 % interval, from 20 batch means: neighbouring bins are not independent."""
+    batches = np.array([batch.mean() for batch in np.array_split(values, 20) if len(batch)])
+    student_t_19 = 2.093
+    return float(student_t_19 * batches.std(ddof=1) / np.sqrt(len(batches)))
+
+
+def _numbers(rows: pd.DataFrame, name: str) -> np.ndarray:  # type: ignore[type-arg]
+    return rows[name].to_numpy(dtype="float64", na_value=np.nan)
