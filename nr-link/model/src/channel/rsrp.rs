@@ -8,10 +8,11 @@ use super::fading::Multipath;
 use super::level::Levels;
 use super::motion::Odometer;
 use super::ticks::{Place, Ticks};
-use crate::radio::decibel::{from_ratio, to_ratio};
+use crate::radio::decibel::from_ratio;
 
 /// With filterCoefficient k = 4, the default, layer 3 forgets half (a = 1/2^(k/4)) in each
-/// measurement period (TS 38.331 clause 5.5.3.2), and that is 200 ms (TS 38.133 clause 9.2.5).
+/// measurement period (TS 38.331 clause 5.5.3.2, in dB as there), and that is 200 ms (TS 38.133
+/// clause 9.2.5).
 const HALF_LIFE_S: f64 = 0.200;
 
 /// One filtered measurement a tick, dBm.
@@ -20,26 +21,24 @@ pub(super) struct RsrpMeter(Vec<f32>);
 
 impl RsrpMeter {
     pub fn new(ticks: &Ticks, odometer: &Odometer, levels: &Levels, multipath: &Multipath) -> Self {
-        let samples: Vec<f64> = levels
-            .signals_dbm()
-            .iter()
-            .zip(ticks.times_s())
+        let levels = levels.signals_dbm().iter().zip(ticks.times_s());
+        let samples_dbm: Vec<f64> = levels
             .map(|(level_dbm, t_s)| {
                 let faded = multipath.ssb_power(odometer.distance_m(t_s));
-                to_ratio(f64::from(*level_dbm)) * faded
+                (f64::from(*level_dbm) + from_ratio(faded)).max(SILENCE_DBM)
             })
             .collect();
         let memory = pow(0.5, ticks.tick_s() / HALF_LIFE_S);
         let start = if ticks.loops() {
-            settled(&samples, memory)
+            settled(&samples_dbm, memory)
         } else {
-            samples[0]
+            samples_dbm[0]
         };
-        let filter = |mean_mw: &mut f64, sample: &f64| {
-            *mean_mw = memory * *mean_mw + (1.0 - memory) * sample;
-            Some(from_ratio(*mean_mw).max(SILENCE_DBM) as f32)
+        let filter = |mean_dbm: &mut f64, sample_dbm: &f64| {
+            *mean_dbm = memory * *mean_dbm + (1.0 - memory) * sample_dbm;
+            Some(*mean_dbm as f32)
         };
-        Self(samples.iter().scan(start, filter).collect())
+        Self(samples_dbm.iter().scan(start, filter).collect())
     }
 
     /// The measurement that is valid at `place`.
