@@ -10,6 +10,7 @@ use nix::sys::socket::{
     socket,
 };
 
+use crate::families::Ipv6Sockets;
 use crate::pcap::{COOKED_BYTES, SNAPLEN_BYTES};
 use crate::port_filter::port_filter;
 
@@ -36,6 +37,7 @@ const ANSWER_BYTES: usize = 32_768;
 pub struct InetDiag {
     socket: OwnedFd,
     requests: [Vec<u8>; 2],
+    ipv6: Ipv6Sockets,
     answer: Vec<u8>,
 }
 
@@ -57,13 +59,15 @@ impl InetDiag {
         Ok(Self {
             socket,
             requests,
+            ipv6: Ipv6Sockets::open(),
             answer,
         })
     }
 
-    /// Asks for both families; `keep` gets each whole answer (several, if one does not fit a record).
+    /// Asks for both families, or IPv4 alone where there is no IPv6 socket; `keep` gets each whole answer (several, if one does not fit a record).
     pub fn dump(&mut self, mut keep: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        for request in &self.requests {
+        let families = if self.ipv6.any() { 2 } else { 1 };
+        for request in &self.requests[..families] {
             send(self.socket.as_raw_fd(), request, MsgFlags::empty()).context("netlink send")?;
             let mut filled = 0;
             loop {
