@@ -76,6 +76,7 @@ impl Capture {
     ///
     /// # Errors
     /// The file cannot be read, or is damaged at a place that is told.
+    #[inline]
     pub fn next_record(&mut self) -> Result<Option<(Record, &[u8])>> {
         loop {
             let step = match &mut self.format {

@@ -12,7 +12,7 @@ use crate::flows::Numbers;
 use crate::packet::{Packet, Transport};
 use crate::sparse::Sparse;
 use crate::table::{Column, table};
-use crate::tcp::Tcp;
+use crate::tcp::{Options, Tcp};
 
 /// A batch of packets in the making.
 pub struct Columns {
@@ -135,18 +135,25 @@ impl Columns {
         self.frames.push(record, packet);
         self.network.push(packet, numbers);
         self.ports.push(packet.ports);
-        let (tcp, udp_payload_bytes) = match packet.transport {
+        let (tcp, udp_payload_bytes) = match &packet.transport {
             Transport::Tcp(tcp) => (Some(tcp), None),
-            Transport::Udp(payload_bytes, _) => (None, Some(payload_bytes)),
+            Transport::Udp(payload_bytes, _) => (None, Some(*payload_bytes)),
             Transport::Unknown => (None, None),
         };
-        self.tcp.push(tcp.as_ref());
+        self.tcp.push(tcp);
+        self.push_options(row, tcp.map(|tcp| &tcp.options));
         self.udp_payload_bytes.set(row, udp_payload_bytes);
         self.vlan.set(row, packet.vlan);
         self.gtp_teid.set(row, packet.gtp_teid);
+    }
 
-        let options = tcp.map(|tcp| tcp.options).unwrap_or_default();
-        self.timestamps.push(options.timestamps);
+    fn push_options(&mut self, row: usize, options: Option<&Options>) {
+        self.timestamps
+            .push(options.and_then(|options| options.timestamps));
+        let Some(options) = options else {
+            self.sack.append(false);
+            return;
+        };
         self.mss.set(row, options.mss);
         self.wscale.set(row, options.wscale);
         for (left, right) in &options.sack[..options.sack_count] {

@@ -65,6 +65,7 @@ pub struct Flows {
 
 impl Flows {
     /// Counts a packet.
+    #[inline]
     pub fn count(&mut self, utc_ns: i64, packet: &Packet) -> Numbers {
         let index = self.index(Key {
             version: packet.ip.version,
@@ -87,6 +88,7 @@ impl Flows {
     }
 
     /// Most packets belong to the flow of the packet before, or to its reverse: no hashing then.
+    #[inline]
     fn index(&mut self, key: Key) -> usize {
         if let Some(last) = self.flows.get(self.last) {
             if last.key == key {

@@ -50,6 +50,7 @@ pub struct Ip {
 /// Reads the header at the start of `packet`, which had `wire_bytes` when it was captured.
 ///
 /// None: not IP, malformed, or cut within the fixed header.
+#[inline]
 pub fn parse(packet: &[u8], wire_bytes: u32) -> Option<Ip> {
     match packet.first()? >> 4 {
         4 => parse_v4(packet, wire_bytes),
@@ -58,6 +59,7 @@ pub fn parse(packet: &[u8], wire_bytes: u32) -> Option<Ip> {
     }
 }
 
+#[inline]
 fn parse_v4(packet: &[u8], wire_bytes: u32) -> Option<Ip> {
     const FIXED_BYTES: usize = 20;
     const MORE_FRAGMENTS: u16 = 0x2000;

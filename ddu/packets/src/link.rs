@@ -64,6 +64,7 @@ pub fn not_known(link_type: u32) -> String {
 }
 
 /// None: no IP in it, or the frame ends before it.
+#[inline]
 pub fn ip_packet(link_type: u32, frame: &[u8]) -> Option<Link> {
     match link_type {
         LINKTYPE_ETHERNET => tagged(frame, 14, 12),

@@ -37,6 +37,7 @@ pub struct Packet<'a> {
 
 impl<'a> Packet<'a> {
     /// Reads a frame that had `wirelen` bytes. None: it has no IP packet with a whole header.
+    #[inline]
     pub fn parse(link_type: u32, frame: &'a [u8], wirelen: u32) -> Option<Self> {
         let link = link::ip_packet(link_type, frame)?;
         let wire_bytes = wirelen.saturating_sub(link.header_bytes as u32);
@@ -46,6 +47,7 @@ impl<'a> Packet<'a> {
         Some(packet)
     }
 
+    #[inline]
     fn parse_ip(bytes: &'a [u8], wire_bytes: u32) -> Option<Self> {
         let ip = ip::parse(bytes, wire_bytes)?;
         let mut packet = Self {
@@ -66,6 +68,7 @@ impl<'a> Packet<'a> {
         Some(packet)
     }
 
+    #[inline]
     fn parse_transport(&mut self, payload: &'a [u8], payload_bytes: u32) {
         if !matches!(self.ip.proto, ip::TCP | ip::UDP) {
             return;

@@ -45,6 +45,7 @@ impl Header {
         })
     }
 
+    #[inline]
     pub(crate) fn step(&self, source: &mut Source) -> Result<Step> {
         let Some(header) = source.peek(RECORD_HEADER_BYTES)? else {
             return Ok(Step::End);

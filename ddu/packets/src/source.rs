@@ -58,6 +58,7 @@ impl Source {
     /// The next `length` bytes without taking them; None if the stream ends before.
     ///
     /// A later call looks again: the file may have grown.
+    #[inline]
     pub fn peek(&mut self, length: usize) -> Result<Option<&[u8]>> {
         if self.window.len() - self.start < length {
             self.fill(length)?;
@@ -66,6 +67,7 @@ impl Source {
     }
 
     /// Takes `length` bytes that `peek` has shown.
+    #[inline]
     pub fn take(&mut self, length: usize) -> &[u8] {
         let taken = &self.window[self.start..self.start + length];
         self.start += length;

@@ -52,6 +52,7 @@ pub struct Options {
 /// Reads the header at the start of `segment`, of which `segment_bytes` were on the wire.
 ///
 /// None: cut within the fixed header, or malformed.
+#[inline]
 pub fn parse(segment: &[u8], segment_bytes: u32) -> Option<Tcp> {
     let fixed = segment.get(..FIXED_BYTES)?;
     let header_bytes = usize::from(fixed[12] >> 4) * 4;
@@ -71,6 +72,7 @@ pub fn parse(segment: &[u8], segment_bytes: u32) -> Option<Tcp> {
     })
 }
 
+#[inline]
 fn parse_options(mut rest: &[u8]) -> (Options, bool) {
     let mut options = Options::default();
     while let Some(&kind) = rest.first() {

@@ -84,7 +84,7 @@ def _row(path: Path, record: Record) -> Row | None:
     ip, vlan = _ip(path, record)
     if ip is None:
         return None
-    row = {
+    row: Row = {
         "utc_ns": record.utc_ns,
         "caplen": len(record.frame),
         "wirelen": record.wirelen,
