@@ -187,6 +187,11 @@ impl<T> Link<T> {
         self.next_slot
     }
 
+    /// How many UEs it has.
+    pub fn ues(&self) -> usize {
+        self.ues.len()
+    }
+
     /// Length of a slot.
     pub fn slot_length(&self) -> Nanos {
         self.cell.timing.slot

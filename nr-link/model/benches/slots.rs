@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The model alone: slots a second with 1, 8 and 64 UEs, saturated both ways and idle.
+
+use std::path::Path;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use nr_link_model::channel::Channel;
+use nr_link_model::scenario::Scenario;
+use nr_link_model::{Ecn, Link, Nanos, Packet, Port, ResolvedConfig};
+
+const MS: Nanos = 1_000_000;
+/// 200 slots of half a millisecond.
+const STEP: Nanos = 100 * MS;
+
+const SCENARIO: &str = "
+schema: rf-scenario/1
+name: bench
+summary: Four fading taps.
+sources: [chosen]
+license: Apache-2.0
+duration_s: 60
+radio:
+  ss_pbch_block_power_dbm: 0
+  level: {rsrp_dbm: -60}
+  noise: {sinr_db: 25}
+  mobility: {speed_mps: 3}
+  fading: {taps: [{delay_ns: 0, power_db: 0}, {delay_ns: 60, power_db: -3}, {delay_ns: 150, power_db: -6}, {delay_ns: 310, power_db: -9}]}
+";
+
+fn link(ues: usize) -> Link<()> {
+    let devices: Vec<_> = (0..ues).map(|ue| format!("{{name: ue{ue}}}")).collect();
+    let text =
+        include_str!("../tests/common/link.yaml").replace("{name: ue1}", &devices.join(", "));
+    let config = ResolvedConfig::parse(&text, Path::new("link.yaml")).expect("valid");
+    let scenario = Scenario::parse(SCENARIO, Path::new("bench.yaml")).expect("valid");
+    let channels = (0..ues as u64)
+        .map(|ue| Channel::new(&scenario, &config.grid(), ue).expect("playable"))
+        .collect();
+    Link::new(&config, channels).expect("a channel for each UE")
+}
+
+fn run(link: &mut Link<()>, now: &mut Nanos, packets_per_ms: usize) {
+    for _ in 0..STEP / MS {
+        for number in 0..packets_per_ms {
+            let ue = number % link.ues();
+            for from in [Port::Core { ue }, Port::Ue(ue)] {
+                let packet = Packet {
+                    bytes: 1500,
+                    ecn: Ecn::NotEct,
+                    payload: (),
+                };
+                link.enqueue(from, packet, *now);
+            }
+        }
+        *now += MS;
+        link.advance(*now);
+        while link.dequeue().is_some() {}
+    }
+    link.samples();
+}
+
+fn slots(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("slots");
+    group.sample_size(20);
+    group.throughput(Throughput::Elements(STEP / (MS / 2)));
+    for (load, packets_per_ms) in [("idle", 0), ("saturated", 64)] {
+        for ues in [1, 8, 64] {
+            let (mut link, mut now) = (link(ues), 0);
+            group.bench_function(BenchmarkId::new(load, ues), |bencher| {
+                bencher.iter(|| run(&mut link, &mut now, packets_per_ms));
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, slots);
+criterion_main!(benches);
