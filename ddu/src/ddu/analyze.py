@@ -63,7 +63,9 @@ def analysis_of(path: Path, bin_ns: int = BIN_NS, reader: Reader = "native") -> 
     return Analysis(tables, summarise(run, flows, aligned, mac, bins))
 
 
-def _sources(run: Recording, mac: pd.DataFrame | None, start_utc_ns: int) -> dict[str, pd.DataFrame]:
+def _sources(
+    run: Recording, mac: pd.DataFrame | None, start_utc_ns: int
+) -> dict[str, pd.DataFrame]:
     """The sources as tables of their own, on the run's clock."""
     found = {"mac": mac, "sockets": run.sockets, "cc": run.cc_trace}
     kept = {name: table for name, table in found.items() if table is not None}

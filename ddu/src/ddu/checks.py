@@ -20,8 +20,9 @@ CROSSING_SHARE = 0.5
 _RANK = {"valid": 0, "degraded": 1, "invalid": 2}
 
 
-def cross_checks(run: Recording, flows: Sequence[ObservedFlow], aligned: pd.DataFrame,
-                 width_s: float) -> dict[str, Any]:
+def cross_checks(
+    run: Recording, flows: Sequence[ObservedFlow], aligned: pd.DataFrame, width_s: float
+) -> dict[str, Any]:
     """Bytes by different witnesses; null where a witness is missing.
 
     The MAC's count is of the first flow's direction, from the link's start to its end, and so is

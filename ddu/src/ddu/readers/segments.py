@@ -16,10 +16,7 @@ from ddu.packets import Reader, read_packets
 from ddu.tables.bins import Int
 from ddu.transport.segments import SYN, Segments, unwrap
 
-COLUMNS = (
-    "utc_ns flow proto ip_version ip_bytes tcp_seq tcp_ack tcp_flags tcp_payload_bytes ts_val "
-    "ts_ecr udp_payload_bytes"
-).split()
+COLUMNS = ["utc_ns", "flow", "proto", "ip_version", "ip_bytes", "tcp_seq", "tcp_ack", "tcp_flags", "tcp_payload_bytes", "ts_val", "ts_ecr", "udp_payload_bytes"]
 
 
 class SplitCapture:

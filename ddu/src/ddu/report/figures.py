@@ -55,7 +55,7 @@ def write_figures(directory: Path, tables: dict[str, pd.DataFrame], way: str) ->
 
 def timeline(aligned: pd.DataFrame, way: str) -> Figure:
     """Every layer under each other on one time axis."""
-    panels = shown(aligned.columns, way)
+    panels = shown(aligned, way)
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(8, 1.25 * len(panels)), layout="constrained")
         axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
@@ -135,7 +135,9 @@ def _draw(axis: Axes, aligned: pd.DataFrame, panel: Panel, column: str) -> None:
             style = {"linestyle": "none", "marker": "."} if panel.as_dots else {"linewidth": 0.9}
             if panel.as_dots:
                 values = np.where(values > 0, values, np.nan)
-            axis.plot(rows["t_s"], values, color=colour_of(str(cc)), label=f"{cc} ({name})", **style)
+            axis.plot(
+                rows["t_s"], values, color=colour_of(str(cc)), label=f"{cc} ({name})", **style
+            )
         if panel.total and aligned["flow"].nunique() > 1:
             total = aligned.groupby("t_s")[column].sum() * panel.scale
             axis.plot(total.index, total, color=INK, linewidth=0.9, label="total")

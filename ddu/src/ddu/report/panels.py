@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pandas as pd
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -47,7 +49,9 @@ PANELS = (
 )  # fmt: skip
 
 
-def shown(columns: object, way: str) -> list[tuple[Panel, str]]:
-    """The panels that a table with these columns can show, with the column's name."""
+def shown(aligned: pd.DataFrame, way: str) -> list[tuple[Panel, str]]:
+    """The panels that this table has something for, with the column's name."""
     named = [(panel, panel.column.format(way=way)) for panel in PANELS]
-    return [(panel, name) for panel, name in named if name in columns]  # type: ignore[operator]
+    return [
+        (panel, name) for panel, name in named if name in aligned and aligned[name].notna().any()
+    ]

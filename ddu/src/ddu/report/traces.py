@@ -18,18 +18,19 @@ _PANEL_PX = 120
 
 def timeline(aligned: pd.DataFrame, way: str) -> dict[str, Any]:
     """`data` and `layout` for Plotly.newPlot."""
-    panels = shown(aligned.columns, way)
+    panels = shown(aligned, way)
     layout: dict[str, Any] = {
         "height": _PANEL_PX * len(panels) + 80,
-        "margin": {"l": 56, "r": 8, "t": 30, "b": 40},
+        "margin": {"l": 56, "r": 8, "t": 48, "b": 40},
         "font": {"family": "system-ui, sans-serif", "size": 11, "color": INK},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "hovermode": "x",
         "dragmode": "zoom",
-        "legend": {"orientation": "h", "y": 1.0, "yanchor": "bottom"},
+        "legend": {"orientation": "h", "y": 1.012, "yanchor": "bottom", "x": 1, "xanchor": "right"},
         "xaxis": {"title": {"text": "time since the first payload packet (s)"},
                   "gridcolor": GRID, "anchor": f"y{len(panels)}", "zeroline": False},
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "#9aa4b0", "activecolor": INK},
         "annotations": [],
     }  # fmt: skip
     data: list[dict[str, Any]] = []
@@ -37,14 +38,14 @@ def timeline(aligned: pd.DataFrame, way: str) -> dict[str, Any]:
         top, share = 1 - row / len(panels), 1 / len(panels)
         axis = "" if row == 0 else str(row + 1)
         layout[f"yaxis{axis}"] = {
-            "domain": [top - 0.72 * share, top - 0.02 * share],
+            "domain": [top - 0.96 * share, top - 0.28 * share],
             "gridcolor": GRID, "zeroline": False, "nticks": 4,
             "rangemode": "normal" if panel.unit == "dBm" else "tozero",
         }  # fmt: skip
         unit = f" ({panel.unit})" if panel.unit else ""
         layout["annotations"].append(
             {"text": f"<b>{panel.title}</b>{unit} · {panel.definition}", "xref": "paper",
-             "yref": "paper", "x": 0, "y": top + 0.0 * share, "xanchor": "left",
+             "yref": "paper", "x": 0, "y": top - 0.26 * share, "xanchor": "left",
              "yanchor": "bottom", "showarrow": False, "font": {"size": 10.5}}
         )  # fmt: skip
         data += _traces(aligned, panel, column, f"y{axis}", legend=row == 0)

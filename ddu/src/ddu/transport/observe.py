@@ -93,7 +93,10 @@ def observe(run: Recording) -> list[ObservedFlow]:
 
 def _observe(run: Recording, flow: Flow) -> ObservedFlow | None:
     tuple_ = endpoints(flow)
-    at_sender, at_receiver = run.captures.get(flow.sender.host), run.captures.get(flow.receiver.host)
+    at_sender, at_receiver = (
+        run.captures.get(flow.sender.host),
+        run.captures.get(flow.receiver.host),
+    )
     if tuple_ is None or at_sender is None or at_receiver is None:
         return None
     src, sport, dst, dport = tuple_

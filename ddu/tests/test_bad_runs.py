@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What cannot be analysed is said in one line, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from synthetic_run import steady
+from typer.testing import CliRunner
+
+from ddu.analyze import analysis_of, analyze
+from ddu.cli import app
+from ddu.errors import DduError, FailedRun, FutureSchema, NotARun, UnreadableInput
+from ddu.run.find import newest_run
+
+
+def test_a_cut_capture_degrades_and_is_named_with_its_offset(tmp_path: Path) -> None:
+    run = steady().write(tmp_path / "run")
+    file = run / "raw" / "receiver.pcap"
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-10])
+    summary = analysis_of(run).summary
+    assert summary["verdict"] == "degraded"
+    record = 16 + 52  # the last packet is an ACK
+    last = len(whole) - record if whole[-record + 8] == 52 else len(whole) - 16 - 128
+    assert f"receiver.pcap is cut off at byte {last}" in " ".join(summary["verdict_reasons"])
+
+
+@pytest.mark.parametrize("keep", [0, 24])
+def test_an_empty_capture_is_refused_by_name(tmp_path: Path, keep: int) -> None:
+    run = steady().write(tmp_path / "run")
+    file = run / "raw" / "sender.pcap"
+    file.write_bytes(file.read_bytes()[:keep])
+    with pytest.raises(UnreadableInput, match=r"sender\.pcap"):
+        analyze(run)
+    assert sorted(path.name for path in run.iterdir()) == ["raw", "run.json"]
+
+
+def test_a_missing_capture_is_refused_by_name(tmp_path: Path) -> None:
+    run = steady().write(tmp_path / "run")
+    (run / "raw" / "receiver.pcap").unlink()
+    with pytest.raises(UnreadableInput, match=r"receiver\.pcap"):
+        analyze(run)
+
+
+def test_a_future_schema_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FutureSchema, match="schema_version 2"):
+        analyze(steady().write(tmp_path / "run", schema_version=2))
+
+
+def test_a_failed_run_says_its_reason(tmp_path: Path) -> None:
+    failure = {"stage": "traffic", "reason": "port 5201 is taken"}
+    with pytest.raises(FailedRun, match="port 5201 is taken"):
+        analyze(steady().write(tmp_path / "run", status="failed", failure=failure))
+
+
+def test_a_wrong_key_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableInput, match="experiment"):
+        analyze(steady().write(tmp_path / "run", experiment=7))
+
+
+def test_no_runs(tmp_path: Path) -> None:
+    for where in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(NotARun):
+            newest_run(where)
+    with pytest.raises(NotARun, match=r"no run\.json"):
+        analyze(tmp_path)
+
+
+def test_the_newest_run_is_the_default(tmp_path: Path) -> None:
+    for name in ("20260101T000000-cubic", "20260102T000000-cubic"):
+        steady(10).write(tmp_path / name)
+    assert newest_run(tmp_path).name == "20260102T000000-cubic"
+
+
+def test_analysis_writes_everything_and_leaves_raw_alone(tmp_path: Path) -> None:
+    run = steady().write(tmp_path / "run")
+    before = {path: path.read_bytes() for path in (run / "raw").iterdir()}
+    for _ in range(2):
+        analyze(run)
+    names = {"raw", "run.json", "tables", "figures", "report.html", "summary.json"}
+    assert {path.name for path in run.iterdir()} == names
+    assert {path: path.read_bytes() for path in (run / "raw").iterdir()} == before
+    assert json.loads((run / "summary.json").read_text())["verdict"] == "valid"
+    assert "http://" not in (run / "report.html").read_text().split('id="plotly"')[0].replace(
+        "http://www.w3.org", ""
+    )
+
+
+def test_a_write_that_fails_keeps_the_earlier_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = steady().write(tmp_path / "run")
+    analyze(run)
+    before = (run / "summary.json").read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("ddu.report.page.write_report", full)
+    with pytest.raises(DduError, match="No space left"):
+        analyze(run, bin_ns=50_000_000)
+    assert (run / "summary.json").read_bytes() == before
+    assert not list(run.glob(".analysis-*"))
+
+
+@pytest.mark.parametrize("width", ["20", "0ms", "-1ms", "1h"])
+def test_a_width_that_is_none_is_refused(width: str) -> None:
+    result = CliRunner().invoke(app, ["analyze", "--bin", width])
+    assert result.exit_code != 0
