@@ -6,7 +6,7 @@
 #include "../reminis_core.h"
 #include "trace.h"
 
-static const char *const action_names[] = {"none", "nde", "ps", "cm"};
+const char *const action_names[4] = {"none", "nde", "ps", "cm"};
 
 static int64_t clock_ns(clockid_t clock)
 {

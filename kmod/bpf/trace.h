@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include "trace_record.h"
 
+extern const char *const action_names[4]; /* by enum reminis_action */
+
 struct trace_file {
 	FILE *csv; /* NULL: records are counted only */
 	int64_t utc_minus_monotonic_ns;

@@ -13,8 +13,7 @@ from paper import Paper, Verdict
 
 # What docs/reminis.md states. Of one action, from the same window:
 CUT_RELATIVE_ERROR = 5e-6  # 2^x by table
-NDE_RELATIVE_ERROR = 6e-5  # and the draw by table: 2.3e-4 of z by sigma 1.42, S' 1/4, ln 2
-TAIL_RELATIVE_ERROR = 2.1e-4  # for draws beyond |z| = 5, one in 2 million
+NDE_RELATIVE_ERROR = 6e-5  # and the draw by table: 2.0e-4 of z by sigma 1.42, S' 1/4, ln 2
 SEGMENT_ERROR = 2**-15  # the carried fraction
 FACTOR_ERROR = 2**-30  # of the window before: a factor is in Q30, which shows in deep cuts
 MU_ERROR_PER_INTERVAL = 2**-24  # ∇d is rounded to Q24
@@ -56,14 +55,13 @@ def draw_error(mu: float, mu_error: float) -> float:
     return mu_error + 3.2 * root_error
 
 
-def check_window(v: Verdict, before: float, after: float, mu_error: float, tail: bool) -> None:
+def check_window(v: Verdict, before: float, after: float, mu_error: float) -> None:
     if v.action == "none":
         assert after == before
         return
     relative = CUT_RELATIVE_ERROR
     if v.action == "nde":
-        relative = TAIL_RELATIVE_ERROR if tail else NDE_RELATIVE_ERROR
-        relative += draw_error(v.mu, mu_error) * log(2) / 4
+        relative = NDE_RELATIVE_ERROR + draw_error(v.mu, mu_error) * log(2) / 4
     expected = before * v.factor
     if v.action != "nde":
         expected = max(expected, min(4, int(before)))
@@ -96,8 +94,7 @@ def test_every_decision_is_the_papers(steps: list[Interval], dtt_us: int, cwnd: 
         if v.zone == 2 and abs(v.excess_us) < 0.1:
             v.action = ACTIONS[d.action]  # closer to DTT than the clock can tell
         assert ACTIONS[d.action] == v.action
-        tail = (step.word & 0x7FFFFFFF) < 2**31 * 1e-6
-        check_window(v, before, d.cwnd_after + fraction(flow), mu_error, tail)
+        check_window(v, before, d.cwnd_after + fraction(flow), mu_error)
         cwnd = min(max(d.cwnd_after, 1), 2**26)
         if cwnd != d.cwnd_after:
             flow.state.cwnd_fraction_q16 = 0

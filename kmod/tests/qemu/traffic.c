@@ -111,23 +111,21 @@ static void print_flow(int fd)
 	printf("\n");
 }
 
-/* Sends as the window allows, or at most bytes_per_s (0: no limit). */
+/* Sends as the window allows, or at most bytes_per_s (0: no limit), in blocks. */
 static void send_for(int fd, double seconds, double bytes_per_s)
 {
 	double start = now_s(), now;
 	struct pollfd writable = {.fd = fd, .events = POLLOUT};
-	int64_t sent_bytes = 0;
+	double sent_bytes = 0;
 
 	while ((now = now_s()) < start + seconds) {
-		int64_t due = (now - start) * bytes_per_s - sent_bytes;
 		ssize_t n;
 
-		if (bytes_per_s && due <= 0) {
+		if (bytes_per_s && (now - start) * bytes_per_s < sent_bytes) {
 			usleep(1000);
 			continue;
 		}
-		n = bytes_per_s && due < BLOCK_BYTES ? due : BLOCK_BYTES;
-		n = send(fd, block, n, MSG_DONTWAIT);
+		n = send(fd, block, sizeof(block), MSG_DONTWAIT);
 		if (n < 0 && errno != EAGAIN)
 			die("send");
 		if (n > 0)
