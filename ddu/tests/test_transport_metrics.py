@@ -92,7 +92,7 @@ def test_super_packets_count_as_their_segments(tmp_path: Path) -> None:
     run = SyntheticRun()
     run.data(0, 0, 10 * 1448, 100, None)
     for index in range(10):
-        run.receiver.add(*_piece(run, index))
+        run.receiver.add(*_piece(index))
     run.ack(20 * MS, 10 * 1448, 100, 30 * MS)
     aligned = analysed(run, tmp_path).tables["aligned"]
     assert aligned["tcp_sending_rate_bps"].iloc[0] * 0.020 / 8 == pytest.approx(10 * 1500)
@@ -101,7 +101,7 @@ def test_super_packets_count_as_their_segments(tmp_path: Path) -> None:
     assert aligned["tcp_owd_ms"].iloc[0] == pytest.approx(14.5)
 
 
-def _piece(run: SyntheticRun, index: int) -> tuple[int, bytes]:
+def _piece(index: int) -> tuple[int, bytes]:
     other = SyntheticRun()
     other.data(0, index * 1448, 1448, 100, (10 + index) * MS)
     return other.receiver.records[0]

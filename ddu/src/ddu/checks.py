@@ -83,7 +83,9 @@ def _stopped_counting_utc_ns(run: Recording, flow: ObservedFlow) -> int | None:
 
 def verdict(run: Recording, checks: dict[str, Any]) -> tuple[str, list[str]]:
     """The worst of what the manifest, the link and ddu found, with every reason."""
-    found = [(run.manifest.verdict or "valid", run.manifest.verdict_reasons)]
+    found: list[tuple[str, list[str]]] = [
+        (run.manifest.verdict or "valid", run.manifest.verdict_reasons)
+    ]
     link = run.link_summary.get("verdict")
     if link in _RANK:
         found.append((link, run.link_summary.get("verdict_reasons") or []))

@@ -10,19 +10,19 @@ class DduError(Exception):
     """One line for the user; the command ends with exit code 1."""
 
 
-class NotARun(DduError):
+class NotARun(DduError):  # noqa: N818 - a name that says what is wrong
     """The directory is missing, empty, or has no manifest."""
 
 
-class FutureSchema(DduError):
+class FutureSchema(DduError):  # noqa: N818
     """The run was written by a newer version of the testbed."""
 
 
-class FailedRun(DduError):
+class FailedRun(DduError):  # noqa: N818
     """The run failed before it produced anything to analyse."""
 
 
-class UnreadableInput(DduError):
+class UnreadableInput(DduError):  # noqa: N818
     """An input file is missing, cut off, malformed or not ours to read."""
 
     def __init__(self, file: Path, problem: str, mend: str = "") -> None:

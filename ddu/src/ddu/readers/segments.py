@@ -16,7 +16,19 @@ from ddu.packets import Reader, read_packets
 from ddu.tables.bins import Int
 from ddu.transport.segments import SYN, Segments, unwrap
 
-COLUMNS = ["utc_ns", "flow", "proto", "ip_version", "ip_bytes", "tcp_seq", "tcp_ack", "tcp_flags", "tcp_payload_bytes", "ts_val", "ts_ecr", "udp_payload_bytes"]
+COLUMNS = (
+    "utc_ns",
+    "flow",
+    "proto",
+    "ip_bytes",
+    "tcp_seq",
+    "tcp_ack",
+    "tcp_flags",
+    "tcp_payload_bytes",
+    "ts_val",
+    "ts_ecr",
+    "udp_payload_bytes",
+)
 
 
 class SplitCapture:
@@ -38,7 +50,7 @@ class SplitCapture:
         self._mtu_bytes = mtu_bytes
 
     def connection(self, src: str, sport: int, dst: str, dport: int) -> int | None:
-        """Row of `connections` with this 5-tuple (either protocol), the largest if there are two."""
+        """Row of `connections` with this 5-tuple (TCP or UDP), the largest of two."""
         rows = self.connections
         found = rows[
             (rows["src"] == src)

@@ -51,7 +51,7 @@ def headlines(summary: dict[str, Any]) -> list[Headline]:
 
 
 def _number(value: float | None, scale: float, digits: int) -> str:
-    return "–" if value is None else f"{value * scale:,.{digits}f}".replace(",", "\u202f")
+    return "n/a" if value is None else f"{value * scale:,.{digits}f}".replace(",", "\u202f")
 
 
 def _spread(values: dict[str, float | None], scale: float, digits: int) -> str:

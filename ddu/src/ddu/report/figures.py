@@ -14,8 +14,9 @@ from matplotlib.figure import Figure
 
 from ddu.report.palette import GRID, INK, MUTED, RADIO, colour_of
 from ddu.report.panels import Panel, shown
+from ddu.tables.bins import Float
 
-_STYLE: dict[str, Any] = {
+_STYLE: Any = {
     "font.size": 9,
     "font.family": "sans-serif",
     "axes.edgecolor": MUTED,
@@ -104,7 +105,8 @@ def rtt_throughput(aligned: pd.DataFrame) -> Figure | None:
 def mac_transport(aligned: pd.DataFrame, way: str) -> Figure | None:
     """MAC against transport, one dot a bin (Hercules, figure 4)."""
     pairs = [
-        ("tcp_throughput_bps", 1e-6, "throughput (Mbit/s)", f"mac_{way}_bler_ratio", 100, "BLER (%)"),
+        ("tcp_throughput_bps", 1e-6, "throughput (Mbit/s)", f"mac_{way}_bler_ratio", 100,
+         "BLER (%)"),
         ("tcp_cwnd_bytes", 1e-3, "cwnd (kB)", f"mac_{way}_mcs", 1, "MCS"),
         ("tcp_rtt_ms", 1, "RTT (ms)", f"mac_{way}_rlc_queue_bytes", 1e-3, "RLC queue (kB)"),
         ("tcp_throughput_bps", 1e-6, "throughput (Mbit/s)", "mac_rsrp_dbm", 1, "RSRP (dBm)"),
@@ -159,12 +161,12 @@ def _with_interval(axis: Axes, rows: pd.DataFrame, label: str, cc: str) -> None:
                   color=colour, markeredgecolor="white", capsize=3, label=label)  # fmt: skip
 
 
-def _half_width(values: np.ndarray) -> float:  # type: ignore[type-arg]
-    """Half of the mean's 95 % interval, from 20 batch means: neighbouring bins are not independent."""
+def _half_width(values: Float) -> float:
+    """Half of the mean's 95 % interval, from 20 batch means: neighbours are not independent."""
     batches = np.array([batch.mean() for batch in np.array_split(values, 20) if len(batch)])
     student_t_19 = 2.093
     return float(student_t_19 * batches.std(ddof=1) / np.sqrt(len(batches)))
 
 
-def _numbers(rows: pd.DataFrame, name: str) -> np.ndarray:  # type: ignore[type-arg]
+def _numbers(rows: pd.DataFrame, name: str) -> Float:
     return rows[name].to_numpy(dtype="float64", na_value=np.nan)

@@ -35,7 +35,7 @@ PANELS = (
     Panel("In flight", "kB", "tcp_inflight_bytes", 1e-3,
           definition="highest byte sent minus highest acknowledged, at the bin's end"),
     Panel("Congestion window", "kB", "tcp_cwnd_bytes", 1e-3,
-          definition="snd_cwnd × MSS as the kernel reports it"),
+          definition="snd_cwnd · MSS, as the kernel reports it"),
     Panel("Retransmissions", "segments", "tcp_retransmissions_count", as_dots=True,
           definition="segments sent again, per bin"),
     Panel("RSRP", "dBm", "mac_rsrp_dbm", per_flow=False,

@@ -10,6 +10,7 @@ import pandas as pd
 
 from ddu.report.palette import DASHES, GRID, INK, RADIO, colour_of
 from ddu.report.panels import Panel, shown
+from ddu.tables.bins import Float
 
 MAX_POINTS = 2000
 """Points of a line: more than a screen has pixels across."""
@@ -58,7 +59,8 @@ def _traces(
     if not panel.per_flow:
         rows = aligned[aligned["flow"] == aligned["flow"].iloc[0]]
         return [_line(rows["t_s"], rows[column], panel, axis, panel.title, RADIO)]
-    traces, seen = [], {}  # type: ignore[var-annotated]
+    traces: list[dict[str, Any]] = []
+    seen: dict[object, int] = {}
     for (name, cc), rows in aligned.groupby(["flow", "cc"], sort=False):
         order = seen[cc] = seen.get(cc, -1) + 1
         label = f"{cc} ({name})"
@@ -92,7 +94,7 @@ def _line(
     }  # fmt: skip
 
 
-def _decimated(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def _decimated(x: Float, y: Float) -> tuple[Float, Float]:
     """Means over neighbouring bins when there are more points than a screen can show."""
     step = -(-len(x) // MAX_POINTS)
     if step <= 1:

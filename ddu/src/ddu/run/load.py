@@ -15,7 +15,7 @@ from ddu.errors import FailedRun, UnreadableInput
 from ddu.packets import Reader
 from ddu.readers.csv import read_samples
 from ddu.readers.segments import SplitCapture
-from ddu.run.manifest import Flow, Manifest
+from ddu.run.manifest import CcTrace, Flow, Manifest, Source
 from ddu.sockets import read_sockets
 
 INTERVAL = ("utc_ns", "duration_ns")
@@ -60,9 +60,9 @@ def load(path: Path, manifest: Manifest, reader: Reader) -> Recording:
         split = SplitCapture(file, reader, run.clock_offset_ns(capture.host), _mtu(run))
         run.captures[capture.host] = split
         _note_cut(run, file, split.truncated_at)
-    run.mac = _samples(run, manifest.mac and manifest.mac.file, (*INTERVAL, "ue"))
-    run.link = _samples(run, manifest.link and manifest.link.file, INTERVAL)
-    run.cc_trace = _samples(run, manifest.cc_trace and manifest.cc_trace.file, ("utc_ns",))
+    run.mac = _samples(run, manifest.mac, (*INTERVAL, "ue"))
+    run.link = _samples(run, manifest.link, INTERVAL)
+    run.cc_trace = _samples(run, manifest.cc_trace, ("utc_ns",))
     run.sockets = _sockets(run)
     run.link_summary = _link_summary(run)
     return run
@@ -93,7 +93,7 @@ def _refuse_unfinished(run: Recording) -> None:
 
 
 def _mtu(run: Recording) -> int:
-    """Longest packet that crosses the link in one piece, by the hosts' MTU and the configured MSS."""
+    """Longest packet that crosses the link in one piece, by MTU and configured MSS."""
     mtus = [host.get("mtu_bytes") for host in run.manifest.hosts.values() if isinstance(host, dict)]
     mtu = min((int(mtu) for mtu in mtus if mtu), default=1500)
     mss = run.manifest.experiment.mss_bytes
@@ -112,10 +112,12 @@ def _note_cut(run: Recording, file: Path, offset: int | None) -> None:
         run.faults.append(f"{file.name} is cut off at byte {offset}; what follows is unknown.")
 
 
-def _samples(run: Recording, name: str | None, required: tuple[str, ...]) -> pd.DataFrame | None:
-    if not name:
+def _samples(
+    run: Recording, source: Source | CcTrace | None, required: tuple[str, ...]
+) -> pd.DataFrame | None:
+    if source is None:
         return None
-    file = _raw(run.path, name)
+    file = _raw(run.path, source.file)
     try:
         table = read_samples(file, required)
     except UnreadableInput as error:

@@ -74,7 +74,7 @@ class CcTrace(_Part):
 
 
 class Time(_Part):
-    """Instants are UTC nanoseconds; `offset_ns` is the clock of `ue` minus the clock of `server`."""
+    """Instants are UTC nanoseconds; `offset_ns` is the clock of `ue` minus that of `server`."""
 
     start_utc_ns: int | None = None
     traffic_start_utc_ns: int | None = None

@@ -18,7 +18,7 @@ Float = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Bins:
-    """`count` bins of `width_ns` from `start_utc_ns` on; a bin holds [its start, the next one's)."""
+    """`count` bins of `width_ns` from `start_utc_ns`; a bin holds [its start, the next's)."""
 
     start_utc_ns: int
     width_ns: int

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interval samples (MAC, link) brought onto the bins, without losing or inventing a byte.
 
-A sample covers [utc_ns, utc_ns + duration_ns). A counter holds its value at the end of the interval.
+A sample covers [utc_ns, utc_ns + duration_ns). A counter has its value at the interval's end.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ddu.tables.bins import Bins, Float, Int
 
 
 def increments(counter: Float) -> Float:
-    """What a cumulative counter grew by in each interval: the one place where counters are differenced.
+    """What a cumulative counter grew by in each interval; nowhere else are counters differenced.
 
     The counter is 0 when the link starts. One that falls has been restarted: it grew by its new
     value. An interval without a value has a null increment, and the next one gets what came since.

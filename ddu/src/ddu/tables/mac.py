@@ -41,7 +41,7 @@ def mac_table(samples: pd.DataFrame, start_utc_ns: int) -> pd.DataFrame:
 
 
 def mac_on_bins(table: pd.DataFrame, bins: Bins) -> pd.DataFrame:
-    """Rows of one UE in `mac_table`'s form, per bin: counters summed, gauges averaged, and rates."""
+    """One UE's rows of `mac_table`, per bin: counters summed, gauges averaged, and rates."""
     columns: dict[str, Float] = {}
     for name in (name for name in table.columns if name.startswith("mac_")):
         bring = amounts_per_bin if is_counter(name) else means_per_bin

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from ddu.tables.bins import Bins, Float
@@ -83,7 +84,8 @@ def _last(flow: ObservedFlow) -> int:
     return max(int(flow.sent.utc_ns[-1]), received)
 
 
-def _active(flow: ObservedFlow, bins: Bins) -> np.ndarray:  # type: ignore[type-arg]
+def _active(flow: ObservedFlow, bins: Bins) -> npt.NDArray[np.bool_]:
     """Bins between a flow's first payload packet sent and its last one received."""
     starts = bins.edges_utc_ns[:-1]
-    return (starts + bins.width_ns > flow.sent.utc_ns[0]) & (starts <= _last(flow))
+    begun: npt.NDArray[np.bool_] = starts + bins.width_ns > flow.sent.utc_ns[0]
+    return begun & (starts <= _last(flow))

@@ -9,7 +9,7 @@ from ddu.tables.bins import Float
 
 
 def jain(rates: Float) -> Float:
-    """(Σx)² / (n·Σx²) down each column of `rates` (flow × bin), over the flows that are not NaN.
+    """(Σx)² / (n·Σx²) down each column of `rates` (one row a flow), over those not NaN.
 
     From 1/n (one flow has all) to 1 (all alike). NaN with fewer than two flows, or when none got
     anything. Jain, Chiu, Hawe: A Quantitative Measure of Fairness, 1984.

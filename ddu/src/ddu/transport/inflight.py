@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ddu.tables.bins import Bins, Float
+from ddu.tables.bins import Bins, Float, Int
 from ddu.transport.segments import Segments
 
 
@@ -21,7 +21,7 @@ def inflight_bytes(bins: Bins, data: Segments, acks: Segments) -> Float:
     return np.where(started, np.maximum(sent - acknowledged, 0.0), np.nan)
 
 
-def _reached(instants: np.ndarray, utc_ns: np.ndarray, numbers: np.ndarray) -> Float:  # type: ignore[type-arg]
+def _reached(instants: Int, utc_ns: Int, numbers: Int) -> Float:
     """The highest number seen before each instant, 0 before any."""
     highest = np.concatenate([[0], np.maximum.accumulate(np.maximum(numbers, 0))])
     index = np.searchsorted(utc_ns, instants, side="left")
