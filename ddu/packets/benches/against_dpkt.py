@@ -85,7 +85,7 @@ def main() -> None:
         print(f"{'dpkt, shortest loop':20} {loop:12,.0f} packets/CPU s")
         for name, read in readings.items():
             rate = per_cpu_second(read)
-            print(f"{name:20} {rate:12,.0f} packets/CPU s, {rate / loop:6.1f} × the shortest loop")
+            print(f"{name:20} {rate:12,.0f} per CPU s, {rate / loop:6.1f} times the shortest loop")
 
 
 if __name__ == "__main__":
