@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What real TCP gets from the link is what the radio could give, and not more."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+from conftest import Runs
+
+CONGESTION_CONTROLS = ["reminis", "cubic", "bbr", "reno"]
+STATIC = ("--scenario", "static", "--duration", "6s")
+# Long enough to leave slow start behind, and with the buffer of a bandwidth-delay product or more.
+
+
+@pytest.mark.root
+@pytest.mark.slow
+@pytest.mark.parametrize("direction", ["--dl", "--ul"])
+@pytest.mark.parametrize("cc", CONGESTION_CONTROLS)
+@pytest.mark.parametrize("prb", ["24", "106"])
+def test_no_congestion_control_gets_more_than_the_radio_has(
+    runs: Runs, cc: str, direction: str, prb: str
+) -> None:
+    summary = runs.summary("--cc", cc, direction, "--prb", prb, *STATIC)
+    assert summary["verdict"] == "valid", summary["verdict_reasons"]
+    assert summary["cc"] == cc
+    assert 0.5 < summary["utilisation_ratio"] <= 1.0
+
+
+@pytest.mark.root
+@pytest.mark.slow
+@pytest.mark.parametrize("direction", ["dl", "ul"])
+@pytest.mark.parametrize("cc", ["cubic", "bbr", "reno"])
+def test_throughput_follows_the_transport_block_size(runs: Runs, cc: str, direction: str) -> None:
+    """24 against 106 PRB: in the ratio of what the MAC could carry, within 10 %."""
+    narrow, wide = (
+        runs("--cc", cc, f"--{direction}", "--prb", prb, *STATIC) for prb in ("24", "106")
+    )
+
+    def steady(run: object, column: str) -> float:
+        """Mean over the second half, after slow start."""
+        table = pd.read_parquet(f"{run}/tables/aligned.parquet")
+        return float(table[table["t_s"] > 3.0][column].mean())
+
+    throughput = steady(wide, "tcp_throughput_bps") / steady(narrow, "tcp_throughput_bps")
+    capacity = steady(wide, f"mac_{direction}_capacity_bps") / steady(
+        narrow, f"mac_{direction}_capacity_bps"
+    )
+    assert throughput == pytest.approx(capacity, rel=0.10)
+
+
+@pytest.mark.root
+@pytest.mark.slow
+@pytest.mark.parametrize("direction", ["--dl", "--ul"])
+def test_the_floor_of_the_rtt_is_the_path_and_the_macs_own_delay(
+    runs: Runs, direction: str
+) -> None:
+    run = runs("--cc", "reno", direction, "--prb", "106", *STATIC)
+    summary = json.loads((run / "summary.json").read_text())
+    mac_ms = summary["mac_floor_ms"]["dl"] + summary["mac_floor_ms"]["ul"]
+    extra_ms = summary["rtt_floor_ms"] - summary["path_rtt_ms"]
+    assert -0.01 <= extra_ms <= mac_ms + 1.5
+
+
+@pytest.mark.root
+@pytest.mark.slow
+@pytest.mark.parametrize("direction", ["--dl", "--ul"])
+def test_udp_saturation_is_what_the_mac_says_it_carried(runs: Runs, direction: str) -> None:
+    """Within 2 %, and the MAC's bytes are the receiver's bytes and headers."""
+    saturating = ("--prb", "106", "--traffic", "udp:250M", *STATIC)
+    summary = runs.summary("--cc", "cubic", direction, *saturating)
+    checks = summary["cross_checks"]
+    assert summary["utilisation_ratio"] == pytest.approx(1.0, abs=0.02)
+    assert checks["mac_sdu_bytes"] == pytest.approx(checks["receiver_ip_bytes"], rel=0.02)
