@@ -54,6 +54,14 @@ def tcp(
     return ip + header + options + bytes(payload)
 
 
+def udp(src: tuple[str, int], dst: tuple[str, int], payload: int) -> bytes:
+    """An IPv4 packet of 28 bytes of headers."""
+    header = struct.pack("!HHHH", src[1], dst[1], 8 + payload, 0)
+    addresses = socket.inet_aton(src[0]) + socket.inet_aton(dst[0])
+    ip = struct.pack("!BBHHHBBH", 0x45, 0, 28 + payload, 0, 0, 64, 17, 0) + addresses
+    return ip + header + bytes(payload)
+
+
 @dataclass
 class SyntheticRun:
     """Flows over two captures; `write` makes the directory. Sequence numbers count from 0."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from synthetic_run import MS, SyntheticRun, steady
+from synthetic_run import MS, T0, SyntheticRun, steady, udp
 
 from ddu.analyze import analysis_of
 from ddu.transport.fairness import jain
@@ -46,3 +46,19 @@ def test_control_connections_are_no_data(tmp_path: Path) -> None:
     roles = analysis.tables["flows"].query("capture_host == 'ue'").set_index("sport")["role"]
     assert roles[50999] == "control"
     assert roles[40001] == "data"
+
+
+def test_udp_has_rates_and_no_tcp_metrics(tmp_path: Path) -> None:
+    run = SyntheticRun()
+    run.control(100)
+    for index in range(50):
+        packet = udp(*run.ends(0), 1000)
+        run.sender.add(T0 + index * MS, packet)
+        run.receiver.add(T0 + (index + 10) * MS, packet)
+    analysis = analysis_of(run.write(tmp_path / "run"))
+    aligned = analysis.tables["aligned"]
+    assert aligned["tcp_throughput_bps"].sum() * 0.020 / 8 == pytest.approx(50_000)
+    assert aligned["tcp_sending_rate_bps"].sum() * 0.020 / 8 == pytest.approx(50 * 1028)
+    assert aligned["tcp_retransmissions_count"].isna().all()
+    assert analysis.summary["retransmissions_count"] is None
+    assert analysis.summary["rtt_ms"]["mean"] is None

@@ -51,13 +51,16 @@ def _by_iperf3(run: Recording, flows: Sequence[ObservedFlow]) -> tuple[int | Non
     What is still queued when the test ends arrives later: in the tables, but not in iperf3's sum.
     """
     said, captured = 0, 0
+    ended = True
     for flow in flows:
         count, stop = received_bytes(run.raw, flow.flow.id), _stopped_counting_utc_ns(run, flow)
-        if count is None or stop is None:
+        if count is None:
             return None, None
         said += count
-        captured += int(flow.received.payload_bytes[flow.received.utc_ns <= stop].sum())
-    return said, captured
+        ended = ended and stop is not None
+        until = stop if stop is not None else 0
+        captured += int(flow.received.payload_bytes[flow.received.utc_ns <= until].sum())
+    return said, captured if ended else None
 
 
 def _stopped_counting_utc_ns(run: Recording, flow: ObservedFlow) -> int | None:
@@ -120,6 +123,10 @@ def _of_checks(checks: dict[str, Any]) -> list[tuple[str, str]]:
             ("degraded", f"The MAC's bytes are {crossing:.4f} of the receiver capture's bytes.")
         )
     counted = checks["captured_to_iperf3_ratio"]
+    if checks["iperf3_receiver_bytes"] is not None and counted is None:
+        found.append(
+            ("degraded", "The receiver's capture ends before iperf3's test does: its last is lost.")
+        )
     if counted is not None and abs(counted - 1) > IPERF3_TOLERANCE:
         found.append(
             ("degraded", f"The capture's payload is {counted:.4f} of what iperf3's receiver read.")

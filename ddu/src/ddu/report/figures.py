@@ -123,7 +123,8 @@ def mac_transport(aligned: pd.DataFrame, way: str) -> Figure | None:
         for axis, (x, x_scale, x_label, y, y_scale, y_label) in zip(axes, pairs, strict=False):
             for cc, rows in aligned.groupby("cc", sort=False):
                 axis.plot(_numbers(rows, x) * x_scale, _numbers(rows, y) * y_scale, ".",
-                          markersize=2.5, alpha=0.4, color=colour_of(str(cc)), rasterized=True)  # fmt: skip
+                          markersize=2.5, alpha=0.4, rasterized=True,
+                          color=colour_of(str(cc)))  # fmt: skip
             axis.set(xlabel=x_label, ylabel=y_label)
         for axis in axes[len(pairs) :]:
             axis.remove()

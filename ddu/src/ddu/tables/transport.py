@@ -55,7 +55,10 @@ def _of_flow(flow: ObservedFlow, bins: Bins) -> pd.DataFrame:
         "tcp_throughput_ip_bps": bins.rates_bps(received.utc_ns, received.ip_bytes),
         "tcp_goodput_bps": bins.rates_bps(*flow.delivered),
     }
-    return pd.DataFrame(columns | (_tcp_only(flow, bins) if flow.is_tcp else {}))
+    of_tcp = _tcp_only(flow, bins)
+    if not flow.is_tcp:
+        of_tcp = {name: np.full(bins.count, np.nan) for name in of_tcp}
+    return pd.DataFrame(columns | of_tcp)
 
 
 def _tcp_only(flow: ObservedFlow, bins: Bins) -> dict[str, Float]:
