@@ -28,7 +28,7 @@ def timeline(aligned: pd.DataFrame, way: str) -> dict[str, Any]:
         "plot_bgcolor": "rgba(0,0,0,0)",
         "hovermode": "x",
         "dragmode": "zoom",
-        "legend": {"orientation": "h", "y": 1.012, "yanchor": "bottom", "x": 1, "xanchor": "right"},
+        "legend": {"orientation": "h", "y": 1.012, "yanchor": "bottom", "x": 0, "xanchor": "left"},
         "xaxis": {"title": {"text": "time since the first payload packet (s)"},
                   "gridcolor": GRID, "anchor": f"y{len(panels)}", "zeroline": False},
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "#9aa4b0", "activecolor": INK},
