@@ -89,7 +89,7 @@ def radio_cdf(mac: pd.DataFrame | None, way: str) -> Figure | None:
 
 def rtt_throughput(aligned: pd.DataFrame) -> Figure | None:
     """RTT against throughput, per flow: its bins, their mean and the mean's 95 % interval."""
-    if "tcp_rtt_ms" not in aligned:
+    if aligned["tcp_rtt_ms"].notna().sum() < 2:
         return None
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(8, 4), layout="constrained")
