@@ -83,6 +83,15 @@ static int fail_to_register(int error)
 		"reminis was left registered by a killed loader: `reminis-bpf clean` removes it");
 }
 
+/* A kernel without cgroup BPF shall still have the congestion control. */
+static void leave_out_unsupported(struct reminis_bpf *skeleton)
+{
+	bool supported = libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_CGROUP_SOCKOPT, NULL) == 1;
+
+	bpf_program__set_autoload(skeleton->progs.reminis_set_dtt, supported);
+	bpf_program__set_autoload(skeleton->progs.reminis_get_dtt, supported);
+}
+
 static struct reminis_bpf *load(const struct options *options, const struct machine *machine)
 {
 	struct reminis_bpf *skeleton = reminis_bpf__open();
@@ -97,6 +106,7 @@ static struct reminis_bpf *load(const struct options *options, const struct mach
 	memcpy((void *)&skeleton->rodata->params, &options->params, sizeof(options->params));
 	if (machine->links)
 		bpf_map__set_map_flags(ops, bpf_map__map_flags(ops) | MAP_FLAG_LINK);
+	leave_out_unsupported(skeleton);
 	error = reminis_bpf__load(skeleton);
 	for (uint32_t i = 0; !error && i < options->port_count; i++)
 		error = bpf_map__update_elem(skeleton->maps.port_dtt, &options->ports[i].port,

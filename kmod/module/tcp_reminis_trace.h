@@ -3,6 +3,8 @@
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM reminis
 
+/* The macros of tracepoints have their own style. */
+/* clang-format off */
 #if !defined(REMINIS_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
 #define REMINIS_TRACE_H
 

@@ -26,7 +26,7 @@ struct scenario {
 
 struct outcome {
 	double mean_queueing_us, max_queueing_us; /* of packets sent in the measured time */
-	double utilisation; /* in the measured time */
+	double utilisation;			  /* in the measured time */
 	double p95_queueing_us;
 	uint32_t intervals_to_target; /* 0: never reached */
 	uint32_t intervals, nde_count, ps_count, cm_count;
@@ -65,7 +65,7 @@ static void send_allowed(struct run *run, double now_us)
 		double start_us = now_us > run->link_free_us ? now_us : run->link_free_us;
 
 		run->link_free_us = start_us + 1e6 / rate_at(run->scenario, start_us);
-		run->ring[run->tail++ % RING] = (struct packet){ now_us, run->link_free_us };
+		run->ring[run->tail++ % RING] = (struct packet){now_us, run->link_free_us};
 	}
 }
 
@@ -90,8 +90,7 @@ static void avoid_congestion(struct run *run)
 {
 	if (run->cwnd < run->ssthresh) {
 		run->cwnd++;
-	} else if (!(run->params.switches & REMINIS_NO_AIMD) &&
-		   ++run->ack_credit >= run->cwnd) {
+	} else if (!(run->params.switches & REMINIS_NO_AIMD) && ++run->ack_credit >= run->cwnd) {
 		run->ack_credit = 0;
 		run->cwnd++;
 	}
@@ -147,10 +146,10 @@ int bottleneck_run(const struct scenario *s, struct outcome *o)
 	double faster = s->rate_pps > s->later_rate_pps ? s->rate_pps : s->later_rate_pps;
 	double now_us = 0;
 
-	*o = (struct outcome){ 0 };
+	*o = (struct outcome){0};
 	if (!run)
 		return -1;
-	*run = (struct run){ .scenario = s, .outcome = o, .params = s->params };
+	*run = (struct run){.scenario = s, .outcome = o, .params = s->params};
 	run->cwnd = s->initial_cwnd;
 	run->ssthresh = s->initial_ssthresh;
 	run->queueing_us = malloc(sizeof(float) * (faster * s->end_us / 1e6 + RING));

@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include "../reminis_core.h"
 
-const uint32_t core_sizes[4] = { sizeof(struct reminis_params), sizeof(struct reminis),
-				 sizeof(struct reminis_sender), sizeof(struct reminis_decision) };
+const uint32_t core_sizes[4] = {sizeof(struct reminis_params), sizeof(struct reminis),
+				sizeof(struct reminis_sender), sizeof(struct reminis_decision)};
 
 uint32_t core_exp2(int32_t x_q24)
 {
