@@ -37,7 +37,6 @@ def results_of(run: Path) -> Iterator[Path]:
         ) from None
     try:
         yield made
-        _follow_umask(made)
         _put_in_place(made, run)
     except OSError as error:
         raise UnreadableInput(run, f"results could not be written: {error.strerror}") from error
@@ -64,10 +63,3 @@ def _put_in_place(made: Path, run: Path) -> None:
                 new.replace(current)
     finally:
         os.close(handle)
-
-
-def _follow_umask(directory: Path) -> None:
-    """Temporary directories are private; results are as readable as any file of the user."""
-    mask = os.umask(0)
-    os.umask(mask)
-    directory.chmod(0o777 & ~mask)
