@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `ccu`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import yaml
+from rich.console import Console
+from rich.table import Table
+
+from ccu import __version__, congestion, doctor, leftovers, progress, scenarios
+from ccu import run as runs
+from ccu.errors import CcuError, Refused, RunFailed
+from ccu.resolve import resolve
+from ccu.testbeds import kinds
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+out = Console()
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"ccu {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def ccu(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Runs real Linux TCP over a 5G link and records what the radio and TCP did."""
+
+
+@app.command()
+def run(
+    cc: Annotated[str | None, typer.Option(help="Congestion control: see `ccu list cc`.")] = None,
+    cc_param: Annotated[list[str] | None, typer.Option(help="NAME=VALUE, repeatable.")] = None,
+    dl: Annotated[bool, typer.Option("--dl", help="Downlink (default).")] = False,
+    ul: Annotated[bool, typer.Option("--ul", help="Uplink.")] = False,
+    bidir: Annotated[bool, typer.Option("--bidir", help="A flow each way.")] = False,
+    prb: Annotated[int | None, typer.Option(help="Carrier width in PRBs (106).")] = None,
+    numerology: Annotated[
+        int | None, typer.Option(help="Subcarriers 15·2^µ kHz apart (1).")
+    ] = None,
+    scenario: Annotated[str | None, typer.Option(help="Name or file (rome-moderate).")] = None,
+    duration: Annotated[str | None, typer.Option(help="Such as 30s (default).")] = None,
+    rtt: Annotated[str | None, typer.Option(help="Path without the radio, such as 20ms.")] = None,
+    buffer: Annotated[str | None, typer.Option(help="RLC queue: 3200pkt (default), 2.5MB.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of all that is random (1).")] = None,
+    mss: Annotated[int | None, typer.Option(help="Bytes; the MTU is 40 more (1460).")] = None,
+    flows: Annotated[str | None, typer.Option(help="CC@START,…: cubic@0,reno@10.")] = None,
+    traffic: Annotated[str | None, typer.Option(help="tcp (default) or udp:RATE.")] = None,
+    testbed: Annotated[str | None, typer.Option(help="See `ccu list testbeds`.")] = None,
+    output: Annotated[Path, typer.Option(help="Where run directories go.")] = Path("runs"),
+    socket_interval: Annotated[str | None, typer.Option(help="From 1ms (20ms).")] = None,
+    mac_interval: Annotated[str | None, typer.Option(help="From 1ms (10ms).")] = None,
+    no_capture: Annotated[
+        bool, typer.Option("--no-capture", help="No packets, no sockets.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check, print, do nothing.")] = False,
+    file: Annotated[Path | None, typer.Option("-f", "--file", help="YAML; flags win.")] = None,
+) -> None:
+    """Run one experiment and record it in a new directory."""
+    flags: dict[str, Any] = {
+        "cc": cc,
+        "cc_params": _pairs(cc_param),
+        "direction": _direction(dl, ul, bidir),
+        "prb": prb,
+        "numerology": numerology,
+        "scenario": scenario,
+        "duration": duration,
+        "rtt": rtt,
+        "buffer": buffer,
+        "seed": seed,
+        "mss": mss,
+        "flows": flows,
+        "traffic": traffic,
+        "testbed": testbed,
+        "socket_interval": socket_interval,
+        "mac_interval": mac_interval,
+        "capture": False if no_capture else None,
+    }
+    experiment = resolve(flags, file)
+    if dry_run:
+        runs.check(experiment, output)
+        print(
+            yaml.safe_dump(experiment.model_dump(mode="json", exclude_none=True), sort_keys=False)
+        )
+        return
+    leftovers.need_root(shlex.join([str(Path(sys.argv[0]).resolve()), *sys.argv[1:]]))
+    with progress.shown(out) as tell:
+        directory = runs.run(experiment, output, tell)
+    _show_result(directory)
+
+
+@app.command("doctor")
+def doctor_command(
+    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+    output: Annotated[Path, typer.Option(help="Where runs would go.")] = Path("runs"),
+) -> None:
+    """What this machine can and cannot do, and how to mend it."""
+    findings = doctor.examine(output)
+    if as_json:
+        print(json.dumps([finding._asdict() for finding in findings], indent=2))
+    else:
+        table = Table(box=None, show_header=False)
+        for found in findings:
+            table.add_row("✓" if found.ok else "✗", found.name, found.detail, found.mend)
+        out.print(table)
+    if any(found.needed and not found.ok for found in findings):
+        raise typer.Exit(1)
+
+
+@app.command()
+def clean() -> None:
+    """Remove what killed runs left: only what ccu itself made."""
+    leftovers.need_root("ccu clean")
+    for sentence in runs.clean() or ["nothing was left"]:
+        print(sentence)
+
+
+@app.command("list")
+def list_command(what: Annotated[str, typer.Argument(help="cc, scenarios or testbeds")]) -> None:
+    """What there is to choose from."""
+    sources: dict[str, Callable[[], dict[str, str]]] = {
+        "cc": congestion.available,
+        "scenarios": scenarios.library,
+        "testbeds": lambda: {name: kind.summary for name, kind in kinds().items()},
+    }
+    if what not in sources:
+        raise Refused(f"list: no {what!r}; there are {', '.join(sources)}")
+    table = Table(box=None, show_header=False)
+    for name, summary in sources[what]().items():
+        table.add_row(name, summary)
+    out.print(table)
+
+
+def _pairs(written: list[str] | None) -> dict[str, str] | None:
+    pairs = [item.partition("=") for item in written or []]
+    for name, equals, value in pairs:
+        if not (name and equals and value):
+            raise Refused(f"--cc-param: {name!r} is no NAME=VALUE; write for example dtt=30ms")
+    return {name: value for name, _, value in pairs} or None
+
+
+def _direction(dl: bool, ul: bool, bidir: bool) -> str | None:
+    chosen = [name for name, on in (("dl", dl), ("ul", ul), ("bidir", bidir)) if on]
+    if len(chosen) > 1:
+        raise Refused(f"--{chosen[1]}: --{chosen[0]} is given too; give one (--bidir is both)")
+    return chosen[0] if chosen else None
+
+
+def _show_result(directory: Path) -> None:
+    content = json.loads((directory / "run.json").read_text())
+    table = Table(box=None)
+    for title in ("flow", "congestion control", "direction", "received"):
+        table.add_column(title)
+    for flow in content["flows"]:
+        report = json.loads((directory / f"raw/iperf3-{flow['id']}-server.json").read_text())
+        end = report["end"]
+        rate_bps = (end.get("sum_received") or end["sum"])["bits_per_second"]
+        found = flow["cc_read_back"] or flow["cc"]
+        table.add_row(flow["id"], found, flow["direction"], f"{rate_bps / 1e6:.1f} Mbit/s")
+    out.print(table)
+    reasons = "; ".join(content["verdict_reasons"])
+    print(f"verdict: {content['verdict']}{f' ({reasons})' if reasons else ''}")
+    print(f"run: {directory}\nnext: ddu analyze {shlex.quote(str(directory))}")
+
+
+def main() -> None:
+    """Runs the command line; an error is one message on stderr and an exit code."""
+    try:
+        app()
+    except CcuError as error:
+        kept = " (the run directory keeps the logs)" if isinstance(error, RunFailed) else ""
+        print(f"ccu: {error}{kept}", file=sys.stderr)
+        sys.exit(error.exit_code)

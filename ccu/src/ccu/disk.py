@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a run's captures fit on the disk: asked before it, and watched while it lasts."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ccu.errors import Refused, RunFailed
+from ccu.experiment import Experiment
+
+# Left for everybody else: a full disk harms more than this run.
+_RESERVE_BYTES = 64 * 2**20
+# 128 bytes of each packet and 16 of pcap's record header, at both ends; half as many ACKs.
+_BYTES_PER_PACKET = (128 + 16) * 2 * 1.5
+# One layer of 64QAM, 948/1024 · 6 bit (TS 38.214 table 5.1.3.1-1), on 12 · 14 elements a slot.
+_BITS_PER_PRB_SLOT = 948 / 1024 * 6 * 12 * 14
+
+
+def free_bytes(folder: Path) -> int:
+    status = os.statvfs(folder)
+    return status.f_bavail * status.f_frsize
+
+
+def needed_bytes(experiment: Experiment) -> int:
+    """An upper estimate of what the run writes: every slot full in each direction that it has."""
+    slots_per_s = 1000 * 2**experiment.numerology
+    link_bps = experiment.prb * slots_per_s * _BITS_PER_PRB_SLOT * len(experiment.ways)
+    packets = link_bps / 8 / experiment.mtu_bytes * experiment.duration_s
+    captures = packets * _BYTES_PER_PACKET if experiment.capture else 0
+    # inet_diag's answer for a flow is about 600 bytes, a row of MAC samples 500.
+    sockets = len(experiment.flows) * 600 * experiment.duration_s * 1e3
+    samples = 500 * experiment.duration_s * 1e3 / experiment.mac_interval_ms
+    return round(captures + sockets / experiment.socket_interval_ms + samples)
+
+
+def check(experiment: Experiment, folder: Path) -> None:
+    """Raises Refused if the run may not fit."""
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    needed, free = needed_bytes(experiment), free_bytes(existing)
+    if needed + _RESERVE_BYTES > free:
+        raise Refused(
+            f"--output: {existing} has {free / 1e6:.0f} MB free; the run may write up to "
+            f"{(needed + _RESERVE_BYTES) / 1e6:.0f} MB; free some, choose another disk, "
+            "or --no-capture"
+        )
+
+
+def watch(folder: Path) -> None:
+    """Raises RunFailed before the disk is full."""
+    if (free := free_bytes(folder)) < _RESERVE_BYTES:
+        raise RunFailed("disk", f"only {free / 1e6:.0f} MB are left on the disk of {folder}")

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can go wrong, by who has to mend it; each is one message and an exit code."""
+
+from __future__ import annotations
+
+
+class CcuError(Exception):
+    """An error whose text is all that the user needs."""
+
+    exit_code = 1
+
+
+class Refused(CcuError):  # noqa: N818 - it is not an error of ours
+    """What was asked for is wrong, or this machine cannot do it: nothing was started."""
+
+    exit_code = 2
+
+
+class RunFailed(CcuError):  # noqa: N818
+    """A run broke off in `stage`; its directory keeps what there is, and the reason."""
+
+    def __init__(self, stage: str, reason: str) -> None:
+        super().__init__(f"{stage}: {reason}")
+        self.stage = stage
+        self.reason = reason
+
+
+class Interrupted(CcuError):  # noqa: N818
+    """Ctrl-C, or SIGTERM."""
+
+    exit_code = 130

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is to be run: one validated value, whatever it was resolved from."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Direction = Literal["dl", "ul", "bidir"]
+Way = Literal["dl", "ul"]
+
+# iperf3 counts a day at most (MAX_TIME of its iperf.h).
+LONGEST_S = 86_400
+# RFC 9293 section 3.7.1: the MSS leaves out the fixed IPv4 and TCP headers, and only these.
+HEADERS_BYTES = 40
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class FlowPlan(_Value):
+    """One flow each way that the direction has, from `start_s` to the end of the run."""
+
+    cc: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,15}$")]
+    start_s: Annotated[float, Field(ge=0)] = 0.0
+
+
+class Traffic(_Value):
+    """What iperf3 sends; `rate_bps` is that of one UDP sender, IP headers not counted."""
+
+    kind: Literal["tcp", "udp"] = "tcp"
+    rate_bps: Annotated[float, Field(gt=0, le=100e9)] | None = None
+
+    @model_validator(mode="after")
+    def _udp_has_a_rate(self) -> Traffic:
+        if (self.kind == "udp") != (self.rate_bps is not None):
+            raise ValueError("udp needs a rate and tcp has none; write tcp or udp:100M")
+        return self
+
+
+class Buffer(_Value):
+    """The RLC queue's limit in either direction."""
+
+    packets: Annotated[int, Field(ge=1)] | None = None
+    bytes: Annotated[int, Field(ge=1)] | None = None
+
+    @model_validator(mode="after")
+    def _one_limit(self) -> Buffer:
+        if (self.packets is None) == (self.bytes is None):
+            raise ValueError("a buffer is limited in packets or in bytes; write 3200pkt or 2.5MB")
+        return self
+
+
+class Experiment(_Value):
+    """Everything that determines a run; run.json carries it as it is."""
+
+    flows: Annotated[tuple[FlowPlan, ...], Field(min_length=1, max_length=64)]
+    cc_params: dict[str, str] = {}
+    direction: Direction = "dl"
+    traffic: Traffic = Traffic()
+    duration_s: Annotated[float, Field(gt=0, le=LONGEST_S)] = 30.0
+    # Which widths there are is nr-link's to say; it is asked before anything starts.
+    prb: Annotated[int, Field(ge=1)] = 106
+    numerology: Annotated[int, Field(ge=0, le=6)] = 1
+    scenario: Annotated[str, Field(min_length=1)] = "rome-moderate"
+    rtt_ms: Annotated[float, Field(ge=0, le=10_000)] = 20.0
+    buffer: Buffer = Buffer(packets=3200)
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
+    mss_bytes: Annotated[int, Field(ge=536, le=65_495)] = 1460
+    testbed: str = "emulated"
+    capture: bool = True
+    socket_interval_ms: Annotated[float, Field(ge=1, le=60_000)] = 20.0
+    mac_interval_ms: Annotated[int, Field(ge=1, le=60_000)] = 10
+
+    @model_validator(mode="after")
+    def _flows_fit(self) -> Experiment:
+        for plan in self.flows:
+            lasts_s = self.duration_s - plan.start_s
+            if lasts_s <= 0:
+                raise ValueError(
+                    f"flow {plan.cc}@{plan.start_s:g} starts when the run of {self.duration_s:g} s "
+                    "is over; start it earlier or run longer"
+                )
+            if abs(lasts_s - round(lasts_s)) > 1e-9:
+                raise ValueError(
+                    f"flow {plan.cc}@{plan.start_s:g} would last {lasts_s:g} s; iperf3 times whole "
+                    "seconds: mend its start or the duration"
+                )
+        return self
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        return ("dl", "ul") if self.direction == "bidir" else (self.direction,)
+
+    @property
+    def cc(self) -> str:
+        """The congestion controls in one word, each named once, for names and tables."""
+        return "+".join(dict.fromkeys(plan.cc for plan in self.flows))
+
+    @property
+    def mtu_bytes(self) -> int:
+        return self.mss_bytes + HEADERS_BYTES

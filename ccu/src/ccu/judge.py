@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the run proved, by its own records: that traffic crossed the link; whether to trust it."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+from ccu.errors import RunFailed
+from ccu.experiment import Way
+
+Verdict = tuple[str, list[str]]
+
+
+def delivered_bytes(mac_csv: Path, way: Way) -> int:
+    """IP bytes that the link delivered: its cumulative counter's last value, summed over UEs."""
+    last: dict[str, int] = {}
+    with mac_csv.open(newline="") as file:
+        for row in csv.DictReader(file):
+            if value := row[f"mac_{way}_sdu_bytes"]:
+                last[row["ue"]] = int(value)
+    return sum(last.values())
+
+
+def check_crossing(mac_csv: Path, received_bytes: dict[Way, int]) -> None:
+    """Raises RunFailed if receivers got more than the link delivered, or nothing.
+
+    Payload is less than the IP packets that carry it, so no tolerance is needed.
+    """
+    for way, received in received_bytes.items():
+        delivered = delivered_bytes(mac_csv, way)
+        if received <= 0:
+            raise RunFailed("traffic", f"the {way} receiver got nothing")
+        if delivered < received:
+            raise RunFailed(
+                "crossing",
+                f"iperf3 received {received} bytes in {way}, but the link delivered {delivered}: "
+                "traffic went another way",
+            )
+
+
+def verdict(summary: dict[str, Any], captures: list[dict[str, Any]]) -> Verdict:
+    """nr-link's own verdict, and `degraded` at least if a capture has holes."""
+    worst = str(summary["verdict"])
+    reasons = [str(reason) for reason in summary["verdict_reasons"]]
+    for capture in captures:
+        if dropped := capture["packets_dropped_count"]:
+            reasons.append(f"the {capture['role']}'s capture lacks {dropped} packets")
+            worst = "degraded" if worst == "valid" else worst
+    return worst, reasons

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From what the user wrote, in flags and YAML, to one validated experiment, or all its mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from ccu import units
+from ccu.errors import Refused
+from ccu.experiment import Experiment
+from ccu.yaml_places import read_mapping
+
+# What users write, the experiment's name for it, and how it is read.
+_WRITTEN: dict[str, tuple[str, Callable[[object], object]]] = {
+    "duration": ("duration_s", units.seconds),
+    "rtt": ("rtt_ms", units.milliseconds),
+    "mss": ("mss_bytes", lambda value: value),
+    "socket_interval": ("socket_interval_ms", units.milliseconds),
+    "mac_interval": ("mac_interval_ms", units.milliseconds),
+    "flows": ("flows", units.flows),
+    "traffic": ("traffic", units.traffic),
+    "buffer": ("buffer", lambda value: value if isinstance(value, dict) else units.buffer(value)),
+    "cc_params": (
+        "cc_params",
+        lambda value: (
+            {str(key): str(item) for key, item in value.items()}
+            if isinstance(value, dict)
+            else value
+        ),
+    ),
+}
+
+
+def resolve(flags: Mapping[str, Any], file: Path | None = None) -> Experiment:
+    """The experiment that `flags` (None: not given) and the YAML file ask for; flags win.
+
+    Raises Refused with one line for each mistake: where it stands, the rule, the mend.
+    """
+    written, places = _collect(flags, file)
+    problems: list[str] = []
+    values: dict[str, Any] = {}
+    for key, value in written.items():
+        name, read = _WRITTEN.get(key, (key, lambda value: value))
+        places.setdefault(name, places[key])
+        try:
+            values[name] = read(value)
+        except (ValueError, TypeError) as error:
+            problems.append(f"{places[key]}: {error}")
+    _choose_flows(values, places, problems)
+    return _validated(values, places, problems)
+
+
+def _collect(flags: Mapping[str, Any], file: Path | None) -> tuple[dict[str, Any], dict[str, str]]:
+    written: dict[str, Any] = {}
+    places: dict[str, str] = {}
+    if file is not None:
+        content, lines = read_mapping(file)
+        for key, value in content.items():
+            written[str(key)] = value
+            places[str(key)] = f"{file}:{lines[str(key)]}: {key}"
+    for key, value in flags.items():
+        if value is not None:
+            if key in ("cc", "flows"):  # Either says which flows there are: the flag replaces both.
+                written.pop("cc", None)
+                written.pop("flows", None)
+            written[key] = value
+            places[key] = f"--{key.replace('_', '-')}"
+    if flags.get("cc") and flags.get("flows"):
+        written["cc"] = flags["cc"]
+    return written, places
+
+
+def _choose_flows(values: dict[str, Any], places: dict[str, str], problems: list[str]) -> None:
+    """`cc` is short for one flow of it; UDP has no congestion control."""
+    cc = values.pop("cc", None)
+    traffic = values.get("traffic")
+    if isinstance(traffic, dict) and traffic.get("kind") == "udp":
+        if cc not in (None, "udp"):
+            problems.append(f"{places['cc']}: UDP has no congestion control; leave it out")
+        values.setdefault("flows", [{"cc": "udp"}])
+    elif cc is not None and "flows" in values:
+        problems.append(
+            f"{places['cc']}: flows name their own congestion controls; give one of both"
+        )
+    elif cc is not None:
+        values["flows"] = [{"cc": str(cc)}]
+        places["flows"] = places["cc"]
+    elif "flows" not in values and "flows" not in places:
+        problems.append("--cc: which congestion control? Give --cc NAME (see `ccu list cc`)")
+
+
+def _validated(values: dict[str, Any], places: dict[str, str], problems: list[str]) -> Experiment:
+    try:
+        experiment = Experiment.model_validate(values)
+    except ValidationError as error:
+        known = {*Experiment.model_fields, *_WRITTEN, "cc"}
+        problems += [
+            text for text in (_explain(item, places, known) for item in error.errors()) if text
+        ]
+    if problems:
+        raise Refused("\n".join(dict.fromkeys(problems)))
+    return experiment
+
+
+def _explain(item: Any, places: Mapping[str, str], known: set[str]) -> str | None:
+    location = [str(part) for part in item["loc"]]
+    name = location[0] if location else ""
+    if item["type"] == "extra_forbidden" and len(location) == 1:
+        return f"{places[name]}: no such key; there are {', '.join(sorted(known))}"
+    if item["type"] == "missing" and name not in places:
+        return None  # Told already, where the flows are chosen.
+    message = str(item["msg"]).removeprefix("Value error, ")
+    inner = ".".join(location[1:])
+    shown = "" if item["type"] == "value_error" else f" (it is {item['input']!r})"
+    return f"{places.get(name, name or 'flows')}: {inner + ': ' if inner else ''}{message}{shown}"

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The places where an experiment can run: add a module with a Testbed, and its line in TESTBEDS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
+
+from ccu.experiment import Experiment
+from ccu.leftovers import Belongings
+from ccu.supervisor import Supervisor
+
+Host = Literal["server", "ue"]
+
+
+@dataclass(frozen=True)
+class Site:
+    """What a testbed gets to work with: the resolved experiment and where to write."""
+
+    experiment: Experiment
+    scenario: Path
+    raw: Path
+    supervisor: Supervisor
+    belongings: Belongings
+
+
+class Testbed(Protocol):
+    """The path between two hosts, while it is up."""
+
+    hosts: dict[Host, dict[str, Any]]
+    """For each host what run.json says of it, as read back."""
+    records: dict[str, Any]
+    """The keys `mac`, `link` and `link_summary` of run.json."""
+
+    def command(self, host: Host, arguments: Sequence[str]) -> list[str]:
+        """The command that runs `arguments` on a host."""
+        ...
+
+    def congestion_control(self, host: Host, port: int) -> str | None:
+        """The one that the connection with local `port` uses now; None without a connection."""
+        ...
+
+    def listens(self, host: Host, port: int) -> bool:
+        """Whether a TCP socket waits for connections on `port`."""
+        ...
+
+    def settle(self) -> dict[str, Any]:
+        """Takes the path down in order; returns its own account (see docs/run-directory.md)."""
+        ...
+
+
+class TestbedKind(NamedTuple):
+    summary: str
+    check: Callable[[Experiment, Path], None]
+    """Refuses, before anything starts, what it cannot carry: (experiment, scenario's file)."""
+    up: Callable[[Site], AbstractContextManager[Testbed]]
+
+
+def kinds() -> dict[str, TestbedKind]:
+    """Every testbed by its name."""
+    from ccu.testbeds import emulated
+
+    return {
+        "emulated": TestbedKind(
+            "nr-link between two network namespaces of this machine", emulated.check, emulated.up
+        )
+    }

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two hosts on this machine, network namespaces, with nr-link in real time between them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pyroute2 import netns
+
+from ccu import programs
+from ccu.errors import RunFailed
+from ccu.experiment import Experiment
+from ccu.supervisor import Process
+from ccu.testbeds import Host, Site, link_config, namespace
+
+_ADDRESSES: dict[Host, str] = {"server": "10.45.0.1", "ue": "10.45.0.2"}
+_DEVICES: dict[Host, str] = {"server": link_config.CORE_DEVICE, "ue": link_config.UE_DEVICE}
+_SYSCTLS = {
+    # Linux's 4 MB would cap a flow at 1.6 Gbit/s over 20 ms: the link is to limit it, not the host.
+    "net.ipv4.tcp_wmem": "4096 16384 67108864",
+    "net.ipv4.tcp_rmem": "4096 131072 67108864",
+    # Or a flow would begin with the ssthresh of an earlier one (tcp(7)).
+    "net.ipv4.tcp_no_metrics_save": "1",
+    # Router solicitations and the like are no traffic of the experiment.
+    "net.ipv6.conf.all.disable_ipv6": "1",
+    "net.ipv6.conf.default.disable_ipv6": "1",
+}
+
+
+def check(experiment: Experiment, scenario: Path) -> None:
+    """Raises Refused if nr-link would not run with this."""
+    link_config.check(link_config.link_config(experiment, "core", "ue"), scenario)
+
+
+@contextmanager
+def up(site: Site) -> Iterator[Emulated]:
+    """The path, from namespaces to addresses; all of it is gone afterwards."""
+    names: dict[Host, str] = {
+        host: f"ccu-{site.belongings.run_id}-{host}" for host in ("server", "ue")
+    }
+    site.belongings.namespaces += names.values()
+    site.belongings.save()
+    try:
+        for name in names.values():
+            netns.create(name)
+        sysctls = {host: namespace.set_sysctls(name, _SYSCTLS) for host, name in names.items()}
+        _bring_loopback_up(names)
+        link = _start_link(site, names)
+        hosts = {host: _configure(site, host, name) for host, name in names.items()}
+        for host, found in hosts.items():
+            found["sysctls"] = sysctls[host]
+        yield Emulated(site, names, hosts, link)
+    finally:
+        site.supervisor.stop_all()
+        for name in names.values():
+            with contextlib.suppress(OSError):
+                netns.remove(name)
+
+
+class Emulated:
+    """See `ccu.testbeds.Testbed`."""
+
+    records: dict[str, Any] = {  # noqa: RUF012 - never changed
+        "mac": {"file": "raw/mac.csv", "source": "nr-link"},
+        "link": {"file": "raw/link.csv", "source": "nr-link"},
+        "link_summary": "raw/link-summary.json",
+    }
+
+    def __init__(
+        self,
+        site: Site,
+        names: dict[Host, str],
+        hosts: dict[Host, dict[str, Any]],
+        link: Process,
+    ) -> None:
+        self.hosts = hosts
+        self._site = site
+        self._names = names
+        self._link = link
+
+    def command(self, host: Host, arguments: Sequence[str]) -> list[str]:
+        # ip replaces itself by the program, which keeps its pid and its parent's death signal.
+        return [programs.require("ip"), "netns", "exec", self._names[host], *arguments]
+
+    def congestion_control(self, host: Host, port: int) -> str | None:
+        return namespace.congestion_control(self._names[host], port)
+
+    def listens(self, host: Host, port: int) -> bool:
+        return namespace.listens(self._names[host], port)
+
+    def settle(self) -> dict[str, Any]:
+        """Stops nr-link, which then writes its account."""
+        code = self._site.supervisor.stop(self._link)
+        try:
+            summary: dict[str, Any] = json.loads((self._site.raw / "link-summary.json").read_text())
+        except (OSError, ValueError) as error:
+            raise RunFailed("link", f"nr-link left no account ({error})") from None
+        if code != 0 or summary.get("failure"):
+            raise RunFailed("link", f"nr-link ended with code {code}: {summary.get('failure')}")
+        return summary
+
+
+def _bring_loopback_up(names: dict[Host, str]) -> None:
+    """A host without lo cannot reach its own address."""
+    from pyroute2 import IPRoute
+
+    for name in names.values():
+        with IPRoute(netns=name) as ip:
+            ip.link("set", index=ip.link_lookup(ifname="lo")[0], state="up")
+
+
+def _start_link(site: Site, names: dict[Host, str]) -> Process:
+    config = site.raw / "link.yaml"
+    resolved = link_config.link_config(site.experiment, names["server"], names["ue"])
+    link_config.write_config(resolved, config)
+    link_config.copy_scenario(site.scenario, site.raw)
+    command = [programs.require("nr-link"), "run", "--config", str(config)]
+    link = site.supervisor.start("nr-link", command, stage="link")
+    site.supervisor.wait_ready_event(link)
+    return link
+
+
+def _configure(site: Site, host: Host, name: str) -> dict[str, Any]:
+    peer: Host = "ue" if host == "server" else "server"
+    mtu_bytes = site.experiment.mtu_bytes
+    namespace.set_address(name, _DEVICES[host], _ADDRESSES[host], _ADDRESSES[peer], mtu_bytes)
+    found = namespace.describe(name, _DEVICES[host])
+    for key, wanted in (("address", _ADDRESSES[host]), ("mtu_bytes", mtu_bytes)):
+        if found[key] != wanted:
+            raise RunFailed("testbed", f"{host}: {key} is {found[key]} after {wanted} was set")
+    return found

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""link.yaml, the configuration of nr-link, as docs/link-config.md defines it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ccu import programs
+from ccu.errors import Refused
+from ccu.experiment import Experiment
+
+CORE_DEVICE, UE_DEVICE = "n6", "ue1"
+
+# The user did not write link.yaml: where nr-link names a place in it, we name what set it.
+_OPTION = {
+    "radio.prb": "--prb",
+    "radio.numerology": "--numerology",
+    "mtu_bytes": "--mss (MTU minus 40)",
+    "path": "--rtt",
+    "queue": "--buffer",
+    "samples": "--mac-interval",
+    "seed": "--seed",
+}
+_WRITTEN_AS = re.compile(rf"link\.yaml:\d+: ({'|'.join(map(re.escape, _OPTION))})[a-z_.]*")
+
+
+def link_config(experiment: Experiment, core_netns: str, ue_netns: str) -> dict[str, Any]:
+    """What nr-link runs with. Paths are relative to the file's folder."""
+    queue = experiment.buffer.model_dump(exclude_none=True)
+    # The round trip is split evenly; what the radio adds comes on top of it.
+    path = {"delay_ms": experiment.rtt_ms / 2, "loss_ratio": 0.0}
+    return {
+        "schema": "nr-link/1",
+        "seed": experiment.seed,
+        "mtu_bytes": experiment.mtu_bytes,
+        "radio": {
+            "carrier_ghz": 3.6,
+            "numerology": experiment.numerology,
+            "prb": experiment.prb,
+            "duplex": {
+                "tdd": {"pattern": "DDDDDDDSUU", "special": {"dl_symbols": 6, "ul_symbols": 4}}
+            },
+            "layers": {"dl": 1, "ul": 1},
+            "mcs_table": "64qam",
+            "link_adaptation": {"olla": {"bler_target": 0.1}},
+        },
+        "scenario": "scenario.yaml",
+        "path": {"dl": dict(path), "ul": dict(path)},
+        "queue": {"dl": dict(queue), "ul": dict(queue)},
+        "samples": {"interval_ms": experiment.mac_interval_ms},
+        "devices": {
+            "core": {"name": CORE_DEVICE, "netns": core_netns},
+            "ue": [{"name": UE_DEVICE, "netns": ue_netns}],
+        },
+        "output": {"mac": "mac.csv", "link": "link.csv", "summary": "link-summary.json"},
+    }
+
+
+def write_config(config: dict[str, Any], file: Path) -> None:
+    file.write_text(yaml.safe_dump(config, sort_keys=False))
+
+
+def copy_scenario(scenario: Path, folder: Path) -> None:
+    """Copies the scenario, as scenario.yaml, with the traces that it plays."""
+    shutil.copyfile(scenario, folder / "scenario.yaml")
+    for trace in _traces(scenario):
+        if (scenario.parent / trace).is_file():
+            target = folder / trace
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(scenario.parent / trace, target)
+
+
+def _traces(scenario: Path) -> list[Path]:
+    """Files that the scenario names by a path inside its own folder; nr-link judges all else."""
+    found: list[Path] = []
+
+    def visit(node: Any) -> None:
+        if isinstance(node, dict):
+            for key, value in node.items():
+                if key == "file" and isinstance(value, str):
+                    found.append(Path(value))
+                visit(value)
+        elif isinstance(node, list):
+            for value in node:
+                visit(value)
+
+    try:
+        visit(yaml.safe_load(scenario.read_text()))
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return []
+    return [path for path in found if not path.is_absolute() and ".." not in path.parts]
+
+
+def check(config: dict[str, Any], scenario: Path) -> None:
+    """Asks nr-link whether it can run with this. Raises Refused with its answer."""
+    with tempfile.TemporaryDirectory(prefix="ccu-") as folder:
+        file = Path(folder, "link.yaml")
+        write_config(config, file)
+        copy_scenario(scenario, Path(folder))
+        said = subprocess.run(
+            [programs.require("nr-link"), "check", "--config", str(file)],
+            capture_output=True,
+            text=True,
+        )
+        if said.returncode != 0:
+            answer = said.stderr.strip().removeprefix("nr-link: ")
+            answer = answer.replace(f"{folder}/scenario.yaml", str(scenario))
+            answer = _WRITTEN_AS.sub(
+                lambda found: _OPTION[found[1]], answer.replace(f"{folder}/", "")
+            )
+            raise Refused(answer or f"nr-link check ended with code {said.returncode}")

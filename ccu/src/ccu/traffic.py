@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""iperf3: one client, which sends, and one server, which receives, for each flow."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from ccu import programs
+from ccu.errors import RunFailed
+from ccu.experiment import Experiment, Way
+from ccu.supervisor import Process
+from ccu.testbeds import Host, Site, Testbed
+
+_FIRST_LISTENING_PORT = 5201
+# Below ip_local_port_range: no connection that asks for any port gets one of these.
+_FIRST_SENDING_PORT = 20_001
+_UDP_HEADERS_BYTES = 28
+# The test's end, the exchange of results over a full queue, and then some.
+_PATIENCE_S = 20.0
+
+
+@dataclass
+class Flow:
+    """One data connection, known exactly before it exists."""
+
+    number: int
+    cc: str
+    way: Way
+    start_s: float
+    duration_s: int
+    cc_read_back: str | None = None
+    receiver: Process | None = field(default=None, repr=False)
+    client: Process | None = field(default=None, repr=False)
+
+    @property
+    def id(self) -> str:
+        return f"f{self.number}"
+
+    @property
+    def sender_host(self) -> Host:
+        return "server" if self.way == "dl" else "ue"
+
+    @property
+    def receiver_host(self) -> Host:
+        return "ue" if self.way == "dl" else "server"
+
+    @property
+    def sending_port(self) -> int:
+        return _FIRST_SENDING_PORT + self.number
+
+    @property
+    def listening_port(self) -> int:
+        return _FIRST_LISTENING_PORT + self.number
+
+    def record(self, testbed: Testbed) -> dict[str, Any]:
+        """The line of run.json."""
+        ends = {
+            "sender": (self.sender_host, self.sending_port),
+            "receiver": (self.receiver_host, self.listening_port),
+        }
+        return {
+            "id": self.id,
+            "cc": self.cc,
+            "cc_read_back": self.cc_read_back,
+            "direction": self.way,
+            "start_s": self.start_s,
+            "control_port": self.listening_port,
+        } | {
+            end: {"host": host, "address": testbed.hosts[host]["address"], "port": port}
+            for end, (host, port) in ends.items()
+        }
+
+
+def plan(experiment: Experiment) -> list[Flow]:
+    """The flows in the order in which the experiment names them, each way that it has."""
+    pairs = [(item, way) for item in experiment.flows for way in experiment.ways]
+    return [
+        Flow(number, item.cc, way, item.start_s, round(experiment.duration_s - item.start_s))
+        for number, (item, way) in enumerate(pairs)
+    ]
+
+
+def start_receivers(site: Site, testbed: Testbed, flows: list[Flow]) -> None:
+    """An iperf3 server for each flow, listening."""
+    for flow in flows:
+        address = testbed.hosts[flow.receiver_host]["address"]
+        arguments = [programs.require("iperf3"), "-s", "-1", "-J", "-B", address]
+        arguments += ["-p", str(flow.listening_port)]
+        flow.receiver = site.supervisor.start(
+            f"iperf3-{flow.id}-server",
+            testbed.command(flow.receiver_host, arguments),
+            stage="traffic",
+            output=site.raw / f"iperf3-{flow.id}-server.json",
+            lasting=False,
+        )
+    for flow in flows:
+        assert flow.receiver is not None
+        host, port = flow.receiver_host, flow.listening_port
+        site.supervisor.wait_for(
+            flow.receiver,
+            partial(testbed.listens, host, port),
+            f"listening on port {port}",
+        )
+
+
+def start_sender(site: Site, testbed: Testbed, flow: Flow) -> None:
+    target = testbed.hosts[flow.receiver_host]["address"]
+    arguments = [programs.require("iperf3"), "-c", target, "-p", str(flow.listening_port), "-J"]
+    arguments += ["-B", testbed.hosts[flow.sender_host]["address"]]
+    arguments += ["--cport", str(flow.sending_port), "-t", str(flow.duration_s)]
+    traffic = site.experiment.traffic
+    if traffic.kind == "udp":
+        assert traffic.rate_bps is not None
+        length_bytes = site.experiment.mtu_bytes - _UDP_HEADERS_BYTES
+        arguments += ["-u", "-b", f"{traffic.rate_bps:.0f}", "-l", str(length_bytes)]
+    else:
+        arguments += ["-C", flow.cc]
+    flow.client = site.supervisor.start(
+        f"iperf3-{flow.id}-client",
+        testbed.command(flow.sender_host, arguments),
+        stage="traffic",
+        output=site.raw / f"iperf3-{flow.id}-client.json",
+        lasting=False,
+    )
+
+
+def read_back(testbed: Testbed, flow: Flow) -> None:
+    """Asks the kernel which congestion control the flow has. Raises RunFailed if it is another."""
+    flow.cc_read_back = testbed.congestion_control(flow.sender_host, flow.sending_port)
+    if flow.cc_read_back not in (None, flow.cc):
+        raise RunFailed("read back", f"flow {flow.id} runs {flow.cc_read_back}, not {flow.cc}")
+
+
+def overdue(flow: Flow, started_s: float) -> bool:
+    """Whether the flow should have ended long ago; `started_s` is on the monotonic clock."""
+    return time.monotonic() > started_s + flow.duration_s + _PATIENCE_S
+
+
+def received_bytes(flow: Flow, kind: str) -> int:
+    """Bytes of payload that the receiver counted. Raises RunFailed if iperf3 tells an error."""
+    assert flow.receiver is not None
+    assert flow.client is not None
+    for process in (flow.client, flow.receiver):
+        try:
+            report = json.loads(process.output.read_text())
+        except (OSError, ValueError) as error:
+            raise RunFailed("traffic", f"{process.name}: no whole report ({error})") from None
+        if "error" in report:
+            raise RunFailed("traffic", f"{process.name}: {report['error']}")
+    end = report["end"]
+    total = end.get("sum_received") or end["sum"] if kind == "tcp" else end["sum"]
+    return int(total["bytes"])

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Quantities as people write them, read once at the edge; inside, units stand in the names."""
+
+from __future__ import annotations
+
+import math
+import re
+
+_QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-z/]+)")
+_TIME_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+_RATE_BPS = {"bit/s": 1.0, "bps": 1.0, "k": 1e3, "kbit/s": 1e3, "kbps": 1e3, "M": 1e6}
+_RATE_BPS |= {"Mbit/s": 1e6, "Mbps": 1e6, "G": 1e9, "Gbit/s": 1e9, "Gbps": 1e9}
+# SI prefixes are decimal, IEC ones binary (IEC 80000-13).
+_SIZE_BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9}
+_SIZE_BYTES |= {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+_PACKETS = ("pkt", "pkts", "packets")
+
+
+def _quantity(text: object, units: dict[str, float], example: str) -> float:
+    match = _QUANTITY.fullmatch(str(text).strip())
+    if match is None or match[2] not in units:
+        raise ValueError(
+            f"{text!r} is no quantity with a unit; write for example {example} "
+            f"(units: {', '.join(units)})"
+        )
+    value = float(match[1]) * units[match[2]]
+    if not math.isfinite(value):
+        raise ValueError(f"{text!r} is out of all measure; write for example {example}")
+    return value
+
+
+def seconds(text: object) -> float:
+    """A duration in seconds: `30s`, `2min`. Raises ValueError with the mend, as do all of these."""
+    # Rounded to what Linux can time, so that 20ms is 0.02 and not 0.020000000000000004.
+    return round(_quantity(text, _TIME_S, "30s"), 9)
+
+
+def milliseconds(text: object) -> float:
+    """A duration in milliseconds: `20ms`."""
+    return round(_quantity(text, _TIME_S, "20ms") * 1e3, 6)
+
+
+def bits_per_second(text: object) -> float:
+    """A rate in bit/s: `100M`, `1.5Gbit/s`."""
+    return round(_quantity(text, _RATE_BPS, "100M"), 6)
+
+
+def buffer(text: object) -> dict[str, int]:
+    """A queue's limit, in packets (`3200pkt`) or bytes (`2.5MB`)."""
+    units = {**dict.fromkeys(_PACKETS, 1.0), **{k: float(v) for k, v in _SIZE_BYTES.items()}}
+    value = round(_quantity(text, units, "3200pkt or 2.5MB"), 6)
+    if value != int(value):
+        raise ValueError(f"{text!r} is no whole number; write for example 3200pkt or 2.5MB")
+    kind = "packets" if str(text).strip().endswith(_PACKETS) else "bytes"
+    return {kind: int(value)}
+
+
+def flows(text: object) -> list[dict[str, object]]:
+    """Congestion controls with start times: `cubic@0,reno@10` or `cubic@0,reno@10s`."""
+    items = text if isinstance(text, list) else str(text).split(",")
+    return [item if isinstance(item, dict) else _flow(str(item)) for item in items]
+
+
+def _flow(item: str) -> dict[str, object]:
+    cc, at, start = item.strip().partition("@")
+    bare = re.fullmatch(r"\d+(\.\d*)?", start.strip())
+    if not cc or (at and not start):
+        raise ValueError(f"{item!r} is no flow; write CC@SECONDS, for example cubic@0,reno@10")
+    return {"cc": cc.strip(), "start_s": (float(start) if bare else seconds(start)) if at else 0.0}
+
+
+def traffic(text: object) -> dict[str, object]:
+    """`tcp`, or `udp:RATE` with the rate that each sender offers."""
+    if isinstance(text, dict):
+        return text
+    kind, colon, rate = str(text).partition(":")
+    if kind == "tcp" and not colon:
+        return {"kind": "tcp"}
+    if kind == "udp" and rate:
+        return {"kind": "udp", "rate_bps": bits_per_second(rate)}
+    raise ValueError(f"{text!r} is no traffic; write tcp or udp:RATE, for example udp:100M")
