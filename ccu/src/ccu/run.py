@@ -188,7 +188,7 @@ def _carry(site: Site, testbed: Testbed, flows: list[Flow], tell: Listener) -> N
         disk.watch(site.raw)
         for flow in flows:
             if flow.client and not flow.client.ended:
-                if tcp and flow.cc_read_back is None:
+                if tcp and flow.cc_read_back != flow.cc:
                     traffic.read_back(testbed, flow)
                 if traffic.overdue(flow, began + flow.start_s):
                     raise RunFailed("traffic", f"flow {flow.id} does not come to its end")
@@ -197,9 +197,10 @@ def _carry(site: Site, testbed: Testbed, flows: list[Flow], tell: Listener) -> N
         tell("traffic", min(elapsed_s / site.experiment.duration_s, 1.0))
         time.sleep(_POLL_S)
     site.supervisor.check()
-    unread = [flow.id for flow in flows if tcp and flow.cc_read_back is None]
-    if unread:
-        raise RunFailed("read back", f"no data connection was seen of {', '.join(unread)}")
+    for flow in flows:
+        if tcp and flow.cc_read_back != flow.cc:
+            found = flow.cc_read_back or "no data connection"
+            raise RunFailed("read back", f"flow {flow.id}: {found} was seen, not {flow.cc}")
 
 
 def _done(flow: Flow) -> bool:
