@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What users write becomes one value, or a list of all that is wrong with it."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ccu import units
+from ccu.errors import Refused
+from ccu.resolve import resolve
+
+
+@given(st.integers(min_value=1, max_value=10**6))
+def test_a_duration_is_the_same_in_any_unit(ms: int) -> None:
+    assert units.seconds(f"{ms}ms") == units.seconds(f"{ms / 1000!r}s") == ms / 1000
+
+
+@pytest.mark.parametrize("text", ["30", "30 parsecs", "", "nans", "s"])
+def test_a_duration_needs_a_number_and_a_unit(text: str) -> None:
+    with pytest.raises(ValueError, match="write for example 30s"):
+        units.seconds(text)
+
+
+def test_flags_win_over_the_file_and_errors_name_its_lines(tmp_path: Path) -> None:
+    file = tmp_path / "e.yaml"
+    file.write_text("cc: cubic\nprb: 24\nrtt: 40ms\n")
+    found = resolve({"prb": 106}, file)
+    assert (found.prb, found.rtt_ms, found.cc) == (106, 40.0, "cubic")
+    file.write_text("cc: cubic\nduration: -3s\nprbs: 24\n")
+    with pytest.raises(Refused, match=rf"(?s){file}:2: duration.*{file}:3: prbs: no such key"):
+        resolve({}, file)
+
+
+def test_a_flow_may_not_start_after_the_end() -> None:
+    with pytest.raises(Refused, match="is over; start it earlier"):
+        resolve({"flows": "cubic@0,reno@30"})
