@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Nothing stands still: once arrivals stop, what has entered leaves within a bounded time.
+
+mod common;
+
+use common::{MS, SECOND, config, flat, link, packet};
+use nr_link_model::config::QueueLimit;
+use nr_link_model::{Direction, Link, Nanos, Port, ResolvedConfig};
+use proptest::prelude::*;
+
+/// Far more than the largest backlog takes at the lowest rate here, recovery by RLC included.
+const BOUND: Nanos = 6 * SECOND;
+
+/// One arrival: ns since the last, bytes, and which way.
+type Arrivals = Vec<(Nanos, u32, bool)>;
+
+/// Gaps around the uplink's round of request, grant and report, where its messages cross.
+fn arrivals() -> impl Strategy<Value = Arrivals> {
+    let gap = prop_oneof![Just(0), 0..2 * MS, 2 * MS..30 * MS];
+    prop::collection::vec((gap, 28..=1500u32, any::<bool>()), 1..300)
+}
+
+fn check(arrivals: &Arrivals, config: &ResolvedConfig, sinr_db: f64) {
+    let mut link: Link<()> = link(config, &flat(sinr_db));
+    let mut now = 50 * MS;
+    for &(gap, bytes, down) in arrivals {
+        now += gap;
+        let from = if down {
+            Port::Core { ue: 0 }
+        } else {
+            Port::Ue(0)
+        };
+        link.advance(now);
+        link.enqueue(from, packet(bytes, ()), now);
+        while link.dequeue().is_some() {}
+    }
+    link.advance(now + BOUND);
+    while link.dequeue().is_some() {}
+    for direction in [Direction::Downlink, Direction::Uplink] {
+        let held = link.held(0, direction);
+        assert_eq!(held.packets, 0, "{direction:?} stands still");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn at_every_sinr(arrivals in arrivals(), sinr_db in 0.0..30.0, seed in any::<u64>()) {
+        let config = ResolvedConfig { seed, ..config(&[]) };
+        check(&arrivals, &config, sinr_db);
+    }
+
+    #[test]
+    fn where_most_blocks_need_several_rounds_or_are_given_up(
+        arrivals in arrivals(), sinr_db in -2.2..1.0, seed in any::<u64>(),
+    ) {
+        // MCS 9 needs about 3 dB: one to four rounds.
+        let fixed = config(&[("{olla: {bler_target: 0.1}}", "{fixed_mcs: 9}"), ("prb: 106", "prb: 24")]);
+        check(&arrivals, &ResolvedConfig { seed, ..fixed }, sinr_db);
+    }
+
+    #[test]
+    fn with_a_queue_that_overflows(arrivals in arrivals(), seed in any::<u64>()) {
+        let mut config = ResolvedConfig { seed, ..config(&[]) };
+        config.queue.ul = QueueLimit::Packets(3);
+        check(&arrivals, &config, 12.0);
+    }
+}
