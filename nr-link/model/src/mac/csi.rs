@@ -54,7 +54,7 @@ impl Csi {
         table: &CqiTable,
         seen: &mut Observation,
     ) -> Option<Report> {
-        let measured = (slot % self.period == 0).then(|| {
+        let measured = slot.is_multiple_of(self.period).then(|| {
             channel.observe(start, seen);
             self.measure(channel.noise_ul_dbm_per_re(start), table, seen)
         });
