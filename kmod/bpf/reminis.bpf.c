@@ -15,8 +15,8 @@
 
 #define reminis_inline	 static __always_inline
 #define reminis_function __noinline
-/* A table that ends in 0 would else be taken for a string, in a section without relocations. */
-#define reminis_table static const __attribute__((section(".rodata")))
+/* Volatile, or a table that ends in 0 is taken for a string, in a section that libbpf does not load. */
+#define reminis_table static const volatile
 #include "../reminis_core.h"
 #include "trace_record.h"
 
