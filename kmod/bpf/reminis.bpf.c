@@ -15,7 +15,9 @@
 
 #define reminis_inline	 static __always_inline
 #define reminis_function __noinline
-/* Volatile, or a table that ends in 0 is taken for a string, in a section that libbpf does not load. */
+/*
+ * Volatile, or a table that ends in 0 is taken for a string, and put where libbpf does not look.
+ */
 #define reminis_table static const volatile
 #include "../reminis_core.h"
 #include "trace_record.h"

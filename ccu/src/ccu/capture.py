@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Iterable
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,6 +20,8 @@ from ccu.testbeds import Host, Site, Testbed
 SNAPLEN_BYTES = 128
 # What the kernel keeps while tcpdump does not get the CPU: 2 s at 250 000 packets a second.
 _BUFFER_KIB = 65_536
+# libpcap reads a block of the ring when it is full or 1 s old; SIGINT loses what is not read yet.
+_RING_AGE_S = 1.2
 
 
 @dataclass
@@ -71,8 +74,10 @@ def _listens(tcpdump: Process) -> bool:
     return "listening on" in tcpdump.log.read_text()
 
 
-def stop_captures(site: Site, captures: Iterable[Capture]) -> None:
+def stop_captures(site: Site, captures: Sequence[Capture]) -> None:
     """Ends tcpdump by SIGINT, at which it tells what the kernel dropped. Raises RunFailed."""
+    if captures:
+        time.sleep(_RING_AGE_S)
     for capture in captures:
         code = site.supervisor.stop(capture.process, signal.SIGINT)
         if code != 0 or capture.record()["packets_dropped_count"] is None:
