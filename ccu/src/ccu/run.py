@@ -210,7 +210,7 @@ def _done(flow: Flow) -> bool:
 def _received(site: Site, flows: list[Flow]) -> dict[Way, int]:
     received: dict[Way, int] = {}
     for flow in flows:
-        count = traffic.received_bytes(flow, site.experiment.traffic.kind)
+        count = traffic.received_bytes(flow)
         received[flow.way] = received.get(flow.way, 0) + count
     return received
 
