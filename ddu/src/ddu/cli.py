@@ -63,8 +63,9 @@ def show(path: Path, summary: dict[str, Any]) -> None:
         f"{summary['throughput_bps'] / 1e6:.1f} Mbit/s",
         f"RTT {rtt:.1f} ms" if rtt is not None else "no RTT",
         f"{used:.0%} of the link" if used is not None else "no MAC capacity",
-        f"{summary['retransmissions_count']} retransmissions",
     ]
+    if summary["retransmissions_count"] is not None:
+        parts.append(f"{summary['retransmissions_count']} retransmissions")
     out.print(" · ".join(parts))
     for reason in summary["verdict_reasons"]:
         out.print(f"  {reason}", markup=False)
