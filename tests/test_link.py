@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
-from conftest import Runs
+
+if TYPE_CHECKING:
+    from conftest import Runs
 
 CONGESTION_CONTROLS = ["reminis", "cubic", "bbr", "reno"]
 STATIC = ("--scenario", "static", "--duration", "6s")
