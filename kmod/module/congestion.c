@@ -139,7 +139,6 @@ static void __exit reminis_module_exit(void)
 {
 	tcp_unregister_congestion_control(&reminis_ops);
 	reminis_sockopt_unregister();
-	reminis_params_free();
 }
 
 module_init(reminis_module_init);

@@ -196,7 +196,14 @@ static int get_ports(char *buffer, const struct kernel_param *kp)
 	return length + sysfs_emit_at(buffer, length, "\n");
 }
 
-static const struct kernel_param_ops ports_ops = {.set = set_ports, .get = get_ports};
+/* When the module leaves, or could not load: no flow reads any more. */
+static void free_ports(void *unused)
+{
+	replace_ports(NULL);
+}
+
+static const struct kernel_param_ops ports_ops = {
+	.set = set_ports, .get = get_ports, .free = free_ports};
 module_param_cb(port_dtt, &ports_ops, NULL, 0644);
 MODULE_PARM_DESC(port_dtt, "DTTs by local or remote port: PORT:MICROSECONDS,...");
 
@@ -204,26 +211,18 @@ MODULE_PARM_DESC(port_dtt, "DTTs by local or remote port: PORT:MICROSECONDS,..."
 u32 reminis_port_dtt(u16 local, u16 remote)
 {
 	struct port_table *table;
-	u32 by_remote_us = 0;
+	u32 found_us = 0;
 
 	rcu_read_lock();
 	table = rcu_dereference(port_table);
 	for (u32 i = 0; table && i < table->count; i++) {
-		u32 dtt_us = table->entries[i].dtt_us;
+		const struct port_dtt *entry = &table->entries[i];
 
-		if (table->entries[i].port == local) {
-			by_remote_us = dtt_us;
+		if (entry->port == local || (entry->port == remote && !found_us))
+			found_us = entry->dtt_us;
+		if (entry->port == local)
 			break;
-		}
-		if (table->entries[i].port == remote)
-			by_remote_us = dtt_us;
 	}
 	rcu_read_unlock();
-	return by_remote_us;
-}
-
-/* No flow is left: the table has no readers. */
-void reminis_params_free(void)
-{
-	replace_ports(NULL);
+	return found_us;
 }

@@ -27,7 +27,6 @@ u32 reminis_flow_dtt(const struct sock *sk); /* µs; the socket's, else its port
 extern bool reminis_pacing;
 struct reminis_params reminis_params_now(void);
 u32 reminis_port_dtt(u16 local, u16 remote); /* µs; 0: none */
-void reminis_params_free(void);
 
 /* sockopt.c */
 int reminis_sockopt_register(void);
