@@ -4,9 +4,8 @@
 use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use nr_link_model::channel::Channel;
 use nr_link_model::scenario::Scenario;
-use nr_link_model::{Ecn, Link, Nanos, Packet, Port, ResolvedConfig};
+use nr_link_model::{Ecn, Link, Nanos, Packet, Port, ResolvedConfig, Source};
 
 const MS: Nanos = 1_000_000;
 /// 200 slots of half a millisecond.
@@ -33,10 +32,8 @@ fn link(ues: usize) -> Link<()> {
         include_str!("../tests/common/link.yaml").replace("{name: ue1}", &devices.join(", "));
     let config = ResolvedConfig::parse(&text, Path::new("link.yaml")).expect("valid");
     let scenario = Scenario::parse(SCENARIO, Path::new("bench.yaml")).expect("valid");
-    let channels = (0..ues as u64)
-        .map(|ue| Channel::new(&scenario, &config.grid(), ue).expect("playable"))
-        .collect();
-    Link::new(&config, channels).expect("a channel for each UE")
+    let source = Source::of(&scenario, &config).expect("playable");
+    Link::new(&config, source).expect("something for each UE")
 }
 
 fn run(link: &mut Link<()>, now: &mut Nanos, packets_per_ms: usize) {

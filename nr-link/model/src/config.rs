@@ -16,7 +16,6 @@ pub use radio::{LinkAdaptation, RadioConfig, RlcMode, Uplink};
 
 use crate::Nanos;
 use crate::packet::Direction;
-use crate::radio::Grid;
 
 /// One value for each direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,8 +43,8 @@ pub struct ResolvedConfig {
     pub seed: u64,
     /// Largest IP packet.
     pub mtu_bytes: u32,
-    /// The carrier and how it is used.
-    pub radio: RadioConfig,
+    /// The carrier and how it is used; means nothing where the scenario gives capacity itself.
+    pub radio: Option<RadioConfig>,
     /// The scenario file, anchored at the configuration's folder.
     pub scenario: PathBuf,
     /// Between server and gNB.
@@ -61,9 +60,14 @@ pub struct ResolvedConfig {
 }
 
 impl ResolvedConfig {
-    /// The grid that a [`Channel`](crate::channel::Channel) is made for.
-    pub fn grid(&self) -> Grid {
-        self.radio.grid()
+    /// The carrier, which a scenario with radio needs.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn radio(&self) -> Result<&RadioConfig, &'static str> {
+        self.radio.as_ref().ok_or(
+            "radio is missing, and the scenario is one of radio; describe the carrier, or take a scenario of capacity",
+        )
     }
 }
 

@@ -9,6 +9,7 @@
 //!
 //! `docs/nr-link-model.md` says what is modelled, from which sources, and what is left out.
 
+pub mod capacity;
 pub mod channel;
 pub mod config;
 mod headers;
@@ -24,7 +25,7 @@ pub mod scenario;
 mod timeline;
 
 pub use config::ResolvedConfig;
-pub use link::{Held, Link};
+pub use link::{Held, Link, Source};
 pub use mac::account::Totals;
 pub use packet::{Delivery, Direction, Ecn, Packet, Port};
 pub use samples::MacSample;

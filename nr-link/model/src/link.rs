@@ -1,75 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The link: what a driver calls.
 
+mod air;
+mod ends;
 mod floor;
+mod given;
 mod held;
-mod slots;
+mod radio;
+mod source;
 
-use std::collections::VecDeque;
-
-use crate::channel::Channel;
 use crate::config::ResolvedConfig;
-use crate::mac::cell::Cell;
-use crate::mac::grants::Grant;
-use crate::mac::ue::Ue;
-use crate::path::Path;
 use crate::samples::MacSample;
-use crate::timeline::Timeline;
 use crate::{Delivery, Direction, Nanos, Packet, Port};
 
-pub use held::Held;
+use air::Air;
+use ends::Ends;
 
-/// A packet with the UE that it goes to or comes from.
-type OfUe<T> = (usize, Packet<T>);
+pub use held::Held;
+pub use source::Source;
 
 /// A link between the core network and its UEs.
 #[derive(Debug)]
 pub struct Link<T> {
-    cell: Cell,
-    ues: Vec<Ue<T>>,
-    /// Server to gNB, before the RLC buffers.
-    path_dl: Path<OfUe<T>>,
-    /// gNB to server, behind them. What leaves it is delivered.
-    path_ul: Path<OfUe<T>>,
-    /// From the UEs, until the slot that finds them in the buffer.
-    from_ues: Timeline<OfUe<T>>,
-    /// Decoded by the UEs, in order of time.
-    to_ues: VecDeque<Delivery<T>>,
-    grants: VecDeque<Grant>,
+    air: Air<T>,
+    ends: Ends<T>,
     now: Nanos,
-    next_slot: u64,
     sample_interval: Nanos,
     sampled_to: Nanos,
     samples: Vec<MacSample>,
 }
 
 impl<T> Link<T> {
-    /// A link at time 0, with one channel for each UE of `config.devices.ue`.
+    /// A link at time 0, whose `source` has something for each UE of `config.devices.ue`.
     ///
     /// # Errors
-    /// The number of channels is not that of UEs.
-    pub fn new(config: &ResolvedConfig, channels: Vec<Channel>) -> Result<Self, String> {
-        if channels.len() != config.devices.ue.len() {
-            return Err(format!(
-                "{} channels for {} UEs; make one for each",
-                channels.len(),
-                config.devices.ue.len()
-            ));
-        }
-        let ues = channels
-            .into_iter()
-            .enumerate()
-            .map(|(index, channel)| Ue::new(index, config, channel));
+    /// It has more or fewer; a radio channel, and the configuration has no carrier.
+    pub fn new(config: &ResolvedConfig, source: impl Into<Source>) -> Result<Self, String> {
         Ok(Self {
-            cell: Cell::new(config),
-            ues: ues.collect(),
-            path_dl: Path::new(config.path.dl, config.seed, Direction::Downlink),
-            path_ul: Path::new(config.path.ul, config.seed, Direction::Uplink),
-            from_ues: Timeline::default(),
-            to_ues: VecDeque::new(),
-            grants: VecDeque::new(),
+            air: Air::new(config, source.into())?,
+            ends: Ends::new(config),
             now: 0,
-            next_slot: 0,
             sample_interval: config.sample_interval,
             sampled_to: 0,
             samples: Vec::new(),
@@ -89,40 +59,38 @@ impl<T> Link<T> {
         let bytes = u64::from(packet.bytes);
         match from {
             Port::Core { ue } => {
-                let totals = &mut self.ues[ue].dl.account.totals;
-                totals.enqueued_bytes += bytes;
-                if self.path_dl.enter((ue, packet), self.now).is_err() {
-                    totals.path_losses += 1;
-                    totals.path_lost_bytes += bytes;
+                let account = self.air.account(ue, Direction::Downlink);
+                account.totals.enqueued_bytes += bytes;
+                if let Err((_, lost)) = self.ends.path_dl.enter((ue, packet), now) {
+                    account.path_loss(&lost);
                 }
             }
             Port::Ue(ue) => {
-                self.ues[ue].ul.account.totals.enqueued_bytes += bytes;
-                self.from_ues.push(self.now, (ue, packet));
+                let account = self.air.account(ue, Direction::Uplink);
+                account.totals.enqueued_bytes += bytes;
+                self.ends.from_ues.push(now, (ue, packet));
             }
         }
     }
 
-    /// Runs every slot whose start is not after `now`. The result does not depend on how often
-    /// this is called.
+    /// Runs all that happens until `now`. The result does not depend on how often this is called.
     pub fn advance(&mut self, now: Nanos) {
         self.now = self.now.max(now);
         self.run_to(self.now);
     }
 
-    /// Slots and samples up to `now`, in order of time.
+    /// Slots, packets' comings and goings, and samples up to `now`, in order of time.
     fn run_to(&mut self, now: Nanos) {
         loop {
-            let slot = self.cell.timing.start(self.next_slot);
+            let next = self.air.next(&self.ends);
             let sample = self.sampled_to + self.sample_interval;
-            if slot.min(sample) > now {
-                return;
-            }
-            if sample <= slot {
+            if sample <= now && next.is_none_or(|next| sample <= next) {
                 self.sample(sample);
-            } else {
-                self.run_slot(self.next_slot);
-                self.next_slot += 1;
+                continue;
+            }
+            match next.filter(|&next| next <= now) {
+                Some(next) => self.air.run(next, &mut self.ends),
+                None => return,
             }
         }
     }
@@ -130,51 +98,18 @@ impl<T> Link<T> {
     /// The next packet that is due by the last `advance`, in order of time; downlink first where
     /// two are due at once.
     pub fn dequeue(&mut self) -> Option<Delivery<T>> {
-        let dl = self.to_ues.front().map(|delivery| delivery.due);
-        let ul = self.path_ul.next();
-        let uplink_first = match (dl, ul) {
-            (Some(dl), Some(ul)) => ul < dl,
-            (dl, _) => dl.is_none(),
-        };
-        if uplink_first {
-            let (due, (ue, packet)) = self.path_ul.leave(self.now)?;
-            return Some(Delivery {
-                to: Port::Core { ue },
-                packet,
-                due,
-                ce: false,
-            });
-        }
-        dl.filter(|&due| due <= self.now)?;
-        self.to_ues.pop_front()
+        self.ends.deliver(self.now)
     }
 
     /// When to call `advance` next if no packet comes before: a slot with work to do, a delivery,
     /// or the end of a sample interval. Idle slots before it are caught up at almost no cost, and
     /// with the same result as if each had been run in its time.
     pub fn next_event(&self) -> Nanos {
-        let delivery = self.to_ues.front().map(|delivery| delivery.due);
         let sample = self.sampled_to + self.sample_interval;
-        [delivery, self.path_ul.next(), self.next_work()]
+        [self.ends.next_delivery(), self.air.next_work(&self.ends)]
             .into_iter()
             .flatten()
             .fold(sample, Nanos::min)
-    }
-
-    /// Start of the next slot that has anything to carry.
-    fn next_work(&self) -> Option<Nanos> {
-        let next_slot = self.cell.timing.start(self.next_slot);
-        let busy = !self.from_ues.is_empty()
-            || !self.grants.is_empty()
-            || self.ues.iter().any(|ue| !ue.is_idle());
-        if busy {
-            return Some(next_slot);
-        }
-        let length = self.cell.timing.slot;
-        self.path_dl
-            .next()
-            .map(|arrives| arrives.div_ceil(length) * length)
-            .map(|at| at.max(next_slot))
     }
 
     /// Takes the samples of the intervals that have ended, in order of time and UE.
@@ -182,29 +117,23 @@ impl<T> Link<T> {
         self.samples.drain(..)
     }
 
-    /// Slots run since the start.
+    /// Slots run since the start; over given capacity, as many as fit.
     pub fn slots(&self) -> u64 {
-        self.next_slot
+        self.air.slots(self.now)
     }
 
     /// How many UEs it has.
     pub fn ues(&self) -> usize {
-        self.ues.len()
+        self.air.ues()
     }
 
-    /// Length of a slot.
+    /// Length of a slot; over given capacity, 1 ms.
     pub fn slot_length(&self) -> Nanos {
-        self.cell.timing.slot
+        self.air.slot_length()
     }
 
     fn sample(&mut self, end: Nanos) {
-        let start = self.sampled_to;
-        let cell = &self.cell;
-        self.samples.extend(
-            self.ues
-                .iter_mut()
-                .map(|ue| MacSample::take(ue, cell, start, end - start)),
-        );
+        self.air.sample(self.sampled_to, end, &mut self.samples);
         self.sampled_to = end;
     }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One RLC entity with its buffer: drop-tail, segmentation, recovery, delivery in order
+//! One RLC entity: its buffer, segmentation, recovery, delivery in order
 //! (TS 38.322; reordering is PDCP's, TS 38.323 clause 5.2.2).
 //!
 //! Sender and receiver are one object, because their outcome is known in one place. Bytes that
 //! have been sent have offsets in one stream of IP bytes; a transport block carries a [`Span`] of
 //! it. The receiver hands a packet up when the stream is complete to its end.
 
+mod buffer;
 mod reassembly;
 
 use std::collections::VecDeque;
@@ -14,6 +15,7 @@ use crate::config::{QueueLimit, RlcMode};
 use crate::headers::{SHORTEST_SEGMENT_BYTES, segment_bytes};
 use crate::timeline::Timeline;
 use crate::{Nanos, Packet};
+pub(crate) use buffer::{Buffer, Waiting};
 use reassembly::Reassembly;
 
 /// A stretch of the stream: offsets of the first IP byte and behind the last.
@@ -56,12 +58,6 @@ pub(crate) struct Arrival<T> {
 }
 
 #[derive(Debug)]
-struct Waiting<T> {
-    packet: Packet<T>,
-    queued: Nanos,
-}
-
-#[derive(Debug)]
 struct Sent<T> {
     packet: Packet<T>,
     queued: Nanos,
@@ -79,13 +75,8 @@ impl<T> Sent<T> {
 /// The entity of one UE and direction.
 #[derive(Debug)]
 pub(crate) struct Rlc<T> {
-    limit: QueueLimit,
+    pub buffer: Buffer<T>,
     mode: RlcMode,
-    waiting: VecDeque<Waiting<T>>,
-    /// Of the packets that wait, less what of the first is already sent.
-    waiting_bytes: u64,
-    /// Bytes of the first packet that waits which are already sent.
-    head_sent: u32,
     /// Packets that are wholly sent and not yet delivered.
     sent: VecDeque<Sent<T>>,
     /// Offset of the next byte to send for the first time.
@@ -100,11 +91,8 @@ pub(crate) struct Rlc<T> {
 impl<T> Rlc<T> {
     pub fn new(limit: QueueLimit, mode: RlcMode) -> Self {
         Self {
-            limit,
+            buffer: Buffer::new(limit),
             mode,
-            waiting: VecDeque::new(),
-            waiting_bytes: 0,
-            head_sent: 0,
             sent: VecDeque::new(),
             next: 0,
             again: VecDeque::new(),
@@ -113,42 +101,15 @@ impl<T> Rlc<T> {
         }
     }
 
-    /// Takes a packet into the buffer, or refuses it when the buffer is full.
-    pub fn offer(&mut self, packet: Packet<T>, now: Nanos) -> Result<(), Packet<T>> {
-        let full = match self.limit {
-            QueueLimit::Packets(most) => self.waiting.len() as u64 >= most,
-            QueueLimit::Bytes(most) => self.waiting_bytes + u64::from(packet.bytes) > most,
-        };
-        if full {
-            return Err(packet);
-        }
-        self.waiting_bytes += u64::from(packet.bytes);
-        self.waiting.push_back(Waiting {
-            packet,
-            queued: now,
-        });
-        Ok(())
-    }
-
-    /// IP bytes that wait to be sent for the first time.
-    pub fn waiting_bytes(&self) -> u64 {
-        self.waiting_bytes
-    }
-
-    /// Packets of which at least one byte waits.
-    pub fn waiting_packets(&self) -> u64 {
-        self.waiting.len() as u64
-    }
-
     /// Every packet inside.
     pub fn packets(&self) -> impl Iterator<Item = &Packet<T>> {
         let sent = self.sent.iter().map(|sent| &sent.packet);
-        sent.chain(self.waiting.iter().map(|waiting| &waiting.packet))
+        sent.chain(self.buffer.packets())
     }
 
     /// Whether nothing waits and nothing is under way.
     pub fn is_idle(&self) -> bool {
-        self.waiting.is_empty() && self.sent.is_empty()
+        self.buffer.is_empty() && self.sent.is_empty()
     }
 
     /// Bytes that a transport block needs for all that can be sent at `now`, headers included; a
@@ -160,15 +121,19 @@ impl<T> Rlc<T> {
             .filter(|&&(ready, _)| ready <= now)
             .map(|(_, span)| u64::from(span.bytes()) + 2 * HEADERS)
             .sum();
-        again + self.waiting_bytes + self.waiting.len() as u64 * HEADERS
+        again + self.new_bytes()
     }
 
     /// Bytes that a transport block needs for what [`Rlc::fill`] would take at `now`.
     pub fn next_bytes(&self, now: Nanos) -> u64 {
         match self.again.iter().find(|&&(ready, _)| ready <= now) {
             Some((_, span)) => u64::from(span.bytes()) + 2 * HEADERS,
-            None => self.waiting_bytes + self.waiting.len() as u64 * HEADERS,
+            None => self.new_bytes(),
         }
+    }
+
+    fn new_bytes(&self) -> u64 {
+        self.buffer.bytes() + self.buffer.len() as u64 * HEADERS
     }
 
     /// As [`Rlc::fill`], with an empty payload for none.
@@ -195,12 +160,12 @@ impl<T> Rlc<T> {
     fn fill_new(&mut self, mut room: u32, now: Nanos) -> Option<Payload> {
         let start = self.next;
         let mut header_bytes = 0;
-        while let Some(head) = self.waiting.front() {
-            let rest = head.packet.bytes - self.head_sent;
-            let Some(part) = fitting(rest, self.head_sent == 0, room) else {
+        while let Some((bytes, sent)) = self.buffer.head() {
+            let rest = bytes - sent;
+            let Some(part) = fitting(rest, sent == 0, room) else {
                 break;
             };
-            let headers = segment_bytes(part, self.head_sent == 0);
+            let headers = segment_bytes(part, sent == 0);
             room -= part + headers;
             header_bytes += headers;
             self.take_from_head(part, now);
@@ -217,17 +182,7 @@ impl<T> Rlc<T> {
 
     fn take_from_head(&mut self, part: u32, now: Nanos) {
         self.next += u64::from(part);
-        self.waiting_bytes -= u64::from(part);
-        self.head_sent += part;
-        if self
-            .waiting
-            .front()
-            .is_some_and(|head| head.packet.bytes > self.head_sent)
-        {
-            return;
-        }
-        if let Some(Waiting { packet, queued }) = self.waiting.pop_front() {
-            self.head_sent = 0;
+        if let Some(Waiting { packet, queued }) = self.buffer.send(part) {
             self.sent.push_back(Sent {
                 packet,
                 queued,
@@ -244,12 +199,10 @@ impl<T> Rlc<T> {
         let mut packet = self.sent.partition_point(|sent| sent.end <= span.start);
         while at < span.end {
             // Behind the packets that are wholly sent lies the first that waits, partly sent.
-            let (start, end) = self
-                .sent
-                .get(packet)
-                .map_or((self.next - u64::from(self.head_sent), self.next), |sent| {
-                    (sent.start(), sent.end)
-                });
+            let (start, end) = self.sent.get(packet).map_or(
+                (self.next - u64::from(self.buffer.head_sent()), self.next),
+                |sent| (sent.start(), sent.end),
+            );
             let rest = (end.min(span.end) - at) as u32;
             let Some(part) = fitting(rest, at == start, room) else {
                 break;

@@ -4,18 +4,20 @@
 mod csv;
 
 use crate::Nanos;
+use crate::capacity::pipe::Pipe;
 use crate::config::PerDirection;
-use crate::mac::account::{Account, Totals};
+use crate::mac::account::{Interval, Totals};
 use crate::mac::bearer::Bearer;
 use crate::mac::cell::Cell;
 use crate::mac::ue::Ue;
+use crate::rlc::Buffer;
 
 pub use csv::CSV_HEADER;
 
 /// RNTI of the first UE; the next ones follow (TS 38.321 table 7.1-1 leaves 0x0001 to 0xFFF2).
 const FIRST_RNTI: usize = 0x4601;
 
-/// What the MAC saw of one UE in one interval. Gauges are means over the interval, none where
+/// What the link saw of one UE in one interval. Gauges are means over the interval, none where
 /// nothing was measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MacSample {
@@ -25,6 +27,15 @@ pub struct MacSample {
     pub duration: Nanos,
     /// Index of the UE.
     pub ue: usize,
+    /// What only radio has; none where a scenario gives capacity itself.
+    pub radio: Option<RadioSample>,
+    /// What is alike in both directions.
+    pub directions: PerDirection<DirectionSample>,
+}
+
+/// What the radio and the MAC know of a UE.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RadioSample {
     /// Its RNTI.
     pub rnti: usize,
     /// Whether the last CQI in force is in range.
@@ -47,8 +58,6 @@ pub struct MacSample {
     pub pcmax_dbm: f64,
     /// Index of the MCS table.
     pub mcs_table: u8,
-    /// What is alike in both directions.
-    pub directions: PerDirection<DirectionSample>,
 }
 
 /// One direction's part of a sample.
@@ -64,22 +73,54 @@ pub struct DirectionSample {
     pub queue_bytes: u64,
     /// Packets in it.
     pub queue_packets: u64,
-    /// From the buffer's entry to the start of the slot that first carried the last byte, ms.
+    /// From the buffer's entry to the start of the slot that first carried the last byte, ms; over
+    /// given capacity, until the last byte is served.
     pub wait_ms: Option<f64>,
     /// From there to the delivery: air, decoding, HARQ, RLC recovery, reordering, ms.
     pub harq_ms: Option<f64>,
 }
 
 impl MacSample {
-    /// Closes the interval of a UE.
-    pub(crate) fn take<T>(ue: &mut Ue<T>, cell: &Cell, start: Nanos, duration: Nanos) -> Self {
+    /// Closes the interval of a UE with radio.
+    pub(crate) fn of_ue<T>(ue: &mut Ue<T>, cell: &Cell, start: Nanos, end: Nanos) -> Self {
+        Self {
+            start,
+            duration: end - start,
+            ue: ue.index,
+            radio: Some(RadioSample::take(ue, cell)),
+            directions: PerDirection {
+                dl: DirectionSample::of_bearer(&mut ue.dl),
+                ul: DirectionSample::of_bearer(&mut ue.ul),
+            },
+        }
+    }
+
+    /// Closes the interval of a UE with given capacity.
+    pub(crate) fn of_pipes<T>(
+        ue: usize,
+        pipes: &mut PerDirection<Pipe<T>>,
+        start: Nanos,
+        end: Nanos,
+    ) -> Self {
+        Self {
+            start,
+            duration: end - start,
+            ue,
+            radio: None,
+            directions: PerDirection {
+                dl: DirectionSample::of_pipe(&mut pipes.dl, end),
+                ul: DirectionSample::of_pipe(&mut pipes.ul, end),
+            },
+        }
+    }
+}
+
+impl RadioSample {
+    fn take<T>(ue: &mut Ue<T>, cell: &Cell) -> Self {
         let gauges = ue.take_gauges();
         let report = ue.csi.in_force();
         let cqi = report.map(|report| report.cqi);
         Self {
-            start,
-            duration,
-            ue: ue.index,
             rnti: FIRST_RNTI + ue.index,
             in_sync: cqi.is_some_and(|cqi| cqi > 0),
             rsrp_dbm: gauges.rsrp_dbm.get(),
@@ -91,26 +132,38 @@ impl MacSample {
             phr_db: gauges.headroom_db,
             pcmax_dbm: cell.radio.uplink.pcmax_dbm,
             mcs_table: cell.radio.mcs_table.index(),
-            directions: PerDirection {
-                dl: DirectionSample::take(&mut ue.dl),
-                ul: DirectionSample::take(&mut ue.ul),
-            },
         }
     }
 }
 
 impl DirectionSample {
-    fn take<T>(bearer: &mut Bearer<T>) -> Self {
-        let Account { totals, interval } = &mut bearer.account;
-        let interval = std::mem::take(interval);
+    fn of_bearer<T>(bearer: &mut Bearer<T>) -> Self {
+        let totals = bearer.account.totals;
+        let interval = std::mem::take(&mut bearer.account.interval);
         Self {
             mcs: interval.mcs(),
             bler_ratio: interval.bler_ratio(),
-            totals: *totals,
-            queue_bytes: bearer.rlc.waiting_bytes(),
-            queue_packets: bearer.rlc.waiting_packets(),
-            wait_ms: interval.wait_ms(),
             harq_ms: interval.recovery_ms(),
+            ..Self::of_buffer(&bearer.rlc.buffer, &interval, totals)
+        }
+    }
+
+    fn of_pipe<T>(pipe: &mut Pipe<T>, end: Nanos) -> Self {
+        pipe.settle(end);
+        let totals = pipe.totals_before(end);
+        let interval = std::mem::take(&mut pipe.account.interval);
+        Self::of_buffer(&pipe.buffer, &interval, totals)
+    }
+
+    fn of_buffer<T>(buffer: &Buffer<T>, interval: &Interval, totals: Totals) -> Self {
+        Self {
+            mcs: None,
+            bler_ratio: None,
+            totals,
+            queue_bytes: buffer.bytes(),
+            queue_packets: buffer.len() as u64,
+            wait_ms: interval.wait_ms(),
+            harq_ms: None,
         }
     }
 }

@@ -18,6 +18,7 @@ mod read;
 mod schema;
 mod series;
 
+pub(crate) use capacity::MOST_MBPS;
 pub use capacity::{Capacity, CapacityTrace, Rate, TraceFormat};
 pub use error::ScenarioError;
 pub use mobility::{GaussMarkov, Mobility, Route, RoutePoint};

@@ -28,7 +28,7 @@ fn the_documented_example_is_valid_and_anchors_its_files() {
         .expect("valid");
     assert_eq!(config.output.mac, Path::new("run/mac.csv"));
     assert_eq!(config.path.dl.delay, 10_000_000);
-    assert_eq!(config.grid().scs_hz, 30e3);
+    assert_eq!(config.radio().unwrap().grid().scs_hz, 30e3);
 }
 
 #[test]

@@ -4,9 +4,11 @@
 
 mod common;
 
-use common::{MS, config, link, packet, scenario};
+use std::path::Path;
+
+use common::{MS, config, given, link, packet, scenario};
 use nr_link_model::samples::CSV_HEADER;
-use nr_link_model::{Link, Port};
+use nr_link_model::{Link, Port, ResolvedConfig};
 
 /// The start of a run: 2025-01-01 00:00 UTC.
 const START_UTC_NS: i64 = 1_735_689_600_000_000_000;
@@ -16,11 +18,20 @@ fn mac_csv(seed: &str) -> String {
         "{ss_pbch_block_power_dbm: 0, level: {rsrp_dbm: -60}, noise: {sinr_db: 12}, mobility: {speed_mps: 3}, \
          fading: {taps: [{delay_ns: 0, power_db: 0, k_factor_db: 3}, {delay_ns: 200, power_db: -5}]}}",
     );
+    rows(link(&lossy(seed), &fading))
+}
+
+fn capacity_csv(seed: &str) -> String {
+    let steps = given("{dl: {steps_mbps: [[0, 60], [0.1, 150]]}, ul: {constant_mbps: 20}}");
+    rows(link(&lossy(seed), &steps))
+}
+
+fn lossy(seed: &str) -> ResolvedConfig {
     let seed = format!("seed: {seed}");
-    let mut link: Link<()> = link(
-        &config(&[("seed: 1", &seed), ("loss_ratio: 0.0", "loss_ratio: 0.01")]),
-        &fading,
-    );
+    config(&[("seed: 1", &seed), ("loss_ratio: 0.0", "loss_ratio: 0.01")])
+}
+
+fn rows(mut link: Link<()>) -> String {
     let mut csv = CSV_HEADER.as_bytes().to_vec();
     csv.push(b'\n');
     for ms in 0..400 {
@@ -48,31 +59,39 @@ fn mac_csv(seed: &str) -> String {
     String::from_utf8(csv).expect("text")
 }
 
-#[test]
-fn mac_csv_is_the_same_to_the_byte() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/mac.csv");
-    let now = mac_csv("1");
+fn check(file: &str, now: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/golden")
+        .join(file);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(path, &now).expect("writable");
+        std::fs::write(&path, now).expect("writable");
     }
-    let golden = std::fs::read_to_string(path).expect("tests/golden/mac.csv");
+    let golden = std::fs::read_to_string(&path).expect(file);
     for (line, (now, golden)) in now.lines().zip(golden.lines()).enumerate() {
-        assert_eq!(now, golden, "line {}", line + 1);
+        assert_eq!(now, golden, "{file}:{}", line + 1);
     }
     assert_eq!(now, golden);
 }
 
 #[test]
+fn mac_csv_is_the_same_to_the_byte() {
+    check("mac.csv", &mac_csv("1"));
+    check("capacity.csv", &capacity_csv("1"));
+}
+
+#[test]
 fn another_seed_gives_another_run() {
     assert_ne!(mac_csv("1"), mac_csv("2"));
+    assert_ne!(capacity_csv("1"), capacity_csv("2"));
 }
 
 #[test]
 fn every_row_has_as_many_fields_as_the_header() {
-    let csv = mac_csv("1");
     let fields = CSV_HEADER.split(',').count();
-    assert_eq!(csv.lines().count(), 1 + 39);
-    for row in csv.lines() {
-        assert_eq!(row.split(',').count(), fields);
+    for csv in [mac_csv("1"), capacity_csv("1")] {
+        assert_eq!(csv.lines().count(), 1 + 39);
+        for row in csv.lines() {
+            assert_eq!(row.split(',').count(), fields);
+        }
     }
 }

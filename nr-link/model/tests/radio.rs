@@ -4,6 +4,7 @@
 mod common;
 
 use common::{SECOND, config, flat, link, saturate, scenario};
+use nr_link_model::config::PerDirection;
 use nr_link_model::radio::bler::{CodeBlocks, block_error_ratio};
 use nr_link_model::radio::tbs::{Allocation, transport_block_bits};
 use nr_link_model::radio::{McsTable, decibel};
@@ -169,9 +170,14 @@ fn capacity_without_traffic_is_what_a_full_queue_gets() {
     }
 }
 
+fn floor_ms(config: &ResolvedConfig) -> PerDirection<f64> {
+    let link: Link<u64> = link(config, &flat(20.0));
+    link.mac_floor_ms(config)
+}
+
 #[test]
 fn the_mac_floor_is_what_lone_packets_meet() {
-    let floor = Link::<u64>::mac_floor_ms(&config(&[]));
+    let floor = floor_ms(&config(&[]));
     // Downlink: a slot and 13 of 14 symbols, half a slot to wait, two uplink slots in ten.
     assert!((1.2..1.7).contains(&floor.dl), "{floor:?}");
     // Uplink: request, 0.5 ms, the next pattern's grant, PUSCH, 0.5 ms.
@@ -180,6 +186,6 @@ fn the_mac_floor_is_what_lone_packets_meet() {
         "duplex: {tdd: {pattern: DDDDDDDSUU, special: {dl_symbols: 6, ul_symbols: 4}}}",
         "duplex: fdd",
     );
-    let fdd = Link::<u64>::mac_floor_ms(&config(&[fdd]));
+    let fdd = floor_ms(&config(&[fdd]));
     assert!(fdd.dl < floor.dl && fdd.ul < floor.ul / 2.0, "{fdd:?}");
 }

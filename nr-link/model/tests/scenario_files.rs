@@ -292,6 +292,10 @@ fn the_capacity() {
             .starts_with("x.yaml:8: -9 Mbit/s at 1 s is negative; write 0")
     );
     assert!(
+        refused("{constant_mbps: 1e7}")
+            .starts_with("x.yaml:8: 10000000 Mbit/s at 0 s is more than 1000000; write a rate")
+    );
+    assert!(
         refused("{steps_mbps: [[1, 9]]}")
             .starts_with("x.yaml:8: the first step is not at 0 s; say")
     );

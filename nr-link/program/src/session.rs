@@ -2,10 +2,9 @@
 //! A link in real time, from its devices to its account.
 
 use anyhow::{Context, Result, ensure};
-use nr_link_model::channel::Channel;
 use nr_link_model::config::Device;
 use nr_link_model::scenario::Scenario;
-use nr_link_model::{Link, Nanos, ResolvedConfig};
+use nr_link_model::{Link, Nanos, ResolvedConfig, Source};
 use serde_json::{Value, json};
 
 use crate::burst::Segment;
@@ -39,7 +38,7 @@ impl Session {
     /// Opens all that `config` names. What fails leaves no device behind.
     pub fn open(config: ResolvedConfig) -> Result<Self> {
         let link = model(&config)?;
-        let floor = Link::<Segment>::mac_floor_ms(&config);
+        let floor = link.mac_floor_ms(&config);
         let mac_floor_ms = json!({"dl": floor.dl, "ul": floor.ul});
         let waker = Waker::new()?;
         let devices = open_devices(&config)?;
@@ -47,7 +46,7 @@ impl Session {
             waker.add(tun, number)?;
         }
         let output = Output::create(&config.output)?;
-        let trust = Trust::new(config.radio.slot_ns());
+        let trust = Trust::new(link.slot_length());
         let priority = priority::raise();
         let clock = Clock::start()?;
         let start_cpu_ns = cpu_time()?; // drawing the channel is not the link's work
@@ -173,7 +172,7 @@ impl Session {
     fn summary(&self, failure: Option<&anyhow::Error>) -> Result<Value> {
         let slots = self.link.slots();
         let (lateness, counted) = self.trust.whole_run();
-        let (verdict, reasons) = judge(slots, self.config.radio.slot_ns(), lateness, counted);
+        let (verdict, reasons) = judge(slots, self.link.slot_length(), lateness, counted);
         let elapsed_ns = self.clock.now();
         Ok(json!({
             "version": env!("CARGO_PKG_VERSION"),
@@ -198,14 +197,13 @@ impl Session {
     }
 }
 
-/// The model of `config`, with its scenario's channel for each UE.
+/// The model of `config`, with what its scenario gives to each UE.
 pub fn model(config: &ResolvedConfig) -> Result<Link<Segment>> {
     let scenario = Scenario::load(&config.scenario)?;
-    let channels = (0..config.devices.ue.len() as u64)
-        .map(|ue| Channel::new(&scenario, &config.grid(), config.seed.wrapping_add(ue)))
-        .collect::<Result<Vec<_>, _>>()
+    let source = Source::of(&scenario, config)
+        .map_err(anyhow::Error::from_boxed)
         .with_context(|| format!("{} cannot be played", config.scenario.display()))?;
-    Link::new(config, channels).map_err(anyhow::Error::msg)
+    Link::new(config, source).map_err(anyhow::Error::msg)
 }
 
 fn open_devices(config: &ResolvedConfig) -> Result<Devices> {

@@ -21,7 +21,8 @@ pub(super) struct Raw {
     pub _schema: Schema,
     pub seed: u64,
     pub mtu_bytes: u32,
-    pub radio: Radio,
+    #[serde(default)]
+    pub radio: Option<Radio>,
     pub scenario: PathBuf,
     pub path: Both<PathDirection>,
     pub queue: Both<QueueLimit>,

@@ -20,6 +20,9 @@ const MTU_BYTES: std::ops::RangeInclusive<u32> = 576..=15_000;
 /// Periods of CSI reports that TS 38.331 CSI-ReportPeriodicityAndOffset has, slots.
 const CSI_PERIODS: [u64; 10] = [4, 5, 8, 10, 16, 20, 40, 80, 160, 320];
 
+/// That of numerology 3.
+const SHORTEST_SLOT: Nanos = 125_000;
+
 impl ResolvedConfig {
     /// Reads and checks a configuration file.
     ///
@@ -61,18 +64,8 @@ fn resolve(raw: Raw, folder: &Path) -> Result<ResolvedConfig, Broken> {
             ),
         ));
     }
-    let radio = radio(raw.radio)?;
-    let sample_interval = nanos("samples.interval_ms", raw.samples.interval_ms.get())?;
-    if sample_interval < radio.slot_ns() {
-        return Err((
-            "samples.interval_ms",
-            format!(
-                "{} ms is shorter than a slot, {} ms; write at least that",
-                raw.samples.interval_ms.get(),
-                radio.slot_ns() as f64 / 1e6
-            ),
-        ));
-    }
+    let radio = raw.radio.map(radio).transpose()?;
+    let sample_interval = sample_interval(raw.samples.interval_ms.get(), radio.as_ref())?;
     Ok(ResolvedConfig {
         seed: raw.seed,
         mtu_bytes: raw.mtu_bytes,
@@ -94,6 +87,23 @@ fn resolve(raw: Raw, folder: &Path) -> Result<ResolvedConfig, Broken> {
             summary: folder.join(raw.output.summary),
         },
     })
+}
+
+/// Samples are no shorter than what they count.
+fn sample_interval(ms: f64, radio: Option<&RadioConfig>) -> Result<Nanos, Broken> {
+    const KEY: &str = "samples.interval_ms";
+    let interval = nanos(KEY, ms)?;
+    let shortest = radio.map_or(SHORTEST_SLOT, RadioConfig::slot_ns);
+    if interval >= shortest {
+        return Ok(interval);
+    }
+    Err((
+        KEY,
+        format!(
+            "{ms} ms is shorter than a slot, {} ms; write at least that",
+            shortest as f64 / 1e6
+        ),
+    ))
 }
 
 fn radio(raw: raw::Radio) -> Result<RadioConfig, Broken> {

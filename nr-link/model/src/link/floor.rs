@@ -4,8 +4,9 @@
 use std::path::Path;
 
 use super::Link;
+use super::air::Air;
 use crate::channel::Channel;
-use crate::config::{PathConfig, PerDirection, ResolvedConfig, Uplink};
+use crate::config::{PathConfig, PerDirection, RadioConfig, ResolvedConfig, Uplink};
 use crate::scenario::Scenario;
 use crate::{Ecn, Nanos, Packet, Port};
 
@@ -33,51 +34,61 @@ impl<T> Link<T> {
     /// Mean delay that the MAC itself adds to a packet that meets an empty queue and a clear
     /// channel, ms: slot alignment, TDD, requests and grants, processing. Found by sending such
     /// packets, at all phases of the TDD pattern, through a link of this configuration without its
-    /// path; takes milliseconds, so call it once.
-    pub fn mac_floor_ms(config: &ResolvedConfig) -> PerDirection<f64> {
-        let mut link = clear_link(config);
-        let mut delays = PerDirection { dl: 0, ul: 0 };
-        for probe in 1..=PROBES {
-            let sent = probe * (SPACING + SHIFT);
-            link.advance(sent);
-            for from in [Port::Core { ue: 0 }, Port::Ue(0)] {
-                let packet = Packet {
-                    bytes: PROBE_BYTES,
-                    ecn: Ecn::NotEct,
-                    payload: (),
-                };
-                link.enqueue(from, packet, sent);
-            }
-            link.advance(sent + SPACING);
-            while let Some(delivery) = link.dequeue() {
-                match delivery.to {
-                    Port::Ue(_) => delays.dl += delivery.due - sent,
-                    Port::Core { .. } => delays.ul += delivery.due - sent,
-                }
-            }
-            link.samples();
-        }
-        let mean_ms = |sum: Nanos| sum as f64 / PROBES as f64 / 1e6;
-        PerDirection {
-            dl: mean_ms(delays.dl),
-            ul: mean_ms(delays.ul),
+    /// path; takes milliseconds, so call it once. 0 over given capacity, where there is no MAC.
+    pub fn mac_floor_ms(&self, config: &ResolvedConfig) -> PerDirection<f64> {
+        match (&self.air, &config.radio) {
+            (Air::Radio(_), Some(radio)) => floor_ms(clear_link(config, radio)),
+            _ => PerDirection::default(),
         }
     }
 }
 
+/// The mean delay of lone packets, ms.
+fn floor_ms(mut link: Link<()>) -> PerDirection<f64> {
+    let mut delays = PerDirection { dl: 0, ul: 0 };
+    for probe in 1..=PROBES {
+        let sent = probe * (SPACING + SHIFT);
+        link.advance(sent);
+        for from in [Port::Core { ue: 0 }, Port::Ue(0)] {
+            let packet = Packet {
+                bytes: PROBE_BYTES,
+                ecn: Ecn::NotEct,
+                payload: (),
+            };
+            link.enqueue(from, packet, sent);
+        }
+        link.advance(sent + SPACING);
+        while let Some(delivery) = link.dequeue() {
+            match delivery.to {
+                Port::Ue(_) => delays.dl += delivery.due - sent,
+                Port::Core { .. } => delays.ul += delivery.due - sent,
+            }
+        }
+        link.samples();
+    }
+    let mean_ms = |sum: Nanos| sum as f64 / PROBES as f64 / 1e6;
+    PerDirection {
+        dl: mean_ms(delays.dl),
+        ul: mean_ms(delays.ul),
+    }
+}
+
 /// A link of this configuration, of one UE, without path and without failures.
-fn clear_link(config: &ResolvedConfig) -> Link<()> {
+fn clear_link(config: &ResolvedConfig, radio: &RadioConfig) -> Link<()> {
     let mut config = config.clone();
     config.path = PerDirection {
         dl: PathConfig::default(),
         ul: PathConfig::default(),
     };
     config.devices.ue.truncate(1);
-    config.radio.uplink = Uplink {
-        pcmax_dbm: 60.0,
-        target_snr_db: 40.0,
-    };
+    config.radio = Some(RadioConfig {
+        uplink: Uplink {
+            pcmax_dbm: 60.0,
+            target_snr_db: 40.0,
+        },
+        ..radio.clone()
+    });
     let scenario = Scenario::parse(CLEAR, Path::new("clear.yaml")).expect("the scenario is valid");
-    let channel = Channel::new(&scenario, &config.grid(), 0).expect("it needs no geometry");
+    let channel = Channel::new(&scenario, &radio.grid(), 0).expect("it needs no geometry");
     Link::new(&config, vec![channel]).expect("one channel for one UE")
 }

@@ -2,8 +2,8 @@
 //! What is inside the link.
 
 use super::Link;
-use crate::Direction;
 use crate::mac::account::Totals;
+use crate::{Direction, Packet};
 
 /// Packets and IP bytes that have entered and not yet left, been dropped or lost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -19,43 +19,17 @@ impl<T> Link<T> {
     /// every packet, so it is for the account at the end and for tests.
     pub fn held(&self, ue: usize, direction: Direction) -> Held {
         let mut held = Held::default();
-        let mut count = |bytes: u32| {
+        let mut count = |packet: &Packet<T>| {
             held.packets += 1;
-            held.bytes += u64::from(bytes);
+            held.bytes += u64::from(packet.bytes);
         };
-        match direction {
-            Direction::Downlink => {
-                let on_path = self.path_dl.items().filter(|(of, _)| *of == ue);
-                on_path.for_each(|(_, packet)| count(packet.bytes));
-                self.ues[ue]
-                    .dl
-                    .rlc
-                    .packets()
-                    .for_each(|packet| count(packet.bytes));
-                let decoded = self.to_ues.iter().filter(|delivery| delivery.to.ue() == ue);
-                decoded.for_each(|delivery| count(delivery.packet.bytes));
-            }
-            Direction::Uplink => {
-                let coming = self.from_ues.items();
-                let on_path = coming
-                    .chain(self.path_ul.items())
-                    .filter(|(of, _)| *of == ue);
-                on_path.for_each(|(_, packet)| count(packet.bytes));
-                self.ues[ue]
-                    .ul
-                    .rlc
-                    .packets()
-                    .for_each(|packet| count(packet.bytes));
-            }
-        }
+        self.ends.packets(ue, direction).for_each(&mut count);
+        self.air.packets(ue, direction, count);
         held
     }
 
     /// Counters of one UE and direction since the start.
     pub fn totals(&self, ue: usize, direction: Direction) -> Totals {
-        match direction {
-            Direction::Downlink => self.ues[ue].dl.account.totals,
-            Direction::Uplink => self.ues[ue].ul.account.totals,
-        }
+        self.air.totals(ue, direction, self.now)
     }
 }

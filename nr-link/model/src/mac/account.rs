@@ -2,7 +2,7 @@
 //! What happened in one direction of one UE: counters since the start, means of the interval.
 
 use super::harq::{Block, ROUNDS};
-use crate::Nanos;
+use crate::{Nanos, Packet};
 
 /// Counters since the link's start.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -102,6 +102,18 @@ impl Account {
             totals.capacity_bytes += block.capacity_bytes;
             totals.capacity_sdu_bytes += block.capacity_sdu_bytes;
         }
+    }
+
+    /// A packet found the buffer full.
+    pub fn queue_drop<T>(&mut self, packet: &Packet<T>) {
+        self.totals.queue_drops += 1;
+        self.totals.queue_drop_bytes += u64::from(packet.bytes);
+    }
+
+    /// A packet was lost on the path.
+    pub fn path_loss<T>(&mut self, packet: &Packet<T>) {
+        self.totals.path_losses += 1;
+        self.totals.path_lost_bytes += u64::from(packet.bytes);
     }
 
     /// A packet left RLC.

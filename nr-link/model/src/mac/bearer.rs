@@ -43,9 +43,8 @@ impl<T> Bearer<T> {
 
     /// A packet comes to the buffer.
     pub fn offer(&mut self, packet: Packet<T>, now: Nanos) {
-        if let Err(refused) = self.rlc.offer(packet, now) {
-            self.account.totals.queue_drops += 1;
-            self.account.totals.queue_drop_bytes += u64::from(refused.bytes);
+        if let Err(refused) = self.rlc.buffer.offer(packet, now) {
+            self.account.queue_drop(&refused);
         }
     }
 

@@ -5,7 +5,7 @@ use super::csi::layer_db;
 use super::outer_loop::Schemes;
 use super::timing::Timing;
 use crate::Direction;
-use crate::config::{RadioConfig, ResolvedConfig};
+use crate::config::RadioConfig;
 use crate::headers::ip_bytes_of;
 use crate::radio::bler::{CodeBlocks, block_error_ratio};
 use crate::radio::tbs::{Allocation, transport_block_bits};
@@ -42,14 +42,13 @@ pub(crate) struct Capacity {
 }
 
 impl Cell {
-    pub fn new(config: &ResolvedConfig) -> Self {
-        let radio = config.radio.clone();
+    pub fn new(radio: &RadioConfig, mtu_bytes: u32) -> Self {
         Self {
-            timing: Timing::new(&radio),
+            timing: Timing::new(radio),
             schemes: Schemes::new(radio.mcs_table, radio.link_adaptation),
             cqi_table: CqiTable::new(radio.mcs_table),
-            mtu_bytes: config.mtu_bytes,
-            radio,
+            mtu_bytes,
+            radio: radio.clone(),
         }
     }
 

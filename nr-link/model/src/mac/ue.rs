@@ -7,7 +7,7 @@ use super::csi::Csi;
 use super::grants::BufferStatus;
 use super::power::Power;
 use crate::channel::{Channel, Observation};
-use crate::config::ResolvedConfig;
+use crate::config::{RadioConfig, ResolvedConfig};
 use crate::random::{Purpose, Stream};
 use crate::{Direction, Nanos};
 
@@ -64,8 +64,12 @@ pub(crate) struct Ue<T> {
 }
 
 impl<T> Ue<T> {
-    pub fn new(index: usize, config: &ResolvedConfig, channel: Channel) -> Self {
-        let radio = &config.radio;
+    pub fn new(
+        index: usize,
+        config: &ResolvedConfig,
+        radio: &RadioConfig,
+        channel: Channel,
+    ) -> Self {
         let bearer = |direction: Direction| {
             let errors = Stream::new(config.seed, Purpose::BlockError, index, direction);
             let queue = *config.queue.of(direction);

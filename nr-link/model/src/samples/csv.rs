@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A sample as a row of `mac.csv`; `docs/run-directory.md` explains the columns.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 
-use super::{DirectionSample, MacSample};
+use super::{DirectionSample, MacSample, RadioSample};
 
 macro_rules! columns_of {
     ($direction:literal: $($column:literal)*) => {
@@ -34,41 +35,46 @@ impl MacSample {
     /// What the writer says.
     pub fn write_csv(&self, start_utc_ns: i64, to: &mut impl Write) -> io::Result<()> {
         let utc_ns = start_utc_ns + self.start as i64;
-        write!(
-            to,
-            "{utc_ns},{},{},{},{}",
-            self.duration,
-            self.ue,
-            self.rnti,
-            u8::from(self.in_sync)
-        )?;
-        gauge(to, self.rsrp_dbm)?;
-        write!(to, ",{}", self.rsrp_meas_count)?;
-        gauge(to, self.sinr_db)?;
-        gauge(to, self.ul_snr_db)?;
-        report(to, self.cqi)?;
-        report(to, self.ri)?;
-        gauge(to, self.phr_db)?;
-        gauge(to, Some(self.pcmax_dbm))?;
-        self.directions.dl.write(self.mcs_table, to)?;
-        self.directions.ul.write(self.mcs_table, to)?;
+        write!(to, "{utc_ns},{},{}", self.duration, self.ue)?;
+        match &self.radio {
+            Some(radio) => radio.write(to)?,
+            None => write!(to, ",,,,,,,,,,")?,
+        }
+        let mcs_table = self.radio.as_ref().map(|radio| radio.mcs_table);
+        self.directions.dl.write(mcs_table, to)?;
+        self.directions.ul.write(mcs_table, to)?;
         writeln!(to)
     }
 }
 
+impl RadioSample {
+    fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        write!(to, ",{},{}", self.rnti, u8::from(self.in_sync))?;
+        gauge(to, self.rsrp_dbm)?;
+        write!(to, ",{}", self.rsrp_meas_count)?;
+        gauge(to, self.sinr_db)?;
+        gauge(to, self.ul_snr_db)?;
+        whole(to, self.cqi)?;
+        whole(to, self.ri)?;
+        gauge(to, self.phr_db)?;
+        gauge(to, Some(self.pcmax_dbm))
+    }
+}
+
 impl DirectionSample {
-    fn write(&self, mcs_table: u8, to: &mut impl Write) -> io::Result<()> {
+    /// Without an MCS table there are no transport blocks to count.
+    fn write(&self, mcs_table: Option<u8>, to: &mut impl Write) -> io::Result<()> {
         let totals = &self.totals;
+        let of_blocks = |count| mcs_table.map(|_| count);
         gauge(to, self.mcs)?;
-        write!(to, ",{mcs_table}")?;
+        whole(to, mcs_table)?;
         gauge(to, self.bler_ratio)?;
-        for count in totals.rounds {
-            write!(to, ",{count}")?;
+        for count in totals.rounds.into_iter().chain([totals.errors]) {
+            whole(to, of_blocks(count))?;
         }
         write!(
             to,
-            ",{},{},{},{},{},{},{:.0},{:.0},{},{},{}",
-            totals.errors,
+            ",{},{},{},{},{},{:.0},{:.0}",
             totals.bytes,
             totals.header_bytes,
             totals.padding_bytes,
@@ -76,23 +82,18 @@ impl DirectionSample {
             totals.sdu_count,
             totals.capacity_bytes,
             totals.capacity_sdu_bytes,
-            totals.prb,
-            self.queue_bytes,
-            self.queue_packets,
         )?;
+        whole(to, of_blocks(totals.prb))?;
+        write!(to, ",{},{}", self.queue_bytes, self.queue_packets)?;
         gauge(to, self.wait_ms)?;
         gauge(to, self.harq_ms)?;
         gauge(
             to,
-            self.wait_ms
-                .zip(self.harq_ms)
-                .map(|(wait, harq)| wait + harq),
+            self.wait_ms.map(|wait| wait + self.harq_ms.unwrap_or(0.0)),
         )?;
-        write!(
-            to,
-            ",{},{},{},{}",
-            totals.queue_drops, totals.path_losses, totals.rlc_losses, totals.enqueued_bytes
-        )
+        write!(to, ",{},{}", totals.queue_drops, totals.path_losses)?;
+        whole(to, of_blocks(totals.rlc_losses))?;
+        write!(to, ",{}", totals.enqueued_bytes)
     }
 }
 
@@ -103,7 +104,7 @@ fn gauge(to: &mut impl Write, value: Option<f64>) -> io::Result<()> {
     }
 }
 
-fn report(to: &mut impl Write, value: Option<u8>) -> io::Result<()> {
+fn whole(to: &mut impl Write, value: Option<impl Display>) -> io::Result<()> {
     match value {
         Some(value) => write!(to, ",{value}"),
         None => write!(to, ","),

@@ -7,6 +7,9 @@ use serde::Deserialize;
 
 use super::{NonNegative, Series};
 
+/// More than any interface has.
+pub(crate) const MOST_MBPS: f64 = 1e6;
+
 /// What each direction carries.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -47,8 +50,9 @@ pub struct CapacityTrace {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TraceFormat {
-    /// Mahimahi: one line a millisecond stamp, each an opportunity of 1504 bytes.
+    /// Mahimahi: one line a millisecond stamp, each an opportunity of 1504 bytes; repeats at its
+    /// last stamp.
     Mahimahi,
-    /// Lines of `second Mbit/s`.
+    /// Lines of `second Mbit/s`, with a blank or a comma between; each rate holds until the next.
     SecondsMbps,
 }

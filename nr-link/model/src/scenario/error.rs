@@ -16,7 +16,7 @@ pub struct ScenarioError {
 }
 
 impl ScenarioError {
-    pub(super) fn new(file: &Path, line: Option<u64>, complaint: impl Into<String>) -> Self {
+    pub(crate) fn new(file: &Path, line: Option<u64>, complaint: impl Into<String>) -> Self {
         Self {
             file: file.to_owned(),
             line,

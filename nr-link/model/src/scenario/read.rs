@@ -6,8 +6,8 @@ use std::io::Read;
 use std::path::Path;
 
 use super::{
-    AtEnd, Capacity, Decibel, Level, Mobility, Noise, Radio, Rate, Route, Scenario, ScenarioError,
-    Series,
+    AtEnd, Capacity, Decibel, Level, MOST_MBPS, Mobility, Noise, Radio, Rate, Route, Scenario,
+    ScenarioError, Series,
 };
 
 /// Larger files are not scenarios: series belong into compact traces.
@@ -148,11 +148,12 @@ impl Route {
 impl Capacity {
     fn check(&self, duration_s: f64) -> Result<(), (&'static str, String)> {
         for (key, rate) in [("dl", &self.dl), ("ul", &self.ul)] {
-            if let Rate::StepsMbps(steps) = rate {
-                rates(steps)
-                    .and_then(|()| within(steps, duration_s))
-                    .map_err(|complaint| (key, complaint))?;
-            }
+            let sound = match rate {
+                Rate::ConstantMbps(mbps) => possible(mbps.get(), 0.0),
+                Rate::StepsMbps(steps) => rates(steps).and_then(|()| within(steps, duration_s)),
+                Rate::Trace(_) => Ok(()),
+            };
+            sound.map_err(|complaint| (key, complaint))?;
         }
         Ok(())
     }
@@ -163,12 +164,22 @@ fn rates(steps: &Series) -> Result<(), String> {
     if points[0].t_s != 0.0 {
         return Err("the first step is not at 0 s; say what the rate is from the beginning".into());
     }
-    match points.iter().find(|point| point.value < 0.0) {
-        Some(point) => Err(format!(
-            "{} Mbit/s at {} s is negative; write 0 for an outage",
-            point.value, point.t_s
-        )),
-        None => Ok(()),
+    points
+        .iter()
+        .try_for_each(|point| possible(point.value, point.t_s))
+}
+
+fn possible(mbps: f64, t_s: f64) -> Result<(), String> {
+    if mbps < 0.0 {
+        Err(format!(
+            "{mbps} Mbit/s at {t_s} s is negative; write 0 for an outage"
+        ))
+    } else if mbps > MOST_MBPS {
+        Err(format!(
+            "{mbps} Mbit/s at {t_s} s is more than {MOST_MBPS}; write a rate that an interface has"
+        ))
+    } else {
+        Ok(())
     }
 }
 

@@ -5,9 +5,8 @@
 
 use std::path::Path;
 
-use nr_link_model::channel::Channel;
 use nr_link_model::scenario::Scenario;
-use nr_link_model::{Delivery, Ecn, Link, Nanos, Packet, Port, ResolvedConfig};
+use nr_link_model::{Delivery, Ecn, Link, Nanos, Packet, Port, ResolvedConfig, Source};
 
 pub const MS: Nanos = 1_000_000;
 pub const SECOND: Nanos = 1_000 * MS;
@@ -32,6 +31,21 @@ pub fn scenario(radio: &str) -> Scenario {
     Scenario::parse(&text, Path::new("test.yaml")).expect("valid")
 }
 
+/// A scenario whose capacity is given by one line of YAML; its traces lie in `folder`, and `more`
+/// are other lines of the file.
+pub fn given_in(folder: &Path, capacity: &str, more: &str) -> Scenario {
+    let text = format!(
+        "schema: rf-scenario/1\nname: test\nsummary: For a test.\nsources: [chosen]\n\
+         license: Apache-2.0\nduration_s: 60\n{more}\ncapacity: {capacity}\n"
+    );
+    Scenario::parse(&text, &folder.join("test.yaml")).expect("valid")
+}
+
+/// The same, without a trace.
+pub fn given(capacity: &str) -> Scenario {
+    given_in(Path::new(""), capacity, "")
+}
+
 /// A flat channel with this downlink SINR.
 pub fn flat(sinr_db: f64) -> Scenario {
     scenario(&format!(
@@ -41,10 +55,8 @@ pub fn flat(sinr_db: f64) -> Scenario {
 }
 
 pub fn link<T>(config: &ResolvedConfig, scenario: &Scenario) -> Link<T> {
-    let channels = (0..config.devices.ue.len() as u64)
-        .map(|ue| Channel::new(scenario, &config.grid(), config.seed + ue).expect("playable"))
-        .collect();
-    Link::new(config, channels).expect("a channel for each UE")
+    let source = Source::of(scenario, config).expect("playable");
+    Link::new(config, source).expect("something for each UE")
 }
 
 pub fn packet<T>(bytes: u32, payload: T) -> Packet<T> {

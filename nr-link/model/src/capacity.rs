@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Capacity that a scenario gives outright, with no radio beneath it.
+//!
+//! A [`Supply`] is one curve: the work that could have been done since the link began. A packet
+//! takes as much of it as it is long, from where the one before it ended, or from where the curve
+//! was when it came to an empty buffer; what nobody took is lost. So a busy link wastes nothing to
+//! rounding, and an idle one costs nothing.
+//!
+//! - **Rates** serve continuously: a packet leaves when its last bit is served, rounded up to a
+//!   nanosecond; what is left of that nanosecond goes to the next packet.
+//! - **Opportunities** are Mahimahi's (Netravali et al., USENIX ATC 2015, section 3.2): each stamp
+//!   passes 1504 bytes at once. Packets share one or gather several. The file repeats at its last
+//!   stamp.
+
+pub(crate) mod pipe;
+mod trace;
+
+use std::sync::Arc;
+
+use crate::Nanos;
+use crate::scenario::{AtEnd, CapacityTrace, Rate, ScenarioError, TraceFormat};
+use trace::{Rated, mahimahi, seconds_mbps};
+
+/// Work in thousand-millionths of a bit: a rate in bit/s times a time in ns.
+pub(crate) type Work = u128;
+pub(crate) const WORK_PER_BYTE: Work = 8_000_000_000;
+
+/// What one opportunity passes: the largest packet of an interface with an MTU of 1500.
+const OPPORTUNITY_BYTES: u64 = 1504;
+/// Mahimahi counts packets as its interface hands them over: with the packet information header of
+/// the kernel's TUN driver before each.
+const PACKET_INFORMATION_BYTES: u32 = 4;
+
+/// The capacity of one direction of one UE, over time.
+#[derive(Debug, Clone)]
+pub struct Supply {
+    lap: Arc<Lap>,
+    period: Nanos,
+    /// Of one lap.
+    total: Work,
+    end: Option<Nanos>,
+}
+
+/// One lap of it.
+#[derive(Debug)]
+enum Lap {
+    Rates(Vec<Step>),
+    Opportunities(Vec<Stamp>),
+}
+
+/// A rate that holds until the next step.
+#[derive(Debug)]
+struct Step {
+    at: Nanos,
+    bits_per_s: u64,
+    /// Work of the lap before it.
+    before: Work,
+}
+
+/// All opportunities of one instant.
+#[derive(Debug)]
+struct Stamp {
+    at: Nanos,
+    /// Work of the lap with them.
+    to: Work,
+}
+
+impl Supply {
+    /// The capacity that `rate` gives in a scenario that lasts `duration_s`; reads its trace.
+    ///
+    /// # Errors
+    /// The first line of the trace that breaks a rule, and the mend.
+    pub fn new(rate: &Rate, duration_s: f64, at_end: AtEnd) -> Result<Self, ScenarioError> {
+        let duration = nanos(duration_s);
+        let supply = match rate {
+            Rate::ConstantMbps(mbps) => Self::rates(&[(0.0, mbps.get())], duration),
+            Rate::StepsMbps(steps) => {
+                let steps = steps.points().iter().map(|step| (step.t_s, step.value));
+                Self::rates(&steps.collect::<Vec<_>>(), duration)
+            }
+            Rate::Trace(CapacityTrace { file, format }) => match format {
+                TraceFormat::Mahimahi => Self::opportunities(&mahimahi(file)?),
+                TraceFormat::SecondsMbps => Self::rates(&seconds_mbps(file, duration_s)?, duration),
+            },
+        };
+        let end = (at_end == AtEnd::Stop).then_some(duration);
+        Ok(Self { end, ..supply })
+    }
+
+    fn rates(rates: &[Rated], period: Nanos) -> Self {
+        let mut before = 0;
+        let mut steps: Vec<Step> = Vec::with_capacity(rates.len());
+        for &(at_s, mbps) in rates {
+            let at = nanos(at_s);
+            if let Some(last) = steps.last() {
+                before += last.work(at);
+            }
+            let bits_per_s = (mbps * 1e6).round() as u64;
+            steps.push(Step {
+                at,
+                bits_per_s,
+                before,
+            });
+        }
+        let total = steps.last().map_or(0, |last| before + last.work(period));
+        Self {
+            lap: Arc::new(Lap::Rates(steps)),
+            period,
+            total,
+            end: None,
+        }
+    }
+
+    /// From stamps in ms, each with the number of opportunities to its end.
+    fn opportunities(stamps: &[(u32, u64)]) -> Self {
+        let stamp = |&(ms, count): &(u32, u64)| Stamp {
+            at: u64::from(ms) * 1_000_000,
+            to: Work::from(count * OPPORTUNITY_BYTES) * WORK_PER_BYTE,
+        };
+        let stamps: Vec<Stamp> = stamps.iter().map(stamp).collect();
+        let (period, total) = stamps.last().map_or((1, 0), |last| (last.at, last.to));
+        Self {
+            lap: Arc::new(Lap::Opportunities(stamps)),
+            period,
+            total,
+            end: None,
+        }
+    }
+
+    /// Bytes that each packet takes beyond its own.
+    pub(crate) fn overhead_bytes(&self) -> u32 {
+        match *self.lap {
+            Lap::Rates(_) => 0,
+            Lap::Opportunities(_) => PACKET_INFORMATION_BYTES,
+        }
+    }
+
+    /// Work that could have been done by `t`, opportunities at `t` included.
+    pub(crate) fn offered(&self, t: Nanos) -> Work {
+        let t = self.end.map_or(t, |end| t.min(end));
+        let (laps, place) = (t / self.period, t % self.period);
+        Work::from(laps) * self.total + self.lap.offered(place)
+    }
+
+    /// Work that could have been done by `t`, opportunities at `t` left out.
+    pub(crate) fn offered_before(&self, t: Nanos) -> Work {
+        match *self.lap {
+            Lap::Rates(_) => self.offered(t),
+            Lap::Opportunities(_) => t.checked_sub(1).map_or(0, |before| self.offered(before)),
+        }
+    }
+
+    /// When so much work can be done; none if never.
+    pub(crate) fn ready(&self, work: Work) -> Option<Nanos> {
+        if self.total == 0 {
+            return None;
+        }
+        let laps = work.saturating_sub(1) / self.total;
+        let place = self.lap.ready(work - laps * self.total);
+        let t = u64::try_from(laps)
+            .ok()?
+            .checked_mul(self.period)?
+            .checked_add(place)?;
+        self.end.is_none_or(|end| t <= end).then_some(t)
+    }
+}
+
+impl Lap {
+    fn offered(&self, place: Nanos) -> Work {
+        match self {
+            Self::Rates(steps) => {
+                let step = &steps[steps.partition_point(|step| step.at <= place) - 1];
+                step.before + step.work(place)
+            }
+            Self::Opportunities(stamps) => {
+                match stamps.partition_point(|stamp| stamp.at <= place) {
+                    0 => 0,
+                    past => stamps[past - 1].to,
+                }
+            }
+        }
+    }
+
+    /// When `work`, which the lap has, is done.
+    fn ready(&self, work: Work) -> Nanos {
+        match self {
+            Self::Rates(steps) => {
+                let past = steps.partition_point(|step| step.before < work);
+                let step = &steps[past.saturating_sub(1)];
+                let rest = work - step.before;
+                step.at + rest.div_ceil(Work::from(step.bits_per_s.max(1))) as Nanos
+            }
+            Self::Opportunities(stamps) => {
+                stamps[stamps.partition_point(|stamp| stamp.to < work)].at
+            }
+        }
+    }
+}
+
+impl Step {
+    /// From its beginning to `t`.
+    fn work(&self, t: Nanos) -> Work {
+        Work::from(self.bits_per_s) * Work::from(t - self.at)
+    }
+}
+
+fn nanos(seconds: f64) -> Nanos {
+    (seconds * 1e9).round() as Nanos
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MBIT: Work = 1_000_000 * 1_000_000_000;
+
+    #[test]
+    fn a_curve_of_rates_and_its_inverse_meet_over_laps_and_outages() {
+        let supply = Supply::rates(&[(0.0, 10.0), (1.0, 0.0), (2.0, 30.0)], nanos(3.0));
+        assert_eq!(supply.offered(nanos(1.5)), 10 * MBIT);
+        assert_eq!(
+            supply.offered(nanos(7.5)),
+            80 * MBIT + 10 * MBIT + 15 * MBIT - 15 * MBIT
+        );
+        for (work, seconds) in [(10, 1.0), (25, 2.5), (40, 3.0), (45, 3.5), (65, 5.5)] {
+            assert_eq!(
+                supply.ready(work * MBIT),
+                Some(nanos(seconds)),
+                "{work} Mbit"
+            );
+        }
+        assert_eq!(supply.ready(10 * MBIT + 1), Some(nanos(2.0) + 1));
+    }
+
+    #[test]
+    fn opportunities_repeat_at_the_last_stamp_and_those_of_its_instant_follow() {
+        let one = Work::from(OPPORTUNITY_BYTES) * WORK_PER_BYTE;
+        let ms = 1_000_000;
+        let supply = Supply::opportunities(&[(0, 1), (2, 3), (5, 4)]);
+        assert_eq!(supply.offered(0), one);
+        assert_eq!(supply.offered(5 * ms), 5 * one); // the last, and the next lap's first
+        assert_eq!(supply.offered_before(5 * ms), 3 * one);
+        assert_eq!(supply.ready(one + 1), Some(2 * ms));
+        assert_eq!(supply.ready(3 * one), Some(2 * ms));
+        assert_eq!(supply.ready(4 * one), Some(5 * ms));
+        assert_eq!(supply.ready(6 * one), Some(7 * ms));
+    }
+
+    #[test]
+    fn nothing_is_ready_without_capacity_or_beyond_the_end() {
+        assert_eq!(Supply::rates(&[(0.0, 0.0)], nanos(1.0)).ready(1), None);
+        let stops = Supply {
+            end: Some(nanos(1.0)),
+            ..Supply::rates(&[(0.0, 1.0)], nanos(1.0))
+        };
+        assert_eq!(stops.ready(MBIT), Some(nanos(1.0)));
+        assert_eq!(stops.ready(MBIT + 1), None);
+        assert_eq!(stops.offered(nanos(9.0)), MBIT);
+    }
+}
