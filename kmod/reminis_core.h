@@ -172,8 +172,7 @@ reminis_inline int32_t reminis_danger(const struct reminis_decision *d, uint64_t
 	return -(int32_t)reminis_div(excess_q16 << 8, room_us);
 }
 
-/* ∇d in Q24, rounded to nearest; 0 in the first SI, which has no predecessor.
- */
+/* ∇d in Q24, rounded to nearest; 0 in the first SI, which has no predecessor. */
 reminis_inline int64_t reminis_gradient(const struct reminis *r, const struct reminis_decision *d)
 {
 	int64_t change_us = (int64_t)d->delay_us - r->delay_us;
@@ -209,8 +208,7 @@ reminis_inline uint64_t reminis_scaled(const struct reminis *r, uint32_t cwnd, u
 	return (whole_q30 + part_q30) >> 14;
 }
 
-/* The authors' code averages a new window with the mean one; gain 1/8 (RFC
- * 6298). */
+/* The authors' code averages a new window with the mean one; gain 1/8 (RFC 6298). */
 reminis_inline uint64_t reminis_averaged(struct reminis *r, uint64_t cwnd_q16)
 {
 	if (!r->has_mean)
@@ -229,8 +227,7 @@ reminis_inline void reminis_end_slow_start(struct reminis_decision *d)
 		d->ssthresh_after = ssthresh;
 }
 
-/* Applies 2^exponent to the window; a cut stops at 4 segments and ends slow
- * start. */
+/* Applies 2^exponent to the window; a cut stops at 4 segments and ends slow start. */
 reminis_inline void reminis_move(struct reminis *r, const struct reminis_params *params,
 				 const struct reminis_sender *s, struct reminis_decision *d,
 				 int32_t exponent_q24)

@@ -123,8 +123,7 @@ reminis_function uint32_t reminis_sqrt(uint32_t x_q24)
 	return root;
 }
 
-/* Mixes all bits of a word (the finalizer of MurmurHash3, in the public
- * domain). */
+/* Mixes all bits of a word (the finalizer of MurmurHash3, in the public domain). */
 reminis_inline uint32_t reminis_mix(uint32_t word)
 {
 	word = (word ^ word >> 16) * 0x85ebca6b;

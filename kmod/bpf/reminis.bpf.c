@@ -88,8 +88,7 @@ static __always_inline void record(uint32_t local, uint32_t remote,
 		.zone = d->zone,
 		.action = d->action,
 	};
-	/* the loader polls: waking it at every SI would cost more than the SI
-	 */
+	/* the loader polls: waking it at every SI would cost more than the SI */
 	bpf_ringbuf_submit(t, BPF_RB_NO_WAKEUP);
 }
 
