@@ -9,6 +9,7 @@ use std::path::Path;
 use common::{MS, SECOND, config, given, given_in, link, packet, saturate};
 use nr_link_model::config::{QueueLimit, RlcMode};
 use nr_link_model::samples::CSV_HEADER;
+use nr_link_model::scenario::Scenario;
 use nr_link_model::{Direction, Link, Nanos, Port, ResolvedConfig, Totals};
 use proptest::prelude::*;
 
@@ -266,6 +267,25 @@ fn radio_in_the_configuration_means_nothing_and_may_be_absent() {
     let radio = common::flat(20.0);
     let error = nr_link_model::Source::of(&radio, &without).expect_err("there is no carrier");
     assert!(error.to_string().contains("radio is missing"), "{error}");
+}
+
+#[test]
+fn those_that_come_with_the_project_can_be_played() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rf-scenarios");
+    for (name, end_s, mbps) in [
+        ("constant-100M", 600, 100),
+        ("constant-1G", 600, 1000),
+        ("surge-100M-720M", 40, 410),
+        ("drop-720M-600M", 60, 680),
+        ("drop-720M-100M", 60, 513),
+        ("step-300M-600M", 60, 400),
+    ] {
+        let scenario = Scenario::load(&folder.join(name).with_extension("yaml")).expect(name);
+        let mut link: Link<()> = link(&near(), &scenario);
+        link.advance(end_s * SECOND);
+        let mean_mbps = totals(&link).capacity_sdu_bytes * 8e-6 / end_s as f64;
+        assert_eq!(mean_mbps as u64, mbps, "{name}");
+    }
 }
 
 #[test]
