@@ -50,7 +50,7 @@ pub struct ResolvedConfig {
     /// Between server and gNB.
     pub path: PerDirection<PathConfig>,
     /// RLC's buffer, of each UE.
-    pub queue: PerDirection<QueueLimit>,
+    pub queue: PerDirection<Queue>,
     /// Interval of the MAC samples.
     pub sample_interval: Nanos,
     /// The program's network devices.
@@ -80,7 +80,40 @@ pub struct PathConfig {
     pub loss_ratio: f64,
 }
 
-/// How much one RLC buffer holds; what comes beyond is dropped (drop-tail).
+/// One RLC buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Queue {
+    /// How much it holds.
+    pub limit: QueueLimit,
+    /// What manages it before it is full; none: nothing does (drop-tail).
+    pub aqm: Option<Aqm>,
+}
+
+impl From<QueueLimit> for Queue {
+    fn from(limit: QueueLimit) -> Self {
+        Self { limit, aqm: None }
+    }
+}
+
+/// Active queue management.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aqm {
+    /// RFC 8289.
+    CoDel(CoDel),
+}
+
+/// Parameters of CoDel (RFC 8289 section 4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CoDel {
+    /// The wait that is acceptable for ever.
+    pub target: Nanos,
+    /// How long it may be longer; a round-trip time of those that are usual.
+    pub interval: Nanos,
+    /// ECN-capable packets are marked, not dropped.
+    pub ecn: bool,
+}
+
+/// How much one RLC buffer holds; what comes beyond is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueueLimit {
     /// IP packets not yet wholly sent.

@@ -80,6 +80,17 @@ pub struct Delivery<T> {
     pub packet: Packet<T>,
     /// The instant at which the link delivers it; never after the last `advance`.
     pub due: Nanos,
-    /// The link marked it: write CE into its ECN field.
+    /// The link marked it, or found it marked: write CE into its ECN field.
     pub ce: bool,
+}
+
+impl<T> Delivery<T> {
+    pub(crate) fn new(to: Port, packet: Packet<T>, due: Nanos) -> Self {
+        Self {
+            to,
+            due,
+            ce: packet.ecn == Ecn::Ce,
+            packet,
+        }
+    }
 }

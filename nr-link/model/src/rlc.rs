@@ -7,15 +7,16 @@
 //! it. The receiver hands a packet up when the stream is complete to its end.
 
 mod buffer;
+mod codel;
 mod reassembly;
 
 use std::collections::VecDeque;
 
-use crate::config::{QueueLimit, RlcMode};
+use crate::config::{Queue, RlcMode};
 use crate::headers::{SHORTEST_SEGMENT_BYTES, segment_bytes};
 use crate::timeline::Timeline;
 use crate::{Nanos, Packet};
-pub(crate) use buffer::{Buffer, Waiting};
+pub(crate) use buffer::{Buffer, Struck, Waiting};
 use reassembly::Reassembly;
 
 /// A stretch of the stream: offsets of the first IP byte and behind the last.
@@ -89,9 +90,9 @@ pub(crate) struct Rlc<T> {
 }
 
 impl<T> Rlc<T> {
-    pub fn new(limit: QueueLimit, mode: RlcMode) -> Self {
+    pub fn new(queue: Queue, mtu_bytes: u32, mode: RlcMode) -> Self {
         Self {
-            buffer: Buffer::new(limit),
+            buffer: Buffer::new(queue, mtu_bytes),
             mode,
             sent: VecDeque::new(),
             next: 0,
@@ -160,7 +161,7 @@ impl<T> Rlc<T> {
     fn fill_new(&mut self, mut room: u32, now: Nanos) -> Option<Payload> {
         let start = self.next;
         let mut header_bytes = 0;
-        while let Some((bytes, sent)) = self.buffer.head() {
+        while let Some((bytes, sent)) = self.next_to_send(now) {
             let rest = bytes - sent;
             let Some(part) = fitting(rest, sent == 0, room) else {
                 break;
@@ -178,6 +179,14 @@ impl<T> Rlc<T> {
             end: self.next,
         };
         (span.bytes() > 0).then_some(Payload { span, header_bytes })
+    }
+
+    /// The first packet of the buffer, managed if nothing of it is sent: its bytes, and those sent.
+    fn next_to_send(&mut self, now: Nanos) -> Option<(u32, u32)> {
+        if self.buffer.head_sent() == 0 {
+            self.buffer.manage(now);
+        }
+        self.buffer.head()
     }
 
     fn take_from_head(&mut self, part: u32, now: Nanos) {

@@ -138,7 +138,7 @@ impl RadioSample {
 
 impl DirectionSample {
     fn of_bearer<T>(bearer: &mut Bearer<T>) -> Self {
-        let totals = bearer.account.totals;
+        let totals = bearer.totals();
         let interval = std::mem::take(&mut bearer.account.interval);
         Self {
             mcs: interval.mcs(),

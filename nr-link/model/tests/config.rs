@@ -107,6 +107,21 @@ fn every_fault_names_its_line_its_rule_and_its_mend() {
         ("loss_ratio: 0.0", "loss_ratio: 2", "dir/link.yaml:14: "),
         (
             "dl: {packets: 3200}",
+            "dl: {packets: 3200, bytes: 9000}",
+            "dir/link.yaml:17: queue.dl: a queue is limited in packets or in bytes",
+        ),
+        (
+            "dl: {packets: 3200}",
+            "dl: {packets: 3200, aqm: {codel: {target_ms: 100}}}",
+            "dir/link.yaml:17: queue.dl: CoDel's target_ms, 100, is not between",
+        ),
+        (
+            "dl: {packets: 3200}",
+            "dl: {packets: 3200, aqm: {red: {}}}",
+            "dir/link.yaml:17: ",
+        ),
+        (
+            "dl: {packets: 3200}",
             "dl: {packets: 0}",
             "dir/link.yaml:17: queue.dl: ",
         ),

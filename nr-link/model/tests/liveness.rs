@@ -63,7 +63,7 @@ proptest! {
     #[test]
     fn with_a_queue_that_overflows(arrivals in arrivals(), seed in any::<u64>()) {
         let mut config = ResolvedConfig { seed, ..config(&[]) };
-        config.queue.ul = QueueLimit::Packets(3);
+        config.queue.ul = QueueLimit::Packets(3).into();
         check(&arrivals, &config, 12.0);
     }
 }

@@ -2,7 +2,7 @@
 //! One direction of one UE over given capacity: its buffer, its supply, its books.
 
 use super::{Supply, WORK_PER_BYTE, Work};
-use crate::config::QueueLimit;
+use crate::config::Queue;
 use crate::mac::account::{Account, Totals};
 use crate::rlc::{Buffer, Waiting};
 use crate::{Nanos, Packet};
@@ -23,10 +23,10 @@ pub(crate) struct Pipe<T> {
 }
 
 impl<T> Pipe<T> {
-    pub fn new(limit: QueueLimit, supply: Supply, mtu_bytes: u32) -> Self {
+    pub fn new(queue: Queue, supply: Supply, mtu_bytes: u32) -> Self {
         let most = f64::from(mtu_bytes);
         Self {
-            buffer: Buffer::new(limit),
+            buffer: Buffer::new(queue, mtu_bytes),
             account: Account::default(),
             begin: 0,
             due: None,
@@ -44,12 +44,20 @@ impl<T> Pipe<T> {
     pub fn offer(&mut self, packet: Packet<T>, now: Nanos) {
         self.settle(now);
         let was_empty = self.buffer.is_empty();
-        if let Err(refused) = self.buffer.offer(packet, now) {
-            self.account.queue_drop(&refused);
-        } else if was_empty {
+        self.buffer.offer(packet, now);
+        if was_empty {
             self.begin = self.begin.max(self.supply.offered(now));
-            self.due = self.supply.ready(self.end());
+            self.begin_next(now);
         }
+    }
+
+    /// The packet at the head begins to be served.
+    fn begin_next(&mut self, now: Nanos) {
+        self.buffer.manage(now);
+        self.due = match self.buffer.is_empty() {
+            true => None,
+            false => self.supply.ready(self.end()),
+        };
     }
 
     /// The packet that leaves at `due`, if that is the time of the next one.
@@ -62,10 +70,7 @@ impl<T> Pipe<T> {
         self.account.totals.bytes += u64::from(bytes) + overhead_bytes;
         self.account.totals.header_bytes += overhead_bytes;
         self.account.departure(bytes, queued, due, due);
-        self.due = match self.buffer.is_empty() {
-            true => None,
-            false => self.supply.ready(self.end()),
-        };
+        self.begin_next(due);
         Some(packet)
     }
 
@@ -95,7 +100,7 @@ impl<T> Pipe<T> {
         Totals {
             capacity_bytes,
             capacity_sdu_bytes: capacity_bytes * self.ip_share,
-            ..self.account.totals
+            ..self.account.totals_with(self.buffer.struck)
         }
     }
 

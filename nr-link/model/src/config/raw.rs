@@ -25,7 +25,7 @@ pub(super) struct Raw {
     pub radio: Option<Radio>,
     pub scenario: PathBuf,
     pub path: Both<PathDirection>,
-    pub queue: Both<QueueLimit>,
+    pub queue: Both<Queue>,
     pub samples: Samples,
     pub devices: Devices,
     pub output: Output,
@@ -179,10 +179,40 @@ pub(super) struct PathDirection {
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Queue {
+    #[serde(default)]
+    pub packets: Option<u64>,
+    #[serde(default)]
+    pub bytes: Option<u64>,
+    #[serde(default)]
+    pub aqm: Option<Aqm>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum QueueLimit {
-    Packets(u64),
-    Bytes(u64),
+pub(super) enum Aqm {
+    #[serde(rename = "codel")]
+    CoDel(CoDel),
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct CoDel {
+    pub target_ms: f64,
+    pub interval_ms: f64,
+    pub ecn: bool,
+}
+
+impl Default for CoDel {
+    /// RFC 8289 sections 4.2 and 4.3.
+    fn default() -> Self {
+        Self {
+            target_ms: 5.0,
+            interval_ms: 100.0,
+            ecn: false,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]

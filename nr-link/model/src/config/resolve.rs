@@ -6,8 +6,8 @@ use std::path::Path;
 
 use super::raw::{self, Raw};
 use super::{
-    ConfigError, Device, Devices, LinkAdaptation, Output, PathConfig, PerDirection, QueueLimit,
-    RadioConfig, ResolvedConfig, RlcMode, Uplink,
+    Aqm, CoDel, ConfigError, Device, Devices, LinkAdaptation, Output, PathConfig, PerDirection,
+    Queue, QueueLimit, RadioConfig, ResolvedConfig, RlcMode, Uplink,
 };
 use crate::Nanos;
 use crate::radio::{Duplex, Numerology, TddPattern, bands};
@@ -224,21 +224,47 @@ fn path(key: &'static str, raw: raw::PathDirection) -> Result<PathConfig, Broken
     })
 }
 
-fn queue(key: &'static str, raw: raw::QueueLimit, mtu_bytes: u32) -> Result<QueueLimit, Broken> {
-    match raw {
-        raw::QueueLimit::Packets(0) => Err((
+fn queue(key: &'static str, raw: raw::Queue, mtu_bytes: u32) -> Result<Queue, Broken> {
+    let limit = match (raw.packets, raw.bytes) {
+        (Some(0), None) => Err((
             key,
             "a queue of 0 packets passes none; write at least 1".into(),
         )),
-        raw::QueueLimit::Bytes(bytes) if bytes < u64::from(mtu_bytes) => Err((
+        (None, Some(bytes)) if bytes < u64::from(mtu_bytes) => Err((
             key,
             format!(
                 "a queue of {bytes} bytes is smaller than one packet of mtu_bytes, {mtu_bytes}; enlarge it"
             ),
         )),
-        raw::QueueLimit::Packets(packets) => Ok(QueueLimit::Packets(packets)),
-        raw::QueueLimit::Bytes(bytes) => Ok(QueueLimit::Bytes(bytes)),
+        (Some(packets), None) => Ok(QueueLimit::Packets(packets)),
+        (None, Some(bytes)) => Ok(QueueLimit::Bytes(bytes)),
+        _ => Err((
+            key,
+            "a queue is limited in packets or in bytes; write one of both".into(),
+        )),
+    }?;
+    let aqm = raw.aqm.map(|raw::Aqm::CoDel(raw)| codel(key, raw));
+    Ok(Queue {
+        limit,
+        aqm: aqm.transpose()?,
+    })
+}
+
+fn codel(key: &'static str, raw: raw::CoDel) -> Result<Aqm, Broken> {
+    if !(raw.target_ms > 0.0 && raw.target_ms < raw.interval_ms) {
+        return Err((
+            key,
+            format!(
+                "CoDel's target_ms, {}, is not between 0 and its interval_ms, {}; 5 and 100 are usual",
+                raw.target_ms, raw.interval_ms
+            ),
+        ));
     }
+    Ok(Aqm::CoDel(CoDel {
+        target: nanos(key, raw.target_ms)?,
+        interval: nanos(key, raw.interval_ms)?,
+        ecn: raw.ecn,
+    }))
 }
 
 fn devices(raw: raw::Devices) -> Result<Devices, Broken> {

@@ -74,7 +74,7 @@ impl<T> Air<T> {
     /// Counters by `now`.
     pub fn totals(&self, ue: usize, direction: Direction, now: Nanos) -> Totals {
         match self {
-            Self::Radio(radio) => radio.bearer(ue, direction).account.totals,
+            Self::Radio(radio) => radio.bearer(ue, direction).totals(),
             Self::Given(given) => given.pipe(ue, direction).totals(now),
         }
     }

@@ -47,12 +47,7 @@ impl<T> Ends<T> {
             return self.to_ues.pop_front();
         }
         let (due, (ue, packet)) = self.path_ul.leave(now)?;
-        Some(Delivery {
-            to: Port::Core { ue },
-            packet,
-            due,
-            ce: false,
-        })
+        Some(Delivery::new(Port::Core { ue }, packet, due))
     }
 
     /// Packets of one UE that have yet to come to its buffer, or have left it.

@@ -18,7 +18,7 @@ pub(super) struct Given<T> {
 
 impl<T> Given<T> {
     pub fn new(config: &ResolvedConfig, supplies: Vec<PerDirection<Supply>>) -> Self {
-        let pipe = |limit, supply| Pipe::new(limit, supply, config.mtu_bytes);
+        let pipe = |queue, supply| Pipe::new(queue, supply, config.mtu_bytes);
         let ues = supplies.into_iter().map(|supply| PerDirection {
             dl: pipe(config.queue.dl, supply.dl),
             ul: pipe(config.queue.ul, supply.ul),
@@ -52,12 +52,8 @@ impl<T> Given<T> {
     pub fn run(&mut self, now: Nanos, ends: &mut Ends<T>) {
         for (index, ue) in self.ues.iter_mut().enumerate() {
             while let Some(packet) = ue.dl.leave(now) {
-                ends.to_ues.push_back(Delivery {
-                    to: Port::Ue(index),
-                    packet,
-                    due: now,
-                    ce: false,
-                });
+                ends.to_ues
+                    .push_back(Delivery::new(Port::Ue(index), packet, now));
             }
             while let Some(packet) = ue.ul.leave(now) {
                 if let Err((_, lost)) = ends.path_ul.enter((index, packet), now) {

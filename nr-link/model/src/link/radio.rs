@@ -118,10 +118,10 @@ impl<T> Radio<T> {
     fn admit(&mut self, slot: u64, ends: &mut Ends<T>) {
         let start = self.cell.timing.start(slot);
         while let Some((arrived, (ue, packet))) = ends.path_dl.leave(start) {
-            self.ues[ue].dl.offer(packet, arrived);
+            self.ues[ue].dl.rlc.buffer.offer(packet, arrived);
         }
         while let Some((arrived, (ue, packet))) = ends.from_ues.pop(start) {
-            self.ues[ue].ul.offer(packet, arrived);
+            self.ues[ue].ul.rlc.buffer.offer(packet, arrived);
         }
     }
 

@@ -2,6 +2,7 @@
 //! What happened in one direction of one UE: counters since the start, means of the interval.
 
 use super::harq::{Block, ROUNDS};
+use crate::rlc::Struck;
 use crate::{Nanos, Packet};
 
 /// Counters since the link's start.
@@ -27,10 +28,12 @@ pub struct Totals {
     pub capacity_sdu_bytes: f64,
     /// PRBs allocated, summed over slots.
     pub prb: u64,
-    /// Packets that found the buffer full.
+    /// Packets that found the buffer full, or that its management dropped.
     pub queue_drops: u64,
     /// Their IP bytes.
     pub queue_drop_bytes: u64,
+    /// Packets that its management marked with CE.
+    pub ce_marks: u64,
     /// Packets lost on the path.
     pub path_losses: u64,
     /// Their IP bytes.
@@ -104,10 +107,14 @@ impl Account {
         }
     }
 
-    /// A packet found the buffer full.
-    pub fn queue_drop<T>(&mut self, packet: &Packet<T>) {
-        self.totals.queue_drops += 1;
-        self.totals.queue_drop_bytes += u64::from(packet.bytes);
+    /// Counters, with those of the buffer.
+    pub fn totals_with(&self, struck: Struck) -> Totals {
+        Totals {
+            queue_drops: struck.drops,
+            queue_drop_bytes: struck.drop_bytes,
+            ce_marks: struck.marks,
+            ..self.totals
+        }
     }
 
     /// A packet was lost on the path.

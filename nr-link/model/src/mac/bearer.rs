@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One direction of one UE: its buffer, its HARQ processes, its link adaptation, its books.
 
-use super::account::Account;
+use super::account::{Account, Totals};
 use super::harq::{Block, Feedback, Harq};
 use super::outer_loop::{OuterLoop, Schemes};
-use crate::config::{LinkAdaptation, QueueLimit, RlcMode};
+use crate::config::{LinkAdaptation, Queue, RlcMode};
 use crate::radio::bler::{CodeBlocks, block_error_ratio};
 use crate::radio::{Constellation, decibel};
 use crate::random::Stream;
@@ -22,13 +22,14 @@ pub(crate) struct Bearer<T> {
 
 impl<T> Bearer<T> {
     pub fn new(
-        queue: QueueLimit,
+        queue: Queue,
+        mtu_bytes: u32,
         rlc: RlcMode,
         adaptation: LinkAdaptation,
         errors: Stream,
     ) -> Self {
         Self {
-            rlc: Rlc::new(queue, rlc),
+            rlc: Rlc::new(queue, mtu_bytes, rlc),
             harq: Harq::default(),
             outer_loop: OuterLoop::new(adaptation),
             account: Account::default(),
@@ -41,11 +42,9 @@ impl<T> Bearer<T> {
         self.rlc.is_idle() && self.harq.is_idle()
     }
 
-    /// A packet comes to the buffer.
-    pub fn offer(&mut self, packet: Packet<T>, now: Nanos) {
-        if let Err(refused) = self.rlc.buffer.offer(packet, now) {
-            self.account.queue_drop(&refused);
-        }
+    /// Counters since the start.
+    pub fn totals(&self) -> Totals {
+        self.account.totals_with(self.rlc.buffer.struck)
     }
 
     /// Sends a block once more; `sinr_db` for each part of the carrier. The sender knows the

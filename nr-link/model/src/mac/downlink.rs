@@ -101,12 +101,7 @@ impl<T> Ue<T> {
         let due = cell.timing.decoded_by_ue(slot);
         let to = Port::Ue(self.index);
         while let Some(packet) = self.dl.depart(due) {
-            out.extend([Delivery {
-                to,
-                packet,
-                due,
-                ce: false,
-            }]);
+            out.extend([Delivery::new(to, packet, due)]);
         }
     }
 

@@ -73,7 +73,13 @@ impl<T> Ue<T> {
         let bearer = |direction: Direction| {
             let errors = Stream::new(config.seed, Purpose::BlockError, index, direction);
             let queue = *config.queue.of(direction);
-            Bearer::new(queue, radio.rlc, radio.link_adaptation, errors)
+            Bearer::new(
+                queue,
+                config.mtu_bytes,
+                radio.rlc,
+                radio.link_adaptation,
+                errors,
+            )
         };
         Self {
             index,
