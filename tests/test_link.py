@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from conftest import Runs
 
 CONGESTION_CONTROLS = ["reminis", "cubic", "bbr", "reno"]
-STATIC = ("--scenario", "static", "--duration", "6s")
+STATIC = ("--scenario", "static", "--duration", "5s")
 # Long enough to leave slow start behind, and with the buffer of a bandwidth-delay product or more.
 
 
@@ -28,7 +28,8 @@ def test_no_congestion_control_gets_more_than_the_radio_has(
     summary = runs.summary("--cc", cc, direction, "--prb", prb, *STATIC)
     assert summary["verdict"] == "valid", summary["verdict_reasons"]
     assert summary["cc"] == cc
-    assert 0.5 < summary["utilisation_ratio"] <= 1.0
+    # Reminis trades throughput for delay; the others fill the queue.
+    assert (0.2 if cc == "reminis" else 0.8) < summary["utilisation_ratio"] <= 1.0
 
 
 @pytest.mark.root
@@ -44,7 +45,7 @@ def test_throughput_follows_the_transport_block_size(runs: Runs, cc: str, direct
     def steady(run: object, column: str) -> float:
         """Mean over the second half, after slow start."""
         table = pd.read_parquet(f"{run}/tables/aligned.parquet")
-        return float(table[table["t_s"] > 3.0][column].mean())
+        return float(table[table["t_s"] > 2.5][column].mean())
 
     throughput = steady(wide, "tcp_throughput_bps") / steady(narrow, "tcp_throughput_bps")
     capacity = steady(wide, f"mac_{direction}_capacity_bps") / steady(
@@ -72,7 +73,7 @@ def test_the_floor_of_the_rtt_is_the_path_and_the_macs_own_delay(
 def test_udp_saturation_is_what_the_mac_says_it_carried(runs: Runs, direction: str) -> None:
     """Within 2 %, and the MAC's bytes are the receiver's bytes and headers."""
     saturating = ("--prb", "106", "--traffic", "udp:250M", *STATIC)
-    summary = runs.summary("--cc", "cubic", direction, *saturating)
+    summary = runs.summary(direction, *saturating)
     checks = summary["cross_checks"]
     assert summary["utilisation_ratio"] == pytest.approx(1.0, abs=0.02)
     assert checks["mac_sdu_bytes"] == pytest.approx(checks["receiver_ip_bytes"], rel=0.02)

@@ -40,15 +40,16 @@ def cross_checks(
         "mac_to_receiver_ratio": mac / receiver if mac is not None and receiver else None,
         "iperf3_receiver_bytes": iperf3,
         "aligned_payload_bytes": round(integral),
-        "captured_until_iperf3_stopped_bytes": captured,
-        "captured_to_iperf3_ratio": captured / iperf3 if captured is not None and iperf3 else None,
+        "readable_until_iperf3_stopped_bytes": captured,
+        "readable_to_iperf3_ratio": captured / iperf3 if captured is not None and iperf3 else None,
     }
 
 
 def _by_iperf3(run: Recording, flows: Sequence[ObservedFlow]) -> tuple[int | None, int | None]:
-    """Payload that iperf3's receivers counted, and that the capture had when they stopped to count.
+    """Payload that iperf3's receivers counted, and that by the capture they could read until then.
 
-    What is still queued when the test ends arrives later: in the tables, but not in iperf3's sum.
+    What is still queued when the test ends arrives later, and what lies behind a hole cannot be
+    read: both are in the tables, but not in iperf3's sum.
     """
     said, captured = 0, 0
     ended = True
@@ -58,8 +59,8 @@ def _by_iperf3(run: Recording, flows: Sequence[ObservedFlow]) -> tuple[int | Non
             return None, None
         said += count
         ended = ended and stop is not None
-        until = stop if stop is not None else 0
-        captured += int(flow.received.payload_bytes[flow.received.utc_ns <= until].sum())
+        instants, sizes = flow.delivered
+        captured += int(sizes[instants <= (stop if stop is not None else 0)].sum())
     return said, captured if ended else None
 
 
@@ -122,14 +123,17 @@ def _of_checks(checks: dict[str, Any]) -> list[tuple[str, str]]:
         found.append(
             ("degraded", f"The MAC's bytes are {crossing:.4f} of the receiver capture's bytes.")
         )
-    counted = checks["captured_to_iperf3_ratio"]
+    counted = checks["readable_to_iperf3_ratio"]
     if checks["iperf3_receiver_bytes"] is not None and counted is None:
         found.append(
             ("degraded", "The receiver's capture ends before iperf3's test does: its last is lost.")
         )
     if counted is not None and abs(counted - 1) > IPERF3_TOLERANCE:
         found.append(
-            ("degraded", f"The capture's payload is {counted:.4f} of what iperf3's receiver read.")
+            (
+                "degraded",
+                f"By the capture, iperf3's receiver could read {counted:.4f} of what it says it read.",
+            )
         )
     return found
 
