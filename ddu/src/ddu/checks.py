@@ -132,7 +132,7 @@ def _of_checks(checks: dict[str, Any]) -> list[tuple[str, str]]:
         found.append(
             (
                 "degraded",
-                f"By the capture, iperf3's receiver could read {counted:.4f} of what it says it read.",
+                f"The capture has {counted:.4f} of the payload that iperf3's receiver read.",
             )
         )
     return found
