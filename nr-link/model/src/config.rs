@@ -100,6 +100,19 @@ impl From<QueueLimit> for Queue {
 pub enum Aqm {
     /// RFC 8289.
     CoDel(CoDel),
+    /// RFC 8033.
+    Pie(Pie),
+}
+
+/// Parameters of PIE (RFC 8033 section 4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pie {
+    /// The wait that it steers to.
+    pub target: Nanos,
+    /// Between two updates of the probability.
+    pub update: Nanos,
+    /// ECN-capable packets are marked, not dropped, while few are.
+    pub ecn: bool,
 }
 
 /// Parameters of CoDel (RFC 8289 section 4).

@@ -11,6 +11,8 @@ pub(crate) enum Purpose {
     PathLoss = 1,
     /// Failure of a transport block.
     BlockError = 2,
+    /// Drops and marks of queue management.
+    EarlyDrop = 3,
 }
 
 /// A stream of numbers.

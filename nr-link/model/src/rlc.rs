@@ -8,11 +8,12 @@
 
 mod buffer;
 mod codel;
+mod pie;
 mod reassembly;
 
 use std::collections::VecDeque;
 
-use crate::config::{Queue, RlcMode};
+use crate::config::RlcMode;
 use crate::headers::{SHORTEST_SEGMENT_BYTES, segment_bytes};
 use crate::timeline::Timeline;
 use crate::{Nanos, Packet};
@@ -90,9 +91,9 @@ pub(crate) struct Rlc<T> {
 }
 
 impl<T> Rlc<T> {
-    pub fn new(queue: Queue, mtu_bytes: u32, mode: RlcMode) -> Self {
+    pub fn new(buffer: Buffer<T>, mode: RlcMode) -> Self {
         Self {
-            buffer: Buffer::new(queue, mtu_bytes),
+            buffer,
             mode,
             sent: VecDeque::new(),
             next: 0,

@@ -117,6 +117,11 @@ fn every_fault_names_its_line_its_rule_and_its_mend() {
         ),
         (
             "dl: {packets: 3200}",
+            "dl: {packets: 3200, aqm: {pie: {update_ms: 0}}}",
+            "dir/link.yaml:17: queue.dl: PIE's target_ms, 15, and update_ms, 0, are not both",
+        ),
+        (
+            "dl: {packets: 3200}",
             "dl: {packets: 3200, aqm: {red: {}}}",
             "dir/link.yaml:17: ",
         ),

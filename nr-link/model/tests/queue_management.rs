@@ -6,7 +6,7 @@ mod common;
 use std::collections::VecDeque;
 
 use common::{MS, SECOND, config, flat, given, link};
-use nr_link_model::config::{Aqm, CoDel, Queue, QueueLimit};
+use nr_link_model::config::{Aqm, CoDel, Pie, Queue, QueueLimit};
 use nr_link_model::scenario::Scenario;
 use nr_link_model::{Direction, Ecn, Link, Nanos, Packet, Port, Totals};
 
@@ -156,4 +156,21 @@ fn codel_holds_its_target_over_radio() {
     assert!(mean(&unmanaged.0) > 50.0, "{} ms", mean(&unmanaged.0));
     assert!(mean(&waits) < 10.0, "{} ms", mean(&waits));
     assert!(utilisation(&totals) > 0.85, "{}", utilisation(&totals));
+}
+
+#[test]
+fn pie_steers_to_its_target_and_fills_the_link() {
+    for ecn in [false, true] {
+        let pie = Aqm::Pie(Pie {
+            target: 15 * MS,
+            update: 15 * MS,
+            ecn,
+        });
+        let (waits, totals) = run(&fifty_mbps(), managed(Some(pie)), Ecn::Ect0);
+        let (wait_ms, utilisation) = (mean(&waits), utilisation(&totals));
+        assert!((7.5..22.5).contains(&wait_ms), "{wait_ms} ms, ecn: {ecn}");
+        assert!(utilisation > 0.9, "{utilisation}, ecn: {ecn}");
+        assert!(totals.queue_drops > 0 || ecn, "{totals:?}");
+        assert_eq!(totals.ce_marks > 0, ecn, "{totals:?}");
+    }
 }

@@ -2,7 +2,6 @@
 //! One direction of one UE over given capacity: its buffer, its supply, its books.
 
 use super::{Supply, WORK_PER_BYTE, Work};
-use crate::config::Queue;
 use crate::mac::account::{Account, Totals};
 use crate::rlc::{Buffer, Waiting};
 use crate::{Nanos, Packet};
@@ -23,10 +22,10 @@ pub(crate) struct Pipe<T> {
 }
 
 impl<T> Pipe<T> {
-    pub fn new(queue: Queue, supply: Supply, mtu_bytes: u32) -> Self {
+    pub fn new(buffer: Buffer<T>, supply: Supply, mtu_bytes: u32) -> Self {
         let most = f64::from(mtu_bytes);
         Self {
-            buffer: Buffer::new(queue, mtu_bytes),
+            buffer,
             account: Account::default(),
             begin: 0,
             due: None,

@@ -194,6 +194,26 @@ pub(super) struct Queue {
 pub(super) enum Aqm {
     #[serde(rename = "codel")]
     CoDel(CoDel),
+    Pie(Pie),
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Pie {
+    pub target_ms: f64,
+    pub update_ms: f64,
+    pub ecn: bool,
+}
+
+impl Default for Pie {
+    /// RFC 8033 section 4.2.
+    fn default() -> Self {
+        Self {
+            target_ms: 15.0,
+            update_ms: 15.0,
+            ecn: false,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]

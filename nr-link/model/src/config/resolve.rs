@@ -7,7 +7,7 @@ use std::path::Path;
 use super::raw::{self, Raw};
 use super::{
     Aqm, CoDel, ConfigError, Device, Devices, LinkAdaptation, Output, PathConfig, PerDirection,
-    Queue, QueueLimit, RadioConfig, ResolvedConfig, RlcMode, Uplink,
+    Pie, Queue, QueueLimit, RadioConfig, ResolvedConfig, RlcMode, Uplink,
 };
 use crate::Nanos;
 use crate::radio::{Duplex, Numerology, TddPattern, bands};
@@ -243,7 +243,10 @@ fn queue(key: &'static str, raw: raw::Queue, mtu_bytes: u32) -> Result<Queue, Br
             "a queue is limited in packets or in bytes; write one of both".into(),
         )),
     }?;
-    let aqm = raw.aqm.map(|raw::Aqm::CoDel(raw)| codel(key, raw));
+    let aqm = raw.aqm.map(|aqm| match aqm {
+        raw::Aqm::CoDel(raw) => codel(key, raw),
+        raw::Aqm::Pie(raw) => pie(key, raw),
+    });
     Ok(Queue {
         limit,
         aqm: aqm.transpose()?,
@@ -263,6 +266,24 @@ fn codel(key: &'static str, raw: raw::CoDel) -> Result<Aqm, Broken> {
     Ok(Aqm::CoDel(CoDel {
         target: nanos(key, raw.target_ms)?,
         interval: nanos(key, raw.interval_ms)?,
+        ecn: raw.ecn,
+    }))
+}
+
+fn pie(key: &'static str, raw: raw::Pie) -> Result<Aqm, Broken> {
+    // Below a microsecond neither means anything.
+    if !(raw.target_ms >= 1e-3 && raw.update_ms >= 1e-3) {
+        return Err((
+            key,
+            format!(
+                "PIE's target_ms, {}, and update_ms, {}, are not both above 0; 15 and 15 are usual",
+                raw.target_ms, raw.update_ms
+            ),
+        ));
+    }
+    Ok(Aqm::Pie(Pie {
+        target: nanos(key, raw.target_ms)?,
+        update: nanos(key, raw.update_ms)?,
         ecn: raw.ecn,
     }))
 }

@@ -5,6 +5,7 @@ use super::ends::Ends;
 use crate::capacity::Supply;
 use crate::capacity::pipe::Pipe;
 use crate::config::{PerDirection, ResolvedConfig};
+use crate::rlc::Buffer;
 use crate::samples::MacSample;
 use crate::{Delivery, Direction, Nanos, Packet, Port};
 
@@ -18,10 +19,14 @@ pub(super) struct Given<T> {
 
 impl<T> Given<T> {
     pub fn new(config: &ResolvedConfig, supplies: Vec<PerDirection<Supply>>) -> Self {
-        let pipe = |queue, supply| Pipe::new(queue, supply, config.mtu_bytes);
-        let ues = supplies.into_iter().map(|supply| PerDirection {
-            dl: pipe(config.queue.dl, supply.dl),
-            ul: pipe(config.queue.ul, supply.ul),
+        let pipe = |ue, direction, supply| {
+            let buffer = Buffer::of(config, ue, direction);
+            Pipe::new(buffer, supply, config.mtu_bytes)
+        };
+        let ues = supplies.into_iter().enumerate();
+        let ues = ues.map(|(ue, supply)| PerDirection {
+            dl: pipe(ue, Direction::Downlink, supply.dl),
+            ul: pipe(ue, Direction::Uplink, supply.ul),
         });
         Self { ues: ues.collect() }
     }

@@ -4,11 +4,11 @@
 use super::account::{Account, Totals};
 use super::harq::{Block, Feedback, Harq};
 use super::outer_loop::{OuterLoop, Schemes};
-use crate::config::{LinkAdaptation, Queue, RlcMode};
+use crate::config::{LinkAdaptation, RlcMode};
 use crate::radio::bler::{CodeBlocks, block_error_ratio};
 use crate::radio::{Constellation, decibel};
 use crate::random::Stream;
-use crate::rlc::{Arrival, Rlc};
+use crate::rlc::{Arrival, Buffer, Rlc};
 use crate::{Nanos, Packet};
 
 #[derive(Debug)]
@@ -22,14 +22,13 @@ pub(crate) struct Bearer<T> {
 
 impl<T> Bearer<T> {
     pub fn new(
-        queue: Queue,
-        mtu_bytes: u32,
+        buffer: Buffer<T>,
         rlc: RlcMode,
         adaptation: LinkAdaptation,
         errors: Stream,
     ) -> Self {
         Self {
-            rlc: Rlc::new(queue, mtu_bytes, rlc),
+            rlc: Rlc::new(buffer, rlc),
             harq: Harq::default(),
             outer_loop: OuterLoop::new(adaptation),
             account: Account::default(),

@@ -9,6 +9,7 @@ use super::power::Power;
 use crate::channel::{Channel, Observation};
 use crate::config::{RadioConfig, ResolvedConfig};
 use crate::random::{Purpose, Stream};
+use crate::rlc::Buffer;
 use crate::{Direction, Nanos};
 
 /// What was measured in the interval, and the last reports.
@@ -72,14 +73,8 @@ impl<T> Ue<T> {
     ) -> Self {
         let bearer = |direction: Direction| {
             let errors = Stream::new(config.seed, Purpose::BlockError, index, direction);
-            let queue = *config.queue.of(direction);
-            Bearer::new(
-                queue,
-                config.mtu_bytes,
-                radio.rlc,
-                radio.link_adaptation,
-                errors,
-            )
+            let buffer = Buffer::of(config, index, direction);
+            Bearer::new(buffer, radio.rlc, radio.link_adaptation, errors)
         };
         Self {
             index,

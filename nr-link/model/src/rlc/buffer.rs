@@ -4,8 +4,10 @@
 use std::collections::VecDeque;
 
 use super::codel::Control;
-use crate::config::{Aqm, Queue, QueueLimit};
-use crate::{Ecn, Nanos, Packet};
+use super::pie::Controller;
+use crate::config::{Aqm, QueueLimit, ResolvedConfig};
+use crate::random::{Purpose, Stream};
+use crate::{Direction, Ecn, Nanos, Packet};
 
 /// A packet in the buffer.
 #[derive(Debug)]
@@ -19,9 +21,8 @@ pub(crate) struct Waiting<T> {
 #[derive(Debug)]
 pub(crate) struct Buffer<T> {
     limit: QueueLimit,
-    codel: Option<Control>,
-    /// Whether ECN-capable packets are marked where others are dropped.
-    marks: bool,
+    manager: Manager,
+    draws: Stream,
     mtu_bytes: u32,
     waiting: VecDeque<Waiting<T>>,
     /// Of the packets that wait, less what of the first is already sent.
@@ -29,6 +30,15 @@ pub(crate) struct Buffer<T> {
     /// Bytes of the first packet which are already sent.
     head_sent: u32,
     pub struck: Struck,
+}
+
+#[derive(Debug)]
+enum Manager {
+    None,
+    /// At the head; and whether ECN-capable packets are marked where others are dropped.
+    CoDel(Control, bool),
+    /// On arrival.
+    Pie(Controller),
 }
 
 /// Packets that the buffer dropped or marked, since the start.
@@ -41,14 +51,19 @@ pub(crate) struct Struck {
 }
 
 impl<T> Buffer<T> {
-    /// For packets of at most `mtu_bytes`.
-    pub fn new(queue: Queue, mtu_bytes: u32) -> Self {
-        let codel = queue.aqm.map(|Aqm::CoDel(codel)| codel);
+    /// That of one UE and direction.
+    pub fn of(config: &ResolvedConfig, ue: usize, direction: Direction) -> Self {
+        let queue = config.queue.of(direction);
+        let manager = match queue.aqm {
+            None => Manager::None,
+            Some(Aqm::CoDel(codel)) => Manager::CoDel(Control::new(codel), codel.ecn),
+            Some(Aqm::Pie(pie)) => Manager::Pie(Controller::new(pie)),
+        };
         Self {
             limit: queue.limit,
-            codel: codel.map(Control::new),
-            marks: codel.is_some_and(|codel| codel.ecn),
-            mtu_bytes,
+            manager,
+            draws: Stream::new(config.seed, Purpose::EarlyDrop, ue, direction),
+            mtu_bytes: config.mtu_bytes,
             waiting: VecDeque::new(),
             bytes: 0,
             head_sent: 0,
@@ -56,13 +71,13 @@ impl<T> Buffer<T> {
         }
     }
 
-    /// Takes a packet, or drops it when the buffer is full.
-    pub fn offer(&mut self, packet: Packet<T>, now: Nanos) {
+    /// Takes a packet, or drops it when the buffer is full or its management wills.
+    pub fn offer(&mut self, mut packet: Packet<T>, now: Nanos) {
         let full = match self.limit {
             QueueLimit::Packets(most) => self.waiting.len() as u64 >= most,
             QueueLimit::Bytes(most) => self.bytes + u64::from(packet.bytes) > most,
         };
-        if full {
+        if full || !self.admits(&mut packet, now) {
             return self.drop(&packet);
         }
         self.bytes += u64::from(packet.bytes);
@@ -72,28 +87,54 @@ impl<T> Buffer<T> {
         });
     }
 
+    /// Whether PIE lets a packet in, marked or not.
+    fn admits(&mut self, packet: &mut Packet<T>, now: Nanos) -> bool {
+        let Manager::Pie(pie) = &mut self.manager else {
+            return true;
+        };
+        pie.update(now, self.waiting.front().map(|head| head.queued));
+        if !self
+            .draws
+            .happens(pie.probability(self.bytes, self.mtu_bytes))
+        {
+            return true;
+        }
+        let marked = pie.may_mark() && mark(packet);
+        self.struck.marks += u64::from(marked);
+        marked
+    }
+
     /// The first packet, of which nothing is sent, is about to be: whatever stands at the head
     /// afterwards is what is sent.
     pub fn manage(&mut self, now: Nanos) {
-        let Some(mut codel) = self.codel.take() else {
-            return;
-        };
-        while let Some(head) = self.waiting.front_mut() {
-            let behind = self.bytes - u64::from(head.packet.bytes);
-            if !codel.strikes(now, now - head.queued, behind, self.mtu_bytes) {
-                break;
-            }
-            if self.marks && head.packet.ecn != Ecn::NotEct {
-                head.packet.ecn = Ecn::Ce;
-                self.struck.marks += 1;
-                break;
-            }
-            if let Some(Waiting { packet, .. }) = self.waiting.pop_front() {
-                self.bytes -= u64::from(packet.bytes);
-                self.drop(&packet);
-            }
+        match &mut self.manager {
+            Manager::None => {}
+            Manager::Pie(pie) => pie.update(now, self.waiting.front().map(|head| head.queued)),
+            Manager::CoDel(..) => while self.drops_head(now) {},
         }
-        self.codel = Some(codel);
+    }
+
+    /// Whether CoDel drops the first packet; it may mark it.
+    fn drops_head(&mut self, now: Nanos) -> bool {
+        let (Manager::CoDel(codel, marks), Some(head)) =
+            (&mut self.manager, self.waiting.front_mut())
+        else {
+            return false;
+        };
+        let behind = self.bytes - u64::from(head.packet.bytes);
+        if !codel.strikes(now, now - head.queued, behind, self.mtu_bytes) {
+            return false;
+        }
+        if *marks && mark(&mut head.packet) {
+            self.struck.marks += 1;
+            return false;
+        }
+        let Some(Waiting { packet, .. }) = self.waiting.pop_front() else {
+            return false;
+        };
+        self.bytes -= u64::from(packet.bytes);
+        self.drop(&packet);
+        true
     }
 
     fn drop(&mut self, packet: &Packet<T>) {
@@ -143,4 +184,13 @@ impl<T> Buffer<T> {
     pub fn packets(&self) -> impl Iterator<Item = &Packet<T>> {
         self.waiting.iter().map(|waiting| &waiting.packet)
     }
+}
+
+/// Marks a packet with CE if it is ECN-capable (RFC 3168 section 5).
+fn mark<T>(packet: &mut Packet<T>) -> bool {
+    let capable = packet.ecn != Ecn::NotEct;
+    if capable {
+        packet.ecn = Ecn::Ce;
+    }
+    capable
 }
