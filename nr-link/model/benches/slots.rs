@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The model alone: slots a second with 1, 8 and 64 UEs, saturated both ways and idle.
+//! The model alone: slots a second with 1, 8 and 64 UEs, saturated both ways and idle; packets a
+//! second over given capacity.
 
 use std::path::Path;
 
@@ -26,12 +27,22 @@ radio:
   fading: {taps: [{delay_ns: 0, power_db: 0}, {delay_ns: 60, power_db: -3}, {delay_ns: 150, power_db: -6}, {delay_ns: 310, power_db: -9}]}
 ";
 
-fn link(ues: usize) -> Link<()> {
+const TEN_GIGABIT: &str = "
+schema: rf-scenario/1
+name: bench
+summary: 10 Gbit/s each way.
+sources: [chosen]
+license: Apache-2.0
+duration_s: 60
+capacity: {dl: {constant_mbps: 10000}, ul: {constant_mbps: 10000}}
+";
+
+fn link(ues: usize, scenario: &str) -> Link<()> {
     let devices: Vec<_> = (0..ues).map(|ue| format!("{{name: ue{ue}}}")).collect();
     let text =
         include_str!("../tests/common/link.yaml").replace("{name: ue1}", &devices.join(", "));
     let config = ResolvedConfig::parse(&text, Path::new("link.yaml")).expect("valid");
-    let scenario = Scenario::parse(SCENARIO, Path::new("bench.yaml")).expect("valid");
+    let scenario = Scenario::parse(scenario, Path::new("bench.yaml")).expect("valid");
     let source = Source::of(&scenario, &config).expect("playable");
     Link::new(&config, source).expect("something for each UE")
 }
@@ -62,7 +73,7 @@ fn slots(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(STEP / (MS / 2)));
     for (load, packets_per_ms) in [("idle", 0), ("saturated", 64)] {
         for ues in [1, 8, 64] {
-            let (mut link, mut now) = (link(ues), 0);
+            let (mut link, mut now) = (link(ues, SCENARIO), 0);
             group.bench_function(BenchmarkId::new(load, ues), |bencher| {
                 bencher.iter(|| run(&mut link, &mut now, packets_per_ms));
             });
@@ -71,5 +82,17 @@ fn slots(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, slots);
+/// 840 packets a ms each way: 10.08 Gbit/s.
+fn packets(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("packets");
+    group.sample_size(20);
+    group.throughput(Throughput::Elements(2 * 840 * STEP / MS));
+    let (mut link, mut now) = (link(1, TEN_GIGABIT), 0);
+    group.bench_function("10 Gbit/s", |bencher| {
+        bencher.iter(|| run(&mut link, &mut now, 840));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, slots, packets);
 criterion_main!(benches);

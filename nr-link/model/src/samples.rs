@@ -149,7 +149,7 @@ impl DirectionSample {
     }
 
     fn of_pipe<T>(pipe: &mut Pipe<T>, end: Nanos) -> Self {
-        pipe.settle(end);
+        pipe.settle_before(end);
         let totals = pipe.totals_before(end);
         let interval = std::mem::take(&mut pipe.account.interval);
         Self::of_buffer(&pipe.buffer, &interval, totals)

@@ -126,6 +126,11 @@ fn a_trace_delivers_exactly_its_opportunities() {
     for (number, (&(due, packet), expected)) in out.iter().zip(expected).enumerate() {
         assert_eq!((due, packet), (expected, number as u64));
     }
+    // What is due at an interval's end belongs to the next one.
+    let first = link.samples().next().expect("an interval has ended");
+    let down = first.directions.dl;
+    assert_eq!(down.totals.capacity_bytes, 6.0 * 1504.0);
+    assert_eq!((down.queue_packets, down.queue_bytes), (694, 694 * 1500));
     // Idle from lap 100 on, it goes on offering.
     assert_eq!(totals(&link).capacity_bytes, 1000.0 * 7.0 * 1504.0);
     assert_eq!(totals(&link).capacity_sdu_bytes, 1000.0 * 7.0 * 1500.0);

@@ -41,7 +41,7 @@ impl<T> Pipe<T> {
 
     /// A packet comes at `now`, behind all that leave by then.
     pub fn offer(&mut self, packet: Packet<T>, now: Nanos) {
-        self.settle(now);
+        self.settle(self.supply.offered(now));
         let was_empty = self.buffer.is_empty();
         self.buffer.offer(packet, now);
         if was_empty {
@@ -73,18 +73,22 @@ impl<T> Pipe<T> {
         Some(packet)
     }
 
-    /// Brings the bytes that wait up to `now`.
-    pub fn settle(&mut self, now: Nanos) {
+    /// Brings the bytes that wait to what they are before `now`.
+    pub fn settle_before(&mut self, now: Nanos) {
+        self.settle(self.supply.offered_before(now));
+    }
+
+    fn settle(&mut self, offered: Work) {
         let Some((bytes, sent)) = self.buffer.head() else {
             return;
         };
-        let served = self.supply.offered(now).saturating_sub(self.begin) / WORK_PER_BYTE;
+        let served = offered.saturating_sub(self.begin) / WORK_PER_BYTE;
         // A packet waits until its last byte is served, and what it takes beyond its own bytes.
         let served = served.min(Work::from(bytes - 1)) as u32;
         self.buffer.send(served.saturating_sub(sent));
     }
 
-    /// Counters, with the capacity until `now` and of it.
+    /// Counters, with the capacity until `now`, opportunities at `now` included.
     pub fn totals(&self, now: Nanos) -> Totals {
         self.totals_with(self.supply.offered(now))
     }
