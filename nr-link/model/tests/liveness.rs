@@ -4,7 +4,7 @@
 mod common;
 
 use common::{MS, SECOND, config, flat, link, packet};
-use nr_link_model::config::QueueLimit;
+use nr_link_model::config::{Aqm, CoDel, QueueLimit};
 use nr_link_model::{Direction, Link, Nanos, Port, ResolvedConfig};
 use proptest::prelude::*;
 
@@ -65,5 +65,13 @@ proptest! {
         let mut config = ResolvedConfig { seed, ..config(&[]) };
         config.queue.ul = QueueLimit::Packets(3).into();
         check(&arrivals, &config, 12.0);
+    }
+    #[test]
+    fn with_a_queue_that_drops_what_was_reported(arrivals in arrivals(), seed in any::<u64>()) {
+        let mut config = ResolvedConfig { seed, ..config(&[("prb: 106", "prb: 24")]) };
+        let codel = CoDel { target: MS, interval: 5 * MS, ecn: false };
+        config.queue.ul.aqm = Some(Aqm::CoDel(codel));
+        config.queue.dl.aqm = Some(Aqm::CoDel(codel));
+        check(&arrivals, &config, 3.0);
     }
 }
