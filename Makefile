@@ -30,7 +30,7 @@ setup:
 
 build: setup ## the programs, into .venv/bin
 	$(CARGO) build --quiet --release --locked -p nr-link -p socket-sampler
-	$(MAKE) --no-print-directory -C kmod bpf
+	$(MAKE) --silent --no-print-directory -C kmod bpf
 	install -m 755 target/release/nr-link target/release/socket-sampler kmod/build/reminis-bpf $(BIN)/
 	PATH="$$(setup/ensure-rust):$$PATH" .tools/uv/bin/uv pip install --quiet --python $(BIN)/python \
 	  --no-deps --no-build-isolation --editable ccu --editable ddu
