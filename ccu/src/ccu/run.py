@@ -155,7 +155,7 @@ def _perform(site: Site, record: Manifest, tell: Listener) -> None:
         summary = testbed.settle()
     if trace.exists():
         record.write(cc_trace={"cc": congestion.REMINIS, "file": f"raw/{trace.name}"})
-    judge.check_crossing(site.raw / "mac.csv", _received(site, flows))
+    judge.check_crossing(site.raw / "mac.csv", _received(flows))
     captured = [one.record() for one in captures]
     verdict, reasons = judge.verdict(summary, captured)
     record.write(captures=captured, verdict=verdict, verdict_reasons=reasons)
@@ -207,7 +207,7 @@ def _done(flow: Flow) -> bool:
     return all(process is not None and process.ended for process in (flow.client, flow.receiver))
 
 
-def _received(site: Site, flows: list[Flow]) -> dict[Way, int]:
+def _received(flows: list[Flow]) -> dict[Way, int]:
     received: dict[Way, int] = {}
     for flow in flows:
         count = traffic.received_bytes(flow)
