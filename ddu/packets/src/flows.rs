@@ -106,10 +106,10 @@ impl Flows {
             if last.key == key {
                 return self.last;
             }
-            if let Some(reverse) = last.reverse.map(|index| index as usize) {
-                if self.flows[reverse].key == key {
-                    return reverse;
-                }
+            if let Some(reverse) = last.reverse.map(|index| index as usize)
+                && self.flows[reverse].key == key
+            {
+                return reverse;
             }
         }
         match self.by_key.get(&key) {

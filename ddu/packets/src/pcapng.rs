@@ -107,7 +107,10 @@ impl Section {
             self.endian()
         };
         let length = endian.u32(header, 4) as usize;
-        if length < SMALLEST_BLOCK_BYTES || length % 4 != 0 || length > LARGEST_RECORD_BYTES {
+        if length < SMALLEST_BLOCK_BYTES
+            || !length.is_multiple_of(4)
+            || length > LARGEST_RECORD_BYTES
+        {
             return malformed(
                 offset,
                 format!("a pcapng block that claims to have {length} bytes"),
