@@ -8,6 +8,12 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # Asked for late, when the recipe runs: setup/ensure-rust may have to install one first.
 CARGO = PATH="$$(setup/ensure-rust):$$PATH" cargo
 
+# A distribution's Rust may come without these two.
+define if_cargo_has
+if $(CARGO) $(1) --version >/dev/null 2>&1; then $(CARGO) $(1) $(2); \
+	else echo "skipped: cargo $(1) is not installed (rustup component add $(subst fmt,rustfmt,$(1)))"; fi
+endef
+
 .PHONY: help demo test build setup check format bench lock install clean
 
 help: ## this list
@@ -39,8 +45,8 @@ check: build ## formatting, types and lints, as CI has them
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy ccu/src ddu/src
-	$(CARGO) fmt --check
-	$(CARGO) clippy --quiet --locked --workspace --all-targets -- -D warnings
+	$(call if_cargo_has,fmt,--check)
+	$(call if_cargo_has,clippy,--quiet --locked --workspace --all-targets -- -D warnings)
 	$(BIN)/clang-format --dry-run -Werror $$(git ls-files 'kmod/*.[ch]')
 
 format: ## puts every file into its standard form
