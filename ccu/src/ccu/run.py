@@ -69,7 +69,7 @@ def run(experiment: Experiment, output: Path, tell: Listener) -> Path:
     supervisor = Supervisor(belongings, directory / "raw" / "logs")
     site = Site(experiment, scenario, directory / "raw", supervisor, belongings)
     try:
-        with _interruptible():
+        with _interruptible(supervisor):
             record.write(time=_stamped(record, "start_utc_ns"))
             _perform(site, record, tell)
             record.write(status="finished", time=_stamped(record, "stop_utc_ns"))
@@ -111,8 +111,11 @@ def _make_directory(experiment: Experiment, output: Path) -> Path:
 
 
 @contextmanager
-def _interruptible() -> Iterator[None]:
-    """SIGINT, SIGTERM, SIGHUP raise Interrupted, once: what follows takes all down in peace."""
+def _interruptible(supervisor: Supervisor) -> Iterator[None]:
+    """SIGINT, SIGTERM, SIGHUP are noted, and the supervisor's next look raises Interrupted.
+
+    Raising in the handler itself could leave a lock of subprocess held, and the run hanging.
+    """
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     owner = os.getpid()
 
@@ -120,9 +123,7 @@ def _interruptible() -> Iterator[None]:
         if os.getpid() != owner:
             # A fork (pyroute2 makes some, and ends them so): the run is not its to clean up.
             os._exit(128 + number)
-        for one in signals:
-            signal.signal(one, signal.SIG_IGN)
-        raise Interrupted(f"interrupted by {signal.Signals(number).name}")
+        supervisor.interrupted_by = signal.Signals(number).name
 
     before = [signal.signal(one, interrupt) for one in signals]
     try:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ccu import processes
-from ccu.errors import RunFailed
+from ccu.errors import Interrupted, RunFailed
 from ccu.leftovers import Belongings
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -49,6 +49,8 @@ class Supervisor:
         self._belongings = belongings
         self._logs = logs
         self._processes: list[Process] = []
+        self.interrupted_by: str | None = None
+        """The signal that asks for the run to end."""
 
     def start(
         self,
@@ -123,7 +125,10 @@ class Supervisor:
         return found
 
     def check(self) -> None:
-        """Raises RunFailed if a program has failed, or ended that should have lasted."""
+        """Raises RunFailed if a program has failed, or ended that should have lasted; Interrupted
+        if a signal has come."""
+        if self.interrupted_by:
+            raise Interrupted(f"interrupted by {self.interrupted_by}")
         for process in self._processes:
             code = process.popen.poll()
             if process.stopped or code is None or (code == 0 and not process.lasting):
