@@ -7,6 +7,7 @@ Plain files only; GTP-U tunnels and IPv6 jumbograms are left closed, for dpkt kn
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,20 @@ def _ipv6(ip: dpkt.ip6.IP6) -> Row:
     }
 
 
+def _options(options: bytes) -> Iterator[tuple[int, bytes]]:
+    """Kind and value of each whole option; dpkt's own walk also gives one that is cut off."""
+    at = 0
+    while at < len(options) and options[at] != dpkt.tcp.TCP_OPT_EOL:
+        if options[at] == dpkt.tcp.TCP_OPT_NOP:
+            at += 1
+            continue
+        length = options[at + 1] if at + 1 < len(options) else 0
+        if length < 2 or at + length > len(options):
+            return
+        yield options[at], options[at + 2 : at + length]
+        at += length
+
+
 def _tcp(tcp: dpkt.tcp.TCP, segment_bytes: int) -> Row:
     header_bytes = tcp.off * 4
     row = {
@@ -176,7 +191,7 @@ def _tcp(tcp: dpkt.tcp.TCP, segment_bytes: int) -> Row:
         "tcp_payload_bytes": segment_bytes - header_bytes,
         "truncated": tcp.__hdr_len__ + len(tcp.opts) < header_bytes,
     }
-    for kind, value in dpkt.tcp.parse_opts(tcp.opts):
+    for kind, value in _options(tcp.opts):
         words = [int.from_bytes(value[at : at + 4], "big") for at in range(0, len(value), 4)]
         if kind == dpkt.tcp.TCP_OPT_TIMESTAMP and len(value) == 8:
             row["ts_val"], row["ts_ecr"] = words
