@@ -22,6 +22,7 @@ from ccu.leftovers import Belongings
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _POLL_S = 0.02
+_SETTLE_S = 0.3
 
 
 @dataclass
@@ -129,14 +130,24 @@ class Supervisor:
         if a signal has come."""
         if self.interrupted_by:
             raise Interrupted(f"interrupted by {self.interrupted_by}")
-        for process in self._processes:
-            code = process.popen.poll()
-            if process.stopped or code is None or (code == 0 and not process.lasting):
-                continue
-            how = (
-                f"killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
-            )
-            raise RunFailed(process.stage, f"{process.name} {how}{_last_lines(process)}")
+        if not self._fallen():
+            return
+        # What the fallen one depended on may take longer to be gone, and is the one to name.
+        time.sleep(_SETTLE_S)
+        process = self._fallen()[0]
+        code = process.popen.returncode
+        how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+        raise RunFailed(process.stage, f"{process.name} {how}{_last_lines(process)}")
+
+    def _fallen(self) -> list[Process]:
+        """In the order in which they were started."""
+        return [
+            process
+            for process in self._processes
+            if not process.stopped
+            and process.popen.poll() is not None
+            and (process.lasting or process.popen.returncode != 0)
+        ]
 
     def stop(
         self, process: Process, sent: signal.Signals = signal.SIGTERM, patience_s: float = 10.0

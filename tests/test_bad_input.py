@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What cannot work is refused in one message that names the place, the rule and the mend."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Runs
+
+ROOT = Path(__file__).parents[1]
+SHORT = ("--scenario", "static", "--duration", "3s")
+Ours = Callable[[], set[str]]
+
+
+def refusal(*args: str, inside: str = "") -> str:
+    """What `ccu run ARGS` says on stderr, in a mount namespace where `inside` was done first."""
+    script = f'{inside + " && " if inside else ""}exec .venv/bin/ccu run "$@"'
+    ran = subprocess.run(
+        ["unshare", "-m", "bash", "-c", script, "ccu", *args],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+        timeout=60,
+    )
+    assert ran.returncode in (1, 2), ran.stdout + ran.stderr
+    assert "Traceback" not in ran.stderr
+    return ran.stderr
+
+
+@pytest.mark.root
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--cc", "vegaz", *SHORT], ["vegaz", "cubic", "reminis"]),
+        (["--cc", "cubic", "--prb", "107", *SHORT], ["107", "38.101", "106 (40 MHz)"]),
+        (["--cc", "cubic", "--scenario", "nowhere"], ["nowhere", "rome-moderate"]),
+        (["--flows", "cubic@0,reno@9", *SHORT], ["reno@9", "3 s"]),
+        (["--cc", "cubic", "--buffer", "3furlongs", *SHORT], ["3furlongs", "3200pkt"]),
+        (["--cc", "reminis", "--cc-param", "colour=red", *SHORT], ["colour=red", "dtt="]),
+    ],
+)
+def test_wrong_flags(
+    runs: Runs, ours: Ours, tmp_path: Path, args: list[str], words: list[str]
+) -> None:
+    before = ours()
+    said = refusal(*args, "--output", str(tmp_path))
+    assert all(word in said for word in words), said
+    assert list(tmp_path.iterdir()) == []
+    assert ours() == before
+
+
+@pytest.mark.root
+def test_a_scenario_with_a_wrong_line(runs: Runs, tmp_path: Path) -> None:
+    text = (ROOT / "rf-scenarios/static.yaml").read_text()
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text(text.replace("duration_s: 600", "duration_s: sixty"))
+    line = text.splitlines().index("duration_s: 600") + 1
+    said = refusal("--cc", "cubic", "--scenario", str(wrong), "--output", str(tmp_path / "runs"))
+    assert f"wrong.yaml:{line}" in said
+
+
+@pytest.mark.root
+def test_no_btf(runs: Runs, tmp_path: Path) -> None:
+    said = refusal(
+        "--cc", "reminis", *SHORT, "--output", str(tmp_path),
+        inside="mount -t tmpfs none /sys/kernel/btf",
+    )  # fmt: skip
+    assert "BTF" in said
+    assert "cubic" in said
+
+
+@pytest.mark.root
+def test_no_tun(runs: Runs, ours: Ours, tmp_path: Path) -> None:
+    before = ours()
+    said = refusal(
+        "--cc", "cubic", *SHORT, "--output", str(tmp_path), inside="mount -t tmpfs none /dev/net"
+    )
+    assert "/dev/net/tun" in said
+    assert "modprobe tun" in said
+    assert ours() == before
+
+
+@pytest.mark.root
+def test_a_disk_that_is_too_small(runs: Runs, ours: Ours, tmp_path: Path) -> None:
+    before = ours()
+    said = refusal(
+        "--cc", "cubic", *SHORT, "--output", str(tmp_path),
+        inside=f"mount -t tmpfs -o size=1m none {tmp_path}",
+    )  # fmt: skip
+    assert str(tmp_path) in said
+    assert ours() == before
+
+
+@pytest.mark.root
+def test_a_cut_off_capture_and_a_future_schema(runs: Runs, tmp_path: Path) -> None:
+    whole = runs("--cc", "reno", "--dl", "--prb", "24", "--scenario", "static", "--duration", "5s")
+    copy = tmp_path / whole.name
+    subprocess.run(["cp", "-r", str(whole), str(copy)], check=True)
+
+    capture = copy / "raw/receiver.pcap"
+    capture.write_bytes(capture.read_bytes()[:-10])
+    subprocess.run([".venv/bin/ddu", "analyze", str(copy)], cwd=ROOT, check=True)
+    summary = json.loads((copy / "summary.json").read_text())
+    assert summary["verdict"] == "degraded"
+    assert any("receiver.pcap" in reason for reason in summary["verdict_reasons"])
+
+    manifest = json.loads((copy / "run.json").read_text())
+    (copy / "run.json").write_text(json.dumps({**manifest, "schema_version": 99}))
+    refused = subprocess.run(
+        [".venv/bin/ddu", "analyze", str(copy)], cwd=ROOT, capture_output=True, text=True
+    )
+    assert refused.returncode == 1
+    assert "99" in refused.stderr
