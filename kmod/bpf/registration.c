@@ -103,12 +103,15 @@ struct registered find_registered(void)
 
 	if (!name_is_taken())
 		return found;
-	fd = next_own_map(&id);
-	if (fd >= 0) {
+	/* A killed loader's map may outlive its registration for a moment: one that is held counts.
+	 */
+	while (!found.pid && (fd = next_own_map(&id)) >= 0) {
 		close(fd);
-		return (struct registered){HOLDER_BPF, id, map_holder(id)};
+		found = (struct registered){HOLDER_BPF, id, map_holder(id)};
 	}
-	found.holder = access("/sys/module/tcp_reminis", F_OK) ? HOLDER_OTHER : HOLDER_MODULE;
+	if (found.holder == HOLDER_NONE)
+		found.holder =
+			access("/sys/module/tcp_reminis", F_OK) ? HOLDER_OTHER : HOLDER_MODULE;
 	return found;
 }
 
@@ -145,6 +148,8 @@ int remove_left_behind(void)
 		if (!map_holder(id)) {
 			error = unregister_map(fd);
 			removed += !error;
+			if (error == -EOPNOTSUPP) /* of a link: the kernel is removing it */
+				error = 0;
 		}
 		close(fd);
 		if (error)
