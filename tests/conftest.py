@@ -41,7 +41,7 @@ class Runs:
         loaded: dict[str, Any] = json.loads((self(*args) / "summary.json").read_text())
         return loaded
 
-    def _run(self, args: tuple[str, ...], attempts: int = 3) -> Path:
+    def _run(self, args: tuple[str, ...], attempts: int = 5) -> Path:
         # The machine is shared: a run that it could not hold says so, and is no evidence.
         for _ in range(attempts):
             output = self.directory / f"{len(list(self.directory.iterdir())):03d}"
