@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -81,11 +80,3 @@ def ours() -> Callable[[], set[str]]:
         )
 
     return look
-
-
-@pytest.fixture(scope="session")
-def tshark() -> str:
-    found = shutil.which("tshark")
-    if not found:
-        pytest.skip("needs tshark, the oracle: apt-get install tshark")
-    return found
