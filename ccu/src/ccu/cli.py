@@ -17,11 +17,13 @@ from rich.table import Table
 
 from ccu import __version__, congestion, doctor, leftovers, progress, scenarios
 from ccu import run as runs
+from ccu.campaigns.cli import app as campaign_app
 from ccu.errors import CcuError, Refused, RunFailed
 from ccu.resolve import resolve
 from ccu.testbeds import kinds
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+app.add_typer(campaign_app, name="campaign")
 out = Console()
 
 

@@ -40,7 +40,7 @@ class Manifest:
             "cc_implementation": {},
             # Both hosts of an emulated testbed share a kernel, and so its clock.
             "time": {"clock": "CLOCK_REALTIME", "offset_ns": 0, "offset_uncertainty_ns": 0},
-            "software": _software(),
+            "software": software(),
             "machine": _machine(),
             "seeds": {"experiment": experiment.seed, "nr-link": experiment.seed},
             "verdict": None,
@@ -80,7 +80,8 @@ def hand_over(directory: Path) -> None:
             os.chown(path, int(uid), int(gid), follow_symlinks=False)
 
 
-def _software() -> dict[str, Any]:
+def software() -> dict[str, Any]:
+    """Versions of all that makes a run, and the checkout that it comes from."""
     names = ("nr-link", "socket-sampler", "iperf3", "tcpdump")
     git = ["git", "-c", f"safe.directory={programs.REPOSITORY}", "-C", str(programs.REPOSITORY)]
     revision = _output([*git, "rev-parse", "HEAD"])

@@ -27,7 +27,7 @@ _WRITTEN: dict[str, tuple[str, Callable[[object], object]]] = {
     "cc_params": (
         "cc_params",
         lambda value: (
-            {str(key): str(item) for key, item in value.items()}
+            {str(key): units.word(item) for key, item in value.items()}
             if isinstance(value, dict)
             else value
         ),
@@ -41,6 +41,15 @@ def resolve(flags: Mapping[str, Any], file: Path | None = None) -> Experiment:
     Raises Refused with one line for each mistake: where it stands, the rule, the mend.
     """
     written, places = _collect(flags, file)
+    return resolve_written(written, places)
+
+
+def resolve_written(written: Mapping[str, Any], found_at: Mapping[str, str]) -> Experiment:
+    """The experiment of values as people write them; `found_at` has the place of each key.
+
+    Raises Refused as `resolve` does.
+    """
+    places = dict(found_at)
     problems: list[str] = []
     values: dict[str, Any] = {}
     for key, value in written.items():

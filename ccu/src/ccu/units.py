@@ -29,6 +29,13 @@ def _quantity(text: object, units: dict[str, float], example: str) -> float:
     return value
 
 
+def word(value: object) -> str:
+    """A name or setting as text. YAML reads on and off as booleans; people mean the words."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)
+
+
 def seconds(text: object) -> float:
     """A duration in seconds: `30s`, `2min`. Raises ValueError with the mend, as do all of these."""
     # Rounded to what Linux can time, so that 20ms is 0.02 and not 0.020000000000000004.

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The runs that a campaign consists of: every point of its design, repeated."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import random
+import re
+from dataclasses import dataclass
+
+from ccu.campaigns.definition import Campaign
+from ccu.errors import Refused
+from ccu.experiment import Experiment
+from ccu.resolve import resolve_written
+
+Levels = tuple[tuple[str, str], ...]
+"""Factor and label, in the file's order: a point of the design."""
+
+# NAME_MAX of Linux is 255 bytes; the attempts' own directories are inside.
+_LONGEST_SLUG = 180
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One run of a campaign: a point of the design and a repeat."""
+
+    point: Levels
+    repeat: int
+    experiment: Experiment
+
+    @property
+    def slug(self) -> str:
+        """Its name on disk: the same for the same cell, and different for different ones."""
+        return slug([*self.point, ("seed", str(self.experiment.seed))])
+
+    @property
+    def title(self) -> str:
+        return " ".join(f"{factor}={label}" for factor, label in self.point) + (
+            f" seed={self.experiment.seed}"
+        )
+
+
+def slug(parts: list[tuple[str, str]]) -> str:
+    """`cc=cubic,prb=24` as a file name; what a name cannot hold makes way for a hash."""
+    text = ",".join(f"{name}={value}" for name, value in parts)
+    safe = re.sub(r"[^A-Za-z0-9._+@=,-]", "_", text)
+    if safe == text and len(safe) <= _LONGEST_SLUG:
+        return safe
+    return f"{safe[:_LONGEST_SLUG]}~{hashlib.sha256(text.encode()).hexdigest()[:10]}"
+
+
+def points(campaign: Campaign) -> list[Levels]:
+    """The factors' product without what is excluded. Raises Refused if nothing remains."""
+    axes = [[(name, label) for label in levels] for name, levels in campaign.factors.items()]
+    found = [point for point in itertools.product(*axes) if not _excluded(campaign, dict(point))]
+    if not found:
+        raise Refused(f"campaign {campaign.name}: everything is excluded; nothing is left to run")
+    return found
+
+
+def _excluded(campaign: Campaign, levels: dict[str, str]) -> bool:
+    return any(
+        all(levels[factor] in labels for factor, labels in item.items())
+        for item in campaign.exclude
+    )
+
+
+def cells(campaign: Campaign) -> list[Cell]:
+    """Every run, in the order in which they are done. Raises Refused for wrong experiments."""
+    resolved, problems = [], []
+    for point in points(campaign):
+        try:
+            resolved.append((point, _experiment(campaign, point)))
+        except Refused as error:
+            problems += str(error).splitlines()
+    if problems:
+        raise Refused("\n".join(dict.fromkeys(problems)))
+    order = []
+    for repeat in range(campaign.repeats):
+        block = list(resolved)
+        if campaign.order == "random":
+            random.Random(f"{campaign.order_seed}/{repeat}").shuffle(block)
+        seed = {"seed": campaign.first_seed + repeat}
+        order += [Cell(point, repeat, each.model_copy(update=seed)) for point, each in block]
+    return order
+
+
+def _experiment(campaign: Campaign, point: Levels) -> Experiment:
+    written = dict(campaign.base)
+    places = {key: f"{campaign.name}: base.{key}" for key in campaign.base}
+    for factor, label in point:
+        for key, value in campaign.factors[factor][label].items():
+            if key in ("cc", "flows"):  # Either says which flows there are.
+                written.pop("cc", None)
+                written.pop("flows", None)
+            written[key] = value
+            places[key] = f"{campaign.name}: factors.{factor}.{label}: {key}"
+    if "seed" in written:
+        raise Refused(f"{places['seed']}: repeats have seeds of their own; write first_seed")
+    return resolve_written(written, places)

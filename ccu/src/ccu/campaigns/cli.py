@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands `ccu campaign …`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from ccu import disk, leftovers, programs
+from ccu.campaigns import definition, display, runner, slots
+from ccu.campaigns.account import account
+from ccu.campaigns.cells import cells
+from ccu.campaigns.engines import Engine
+from ccu.campaigns.engines.local import Local
+from ccu.campaigns.folder import Folder, default_path
+from ccu.errors import Refused, RunFailed
+
+app = typer.Typer(no_args_is_help=True, help="Many runs from one file, resumable to the run.")
+out = Console()
+
+File = Annotated[str, typer.Argument(help="A file, or a name of `ccu campaign list`.")]
+Profile = Annotated[str | None, typer.Option(help="One of the file's profiles (quick).")]
+Output = Annotated[Path, typer.Option(help="Where the campaign's directory goes.")]
+EngineName = Annotated[str, typer.Option(help="local, or dask.")]
+Scheduler = Annotated[str | None, typer.Option(help="Dask's, such as tcp://10.0.0.1:8786.")]
+NoWait = Annotated[bool, typer.Option("--no-wait", help="Refuse if the testbed is taken.")]
+Directory = Annotated[Path, typer.Argument(help="The campaign's directory.")]
+
+
+@app.command()
+def run(
+    file: File,
+    profile: Profile = None,
+    output: Output = Path("runs"),
+    engine: EngineName = "local",
+    scheduler: Scheduler = None,
+    no_wait: NoWait = False,
+) -> None:
+    """Do every run that the campaign has not done yet."""
+    campaign = definition.read(definition.locate(file), profile)
+    cells(campaign)  # Refused before a directory is made.
+    folder = Folder.make(default_path(campaign, output), campaign)
+    _carry_out(folder, engine, scheduler, wait=not no_wait)
+
+
+@app.command()
+def resume(
+    directory: Directory,
+    engine: EngineName = "local",
+    scheduler: Scheduler = None,
+    no_wait: NoWait = False,
+) -> None:
+    """Go on with a campaign that was stopped, however it was."""
+    _carry_out(Folder.open(directory), engine, scheduler, wait=not no_wait)
+
+
+@app.command()
+def status(directory: Directory) -> None:
+    """How far a campaign is; does not disturb it."""
+    folder = Folder.open(directory)
+    now = account(runner.Work(folder, Local(folder).congestion_controls()))
+    out.print(display.matrix(now))
+    for name, count in sorted(now.left_out.items()):
+        print(f"left out: {count} runs of {name}, which is not on this machine")
+    for cell, reason in now.failures:
+        print(f"failed {cell.title}: {reason}")
+    print(f"{now.done} of {now.planned} runs, {display.left(now.left_s)}")
+
+
+@app.command()
+def plan(file: File, profile: Profile = None, output: Output = Path("runs")) -> None:
+    """How many runs, how long, and on what; checks everything and starts nothing."""
+    campaign = definition.read(definition.locate(file), profile)
+    folder = Folder(default_path(campaign, output), campaign)
+    work = runner.Work(folder, Local(folder).congestion_controls())
+    runner.check(work)
+    now = account(work)
+    table = Table(box=None, show_header=False)
+    experiments = [cell.experiment for cell in work.cells]
+    on = sorted({one.testbed for one in experiments})
+    table.add_row("campaign", f"{campaign.name}, profile {campaign.profile}: {campaign.title}")
+    table.add_row("factors", "; ".join(f"{k}: {', '.join(v)}" for k, v in campaign.factors.items()))
+    table.add_row("runs", f"{now.planned} ({len(now.rows)} points, each {campaign.repeats} times)")
+    table.add_row("time", f"{display.left(now.left_s)} with one testbed, {now.done} runs done")
+    needed_gb = sum(map(disk.needed_bytes, experiments)) / 1e9
+    table.add_row("disk", f"up to {needed_gb:.1f} GB in {folder.path}")
+    table.add_row("testbed", ", ".join(on))
+    out.print(table)
+    for name, count in sorted(now.left_out.items()):
+        print(f"left out: {count} runs of {name}, which is not on this machine")
+
+
+@app.command()
+def report(directory: Directory) -> None:
+    """Analyse the runs and write the campaign's report (`ddu campaign report`)."""
+    Folder.open(directory)
+    ddu = programs.require("ddu")
+    sys.stdout.flush()
+    os.execv(ddu, [ddu, "campaign", "report", str(directory)])
+
+
+@app.command("list")
+def list_command() -> None:
+    """The campaigns that come with the project."""
+    table = Table(box=None, show_header=False)
+    for name, title in definition.library().items():
+        table.add_row(name, title)
+    out.print(table)
+
+
+def _carry_out(folder: Folder, name: str, scheduler: str | None, *, wait: bool) -> None:
+    again = f"ccu campaign resume {shlex.quote(str(folder.path))}"
+    leftovers.need_root(f"{programs.find('ccu') or 'ccu'} {again.removeprefix('ccu ')}")
+    with ExitStack() as stack:
+        stack.enter_context(folder.locked())
+        engine = _engine(name, scheduler, folder, stack)
+        work = runner.Work(folder, engine.congestion_controls())
+        if name == "local":
+            runner.check(work)
+            for testbed in sorted({cell.experiment.testbed for cell in work.cells}):
+                stack.enter_context(slots.held(testbed, wait, print))
+        try:
+            with display.shown(work, out) as listener:
+                runner.carry_out(work, engine, listener)
+        except BaseException:
+            print(f"stopped; go on with: {again}", file=sys.stderr)
+            raise
+    now = account(work)
+    out.print(display.matrix(now))
+    for cell, reason in now.failures:
+        print(f"failed {cell.title}: {reason}")
+    print(f"campaign: {folder.path}\nnext: ddu campaign report {shlex.quote(str(folder.path))}")
+    if not now.complete or now.failures:
+        raise RunFailed(
+            "campaign", f"{now.planned - now.done} of {now.planned} runs have no result"
+        )
+
+
+def _engine(name: str, scheduler: str | None, folder: Folder, stack: ExitStack) -> Engine:
+    if name == "local":
+        if scheduler:
+            raise Refused("--scheduler: is for --engine dask; give both or none")
+        return Local(folder)
+    if name == "dask":
+        if not scheduler:
+            raise Refused("--engine dask: give --scheduler ADDRESS (docs/scaling.md)")
+        from ccu.campaigns.engines.dask import connected
+
+        return stack.enter_context(connected(scheduler, folder))
+    raise Refused(f"--engine: no {name!r}; there are local, dask")

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a campaign is: one validated value, from its YAML file and one of the file's profiles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from ccu import units
+from ccu.errors import Refused
+from ccu.programs import REPOSITORY
+from ccu.yaml_places import read_mapping
+
+LIBRARY = REPOSITORY / "campaigns"
+PROFILE = "quick"
+"""What runs when the user names no profile: the one that ends within minutes."""
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+Levels = dict[str, dict[str, Any]]
+"""The levels of a factor: for each label the keys of the experiment that it sets."""
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class StopRule(_Value):
+    """A point of the design has had enough repeats when its mean is known this well.
+
+    The half-width of Student's confidence interval of the mean of `metric` over the repeats, as a
+    share of the mean, is at most `half_width_ratio`.
+    """
+
+    metric: str
+    """A figure of summary.json; a dot goes inside, as in `rtt_ms.p95`."""
+    half_width_ratio: Annotated[float, Field(gt=0, lt=1)]
+    confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
+    min_repeats: Annotated[int, Field(ge=2)] = 3
+
+
+class Reference(_Value):
+    """What the source found, to stand beside ours."""
+
+    where: dict[str, str]
+    """Labels of levels by factor: the point of the design, or points, that it speaks of."""
+    metric: str
+    value: float
+    source: str
+    relative_to: dict[str, str] | None = None
+    """If given, `value` is the ratio of the metric at `where` to the metric there."""
+
+
+class Campaign(_Value):
+    """A design: factors crossed, each point repeated with seeds, in a reproducible order."""
+
+    name: Name
+    profile: str
+    title: str
+    source: str = ""
+    differs: tuple[str, ...] = ()
+    """What is unlike the source, in sentences; the report shows them."""
+    base: dict[str, Any] = {}
+    """What all runs have in common, as in `ccu run --file`."""
+    factors: dict[str, Levels]
+    exclude: tuple[dict[str, tuple[str, ...]], ...] = ()
+    repeats: Annotated[int, Field(ge=1, le=10_000)] = 1
+    first_seed: Annotated[int, Field(ge=0, lt=2**62)] = 1
+    """Repeat r has seed first_seed + r at every point: repeats are paired across points."""
+    order: Literal["random", "listed"] = "random"
+    """`random`: each repeat is a block that holds every point once, shuffled."""
+    order_seed: int = 1
+    retries: Annotated[int, Field(ge=0, le=100)] = 2
+    stop: StopRule | None = None
+    figures: tuple[dict[str, Any], ...] = ()
+    """What the report draws: see docs/campaigns.md. ddu reads them."""
+    reference: tuple[Reference, ...] = ()
+
+    @field_validator("factors", mode="before")
+    @classmethod
+    def _levels(cls, written: Any) -> Any:
+        if not isinstance(written, dict) or not written:
+            raise ValueError("name at least one factor, such as `cc: [cubic, reno]`")
+        return {str(name): _levels_of(str(name), levels) for name, levels in written.items()}
+
+    @field_validator("exclude", mode="before")
+    @classmethod
+    def _labels(cls, written: Any) -> Any:
+        if not isinstance(written, (list, tuple)):
+            raise ValueError("is a list of mappings from factor to level, or levels")
+        return [_as_labels(item) for item in written]
+
+    @model_validator(mode="after")
+    def _names_exist(self) -> Campaign:
+        # References may speak of points that a profile leaves out; what is excluded must exist.
+        for number, item in enumerate(self.exclude):
+            for factor, labels in item.items():
+                there = self.factors.get(factor)
+                if there is None:
+                    names = ", ".join(self.factors)
+                    raise ValueError(f"exclude[{number}]: no factor {factor!r}; there are {names}")
+                for label in labels:
+                    if label not in there:
+                        raise ValueError(
+                            f"exclude[{number}]: {factor} has no {label!r}; "
+                            f"there are {', '.join(there)}"
+                        )
+        return self
+
+
+def _levels_of(name: str, written: Any) -> Levels:
+    """A list sets the experiment's key of the factor's name; a mapping names sets of keys."""
+    if isinstance(written, list) and written:
+        levels = {_label(value): {name: value} for value in written}
+        if len(levels) < len(written):
+            raise ValueError(f"{name}: the same level twice; name each once")
+        return levels
+    if isinstance(written, dict) and written:
+        for label, keys in written.items():
+            if not isinstance(keys, dict):
+                raise ValueError(
+                    f"{name}.{label}: is {keys!r}; write a mapping of the experiment's keys"
+                )
+        return {_label(label): dict(keys) for label, keys in written.items()}
+    raise ValueError(f"{name}: has no levels, so there is nothing to run; list at least one")
+
+
+def _label(value: Any) -> str:
+    return units.word(value)
+
+
+def _as_labels(item: Any) -> Any:
+    if not isinstance(item, dict):
+        raise ValueError("each entry is a mapping from factor to level, or levels")
+    return {
+        str(factor): tuple(
+            _label(one) for one in (chosen if isinstance(chosen, list) else [chosen])
+        )
+        for factor, chosen in item.items()
+    }
+
+
+def library() -> dict[str, str]:
+    """Names and titles of the campaigns that come with the project."""
+    found = {}
+    for file in sorted(LIBRARY.glob("*.yaml")):
+        found[file.stem] = str(read_mapping(file)[0].get("title", ""))
+    return found
+
+
+def locate(name: str) -> Path:
+    """The file of campaign `name`, one of the library's or a path. Raises Refused."""
+    for file in (Path(name), LIBRARY / f"{name}.yaml"):
+        if file.is_file():
+            return file
+    raise Refused(
+        f"{name}: no such campaign; give a file, or one of {', '.join(library()) or '(none here)'}"
+    )
+
+
+def read(file: Path, profile: str | None = None) -> Campaign:
+    """The campaign in `file` under `profile`. Raises Refused with a line for each mistake."""
+    content, lines = read_mapping(file)
+    profiles = content.pop("profiles", None) or {}
+    chosen = profile or (PROFILE if PROFILE in profiles else next(iter(profiles), "only"))
+    if profiles and chosen not in profiles:
+        raise Refused(f"{file}: no profile {chosen!r}; there are {', '.join(profiles)}")
+    if profile and not profiles and profile != "only":
+        raise Refused(f"{file}: has no profiles; leave --profile out")
+    merged = _merged(content, profiles.get(chosen) or {})
+    merged.setdefault("name", file.stem)
+    try:
+        return Campaign.model_validate({**merged, "profile": chosen})
+    except ValidationError as error:
+        sentences = [_explain(item, file, lines, f"profiles.{chosen}") for item in error.errors()]
+        raise Refused("\n".join(dict.fromkeys(sentences))) from None
+
+
+def _merged(content: dict[str, Any], profile: dict[str, Any]) -> dict[str, Any]:
+    """`base` and `factors` are merged key by key (null takes one away); the rest is replaced."""
+    merged = dict(content)
+    for key, value in profile.items():
+        if key in ("base", "factors") and isinstance(value, dict):
+            both = {**(content.get(key) or {}), **value}
+            merged[key] = {name: item for name, item in both.items() if item is not None}
+        else:
+            merged[key] = value
+    return merged
+
+
+def _explain(item: Any, file: Path, lines: dict[str, int], profile: str) -> str:
+    location = [str(part) for part in item["loc"]]
+    key = location[0] if location else ""
+    place = f"{file}:{lines[key]}" if key in lines else f"{file}:{lines.get('profiles', 1)}"
+    if item["type"] == "extra_forbidden":
+        there = ", ".join(sorted({*Campaign.model_fields, "profiles"} - {"profile"}))
+        return f"{place}: {'.'.join(location)}: no such key; there are {there}"
+    if item["type"] == "missing":
+        return f"{file}: {'.'.join(location)} is missing here and in {profile}; add it"
+    message = str(item["msg"]).removeprefix("Value error, ")
+    return f"{place}: {'.'.join(location)}: {message}"

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shows how a campaign goes: its matrix on a terminal, a line for each run elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+from ccu.campaigns.account import Account, Row, account
+from ccu.campaigns.cells import Cell
+from ccu.campaigns.engines import Listener, Outcome
+from ccu.campaigns.runner import Work
+
+_WIDEST = 10
+"""Columns that fit on a terminal; a factor with more levels gets rows instead."""
+
+
+@contextmanager
+def shown(work: Work, console: Console) -> Iterator[Listener]:
+    """A listener for `ccu.campaigns.runner.carry_out`."""
+    if not console.is_terminal:
+        yield _Lines(work, console)
+        return
+    picture = _Picture(work, console)
+    with picture.live:
+        yield picture
+
+
+class _Lines:
+    """One line for each thing that happens, for logs."""
+
+    def __init__(self, work: Work, console: Console) -> None:
+        self._work = work
+        self._console = console
+
+    def note(self, sentence: str) -> None:
+        self._console.print(sentence, markup=False, soft_wrap=True)
+
+    def started(self, cell: Cell) -> None:
+        self.note(f"start {cell.title}")
+
+    def stage(self, cell: Cell, stage: str, ratio: float) -> None:
+        """Too much for a log."""
+
+    def ended(self, outcome: Outcome) -> None:
+        now = account(self._work)
+        self.note(f"[{now.done}/{now.planned}] {ending(self._work, outcome)} ({left(now.left_s)})")
+
+
+class _Picture:
+    """The matrix, the runs that go on, and how long it will take."""
+
+    def __init__(self, work: Work, console: Console) -> None:
+        self._work = work
+        self._console = console
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[stage]}"),
+        )
+        self._running = Progress(*columns, console=console)
+        self._tasks: dict[Cell, TaskID] = {}
+        self.live = Live(self._drawn(), console=console, transient=True)
+
+    def note(self, sentence: str) -> None:
+        self._console.print(sentence, markup=False)
+
+    def started(self, cell: Cell) -> None:
+        self._tasks[cell] = self._running.add_task(cell.title, total=1.0, stage="")
+
+    def stage(self, cell: Cell, stage: str, ratio: float) -> None:
+        self._running.update(self._tasks[cell], completed=ratio, stage=stage)
+
+    def ended(self, outcome: Outcome) -> None:
+        self._running.remove_task(self._tasks.pop(outcome.cell))
+        if self._work.folder.state(outcome.cell) != "done":
+            self.note(ending(self._work, outcome))
+        self.live.update(self._drawn())
+
+    def _drawn(self) -> Group:
+        now = account(self._work)
+        total = f"{now.done} of {now.planned} runs, {left(now.left_s)}"
+        return Group(matrix(now), Text(total), self._running)
+
+
+def ending(work: Work, outcome: Outcome) -> str:
+    """One line on how an attempt ended."""
+    attempts = work.folder.attempts(outcome.cell)
+    last = attempts[-1] if attempts else None
+    if outcome.error or last is None:
+        return f"failed {outcome.cell.title}: {outcome.error or 'no run directory'}"
+    return f"{last.verdict} {outcome.cell.title}"
+
+
+def matrix(now: Account) -> Table:
+    """Done of planned at each point: the last factor that fits across, the others down."""
+    names = [factor for factor, _ in now.rows[0].point]
+    across = _across(now, names)
+    down = [name for name in names if name != across]
+    table = Table(box=None)
+    for name in down or ["campaign"]:
+        table.add_column(name)
+    labels = (
+        list(dict.fromkeys(dict(row.point)[across] for row in now.rows)) if across else ["done"]
+    )
+    for label in labels:
+        table.add_column(f"{across}={label}" if across else label)
+    lines: dict[tuple[str, ...], dict[str, Row]] = {}
+    for row in now.rows:
+        levels = dict(row.point)
+        key = tuple(levels[name] for name in down)
+        lines.setdefault(key, {})[levels[across] if across else "done"] = row
+    for key, entries in lines.items():
+        table.add_row(*(key or ("",)), *(_entry(entries.get(label)) for label in labels))
+    return table
+
+
+def _across(now: Account, names: list[str]) -> str | None:
+    for name in reversed(names):
+        if 1 < len({dict(row.point)[name] for row in now.rows}) <= _WIDEST:
+            return name
+    return None
+
+
+def _entry(row: Row | None) -> Text:
+    if row is None:
+        return Text("-", style="dim")
+    text = Text(f"{row.done}/{row.planned}", style="green" if row.done == row.planned else "")
+    if row.enough and row.done < row.planned:
+        text.append(" enough", style="green")
+    if row.degraded:
+        text.append(f" {row.degraded} degraded", style="yellow")
+    if row.failed:
+        text.append(f" {row.failed} failed", style="red")
+    return text
+
+
+def left(seconds: float) -> str:
+    """`about 1 h 20 min left`."""
+    if seconds < 1:
+        return "nothing left"
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return f"about {seconds:.0f} s left"
+    hours, minutes = divmod(minutes, 60)
+    return f"about {hours} h {minutes} min left" if hours else f"about {minutes} min left"

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A campaign's directory: the truth about what was run is the run directories in it.
+
+Nothing else keeps count, so that there is nothing that a crash could leave untrue.
+
+    campaign.json             what is run, as resolved from the file and the profile
+    runs/<cell>/cell.json     levels, repeat and seed of the cell
+    runs/<cell>/<run>/        its run directories: one for each attempt
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from ccu import manifest
+from ccu.campaigns.cells import Cell
+from ccu.campaigns.definition import Campaign
+from ccu.errors import Refused
+
+SCHEMA_VERSION = 1
+
+State = Literal["done", "failed", "to do"]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One run directory of a cell, by its run.json."""
+
+    path: Path
+    status: str
+    verdict: str | None
+    failure: dict[str, str] | None
+    took_s: float | None
+    """From its start to its end, traffic and all else."""
+
+    @classmethod
+    def read(cls, file: Path) -> Attempt | None:
+        """By run.json; None if it is not whole, and so no result."""
+        try:
+            content = json.loads(file.read_text())
+            times = content.get("time") or {}
+            begin, end = times.get("start_utc_ns"), times.get("stop_utc_ns")
+            took_s = None if begin is None or end is None else (end - begin) / 1e9
+            failure = content.get("failure")
+            return cls(file.parent, str(content["status"]), content["verdict"], failure, took_s)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is a result."""
+        return self.status == "finished" and self.verdict != "invalid"
+
+    @property
+    def tried(self) -> bool:
+        """Whether the cell had its chance: it was not ended from outside."""
+        return self.status in ("finished", "failed") and self._stage not in ("ccu", "disk")
+
+    @property
+    def reason(self) -> str:
+        if self.failure:
+            return f"{self._stage}: {self.failure.get('reason', '')}"
+        return self.verdict or self.status
+
+    @property
+    def _stage(self) -> str:
+        return (self.failure or {}).get("stage", "")
+
+
+class Folder:
+    """The directory of one campaign."""
+
+    def __init__(self, path: Path, campaign: Campaign) -> None:
+        self.path = path
+        self.campaign = campaign
+
+    @classmethod
+    def make(cls, path: Path, campaign: Campaign) -> Folder:
+        """The new directory, or the one that this same campaign began. Raises Refused."""
+        if (path / "campaign.json").exists():
+            there = cls.open(path)
+            if there.campaign != campaign:
+                raise Refused(
+                    f"{path}: was begun with another form of this campaign "
+                    f"({_difference(there.campaign, campaign)}); put the file back and resume, "
+                    "or choose another --output"
+                )
+            return there
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise Refused(f"--output: {path}: {error.strerror}") from None
+        content = {
+            "schema_version": SCHEMA_VERSION,
+            "campaign": campaign.model_dump(mode="json"),
+            "software": manifest.software(),
+        }
+        manifest.write_whole(path / "campaign.json", content)
+        manifest.hand_over(path)
+        return cls(path, campaign)
+
+    @classmethod
+    def open(cls, path: Path) -> Folder:
+        """The directory as it stands. Raises Refused when it is none."""
+        file = path / "campaign.json"
+        try:
+            content = json.loads(file.read_text())
+            version = content["schema_version"]
+            if version > SCHEMA_VERSION:
+                raise Refused(
+                    f"{file}: has schema_version {version}, this ccu knows up to {SCHEMA_VERSION}; "
+                    "use the ccu that made it, or a newer one"
+                )
+            return cls(path, Campaign.model_validate(content["campaign"]))
+        except OSError as error:
+            raise Refused(
+                f"{file}: {error.strerror}; `ccu campaign run FILE` makes a campaign's directory"
+            ) from None
+        except (ValueError, KeyError, TypeError) as error:
+            raise Refused(f"{file}: is not what ccu writes ({error}); restore it") from None
+
+    def cell(self, cell: Cell) -> Path:
+        """Where the run directories of `cell` go."""
+        return self.path / "runs" / cell.slug
+
+    def prepare(self, cell: Cell) -> Path:
+        """The same, made, with cell.json in it."""
+        folder = self.cell(cell)
+        if not (folder / "cell.json").exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            content = {
+                "levels": dict(cell.point),
+                "repeat": cell.repeat,
+                "seed": cell.experiment.seed,
+            }
+            manifest.write_whole(folder / "cell.json", content)
+            manifest.hand_over(folder)
+        return folder
+
+    def attempts(self, cell: Cell) -> list[Attempt]:
+        """What was tried, the oldest first."""
+        files = sorted(self.cell(cell).glob("*/run.json"))
+        return [attempt for attempt in map(Attempt.read, files) if attempt is not None]
+
+    def state(self, cell: Cell) -> State:
+        """`failed` after as many tries as the campaign allows."""
+        tries = self.attempts(cell)
+        if any(one.counts for one in tries):
+            return "done"
+        used = sum(one.tried for one in tries)
+        return "failed" if used > self.campaign.retries else "to do"
+
+    def result(self, cell: Cell) -> Path | None:
+        """The run directory that counts: the first that is a result."""
+        return next((one.path for one in self.attempts(cell) if one.counts), None)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Raises Refused while another ccu works on this campaign."""
+        with (self.path / ".lock").open("a") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Refused(f"{self.path}: another ccu works on this campaign") from None
+            yield
+
+
+def default_path(campaign: Campaign, output: Path) -> Path:
+    return output / f"campaign-{campaign.name}-{campaign.profile}"
+
+
+def _difference(before: Campaign, now: Campaign) -> str:
+    differing = [
+        name for name in Campaign.model_fields if getattr(before, name) != getattr(now, name)
+    ]
+    return f"differing in {', '.join(differing)}"

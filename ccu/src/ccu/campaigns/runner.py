@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Carries a campaign out: every cell that has no result yet, until none is left to try."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from ccu import congestion, scenarios
+from ccu import run as runs
+from ccu.campaigns import stopping
+from ccu.campaigns.cells import Cell, Levels, cells
+from ccu.campaigns.engines import Engine, Listener
+from ccu.campaigns.folder import Folder
+from ccu.errors import Refused
+from ccu.experiment import Experiment
+from ccu.testbeds import kinds
+
+
+class Work:
+    """What is to be done of a campaign, and how far it is; all of it read from its directory."""
+
+    def __init__(self, folder: Folder, there: set[str]) -> None:
+        """`there`: the congestion controls that can be run."""
+        self.folder = folder
+        every = cells(folder.campaign)
+        self.cells = [cell for cell in every if not lacking(cell, there)]
+        self.left_out: dict[str, int] = defaultdict(int)
+        for cell in every:
+            for name in lacking(cell, there):
+                self.left_out[name] += 1
+        self._values: dict[Path, float | None] = {}
+
+    def to_do(self) -> Iterator[Cell]:
+        """Those without a result that still have a try, and whose point has not had enough."""
+        for cell in self.cells:
+            if self.folder.state(cell) == "to do" and not self.enough(cell.point):
+                yield cell
+
+    def enough(self, point: Levels) -> bool:
+        """Whether the stop rule, if there is one, is satisfied at `point`."""
+        rule = self.folder.campaign.stop
+        if rule is None:
+            return False
+        results = [self.folder.result(cell) for cell in self.cells if cell.point == point]
+        for run in results:
+            if run is not None and run not in self._values:
+                self._values[run] = stopping.metric(run, rule.metric)
+        values = [self._values[run] for run in results if run is not None]
+        return stopping.enough(rule, [value for value in values if value is not None])
+
+
+def lacking(cell: Cell, there: set[str]) -> set[str]:
+    """The congestion controls that the cell needs and `there` has not."""
+    if cell.experiment.traffic.kind == "udp":
+        return set()
+    return {plan.cc for plan in cell.experiment.flows} - there
+
+
+def check(work: Work) -> None:
+    """Refuses what cannot work before anything starts, with each mistake once."""
+    if not work.cells:
+        raise Refused(f"nothing can run: no machine here has {', '.join(sorted(work.left_out))}")
+    experiments = [cell.experiment for cell in work.cells]
+    problems: list[str] = []
+    for one in _distinct(experiments, without={"flows", "cc_params", "seed", "duration_s"}):
+        problems += _refusals(partial(_check_link, one))
+    for one in _distinct(experiments, only={"flows", "cc_params", "traffic"}):
+        problems += _refusals(partial(congestion.check, one))
+    if problems:
+        raise Refused("\n".join(dict.fromkeys(problems)))
+    runs.check(max(experiments, key=lambda one: one.duration_s), work.folder.path)
+
+
+def _distinct(
+    experiments: list[Experiment], without: set[str] | None = None, only: set[str] | None = None
+) -> list[Experiment]:
+    """One of each kind, where `without` makes no difference, or `only` does."""
+    kinds_found = {one.model_dump_json(exclude=without, include=only): one for one in experiments}
+    return list(kinds_found.values())
+
+
+def _check_link(experiment: Experiment) -> None:
+    there = kinds()
+    if experiment.testbed not in there:
+        raise Refused(f"testbed: no {experiment.testbed!r}; there are {', '.join(there)}")
+    there[experiment.testbed].check(experiment, scenarios.locate(experiment.scenario))
+
+
+def _refusals(check_one: Callable[[], None]) -> list[str]:
+    try:
+        check_one()
+    except Refused as error:
+        return str(error).splitlines()
+    return []
+
+
+def carry_out(work: Work, engine: Engine, listener: Listener) -> None:
+    """Attempts what is to do, in as many passes as there are tries; raises Refused or Interrupted
+    when it cannot go on. What has been done by then stays done."""
+    for name, count in sorted(work.left_out.items()):
+        listener.note(f"left out: {count} runs of {name}, which is not on this machine")
+    for _ in range(work.folder.campaign.retries + 1):
+        tried = False
+        for outcome in engine.attempts(work.to_do(), listener):
+            tried = True
+            listener.ended(outcome)
+        if not tried:
+            return

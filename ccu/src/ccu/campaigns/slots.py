@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One campaign at a time on a testbed of this machine: two would disturb each other's runs."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO
+
+from ccu.errors import Refused
+from ccu.leftovers import FOLDER
+
+_POLL_S = 0.5
+
+
+@contextmanager
+def held(testbed: str, wait: bool, tell: Callable[[str], None], slots: int = 1) -> Iterator[None]:
+    """Holds one of the machine's `slots` places of `testbed`; the kernel gives it back if we die.
+
+    Without `wait`, raises Refused when all are taken.
+    """
+    FOLDER.mkdir(mode=0o755, exist_ok=True)
+    files = [(FOLDER / f"testbed-{testbed}-{slot}.lock").open("a+") for slot in range(slots)]
+    try:
+        told = False
+        while (mine := next(filter(_taken, files), None)) is None:
+            if not wait:
+                raise Refused(f"testbed {testbed} is taken by {_owners(files)}; wait for its end")
+            if not told:
+                tell(f"waiting: testbed {testbed} is taken by {_owners(files)}")
+                told = True
+            time.sleep(_POLL_S)
+        mine.truncate(0)
+        mine.write(str(os.getpid()))
+        mine.flush()
+        yield
+    finally:
+        for file in files:
+            file.close()
+
+
+def _taken(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _owners(files: Sequence[IO[str]]) -> str:
+    pids = []
+    for file in files:
+        file.seek(0)
+        pids.append(f"process {file.read().strip() or '?'}")
+    return ", ".join(pids)

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When a point of the design has had enough repeats: its mean is known well enough."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+from ccu import programs
+from ccu.campaigns.definition import StopRule
+from ccu.errors import Refused
+
+
+def enough(rule: StopRule, values: Sequence[float]) -> bool:
+    """Whether Student's interval of the mean of `values` is as narrow as `rule` asks."""
+    if len(values) < rule.min_repeats:
+        return False
+    from scipy import stats
+
+    mean = fmean(values)
+    quantile = float(stats.t.ppf(0.5 + rule.confidence / 2, len(values) - 1))
+    half_width = quantile * stdev(values) / math.sqrt(len(values))
+    return half_width <= rule.half_width_ratio * abs(mean)
+
+
+def metric(run: Path, name: str) -> float | None:
+    """A figure of the run's summary.json, which `ddu analyze` writes if it is not there yet.
+
+    None where the run has no such figure. Raises Refused if no run ever has.
+    """
+    summary = run / "summary.json"
+    if not summary.exists():
+        _analyze(run)
+    value: Any = json.loads(summary.read_text())
+    for part in name.split("."):
+        if not isinstance(value, dict) or part not in value:
+            raise Refused(f"stop.metric: summary.json has no {name!r}; see docs/metrics.md")
+        value = value[part]
+    return None if value is None else float(value)
+
+
+def _analyze(run: Path) -> None:
+    command = [programs.require("ddu"), "analyze", str(run)]
+    said = subprocess.run(command, capture_output=True, text=True)
+    if said.returncode != 0:
+        raise Refused(f"stop: {run} cannot be analysed: {said.stderr.strip()}")
