@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Callable
@@ -15,10 +16,21 @@ import yaml
 from rich.console import Console
 from rich.table import Table
 
-from ccu import __version__, congestion, doctor, leftovers, progress, scenarios
+from ccu import (
+    __version__,
+    congestion,
+    doctor,
+    leftovers,
+    manifest,
+    programs,
+    progress,
+    scenarios,
+)
 from ccu import run as runs
 from ccu.campaigns.cli import app as campaign_app
-from ccu.errors import CcuError, Refused, RunFailed
+from ccu.campaigns.remote import RESOURCE
+from ccu.errors import CcuError, Interrupted, Refused, RunFailed
+from ccu.experiment import Experiment
 from ccu.resolve import resolve
 from ccu.testbeds import kinds
 
@@ -91,7 +103,10 @@ def run(
         "mac_interval": mac_interval,
         "capture": False if no_capture else None,
     }
-    experiment = resolve(flags, file)
+    _perform(resolve(flags, file), output, dry_run)
+
+
+def _perform(experiment: Experiment, output: Path, dry_run: bool) -> None:
     if dry_run:
         runs.check(experiment, output)
         print(
@@ -102,6 +117,30 @@ def run(
     with progress.shown(out) as tell:
         directory = runs.run(experiment, output, tell)
     _show_result(directory)
+
+
+@app.command()
+def rerun(
+    run: Annotated[Path, typer.Argument(help="The directory of a run.")],
+    output: Annotated[Path, typer.Option(help="Where run directories go.")] = Path("runs"),
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check, print, do nothing.")] = False,
+) -> None:
+    """Run again what a run's manifest says, with the scenario that it played."""
+    _perform(manifest.experiment_of(run), output, dry_run)
+
+
+@app.command()
+def worker(
+    scheduler: Annotated[str, typer.Option(help="Dask's, such as tcp://10.0.0.1:8786.")],
+    testbeds: Annotated[int, typer.Option(min=1, help="How many runs at a time.")] = 1,
+) -> None:
+    """Lend this machine's testbeds to campaigns (docs/scaling.md)."""
+    leftovers.need_root(shlex.join([str(Path(sys.argv[0]).resolve()), *sys.argv[1:]]))
+    dask = programs.require("dask")
+    command = [dask, "worker", scheduler, "--nworkers", "1", "--nthreads", str(testbeds)]
+    command += ["--resources", f"{RESOURCE}={testbeds}", "--no-dashboard"]
+    sys.stdout.flush()
+    os.execv(dask, command)
 
 
 @app.command("doctor")
@@ -186,3 +225,6 @@ def main() -> None:
         kept = " (the run directory keeps the logs)" if isinstance(error, RunFailed) else ""
         print(f"ccu: {error}{kept}", file=sys.stderr)
         sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("ccu: interrupted", file=sys.stderr)
+        sys.exit(Interrupted.exit_code)

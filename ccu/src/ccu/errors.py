@@ -25,6 +25,10 @@ class RunFailed(CcuError):  # noqa: N818
         self.reason = reason
 
 
+class Incomplete(CcuError):  # noqa: N818
+    """A campaign came to its end with runs that have no result."""
+
+
 class Interrupted(CcuError):  # noqa: N818
     """Ctrl-C, or SIGTERM."""
 

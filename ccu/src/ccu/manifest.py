@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from pydantic import ValidationError
 
-from ccu import __version__, programs
+from ccu import __version__, programs, scenarios
+from ccu.errors import Refused
 from ccu.experiment import Experiment
 
 SCHEMA_VERSION = 1
@@ -57,6 +59,36 @@ def write_whole(file: Path, content: dict[str, Any]) -> None:
     part = file.with_suffix(".part")
     part.write_text(json.dumps(content, indent=2) + "\n")
     part.replace(file)
+
+
+def experiment_of(run: Path) -> Experiment:
+    """What run.json says was run, with the scenario as it was then. Raises Refused."""
+    file = run / "run.json"
+    try:
+        content = json.loads(file.read_text())
+        version, written = content["schema_version"], dict(content["experiment"])
+    except OSError as error:
+        raise Refused(f"{file}: {error.strerror}; give the directory of a run") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise Refused(f"{file}: is no manifest of a run ({error}); restore it") from None
+    if version > SCHEMA_VERSION:
+        raise Refused(f"{file}: has schema_version {version}; use the ccu that made it, or newer")
+    written.pop("cc", None)  # It follows from the flows.
+    try:
+        experiment = Experiment.model_validate(written)
+    except ValidationError as error:
+        raise Refused(f"{file}: {error.errors()[0]['msg']}; use the ccu that made it") from None
+    return experiment.model_copy(update={"scenario": _as_played(experiment.scenario, run)})
+
+
+def _as_played(scenario: str, run: Path) -> str:
+    """The scenario's name if it still is what the run played, else the run's own copy."""
+    played = run / "raw" / "scenario.yaml"
+    try:
+        same = scenarios.locate(scenario).read_bytes() == played.read_bytes()
+    except (Refused, OSError):
+        same = False
+    return scenario if same or not played.exists() else str(played)
 
 
 def mark_abandoned(directory: Path) -> None:

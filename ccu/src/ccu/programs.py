@@ -15,6 +15,7 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 """The checkout that this package is installed from (make build installs it editable)."""
 
 _BUILT_HERE = ("nr-link", "socket-sampler", "reminis-bpf")
+_INSTALLED_HERE = ("ccu", "ddu", "dask")
 _PLACES = (
     Path(sys.executable).parent,
     REPOSITORY / "target" / "release",
@@ -25,7 +26,7 @@ _VERSION_OPTION = {"ip": "-V"}
 
 def find(name: str) -> Path | None:
     """The program `name`: beside this Python, then where the repository builds it, then on PATH."""
-    if name in _BUILT_HERE:
+    if name in _BUILT_HERE + _INSTALLED_HERE:
         for place in _PLACES:
             if os.access(place / name, os.X_OK) and (place / name).is_file():
                 return place / name

@@ -21,7 +21,7 @@ from ccu.campaigns.cells import cells
 from ccu.campaigns.engines import Engine
 from ccu.campaigns.engines.local import Local
 from ccu.campaigns.folder import Folder, default_path
-from ccu.errors import Refused, RunFailed
+from ccu.errors import Incomplete, Refused
 
 app = typer.Typer(no_args_is_help=True, help="Many runs from one file, resumable to the run.")
 out = Console()

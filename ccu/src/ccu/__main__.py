@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m ccu` is `ccu`."""
+
+from ccu.cli import main
+
+main()

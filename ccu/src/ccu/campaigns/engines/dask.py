@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs on many machines, by dask.distributed: each worker says how many testbeds it holds.
+
+Dask gives the runs of a lost worker to another; a run without an end is given up after
+`_PATIENCE_S` beyond its traffic, and the campaign's next pass tries it again.
+"""
+
+from __future__ import annotations
+
+import io
+import secrets
+import shutil
+import tarfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from distributed import Client, Future, wait
+
+from ccu.campaigns import remote
+from ccu.campaigns.cells import Cell
+from ccu.campaigns.engines import Listener, Outcome
+from ccu.campaigns.folder import Folder
+from ccu.errors import Refused
+
+_CONNECT_S = 10
+_PATIENCE_S = 180.0
+_POLL_S = 1.0
+
+
+@contextmanager
+def connected(address: str, folder: Folder) -> Iterator[Dask]:
+    """The engine, while connected to the scheduler at `address`. Raises Refused."""
+    try:
+        client = Client(address, timeout=_CONNECT_S)
+    except (OSError, ValueError) as error:
+        raise Refused(
+            f"--scheduler: {address}: no scheduler answers ({type(error).__name__}); start one "
+            "with `dask scheduler`, and a worker on each machine with `ccu worker` "
+            "(docs/scaling.md)"
+        ) from None
+    token = folder.path / f".shared-{secrets.token_hex(8)}"
+    token.touch()
+    try:
+        with client:
+            engine = Dask(client, folder, token)
+            engine.refuse_strangers()
+            yield engine
+    finally:
+        token.unlink(missing_ok=True)
+
+
+class Dask:
+    """See `ccu.campaigns.engines.Engine`."""
+
+    def __init__(self, client: Client, folder: Folder, token: Path) -> None:
+        self._client = client
+        self._folder = folder
+        self._token = token
+        self._software = remote.software()
+
+    def refuse_strangers(self) -> None:
+        """Raises Refused unless there is a worker with a testbed, and all have this software."""
+        if not self._testbeds():
+            raise Refused(
+                "--scheduler: has no worker that holds a testbed; start `ccu worker` "
+                "on each machine (docs/scaling.md)"
+            )
+        for address, found in self._described().items():
+            if found["software"] != self._software:
+                raise Refused(
+                    f"worker {address} has {found['software']}, this is {self._software}; "
+                    "update one of them"
+                )
+
+    def congestion_controls(self) -> set[str]:
+        found = [set(one["congestion_controls"]) for one in self._described().values()]
+        return set.intersection(*found) if found else set()
+
+    def attempts(self, cells: Iterator[Cell], listener: Listener) -> Iterator[Outcome]:
+        running: dict[Future[remote.Done], tuple[Cell, float]] = {}
+        try:
+            while True:
+                while len(running) < sum(self._testbeds().values()) and (cell := next(cells, None)):
+                    listener.started(cell)
+                    running[self._submit(cell)] = (cell, _deadline_s(cell))
+                if not running and not self._testbeds():
+                    raise Refused("no worker that holds a testbed is left; resume when there is")
+                if not running:
+                    return
+                yield from self._ended(running, listener)
+        finally:
+            for future in running:
+                future.cancel()
+
+    def _submit(self, cell: Cell) -> Future[remote.Done]:
+        job = remote.Job(
+            experiment=cell.experiment.model_dump_json(),
+            output=str(self._folder.prepare(cell).resolve()),
+            token=str(self._token.resolve()),
+            software=self._software,
+            slots=max(self._testbeds().values(), default=1),
+        )
+        return self._client.submit(
+            remote.perform, job, resources={remote.RESOURCE: 1}, pure=False, key=_key(cell)
+        )
+
+    def _ended(
+        self, running: dict[Future[remote.Done], tuple[Cell, float]], listener: Listener
+    ) -> Iterator[Outcome]:
+        with suppress(TimeoutError):
+            wait(list(running), timeout=_POLL_S, return_when="FIRST_COMPLETED")
+        for future, (cell, deadline_s) in list(running.items()):
+            if future.done():
+                del running[future]
+                yield self._outcome(cell, future)
+            elif time.monotonic() > deadline_s:
+                del running[future]
+                future.cancel()
+                yield Outcome(cell, "its worker does not come to an end with it")
+            else:
+                listener.stage(cell, str(future.status), 0.0)
+
+    def _outcome(self, cell: Cell, future: Future[remote.Done]) -> Outcome:
+        if future.status != "finished":
+            return Outcome(cell, f"dask: {future.exception()}")
+        done = future.result()
+        if done.archive is not None:
+            _unpack(done.archive, self._folder.cell(cell))
+        return Outcome(cell, done.error)
+
+    def _testbeds(self) -> dict[str, int]:
+        """How many testbeds each worker holds."""
+        workers: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
+        held = {name: one["resources"].get(remote.RESOURCE, 0) for name, one in workers.items()}
+        return {name: int(count) for name, count in held.items() if count}
+
+    def _described(self) -> dict[str, Any]:
+        workers = list(self._testbeds())
+        return dict(self._client.run(remote.describe, workers=workers)) if workers else {}
+
+
+def _deadline_s(cell: Cell) -> float:
+    return time.monotonic() + cell.experiment.duration_s + _PATIENCE_S
+
+
+def _key(cell: Cell) -> str:
+    """Dask shows it; a cell is submitted anew under another."""
+    return f"{cell.slug}-{secrets.token_hex(4)}"
+
+
+def _unpack(archive: bytes, cell: Path) -> None:
+    """Puts the run directories in place, each whole or not at all."""
+    incoming = cell / f".incoming-{secrets.token_hex(4)}"
+    try:
+        with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
+            packed.extractall(incoming, filter="data")
+        for run in incoming.glob("*"):
+            run.rename(cell / run.name)
+    finally:
+        shutil.rmtree(incoming, ignore_errors=True)
