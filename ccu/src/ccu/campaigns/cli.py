@@ -139,9 +139,8 @@ def _carry_out(folder: Folder, name: str, scheduler: str | None, *, wait: bool) 
         print(f"failed {cell.title}: {reason}")
     print(f"campaign: {folder.path}\nnext: ddu campaign report {shlex.quote(str(folder.path))}")
     if not now.complete or now.failures:
-        raise RunFailed(
-            "campaign", f"{now.planned - now.done} of {now.planned} runs have no result"
-        )
+        missing = now.planned - now.done
+        raise Incomplete(f"{missing} of {now.planned} runs have no result")
 
 
 def _engine(name: str, scheduler: str | None, folder: Folder, stack: ExitStack) -> Engine:

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be said of a figure that was measured several times, or over time.
+
+Three questions, each with its method named, since the method decides what the answer is worth:
+how well is a mean known from independent repeats (Student), from one autocorrelated series
+(stationary bootstrap), and do two treatments differ that saw the same seeds (paired).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+CONFIDENCE = 0.95
+_RESAMPLES = 2000
+# Below this a series is too short to tell its own correlation.
+_SHORTEST_SERIES = 16
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean with its confidence interval; the bounds are None where nothing can be said."""
+
+    mean: float
+    low: float | None
+    high: float | None
+    count: int
+    method: str
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """How treatment `b` differs from `a` where both saw the same seeds."""
+
+    difference: Interval
+    """Of b minus a."""
+    effect: float | None
+    """Cohen's d_z: the mean difference over the differences' standard deviation."""
+    p: float | None
+    """Two-sided, by flipping the signs of the differences (exact while there are few)."""
+
+
+def of_repeats(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
+    """The mean of independent repeats, by Student's t; one value has no interval."""
+    from scipy import stats
+
+    found = np.asarray(values, dtype=np.float64)
+    mean = float(found.mean())
+    if len(found) < 2:
+        return Interval(mean, None, None, len(found), "one value")
+    error = float(found.std(ddof=1) / np.sqrt(len(found)))
+    reach = float(stats.t.ppf(0.5 + confidence / 2, len(found) - 1)) * error
+    return Interval(mean, mean - reach, mean + reach, len(found), "Student's t over repeats")
+
+
+def of_series(
+    values: Sequence[float] | Floats, confidence: float = CONFIDENCE, seed: int = 1
+) -> Interval:
+    """The mean of one autocorrelated series, by the stationary bootstrap.
+
+    Politis and Romano 1994, with the block length of Patton, Politis and White 2009. NaN is left
+    out. A series under 16 values, or a constant one, has no interval.
+    """
+    found = np.asarray(values, dtype=np.float64)
+    found = found[~np.isnan(found)]
+    if len(found) < _SHORTEST_SERIES or float(np.ptp(found)) == 0.0:
+        mean = float(found.mean()) if len(found) else float("nan")
+        return Interval(mean, None, None, len(found), "too short or constant")
+    from arch.bootstrap import StationaryBootstrap, optimal_block_length
+
+    length = max(round(float(optimal_block_length(found)["stationary"].iloc[0])), 1)
+    bootstrap = StationaryBootstrap(length, found, seed=seed)
+    bounds = bootstrap.conf_int(np.mean, _RESAMPLES, method="percentile", size=confidence)
+    low, high = (float(bound) for bound in bounds[:, 0])
+    method = f"stationary bootstrap, blocks of {length} on average"
+    return Interval(float(found.mean()), low, high, len(found), method)
+
+
+def paired(a: Sequence[float], b: Sequence[float], confidence: float = CONFIDENCE) -> Pairing:
+    """Compares b with a, value by value; both have the same length and order of seeds."""
+    from scipy import stats
+
+    differences = np.asarray(b, dtype=np.float64) - np.asarray(a, dtype=np.float64)
+    difference = of_repeats(list(differences), confidence)
+    if len(differences) < 2:
+        return Pairing(difference, None, None)
+    spread = float(differences.std(ddof=1))
+    effect = float(differences.mean()) / spread if spread > 0 else None
+    flipped = stats.permutation_test(
+        (differences,), np.mean, permutation_type="samples", n_resamples=9999, random_state=1
+    )
+    return Pairing(difference, effect, float(flipped.pvalue))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values corrected for their number, by Holm's step-down method (1979)."""
+    if not p_values:
+        return []
+    from statsmodels.stats.multitest import multipletests
+
+    return [float(p) for p in multipletests(p_values, method="holm")[1]]
