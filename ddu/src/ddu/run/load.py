@@ -14,6 +14,8 @@ import yaml
 from ddu.errors import FailedRun, UnreadableInput
 from ddu.packets import Reader
 from ddu.readers.csv import read_samples
+from ddu.readers.oai.mac import read_mac_log
+from ddu.readers.oai.samples import mac_samples
 from ddu.readers.segments import SplitCapture
 from ddu.run.manifest import CcTrace, Flow, Manifest, Source
 from ddu.sockets import read_sockets
@@ -60,7 +62,7 @@ def load(path: Path, manifest: Manifest, reader: Reader) -> Recording:
         split = SplitCapture(file, reader, run.clock_offset_ns(capture.host), _mtu(run))
         run.captures[capture.host] = split
         _note_cut(run, file, split.truncated_at)
-    run.mac = _samples(run, manifest.mac, (*INTERVAL, "ue"))
+    run.mac = _mac(run)
     run.link = _samples(run, manifest.link, INTERVAL)
     run.cc_trace = _samples(run, manifest.cc_trace, ("utc_ns",))
     run.sockets = _sockets(run)
@@ -124,6 +126,20 @@ def _samples(
         run.faults.append(f"{error}; its columns are null.")
         return None
     _note_cut(run, file, table.attrs["truncated_at"])
+    return table if len(table) else None
+
+
+def _mac(run: Recording) -> pd.DataFrame | None:
+    source = run.manifest.mac
+    if source is None or source.source != "oai":
+        return _samples(run, source, (*INTERVAL, "ue"))
+    try:
+        log = read_mac_log(_raw(run.path, source.file))
+    except UnreadableInput as error:
+        run.faults.append(f"{error}; its columns are null.")
+        return None
+    _note_cut(run, log.file, log.truncated_at)
+    table = mac_samples(log)
     return table if len(table) else None
 
 

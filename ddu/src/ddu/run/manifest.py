@@ -65,7 +65,10 @@ class SocketSamples(_Part):
 
 
 class Source(_Part):
+    """A file of samples; `source` is who wrote it and in which form: `nr-link` or `oai`."""
+
     file: str
+    source: str = "nr-link"
 
 
 class CcTrace(_Part):

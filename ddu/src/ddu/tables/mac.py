@@ -27,7 +27,7 @@ LINK_COLUMNS = {
 
 def is_counter(name: str) -> bool:
     """By the contract: counts and bytes are cumulative, except those of a queue."""
-    return name.endswith(("_count", "_bytes")) and "_queue_bytes" not in name
+    return name.endswith(("_count", "_bytes", "_bytes_scheduled")) and "_queue_bytes" not in name
 
 
 def mac_table(samples: pd.DataFrame, start_utc_ns: int) -> pd.DataFrame:

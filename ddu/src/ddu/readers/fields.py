@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fields out of a line: what is known becomes columns, what remains is kept as it stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+Values = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Field:
+    """A piece of a line: a pattern, and the columns that its match gives."""
+
+    pattern: re.Pattern[str]
+    columns: Callable[[re.Match[str]], Values]
+
+
+def field(pattern: str, *names: str, scale: float | None = None) -> Field:
+    """A field whose groups are the numbers of these columns, in order; an unmatched one is null."""
+
+    def columns(found: re.Match[str]) -> Values:
+        return {
+            name: _scaled(number(text), scale)
+            for name, text in zip(names, found.groups(), strict=True)
+            if text is not None
+        }
+
+    return Field(re.compile(pattern), columns)
+
+
+def take(text: str, fields: Iterable[Field]) -> tuple[Values, str]:
+    """The columns of a line, and what of its text no field took, tidied.
+
+    A field is taken once, where it first stands.
+    """
+    values: Values = {}
+    for each in fields:
+        found = each.pattern.search(text)
+        if found:
+            values |= each.columns(found)
+            text = text[: found.start()] + " " + text[found.end() :]
+    return values, tidy(text)
+
+
+def number(text: str) -> float | int | None:
+    """A number as C prints it. `%d.%d` of a negative value, -1.-5 or 0.-5, is -1.5 or -0.5.
+
+    Null (None): nan and inf, which a program prints when it has no value.
+    """
+    whole, point, part = text.strip().replace(",", ".").partition(".")
+    negative = "-" in whole or "-" in part
+    digits = whole.lstrip("+-") + point + part.lstrip("-")
+    try:
+        size = float(digits) if point or not digits.isdigit() else int(digits)
+    except ValueError:
+        return None
+    if size != size or size in (float("inf"), float("-inf")):
+        return None
+    return -size if negative else size
+
+
+def tidy(text: str) -> str:
+    """What is left of a line, without the punctuation that stood between its fields."""
+    text = re.sub(r"\(\s*\)|\[\s*\]", " ", text)
+    text = re.sub(r"(?:\s*[,;]\s*)+", ", ", text)
+    return re.sub(r"\s+", " ", text).strip(" ,:;()[]")
+
+
+def _scaled(value: float | int | None, scale: float | None) -> float | int | None:
+    return value if scale is None or value is None else value * scale

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the readers of text logs have in common: lines without their prefixes, and one result.
+
+Programs, containers and collectors put a time, a colour or a name before a line. They are taken
+off here, in one place, and a time among them is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+
+import pandas as pd
+
+from ddu.errors import UnreadableInput
+
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_CONTAINER = re.compile(r"^[\w.-]+ +\| ")
+_ISO_TIME = re.compile(
+    r"^\[?(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)\]? ?"
+)
+_SECONDS = re.compile(r"^(\d{1,10})\.(\d{6}|\d{9}) ")
+_EPOCH_S = 1_000_000_000
+"""Seconds above are since 1970, seconds below since the machine started: 31 years of it."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line without prefixes. Times are null (None) where the line has none."""
+
+    number: int
+    """From 1."""
+    text: str
+    utc_ns: int | None = None
+    uptime_ns: int | None = None
+    """CLOCK_MONOTONIC of the machine that wrote it."""
+
+
+@dataclass(frozen=True)
+class LogTable:
+    """What a log says: one row per report (and UE), one column per field, null where unsaid.
+
+    Columns `utc_ns`, `uptime_ns` and `radio_ns` are the times that the log itself gives: UTC,
+    CLOCK_MONOTONIC, and radio time since the log's first frame. Any of them may be all null.
+    `extra` holds, as text, what a newer or changed program prints and this version has no column
+    for: nothing that stands in a report is dropped.
+    """
+
+    file: Path
+    kind: str
+    table: pd.DataFrame
+    dialect: str = ""
+    """Which version's format it is, by its features."""
+    truncated_at: int | None = None
+    """Byte where a last line begins that the file's end cuts off; it was not read."""
+    notes: tuple[str, ...] = field(default=())
+    """What was found and passed over: empty readings, stale tails."""
+
+
+def content_of(file: Path) -> bytes:
+    """The bytes of a source. Raises UnreadableInput when there are none."""
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise UnreadableInput(file, error.strerror or str(error)) from None
+    if not content:
+        raise UnreadableInput(file, "empty")
+    return content
+
+
+def whole_lines(content: bytes) -> tuple[str, int | None]:
+    """The text up to its last newline, and the byte where an unfinished line begins, or None.
+
+    The number at a cut may be short of digits: what is unfinished is not read.
+    """
+    end = content.rfind(b"\n") + 1
+    return content[:end].decode(errors="replace"), end if end < len(content) else None
+
+
+def lines_of(text: str) -> Iterator[Line]:
+    """The lines of a log, prefixes taken off and their time kept."""
+    for number, raw in enumerate(text.split("\n"), start=1):
+        yield line_of(number, raw)
+
+
+def line_of(number: int, raw: str) -> Line:
+    """One line; see Line."""
+    text = _COLOUR.sub("", raw.rstrip("\r"))
+    text = _CONTAINER.sub("", text)
+    utc_ns = uptime_ns = None
+    if found := _ISO_TIME.match(text):
+        utc_ns = _iso_ns(found)
+        text = text[found.end() :]
+    text = _COLOUR.sub("", text)
+    if found := _SECONDS.match(text):
+        seconds = int(found[1])
+        value = seconds * 1_000_000_000 + int(found[2].ljust(9, "0"))
+        if seconds < _EPOCH_S:
+            uptime_ns = value
+        elif utc_ns is None:
+            utc_ns = value
+        text = text[found.end() :]
+    return Line(number, text, utc_ns, uptime_ns)
+
+
+def _iso_ns(found: re.Match[str]) -> int | None:
+    zone = found[4].replace("Z", "+00:00")
+    if ":" not in zone:
+        zone = zone[:3] + ":" + zone[3:]
+    try:
+        instant = datetime.fromisoformat(f"{found[1]}T{found[2]}{zone}")
+    except ValueError:
+        return None
+    since = instant.astimezone(timezone.utc) - datetime(1970, 1, 1, tzinfo=timezone.utc)
+    whole_s = since.days * 86_400 + since.seconds
+    return whole_s * 1_000_000_000 + int((found[3] or "0").ljust(9, "0"))
+
+
+def table_of(rows: list[dict[str, object]], first: tuple[str, ...]) -> pd.DataFrame:
+    """Rows as a table: `first` columns in front, instants as Int64, numbers as float64."""
+    names = dict.fromkeys([*first, *(name for row in rows for name in row)])
+    return pd.DataFrame({name: _column(name, [row.get(name) for row in rows]) for name in names})
+
+
+def _column(name: str, values: list[object]) -> pd.Series:
+    """Instants never pass through float64, which would round them."""
+    if name.endswith("_ns"):
+        return pd.Series(
+            [value if isinstance(value, int) else None for value in values], dtype="Int64"
+        )
+    if any(isinstance(value, str) for value in values):
+        return pd.Series(values, dtype="object")
+    return pd.Series(
+        [None if value is None else float(str(value)) for value in values], dtype="float64"
+    )

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OAI's MAC block, from the gNB's stdout or from readings of nrMAC_stats.log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ddu.errors import UnreadableInput
+from ddu.readers.fields import Values, take, tidy
+from ddu.readers.logs import LogTable, content_of, table_of, whole_lines
+from ddu.readers.oai.mac_fields import (
+    CELL,
+    CONTINUED,
+    HEADER,
+    OF_HEADER,
+    OF_UE,
+    dialect_of,
+    fields_of,
+)
+from ddu.readers.oai.reports import Report, reports_of
+
+FIRST = ("utc_ns", "uptime_ns", "radio_ns", "report", "cell", "ue", "mac_rnti", "mac_in_sync")
+"""Columns that every table of this reader has, in this order; `ue` counts from 0."""
+
+
+def read_mac_log(file: Path) -> LogTable:
+    """One row per report and UE.
+
+    Raises UnreadableInput when the file cannot be read or holds no MAC block.
+    """
+    text, truncated_at = whole_lines(content_of(file))
+    reader = _Reader()
+    for index, report in enumerate(reports_of(text)):
+        reader.read(index, report)
+    if not reader.rows:
+        raise UnreadableInput(
+            file,
+            "no OAI MAC block in it (a line `UE RNTI …`)",
+            "is it a gNB's stdout or nrMAC_stats.log, and did a UE attach?",
+        )
+    return LogTable(
+        file,
+        "oai-mac-readings" if reader.readings else "oai-gnb-stdout",
+        table_of(reader.rows, FIRST),
+        dialect_of(text),
+        truncated_at,
+        tuple(reader.notes()),
+    )
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.rows: list[Values] = []
+        self.readings = 0
+        self._empty = 0
+        self._stale = 0
+        self._indices = UeIndices()
+
+    def read(self, index: int, report: Report) -> None:
+        self.readings += report.is_reading
+        if report.is_reading and not any(line.text.strip() for line in report.lines):
+            self._empty += 1
+            return
+        for rows in self._blocks(report):
+            held = self._indices.of([str(row["mac_rnti"]) for row in rows])
+            for row, ue in zip(rows, held, strict=True):
+                times = {
+                    "utc_ns": report.utc_ns,
+                    "uptime_ns": report.uptime_ns,
+                    "radio_ns": report.radio_ns,
+                }
+                known = {name: at for name, at in times.items() if at is not None}
+                row = row | known | {"report": index, "ue": ue}
+                row["mac_rnti"] = int(str(row["mac_rnti"]), 16)
+                self.rows.append(row)
+
+    def _blocks(self, report: Report) -> Iterator[list[Values]]:
+        """The report's rows, by UE. stdout without `Frame.Slot` lines repeats the UEs: a new
+        block begins. A reading that repeats anything has come to what an older, longer report
+        left in the file."""
+        block = _Block()
+        for line in report.lines:
+            if not line.text.strip():
+                continue
+            taken = block.take(line.text, line.utc_ns, line.uptime_ns)
+            if taken:
+                continue
+            if report.is_reading:
+                self._stale += 1
+                break
+            if HEADER.match(line.text):
+                yield block.rows()
+                block = _Block()
+                block.take(line.text, line.utc_ns, line.uptime_ns)
+        yield block.rows()
+
+    def notes(self) -> Iterator[str]:
+        if self._empty:
+            yield f"{self._empty} of {self.readings} readings found the file empty"
+        if self._stale:
+            yield f"{self._stale} of {self.readings} readings end in what an older report left"
+
+
+class _Block:
+    """The lines of one report, gathered by UE."""
+
+    def __init__(self) -> None:
+        self._of_ue: dict[str, Values] = {}
+        self._cell: int | None = None
+        self._last: tuple[str, str] | None = None
+
+    def rows(self) -> list[Values]:
+        return list(self._of_ue.values())
+
+    def take(self, text: str, utc_ns: int | None, uptime_ns: int | None) -> bool:
+        """Whether the line belongs to this report; see _Reader._blocks."""
+        if found := CELL.match(text):
+            self._cell = int(found[1])
+        elif found := HEADER.match(text):
+            return self._begin(found[1].lower(), found[2], utc_ns, uptime_ns)
+        elif found := OF_UE.match(text):
+            return self._add(found[1].lower(), found[2])
+        elif CONTINUED.match(text) and self._last:
+            rnti, before = self._last
+            return self._add(rnti, f" ulsch_rounds {text}", before)
+        else:
+            return False
+        return True
+
+    def _begin(self, rnti: str, rest: str, utc_ns: int | None, uptime_ns: int | None) -> bool:
+        if rnti in self._of_ue:
+            return False
+        values, extra = take(rest, OF_HEADER)
+        row: Values = {"mac_rnti": rnti, **values}
+        if utc_ns is not None:
+            row["utc_ns"] = utc_ns
+        if uptime_ns is not None:
+            row["uptime_ns"] = uptime_ns
+        if self._cell is not None:
+            row["cell"] = self._cell
+        self._of_ue[rnti] = row
+        self._keep(rnti, extra)
+        return True
+
+    def _add(self, rnti: str, rest: str, before: str = "") -> bool:
+        row = self._of_ue.get(rnti)
+        if row is None:
+            return False
+        values, extra = take(rest, fields_of(rest))
+        if any(name in row for name in values):
+            return False
+        row.update(values)
+        self._last = (rnti, rest) if "ulsch_rounds" in rest and not before else None
+        self._keep(rnti, tidy(extra.replace("ulsch_rounds", "")) if before else extra)
+        return True
+
+    def _keep(self, rnti: str, extra: str) -> None:
+        row = self._of_ue[rnti]
+        if extra and extra not in ("dB", "UE"):
+            row["extra"] = f"{row['extra']}; {extra}" if "extra" in row else extra
+
+
+class UeIndices:
+    """A number from 0 for each UE. One that attaches anew has another RNTI: it takes the number
+    of a UE that is there no more, so that a UE keeps its number over a lost link."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, int] = {}
+
+    def of(self, rntis: list[str]) -> list[int]:
+        """The numbers of the UEs that one report names."""
+        for rnti in rntis:
+            if rnti not in self._held:
+                taken = {self._held[other] for other in rntis if other in self._held}
+                index = next(index for index in range(len(rntis) + 1) if index not in taken)
+                self._held = {old: at for old, at in self._held.items() if at != index}
+                self._held[rnti] = index
+        return [self._held[rnti] for rnti in rntis]

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fields of OAI's MAC block, in every form that a version printed them.
+
+Source: the format strings of `dump_mac_stats` in OAI's gNB, 2023.w16 to August 2026. A field is
+known by its words, not by its place, so that a line of any version, or of two mixed, is read.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ddu.readers.fields import Field, Values, field, number
+
+_N = r"(-?\d+)"
+_DECIMAL = r"([+-]?\d+[.,]-?\d+|[+-]?\d+|-?nan|-?inf)"
+
+HEADER = re.compile(r"^UE RNTI ([0-9a-fA-F]{4})\b(.*)$")
+OF_UE = re.compile(r"^UE ([0-9a-fA-F]{4}):(.*)$")
+CELL = re.compile(r"^=== Cell (\d+) ===")
+CONTINUED = re.compile(r"^\s*(?:dB\)|NPRB\b)")
+"""2024-05 to 2024-08 put a newline behind deltaMCS: the rest of the uplink's line."""
+
+DIALECTS = (
+    ("2026-08", r"=== Cell \d|CSI \[CQI|LCID [\d,]+, goodput"),
+    ("2026-06", r"goodput [\d.]+ Mbps|pucch0_DTX \d+ \(SNR"),
+    ("2025-09", r"average SINR|in-sync PH .* dBm\s*$"),
+    ("2025-08", r"CCE fail"),
+    ("2024-09", r"deltaMCS -?\d+ dB"),
+    ("2024-05", r"\(Qm \d+"),
+    ("2024-02", r"CU-UE-ID|MCS \(\d\)|MAC:\s+TX"),
+    ("2023-10", r"LCID \d+: TX\s+\d+ RX"),
+    ("2023-05", r"dlsch_total_bytes"),
+)
+"""The newest feature that a log shows tells its version. 2023.w16 differs from 2023-05 only in
+that the CQI's line is always there."""
+
+_NO_MEASUREMENT = 0
+
+
+def _measured(level: str, count: str) -> Field:
+    """A mean over `n meas`; of none, the value that is printed means nothing."""
+
+    def columns(found: re.Match[str]) -> Values:
+        taken = number(found[2])
+        value = None if taken == _NO_MEASUREMENT else number(found[1])
+        return {level: value, count: taken}
+
+    words = "RSRP" if "rsrp" in level else "SINR"
+    return Field(re.compile(rf"average {words} {_DECIMAL} \((\d+) meas\)"), columns)
+
+
+def _in_sync(found: re.Match[str]) -> Values:
+    return {"mac_in_sync": 0 if found[1] == "out-of-sync" else 1}
+
+
+def _identity(found: re.Match[str]) -> Values:
+    return {} if found[1] == "(none)" else {"mac_cu_ue_id": number(found[1])}
+
+
+OF_HEADER = (
+    field(r"^\s*\((\d+)\)", "mac_ue_uid"),
+    Field(re.compile(r"CU-UE-ID (\d+|\(none\))"), _identity),
+    Field(re.compile(r"\b(in-sync|out-of-sync)\b"), _in_sync),
+    field(rf"\bPH {_N} dB\b", "mac_phr_db"),
+    field(rf"\bPCMAX {_N} dBm\b", "mac_pcmax_dbm"),
+    _measured("mac_rsrp_dbm", "mac_rsrp_meas_count"),
+    _measured("mac_sinr_db", "mac_sinr_meas_count"),
+    field(rf"\bRSSI {_DECIMAL}(?: dBm)?", "mac_rssi_dbm"),
+)
+
+_OF_CHANNEL = (
+    field(
+        r"CQI (\d+),? RI (\d+),? PMI \((-?\d+), *(-?\d+)\)",
+        "mac_cqi",
+        "mac_ri",
+        "mac_pmi_x1",
+        "mac_pmi_x2",
+    ),
+    field(r"UL-RI (\d+)", "mac_ul_ri"),
+    field(r"TPMI (\d+)", "mac_ul_tpmi"),
+    field(rf"\bRSSI {_DECIMAL}(?: dBm)?", "mac_rssi_dbm"),
+)
+
+
+def _rounds(way: str) -> Field:
+    def columns(found: re.Match[str]) -> Values:
+        return {
+            f"mac_{way}_rounds_{index}_count": number(text)
+            for index, text in enumerate(found[1].split("/"), start=1)
+        }
+
+    return Field(re.compile(rf"\b{way}sch_rounds (-?\d+(?:/-?\d+)*)"), columns)
+
+
+def _of_shared_channel(way: str) -> tuple[Field, ...]:
+    return (
+        _rounds(way),
+        field(rf"\b{way}sch_errors {_N}", f"mac_{way}_errors_count"),
+        field(rf"\bBLER {_DECIMAL}", f"mac_{way}_bler_ratio"),
+        field(r"\bMCS (?:\((\d+)\) )?(\d+)", f"mac_{way}_mcs_table", f"mac_{way}_mcs"),
+        field(rf"\bCCE fail {_N}", f"mac_{way}_cce_fail_count"),
+        field(rf"\bgoodput {_DECIMAL} Mbps", f"mac_{way}_goodput_bps", scale=1e6),
+    )
+
+
+_DOWN = (
+    field(
+        rf"\bpucch0_DTX {_N}(?: \(SNR {_DECIMAL}([+-]\d+\.\d+) dB\))?",
+        "mac_pucch0_dtx_count",
+        "mac_pucch0_snr_db",
+        "mac_pucch0_snr_offset_db",
+    ),
+    *_of_shared_channel("dl"),
+)
+_UP = (
+    field(rf"\bulsch_DTX {_N}", "mac_ulsch_dtx_count"),
+    field(rf"\bdeltaMCS {_N}(?: dB)?", "mac_ul_delta_mcs_db"),
+    field(r"\bQm (\d+)", "mac_ul_qm"),
+    field(r"\bNPRB (\d+)", "mac_ul_grant_prb"),
+    field(
+        rf"\bSNR {_DECIMAL}(?: \({_DECIMAL}\))?(?: dB)?", "mac_ul_snr_db", "mac_ul_snr_offset_db"
+    ),
+    *_of_shared_channel("ul"),
+)
+_BYTES = (
+    field(r"\bdlsch_total_bytes (-?\d+)", "mac_dl_bytes"),
+    field(r"\bulsch_total_bytes_scheduled (-?\d+)", "mac_ul_bytes_scheduled"),
+    field(r"\bulsch_total_bytes_received (-?\d+)", "mac_ul_bytes"),
+    field(r"\bMAC: +TX +(-?\d+) RX +(-?\d+) bytes", "mac_dl_bytes", "mac_ul_bytes"),
+)
+
+
+def _one_way(found: re.Match[str]) -> Values:
+    way = "dl" if found[3] == "TX" else "ul"
+    return {f"mac_{way}_lcid_{found[1]}_bytes": number(found[2])}
+
+
+def _both_ways(found: re.Match[str]) -> Values:
+    return {
+        f"mac_{way}_lcid_{found[1]}_bytes": number(text)
+        for way, text in (("dl", found[2]), ("ul", found[3]))
+    }
+
+
+_CHANNELS = (
+    Field(re.compile(r"\bLCID (\d+): +(-?\d+) bytes (TX|RX)\b"), _one_way),
+    Field(re.compile(r"\bLCID (\d+): +TX +(-?\d+) +RX +(-?\d+) bytes"), _both_ways),
+    field(
+        rf"\bgoodput DL +{_DECIMAL} UL +{_DECIMAL} Mbps",
+        "mac_dl_goodput_bps",
+        "mac_ul_goodput_bps",
+        scale=1e6,
+    ),
+)
+
+
+def fields_of(text: str) -> tuple[Field, ...]:
+    """The fields to look for in a UE's line; words that two lines share are told apart by it."""
+    if "dlsch_rounds" in text:
+        return _DOWN
+    if "ulsch_rounds" in text:
+        return _UP
+    return (*_BYTES, *_CHANNELS, *_OF_CHANNEL)
+
+
+def dialect_of(text: str) -> str:
+    """The version whose format this is, by its newest feature; "" if it shows none."""
+    return next((name for name, sign in DIALECTS if re.search(sign, text, re.MULTILINE)), "")

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OAI's reports as the samples that docs/run-directory.md defines for raw/mac.csv.
+
+A report tells a state at an instant. A sample covers the interval from the UE's report before it;
+the first report of a UE is where its counters start from, and covers nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from ddu.readers.logs import LogTable
+from ddu.tables.intervals import increments
+from ddu.tables.mac import is_counter
+
+_IDENTITY = ("mac_rnti", "mac_in_sync", "mac_cu_ue_id", "mac_ue_uid")
+_FIRST_DRB_CHANNEL = 4
+"""OAI numbers SRB1 and SRB2 as logical channels 1 and 2, data radio bearers from 4."""
+
+
+def mac_samples(log: LogTable) -> pd.DataFrame:
+    """Samples of every UE: `utc_ns` (start), `duration_ns`, `ue`, `mac_…`, in order of time.
+
+    Counters count from each UE's first report on; `mac_<way>_sdu_bytes` is what its data bearers
+    carried, headers of RLC and PDCP included. A UE that is out of sync has its identity and
+    counters, and null for every gauge. Reports without `utc_ns` are left out.
+    """
+    table = log.table[log.table["utc_ns"].notna()].copy()
+    per_print = log.kind == "oai-gnb-stdout"
+    parts = [_of_ue(rows.sort_values("utc_ns"), per_print) for _, rows in table.groupby("ue")]
+    kept = [part for part in parts if len(part)]
+    if not kept:
+        return pd.DataFrame(columns=["utc_ns", "duration_ns", "ue"])
+    joined = pd.concat(kept, ignore_index=True)
+    return joined.sort_values(["utc_ns", "ue"], kind="stable", ignore_index=True)
+
+
+def _of_ue(rows: pd.DataFrame, per_print: bool) -> pd.DataFrame:
+    instants = rows["utc_ns"].to_numpy(dtype=np.int64)
+    columns: dict[str, object] = {"ue": rows["ue"].to_numpy(dtype=np.int64)}
+    names = [str(name) for name in rows if str(name).startswith("mac_")]
+    names = [name for name in names if rows[name].notna().any()]
+    lost = (rows["mac_in_sync"] == 0).to_numpy()
+    for name in names:
+        values = rows[name].to_numpy(dtype=np.float64)
+        if name.endswith("_meas_count") and per_print:
+            columns[name] = np.nancumsum(values)
+        elif is_counter(name):
+            columns[name] = _since_first(values, rows["mac_rnti"].to_numpy())
+        else:
+            gone = lost if name not in _IDENTITY else np.zeros(len(rows), dtype=bool)
+            columns[name] = np.where(gone, np.nan, values)
+    table = pd.DataFrame(columns)
+    for way in ("dl", "ul"):
+        channels = [name for name in names if _is_drb(name, way)]
+        if channels:
+            table[f"mac_{way}_sdu_bytes"] = table[channels].sum(axis=1, min_count=1)
+    table = table.iloc[1:].reset_index(drop=True)
+    table.insert(0, "utc_ns", instants[:-1])
+    table.insert(1, "duration_ns", np.diff(instants))
+    return table[table["duration_ns"] > 0]
+
+
+def _since_first(counter: np.ndarray, rnti: np.ndarray) -> np.ndarray:
+    """A counter from the first report on. Under a new RNTI it began at 0."""
+    total = 0.0
+    found = np.full(len(counter), np.nan)
+    for value in dict.fromkeys(rnti):
+        own = rnti == value
+        grown = increments(counter[own])
+        known = np.flatnonzero(~np.isnan(grown))
+        if value == rnti[0] and len(known):
+            grown[known[0]] = 0.0
+        sums = total + np.nancumsum(grown)
+        found[own] = np.where(np.isnan(counter[own]), np.nan, sums)
+        total = float(sums[-1])
+    return found
+
+
+def _is_drb(name: str, way: str) -> bool:
+    parts = name.split("_")
+    return parts[1:3] == [way, "lcid"] and int(parts[3]) >= _FIRST_DRB_CHANNEL

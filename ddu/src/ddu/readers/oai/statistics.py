@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Readings of the gNB's nrL1_stats.log and nrRRC_stats.log.
+
+Source: the format strings of `dump_nr_I0_stats`, `dump_pusch_stats`, `dump_pdsch_stats` and of the
+RRC's statistics in OAI, 2023 to 2026; OAI's doc/RRC/rrc-usage.md.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from ddu.errors import UnreadableInput
+from ddu.readers.fields import Field, Values, field, number, take
+from ddu.readers.logs import Line, LogTable, content_of, table_of, whole_lines
+from ddu.readers.oai.reports import Report, reports_of
+
+_DB = r"(-?\d+[.,]-?\d+|-?\d+)"
+L1_FIRST = ("utc_ns", "report", "mac_rnti")
+RRC_FIRST = ("utc_ns", "report", "kind", "mac_rnti")
+
+
+def _antennas(found: re.Match[str]) -> Values:
+    values = [number(text) for text in found[1].strip(".").split(".") if text]
+    return {f"l1_i0_antenna_{index}_db": value for index, value in enumerate(values)}
+
+
+def _powers(found: re.Match[str]) -> Values:
+    return {
+        f"l1_ul_power_antenna_{found[1]}_db": number(found[2]),
+        f"l1_ul_noise_antenna_{found[3]}_db": number(found[4]),
+    }
+
+
+_CELL = (
+    field(r"Blacklisted PRBs (\d+)/(\d+)", "l1_blacklisted_prb", "l1_ul_prb"),
+    field(r"max_I[O0] = (-?\d+) \((\d+)\)", "l1_max_i0_db", "l1_max_i0_at_prb"),
+    field(r"min_I[O0] = (-?\d+) \((\d+)\)", "l1_min_i0_db", "l1_min_i0_at_prb"),
+    field(r"avg_I[O0] = (-?\d+) dB", "l1_mean_i0_db"),
+    field(rf"PRACH I0 = {_DB} dB", "l1_prach_i0_db"),
+)
+_ANTENNAS = Field(re.compile(r"(?<=dB)\(((?:-?\d+\.)+)\)"), _antennas)
+_OF_UE = (
+    Field(re.compile(rf"ulsch_power\[(\d+)\] {_DB},? ulsch_noise_power\[(\d+)\] {_DB}"), _powers),
+    field(r"sync_pos (-?\d+)", "l1_sync_pos_samples"),
+    field(
+        r"round_trials (\d+)\([^)]*\):(\d+)\([^)]*\):(\d+)\([^)]*\):(\d+)",
+        *(f"l1_ul_rounds_{index}_count" for index in range(1, 5)),
+    ),
+    field(r"\bDTX (\d+)", "l1_ul_dtx_count"),
+    field(r"total_bytes RX/SCHED (-?\d+)/(-?\d+)", "l1_ul_bytes", "l1_ul_bytes_scheduled"),
+    field(r"total_bytes TX (-?\d+)", "l1_dl_bytes"),
+)
+_SHARED = re.compile(r"^(UL|DL)SCH RNTI +([0-9a-fA-F]{1,4})(?:, *(\d+)(?:\.\d+)?)?:? *(.*)$")
+_PER_PRB = re.compile(r"^(?: ?-?\d+\.| X\.)+$")
+
+
+def read_l1_log(file: Path) -> LogTable:
+    """nrL1_stats.log: one row per reading for the cell (`mac_rnti` null), one per UE.
+
+    `l1_i0_per_prb_db` is a JSON list, relative to the mean; null in it: a blacklisted PRB.
+    Raises UnreadableInput when the file cannot be read or is another.
+    """
+    text, truncated_at = whole_lines(content_of(file))
+    rows: list[Values] = []
+    for index, report in enumerate(reports_of(text)):
+        rows += [_stamped(row, index, report) for row in _l1_rows(report.lines)]
+    if not rows:
+        raise UnreadableInput(file, "nothing of nrL1_stats.log in it")
+    return LogTable(file, "oai-l1-readings", table_of(rows, L1_FIRST), "", truncated_at)
+
+
+def _l1_rows(lines: list[Line]) -> list[Values]:
+    cell: Values = {}
+    per_prb: list[float | int | None] = []
+    ues: dict[str, Values] = {}
+    row: Values | None = None
+    way = "ul"
+    for line in lines:
+        if _PER_PRB.match(line.text):
+            per_prb += [number(text) for text in line.text.rstrip(".").split(".")]
+        elif found := _SHARED.match(line.text):
+            way = found[1].lower()
+            row = ues.setdefault(found[2], {"mac_rnti": int(found[2], 16)})
+            _take_shared(row, way, found[4])
+        elif row is not None and line.text.startswith("   "):
+            _take_shared(row, way, line.text)
+        else:
+            values, extra = take(line.text, (_ANTENNAS, *_CELL))
+            cell |= values
+            _keep(cell, extra if values else "")
+    if per_prb:
+        cell["l1_i0_per_prb_db"] = json.dumps(per_prb)
+    return ([cell] if cell else []) + list(ues.values())
+
+
+def _take_shared(row: Values, way: str, text: str) -> None:
+    of_way = (
+        field(r"current_Qm (\d+)", f"l1_{way}_qm"),
+        field(r"current_RI (\d+)", f"l1_{way}_layers"),
+    )
+    values, extra = take(text, (*_OF_UE, *of_way))
+    row |= values
+    _keep(row, extra)
+
+
+_RRC_UE = re.compile(
+    r"^UE (\d+) CU UE ID (\d+) DU UE ID (\d+) RNTI ([0-9a-fA-F]{4})"
+    r" random identity ([0-9a-fA-F]+)(?: S-TMSI ([0-9a-fA-F]+))?:"
+)
+_RRC_CELL = re.compile(r"\[\d+\] (?:DU ID \d+.*: )?nrCellID (\d+), PCI (\d+)(.*)$")
+_RRC_OF_CELL = (
+    field(r"SSB ARFCN (\d+)", "rrc_ssb_arfcn"),
+    field(r"\bband (\d+)(?: ARFCN (\d+))?", "rrc_band", "rrc_arfcn"),
+    field(r"SCS (\d+) \(kHz\)", "rrc_scs_khz"),
+    field(r"PRB (\d+)", "rrc_prb"),
+)
+_RRC_OF_UE = (
+    field(r"last RRC activity: (\d+) seconds ago", "rrc_last_activity_s"),
+    field(r"RSRP (-?\d+(?:\.\d+)?) dBm", "rrc_rsrp_dbm"),
+    field(r"RSRQ (-?\d+(?:\.\d+)?) dB", "rrc_rsrq_db"),
+    field(r"SINR (-?\d+(?:\.\d+)?) dB", "rrc_sinr_db"),
+)
+
+
+def read_rrc_log(file: Path) -> LogTable:
+    """nrRRC_stats.log: one row per reading and UE (`kind` ue) or cell (`kind` cell).
+
+    Raises UnreadableInput when the file cannot be read or is another.
+    """
+    text, truncated_at = whole_lines(content_of(file))
+    rows: list[Values] = []
+    for index, report in enumerate(reports_of(text)):
+        rows += [_stamped(row, index, report) for row in _rrc_rows(report.lines)]
+    if not rows:
+        raise UnreadableInput(file, "nothing of nrRRC_stats.log in it")
+    return LogTable(file, "oai-rrc-readings", table_of(rows, RRC_FIRST), "", truncated_at)
+
+
+def _rrc_rows(lines: list[Line]) -> list[Values]:
+    rows: list[Values] = []
+    for line in lines:
+        if found := _RRC_UE.match(line.text):
+            rows.append(
+                {
+                    "kind": "ue",
+                    "mac_rnti": int(found[4], 16),
+                    "rrc_ue_index": int(found[1]),
+                    "mac_cu_ue_id": int(found[2]),
+                    "rrc_du_ue_id": int(found[3]),
+                    "rrc_random_identity": found[5],
+                    "rrc_s_tmsi": found[6],
+                }
+            )
+        elif found := _RRC_CELL.search(line.text):
+            cell = {"kind": "cell", "rrc_cell_id": int(found[1]), "rrc_pci": int(found[2])}
+            values, extra = take(found[3], _RRC_OF_CELL)
+            rows.append(cell | values)
+            _keep(rows[-1], extra)
+        elif rows and line.text.startswith("  "):
+            fields = _RRC_OF_UE if rows[-1]["kind"] == "ue" else _RRC_OF_CELL
+            values, extra = take(line.text, fields)
+            rows[-1] |= values
+            _keep(rows[-1], extra)
+    return rows
+
+
+def _stamped(row: Values, index: int, report: Report) -> Values:
+    stamp: Values = {"report": index}
+    if report.utc_ns is not None:
+        stamp["utc_ns"] = report.utc_ns
+    return stamp | row
+
+
+def _keep(row: Values, extra: str) -> None:
+    if extra:
+        row["extra"] = f"{row['extra']}; {extra}" if "extra" in row else extra

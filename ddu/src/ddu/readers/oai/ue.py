@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nrUE's stdout: HARQ statistics, measurements, and the events of attaching.
+
+Source: the format strings of OAI's nr-uesoftmodem, 2023 to 2026.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ddu.errors import UnreadableInput
+from ddu.readers.fields import Field, Values, field, number, take
+from ddu.readers.logs import Line, LogTable, content_of, lines_of, table_of, whole_lines
+from ddu.readers.oai.reports import RadioTime
+
+FIRST = ("utc_ns", "uptime_ns", "radio_ns", "ue", "mac_rnti", "event")
+
+_STATS = re.compile(
+    r"UE (\d+)(?: RNTI ([0-9a-fA-F]{4}))? stats sfn: (\d+)\.(\d+), cumulated bad DCI (\d+)"
+)
+_OLD_ROUNDS = re.compile(r"Harq round stats for Downlink: (\d+(?:/\d+)*)")
+_BELOW_STATS = re.compile(r"^\s+(DL|UL|Ul) harq: (\d+(?:/\d+)*)(.*)$")
+_TRANSPORT_BLOCKS = (
+    field(r"avg code rate ([\d.]+)", "mac_{way}_code_rate_ratio"),
+    field(r"avg bit/symbol ([\d.]+)", "mac_{way}_bits_per_symbol"),
+    field(r"nb RBs ([\d.]+)", "mac_{way}_mean_prb"),
+    field(r"nb symbols ([\d.]+)", "mac_{way}_mean_symbols"),
+)
+_MEASURED = (
+    field(r"\bRSRP = (-?\d+(?:\.\d+)?) dBm", "mac_rsrp_dbm"),
+    field(r"\bSINR = (-?\d+(?:\.-?\d+)?) dB", "mac_sinr_db"),
+    field(r"\bCQI = (\d+)", "mac_cqi"),
+)
+_EVENTS: tuple[tuple[str, Field], ...] = (
+    ("synchronised", field(r"Initial sync successful, PCI: (\d+)", "pci")),
+    ("synchronisation failed", field(r"synch Failed:")),
+    (
+        "session established",
+        Field(
+            re.compile(r"Received PDU Session Establishment Accept, UE IPv4: ([\d.]+)"),
+            lambda found: {"address": found[1]},
+        ),
+    ),
+)
+
+
+def read_ue_log(file: Path) -> LogTable:
+    """One row per report of statistics, measurement or event (`event` names it).
+
+    Raises UnreadableInput when the file cannot be read or holds none of them.
+    """
+    text, truncated_at = whole_lines(content_of(file))
+    rows: list[Values] = []
+    radio = RadioTime()
+    for line in lines_of(text):
+        if found := _BELOW_STATS.match(line.text):
+            if rows and rows[-1].get("event") == "statistics":
+                _add_harq(rows[-1], found)
+        elif row := _row(line, radio):
+            rows.append(row)
+    if not rows:
+        raise UnreadableInput(
+            file, "no statistics of an OAI UE in it", "is it an nr-uesoftmodem's stdout?"
+        )
+    return LogTable(file, "oai-ue-stdout", table_of(rows, FIRST), "", truncated_at)
+
+
+def _row(line: Line, radio: RadioTime) -> Values | None:
+    values = _statistics(line, radio) or _event(line.text) or _measurement(line.text)
+    if values is None:
+        return None
+    if line.utc_ns is not None:
+        values["utc_ns"] = line.utc_ns
+    if line.uptime_ns is not None:
+        values["uptime_ns"] = line.uptime_ns
+    return values
+
+
+def _statistics(line: Line, radio: RadioTime) -> Values | None:
+    if found := _STATS.search(line.text):
+        wall_ns = line.uptime_ns if line.uptime_ns is not None else line.utc_ns
+        row: Values = {
+            "event": "statistics",
+            "ue": int(found[1]),
+            "radio_ns": radio.at(int(found[3]), int(found[4]), wall_ns),
+            "mac_bad_dci_count": int(found[5]),
+        }
+        return row | ({"mac_rnti": int(found[2], 16)} if found[2] else {})
+    if found := _OLD_ROUNDS.search(line.text):
+        return {"event": "statistics"} | _rounds("dl", found[1])
+    return None
+
+
+def _event(text: str) -> Values | None:
+    for name, each in _EVENTS:
+        found = each.pattern.search(text)
+        if found:
+            return {"event": name} | each.columns(found)
+    return None
+
+
+def _measurement(text: str) -> Values | None:
+    values, _ = take(text, _MEASURED)
+    return {"event": "measurement"} | values if values else None
+
+
+def _add_harq(row: Values, found: re.Match[str]) -> None:
+    way = found[1].lower()
+    values, extra = take(found[3].replace("avg per TB:", ""), _TRANSPORT_BLOCKS)
+    row |= _rounds(way, found[2])
+    row |= {name.format(way=way): value for name, value in values.items()}
+    if extra:
+        row["extra"] = f"{row['extra']}; {extra}" if "extra" in row else extra
+
+
+def _rounds(way: str, text: str) -> Values:
+    return {
+        f"mac_{way}_rounds_{index}_count": number(part)
+        for index, part in enumerate(text.split("/"), start=1)
+    }

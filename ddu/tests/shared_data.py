@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data that others measured, which is not ours to ship: looked for, and its absence told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+def shared(name: str) -> Path:
+    """`shared/data/<name>` beside the project; skips the test, saying so, where there is none."""
+    for parent in Path(__file__).resolve().parents:
+        found = parent / "shared" / "data" / name
+        if found.exists():
+            return found
+    pytest.skip(f"shared/data/{name} is not beside the project: real data of others, not shipped")
