@@ -4,14 +4,18 @@
 //! What the file says becomes a [`ResolvedConfig`], in the model's units; nothing beyond sees the
 //! file's form. What is refused names file, place, rule and mend.
 
+mod broken;
 mod error;
+mod queue;
 mod radio;
 mod raw;
 mod resolve;
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 pub use error::ConfigError;
+pub use queue::{Aqm, CoDel, Pie, Queue, QueueLimit};
 pub use radio::{LinkAdaptation, RadioConfig, RlcMode, Uplink};
 
 use crate::Nanos;
@@ -45,16 +49,14 @@ pub struct ResolvedConfig {
     pub mtu_bytes: u32,
     /// The carrier and how it is used; means nothing where the scenario gives capacity itself.
     pub radio: Option<RadioConfig>,
-    /// The scenario file, anchored at the configuration's folder.
-    pub scenario: PathBuf,
     /// Between server and gNB.
     pub path: PerDirection<PathConfig>,
-    /// RLC's buffer, of each UE.
-    pub queue: PerDirection<Queue>,
     /// Interval of the MAC samples.
     pub sample_interval: Nanos,
-    /// The program's network devices.
-    pub devices: Devices,
+    /// The program's network device on the core network's side.
+    pub core: Device,
+    /// The UEs, at least one.
+    pub ues: Vec<UeConfig>,
     /// The program's files, anchored at the configuration's folder.
     pub output: Output,
 }
@@ -80,68 +82,18 @@ pub struct PathConfig {
     pub loss_ratio: f64,
 }
 
-/// One RLC buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Queue {
-    /// How much it holds.
-    pub limit: QueueLimit,
-    /// What manages it before it is full; none: nothing does (drop-tail).
-    pub aqm: Option<Aqm>,
-}
-
-impl From<QueueLimit> for Queue {
-    fn from(limit: QueueLimit) -> Self {
-        Self { limit, aqm: None }
-    }
-}
-
-/// Active queue management.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Aqm {
-    /// RFC 8289.
-    CoDel(CoDel),
-    /// RFC 8033.
-    Pie(Pie),
-}
-
-/// Parameters of PIE (RFC 8033 section 4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pie {
-    /// The wait that it steers to.
-    pub target: Nanos,
-    /// Between two updates of the probability.
-    pub update: Nanos,
-    /// ECN-capable packets are marked, not dropped, while few are.
-    pub ecn: bool,
-}
-
-/// Parameters of CoDel (RFC 8289 section 4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CoDel {
-    /// The wait that is acceptable for ever.
-    pub target: Nanos,
-    /// How long it may be longer; a round-trip time of those that are usual.
-    pub interval: Nanos,
-    /// ECN-capable packets are marked, not dropped.
-    pub ecn: bool,
-}
-
-/// How much one RLC buffer holds; what comes beyond is dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QueueLimit {
-    /// IP packets not yet wholly sent.
-    Packets(u64),
-    /// IP bytes not yet sent.
-    Bytes(u64),
-}
-
-/// The devices that the program opens.
+/// One UE: its device, and what it does not share with the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Devices {
-    /// The core network's side.
-    pub core: Device,
-    /// One for each UE; their number is the number of UEs.
-    pub ue: Vec<Device>,
+pub struct UeConfig {
+    /// The program's network device of this UE.
+    pub device: Device,
+    /// Packets to these leave the core towards this UE; the program needs them to tell several
+    /// UEs apart.
+    pub addresses: Vec<IpAddr>,
+    /// Its scenario file, anchored at the configuration's folder.
+    pub scenario: PathBuf,
+    /// Its RLC buffers.
+    pub queue: PerDirection<Queue>,
 }
 
 /// One network device.

@@ -31,7 +31,7 @@ pub struct Link<T> {
 }
 
 impl<T> Link<T> {
-    /// A link at time 0, whose `source` has something for each UE of `config.devices.ue`.
+    /// A link at time 0, whose `source` has something for each UE of `config.ues`.
     ///
     /// # Errors
     /// It has more or fewer; a radio channel, and the configuration has no carrier.

@@ -41,7 +41,7 @@ fn a_gigabit_is_a_gigabit_of_ip_to_the_nanosecond() {
             "{{dl: {{constant_mbps: {mbps}}}, ul: {{constant_mbps: 1}}}}"
         ));
         let mut config = near();
-        config.queue.dl = QueueLimit::Packets(count).into();
+        config.ues[0].queue.dl = QueueLimit::Packets(count).into();
         let mut link: Link<u64> = link(&config, &scenario);
         (0..count).for_each(|number| link.enqueue(DOWN, packet(1500, number), SECOND));
         let out = due(&mut link, 5 * SECOND);
@@ -158,8 +158,8 @@ fn packets_share_opportunities_or_gather_them_and_what_is_left_over_is_lost() {
 fn the_queue_counts_packets_not_wholly_sent_and_bytes_not_yet_sent() {
     let scenario = given("{dl: {constant_mbps: 8}, ul: {constant_mbps: 8}}"); // 1 byte a µs
     let mut config = near();
-    config.queue.dl = QueueLimit::Bytes(3000).into();
-    config.queue.ul = QueueLimit::Packets(2).into();
+    config.ues[0].queue.dl = QueueLimit::Bytes(3000).into();
+    config.ues[0].queue.ul = QueueLimit::Packets(2).into();
     let mut link: Link<u8> = link(&config, &scenario);
     (0..3).for_each(|number| link.enqueue(DOWN, packet(1500, number), 0));
     link.enqueue(DOWN, packet(700, 3), 699_999);
@@ -357,7 +357,7 @@ proptest! {
         let run = |step: Option<Nanos>| {
             let stamps = "0\n1\n1\n4\n";
             let mut config = config(&[("loss_ratio: 0.0", "loss_ratio: 0.05")]);
-            config.queue.dl = QueueLimit::Bytes(9000).into();
+            config.ues[0].queue.dl = QueueLimit::Bytes(9000).into();
             let mut link: Link<usize> = replay(stamps, &config);
             let (mut now, mut told, mut out, mut rows) = (0, 0, Vec::new(), Vec::new());
             for (number, &(gap, bytes, down)) in arrivals.iter().enumerate() {

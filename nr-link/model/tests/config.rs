@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use nr_link_model::ResolvedConfig;
+use nr_link_model::config::QueueLimit;
 
 const VALID: &str = include_str!("common/link.yaml");
 
@@ -155,6 +156,21 @@ fn every_fault_names_its_line_its_rule_and_its_mend() {
             "name: a-name-that-is-too-long",
             "dir/link.yaml:21: devices.core: ",
         ),
+        (
+            "mcs_table: 64qam",
+            "mcs_table: 64qam\n  rlc: {t_reassembly_ms: -1}",
+            "dir/link.yaml:11: radio.rlc.t_reassembly_ms: ",
+        ),
+        (
+            "mcs_table: 64qam",
+            "mcs_table: 64qam\n  csi: {delay_slots: 100000}",
+            "dir/link.yaml:11: radio.csi.delay_slots: ",
+        ),
+        (
+            "mcs_table: 64qam",
+            "mcs_table: 64qam\n  uplink: {pcmax_dbm: .nan}",
+            "dir/link.yaml:11: radio.uplink.pcmax_dbm: NaN ",
+        ),
         ("seed: 1", "seed: 1\nsede: 2", "dir/link.yaml:3: "),
         (
             "schema: nr-link/1",
@@ -167,6 +183,46 @@ fn every_fault_names_its_line_its_rule_and_its_mend() {
         assert!(told.starts_with(place), "{to:?}: {told}");
         assert!(told.contains(';'), "no mend for {to:?}: {told}");
         assert_eq!(told.lines().count(), 1, "{told}");
+    }
+}
+
+#[test]
+fn a_ue_says_what_it_does_not_share() {
+    let ues = "ue: [{name: ue1}, {name: ue2, addresses: [10.60.0.3, 'fd60::3'], scenario: far.yaml, queue: {dl: {bytes: 9000}, ul: {packets: 9}}}]";
+    let text = VALID.replace("ue: [{name: ue1}]", ues);
+    let config = ResolvedConfig::parse(&text, Path::new("dir/link.yaml")).expect("valid");
+    let [first, second] = &config.ues[..] else {
+        panic!("two UEs");
+    };
+    assert_eq!(first.scenario, Path::new("dir/scenario.yaml"));
+    assert_eq!(second.scenario, Path::new("dir/far.yaml"));
+    assert_eq!(second.addresses.len(), 2);
+    assert_eq!(first.queue.dl.limit, QueueLimit::Packets(3200));
+    assert_eq!(second.queue.dl.limit, QueueLimit::Bytes(9000));
+}
+
+#[test]
+fn the_fault_of_one_ue_of_several_has_its_own_line() {
+    let faults = [
+        (
+            "{name: ue2, addresses: [10.0.0.2]}",
+            "devices.ue.addresses: 10.0.0.2 is an address of ue1 already; ",
+        ),
+        (
+            "{name: ue2, queue: {dl: {packets: 0}, ul: {packets: 1}}}",
+            "devices.ue.queue.dl: ",
+        ),
+        ("{name: a/b}", "devices.ue: \"a/b\" is no interface name; "),
+        ("{name: ue2, addresses: [10.0.0.256]}", ""),
+        ("{name: ue2, adresses: []}", ""),
+    ];
+    for (entry, complaint) in faults {
+        let ues = format!("ue:\n    - {{name: ue1, addresses: [10.0.0.2]}}\n    - {entry}");
+        let told = error("ue: [{name: ue1}]", &ues);
+        assert!(
+            told.starts_with(&format!("dir/link.yaml:24: {complaint}")),
+            "{told}"
+        );
     }
 }
 

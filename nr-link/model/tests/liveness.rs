@@ -63,15 +63,15 @@ proptest! {
     #[test]
     fn with_a_queue_that_overflows(arrivals in arrivals(), seed in any::<u64>()) {
         let mut config = ResolvedConfig { seed, ..config(&[]) };
-        config.queue.ul = QueueLimit::Packets(3).into();
+        config.ues[0].queue.ul = QueueLimit::Packets(3).into();
         check(&arrivals, &config, 12.0);
     }
     #[test]
     fn with_a_queue_that_drops_what_was_reported(arrivals in arrivals(), seed in any::<u64>()) {
         let mut config = ResolvedConfig { seed, ..config(&[("prb: 106", "prb: 24")]) };
         let codel = CoDel { target: MS, interval: 5 * MS, ecn: false };
-        config.queue.ul.aqm = Some(Aqm::CoDel(codel));
-        config.queue.dl.aqm = Some(Aqm::CoDel(codel));
+        config.ues[0].queue.ul.aqm = Some(Aqm::CoDel(codel));
+        config.ues[0].queue.dl.aqm = Some(Aqm::CoDel(codel));
         check(&arrivals, &config, 3.0);
     }
 }

@@ -60,7 +60,7 @@ impl Reno {
 /// The wait of each interval once settled, ms, and the counters at the end.
 fn run(scenario: &Scenario, queue: Queue, ecn: Ecn) -> (Vec<f64>, Totals) {
     let mut config = config(&[]);
-    config.queue.dl = queue;
+    config.ues[0].queue.dl = queue;
     let mut link: Link<(usize, u64)> = link(&config, scenario);
     let mut flows: Vec<Reno> = (0..FLOWS).map(|_| Reno::new()).collect();
     let mut acks: VecDeque<(Nanos, usize, u64, bool)> = VecDeque::new();

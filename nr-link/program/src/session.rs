@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A link in real time, from its devices to its account.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use nr_link_model::config::Device;
-use nr_link_model::scenario::Scenario;
 use nr_link_model::{Link, Nanos, ResolvedConfig, Source};
 use serde_json::{Value, json};
 
@@ -199,21 +198,19 @@ impl Session {
 
 /// The model of `config`, with what its scenario gives to each UE.
 pub fn model(config: &ResolvedConfig) -> Result<Link<Segment>> {
-    let scenario = Scenario::load(&config.scenario)?;
-    let source = Source::of(&scenario, config)
-        .map_err(anyhow::Error::from_boxed)
-        .with_context(|| format!("{} cannot be played", config.scenario.display()))?;
+    let source = Source::load(config).map_err(anyhow::Error::from_boxed)?;
     Link::new(config, source).map_err(anyhow::Error::msg)
 }
 
 fn open_devices(config: &ResolvedConfig) -> Result<Devices> {
     ensure!(
-        config.devices.ue.len() == 1,
+        config.ues.len() == 1,
         "devices.ue names {} UEs; this version of nr-link carries one",
-        config.devices.ue.len()
+        config.ues.len()
     );
     let open = |device: &Device| Tun::open(&device.name, device.netns.as_deref(), config.mtu_bytes);
-    let core = open(&config.devices.core)?;
-    let ues = config.devices.ue.iter().map(open).collect::<Result<_>>()?;
+    let core = open(&config.core)?;
+    let ues = config.ues.iter().map(|ue| open(&ue.device));
+    let ues = ues.collect::<Result<_>>()?;
     Ok(Devices::new(core, ues))
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The file as its author writes it.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use serde::Deserialize;
+use serde_saphyr::Spanned;
 
 use crate::radio::McsTable;
 use crate::scenario::{NonNegative, Positive, Ratio};
@@ -134,14 +136,14 @@ impl Default for Csi {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Rlc {
     pub mode: RlcMode,
-    pub t_reassembly_ms: u64,
+    pub t_reassembly_ms: f64,
 }
 
 impl Default for Rlc {
     fn default() -> Self {
         Self {
             mode: RlcMode::Am,
-            t_reassembly_ms: 15,
+            t_reassembly_ms: 15.0,
         }
     }
 }
@@ -245,7 +247,22 @@ pub(super) struct Samples {
 #[serde(deny_unknown_fields)]
 pub(super) struct Devices {
     pub core: Device,
-    pub ue: Vec<Device>,
+    pub ue: Vec<Spanned<Ue>>,
+}
+
+/// A UE's device, and what it does not share with the others.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Ue {
+    pub name: String,
+    #[serde(default)]
+    pub netns: Option<String>,
+    #[serde(default)]
+    pub addresses: Vec<IpAddr>,
+    #[serde(default)]
+    pub scenario: Option<PathBuf>,
+    #[serde(default)]
+    pub queue: Option<Both<Queue>>,
 }
 
 #[derive(Debug, Clone, Deserialize)]

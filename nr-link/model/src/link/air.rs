@@ -18,7 +18,7 @@ pub(super) enum Air<T> {
 
 impl<T> Air<T> {
     pub fn new(config: &ResolvedConfig, source: Source) -> Result<Self, String> {
-        let (given, ues) = (source.ues(), config.devices.ue.len());
+        let (given, ues) = (source.ues(), config.ues.len());
         if given != ues {
             return Err(format!(
                 "the source is for {given} UEs, not {ues}; make one for each"

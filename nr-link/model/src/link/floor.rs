@@ -80,7 +80,7 @@ fn clear_link(config: &ResolvedConfig, radio: &RadioConfig) -> Link<()> {
         dl: PathConfig::default(),
         ul: PathConfig::default(),
     };
-    config.devices.ue.truncate(1);
+    config.ues.truncate(1);
     config.radio = Some(RadioConfig {
         uplink: Uplink {
             pcmax_dbm: 60.0,

@@ -17,24 +17,68 @@ pub enum Source {
     Capacity(Vec<PerDirection<Supply>>),
 }
 
+/// Why a source cannot be made.
+type Failure = Box<dyn Error + Send + Sync>;
+
 impl Source {
-    /// What `scenario` gives to the UEs of `config`: channels drawn from seeds that count up from
-    /// the configuration's, or the same capacity to each.
+    /// What the files that `config` names give to its UEs; one that several name is read once.
     ///
     /// # Errors
-    /// The configuration lacks the carrier that a radio scenario needs, or the channel cannot be
-    /// played on it; a trace that cannot be read.
-    pub fn of(
-        scenario: &Scenario,
-        config: &ResolvedConfig,
-    ) -> Result<Self, Box<dyn Error + Send + Sync>> {
-        match &scenario.capacity {
-            Some(capacity) => {
-                let supplies = supplies(scenario, capacity)?;
-                Ok(Self::Capacity(vec![supplies; config.devices.ue.len()]))
-            }
-            None => channels(scenario, config).map(Self::Radio),
+    /// A file that cannot be read or breaks a rule; as [`Source::of_each`].
+    pub fn load(config: &ResolvedConfig) -> Result<Self, Failure> {
+        let mut scenarios: Vec<Scenario> = Vec::with_capacity(config.ues.len());
+        for (index, ue) in config.ues.iter().enumerate() {
+            let before = config.ues[..index]
+                .iter()
+                .position(|other| other.scenario == ue.scenario);
+            scenarios.push(match before {
+                Some(same) => scenarios[same].clone(),
+                None => Scenario::load(&ue.scenario)?,
+            });
         }
+        let cannot = |error| format!("{} cannot be played: {error}", names(config));
+        Self::of_each(&scenarios, config).map_err(|error| cannot(error).into())
+    }
+
+    /// What one `scenario` gives to all UEs of `config`.
+    ///
+    /// # Errors
+    /// As [`Source::of_each`].
+    pub fn of(scenario: &Scenario, config: &ResolvedConfig) -> Result<Self, Failure> {
+        Self::of_each(&vec![scenario.clone(); config.ues.len()], config)
+    }
+
+    /// What each UE's scenario gives to it: channels drawn from seeds that count up from the
+    /// configuration's, or capacity.
+    ///
+    /// # Errors
+    /// Some give radio and others capacity; the configuration lacks the carrier that a radio
+    /// scenario needs, or the channel cannot be played on it; a trace that cannot be read.
+    pub fn of_each(scenarios: &[Scenario], config: &ResolvedConfig) -> Result<Self, Failure> {
+        let given: Vec<_> = scenarios
+            .iter()
+            .filter_map(|scenario| Some((scenario, scenario.capacity.as_ref()?)))
+            .collect();
+        if given.is_empty() {
+            return channels(scenarios, config).map(Self::Radio);
+        }
+        if given.len() < scenarios.len() {
+            return Err(
+                "some UEs have scenarios of radio and some of capacity; one link is of one kind, give all the same".into(),
+            );
+        }
+        let mut all: Vec<PerDirection<Supply>> = Vec::with_capacity(given.len());
+        for (index, (scenario, capacity)) in given.iter().enumerate() {
+            // Clones share what was read from a trace.
+            let same = given[..index]
+                .iter()
+                .position(|(before, _)| before == scenario);
+            all.push(match same {
+                Some(same) => all[same].clone(),
+                None => supplies(scenario, capacity)?,
+            });
+        }
+        Ok(Self::Capacity(all))
     }
 
     /// For how many UEs.
@@ -52,10 +96,18 @@ impl From<Vec<Channel>> for Source {
     }
 }
 
-fn supplies(
-    scenario: &Scenario,
-    capacity: &Capacity,
-) -> Result<PerDirection<Supply>, Box<dyn Error + Send + Sync>> {
+/// The scenario files, each once.
+fn names(config: &ResolvedConfig) -> String {
+    let mut names: Vec<_> = config
+        .ues
+        .iter()
+        .map(|ue| ue.scenario.display().to_string())
+        .collect();
+    names.dedup();
+    names.join(", ")
+}
+
+fn supplies(scenario: &Scenario, capacity: &Capacity) -> Result<PerDirection<Supply>, Failure> {
     let supply = |rate| Supply::new(rate, scenario.duration_s.get(), scenario.at_end);
     Ok(PerDirection {
         dl: supply(&capacity.dl)?,
@@ -63,12 +115,11 @@ fn supplies(
     })
 }
 
-fn channels(
-    scenario: &Scenario,
-    config: &ResolvedConfig,
-) -> Result<Vec<Channel>, Box<dyn Error + Send + Sync>> {
+fn channels(scenarios: &[Scenario], config: &ResolvedConfig) -> Result<Vec<Channel>, Failure> {
     let grid = config.radio()?.grid();
-    let seeds = (0..config.devices.ue.len() as u64).map(|ue| config.seed.wrapping_add(ue));
-    let channels = seeds.map(|seed| Channel::new(scenario, &grid, seed));
+    let channels = scenarios.iter().zip(0..).map(|(scenario, ue)| {
+        let seed = config.seed.wrapping_add(ue);
+        Channel::new(scenario, &grid, seed)
+    });
     Ok(channels.collect::<Result<_, _>>()?)
 }

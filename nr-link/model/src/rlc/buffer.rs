@@ -53,7 +53,7 @@ pub(crate) struct Struck {
 impl<T> Buffer<T> {
     /// That of one UE and direction.
     pub fn of(config: &ResolvedConfig, ue: usize, direction: Direction) -> Self {
-        let queue = config.queue.of(direction);
+        let queue = config.ues[ue].queue.of(direction);
         let manager = match queue.aqm {
             None => Manager::None,
             Some(Aqm::CoDel(codel)) => Manager::CoDel(Control::new(codel), codel.ecn),

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Buffers and what manages them.
+
+use crate::config::broken::{Broken, nanos};
+use crate::config::raw;
+use crate::config::{Aqm, CoDel, PerDirection, Pie, Queue, QueueLimit};
+
+/// The buffers of both directions, under a key that holds `dl` and `ul`.
+pub(super) fn both(
+    key: &str,
+    raw: raw::Both<raw::Queue>,
+    mtu_bytes: u32,
+) -> Result<PerDirection<Queue>, Broken> {
+    Ok(PerDirection {
+        dl: queue(&format!("{key}.dl"), raw.dl, mtu_bytes)?,
+        ul: queue(&format!("{key}.ul"), raw.ul, mtu_bytes)?,
+    })
+}
+
+fn queue(key: &str, raw: raw::Queue, mtu_bytes: u32) -> Result<Queue, Broken> {
+    let limit = limit(key, raw.packets, raw.bytes, mtu_bytes)?;
+    let aqm = raw.aqm.map(|aqm| match aqm {
+        raw::Aqm::CoDel(raw) => codel(key, raw),
+        raw::Aqm::Pie(raw) => pie(key, raw),
+    });
+    Ok(Queue {
+        limit,
+        aqm: aqm.transpose()?,
+    })
+}
+
+fn limit(
+    key: &str,
+    packets: Option<u64>,
+    bytes: Option<u64>,
+    mtu_bytes: u32,
+) -> Result<QueueLimit, Broken> {
+    let complaint = match (packets, bytes) {
+        (Some(0), None) => "a queue of 0 packets passes none; write at least 1".into(),
+        (None, Some(bytes)) if bytes < u64::from(mtu_bytes) => format!(
+            "a queue of {bytes} bytes is smaller than one packet of mtu_bytes, {mtu_bytes}; enlarge it"
+        ),
+        (Some(packets), None) => return Ok(QueueLimit::Packets(packets)),
+        (None, Some(bytes)) => return Ok(QueueLimit::Bytes(bytes)),
+        _ => "a queue is limited in packets or in bytes; write one of both".into(),
+    };
+    Err(Broken::new(key, complaint))
+}
+
+fn codel(key: &str, raw: raw::CoDel) -> Result<Aqm, Broken> {
+    if !(raw.target_ms > 0.0 && raw.target_ms < raw.interval_ms) {
+        return Err(Broken::new(
+            key,
+            format!(
+                "CoDel's target_ms, {}, is not between 0 and its interval_ms, {}; 5 and 100 are usual",
+                raw.target_ms, raw.interval_ms
+            ),
+        ));
+    }
+    Ok(Aqm::CoDel(CoDel {
+        target: nanos(key, raw.target_ms)?,
+        interval: nanos(key, raw.interval_ms)?,
+        ecn: raw.ecn,
+    }))
+}
+
+fn pie(key: &str, raw: raw::Pie) -> Result<Aqm, Broken> {
+    // Below a microsecond neither means anything.
+    if !(raw.target_ms >= 1e-3 && raw.update_ms >= 1e-3) {
+        return Err(Broken::new(
+            key,
+            format!(
+                "PIE's target_ms, {}, and update_ms, {}, are not both above 0; 15 and 15 are usual",
+                raw.target_ms, raw.update_ms
+            ),
+        ));
+    }
+    Ok(Aqm::Pie(Pie {
+        target: nanos(key, raw.target_ms)?,
+        update: nanos(key, raw.update_ms)?,
+        ecn: raw.ecn,
+    }))
+}
