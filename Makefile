@@ -5,6 +5,8 @@ SHELL := /bin/bash
 
 BIN := .venv/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+ROOM ?=
+FUZZ_SECONDS ?= 300
 # Asked for late, when the recipe runs: setup/ensure-rust may have to install one first.
 CARGO = PATH="$$(setup/ensure-rust):$$PATH" cargo
 
@@ -14,7 +16,7 @@ if $(CARGO) $(1) --version >/dev/null 2>&1; then $(CARGO) $(1) $(2); \
 	else echo "skipped: cargo $(1) is not installed (rustup component add $(subst fmt,rustfmt,$(1)))"; fi
 endef
 
-.PHONY: help demo test build setup check format bench lock install clean
+.PHONY: help demo test build setup check format bench fuzz lock install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | column -t -s'|'
@@ -27,7 +29,15 @@ test: build ## every test
 	setup/system-packages test
 	$(CARGO) test --quiet --locked --workspace
 	$(MAKE) --no-print-directory -C kmod test PYTHON=$(CURDIR)/$(BIN)/python
+	.ci/fuzz 3
 	$(SUDO) env PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -p no:cacheprovider
+
+bench: build ## what it is measured to do, into docs/benchmarks/ (ROOM=ddu: of one room)
+	.ci/bench $(ROOM)
+
+fuzz: ## every reader of files against random contents (FUZZ_SECONDS=300 each)
+	setup/system-packages test
+	.ci/fuzz $(FUZZ_SECONDS)
 
 setup:
 	@setup/system-packages run

@@ -13,13 +13,13 @@
 //!   stamp.
 
 pub(crate) mod pipe;
-mod trace;
+pub mod trace;
 
 use std::sync::Arc;
 
 use crate::Nanos;
 use crate::scenario::{AtEnd, CapacityTrace, Rate, ScenarioError, TraceFormat};
-use trace::{Rated, mahimahi, seconds_mbps};
+use trace::{Rated, mahimahi, open, seconds_mbps};
 
 /// Work in thousand-millionths of a bit: a rate in bit/s times a time in ns.
 pub(crate) type Work = u128;
@@ -79,8 +79,10 @@ impl Supply {
                 Self::rates(&steps.collect::<Vec<_>>(), duration)
             }
             Rate::Trace(CapacityTrace { file, format }) => match format {
-                TraceFormat::Mahimahi => Self::opportunities(&mahimahi(file)?),
-                TraceFormat::SecondsMbps => Self::rates(&seconds_mbps(file, duration_s)?, duration),
+                TraceFormat::Mahimahi => Self::opportunities(&mahimahi(open(file)?, file)?),
+                TraceFormat::SecondsMbps => {
+                    Self::rates(&seconds_mbps(open(file)?, file, duration_s)?, duration)
+                }
             },
         };
         let end = (at_end == AtEnd::Stop).then_some(duration);

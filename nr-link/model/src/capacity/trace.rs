@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Files that hold capacity: Mahimahi's stamps, and tables of seconds and Mbit/s.
+//!
+//! A reader takes the file's content and, for its errors, the file's name.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -8,16 +10,29 @@ use std::path::Path;
 use crate::scenario::{MOST_MBPS, ScenarioError};
 
 /// A second, and the Mbit/s that hold from it on.
-pub(super) type Rated = (f64, f64);
+pub type Rated = (f64, f64);
 
 /// Six hours, as the longest scenario.
 const LONGEST_MS: u32 = 21_600_000;
 
+/// Opens a trace.
+///
+/// # Errors
+/// It cannot be opened.
+pub(super) fn open(file: &Path) -> Result<impl BufRead, ScenarioError> {
+    File::open(file)
+        .map(BufReader::new)
+        .map_err(|error| unreadable(file, &error))
+}
+
 /// Reads stamps in ms, one for each opportunity. Returns each stamp once, with the number of
 /// opportunities to its end.
-pub(super) fn mahimahi(file: &Path) -> Result<Vec<(u32, u64)>, ScenarioError> {
+///
+/// # Errors
+/// The first line that breaks a rule, and the mend.
+pub fn mahimahi(content: impl BufRead, file: &Path) -> Result<Vec<(u32, u64)>, ScenarioError> {
     let mut stamps: Vec<(u32, u64)> = Vec::new();
-    each_line(file, |line| {
+    each_line(content, file, |line| {
         let ms = line.parse().ok().filter(|&ms| ms <= LONGEST_MS);
         let ms = ms.ok_or_else(|| {
             format!("{line:?} is not a stamp between 0 and {LONGEST_MS} ms; write one whole number a line")
@@ -46,9 +61,16 @@ pub(super) fn mahimahi(file: &Path) -> Result<Vec<(u32, u64)>, ScenarioError> {
 }
 
 /// Reads lines of `second Mbit/s`, with a blank or a comma between; `#` begins a comment.
-pub(super) fn seconds_mbps(file: &Path, duration_s: f64) -> Result<Vec<Rated>, ScenarioError> {
+///
+/// # Errors
+/// The first line that breaks a rule, and the mend.
+pub fn seconds_mbps(
+    content: impl BufRead,
+    file: &Path,
+    duration_s: f64,
+) -> Result<Vec<Rated>, ScenarioError> {
     let mut rates: Vec<Rated> = Vec::new();
-    each_line(file, |line| {
+    each_line(content, file, |line| {
         if line.starts_with('#') {
             return Ok(());
         }
@@ -101,49 +123,46 @@ fn follows(last: Option<&Rated>, second: f64, duration_s: f64) -> Result<(), Str
 }
 
 fn each_line(
+    content: impl BufRead,
     file: &Path,
     mut take: impl FnMut(&str) -> Result<(), String>,
 ) -> Result<(), ScenarioError> {
-    let unreadable = |error: std::io::Error| {
-        ScenarioError::new(
-            file,
-            None,
-            format!("cannot be read as text ({error}); put the trace beside the scenario"),
-        )
-    };
-    let lines = BufReader::new(File::open(file).map_err(unreadable)?).lines();
-    for (number, line) in (1..).zip(lines) {
-        take(line.map_err(unreadable)?.trim())
+    for (number, line) in (1..).zip(content.lines()) {
+        take(line.map_err(|error| unreadable(file, &error))?.trim())
             .map_err(|complaint| ScenarioError::new(file, Some(number), complaint))?;
     }
     Ok(())
 }
 
+fn unreadable(file: &Path, error: &std::io::Error) -> ScenarioError {
+    ScenarioError::new(
+        file,
+        None,
+        format!("cannot be read as text ({error}); put the trace beside the scenario"),
+    )
+}
+
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
     use super::*;
 
-    fn file(text: &str) -> tempfile::NamedTempFile {
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(text.as_bytes()).unwrap();
-        file
+    fn stamps(text: &str) -> Result<Vec<(u32, u64)>, ScenarioError> {
+        mahimahi(text.as_bytes(), Path::new("a.up"))
+    }
+
+    fn rates(text: &str) -> Result<Vec<Rated>, ScenarioError> {
+        seconds_mbps(text.as_bytes(), Path::new("a.csv"), 2.0)
     }
 
     #[test]
     fn stamps_are_counted() {
-        assert_eq!(
-            mahimahi(file("0\n1\n1\n7\n").path()).unwrap(),
-            [(0, 1), (1, 3), (7, 4)]
-        );
+        assert_eq!(stamps("0\n1\n1\n7\n").unwrap(), [(0, 1), (1, 3), (7, 4)]);
     }
 
     #[test]
     fn tables_are_read_with_blanks_or_commas() {
-        let table = file("# s Mbit/s\n0 100\n1.5,0\n");
         assert_eq!(
-            seconds_mbps(table.path(), 2.0).unwrap(),
+            rates("# s Mbit/s\n0 100\n1.5,0\n").unwrap(),
             [(0.0, 100.0), (1.5, 0.0)]
         );
     }
@@ -158,7 +177,7 @@ mod tests {
             ("-1\n", Some(1), "one whole number a line"),
             ("99999999999\n", Some(1), "between 0 and"),
         ] {
-            let error = mahimahi(file(text).path()).unwrap_err();
+            let error = stamps(text).unwrap_err();
             assert_eq!(error.line, line, "{text:?}");
             assert!(error.complaint.contains(told), "{error}");
         }
@@ -172,11 +191,11 @@ mod tests {
             ("0 NaN\n", Some(1), "second Mbit/s"),
             ("0 5 5\n", Some(1), "second Mbit/s"),
         ] {
-            let error = seconds_mbps(file(text).path(), 2.0).unwrap_err();
+            let error = rates(text).unwrap_err();
             assert_eq!(error.line, line, "{text:?}");
             assert!(error.complaint.contains(told), "{error}");
         }
-        let missing = mahimahi(Path::new("no-such.up")).unwrap_err();
+        let missing = open(Path::new("no-such.up")).map(drop).unwrap_err();
         assert!(
             missing.complaint.contains("beside the scenario"),
             "{missing}"

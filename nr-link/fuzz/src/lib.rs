@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What must hold for any content of each file that nr-link reads. The fuzz targets try contents of their own;
+//! nr-link/model/tests/fuzz_seeds.rs tries those that are kept.
+
+use std::path::Path;
+
+use nr_link_model::capacity::trace;
+use nr_link_model::scenario::{Rate, Scenario};
+use nr_link_model::{Ecn, Link, Nanos, Packet, Port, ResolvedConfig, Source};
+
+const MS: Nanos = 1_000_000;
+/// Of a scenario whose channel is drawn: a longer one takes too long to be tried often.
+const DRAWN_S: f64 = 5.0;
+const CONFIG: &str = include_str!("../../model/tests/common/link.yaml");
+const CONSTANT: &str = "{schema: rf-scenario/1, name: c, summary: c, sources: [chosen], license: Apache-2.0, \
+                        duration_s: 1, capacity: {dl: {constant_mbps: 10}, ul: {constant_mbps: 10}}}";
+
+/// A configuration is refused with a rule and a mend, or makes a link that carries packets.
+pub fn link_config(content: &[u8]) {
+    let Ok(text) = std::str::from_utf8(content) else {
+        return;
+    };
+    match ResolvedConfig::parse(text, Path::new("link.yaml")) {
+        Err(error) => tells_rule_and_mend(&error.to_string(), "link.yaml"),
+        Ok(config) => {
+            let constant = Scenario::parse(CONSTANT, Path::new("constant.yaml")).expect("valid");
+            carries_packets(&config, &constant);
+        }
+    }
+}
+
+/// A scenario is refused with a rule and a mend, or can be played, or says why it cannot on this carrier.
+pub fn scenario(content: &[u8]) {
+    let Ok(text) = std::str::from_utf8(content) else {
+        return;
+    };
+    match Scenario::parse(text, Path::new("scenario.yaml")) {
+        Err(error) => tells_rule_and_mend(&error.to_string(), "scenario.yaml"),
+        Ok(scenario) if reads_a_file(&scenario) || scenario.duration_s.get() > DRAWN_S => {}
+        Ok(scenario) => {
+            let config = ResolvedConfig::parse(CONFIG, Path::new("link.yaml")).expect("valid");
+            carries_packets(&config, &scenario);
+        }
+    }
+}
+
+/// Mahimahi's stamps: each line is one opportunity, at its own stamp.
+pub fn mahimahi(content: &[u8]) {
+    match trace::mahimahi(content, Path::new("a.up")) {
+        Err(error) => tells_rule_and_mend(&error.to_string(), "a.up"),
+        Ok(stamps) => {
+            let lines: Vec<u32> = std::str::from_utf8(content)
+                .expect("what was read is text")
+                .lines()
+                .map(|line| line.trim().parse().expect("a stamp"))
+                .collect();
+            for &(ms, count) in &stamps {
+                let by_then = lines.iter().filter(|&&stamp| stamp <= ms).count();
+                assert_eq!(count, by_then as u64, "to {ms} ms");
+            }
+            assert!(stamps.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        }
+    }
+}
+
+/// A table of seconds and Mbit/s: what is read can be offered, and never decreases.
+pub fn seconds_mbps(content: &[u8]) {
+    const DURATION_S: f64 = 10.0;
+    match trace::seconds_mbps(content, Path::new("a.csv"), DURATION_S) {
+        Err(error) => tells_rule_and_mend(&error.to_string(), "a.csv"),
+        Ok(rates) => {
+            assert_eq!(rates[0].0, 0.0);
+            assert!(rates.windows(2).all(|pair| pair[0].0 < pair[1].0));
+            let sound = |&(second, mbps): &(f64, f64)| {
+                (0.0..DURATION_S).contains(&second) && (0.0..=1e6).contains(&mbps)
+            };
+            assert!(rates.iter().all(sound));
+        }
+    }
+}
+
+/// File or place first, then the rule, then the mend behind a semicolon.
+fn tells_rule_and_mend(message: &str, file: &str) {
+    assert!(message.starts_with(file), "no place: {message}");
+    let told = message.split_once(": ").map_or("", |(_, told)| told);
+    assert!(told.contains("; "), "no mend: {message}");
+}
+
+fn reads_a_file(scenario: &Scenario) -> bool {
+    let capacity = scenario.capacity.iter();
+    capacity
+        .flat_map(|capacity| [&capacity.dl, &capacity.ul])
+        .any(|rate| matches!(rate, Rate::Trace(_)))
+}
+
+/// Packets go in each way for 20 ms; none comes out that did not go in.
+fn carries_packets(config: &ResolvedConfig, scenario: &Scenario) {
+    let Ok(source) = Source::of(scenario, config) else {
+        return;
+    };
+    let Ok(mut link) = Link::new(config, source) else {
+        return;
+    };
+    let (mut entered, mut left) = (0, 0);
+    for ms in 0..20 {
+        for from in [Port::Core { ue: 0 }, Port::Ue(0)] {
+            let packet = Packet {
+                bytes: 500,
+                ecn: Ecn::Ect0,
+                payload: (),
+            };
+            link.enqueue(from, packet, ms * MS);
+            entered += 1;
+        }
+        link.advance((ms + 1) * MS);
+        while link.dequeue().is_some() {
+            left += 1;
+        }
+        link.samples();
+    }
+    assert!(left <= entered, "{left} of {entered}");
+}
