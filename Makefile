@@ -27,6 +27,7 @@ demo: build ## one run of Reminis over 40 MHz of 5G, and its report
 
 test: build ## every test
 	setup/system-packages test
+	setup/docker-compose
 	$(CARGO) test --quiet --locked --workspace
 	$(MAKE) --no-print-directory -C kmod test PYTHON=$(CURDIR)/$(BIN)/python
 	.ci/fuzz 3

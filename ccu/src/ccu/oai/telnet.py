@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A client of the softmodems' telnet server: one command, one answer, one connection.
+
+Plain sockets and not telnetlib3: the server negotiates nothing (no IAC ever comes) and takes one
+client at a time; what matters here is a bound on every wait, and the instant of each answer. And no
+event loop: a run's other parts are polled processes, and one thread per modem suffices.
+
+The server has no end-of-answer mark but its prompt, and `rfsimu …` prints the prompt *before* its
+answer: an answer is over when the prompt has come and nothing more within a pause, or, where the
+caller knows how the answer ends, when that has come.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import time
+from dataclasses import dataclass
+from typing import Any
+
+PROMPT = re.compile(r"softmodem_\w+> ")
+_PAUSE_S = 0.05
+_PATIENCE_S = 2.0
+
+
+class TelnetFailed(Exception):  # noqa: N818
+    """The server refused, was silent, or went away: its text says what and where."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """One entry of `channelmod show current`."""
+
+    index: int
+    name: str
+    kind: str
+    ploss_db: float
+    noise_db: float
+
+
+class Softmodem:
+    """A connection to the telnet server at `address`."""
+
+    def __init__(self, address: str, port: int, patience_s: float = _PATIENCE_S) -> None:
+        self._where = f"{address}:{port}"
+        self._patience_s = patience_s
+        try:
+            self._socket = socket.create_connection((address, port), patience_s)
+        except OSError as error:
+            raise TelnetFailed(f"telnet server {self._where}: {error.strerror or error}") from None
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._left = b""
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def ask(self, command: str, ends: re.Pattern[str] | None = None) -> str:
+        """The answer to `command` without prompts. `ends` matches a whole answer.
+
+        Raises TelnetFailed if none comes in time or the connection breaks.
+        """
+        self._drain()
+        try:
+            self._socket.sendall(command.encode() + b"\n")
+            return self._answer(command, ends)
+        except OSError as error:
+            raise TelnetFailed(f"telnet server {self._where}: {error.strerror or error}") from None
+
+    def _drain(self) -> None:
+        """What came late belongs to the command before."""
+        self._socket.settimeout(0)
+        try:
+            while self._socket.recv(65536):
+                pass
+        except (BlockingIOError, OSError):
+            return
+
+    def _answer(self, command: str, ends: re.Pattern[str] | None) -> str:
+        deadline = time.monotonic() + self._patience_s
+        text = ""
+        while True:
+            prompted = PROMPT.search(text) is not None
+            if prompted and ends is not None and ends.search(text):
+                return PROMPT.sub("", text)
+            left_s = deadline - time.monotonic()
+            if left_s <= 0:
+                if prompted:
+                    return PROMPT.sub("", text)
+                raise TelnetFailed(f"telnet server {self._where}: no answer to {command!r}")
+            self._socket.settimeout(min(left_s, _PAUSE_S) if prompted and ends is None else left_s)
+            try:
+                chunk = self._socket.recv(65536)
+            except TimeoutError:
+                if prompted and ends is None:
+                    return PROMPT.sub("", text)
+                continue
+            if not chunk:
+                raise TelnetFailed(f"telnet server {self._where}: closed the connection")
+            text += chunk.decode(errors="replace")
+
+    def models(self) -> list[Model]:
+        """The channel models as they are now."""
+        return parse_models(self.ask("channelmod show current", _MODELS_END))
+
+    def modify(self, index: int, parameter: str, value: float) -> None:
+        """Sets one parameter of a channel model and reads it back. Raises TelnetFailed."""
+        answer = self.ask(f"channelmod modify {index} {parameter} {value:g}", _DESCRIPTOR_END)
+        label = {"ploss": r"path loss", "noise_power_dB": r"noise"}[parameter]
+        found = re.search(rf"{label}: (-?[\d.]+)", answer)
+        if found is None or abs(float(found[1]) - value) > 1e-3:
+            said = found[1] if found else "nothing"
+            raise TelnetFailed(
+                f"telnet server {self._where}: {parameter} of model {index} is {said} after "
+                f"{value:g} was set"
+            )
+
+    def radio_time(self) -> tuple[int, float]:
+        """Samples since the start, and samples a second: what rfsim has simulated."""
+        found = _VTIME.search(self.ask("rfsimu vtime", _VTIME))
+        if found is None:
+            raise TelnetFailed(f"telnet server {self._where}: rfsimu vtime told no time")
+        return int(found[1]), float(found[2])
+
+    def statistics(self) -> dict[str, Any]:
+        """The JSON of `o1 stats`."""
+        return parse_statistics(self.ask("o1 stats", _STATISTICS_END))
+
+
+_VTIME = re.compile(r"vtime measurement: TS (\d+) sample_rate ([\d.]+)\r?\n")
+_DESCRIPTOR_END = re.compile(r"Initial phase: .*\r?\n")
+_MODELS_END = re.compile(r"-{8,}\s*softmodem_\w+> ")
+_STATISTICS_END = re.compile(r"^(OK|ERROR.*)\r?$", re.MULTILINE)
+_MODEL = re.compile(
+    r"^model (\d+) (\S+) type (\S+?):\s*$(?:.*\n)*?.*path loss: (-?[\d.]+)\s+noise: (-?[\d.]+)",
+    re.MULTILINE,
+)
+
+
+def parse_models(answer: str) -> list[Model]:
+    """`channelmod show current`, as 2026.w11 prints it."""
+    return [
+        Model(int(found[1]), found[2], found[3], float(found[4]), float(found[5]))
+        for found in _MODEL.finditer(answer.replace("\r", ""))
+    ]
+
+
+def parse_statistics(answer: str) -> dict[str, Any]:
+    """`o1 stats`: an object, then OK. Raises TelnetFailed."""
+    start, end = answer.find("{"), answer.rfind("}")
+    try:
+        found: dict[str, Any] = json.loads(answer[start : end + 1])
+    except ValueError:
+        raise TelnetFailed(f"o1 stats answered no JSON: {answer[:80]!r}") from None
+    return found

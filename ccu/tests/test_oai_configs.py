@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OpenAirInterface's configurations: right by the standards' rules, and only with known fields."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ccu.errors import Refused
+from ccu.oai import configs, usrp, version
+from ccu.oai.carrier import WIDTHS_PRB, carrier
+from ccu.oai.configs import Plan
+
+VERSIONS = ("2023.w16", "2024.w30", "2024.w45", "2025.w40", "2026.w11", "develop")
+PLANS = [
+    Plan(tag, carrier(prb), ue_count, radio)
+    for tag in VERSIONS
+    for prb in WIDTHS_PRB
+    for ue_count, radio in ((1, None), (3, None), (1, usrp.Usrp("b210", "serial=30AD123")))
+]
+FIELDS_FILE = Path(__file__).with_name("oai_gnb_fields.txt")
+
+
+def known_fields(section: str) -> set[str]:
+    text = FIELDS_FILE.read_text().partition(f"[{section}]\n")[2]
+    return set(text.partition("[")[0].split())
+
+
+def fields(text: str) -> list[str]:
+    bare = re.sub(r'"[^"\n]*"', '""', re.sub(r"#.*", "", text))
+    return re.findall(r"([A-Za-z_]\w*)\s*[=:](?!=)", bare)
+
+
+def values(text: str) -> dict[str, str]:
+    return dict(re.findall(r"(\w+)\s*=\s*([^;\s]+)\s*;", re.sub(r"#.*", "", text)))
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=lambda p: f"{p.version}-{p.carrier.prb}-{p.radio}")
+def test_a_gnb_file_has_only_fields_that_its_version_knows(plan: Plan) -> None:
+    text = configs.rendered(plan)["gnb.conf"]
+    known = known_fields("in every version")
+    if plan.usrp is None:
+        known |= known_fields("channel model")
+    if plan.version.startswith("2023"):
+        known |= known_fields("up to 2023")
+    assert set(fields(text)) <= known
+    assert text.count("{") == text.count("}")
+    assert text.count("(") == text.count(")")
+    # A list where the version reads a list, a group where it reads a group.
+    if plan.usrp is None:
+        wanted = r"rfsimulator = \(\{" if plan.options.rfsim_list else r"rfsimulator : \{"
+        assert re.search(wanted, text)
+
+
+@pytest.mark.parametrize("prb", WIDTHS_PRB)
+def test_a_carrier_obeys_the_rasters_and_holds_ssb_and_coreset(prb: int) -> None:
+    found = values(configs.rendered(Plan("2026.w11", carrier(prb)))["gnb.conf"])
+
+    def mhz(arfcn: str) -> float:
+        return 3000 + 0.015 * (int(arfcn) - 600_000)
+
+    point_a, ssb = (
+        mhz(found["dl_absoluteFrequencyPointA"]),
+        mhz(found["absoluteFrequencySSB"]),
+    )
+    assert (ssb - 3000) / 1.44 == pytest.approx(round((ssb - 3000) / 1.44), abs=1e-6)
+    ssb_first_prb = (ssb - point_a) / 0.36 - 10
+    assert ssb_first_prb == pytest.approx(round(ssb_first_prb), abs=1e-6)
+    # TS 38.213 table 13-4: PRBs of CORESET 0 and how far below the SSB it begins.
+    width, below = {"2": (24, 2), "11": (48, 14)}[found["initialDLBWPcontrolResourceSetZero"]]
+    first = round(ssb_first_prb) - below
+    assert first >= 0
+    assert first + width <= prb
+    assert point_a >= 3300
+    assert point_a + 0.36 * prb <= 3800
+    # TS 38.214 clause 5.1.2.2.2, solved for length and start.
+    riv = int(found["initialDLBWPlocationAndBandwidth"])
+    length, start = riv // 275 + 1, riv % 275
+    if length + start > 275:
+        length, start = 275 - length + 2, 274 - start
+    assert (length, start) == (prb, 0)
+
+
+@pytest.mark.parametrize(
+    ("prb", "ssb", "point_a", "riv", "centre_hz"),
+    [
+        (106, 621312, 620040, 28875, 3_319_680_000),
+        (24, 640320, 640032, 6325, 3_604_800_000),
+    ],
+)
+def test_the_carriers_are_those_of_openairinterface(
+    prb: int, ssb: int, point_a: int, riv: int, centre_hz: int
+) -> None:
+    made = carrier(prb)
+    assert (made.ssb_arfcn, made.point_a_arfcn, made.location_and_bandwidth, made.centre_hz) == (
+        ssb,
+        point_a,
+        riv,
+        centre_hz,
+    )
+
+
+def test_options_follow_the_version() -> None:
+    old, new = (Plan(tag, carrier(106)) for tag in ("2023.w16", "2026.w11"))
+    assert "--sa " in configs.gnb_options(old)
+    assert "--sa " not in configs.gnb_options(new)
+    assert "--rfsimulator.serveraddr 192.168.71.140" in configs.ue_options(old, 1)
+    assert "--rfsimulator.[0].serveraddr 192.168.71.140" in configs.ue_options(new, 1)
+    assert "-C 3319680000" in configs.ue_options(new, 1)
+    assert "-E" not in configs.ue_options(Plan("2026.w11", carrier(24)), 1).split()
+    # The telnet server has no password.
+    for plan in (old, new):
+        for text in (configs.gnb_options(plan), configs.ue_options(plan, 1)):
+            assert re.search(r"--telnetsrv.listenaddr 192\.168\.71\.1\d\d", text)
+
+
+@pytest.mark.parametrize(
+    ("tag", "words"),
+    [
+        ("2023.w15", "older than"),
+        ("2024.w54", "no week"),
+        ("a b", "no image tag"),
+        ("", "no image"),
+    ],
+)
+def test_a_version_that_is_none_is_refused(tag: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        version.options(tag)
+
+
+def test_every_ue_has_its_sim_in_the_database(tmp_path: Path) -> None:
+    files = configs.rendered(Plan("2026.w11", carrier(106), 5))
+    # SQLite reads MySQL's enum, unsigned and 0x… not; the rest it checks as a database does.
+    sql = re.sub(r"enum\([^)]*\)", "text", files["subscribers.sql"]).replace("unsigned", "")
+    sql = re.sub(r"0x([0-9a-f]+)", r"x'\1'", sql)
+    with sqlite3.connect(":memory:") as database:
+        database.executescript(sql)
+        known = dict(database.execute("SELECT imsi, lower(hex(`key`)) FROM users").fetchall())
+        subscribed = dict(
+            database.execute("SELECT ueid, encPermanentKey FROM AuthenticationSubscription")
+        )
+        ambr = database.execute("SELECT min(ue_ambr_dl), min(ue_ambr_ul) FROM users").fetchone()
+    for number in range(1, 6):
+        sim = dict(re.findall(r'(\w+) = "(\w+)"', files[f"ue{number}.conf"]))
+        assert known[sim["imsi"]] == subscribed[sim["imsi"]] == sim["key"]
+    assert len(known) == 5
+    core = yaml.safe_load(files["core.yaml"])
+    (session,) = core["smf"]["local_subscription_infos"]
+    # A transport study must not be one of AMBR: 273 PRB carry 1.5 Gbit/s at most here.
+    assert min(ambr) >= 5e9
+    assert session["qos_profile"]["session_ambr_dl"] == "10000Mbps"
+
+
+def test_what_a_radio_cannot_do_is_refused() -> None:
+    b210, x310 = usrp.parse("b210"), usrp.parse("x310:addr=192.168.40.2")
+    usrp.check_carrier(b210, carrier(106))
+    usrp.check_carrier(x310, carrier(162))
+    with pytest.raises(Refused, match=r"58\.3 MHz wide, and a B210 does 56 MHz"):
+        usrp.check_carrier(b210, carrier(162))
+    with pytest.raises(Refused, match=r"122\.88 MS/s, which an X310"):
+        usrp.check_carrier(x310, carrier(273))
+    with pytest.raises(Refused, match="24, 51, 106, 162, 273"):
+        carrier(52)
+    for text in ("b200", "b210:", "x310", "x310:serial=1", 'b210:serial="1"'):
+        with pytest.raises(ValueError, match=r"write|letters"):
+            usrp.parse(text)
+    with pytest.raises(Refused, match="no more addresses"):
+        configs.check_ue_count(configs.MOST_UES + 1)
+
+
+def test_the_committed_defaults_are_what_the_templates_give() -> None:
+    made = configs.rendered(Plan(version.DEFAULT, carrier(106)))
+    found = {file.name: file.read_text() for file in (configs.CONTAINERS / "defaults").iterdir()}
+    assert found == made, "make them anew: ccu testbed defaults"
