@@ -12,10 +12,12 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from ddu.campaign.cli import app as campaign_app
 from ddu.errors import DduError
 from ddu.run.find import newest_run
 
 app = typer.Typer(help="From raw captures to tables, figures and a report.", no_args_is_help=True)
+app.add_typer(campaign_app, name="campaign")
 out = Console(soft_wrap=True, highlight=False)
 err = Console(stderr=True, soft_wrap=True, highlight=False)
 

@@ -40,18 +40,6 @@ class StopRule(_Value):
     min_repeats: Annotated[int, Field(ge=2)] = 3
 
 
-class Reference(_Value):
-    """What the source found, to stand beside ours."""
-
-    where: dict[str, str]
-    """Labels of levels by factor: the point of the design, or points, that it speaks of."""
-    metric: str
-    value: float
-    source: str
-    relative_to: dict[str, str] | None = None
-    """If given, `value` is the ratio of the metric at `where` to the metric there."""
-
-
 class Campaign(_Value):
     """A design: factors crossed, each point repeated with seeds, in a reproducible order."""
 
@@ -73,9 +61,13 @@ class Campaign(_Value):
     order_seed: int = 1
     retries: Annotated[int, Field(ge=0, le=100)] = 2
     stop: StopRule | None = None
-    figures: tuple[dict[str, Any], ...] = ()
-    """What the report draws: see docs/campaigns.md. ddu reads them."""
-    reference: tuple[Reference, ...] = ()
+    report: dict[str, Any] = {}
+    """What `ddu campaign report` shows: metrics, comparisons, figures, the source's own numbers."""
+
+    def same_runs(self, other: Campaign) -> bool:
+        """Whether both are the same but for words and the report."""
+        words = {"title", "source", "differs", "report"}
+        return self.model_dump(exclude=words) == other.model_dump(exclude=words)
 
     @field_validator("factors", mode="before")
     @classmethod

@@ -85,25 +85,31 @@ class Folder:
         """The new directory, or the one that this same campaign began. Raises Refused."""
         if (path / "campaign.json").exists():
             there = cls.open(path)
-            if there.campaign != campaign:
+            if not there.campaign.same_runs(campaign):
                 raise Refused(
                     f"{path}: was begun with another form of this campaign "
                     f"({_difference(there.campaign, campaign)}); put the file back and resume, "
                     "or choose another --output"
                 )
+            there.campaign = campaign
+            there._write()
             return there
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise Refused(f"--output: {path}: {error.strerror}") from None
+        made = cls(path, campaign)
+        made._write()
+        return made
+
+    def _write(self) -> None:
         content = {
             "schema_version": SCHEMA_VERSION,
-            "campaign": campaign.model_dump(mode="json"),
+            "campaign": self.campaign.model_dump(mode="json"),
             "software": manifest.software(),
         }
-        manifest.write_whole(path / "campaign.json", content)
-        manifest.hand_over(path)
-        return cls(path, campaign)
+        manifest.write_whole(self.path / "campaign.json", content)
+        manifest.hand_over(self.path)
 
     @classmethod
     def open(cls, path: Path) -> Folder:

@@ -16,7 +16,7 @@ from ddu.report.palette import GRID, INK, MUTED, RADIO, colour_of
 from ddu.report.panels import Panel, shown
 from ddu.tables.bins import Float
 
-_STYLE: Any = {
+STYLE: Any = {
     "font.size": 9,
     "font.family": "sans-serif",
     "axes.edgecolor": MUTED,
@@ -31,7 +31,7 @@ _STYLE: Any = {
     "ytick.color": MUTED,
     "svg.hashsalt": "ddu",
 }
-_METADATA = {"Date": None, "Creator": "ddu"}
+METADATA = {"Date": None, "Creator": "ddu"}
 
 
 def write_figures(directory: Path, tables: dict[str, pd.DataFrame], way: str) -> list[Path]:
@@ -48,8 +48,8 @@ def write_figures(directory: Path, tables: dict[str, pd.DataFrame], way: str) ->
     for name, figure in made.items():
         if figure is not None:
             file = directory / f"{name}.svg"
-            with mpl.rc_context(_STYLE):
-                figure.savefig(file, metadata=_METADATA)
+            with mpl.rc_context(STYLE):
+                figure.savefig(file, metadata=METADATA)
             files.append(file)
     return files
 
@@ -57,7 +57,7 @@ def write_figures(directory: Path, tables: dict[str, pd.DataFrame], way: str) ->
 def timeline(aligned: pd.DataFrame, way: str) -> Figure:
     """Every layer under each other on one time axis."""
     panels = shown(aligned, way)
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(8, 1.25 * len(panels)), layout="constrained")
         axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         for axis, (panel, column) in zip(axes, panels, strict=True):
@@ -73,7 +73,7 @@ def radio_cdf(mac: pd.DataFrame | None, way: str) -> Figure | None:
     if mac is None:
         return None
     sinr = "mac_sinr_db" if way == "dl" else "mac_ul_snr_db"
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(8, 3), layout="constrained")
         axes = figure.subplots(1, 2, sharey=True)
         for axis, name, label in zip(
@@ -91,7 +91,7 @@ def rtt_throughput(aligned: pd.DataFrame) -> Figure | None:
     """RTT against throughput, per flow: its bins, their mean and the mean's 95 % interval."""
     if aligned["tcp_rtt_ms"].notna().sum() < 2:
         return None
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(8, 4), layout="constrained")
         axis = figure.subplots()
         for (name, cc), rows in aligned.groupby(["flow", "cc"], sort=False):
@@ -117,7 +117,7 @@ def mac_transport(aligned: pd.DataFrame, way: str) -> Figure | None:
     pairs = [pair for pair in pairs if pair[0] in aligned and pair[3] in aligned]
     if not pairs:
         return None
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(8, 5), layout="constrained")
         axes = figure.subplots(2, 3).ravel()
         for axis, (x, x_scale, x_label, y, y_scale, y_label) in zip(axes, pairs, strict=False):

@@ -24,5 +24,11 @@ def colour_of(cc: str) -> str:
     return _OF_CC.get(cc) or _OTHERS[sum(cc.encode()) % len(_OTHERS)]
 
 
+def sequence(count: int) -> list[str]:
+    """Colours for the levels of something else than congestion controls, in their order."""
+    colours = [*_OF_CC.values(), *_OTHERS]
+    return [colours[number % len(colours)] for number in range(count)]
+
+
 DASHES = ("solid", "dash", "dot", "dashdot")
 """By order among flows of the same congestion control, which share its colour."""

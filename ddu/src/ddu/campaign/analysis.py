@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Analyses many runs: on this machine's cores, or on the workers of a Dask scheduler."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+
+from ddu.errors import DduError
+
+
+def analyze_all(console: Console, scheduler: str | None = None) -> Callable[[list[Path]], None]:
+    """What analyses a list of runs, showing progress; a run that cannot be is told and left out.
+
+    With `scheduler`, the runs have to lie in storage that its workers share.
+    """
+
+    def work(runs: list[Path]) -> None:
+        with _executor(scheduler) as executor, Progress(console=console, transient=True) as bar:
+            task = bar.add_task("analysing", total=len(runs))
+            waiting = {executor.submit(_analyze, str(run.resolve())): run for run in runs}
+            for future in as_completed(waiting):
+                if problem := future.result():
+                    console.print(f"left out: {problem}", markup=False)
+                bar.advance(task)
+
+    return work
+
+
+def _analyze(run: str) -> str | None:
+    """What is wrong with the run, if anything; its results are in its directory."""
+    from ddu.analyze import analyze
+
+    try:
+        analyze(Path(run))
+    except DduError as error:
+        return str(error)
+    return None
+
+
+@contextmanager
+def _executor(scheduler: str | None) -> Iterator[Executor]:
+    if scheduler is None:
+        # Not a fork: libraries have threads by now.
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(os.cpu_count(), mp_context=context) as pool:
+            yield pool
+        return
+    from distributed import Client
+
+    try:
+        client = Client(scheduler, timeout=10)
+    except (OSError, ValueError) as error:
+        raise DduError(
+            f"--scheduler: {scheduler}: no scheduler answers ({type(error).__name__}); "
+            "see docs/scaling.md"
+        ) from None
+    with client:
+        yield client.get_executor()

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A campaign's directory, as docs/campaigns.md defines it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ddu.errors import DduError
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class CellRun:
+    """One cell's result, or why it has none."""
+
+    levels: dict[str, str]
+    seed: int
+    path: Path | None
+    verdict: str
+    """valid or degraded; for a cell without result what became of it: invalid, failed …"""
+    reason: str
+
+
+@dataclass(frozen=True)
+class Campaign:
+    path: Path
+    definition: dict[str, Any]
+    software: dict[str, Any]
+    cells: list[CellRun]
+
+    @property
+    def results(self) -> list[CellRun]:
+        return [cell for cell in self.cells if cell.path is not None]
+
+
+def load_campaign(path: Path) -> Campaign:
+    """Raises DduError when there is no campaign in `path`, or a newer one than this ddu knows."""
+    file = path / "campaign.json"
+    try:
+        content = json.loads(file.read_text())
+        version, definition = content["schema_version"], content["campaign"]
+    except OSError as error:
+        raise DduError(
+            f"{file}: {error.strerror}; give the directory that `ccu campaign run` named"
+        ) from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise DduError(f"{file}: is not what ccu writes ({error}); restore it") from None
+    if version > SCHEMA_VERSION:
+        raise DduError(f"{file}: has schema_version {version}; this ddu knows {SCHEMA_VERSION}")
+    cells = [_cell(file) for file in sorted(path.glob("runs/*/cell.json"))]
+    return Campaign(path, definition, content.get("software", {}), cells)
+
+
+def _cell(file: Path) -> CellRun:
+    about = json.loads(file.read_text())
+    levels, seed = about["levels"], about["seed"]
+    last = ("not run", "")
+    for run in _runs(file.parent):
+        manifest = json.loads((run / "run.json").read_text())
+        failure = manifest.get("failure") or {}
+        reasons = "; ".join(manifest.get("verdict_reasons") or [])
+        verdict = manifest.get("verdict")
+        if manifest.get("status") == "finished" and verdict in ("valid", "degraded"):
+            return CellRun(levels, seed, run, verdict, reasons)
+        last = (verdict or str(manifest.get("status")), str(failure.get("reason") or reasons))
+    return CellRun(levels, seed, None, *last)
+
+
+def _runs(cell: Path) -> Iterator[Path]:
+    """Its run directories, the oldest first; one without a whole manifest is none."""
+    for file in sorted(cell.glob("*/run.json")):
+        try:
+            json.loads(file.read_text())
+        except ValueError:
+            continue
+        yield file.parent
+
+
+def summaries(
+    campaign: Campaign, analyze: Callable[[list[Path]], None]
+) -> dict[Path, dict[str, Any]]:
+    """summary.json of every result; `analyze` is given those that have none yet."""
+    paths = [cell.path for cell in campaign.results if cell.path is not None]
+    missing = [path for path in paths if not (path / "summary.json").exists()]
+    if missing:
+        analyze(missing)
+    found = {}
+    for path in paths:
+        if (path / "summary.json").exists():
+            found[path] = json.loads((path / "summary.json").read_text())
+    return found

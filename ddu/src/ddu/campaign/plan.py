@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a campaign's report is to show: the `report` of its file, validated."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ddu.errors import DduError
+
+Where = dict[str, str]
+"""Labels of levels by factor: the points that have them."""
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=True)
+
+
+class Compare(_Value):
+    """Which levels are set against which: all others of `factor` against `baseline`."""
+
+    factor: str
+    baseline: str
+    metrics: tuple[str, ...] = ("throughput_bps", "rtt_ms.p95")
+
+
+class Reference(_Value):
+    """What the source found, to stand beside ours."""
+
+    where: Where
+    metric: str
+    value: float
+    source: str
+    relative_to: Where | None = None
+    """If given, `value` is the metric at `where` over the metric there."""
+
+
+class _Figure(_Value):
+    title: str
+    colour: str = "cc"
+    """The factor whose levels have a colour each."""
+    panels: tuple[str, ...] = ()
+    """Factors that get a picture for each combination of their levels."""
+    where: dict[str, str | tuple[str, ...]] = {}
+    """Only these points."""
+
+
+class Plane(_Figure):
+    """A dot for each point of the design, with its intervals and an ellipse over its repeats."""
+
+    kind: Literal["plane"]
+    x: str = "rtt_ms.mean"
+    y: str = "throughput_bps"
+
+
+class Lines(_Figure):
+    """A metric over the levels of a factor, with its interval."""
+
+    kind: Literal["lines", "bars"]
+    x: str
+    y: str
+
+
+class Series(_Figure):
+    """A column of the aligned table over time: the mean of the repeats in each second or bin."""
+
+    kind: Literal["series"]
+    columns: tuple[str, ...]
+    bin_s: Annotated[float, Field(gt=0)] = 0.5
+
+
+class Cdf(_Figure):
+    """The distribution of a column of the aligned table, of all repeats together."""
+
+    kind: Literal["cdf"]
+    columns: tuple[str, ...]
+
+
+class Scatter(_Figure):
+    """One column of the aligned table against another, a dot a bin."""
+
+    kind: Literal["scatter"]
+    pairs: tuple[tuple[str, str], ...]
+
+
+Figure = Annotated[Plane | Lines | Series | Cdf | Scatter, Field(discriminator="kind")]
+
+
+class ReportPlan(_Value):
+    """Everything that the report shows beside the table of points."""
+
+    metrics: tuple[str, ...] = (
+        "throughput_bps",
+        "rtt_ms.mean",
+        "rtt_ms.p95",
+        "retransmissions_count",
+    )
+    compare: tuple[Compare, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    reference: tuple[Reference, ...] = ()
+
+
+def report_plan(written: Any, place: str) -> ReportPlan:
+    """The plan in `written`. Raises DduError with a line for each mistake."""
+    try:
+        return ReportPlan.model_validate(written or {})
+    except ValidationError as error:
+        mistakes = [
+            f"{place}: report.{'.'.join(str(part) for part in item['loc'])}: {item['msg']}"
+            for item in error.errors()
+        ]
+        raise DduError(
+            "\n".join(mistakes) + "\nmend the campaign's file and run it again"
+        ) from None

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A campaign's report: tables as CSV, figures as SVG, one page as HTML and as text."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from ddu.campaign.figures import write_figures
+from ddu.campaign.load import Campaign, load_campaign, summaries
+from ddu.campaign.metrics import shown
+from ddu.campaign.plan import report_plan
+from ddu.campaign.tables import comparisons_table, points_table, reference_table, runs_table
+from ddu.errors import DduError
+
+
+def write_report(path: Path, analyze: Callable[[list[Path]], None]) -> Path:
+    """Analyses what `path`'s runs lack and writes report/ there; returns the page.
+
+    Raises DduError when there is nothing to report; report/ is then as it was.
+    """
+    campaign = load_campaign(path)
+    plan = report_plan(campaign.definition.get("report"), f"{path / 'campaign.json'}")
+    if not campaign.results:
+        raise DduError(f"{path}: no run has a result yet; `ccu campaign status` tells why")
+    runs = runs_table(campaign, summaries(campaign, analyze))
+    factors = list(campaign.definition["factors"])
+    tables = {
+        "runs": runs,
+        "points": points_table(runs, factors, plan),
+        "comparisons": comparisons_table(runs, factors, plan),
+        "reference": reference_table(runs, plan),
+    }
+    report = path / "report"
+    report.mkdir(exist_ok=True)
+    figures = write_figures(report / "figures", runs, plan.figures, _aligned_of(path))
+    for name, table in tables.items():
+        table.to_csv(report / f"{name}.csv", index=False)
+    content = _content(campaign, tables, figures, plan.metrics)
+    environment = Environment(
+        loader=PackageLoader("ddu.campaign"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    environment.filters |= {"number": number, "inline": _inline}
+    (report / "report.html").write_text(environment.get_template("page.html.j2").render(content))
+    text = environment.overlay(autoescape=False).get_template("page.md.j2").render(content)
+    (report / "report.md").write_text(text)
+    return report / "report.html"
+
+
+def _content(
+    campaign: Campaign,
+    tables: dict[str, pd.DataFrame],
+    figures: list[tuple[str, Path]],
+    metrics: tuple[str, ...],
+) -> dict[str, Any]:
+    verdicts = tables["runs"]["verdict"].value_counts().to_dict()
+    rows = {name: _records(table) for name, table in tables.items()}
+    without = [row for row in rows["runs"] if row["verdict"] not in ("valid", "degraded")]
+    return {
+        "campaign": campaign.definition,
+        "software": campaign.software,
+        "factors": list(campaign.definition["factors"]),
+        "metrics": {name: shown(name) for name in metrics},
+        "shown": shown,
+        "verdicts": verdicts,
+        "figures": figures,
+        "without": without,
+        **rows,
+    }
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Its rows, with None where there is no value."""
+    return [
+        {str(key): None if pd.isna(value) else value for key, value in row.items()}
+        for row in table.to_dict("records")
+    ]
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """With `digits` significant ones; n/a where there is none."""
+    if value is None or math.isnan(value):
+        return "n/a"
+    if value == 0:
+        return "0"
+    places = max(digits - 1 - math.floor(math.log10(abs(value))), 0)
+    return f"{value:,.{places}f}"
+
+
+def _inline(svg: Path) -> str:
+    return "data:image/svg+xml;base64," + base64.b64encode(svg.read_bytes()).decode()
+
+
+def _aligned_of(path: Path) -> Callable[[str], pd.DataFrame]:
+    @lru_cache(maxsize=64)
+    def read(run: str) -> pd.DataFrame:
+        return pd.read_parquet(path / run / "tables" / "aligned.parquet")
+
+    return read

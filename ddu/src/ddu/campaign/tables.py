@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A campaign's tables: its runs, its points with intervals, comparisons, and the source's numbers.
+
+Metrics are in the units of their names, as in summary.json.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ddu import statistics
+from ddu.campaign.load import Campaign
+from ddu.campaign.metrics import flat
+from ddu.campaign.plan import Compare, Reference, ReportPlan
+
+
+def runs_table(campaign: Campaign, summaries: dict[Path, dict[str, Any]]) -> pd.DataFrame:
+    """One row a cell: its levels, seed, verdict, and every figure of its summary."""
+    rows = []
+    for cell in campaign.cells:
+        numbers = flat(summaries.get(cell.path, {})) if cell.path else {}
+        verdict = summaries.get(cell.path, {}).get("verdict", cell.verdict) if cell.path else ""
+        rows.append(
+            {
+                **cell.levels,
+                "seed": cell.seed,
+                "verdict": verdict or cell.verdict,
+                "reason": cell.reason,
+                "run": str(cell.path.relative_to(campaign.path)) if cell.path else "",
+                **{name: number for name, number in numbers.items() if name not in cell.levels},
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def usable(runs: pd.DataFrame) -> pd.DataFrame:
+    """The rows whose figures are the network's, not the machine's."""
+    return runs[runs["verdict"].isin(("valid", "degraded"))]
+
+
+def points_table(runs: pd.DataFrame, factors: list[str], plan: ReportPlan) -> pd.DataFrame:
+    """One row a point: verdicts, and of each metric the mean and its interval."""
+    rows = []
+    for levels, group in runs.groupby(factors, sort=False):
+        row: dict[str, Any] = dict(zip(factors, levels, strict=True))
+        row["runs"] = len(usable(group))
+        for verdict in ("valid", "degraded"):
+            row[verdict] = int((group["verdict"] == verdict).sum())
+        row["without_result"] = len(group) - row["runs"]
+        for metric in plan.metrics:
+            row |= _columns(metric, _values(usable(group), metric))
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _columns(metric: str, values: list[float]) -> dict[str, Any]:
+    if not values:
+        return {metric: None, f"{metric}.low": None, f"{metric}.high": None}
+    found = statistics.of_repeats(values)
+    return {metric: found.mean, f"{metric}.low": found.low, f"{metric}.high": found.high}
+
+
+def _values(runs: pd.DataFrame, metric: str) -> list[float]:
+    if metric not in runs:
+        return []
+    return [float(value) for value in runs[metric] if not pd.isna(value)]
+
+
+def comparisons_table(runs: pd.DataFrame, factors: list[str], plan: ReportPlan) -> pd.DataFrame:
+    """Each level against its baseline, seed by seed, all else equal; p-values by Holm."""
+    rows = [row for one in plan.compare for row in _compared(usable(runs), factors, one)]
+    table = pd.DataFrame(rows)
+    if not table.empty:
+        tested = table["p"].notna()
+        table["p_holm"] = np.nan
+        table.loc[tested, "p_holm"] = statistics.holm(list(table.loc[tested, "p"]))
+    return table
+
+
+def _compared(runs: pd.DataFrame, factors: list[str], asked: Compare) -> list[dict[str, Any]]:
+    others = [name for name in factors if name != asked.factor]
+    groups = runs.groupby(others, sort=False) if others else [((), runs)]
+    rows = []
+    for levels, group in groups:
+        base = group[group[asked.factor] == asked.baseline].set_index("seed")
+        for label in dict.fromkeys(group[asked.factor]):
+            if label == asked.baseline:
+                continue
+            against = group[group[asked.factor] == label].set_index("seed")
+            for metric in asked.metrics:
+                both = _paired(base, against, metric)
+                if both is None:
+                    continue
+                found = statistics.paired(*both)
+                rows.append(
+                    {
+                        **dict(zip(others, levels, strict=True)),
+                        "compared": f"{label} against {asked.baseline}",
+                        "metric": metric,
+                        "baseline_mean": float(np.mean(both[0])),
+                        "difference": found.difference.mean,
+                        "low": found.difference.low,
+                        "high": found.difference.high,
+                        "pairs": found.difference.count,
+                        "cohen_dz": found.effect,
+                        "p": found.p,
+                    }
+                )
+    return rows
+
+
+def _paired(
+    base: pd.DataFrame, against: pd.DataFrame, metric: str
+) -> tuple[list[float], list[float]] | None:
+    """The metric of the seeds that both have."""
+    if metric not in base or metric not in against:
+        return None
+    both = pd.concat([base[metric], against[metric]], axis=1, join="inner").dropna()
+    if both.empty:
+        return None
+    return list(both.iloc[:, 0].astype(float)), list(both.iloc[:, 1].astype(float))
+
+
+def reference_table(runs: pd.DataFrame, plan: ReportPlan) -> pd.DataFrame:
+    """The source's numbers, ours and the difference."""
+    rows = [_beside(usable(runs), one) for one in plan.reference]
+    return pd.DataFrame(rows)
+
+
+def _beside(runs: pd.DataFrame, theirs: Reference) -> dict[str, Any]:
+    values = _by_seed(runs, theirs.where, theirs.metric)
+    if theirs.relative_to is not None:
+        below = _by_seed(runs, theirs.relative_to, theirs.metric)
+        values = (values / below).dropna()
+    named = ", ".join(f"{factor}={label}" for factor, label in theirs.where.items())
+    if theirs.relative_to:
+        named += " over " + ", ".join(f"{k}={v}" for k, v in theirs.relative_to.items())
+    row: dict[str, Any] = {
+        "what": named,
+        "metric": theirs.metric,
+        "is_ratio": theirs.relative_to is not None,
+        "theirs": theirs.value,
+        "ours": None,
+        "low": None,
+        "high": None,
+        "runs": len(values),
+        "difference_ratio": None,
+        "source": theirs.source,
+    }
+    if len(values):
+        found = statistics.of_repeats(list(values.astype(float)))
+        row |= {"ours": found.mean, "low": found.low, "high": found.high}
+        if theirs.value:
+            row["difference_ratio"] = found.mean / theirs.value - 1
+    return row
+
+
+def _by_seed(runs: pd.DataFrame, where: dict[str, str], metric: str) -> pd.Series[float]:
+    """The metric per seed, averaged over the points that `where` leaves open."""
+    chosen = runs
+    for factor, label in where.items():
+        chosen = chosen[chosen[factor] == label] if factor in chosen else chosen.iloc[0:0]
+    if metric not in chosen or chosen.empty:
+        return pd.Series(dtype=float)
+    means: pd.Series[float] = chosen.groupby("seed")[metric].mean().dropna()
+    return means
