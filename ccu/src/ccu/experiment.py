@@ -53,6 +53,31 @@ class Buffer(_Value):
         return self
 
 
+class Loss(_Value):
+    """Share of packets that the path loses at random, each way on its own."""
+
+    dl: Annotated[float, Field(ge=0, le=1)] = 0.0
+    ul: Annotated[float, Field(ge=0, le=1)] = 0.0
+
+
+class Special(_Value):
+    """Symbols of a special slot before and after the guard."""
+
+    dl_symbols: Annotated[int, Field(ge=0, le=14)] = 6
+    ul_symbols: Annotated[int, Field(ge=0, le=14)] = 4
+
+
+class Tdd(_Value):
+    """Slots in turn: D, S and U (TS 38.213 clause 11.1)."""
+
+    pattern: Annotated[str, Field(pattern=r"^[DSU]{1,80}$")] = "DDDDDDDSUU"
+    special: Special = Special()
+
+
+class TddDuplex(_Value):
+    tdd: Tdd
+
+
 class Experiment(_Value):
     """Everything that determines a run; run.json carries it as it is."""
 
@@ -65,8 +90,16 @@ class Experiment(_Value):
     prb: Annotated[int, Field(ge=1)] = 106
     numerology: Annotated[int, Field(ge=0, le=6)] = 1
     scenario: Annotated[str, Field(min_length=1)] = "rome-moderate"
+    carrier_ghz: Annotated[float, Field(gt=0, le=300)] = 3.6
+    duplex: Literal["fdd"] | TddDuplex = TddDuplex(tdd=Tdd())
+    mcs_table: Literal["64qam", "256qam", "64qam-low-se"] = "64qam"
     rtt_ms: Annotated[float, Field(ge=0, le=10_000)] = 20.0
+    dl_delay_ms: Annotated[float, Field(ge=0)] | None = None
+    """What of the round trip lies on the way to the UE; None: half."""
+    loss: Loss = Loss()
     buffer: Buffer = Buffer(packets=3200)
+    ul_buffer: Buffer | None = None
+    """The uplink's own limit; None: the same as downlink's."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
     mss_bytes: Annotated[int, Field(ge=536, le=65_495)] = 1460
     testbed: str = "emulated"
@@ -89,6 +122,25 @@ class Experiment(_Value):
                     "seconds: mend its start or the duration"
                 )
         return self
+
+    @model_validator(mode="after")
+    def _delay_is_part_of_the_round_trip(self) -> Experiment:
+        if self.dl_delay_ms is not None and self.dl_delay_ms > self.rtt_ms:
+            raise ValueError(
+                f"dl_delay_ms is {self.dl_delay_ms:g} in a round trip of {self.rtt_ms:g} ms; "
+                "lower the one or raise the other"
+            )
+        return self
+
+    def delay_ms(self, way: Way) -> float:
+        """One-way delay of the path beside the radio."""
+        dl_ms = self.rtt_ms / 2 if self.dl_delay_ms is None else self.dl_delay_ms
+        # Rounded to 1 fs, so that 260 - 130.1 is 129.9 and not 129.89999999999998.
+        return dl_ms if way == "dl" else round(self.rtt_ms - dl_ms, 12)
+
+    def buffer_of(self, way: Way) -> Buffer:
+        """The limit of a direction's RLC queue."""
+        return self.ul_buffer if way == "ul" and self.ul_buffer else self.buffer
 
     @property
     def ways(self) -> tuple[Way, ...]:

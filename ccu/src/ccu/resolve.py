@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ccu import units
+from ccu import scenarios, units
 from ccu.errors import Refused
 from ccu.experiment import Experiment
 from ccu.yaml_places import read_mapping
@@ -23,6 +23,12 @@ _WRITTEN: dict[str, tuple[str, Callable[[object], object]]] = {
     "mac_interval": ("mac_interval_ms", units.milliseconds),
     "flows": ("flows", units.flows),
     "traffic": ("traffic", units.traffic),
+    "dl_delay": ("dl_delay_ms", units.milliseconds),
+    "loss": ("loss", units.loss),
+    "ul_buffer": (
+        "ul_buffer",
+        lambda value: value if isinstance(value, dict) else units.buffer(value),
+    ),
     "buffer": ("buffer", lambda value: value if isinstance(value, dict) else units.buffer(value)),
     "cc_params": (
         "cc_params",
@@ -37,6 +43,8 @@ _WRITTEN: dict[str, tuple[str, Callable[[object], object]]] = {
 
 def resolve(flags: Mapping[str, Any], file: Path | None = None) -> Experiment:
     """The experiment that `flags` (None: not given) and the YAML file ask for; flags win.
+
+    What neither says is taken from the scenario where it fixes it, then from the defaults.
 
     Raises Refused with one line for each mistake: where it stands, the rule, the mend.
     """
@@ -60,6 +68,7 @@ def resolve_written(written: Mapping[str, Any], found_at: Mapping[str, str]) -> 
         except (ValueError, TypeError) as error:
             problems.append(f"{places[key]}: {error}")
     _choose_flows(values, places, problems)
+    _complete_from_scenario(values, places)
     return _validated(values, places, problems)
 
 
@@ -100,6 +109,18 @@ def _choose_flows(values: dict[str, Any], places: dict[str, str], problems: list
         places["flows"] = places["cc"]
     elif "flows" not in values and "flows" not in places:
         problems.append("--cc: which congestion control? Give --cc NAME (see `ccu list cc`)")
+
+
+def _complete_from_scenario(values: dict[str, Any], places: dict[str, str]) -> None:
+    """Path and link as the scenario's source had them, where the user says nothing of them."""
+    name = values.get("scenario", Experiment.model_fields["scenario"].default)
+    try:
+        file = scenarios.locate(str(name))
+    except Refused:
+        return  # Told with all else that cannot work, before anything starts.
+    for key, (value, part) in scenarios.settings(file, set(values)).items():
+        values[key] = value
+        places[key] = f"{file}: {part}"
 
 
 def _validated(values: dict[str, Any], places: dict[str, str], problems: list[str]) -> Experiment:

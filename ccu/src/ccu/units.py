@@ -62,6 +62,22 @@ def buffer(text: object) -> dict[str, int]:
     return {kind: int(value)}
 
 
+def loss(text: object) -> object:
+    """A share of packets, `0.01` or `1%`; for each way its own as a mapping of `dl` and `ul`."""
+    if isinstance(text, dict):
+        return {way: _share(value) for way, value in text.items()}
+    return {"dl": _share(text), "ul": _share(text)}
+
+
+def _share(text: object) -> float:
+    number, percent, _ = str(text).strip().partition("%")
+    try:
+        value = float(number)
+    except ValueError:
+        raise ValueError(f"{text!r} is no share of packets; write for example 0.01 or 1%") from None
+    return round(value / 100, 15) if percent else value
+
+
 def flows(text: object) -> list[dict[str, object]]:
     """Congestion controls with start times: `cubic@0,reno@10` or `cubic@0,reno@10s`."""
     items = text if isinstance(text, list) else str(text).split(",")

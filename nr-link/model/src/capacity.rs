@@ -12,13 +12,15 @@
 //!   passes 1504 bytes at once. Packets share one or gather several. The file repeats at its last
 //!   stamp.
 
+mod drawn;
 pub(crate) mod pipe;
 pub mod trace;
 
+use std::path::Path;
 use std::sync::Arc;
 
-use crate::Nanos;
-use crate::scenario::{AtEnd, CapacityTrace, Rate, ScenarioError, TraceFormat};
+use crate::scenario::{AtEnd, CapacityTrace, Rate, Scenario, ScenarioError, TraceFormat};
+use crate::{Direction, Nanos};
 use trace::{Rated, mahimahi, open, seconds_mbps};
 
 /// Work in thousand-millionths of a bit: a rate in bit/s times a time in ns.
@@ -66,17 +68,37 @@ struct Stamp {
 }
 
 impl Supply {
-    /// The capacity that `rate` gives in a scenario that lasts `duration_s`; reads its trace.
+    /// The capacity of one direction that `scenario` gives to the link of `seed`, none if it has
+    /// radio instead; reads its trace.
     ///
     /// # Errors
     /// The first line of the trace that breaks a rule, and the mend.
-    pub fn new(rate: &Rate, duration_s: f64, at_end: AtEnd) -> Result<Self, ScenarioError> {
+    pub fn of(
+        scenario: &Scenario,
+        direction: Direction,
+        seed: u64,
+    ) -> Result<Option<Self>, ScenarioError> {
+        let Some(capacity) = &scenario.capacity else {
+            return Ok(None);
+        };
+        let rate = match direction {
+            Direction::Downlink => &capacity.dl,
+            Direction::Uplink => &capacity.ul,
+        };
+        let duration_s = scenario.duration_s.get();
         let duration = nanos(duration_s);
         let supply = match rate {
             Rate::ConstantMbps(mbps) => Self::rates(&[(0.0, mbps.get())], duration),
             Rate::StepsMbps(steps) => {
                 let steps = steps.points().iter().map(|step| (step.t_s, step.value));
                 Self::rates(&steps.collect::<Vec<_>>(), duration)
+            }
+            Rate::Drawn(drawn) => {
+                let rates =
+                    drawn::rates(drawn, duration_s, seed, direction).map_err(|complaint| {
+                        ScenarioError::new(Path::new(&scenario.name), None, complaint)
+                    })?;
+                Self::rates(&rates, duration)
             }
             Rate::Trace(CapacityTrace { file, format }) => match format {
                 TraceFormat::Mahimahi => Self::opportunities(&mahimahi(open(file)?, file)?),
@@ -85,8 +107,8 @@ impl Supply {
                 }
             },
         };
-        let end = (at_end == AtEnd::Stop).then_some(duration);
-        Ok(Self { end, ..supply })
+        let end = (scenario.at_end == AtEnd::Stop).then_some(duration);
+        Ok(Some(Self { end, ..supply }))
     }
 
     fn rates(rates: &[Rated], period: Nanos) -> Self {

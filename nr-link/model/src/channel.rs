@@ -15,7 +15,7 @@ mod level;
 mod motion;
 mod path_loss;
 mod rsrp;
-mod shadowing;
+pub(crate) mod shadowing;
 mod streams;
 mod tdl;
 mod ticks;

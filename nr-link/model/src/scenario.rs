@@ -7,7 +7,9 @@
 //! names file, line, rule and mend.
 
 mod capacity;
+mod drawn;
 mod error;
+mod link;
 mod mobility;
 mod path;
 mod propagation;
@@ -20,7 +22,9 @@ mod series;
 
 pub(crate) use capacity::MOST_MBPS;
 pub use capacity::{Capacity, CapacityTrace, Rate, TraceFormat};
+pub use drawn::{Drawn, Memory};
 pub use error::ScenarioError;
+pub use link::{LinkDuplex, LinkHint, LinkSpecial, LinkTdd};
 pub use mobility::{GaussMarkov, Mobility, Route, RoutePoint};
 pub use path::{Path, PathDirection, QueueLimit, Queues};
 pub use propagation::{Environment, Gnb, LineOfSight, Tr38901};
@@ -53,6 +57,11 @@ pub struct Scenario {
     /// What happens then.
     #[serde(default)]
     pub at_end: AtEnd,
+    /// Everything random is drawn from this, whatever the run's seed: one of the channels that the
+    /// file describes. Absent: the run's seed.
+    #[serde(default)]
+    #[cfg_attr(test, schemars(range(min = 0)))]
+    pub seed: Option<u64>,
     /// A radio channel, from which the MAC makes capacity. Either this or `capacity`.
     #[serde(default)]
     pub radio: Option<Radio>,
@@ -62,6 +71,9 @@ pub struct Scenario {
     /// Delays, loss and buffers, where the source fixes them.
     #[serde(default)]
     pub path: Option<Path>,
+    /// The carrier that the source had.
+    #[serde(default)]
+    pub link: Option<LinkHint>,
 }
 
 /// The versions of the format that this library reads.

@@ -12,7 +12,7 @@ from typing import Any
 
 from pyroute2 import netns
 
-from ccu import programs
+from ccu import programs, scenarios
 from ccu.errors import RunFailed
 from ccu.experiment import Experiment
 from ccu.supervisor import Process
@@ -34,7 +34,8 @@ _SYSCTLS = {
 
 def check(experiment: Experiment, scenario: Path) -> None:
     """Raises Refused if nr-link would not run with this."""
-    link_config.check(link_config.link_config(experiment, "core", "ue"), scenario)
+    config = link_config.link_config(experiment, "core", "ue")
+    link_config.check(config, scenario, scenarios.seed_of(experiment.scenario))
 
 
 @contextmanager
@@ -118,7 +119,8 @@ def _start_link(site: Site, names: dict[Host, str]) -> Process:
     config = site.raw / "link.yaml"
     resolved = link_config.link_config(site.experiment, names["server"], names["ue"])
     link_config.write_config(resolved, config)
-    link_config.copy_scenario(site.scenario, site.raw)
+    seed = scenarios.seed_of(site.experiment.scenario)
+    link_config.copy_scenario(site.scenario, site.raw, seed)
     command = [programs.require("nr-link"), "run", "--config", str(config)]
     link = site.supervisor.start("nr-link", command, stage="link")
     site.supervisor.wait_ready_event(link)

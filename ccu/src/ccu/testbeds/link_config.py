@@ -14,13 +14,16 @@ import yaml
 
 from ccu import programs
 from ccu.errors import Refused
-from ccu.experiment import Experiment
+from ccu.experiment import Experiment, Way
 
+_WAYS: tuple[Way, ...] = ("dl", "ul")
 CORE_DEVICE, UE_DEVICE = "n6", "ue1"
 
 # The user did not write link.yaml: where nr-link names a place in it, we name what set it.
 _OPTION = {
     "radio.prb": "--prb",
+    "radio.carrier_ghz": "carrier_ghz",
+    "radio.duplex": "duplex",
     "radio.numerology": "--numerology",
     "mtu_bytes": "--mss (MTU minus 40)",
     "path": "--rtt",
@@ -33,27 +36,32 @@ _WRITTEN_AS = re.compile(rf"link\.yaml:\d+: ({'|'.join(map(re.escape, _OPTION))}
 
 def link_config(experiment: Experiment, core_netns: str, ue_netns: str) -> dict[str, Any]:
     """What nr-link runs with. Paths are relative to the file's folder."""
-    queue = experiment.buffer.model_dump(exclude_none=True)
-    # The round trip is split evenly; what the radio adds comes on top of it.
-    path = {"delay_ms": experiment.rtt_ms / 2, "loss_ratio": 0.0}
+    queue: dict[Way, Any] = {}
+    path: dict[Way, Any] = {}
+    for way in _WAYS:
+        queue[way] = experiment.buffer_of(way).model_dump(exclude_none=True)
+        # What the radio adds comes on top of it.
+        path[way] = {
+            "delay_ms": experiment.delay_ms(way),
+            "loss_ratio": getattr(experiment.loss, way),
+        }
+    duplex = experiment.duplex
     return {
         "schema": "nr-link/1",
         "seed": experiment.seed,
         "mtu_bytes": experiment.mtu_bytes,
         "radio": {
-            "carrier_ghz": 3.6,
+            "carrier_ghz": experiment.carrier_ghz,
             "numerology": experiment.numerology,
             "prb": experiment.prb,
-            "duplex": {
-                "tdd": {"pattern": "DDDDDDDSUU", "special": {"dl_symbols": 6, "ul_symbols": 4}}
-            },
+            "duplex": duplex if duplex == "fdd" else duplex.model_dump(),
             "layers": {"dl": 1, "ul": 1},
-            "mcs_table": "64qam",
+            "mcs_table": experiment.mcs_table,
             "link_adaptation": {"olla": {"bler_target": 0.1}},
         },
         "scenario": "scenario.yaml",
-        "path": {"dl": dict(path), "ul": dict(path)},
-        "queue": {"dl": dict(queue), "ul": dict(queue)},
+        "path": path,
+        "queue": queue,
         "samples": {"interval_ms": experiment.mac_interval_ms},
         "devices": {
             "core": {"name": CORE_DEVICE, "netns": core_netns},
@@ -67,9 +75,16 @@ def write_config(config: dict[str, Any], file: Path) -> None:
     file.write_text(yaml.safe_dump(config, sort_keys=False))
 
 
-def copy_scenario(scenario: Path, folder: Path) -> None:
-    """Copies the scenario, as scenario.yaml, with the traces that it plays."""
-    shutil.copyfile(scenario, folder / "scenario.yaml")
+def copy_scenario(scenario: Path, folder: Path, seed: int | None = None) -> None:
+    """Copies the scenario, as scenario.yaml, with the traces that it plays.
+
+    `seed`: which of the channels that it describes; None: that of the run's seed.
+    """
+    copied = folder / "scenario.yaml"
+    shutil.copyfile(scenario, copied)
+    if seed is not None:
+        with copied.open("a") as file:
+            file.write(f"\nseed: {seed}\n")
     for trace in _traces(scenario):
         if (scenario.parent / trace).is_file():
             target = folder / trace
@@ -98,12 +113,12 @@ def _traces(scenario: Path) -> list[Path]:
     return [path for path in found if not path.is_absolute() and ".." not in path.parts]
 
 
-def check(config: dict[str, Any], scenario: Path) -> None:
+def check(config: dict[str, Any], scenario: Path, seed: int | None = None) -> None:
     """Asks nr-link whether it can run with this. Raises Refused with its answer."""
     with tempfile.TemporaryDirectory(prefix="ccu-") as folder:
         file = Path(folder, "link.yaml")
         write_config(config, file)
-        copy_scenario(scenario, Path(folder))
+        copy_scenario(scenario, Path(folder), seed)
         said = subprocess.run(
             [programs.require("nr-link"), "check", "--config", str(file)],
             capture_output=True,

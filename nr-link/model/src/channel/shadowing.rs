@@ -15,7 +15,7 @@ const MOST_DECORRELATIONS: f64 = 32_768.0;
 
 /// Zero mean, unit variance, correlation e^(−Δ/d) (Gudmundson 1991), period `lap_m`.
 #[derive(Debug, Clone)]
-pub(super) struct Correlated {
+pub(crate) struct Correlated {
     values: Vec<f64>,
     lap_m: f64,
 }

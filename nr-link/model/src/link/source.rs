@@ -6,7 +6,8 @@ use std::error::Error;
 use crate::capacity::Supply;
 use crate::channel::Channel;
 use crate::config::{PerDirection, ResolvedConfig};
-use crate::scenario::{Capacity, Scenario};
+use crate::packet::Direction;
+use crate::scenario::{Rate, Scenario};
 
 /// What a scenario gives to each UE, the first one first.
 #[derive(Debug, Clone)]
@@ -48,8 +49,8 @@ impl Source {
         Self::of_each(&vec![scenario.clone(); config.ues.len()], config)
     }
 
-    /// What each UE's scenario gives to it: channels drawn from seeds that count up from the
-    /// configuration's, or capacity.
+    /// What each UE's scenario gives to it: a channel or capacity, drawn from seeds that count up
+    /// from the scenario's, or else from the configuration's.
     ///
     /// # Errors
     /// Some give radio and others capacity; the configuration lacks the carrier that a radio
@@ -57,7 +58,7 @@ impl Source {
     pub fn of_each(scenarios: &[Scenario], config: &ResolvedConfig) -> Result<Self, Failure> {
         let given: Vec<_> = scenarios
             .iter()
-            .filter_map(|scenario| Some((scenario, scenario.capacity.as_ref()?)))
+            .filter(|scenario| scenario.capacity.is_some())
             .collect();
         if given.is_empty() {
             return channels(scenarios, config).map(Self::Radio);
@@ -68,14 +69,14 @@ impl Source {
             );
         }
         let mut all: Vec<PerDirection<Supply>> = Vec::with_capacity(given.len());
-        for (index, (scenario, capacity)) in given.iter().enumerate() {
+        for (index, scenario) in given.iter().enumerate() {
             // Clones share what was read from a trace.
             let same = given[..index]
                 .iter()
-                .position(|(before, _)| before == scenario);
+                .position(|before| before == scenario && !draws(scenario));
             all.push(match same {
                 Some(same) => all[same].clone(),
-                None => supplies(scenario, capacity)?,
+                None => supplies(scenario, seed(scenario, config, index))?,
             });
         }
         Ok(Self::Capacity(all))
@@ -107,19 +108,34 @@ fn names(config: &ResolvedConfig) -> String {
     names.join(", ")
 }
 
-fn supplies(scenario: &Scenario, capacity: &Capacity) -> Result<PerDirection<Supply>, Failure> {
-    let supply = |rate| Supply::new(rate, scenario.duration_s.get(), scenario.at_end);
+fn supplies(scenario: &Scenario, seed: u64) -> Result<PerDirection<Supply>, Failure> {
+    let supply = |direction| -> Result<Supply, Failure> {
+        let supply = Supply::of(scenario, direction, seed)?;
+        supply.ok_or_else(|| "the scenario gives no capacity; take one that does".into())
+    };
     Ok(PerDirection {
-        dl: supply(&capacity.dl)?,
-        ul: supply(&capacity.ul)?,
+        dl: supply(Direction::Downlink)?,
+        ul: supply(Direction::Uplink)?,
     })
+}
+
+/// Whether another seed would give another capacity.
+fn draws(scenario: &Scenario) -> bool {
+    let capacity = scenario.capacity.iter();
+    let mut rates = capacity.flat_map(|both| [&both.dl, &both.ul]);
+    rates.any(|rate| matches!(rate, Rate::Drawn(_)))
 }
 
 fn channels(scenarios: &[Scenario], config: &ResolvedConfig) -> Result<Vec<Channel>, Failure> {
     let grid = config.radio()?.grid();
-    let channels = scenarios.iter().zip(0..).map(|(scenario, ue)| {
-        let seed = config.seed.wrapping_add(ue);
-        Channel::new(scenario, &grid, seed)
-    });
+    let channels = scenarios
+        .iter()
+        .enumerate()
+        .map(|(ue, scenario)| Channel::new(scenario, &grid, seed(scenario, config, ue)));
     Ok(channels.collect::<Result<_, _>>()?)
+}
+
+/// What a UE's channel or capacity is drawn from.
+fn seed(scenario: &Scenario, config: &ResolvedConfig, ue: usize) -> u64 {
+    scenario.seed.unwrap_or(config.seed).wrapping_add(ue as u64)
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::{NonNegative, Series};
+use super::{Drawn, NonNegative, Series};
 
 /// More than any interface has.
 pub(crate) const MOST_MBPS: f64 = 1e6;
@@ -30,6 +30,8 @@ pub enum Rate {
     ConstantMbps(NonNegative),
     /// Mbit/s that hold from each stamp to the next; the first stamp is 0.
     StepsMbps(Series),
+    /// Rates drawn from the seed, as statistics of measured links say.
+    Drawn(Drawn),
     /// Delivery opportunities or rates in a file.
     Trace(CapacityTrace),
 }

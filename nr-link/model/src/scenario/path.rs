@@ -6,10 +6,14 @@ use serde::Deserialize;
 use super::{NonNegative, Ratio};
 
 /// Delays, loss and buffers.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Path {
+    /// Largest IP packet, bytes; 40 more than the largest TCP segment.
+    #[serde(default)]
+    #[cfg_attr(test, schemars(range(min = 576, max = 15_000)))]
+    pub mtu_bytes: Option<u32>,
     /// From the server to the gNB.
     #[serde(default)]
     pub dl: Option<PathDirection>,

@@ -151,6 +151,7 @@ impl Capacity {
             let sound = match rate {
                 Rate::ConstantMbps(mbps) => possible(mbps.get(), 0.0),
                 Rate::StepsMbps(steps) => rates(steps).and_then(|()| within(steps, duration_s)),
+                Rate::Drawn(drawn) => drawn.check(duration_s),
                 Rate::Trace(_) => Ok(()),
             };
             sound.map_err(|complaint| (key, complaint))?;

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The project's radio scenarios, and the user's. What they mean is nr-link's business."""
+"""Where the scenarios are, and how they are called."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import yaml
@@ -11,6 +12,9 @@ from ccu.errors import Refused
 from ccu.programs import REPOSITORY
 
 LIBRARY = REPOSITORY / "rf-scenarios"
+
+# mmwave-walking-07 is the channel that mmwave-walking draws from seed 7.
+_NUMBERED = re.compile(r"(?P<name>.+)-(?P<seed>\d{2,9})")
 
 
 def library() -> dict[str, str]:
@@ -33,5 +37,16 @@ def locate(name: str) -> Path:
         return file.resolve()
     if looks_like_path:
         raise Refused(f"--scenario: {name}: no such file")
+    numbered = _NUMBERED.fullmatch(name)
+    if numbered and (LIBRARY / f"{numbered['name']}.yaml").is_file():
+        return LIBRARY / f"{numbered['name']}.yaml"
     names = ", ".join(library())
     raise Refused(f"--scenario: no scenario {name!r}; there are {names}, or give a file's path")
+
+
+def seed_of(name: str) -> int | None:
+    """The seed in a name such as mmwave-walking-07; None where a file has that name."""
+    if "/" in name or (LIBRARY / f"{name}.yaml").is_file():
+        return None
+    numbered = _NUMBERED.fullmatch(name)
+    return int(numbered["seed"]) if numbered else None

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a scenario's source fixes beside the channel: the path and the link (docs/scenarios.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ccu.experiment import HEADERS_BYTES
+
+Settings = dict[str, tuple[Any, str]]
+"""Fields of an Experiment, each with the part of the scenario that says it."""
+
+# Keys of `link` that an experiment has by the same name.
+_LINK = ("carrier_ghz", "numerology", "prb", "duplex", "mcs_table")
+
+
+def settings(file: Path, taken: set[str]) -> Settings:
+    """What the scenario in `file` fixes, without the fields in `taken`, which the user gave.
+
+    Parts that are not as they should be are left to nr-link, which names their lines.
+    """
+    try:
+        content = yaml.load(file.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (OSError, yaml.YAMLError, ValueError, RecursionError):
+        return {}
+    found: Settings = {}
+    if isinstance(content, dict):
+        if isinstance(path := content.get("path"), dict):
+            found |= {key: (value, "path") for key, value in _of_path(path, taken).items()}
+        if isinstance(link := content.get("link"), dict):
+            found |= {key: (link[key], "link") for key in _LINK if key in link}
+    return {key: value for key, value in found.items() if key not in taken}
+
+
+def _of_path(path: dict[str, Any], taken: set[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if isinstance(mtu_bytes := path.get("mtu_bytes"), int):
+        found["mss_bytes"] = mtu_bytes - HEADERS_BYTES
+    ways = {way: path[way] for way in ("dl", "ul") if isinstance(path.get(way), dict)}
+    delays = {way: _number(part.get("delay_ms")) for way, part in ways.items()}
+    if delays and "rtt_ms" not in taken:
+        found["rtt_ms"] = round(sum(delays.values()), 9)
+        if delays.get("dl") != delays.get("ul"):
+            found["dl_delay_ms"] = delays.get("dl", 0.0)
+    losses = {way: _number(part.get("loss_ratio")) for way, part in ways.items()}
+    if any(losses.values()):
+        found["loss"] = losses
+    queues = path.get("queue")
+    if isinstance(queues, dict) and "buffer" not in taken:
+        if "dl" in queues:
+            found["buffer"] = queues["dl"]
+        if queues.get("ul") != queues.get("dl") and "ul" in queues:
+            found["ul_buffer"] = queues["ul"]
+    return found
+
+
+def _number(value: object) -> float:
+    # PyYAML takes 1e-5, which nr-link reads as a number, for a string (YAML 1.1 wants 1.0e-5).
+    try:
+        return float(str(value))
+    except ValueError:
+        return 0.0

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a scenario fixes of the path and the link, and who has the last word on it."""
+
+from pathlib import Path
+
+import pytest
+
+from ccu import scenarios
+from ccu.errors import Refused
+from ccu.experiment import Buffer
+from ccu.resolve import resolve
+from ccu.testbeds.link_config import copy_scenario, link_config
+
+HEAD = "schema: rf-scenario/1\nname: x\nsummary: x\nsources: [x]\nlicense: CC0-1.0\nduration_s: 9\n"
+CAPACITY = "capacity: {dl: {constant_mbps: 9}, ul: {constant_mbps: 9}}\n"
+
+
+@pytest.fixture
+def uneven(tmp_path: Path) -> Path:
+    file = tmp_path / "uneven.yaml"
+    file.write_text(
+        f"{HEAD}{CAPACITY}path:\n  mtu_bytes: 9000\n  dl: {{delay_ms: 130.1, loss_ratio: 0.01}}\n"
+        "  ul: {delay_ms: 129.9}\n  queue: {dl: {bytes: 250000}, ul: {packets: 80}}\n"
+    )
+    return file
+
+
+def test_the_scenario_is_taken_where_the_user_says_nothing(uneven: Path) -> None:
+    found = resolve({"cc": "cubic", "scenario": str(uneven)})
+    assert (found.rtt_ms, found.mss_bytes) == (260.0, 8960)
+    config = link_config(found, "core", "ue")
+    assert config["path"] == {
+        "dl": {"delay_ms": 130.1, "loss_ratio": 0.01},
+        "ul": {"delay_ms": 129.9, "loss_ratio": 0.0},
+    }
+    assert config["queue"] == {"dl": {"bytes": 250000}, "ul": {"packets": 80}}
+    assert config["mtu_bytes"] == 9000
+
+
+def test_flags_win_over_the_file_and_the_file_over_the_scenario(
+    uneven: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "e.yaml"
+    file.write_text(f"cc: cubic\nscenario: {uneven}\nrtt: 40ms\nbuffer: 100pkt\nloss: 2%\n")
+    found = resolve({"buffer": "7pkt"}, file)
+    assert (found.rtt_ms, found.dl_delay_ms) == (40.0, None)
+    assert (found.buffer, found.ul_buffer) == (Buffer(packets=7), None)
+    assert (found.loss.dl, found.loss.ul) == (0.02, 0.02)
+    assert found.mss_bytes == 8960  # nobody but the scenario says
+
+
+def test_a_street_of_mm_wave_brings_its_carrier() -> None:
+    radio = link_config(resolve({"cc": "cubic", "scenario": "urban-mmwave"}), "core", "ue")["radio"]
+    assert (radio["carrier_ghz"], radio["numerology"], radio["prb"]) == (28, 3, 264)
+    assert radio["duplex"]["tdd"]["pattern"] == "DDDSU"
+    narrower = resolve({"cc": "cubic", "scenario": "urban-mmwave", "prb": 66})
+    assert (narrower.prb, narrower.carrier_ghz) == (66, 28)
+
+
+def test_what_a_scenario_fixes_wrongly_is_told_with_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    file.write_text(f"{HEAD}{CAPACITY}path: {{dl: {{delay_ms: 1e6}}, ul: {{delay_ms: 1}}}}\n")
+    with pytest.raises(Refused, match=rf"{file}: path: .*10000"):
+        resolve({"cc": "cubic", "scenario": str(file)})
+
+
+def test_a_numbered_name_is_one_link_of_a_file_that_draws(tmp_path: Path) -> None:
+    assert scenarios.locate("mmwave-walking-07") == scenarios.LIBRARY / "mmwave-walking.yaml"
+    assert scenarios.seed_of("mmwave-walking-07") == 7
+    assert scenarios.seed_of("mmwave-walking") is None
+    assert scenarios.seed_of("wan-1") is None
+    copy_scenario(scenarios.locate("mmwave-walking-07"), tmp_path, 7)
+    assert (tmp_path / "scenario.yaml").read_text().endswith("\nseed: 7\n")
+    with pytest.raises(Refused, match="no scenario 'nowhere-07'"):
+        scenarios.locate("nowhere-07")

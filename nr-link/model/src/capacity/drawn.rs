@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Rates drawn from a scenario's quantiles and memory: see [`Drawn`].
+
+use libm::erfc;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+
+use super::trace::Rated;
+use crate::Direction;
+use crate::channel::shadowing::Correlated;
+use crate::scenario::Drawn;
+
+/// Apart from the streams of `random` and of the channel, which count up from 0.
+const FIRST_STREAM: u64 = 1 << 40;
+
+/// One lap of the link that `seed` draws. Periodic: what it remembers at the end it knew at the
+/// beginning.
+pub(super) fn rates(
+    drawn: &Drawn,
+    duration_s: f64,
+    seed: u64,
+    direction: Direction,
+) -> Result<Vec<Rated>, String> {
+    let step_s = drawn.step_s.get();
+    let count = (duration_s / step_s).ceil().max(1.0) as usize;
+    let stream = |number: u64| {
+        let mut stream = ChaCha8Rng::seed_from_u64(seed);
+        stream.set_stream(FIRST_STREAM | (number << 1) | direction as u64);
+        stream
+    };
+    let between = drawn.between_links_ratio.map_or(0.0, |ratio| ratio.get());
+    let mut fresh = stream(0);
+    let link: f64 = StandardNormal.sample(&mut fresh);
+    let remembered: f64 = drawn.memory.iter().map(|memory| memory.share.get()).sum();
+    let processes = (1..)
+        .zip(&drawn.memory)
+        .map(|(number, memory)| {
+            let process = Correlated::new(memory.time_s.get(), duration_s, stream(number))
+                .map_err(|_| {
+                    format!(
+                        "a memory of {} s is too short for {duration_s} s; leave it out, so that it is noise",
+                        memory.time_s.get()
+                    )
+                })?;
+            Ok(((memory.share.get() * (1.0 - between)).sqrt(), process))
+        })
+        .collect::<Result<Vec<_>, String>>()?;
+    let noise_scale = ((1.0 - remembered).max(0.0) * (1.0 - between)).sqrt();
+    let rate = |step: usize| {
+        let t_s = step as f64 * step_s;
+        let noise: f64 = StandardNormal.sample(&mut fresh);
+        let remembered: f64 = processes
+            .iter()
+            .map(|(scale, process)| scale * process.at(t_s))
+            .sum();
+        let z = between.sqrt() * link + remembered + noise_scale * noise;
+        (t_s, quantile(&drawn.quantiles_mbps, below(z)))
+    };
+    Ok((0..count).map(rate).collect())
+}
+
+/// Φ(z): the share of a standard normal that is below.
+fn below(z: f64) -> f64 {
+    0.5 * erfc(-z / std::f64::consts::SQRT_2)
+}
+
+/// The rate that a share of the time is not reached.
+fn quantile(quantiles: &[[f64; 2]], share: f64) -> f64 {
+    let past = quantiles.partition_point(|[known, _]| *known <= share);
+    match (past.checked_sub(1), quantiles.get(past)) {
+        (Some(before), Some([next_share, next])) => {
+            let [known_share, known] = quantiles[before];
+            known + (share - known_share) / (next_share - known_share) * (next - known)
+        }
+        (Some(before), None) => quantiles[before][1],
+        (None, _) => quantiles.first().map_or(0.0, |[_, mbps]| *mbps),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Scenario;
+    use std::path::Path;
+
+    fn drawn(extra: &str) -> Drawn {
+        let text = format!(
+            "{{schema: rf-scenario/1, name: x, summary: x, sources: [x], license: CC0-1.0, duration_s: 20000, \
+             capacity: {{dl: {{drawn: {{step_s: 1, quantiles_mbps: [[0, 0], [0.1, 0], [0.5, 100], [1, 1000]]{extra}}}}}, \
+             ul: {{constant_mbps: 1}}}}}}"
+        );
+        let scenario = Scenario::parse(&text, Path::new("x.yaml")).unwrap();
+        match scenario.capacity.unwrap().dl {
+            crate::scenario::Rate::Drawn(drawn) => drawn,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn of(drawn: &Drawn, seed: u64) -> Vec<f64> {
+        let rates = rates(drawn, 20_000.0, seed, Direction::Downlink).unwrap();
+        rates.into_iter().map(|(_, mbps)| mbps).collect()
+    }
+
+    #[test]
+    fn shares_of_time_are_the_quantiles() {
+        let drawn = drawn(", memory: [{share: 0.6, time_s: 3}]");
+        let rates = of(&drawn, 1);
+        let share = |mbps: f64| {
+            rates.iter().filter(|rate| **rate <= mbps).count() as f64 / rates.len() as f64
+        };
+        for (mbps, expected) in [(0.0, 0.1), (50.0, 0.3), (100.0, 0.5), (550.0, 0.75)] {
+            let found = share(mbps);
+            assert!(
+                (found - expected).abs() < 0.02,
+                "{mbps}: {found}, not {expected}"
+            );
+        }
+    }
+
+    /// A linear quantile function leaves the copula's correlation: (6/π)·asin(r/2) for uniforms.
+    #[test]
+    fn a_link_remembers_as_told() {
+        let mut drawn = drawn(", memory: [{share: 0.5, time_s: 10}]");
+        drawn.quantiles_mbps = vec![[0.0, 0.0], [1.0, 1.0]];
+        let rates = of(&drawn, 3);
+        for lag in [1usize, 5, 10] {
+            let r = 0.5 * (-(lag as f64) / 10.0).exp();
+            let expected = 6.0 / std::f64::consts::PI * (r / 2.0).asin();
+            let pairs = rates.iter().zip(&rates[lag..]);
+            let covariance: f64 =
+                pairs.map(|(a, b)| (a - 0.5) * (b - 0.5)).sum::<f64>() / (rates.len() - lag) as f64;
+            let found = covariance * 12.0;
+            assert!(
+                (found - expected).abs() < 0.03,
+                "lag {lag}: {found}, not {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn links_differ_by_seed_and_by_direction_and_a_seed_is_one_link() {
+        let drawn = drawn(", between_links_ratio: 0.9");
+        assert_eq!(of(&drawn, 7), of(&drawn, 7));
+        let mean = |seed| of(&drawn, seed).iter().sum::<f64>() / 20_000.0;
+        let means: Vec<f64> = (0..40).map(mean).collect();
+        let (low, high) = means
+            .iter()
+            .fold((f64::MAX, 0f64), |(l, h), m| (l.min(*m), h.max(*m)));
+        assert!(low < 60.0 && high > 500.0, "{low} to {high}");
+        assert_ne!(
+            rates(&drawn, 20.0, 7, Direction::Downlink),
+            rates(&drawn, 20.0, 7, Direction::Uplink)
+        );
+    }
+}

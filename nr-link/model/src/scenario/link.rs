@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The carrier that a source had. `ccu` takes it unless a flag or an experiment file says otherwise;
+//! the channel itself does not look at it.
+
+use serde::Deserialize;
+
+use super::Positive;
+use crate::radio::McsTable;
+
+/// How the source's link was set. What is absent is the testbed's default.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct LinkHint {
+    /// Centre frequency, GHz.
+    #[serde(default)]
+    pub carrier_ghz: Option<Positive>,
+    /// µ of TS 38.211: subcarriers 15·2^µ kHz apart.
+    #[serde(default)]
+    #[cfg_attr(test, schemars(range(min = 0, max = 6)))]
+    pub numerology: Option<u8>,
+    /// Carrier width, PRBs.
+    #[serde(default)]
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    pub prb: Option<u16>,
+    /// FDD, or a TDD pattern.
+    #[serde(default)]
+    pub duplex: Option<LinkDuplex>,
+    /// MCS table of TS 38.214 clause 5.1.3.1.
+    #[serde(default)]
+    #[cfg_attr(test, schemars(with = "Option<McsTableName>"))]
+    pub mcs_table: Option<McsTable>,
+}
+
+/// FDD, or a TDD pattern; as in the link's configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum LinkDuplex {
+    /// A carrier each way.
+    Fdd,
+    /// Slots in turn.
+    Tdd(LinkTdd),
+}
+
+/// A TDD pattern.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct LinkTdd {
+    /// Slots in order: D, S, U.
+    pub pattern: String,
+    /// Symbols of the special slot.
+    #[serde(default)]
+    pub special: Option<LinkSpecial>,
+}
+
+/// How the special slot is split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct LinkSpecial {
+    /// Downlink symbols.
+    pub dl_symbols: u8,
+    /// Uplink symbols.
+    pub ul_symbols: u8,
+}
+
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+enum McsTableName {
+    #[serde(rename = "64qam")]
+    Qam64,
+    #[serde(rename = "256qam")]
+    Qam256,
+    #[serde(rename = "64qam-low-se")]
+    Qam64LowSe,
+}

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fits a `drawn` capacity (docs/scenarios.md) to measured links, and prints it as YAML.
+
+Each file is one link: lines of `second Mbit/s`, one second apart. Only statistics leave this
+program: quantiles of all links together, the share of variance between links, and what is
+remembered from second to second, both of the rates' normal scores.
+
+Run: `.venv/bin/python rf-scenarios/fit_links.py ../shared/data/traces/lumos5g/*_walking`.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import least_squares
+from scipy.stats import norm
+
+SHARES = [0, 0.01, 0.02, 0.05, *(n / 20 for n in range(2, 20)), 0.98, 0.99, 1]
+LAGS_S = np.array([1, 2, 3, 4, 5, 7, 10, 14, 20, 28, 40, 56, 80])
+TIE_MBPS = 1e-6  # Equal rates get ranks in random order, or plateaus would tie the scores.
+
+
+def normal_scores(links: list[np.ndarray]) -> list[np.ndarray]:
+    """Each link's rates as quantiles of a standard normal, by their rank among all links' rates."""
+    rates = np.concatenate(links)
+    rates = rates + np.random.default_rng(1).uniform(0, TIE_MBPS, len(rates))
+    ranks = rates.argsort().argsort() + 0.5
+    scores = norm.ppf(ranks / len(rates))
+    return np.split(scores, np.cumsum([len(link) for link in links])[:-1])
+
+
+def autocorrelation(scores: list[np.ndarray]) -> np.ndarray:
+    """About the mean of all links, so that what links keep for ever is in it; one for each lag."""
+    pairs = [[(s[:-lag], s[lag:]) for s in scores if len(s) > lag] for lag in LAGS_S]
+    return np.array([sum(a @ b for a, b in of) / sum(len(a) for a, _ in of) for of in pairs])
+
+
+def fit_memory(correlation: np.ndarray) -> tuple[float, list[tuple[float, float]]]:
+    """Share between links, and two (share, seconds) within a link."""
+
+    def model(guess: np.ndarray) -> np.ndarray:
+        between, first, fast_s, slow_s = guess
+        within = first * np.exp(-LAGS_S / fast_s) + (1 - first) * np.exp(-LAGS_S / slow_s)
+        return between + (1 - between) * within
+
+    found = least_squares(
+        lambda guess: (model(guess) - correlation) / np.sqrt(LAGS_S + 3.0),  # long lags vary more
+        [0.1, 0.3, 3, 20],
+        bounds=([0, 0, 0.5, 5], [0.6, 1, 8, 80]),
+    ).x
+    between, first, fast_s, slow_s = (float(value) for value in found)
+    return between, [(first, fast_s), (1 - first, slow_s)]
+
+
+def main() -> None:
+    links = [np.loadtxt(file)[:, 1] for file in sorted(map(Path, sys.argv[1:]))]
+    if not links:
+        sys.exit("fit_links: no files; give one file a link, of `second Mbit/s` lines")
+    rates = np.concatenate(links)
+    between, memory = fit_memory(autocorrelation(normal_scores(links)))
+    print(f"# {len(links)} links, {len(rates)} s")
+    print("drawn:\n  step_s: 1\n  quantiles_mbps:")
+    for share, rate in zip(SHARES, np.quantile(rates, SHARES), strict=True):
+        print(f"    - [{share:g}, {rate:.4g}]")
+    print(f"  between_links_ratio: {between:.2f}\n  memory:")
+    first = round(memory[0][0], 2)
+    for share, time_s in zip((first, 1 - first), (memory[0][1], memory[1][1]), strict=True):
+        print(f"    - {{share: {share:.2f}, time_s: {time_s:.3g}}}")
+
+
+if __name__ == "__main__":
+    main()
