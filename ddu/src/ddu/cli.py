@@ -15,11 +15,15 @@ from rich.console import Console
 from ddu.campaign.cli import app as campaign_app
 from ddu.errors import DduError
 from ddu.run.find import newest_run
+from ddu.store import commands as store_commands
 
 app = typer.Typer(help="From raw captures to tables, figures and a report.", no_args_is_help=True)
 app.add_typer(campaign_app, name="campaign")
 out = Console(soft_wrap=True, highlight=False)
 err = Console(stderr=True, soft_wrap=True, highlight=False)
+
+
+store_commands.register(app)
 
 
 class ReaderName(str, Enum):

@@ -28,3 +28,7 @@ class UnreadableInput(DduError):  # noqa: N818
     def __init__(self, file: Path, problem: str, mend: str = "") -> None:
         self.file = file
         super().__init__(f"{file}: {problem}" + (f"; {mend}" if mend else ""))
+
+
+class StoreError(DduError):
+    """The store is away, refuses us, or holds something else."""

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The whole store in a file, and back."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import IO
+
+from ddu.errors import StoreError
+from ddu.store import docker, private
+from ddu.store.connect import connected
+from ddu.store.place import DATABASE, OWNER, Place
+from ddu.store.roles import provide_reader
+from ddu.store.schema import migrate, version_of
+
+
+def backup(place: Place, file: Path) -> int:
+    """Writes the store to `file`, whole or not at all, as it is at one instant; returns bytes."""
+    part = file.with_name(file.name + ".part")
+    with connected(place.url()):
+        pass  # Says in our words when the store is away.
+    try:
+        with part.open("wb") as stream:
+            _run(place, "pg_dump", ["--format=custom", "--schema=testbed"], stdout=stream)
+            stream.flush()
+            os.fsync(stream.fileno())
+        part.replace(file)
+    except OSError as error:
+        raise StoreError(f"{file}: cannot be written ({error.strerror})") from None
+    finally:
+        part.unlink(missing_ok=True)
+    return file.stat().st_size
+
+
+def restore(place: Place, file: Path, replace: bool) -> None:
+    """Puts what `backup` wrote in the store's place, in one transaction.
+
+    Raises StoreError when the store holds runs (unless `replace`) and when `file` is no backup;
+    the store is then as it was.
+    """
+    with connected(place.url()) as connection:
+        if version_of(connection):
+            row = connection.execute("SELECT count(*) FROM testbed.run").fetchone()
+            runs = int(row[0]) if row else 0
+            if runs and not replace:
+                raise StoreError(
+                    f"the store holds {runs} runs, which {file} would replace; --replace does so"
+                )
+    try:
+        with file.open("rb") as stream:
+            if os.pread(stream.fileno(), 5, 0) != b"PGDMP":
+                raise StoreError(f"{file}: not a backup of a store (`ddu store backup` writes one)")
+            _run(
+                place, "pg_restore",
+                ["--single-transaction", "--clean", "--if-exists", "--no-owner", "--no-acl",
+                 "--exit-on-error", f"--dbname={DATABASE}"], stdin=stream,
+            )  # fmt: skip
+    except OSError as error:
+        raise StoreError(f"{file}: {error.strerror}") from None
+    with connected(place.url()) as connection:
+        migrate(connection)
+        provide_reader(connection, place.password("reader"))
+
+
+def _run(
+    place: Place,
+    program: str,
+    arguments: list[str],
+    stdin: IO[bytes] | int = subprocess.DEVNULL,
+    stdout: IO[bytes] | int = subprocess.DEVNULL,
+) -> None:
+    """One of PostgreSQL's programs: beside the server, so that their versions agree."""
+    address = place.address()
+    reach = [f"--username={OWNER}", *([] if "--dbname" in str(arguments) else [DATABASE])]
+    environment = dict(os.environ)
+    if address.kind == "docker":
+        command = docker.inside(place, address, program, *arguments, *reach)
+        environment = docker.environment(place, address)
+    else:
+        where = [f"--host={address.host}", f"--port={address.port}", "--no-password"]
+        command = [str(private.program(program)), *arguments, *where, *reach]
+        environment["PGPASSWORD"] = place.password("owner")
+    ran = subprocess.run(
+        command, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, env=environment, check=False
+    )
+    if ran.returncode != 0:
+        lines = [line for line in ran.stderr.decode(errors="replace").splitlines() if line.strip()]
+        why = next((line for line in lines if "error:" in line), lines[0] if lines else "failed")
+        raise StoreError(f"{program}: {why.partition('error: ')[2] or why}")

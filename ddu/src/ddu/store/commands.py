@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ddu publish`, `ddu unpublish` and `ddu store …`."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from ddu.errors import DduError
+from ddu.run.find import newest_run
+from ddu.store.place import READER, Address, Place, default_directory, locate
+
+out = Console(soft_wrap=True, highlight=False, markup=False)
+err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+
+StoreUrl = Annotated[
+    str | None,
+    typer.Option("--store", metavar="URL", help="PostgreSQL address [default: $DDU_STORE, or "
+                 "the store that `ddu store up` made]"),
+]  # fmt: skip
+Runs = Annotated[Path, typer.Option(help="Where runs are.")]
+Replace = Annotated[bool, typer.Option(help="In place of a run of the same name.")]
+Directory = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Where the store lives [default: $DDU_STORE_DIR, or the "
+                 "user's data directory]"),
+]  # fmt: skip
+
+store_app = typer.Typer(help="The store of runs: PostgreSQL, and Grafana to look at it.",
+                        no_args_is_help=True)  # fmt: skip
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of the store to `ddu`."""
+    app.command()(publish)
+    app.command()(unpublish)
+    app.add_typer(store_app, name="store")
+
+
+def publish(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="[RUN]…", help="Run directories [default: the "
+                                          "newest]")
+    ] = None,
+    live: Annotated[bool, typer.Option("--live", help="While it goes on; waits for one.")] = False,
+    replace: Replace = False,
+    runs: Runs = Path("runs"),
+    store: StoreUrl = None,
+) -> None:  # fmt: skip
+    """Store runs, so that the dashboards show them. A run that is there already stays as it is."""
+    url = locate(store)
+    if live:
+        _publish_live(url, paths, runs, replace)
+        return
+    from ddu.store.publish import publish as put
+
+    failed = 0
+    for path in paths or [newest_run(runs)]:
+        began = time.monotonic()
+        try:
+            done = put(url, path, replace)
+        except DduError as error:
+            err.print(f"error: {error}")
+            failed += 1
+            continue
+        took = f", {done.rows} rows in {time.monotonic() - began:.1f} s" if done.rows else ""
+        out.print(f"{done.name}: {done.outcome}{took}")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _publish_live(url: str, paths: list[Path] | None, runs: Path, replace: bool) -> None:
+    from ddu.store.live import await_running, publish_live
+
+    if paths and len(paths) > 1:
+        raise typer.BadParameter("--live follows one run")
+    try:
+        if not paths:
+            err.print(f"waiting for a run in {runs}")
+        path = paths[0] if paths else await_running(runs, time.time())
+        done = publish_live(url, path, err.print, replace)
+    except KeyboardInterrupt:
+        err.print("interrupted; what was shown stays until `ddu publish` stores the finished run")
+        raise typer.Exit(130) from None
+    out.print(f"{done.name}: {done.outcome}")
+
+
+def unpublish(
+    names: Annotated[list[str], typer.Argument(metavar="RUN…", help="Names of runs, or their "
+                                               "directories.")],
+    store: StoreUrl = None,
+) -> None:  # fmt: skip
+    """Take runs out of the store. Their directories stay."""
+    from ddu.store.publish import unpublish as take
+
+    url = locate(store)
+    for name in names:
+        take(url, Path(name).name if "/" in name else name)
+        out.print(f"{name}: gone from the store")
+
+
+@store_app.command()
+def up(
+    directory: Directory = None,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Of PostgreSQL.")] = 15432,
+    bind: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen.")] = "127.0.0.1",
+    docker: Annotated[bool, typer.Option("--docker", help="In containers, with Grafana.")] = False,
+    grafana_port: Annotated[int, typer.Option(min=1, max=65535, help="With --docker.")] = 3000,
+) -> None:
+    """Bring the store up; the first time, make it. Without Docker: Debian's PostgreSQL."""
+    from ddu.store.service import up as bring_up
+
+    place = Place((directory or default_directory()).absolute())
+    address = Address("docker" if docker else "private", bind, port)
+    done = bring_up(place, address, grafana_port)
+    for name in done.migrations:
+        out.print(f"schema: {name}")
+    out.print(f"store: PostgreSQL on {bind}:{port}, kept in {place.directory}")
+    if docker:
+        out.print(f"Grafana: http://{bind}:{grafana_port}")
+    for whose, password in done.new_passwords.items():
+        if whose == "owner" or (whose == "reader" and not docker):
+            role = "ddu" if whose == "owner" else READER
+            out.print(f"password of {role}, told this once: {password}")
+        elif whose == "grafana-admin" and docker:
+            out.print(f"password of Grafana's admin, told this once: {password}")
+    if done.new_passwords:
+        out.print(f"(ddu reads them in {place.directory}/secrets)")
+
+
+@store_app.command()
+def down(directory: Directory = None) -> None:
+    """Stop the store. What it holds stays."""
+    from ddu.store.service import down as bring_down
+
+    place = Place((directory or default_directory()).absolute())
+    out.print("store: stopped" if bring_down(place) else "store: was not running")
+
+
+@store_app.command()
+def status(directory: Directory = None, store: StoreUrl = None) -> None:
+    """Tell where the store is and what it holds."""
+    from ddu.store.connect import described
+    from ddu.store.service import status as ask
+
+    url = store or (Place(directory.absolute()).url() if directory else locate(None))
+    found = ask(url)
+    out.print(f"{described(url)}: {found['server']}")
+    if not store:
+        out.print(f"passwords: {(directory or default_directory()) / 'secrets'}")
+    if found["schema"] != found["schema_known"]:
+        out.print(f"schema: version {found['schema']}; this ddu has {found['schema_known']}")
+    if "runs" in found:
+        out.print(f"{found['runs']} runs, {found['live']} of them going on, {found['size']}"
+                  if found["live"] else f"{found['runs']} runs, {found['size']}")  # fmt: skip
+
+
+@store_app.command()
+def backup(
+    file: Annotated[Path, typer.Argument(help="Where to; it is replaced.")],
+    directory: Directory = None,
+) -> None:
+    """Write the whole store to a file."""
+    from ddu.store.backup import backup as write
+
+    size = write(Place((directory or default_directory()).absolute()), file)
+    out.print(f"{file}: {size / 1e6:.1f} MB")
+
+
+@store_app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(help="What `ddu store backup` wrote.")],
+    directory: Directory = None,
+    replace: Annotated[bool, typer.Option(help="Though the store holds runs.")] = False,
+) -> None:
+    """Put a backup in the store's place."""
+    from ddu.store.backup import restore as read
+
+    read(Place((directory or default_directory()).absolute()), file, replace)
+    out.print(f"{file}: restored")

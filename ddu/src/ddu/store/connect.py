@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Connections to the store, and what PostgreSQL's refusals mean for a user."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg import errors
+from psycopg.conninfo import conninfo_to_dict
+
+from ddu.errors import StoreError
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+_CONNECT_TIMEOUT_S = 5
+
+
+@contextmanager
+def connected(url: str) -> Iterator[Connection]:
+    """A connection; the block is one transaction: all of it is stored, or nothing.
+
+    Raises StoreError that says what is wrong and how to mend it, and never shows the password.
+    """
+    where = described(url)
+    try:
+        # A dead server is noticed by keepalives and not after hours.
+        connection = psycopg.connect(
+            url,
+            connect_timeout=_CONNECT_TIMEOUT_S,
+            application_name="ddu",
+            keepalives_idle=5,
+            keepalives_interval=2,
+            keepalives_count=3,
+            options="-c client_min_messages=warning",
+        )
+    except psycopg.Error as error:
+        raise StoreError(f"{where}: {_why_not_connected(error)}") from None
+    try:
+        with connection:
+            yield connection
+    except psycopg.Error as error:
+        raise StoreError(f"{where}: {explained(error)}; nothing was changed") from error
+
+
+def described(url: str) -> str:
+    """The store's address as it may be shown: without the password."""
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        raise StoreError(
+            "--store: not a PostgreSQL address, as postgresql://user@host:5432/testbed is"
+        ) from None
+    host, port = parts.get("host") or "local socket", parts.get("port") or 5432
+    return f"store {host}:{port}/{parts.get('dbname') or parts.get('user') or ''}"
+
+
+def explained(error: psycopg.Error) -> str:
+    """The server's refusal in a line."""
+    said = (error.diag.message_primary or str(error)).strip().splitlines()
+    first = said[0] if said else type(error).__name__
+    match error:
+        case errors.DiskFull():
+            return f"its disk is full ({first})"
+        case errors.InsufficientPrivilege() | errors.ReadOnlySqlTransaction():
+            return f"this user may only look ({first}); publish as the store's owner"
+        case errors.AdminShutdown() | errors.CrashShutdown():
+            return f"it was stopped in the middle ({first})"
+        case errors.InvalidSchemaName() | errors.UndefinedTable():
+            return f"it is not set up ({first}); `ddu store up` does so"
+        case psycopg.OperationalError():
+            return f"the connection was lost ({first})"
+    return first
+
+
+def _why_not_connected(error: psycopg.Error) -> str:
+    text = str(error).strip()
+    if "password authentication failed" in text or "no password supplied" in text:
+        return "wrong user or password; `ddu store status` tells where the right one is kept"
+    if "Connection refused" in text or "timeout expired" in text or "No such file" in text:
+        return "nobody answers; `ddu store up` brings it up"
+    if "does not exist" in text:
+        return f"{text.splitlines()[-1].split('FATAL:')[-1].strip()}; `ddu store up` makes it"
+    return text.splitlines()[-1] if text else type(error).__name__

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run directory as the rows that the store keeps of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ddu.api import Run
+from ddu.errors import DduError, FailedRun, StoreError, UnreadableInput
+from ddu.run.manifest import Manifest, read_manifest
+from ddu.store.parts import cpu_of_parts
+from ddu.tables.bins import Bins
+from ddu.tables.mac import LINK_COLUMNS, mac_on_bins
+
+_TABLES = ("aligned", "mac", "cc")
+_NO_TRAFFIC = ("failed", "interrupted")
+
+
+@dataclass
+class Contents:
+    """Rows by table of the store, but for `run_id`, which the store gives."""
+
+    run: dict[str, Any]
+    experiment: dict[str, Any]
+    digest: str
+    flows: list[dict[str, Any]] = field(default_factory=list)
+    parts: dict[str, float] = field(default_factory=dict)
+    series: dict[str, pd.DataFrame] = field(default_factory=dict)
+
+
+def contents_of(path: Path) -> Contents:
+    """Everything that is published of the run at `path`, which is analysed first if it was not.
+
+    A run that failed is a result too: its row says why, and there is no more. Raises DduError.
+    """
+    path = path.absolute()
+    manifest = read_manifest(path)
+    if manifest.status == "running":
+        raise StoreError(f"{path}: this run goes on; `ddu publish --live` shows it meanwhile")
+    rows = manifest_row(manifest, path)
+    contents = Contents(rows, experiment_of(manifest), "")
+    files = [path / "run.json"]
+    try:
+        run = Run(path)
+        summary = run.summary
+        tables = {name: run.table(name) for name in _TABLES if _table_file(path, name).exists()}
+    except FailedRun as error:
+        rows["failure"] = rows["failure"] or str(error)
+    except DduError as error:
+        # It was cut short: what it recorded may be nothing that can be analysed.
+        if manifest.status not in _NO_TRAFFIC:
+            raise
+        rows["failure"] = rows["failure"] or str(error)
+    else:
+        files += [path / "summary.json", *(_table_file(path, name) for name in tables)]
+        _fill(contents, run, summary, tables)
+    contents.digest = _digest(files)
+    return contents
+
+
+def manifest_row(manifest: Manifest, path: Path) -> dict[str, Any]:
+    """The columns of `run` that run.json alone fills; they are known while it goes on."""
+    experiment = manifest.experiment
+    extra = experiment.model_extra or {}
+    ccs = experiment.cc or ",".join(dict.fromkeys(flow.cc for flow in manifest.flows))
+    failure = manifest.failure
+    return {
+        "name": _clean(manifest.run),
+        "campaign": _clean(_campaign(manifest)),
+        "directory": _clean(str(path)),
+        "status": manifest.status,
+        "failure": _clean(f"{failure.stage}: {failure.reason}") if failure else None,
+        "verdict": manifest.verdict,
+        "verdict_reasons": [_clean(reason) for reason in manifest.verdict_reasons],
+        "cc": _clean(ccs) or "(none)",
+        "direction": experiment.direction,
+        "prb": experiment.prb,
+        "scenario": _clean(Path(experiment.scenario).stem) if experiment.scenario else "(none)",
+        "testbed": _clean(str(extra.get("testbed") or "(none)")),
+        "seed": extra.get("seed") if isinstance(extra.get("seed"), int) else None,
+        "started": _instant(manifest.time.start_utc_ns),
+        "manifest": _clean(manifest.model_dump(mode="json")),
+    }
+
+
+def experiment_of(manifest: Manifest) -> dict[str, Any]:
+    """What was to be run, without the seed: repetitions are of one experiment."""
+    resolved: dict[str, Any] = manifest.experiment.model_dump(mode="json")
+    resolved.pop("seed", None)
+    cleaned: dict[str, Any] = _clean(resolved)
+    return cleaned
+
+
+def _campaign(manifest: Manifest) -> str:
+    """A campaign names itself in its runs' manifests; a run of nobody's belongs to none."""
+    named = (manifest.model_extra or {}).get("campaign")
+    named = named.get("name") if isinstance(named, dict) else named
+    return named if isinstance(named, str) and named else "(none)"
+
+
+def _fill(
+    contents: Contents, run: Run, summary: dict[str, Any], tables: dict[str, pd.DataFrame]
+) -> None:
+    aligned = tables["aligned"]
+    flows = {flow["id"]: index for index, flow in enumerate(summary["flows"])}
+    bins = _bins(aligned, summary, run.path)
+    contents.run |= _headline(summary, bins)
+    contents.flows = [_flow(index, flow) for index, flow in enumerate(summary["flows"])]
+    contents.parts = cpu_of_parts(run.path / "raw", [flow["id"] for flow in summary["flows"]])
+    series = contents.series
+    series["transport_sample"] = aligned.assign(flow_id=aligned["flow"].map(flows))
+    first = aligned[aligned["flow"] == aligned["flow"].iloc[0]]
+    if any(column in first for column in LINK_COLUMNS.values()):
+        series["trust_sample"] = first
+    if "mac" in tables:
+        series["radio_sample"] = _radio(tables["mac"], bins)
+    if "cc" in tables and {"zone", "action"} <= set(tables["cc"]):
+        series["reminis_sample"] = _of_flows(tables["cc"], run.manifest, flows)
+
+
+def _bins(aligned: pd.DataFrame, summary: dict[str, Any], path: Path) -> Bins:
+    if not len(aligned):
+        raise UnreadableInput(path / "tables" / "aligned.parquet", "no rows", "`ddu analyze` again")
+    starts = aligned["utc_ns"]
+    return Bins.covering(int(starts.min()), int(starts.max()), round(summary["bin_ms"] * 1e6))
+
+
+def _radio(mac: pd.DataFrame, bins: Bins) -> pd.DataFrame:
+    """Every UE's samples on the grid of the transport."""
+    per_ue = []
+    for ue, rows in mac.groupby("ue"):
+        table = mac_on_bins(rows, bins)
+        table.insert(0, "ue", int(str(ue).partition(".")[0]))
+        table.insert(1, "utc_ns", bins.edges_utc_ns[:-1])
+        table.insert(2, "t_s", (bins.edges_utc_ns[:-1] - bins.start_utc_ns) / 1e9)
+        per_ue.append(table)
+    return pd.concat(per_ue, ignore_index=True)
+
+
+def _of_flows(trace: pd.DataFrame, manifest: Manifest, flows: dict[str, int]) -> pd.DataFrame:
+    """The rows of the trace that belong to a data flow, with its number."""
+    ports = pd.DataFrame(
+        [
+            {"sport": flow.sender.port, "dport": flow.receiver.port, "flow_id": flows[flow.id]}
+            for flow in manifest.flows
+            if flow.id in flows
+        ]
+    )
+    if not {"sport", "dport"} <= set(trace):
+        return trace.assign(flow_id=0)
+    return trace.merge(ports.astype("float64").astype({"flow_id": "int16"}), on=["sport", "dport"])
+
+
+def _headline(summary: dict[str, Any], bins: Bins) -> dict[str, Any]:
+    rtt = summary["rtt_ms"]
+    same = (
+        "verdict duration_s bin_ms throughput_bps goodput_bps rtt_floor_ms path_rtt_ms "
+        "retransmissions_count lost_before_link_count lost_in_link_count jain_throughput "
+        "utilisation_ratio"
+    )
+    return {
+        **{name: summary.get(name) for name in same.split()},
+        "verdict_reasons": [_clean(reason) for reason in summary["verdict_reasons"]],
+        "start_utc_ns": bins.start_utc_ns,
+        "started": _instant(bins.start_utc_ns),
+        **{f"rtt_{key}_ms": rtt[key] for key in ("mean", "p50", "p95", "p99")},
+        "rsrp_mean_dbm": summary["rsrp_dbm"]["mean"],
+        "sinr_mean_db": summary["sinr_db"]["mean"],
+        "mcs_mean": summary["mcs"]["mean"],
+        "bler_mean_ratio": summary["bler_ratio"]["mean"],
+        "summary": _clean(summary),
+    }
+
+
+def _flow(index: int, flow: dict[str, Any]) -> dict[str, Any]:
+    same = (
+        "cc direction start_s duration_s throughput_bps goodput_bps retransmissions_count "
+        "lost_in_link_count"
+    )
+    return {
+        "flow_id": index,
+        "flow": _clean(flow["id"]),
+        **{name: _clean(flow.get(name)) for name in same.split()},
+        **{f"rtt_{key}_ms": flow["rtt_ms"][key] for key in ("mean", "p50", "p95", "p99")},
+    }
+
+
+def _instant(utc_ns: int | None) -> datetime | None:
+    """To the microsecond, which is what PostgreSQL's time has."""
+    if utc_ns is None:
+        return None
+    return datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=utc_ns // 1000)
+
+
+def _table_file(path: Path, name: str) -> Path:
+    return path / "tables" / f"{name}.parquet"
+
+
+def _digest(files: list[Path]) -> str:
+    """Of all that was read: the same digest is the same content."""
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file.name} {file.stat().st_size}\n".encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _clean(value: Any) -> Any:
+    """PostgreSQL's text cannot hold NUL, nor half a surrogate pair: they become U+FFFD."""
+    if isinstance(value, str):
+        return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_clean(key): _clean(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_clean(item) for item in value]
+    if isinstance(value, float) and value != value:
+        return None
+    return value
+
+
+def digest_of(value: object) -> str:
+    """SHA-256 of a JSON value, whatever the order of its keys."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The store and Grafana in containers, as docker-compose.yml at the top describes them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from ddu.errors import StoreError
+from ddu.store.place import Address, Place
+
+COMPOSE_FILE = Path(__file__).parents[4] / "docker-compose.yml"
+SERVICES = ("store", "grafana", "files")
+
+
+def start(place: Place, address: Address, grafana_port: int) -> None:
+    """Brings the services up. Raises StoreError in Docker's words when that fails."""
+    _compose(place, address, grafana_port, "up", "--detach", *SERVICES)
+
+
+def stop(place: Place, address: Address) -> None:
+    """Stops them; the data stay in their volumes."""
+    _compose(place, address, 0, "stop", *SERVICES)
+
+
+def running(place: Place, address: Address) -> bool:
+    listed = _compose(place, address, 0, "ps", "--quiet", "store")
+    return bool(listed.strip())
+
+
+def inside(place: Place, address: Address, *command: str) -> list[str]:
+    """The command that runs `command` in the store's container."""
+    _ = place, address
+    return [*compose_command(), "-f", str(COMPOSE_FILE), "exec", "-T", "store", *command]
+
+
+def environment(place: Place, address: Address, grafana_port: int = 0) -> dict[str, str]:
+    """What the compose file asks for: where the secrets are and where to listen."""
+    wanted = {
+        "DDU_STORE_DIR": str(place.directory),
+        "DDU_STORE_BIND": address.host,
+        "DDU_STORE_PORT": str(address.port),
+    }
+    return {**os.environ, **wanted} | (
+        {"DDU_GRAFANA_PORT": str(grafana_port)} if grafana_port else {}
+    )
+
+
+def compose_command() -> list[str]:
+    """`docker compose`, else the older `docker-compose`."""
+    if shutil.which("docker"):
+        asked = subprocess.run(["docker", "compose", "version"], capture_output=True, check=False)
+        if asked.returncode == 0:
+            return ["docker", "compose"]
+    if shutil.which("docker-compose"):
+        return ["docker-compose"]
+    raise StoreError(
+        "docker compose: not found; install it, or leave --docker out: the store then runs on the "
+        "distribution's PostgreSQL"
+    )
+
+
+def _compose(place: Place, address: Address, grafana_port: int, *arguments: str) -> str:
+    if not COMPOSE_FILE.exists():
+        raise StoreError(f"{COMPOSE_FILE}: missing; --docker works in a checkout of the testbed")
+    profiles = ["--profile", "store", "--profile", "grafana"]
+    ran = subprocess.run(
+        [*compose_command(), "-f", str(COMPOSE_FILE), *profiles, *arguments],
+        capture_output=True, text=True, check=False,
+        env=environment(place, address, grafana_port),
+    )  # fmt: skip
+    if ran.returncode != 0:
+        lines = [line for line in ran.stderr.strip().splitlines() if line.strip()]
+        raise StoreError(f"docker compose: {lines[-1] if lines else 'failed'}")
+    return ran.stdout

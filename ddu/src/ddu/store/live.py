@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run into the store while it goes on: its raw files are followed as they grow."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from ddu.errors import DduError, StoreError
+from ddu.run.manifest import Manifest, read_manifest
+from ddu.store.connect import Connection, connected
+from ddu.store.contents import experiment_of, manifest_row
+from ddu.store.copying import copy_table
+from ddu.store.live_rows import Growth, radio_rows, reminis_rows, socket_rows, trust_rows
+from ddu.store.publish import Published, insert_run, lock_name, publish
+from ddu.store.schema import migrate
+from ddu.store.tails import CsvTail, SocketTail
+
+LOOK_EVERY_S = 0.2
+"""So that a row is in the store within a second, with room for a busy machine."""
+
+_RETRY_S = 1.0
+_LIVE_TABLES = ("live_socket", "live_radio", "live_trust", "live_reminis")
+
+Tell = Callable[[str], None]
+Rows = Callable[[pd.DataFrame, Growth], pd.DataFrame]
+
+
+@dataclass
+class Followed:
+    """A file, the table that its rows go to, and how they are made."""
+
+    tail: CsvTail | SocketTail
+    table: str
+    rows: Rows
+    growth: Growth
+
+
+def publish_live(url: str, path: Path, tell: Tell, replace: bool = False) -> Published:
+    """Follows the run at `path` until it ends, and then publishes it as `publish` does.
+
+    While the store is away it is asked again every second; what was missed is read again from the
+    files, so that nothing is lost or doubled. Raises DduError as `publish` does.
+    """
+    while read_manifest(path).status == "running":
+        try:
+            _follow(url, path, tell)
+        except StoreError as error:
+            if _refused(error):
+                raise
+            tell(str(error).replace("; nothing was changed", "") + "; trying again")
+            time.sleep(_RETRY_S)
+    tell("the run has ended; publishing its tables")
+    return publish(url, path, replace)
+
+
+def await_running(runs: Path, since_s: float) -> Path:
+    """The run under `runs` that goes on, or the next one; waits for it.
+
+    `since_s` (UNIX time): a run that ended after this is taken too, as it may be a short one.
+    """
+    while True:
+        for file in sorted(runs.glob("*/run.json"), reverse=True)[:5]:
+            try:
+                running = read_manifest(file.parent).status == "running"
+            except DduError:
+                continue
+            if running or file.stat().st_mtime > since_s:
+                return file.parent
+        time.sleep(LOOK_EVERY_S)
+
+
+def _follow(url: str, path: Path, tell: Tell) -> None:
+    with connected(url) as connection:
+        migrate(connection)
+        run_id = _begin(connection, path)
+        connection.commit()
+        tell(f"following {path.name}")
+        followed: dict[Path, Followed] = {}
+        while True:
+            manifest = read_manifest(path)
+            _find_files(path / "raw", manifest, followed)
+            if sum(_copy_new(connection, run_id, one) for one in followed.values()):
+                connection.commit()
+            if manifest.status != "running":
+                return
+            time.sleep(LOOK_EVERY_S)
+
+
+def _begin(connection: Connection, path: Path) -> int:
+    """The run's row, with no live rows yet: every file is read from its beginning."""
+    manifest = read_manifest(path)
+    row = manifest_row(manifest, path.absolute())
+    lock_name(connection, row["name"])
+    known = connection.execute(
+        "SELECT run_id, state FROM testbed.run WHERE name = %s", [row["name"]]
+    ).fetchone()
+    if known is None:
+        return insert_run(connection, experiment_of(manifest), {**row, "state": "live"})
+    if known[1] == "published":
+        raise AlreadyPublished(
+            f"{row['name']}: the store has a finished run of this name; "
+            "`ddu unpublish` it, or give the run another name"
+        )
+    for table in _LIVE_TABLES:
+        connection.execute(f"DELETE FROM testbed.{table} WHERE run_id = %s".encode(), [known[0]])
+    return int(known[0])
+
+
+class AlreadyPublished(StoreError):  # noqa: N818
+    """Waiting does not help: another run has the name."""
+
+
+def _refused(error: StoreError) -> bool:
+    lasting = ("wrong user or password", "may only look", "knows", "--store:")
+    return isinstance(error, AlreadyPublished) or any(part in str(error) for part in lasting)
+
+
+def _find_files(raw: Path, manifest: Manifest, followed: dict[Path, Followed]) -> None:
+    """Follows what the manifest names, as soon as it does, and traces when they appear."""
+    wanted: dict[Path, tuple[type[CsvTail] | type[SocketTail], str, Rows, list[str]]] = {}
+    sockets = ["src", "sport", "dst", "dport"]
+    for source in manifest.sockets:
+        wanted[raw.parent / source.file] = (SocketTail, "live_socket", socket_rows, sockets)
+    if manifest.mac:
+        wanted[raw.parent / manifest.mac.file] = (CsvTail, "live_radio", radio_rows, ["ue"])
+    if manifest.link:
+        wanted[raw.parent / manifest.link.file] = (CsvTail, "live_trust", trust_rows, [])
+    trace = raw / "cc-reminis.csv"
+    if trace.exists():
+        wanted[trace] = (CsvTail, "live_reminis", reminis_rows, [])
+    for file, (tail, table, rows, key) in wanted.items():
+        if file not in followed:
+            followed[file] = Followed(tail(file), table, rows, Growth(key))
+
+
+def _copy_new(connection: Connection, run_id: int, one: Followed) -> int:
+    new = one.tail.new_rows()
+    if new is None:
+        return 0
+    return copy_table(connection, one.table, one.rows(new, one.growth), {"run_id": run_id})

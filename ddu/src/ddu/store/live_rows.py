@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Samples of a run that goes on, as rows of the live tables (migrations/004_live.sql)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from ddu.tables.intervals import increments
+from ddu.tables.mac import LINK_COLUMNS, is_counter
+
+_SOCKET = ["src", "sport", "dst", "dport"]
+
+
+@dataclass
+class Growth:
+    """Brings `increments` across looks: the last row of each key is kept for the next."""
+
+    key: list[str]
+    last: pd.DataFrame | None = field(default=None)
+
+    def of(self, rows: pd.DataFrame, counters: list[str]) -> pd.DataFrame:
+        """The rows with what `counters` and `utc_ns` (as `elapsed_ns`) grew by since the row before
+        of the same key; null in a key's first row, but for counters, which began at 0."""
+        known = [] if self.last is None else [self.last]
+        joined = pd.concat([*known, rows], ignore_index=True)
+        groups = joined.groupby(self.key or (lambda _: 0), sort=False)
+        grown = groups[counters].transform(lambda values: increments(values.to_numpy("float64")))
+        elapsed = groups["utc_ns"].diff()
+        self.last = joined.assign(**groups[counters].ffill()).groupby(
+            self.key or (lambda _: 0), sort=False
+        ).tail(1)[[*self.key, "utc_ns", *counters]]  # fmt: skip
+        return joined.assign(**grown, elapsed_ns=elapsed).iloc[len(joined) - len(rows) :]
+
+
+def socket_rows(samples: pd.DataFrame, growth: Growth) -> pd.DataFrame:
+    """Of live_socket: one row per sample of a connection that carries data."""
+    data = samples[samples["bytes_sent"] > 0].astype({"bytes_acked": "float64"})
+    rows = growth.of(data, ["bytes_acked", "total_retrans_count"])
+    # The first sample of a connection has nothing before it to make a rate of.
+    rates = rows["bytes_acked"] * 8e9 / rows["elapsed_ns"]
+    mss = rows["snd_mss_bytes"].astype("float64")
+    packets = {name: rows[f"{name}_packets"].astype("float64") for name in
+               ("unacked", "sacked", "lost", "retrans")}  # fmt: skip
+    flight = packets["unacked"] - packets["sacked"] - packets["lost"] + packets["retrans"]
+    return pd.DataFrame(
+        {
+            "time": _instants(rows),
+            "flow": rows["src"].astype(str) + ":" + rows["sport"].astype(str),
+            "cc": rows["cong"].astype(str),
+            "acked_bps": rates,
+            "delivery_rate_bps": rows["delivery_rate_bytes_per_s"].astype("float64") * 8,
+            "pacing_rate_bps": rows["pacing_rate_bytes_per_s"].astype("float64") * 8,
+            "srtt_ms": rows["rtt_us"].astype("float64") / 1e3,
+            "cwnd_bytes": rows["snd_cwnd_packets"].astype("float64") * mss,
+            "inflight_bytes": flight * mss,
+            "retransmissions_count": rows["total_retrans_count"],
+        }
+    )
+
+
+def radio_rows(samples: pd.DataFrame, growth: Growth) -> pd.DataFrame:
+    """Of live_radio: one row per interval and UE."""
+    counters = [f"mac_{way}_sdu_bytes" for way in ("dl", "ul") if f"mac_{way}_sdu_bytes" in samples]
+    rows = growth.of(samples, counters).assign(time=_instants)
+    for counter in counters:
+        rate = rows[counter] * 8e9 / rows["duration_ns"]
+        rows[counter.replace("_bytes", "_throughput_bps")] = rate
+    return rows.drop(columns=["utc_ns"])
+
+
+def trust_rows(samples: pd.DataFrame, growth: Growth) -> pd.DataFrame:
+    """Of live_trust: one row per interval."""
+    counters = [name for name in LINK_COLUMNS if is_counter(name) and name in samples]
+    rows = growth.of(samples, counters).assign(time=_instants)
+    return rows.rename(columns=LINK_COLUMNS)
+
+
+def reminis_rows(samples: pd.DataFrame, _: Growth) -> pd.DataFrame:
+    """Of live_reminis: one row per sampling interval and flow."""
+    return samples.assign(
+        time=_instants,
+        flow="port " + samples["sport"].astype(str),
+        delay_ms=samples["delay_us"] / 1e3,
+        dtt_ms=samples["dtt_us"] / 1e3,
+    )
+
+
+def _instants(rows: pd.DataFrame) -> pd.Series:
+    return pd.to_datetime(rows["utc_ns"], utc=True)

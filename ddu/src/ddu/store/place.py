@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a store lives on this machine: its directory, its address and its passwords."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from ddu.errors import StoreError
+
+OWNER, READER, DATABASE = "ddu", "ddu_reader", "testbed"
+"""Who publishes; who may only look, as Grafana does; and the database of both."""
+
+PASSWORDS = ("owner", "reader", "grafana-admin")
+
+
+@dataclass(frozen=True)
+class Address:
+    """How to reach the store; written to store.json, without its passwords."""
+
+    kind: Literal["private", "docker"]
+    host: str = "127.0.0.1"
+    port: int = 15432
+
+
+class Place:
+    """A directory that holds what a store needs to come up again."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.data = directory / "data"
+        self.log = directory / "log" / "postgresql.log"
+
+    def address(self) -> Address:
+        """Raises StoreError when no store was ever brought up here."""
+        file = self.directory / "store.json"
+        try:
+            return Address(**json.loads(file.read_bytes()))
+        except (FileNotFoundError, NotADirectoryError):
+            raise StoreError(
+                f"{self.directory}: no store here; `ddu store up` makes one, or name another "
+                "with --store URL"
+            ) from None
+        except PermissionError:
+            raise StoreError(
+                f"{file}: not readable by this user; sudo, or a store of your own (`ddu store up`)"
+            ) from None
+        except (ValueError, TypeError) as error:
+            raise StoreError(f"{file}: not what `ddu store up` writes ({error})") from None
+
+    def remember(self, address: Address) -> None:
+        """Writes store.json, whole or not at all."""
+        part = self.directory / "store.json.part"
+        part.write_text(json.dumps(asdict(address), indent=2) + "\n")
+        part.replace(self.directory / "store.json")
+
+    def password(self, whose: str) -> str:
+        """A password out of PASSWORDS. Raises StoreError when it is not ours to read."""
+        file = self.directory / "secrets" / whose
+        try:
+            return file.read_text().strip()
+        except OSError as error:
+            raise StoreError(f"{file}: {error.strerror}; `ddu store up` makes it") from None
+
+    def make_passwords(self) -> dict[str, str]:
+        """Makes what is missing, and returns the new ones: told once, then only in the files.
+
+        The directory keeps other users out; the files can be read in it, because containers that
+        mount one run as users of their own.
+        """
+        directory = self.directory / "secrets"
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            made = {}
+            for whose in PASSWORDS:
+                file = directory / whose
+                if not file.exists():
+                    made[whose] = secrets.token_urlsafe(24)
+                    file.write_text(made[whose] + "\n")
+                    file.chmod(0o644)
+        except OSError as error:
+            raise StoreError(f"{directory}: cannot be written ({error.strerror})") from None
+        return made
+
+    def url(self) -> str:
+        """The publisher's connection string."""
+        address = self.address()
+        return f"postgresql://{OWNER}:{self.password('owner')}@{address.host}:{address.port}/{DATABASE}"
+
+
+def default_directory() -> Path:
+    """$DDU_STORE_DIR, else a place that outlives a checkout.
+
+    PostgreSQL does not run as root, and the user that root drops to cannot enter root's home.
+    """
+    named = os.environ.get("DDU_STORE_DIR")
+    if named:
+        return Path(named).absolute()
+    if os.geteuid() == 0:
+        return Path("/var/lib/ddu/store")
+    home = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return home / "ddu" / "store"
+
+
+def locate(url: str | None) -> str:
+    """--store URL, else $DDU_STORE, else the store that `ddu store up` made."""
+    return url or os.environ.get("DDU_STORE") or Place(default_directory()).url()

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A PostgreSQL of our own, from the distribution's package, without Docker and without root."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from ddu.errors import StoreError
+from ddu.store.place import DATABASE, OWNER, Address, Place
+
+UNPRIVILEGED = ("postgres", "nobody")
+"""Whom root becomes: PostgreSQL refuses to run as root."""
+
+SETTINGS = {
+    "shared_buffers": "256MB",
+    "max_wal_size": "2GB",
+    # Queries of milliseconds: compiling them takes longer than running them.
+    "jit": "off",
+    "random_page_cost": "1.1",
+    "log_timezone": "UTC",
+    "timezone": "UTC",
+}
+
+
+def start(place: Place, address: Address) -> None:
+    """Makes the cluster if there is none, and starts it; returns when it answers."""
+    if running(place):
+        return
+    _refuse_taken(address)
+    if not (place.data / "PG_VERSION").exists():
+        _initialise(place)
+    options = {"listen_addresses": address.host, "port": address.port}
+    options |= {"unix_socket_directories": ""} | SETTINGS
+    arguments = " ".join(f"-c {name}='{value}'" for name, value in options.items())
+    _run(place, "pg_ctl", "start", "-w", "-s", "-D", place.data, "-l", place.log, "-o", arguments)
+    _make_database(place, address)
+
+
+def stop(place: Place) -> bool:
+    """Stops the server and waits; False if it was not running."""
+    if not running(place):
+        return False
+    _run(place, "pg_ctl", "stop", "-w", "-s", "-m", "fast", "-D", place.data)
+    return True
+
+
+def running(place: Place) -> bool:
+    if not (place.data / "postmaster.pid").exists():
+        return False
+    return subprocess.run(
+        [program("pg_ctl"), "status", "-D", place.data], capture_output=True, cwd="/",
+        check=False, **_as_somebody(),
+    ).returncode == 0  # fmt: skip
+
+
+def program(name: str) -> Path:
+    """One of PostgreSQL's programs, of the newest version that is installed.
+
+    Debian keeps the server's out of PATH, a directory for each version.
+    """
+    packaged = sorted(
+        Path("/usr/lib/postgresql").glob(f"*/bin/{name}"),
+        key=lambda path: int(path.parts[-3]) if path.parts[-3].isdigit() else 0,
+    )
+    found = packaged[-1] if packaged else shutil.which(name)
+    if not found:
+        raise StoreError(
+            f"{name}: not found; install PostgreSQL (apt-get install postgresql), or use "
+            "`ddu store up --docker`"
+        )
+    return Path(found)
+
+
+def _initialise(place: Place) -> None:
+    owner = _somebody()
+    file = place.log.parent / "password"
+    try:
+        for directory in (place.data, place.log.parent):
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if owner:
+                os.chown(directory, owner.pw_uid, owner.pw_gid)
+        file.write_text(place.password("owner"))
+        file.chmod(0o600)
+        if owner:
+            os.chown(file, owner.pw_uid, owner.pw_gid)
+    except OSError as error:
+        raise StoreError(f"{place.directory}: cannot be written ({error.strerror})") from None
+    try:
+        _run(
+            place, "initdb", "--auth=scram-sha-256", f"--username={OWNER}", f"--pwfile={file}",
+            "--encoding=UTF8", "--locale=C", "--data-checksums", "-D", place.data,
+        )  # fmt: skip
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def _make_database(place: Place, address: Address) -> None:
+    import psycopg
+
+    url = f"postgresql://{OWNER}@{address.host}:{address.port}/postgres"
+    try:
+        with psycopg.connect(url, password=place.password("owner"), autocommit=True) as admin:
+            query = "SELECT 1 FROM pg_database WHERE datname = %s"
+            if not admin.execute(query, [DATABASE]).fetchone():
+                admin.execute(f"CREATE DATABASE {DATABASE}")
+    except psycopg.Error as error:
+        raise StoreError(f"{place.directory}: started, but refuses us: {error}") from None
+
+
+def _refuse_taken(address: Address) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address.host, address.port))
+        except OSError as error:
+            raise StoreError(
+                f"{address.host}:{address.port}: {error.strerror}; choose another with --port"
+            ) from None
+
+
+def _somebody() -> pwd.struct_passwd | None:
+    """Whom root becomes; None if we are not root."""
+    if os.geteuid() != 0:
+        return None
+    for name in UNPRIVILEGED:
+        try:
+            return pwd.getpwnam(name)
+        except KeyError:
+            continue
+    raise StoreError(f"no user {' or '.join(UNPRIVILEGED)}, and PostgreSQL does not run as root")
+
+
+def _as_somebody() -> dict[str, Any]:
+    owner = _somebody()
+    if not owner:
+        return {}
+    return {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []}
+
+
+def _run(place: Place, name: str, *arguments: str | Path) -> None:
+    ran = subprocess.run(
+        [program(name), *map(str, arguments)], stdin=subprocess.DEVNULL, text=True, cwd="/",
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, **_as_somebody(),
+    )  # fmt: skip
+    if ran.returncode != 0:
+        said = _last_words(place, ran.stdout)
+        raise StoreError(f"{place.directory}: {name} failed: {said}")
+
+
+def _last_words(place: Place, said: str) -> str:
+    try:
+        log = place.log.read_text(errors="replace").strip().splitlines()
+    except OSError:
+        log = []
+    serious = [line for line in log[-20:] if "FATAL" in line or "ERROR" in line]
+    lines = [line for line in said.strip().splitlines() if line]
+    return (serious or lines or ["no reason given"])[-1] + (f"; see {place.log}" if log else "")

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs into the store and out of it; each in one transaction, so that there is no half of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+from psycopg import sql
+from psycopg.types.json import Jsonb
+
+from ddu.errors import StoreError
+from ddu.store.connect import Connection, connected
+from ddu.store.contents import Contents, contents_of, digest_of
+from ddu.store.copying import copy_table
+from ddu.store.schema import migrate, require_known, version_of
+
+Outcome = Literal["published", "unchanged", "replaced"]
+
+
+@dataclass(frozen=True)
+class Published:
+    name: str
+    outcome: Outcome
+    rows: int
+
+
+def publish(url: str, path: Path, replace: bool = False) -> Published:
+    """Stores the run at `path`: whole or not at all, and once however often it is asked.
+
+    Raises StoreError when the store is away or holds another run of this name (unless `replace`),
+    and DduError when the directory cannot be read; the store is then as it was.
+    """
+    contents = contents_of(path)
+    with connected(url) as connection:
+        migrate(connection)
+        return store(connection, contents, replace)
+
+
+def store(connection: Connection, contents: Contents, replace: bool) -> Published:
+    """The same in the caller's transaction."""
+    name = contents.run["name"]
+    lock_name(connection, name)
+    known = connection.execute(
+        "SELECT run_id, state, digest FROM testbed.run WHERE name = %s", [name]
+    ).fetchone()
+    if known and known[1] == "published":
+        if known[2] == contents.digest:
+            return Published(name, "unchanged", 0)
+        if not replace:
+            raise StoreError(
+                f"{name}: the store has a run of this name with other content (it was analysed "
+                "anew, or is another run); --replace puts this one in its place"
+            )
+    if known:
+        connection.execute("DELETE FROM testbed.run WHERE run_id = %s", [known[0]])
+    rows = _insert(connection, contents)
+    outcome: Outcome = "replaced" if known and known[1] == "published" else "published"
+    return Published(name, outcome, rows)
+
+
+def unpublish(url: str, name: str) -> None:
+    """Takes a run and all its rows out. Raises StoreError when there is none of this name."""
+    with connected(url) as connection:
+        require_known(version_of(connection))
+        deleted = connection.execute("DELETE FROM testbed.run WHERE name = %s", [name])
+        if deleted.rowcount == 0:
+            raise StoreError(f"{name}: the store has no run of this name")
+
+
+def lock_name(connection: Connection, name: str) -> None:
+    """Two that publish the same run take turns; the second then sees what the first did."""
+    connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
+
+
+def insert_run(connection: Connection, experiment: dict[str, Any], row: dict[str, Any]) -> int:
+    """A row of `run`, and of `experiment` if it is the first of it; returns its run_id."""
+    digest = digest_of(experiment)
+    connection.execute(
+        "INSERT INTO testbed.experiment (digest, resolved) VALUES (%s, %s) ON CONFLICT DO NOTHING",
+        [digest, Jsonb(experiment)],
+    )
+    row = {key: Jsonb(value) if key in ("summary", "manifest") else value for key, value in
+           row.items()}  # fmt: skip
+    statement = sql.SQL(
+        "INSERT INTO testbed.run (experiment_id, {}) VALUES "
+        "((SELECT experiment_id FROM testbed.experiment WHERE digest = %s), {}) RETURNING run_id"
+    ).format(
+        sql.SQL(", ").join(map(sql.Identifier, row)),
+        sql.SQL(", ").join(sql.Placeholder() * len(row)),
+    )
+    inserted = connection.execute(statement, [digest, *row.values()]).fetchone()
+    assert inserted is not None
+    return int(inserted[0])
+
+
+def _insert(connection: Connection, contents: Contents) -> int:
+    row = {**contents.run, "state": "published", "digest": contents.digest}
+    run_id = insert_run(connection, contents.experiment, row)
+    for flow in contents.flows:
+        statement = sql.SQL("INSERT INTO testbed.flow (run_id, {}) VALUES (%s, {})").format(
+            sql.SQL(", ").join(map(sql.Identifier, flow)),
+            sql.SQL(", ").join(sql.Placeholder() * len(flow)),
+        )
+        connection.execute(statement, [run_id, *flow.values()])
+    for part, ratio in contents.parts.items():
+        connection.execute(
+            "INSERT INTO testbed.part_cpu VALUES (%s, %s, %s)", [run_id, part, ratio]
+        )
+    rows = 0
+    for table, series in contents.series.items():
+        rows += copy_table(connection, table, series, {"run_id": run_id})
+    derive(connection, run_id)
+    return rows
+
+
+def derive(connection: Connection, run_id: int) -> None:
+    """Fills the tables that comparisons read from the run's series."""
+    script = files("ddu.store").joinpath("derive.sql").read_text()
+    for statement in script.split(";\n"):
+        if "INSERT" in statement:
+            connection.execute(statement.encode(), {"run_id": run_id})

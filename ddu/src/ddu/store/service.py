@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The store as a service of this machine: up, down, and how it is."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from ddu.errors import StoreError
+from ddu.store import docker, private
+from ddu.store.connect import connected
+from ddu.store.place import Address, Place
+from ddu.store.roles import provide_reader
+from ddu.store.schema import migrate, migrations, version_of
+
+_ANSWERS_WITHIN_S = 120
+"""A container that is started for the first time makes its cluster before it answers."""
+
+
+@dataclass(frozen=True)
+class Up:
+    address: Address
+    new_passwords: dict[str, str]
+    migrations: list[str]
+
+
+def up(place: Place, address: Address, grafana_port: int = 3000) -> Up:
+    """Brings the store up, its schema up to date and Grafana's user right; again is harmless."""
+    new = place.make_passwords()
+    if address.kind == "docker":
+        docker.start(place, address, grafana_port)
+    else:
+        private.start(place, address)
+    place.remember(address)
+    _await_answer(place)
+    with connected(place.url()) as connection:
+        applied = migrate(connection)
+        provide_reader(connection, place.password("reader"))
+    return Up(address, new, applied)
+
+
+def down(place: Place) -> bool:
+    """Stops it; the data stay. False if it was not running."""
+    address = place.address()
+    if address.kind == "docker":
+        was = docker.running(place, address)
+        docker.stop(place, address)
+        return was
+    return private.stop(place)
+
+
+def status(url: str) -> dict[str, Any]:
+    """What the store holds. Raises StoreError when it is away."""
+    with connected(url) as connection:
+        version = version_of(connection)
+        about: dict[str, Any] = {
+            "server": f"PostgreSQL {connection.info.server_version // 10000}",
+            "schema": version,
+            "schema_known": migrations()[-1].version,
+        }
+        if version == 0:
+            return about
+        row = connection.execute(
+            "SELECT count(*) FILTER (WHERE state = 'published'), "
+            "count(*) FILTER (WHERE state = 'live'), "
+            "pg_size_pretty(pg_database_size(current_database())) FROM testbed.run"
+        ).fetchone()
+        assert row is not None
+        return about | dict(zip(("runs", "live", "size"), row, strict=True))
+
+
+def _await_answer(place: Place) -> None:
+    deadline = time.monotonic() + _ANSWERS_WITHIN_S
+    while True:
+        try:
+            with connected(place.url()):
+                return
+        except StoreError as error:
+            if "wrong user" in str(error) or time.monotonic() > deadline:
+                raise
+        time.sleep(0.3)

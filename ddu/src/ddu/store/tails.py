@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that grow: each look gives what is whole and new since the look before."""
+
+from __future__ import annotations
+
+import os
+import struct
+from io import BytesIO
+from pathlib import Path
+
+import pandas as pd
+
+from ddu.errors import UnreadableInput
+from ddu.sockets import read_sockets
+
+_PCAP_HEADER_BYTES, _RECORD_HEADER_BYTES = 24, 16
+_LITTLE_ENDIAN = (b"\x4d\x3c\xb2\xa1", b"\xd4\xc3\xb2\xa1")
+"""Magic numbers of nanosecond and microsecond pcaps that a little-endian machine wrote."""
+_LONGEST_RECORD_BYTES = 1 << 20
+
+
+class CsvTail:
+    """The lines of a CSV file with a header."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._offset = 0
+        self._header = b""
+
+    def new_rows(self) -> pd.DataFrame | None:
+        """None while there is nothing new. Raises UnreadableInput for what is no such CSV."""
+        content = _from(self._file, self._offset)
+        whole = content[: content.rfind(b"\n") + 1]
+        self._offset += len(whole)
+        if not self._header:
+            self._header, _, whole = whole.partition(b"\n")
+        if not whole:
+            return None
+        try:
+            rows = pd.read_csv(BytesIO(self._header + b"\n" + whole), dtype={"utc_ns": "int64"})
+        except (ValueError, pd.errors.ParserError) as error:
+            raise UnreadableInput(self._file, f"not the CSV that it should be: {error}") from None
+        if "utc_ns" not in rows:
+            raise UnreadableInput(self._file, "line 1: no column utc_ns")
+        return rows
+
+
+class SocketTail:
+    """The records of a socket sampler's capture."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._offset = 0
+        self._header = b""
+
+    def new_rows(self) -> pd.DataFrame | None:
+        """None while there is nothing new. Raises UnreadableInput for what is no such capture."""
+        content = _from(self._file, self._offset)
+        if not self._header:
+            if len(content) < _PCAP_HEADER_BYTES:
+                return None
+            self._header, content = content[:_PCAP_HEADER_BYTES], content[_PCAP_HEADER_BYTES:]
+            self._offset = _PCAP_HEADER_BYTES
+        whole = content[: self._whole_bytes(content)]
+        if not whole:
+            return None
+        self._offset += len(whole)
+        # The reader takes a path: of a file in memory, which needs no name and no disk.
+        memory = os.memfd_create("sockets")
+        try:
+            with os.fdopen(os.dup(memory), "wb") as part:
+                part.write(self._header + whole)
+            rows: pd.DataFrame = read_sockets(f"/proc/self/fd/{memory}").table.to_pandas()
+            return rows
+        finally:
+            os.close(memory)
+
+    def _whole_bytes(self, content: bytes) -> int:
+        length = struct.Struct("<I" if self._header[:4] in _LITTLE_ENDIAN else ">I")
+        end = 0
+        while end + _RECORD_HEADER_BYTES <= len(content):
+            (captured,) = length.unpack_from(content, end + 8)
+            if captured > _LONGEST_RECORD_BYTES:
+                raise UnreadableInput(self._file, f"no record begins at byte {self._offset + end}")
+            if end + _RECORD_HEADER_BYTES + captured > len(content):
+                break
+            end += _RECORD_HEADER_BYTES + captured
+        return end
+
+
+def _from(file: Path, offset: int) -> bytes:
+    try:
+        with file.open("rb") as stream:
+            stream.seek(offset)
+            return stream.read()
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise UnreadableInput(file, error.strerror or str(error)) from None

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small runs with every kind of source, for the tests of the store."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from synthetic_run import MS, T0, SyntheticRun
+
+from ddu.analyze import BIN_NS, analysis_of
+from ddu.tables.store import write_table
+
+
+def two_flows(packets: int = 200) -> SyntheticRun:
+    """Flow 0 sends at 1448 B a ms, flow 1 at half of it; one packet of flow 0 is lost."""
+    run = SyntheticRun(ccs=("cubic", "reminis"))
+    for flow in (0, 1):
+        run.handshake(flow)
+        for index in range(packets // (flow + 1)):
+            sent = index * MS * (flow + 1)
+            lost = flow == 0 and index == 50
+            run.data(sent, index * 1448, 1448, 100 + index, None if lost else sent + 10 * MS, flow)
+            if not lost:
+                run.ack(sent + 10 * MS, (index + 1) * 1448, 100 + index, sent + 20 * MS, flow)
+    return run
+
+
+def with_radio(run: Path) -> Path:
+    """Adds samples of two UEs' MAC, of the link's timing and of Reminis."""
+    manifest = json.loads((run / "run.json").read_text())
+    start = T0 - 100 * MS
+    mac = ["utc_ns,duration_ns,ue,mac_rsrp_dbm,mac_sinr_db,mac_dl_mcs,mac_dl_sdu_bytes"]
+    link = ["utc_ns,duration_ns,lateness_p99_us,overrun_count,host_drop_count,cpu_ratio"]
+    cc = ["utc_ns,sport,dport,zone,action,delay_us,dtt_us"]
+    for index in range(40):
+        at = start + index * 10 * MS
+        mac += [f"{at},{10 * MS},0,-80.5,{index % 7},{index % 28},{index * 15000}"]
+        mac += [f"{at},{10 * MS},1,-95.25,3,,{index * 500}"]
+        link += [f"{at},{10 * MS},42.5,{index // 10},0,0.25"]
+        cc += [f"{at},40002,5202,{1 + index % 3},nde,{index * 100},30000"]
+    for name, lines in (("mac", mac), ("link", link), ("cc-reminis", cc)):
+        (run / "raw" / f"{name}.csv").write_text("\n".join(lines) + "\n")
+    sources: dict[str, Any] = {name: {"file": f"raw/{name}.csv"} for name in ("mac", "link")}
+    sources["cc_trace"] = {"cc": "reminis", "file": "raw/cc-reminis.csv"}
+    (run / "run.json").write_text(json.dumps(manifest | sources))
+    return run
+
+
+def tabled(run: Path, bin_ns: int = BIN_NS) -> Path:
+    """What `ddu analyze` writes, but for the report and its figures, which take seconds."""
+    analysis = analysis_of(run, bin_ns)
+    (run / "tables").mkdir(exist_ok=True)
+    for name, table in analysis.tables.items():
+        write_table(run / "tables", name, table)
+    (run / "summary.json").write_text(json.dumps(analysis.summary))
+    return run

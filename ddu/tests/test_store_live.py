@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run is followed while its files grow; afterwards it is as if it had been published at once."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from store_runs import tabled, two_flows, with_radio
+
+from ddu.errors import StoreError, UnreadableInput
+from ddu.store.connect import connected
+from ddu.store.live import await_running, publish_live
+from ddu.store.live_rows import Growth, radio_rows
+from ddu.store.place import Place
+from ddu.store.publish import publish
+from ddu.store.tails import CsvTail, SocketTail
+
+LIVE = ("live_socket", "live_radio", "live_trust", "live_reminis")
+
+
+def rows(place: Place, table: str) -> int:
+    with connected(place.url()) as connection:
+        found = connection.execute(f"SELECT count(*) FROM testbed.{table}".encode()).fetchone()
+        assert found is not None
+        return int(found[0])
+
+
+def await_rows(place: Place, table: str, count: int) -> None:
+    deadline = time.monotonic() + 60
+    while rows(place, table) != count:
+        assert time.monotonic() < deadline, f"{table}: {rows(place, table)} rows, not {count}"
+        time.sleep(0.05)
+
+
+def set_status(run: Path, status: str) -> None:
+    manifest: dict[str, Any] = json.loads((run / "run.json").read_text())
+    part = run / "run.part"
+    part.write_text(json.dumps(manifest | {"status": status}))
+    part.replace(run / "run.json")
+
+
+def test_rows_appear_while_the_files_grow(empty_store: Place, tmp_path: Path) -> None:
+    run = tabled(with_radio(two_flows().write(tmp_path / "run")))
+    raw = run / "raw"
+    whole = {name: (raw / name).read_text() for name in ("mac.csv", "link.csv")}
+    lines = whole["mac.csv"].splitlines(keepends=True)
+    # Half of the samples, and a line that is not at its end yet.
+    (raw / "mac.csv").write_text("".join(lines[:41]) + lines[41][:20])
+    (raw / "link.csv").unlink()
+    set_status(run, "running")
+    done: list[Any] = []
+    told: list[str] = []
+    follower = threading.Thread(
+        target=lambda: done.append(publish_live(empty_store.url(), run, told.append))
+    )
+    follower.start()
+    await_rows(empty_store, "live_radio", 40)
+    assert rows(empty_store, "live_trust") == 0
+    (raw / "mac.csv").write_text(whole["mac.csv"])
+    (raw / "link.csv").write_text(whole["link.csv"])
+    await_rows(empty_store, "live_radio", 80)
+    await_rows(empty_store, "live_trust", 40)
+    with connected(empty_store.url()) as connection:
+        state = connection.execute("SELECT state, name FROM testbed.run").fetchall()
+        steps = connection.execute(
+            "SELECT DISTINCT mac_dl_sdu_throughput_bps FROM testbed.live_radio WHERE ue = 0 "
+            "ORDER BY 1").fetchall()  # fmt: skip
+    assert state == [("live", "synthetic")]
+    assert steps == [(0.0,), (12e6,)]
+    set_status(run, "finished")
+    follower.join(60)
+    assert done[0].outcome == "published"
+    assert publish(empty_store.url(), run).outcome == "unchanged"
+    assert {table: rows(empty_store, table) for table in LIVE} == dict.fromkeys(LIVE, 0)
+    assert rows(empty_store, "run") == 1
+
+
+def test_a_follower_that_starts_again_doubles_nothing(empty_store: Place, tmp_path: Path) -> None:
+    run = tabled(with_radio(two_flows().write(tmp_path / "run")))
+    set_status(run, "running")
+    for _ in range(2):
+        follower = threading.Thread(
+            target=publish_live, args=(empty_store.url(), run, lambda _: None)
+        )
+        follower.start()
+        await_rows(empty_store, "live_radio", 80)
+        with connected(empty_store.url()) as connection:
+            # The connection is cut; the follower reconnects and reads again from the beginning.
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE pid <> pg_backend_pid() AND datname = 'testbed'"
+            )
+        time.sleep(1.5)
+        await_rows(empty_store, "live_radio", 80)
+        await_rows(empty_store, "live_reminis", 40)
+        set_status(run, "finished")
+        follower.join(60)
+        assert not follower.is_alive()
+        set_status(run, "running")
+        with connected(empty_store.url()) as connection:
+            connection.execute("TRUNCATE testbed.run CASCADE")
+
+
+def test_a_finished_run_of_the_same_name_is_not_overwritten(
+    empty_store: Place, tmp_path: Path
+) -> None:
+    run = tabled(two_flows(20).write(tmp_path / "run"))
+    publish(empty_store.url(), run)
+    set_status(run, "running")
+    with pytest.raises(StoreError, match="finished run of this name"):
+        publish_live(empty_store.url(), run, lambda _: None)
+
+
+def test_the_run_that_goes_on_is_found(tmp_path: Path) -> None:
+    for name, status in (("20260101-a", "finished"), ("20260102-b", "running")):
+        two_flows(20).write(tmp_path / name, status=status)
+    assert await_running(tmp_path, time.time() + 60).name == "20260102-b"
+
+
+@settings(max_examples=60, deadline=None)
+@given(cuts=st.lists(st.integers(0, 4000), max_size=8))
+def test_a_tail_gives_each_line_once_wherever_the_file_is_cut(
+    tmp_path_factory: pytest.TempPathFactory, cuts: list[int]
+) -> None:
+    lines = [f"{index},{index * index},{'' if index % 3 else 'x'}\n" for index in range(200)]
+    content = ("utc_ns,square,text\n" + "".join(lines)).encode()
+    file = tmp_path_factory.mktemp("tail") / "file.csv"
+    tail = CsvTail(file)
+    assert tail.new_rows() is None
+    parts = []
+    for cut in [*sorted(cuts), len(content)]:
+        file.write_bytes(content[:cut])
+        new = tail.new_rows()
+        if new is not None:
+            parts.append(new)
+    assert tail.new_rows() is None
+    read = pd.concat(parts, ignore_index=True)
+    assert read["square"].tolist() == [index * index for index in range(200)]
+
+
+@given(cut=st.integers(1, 99))
+def test_growth_is_the_same_in_one_look_or_two(cut: int) -> None:
+    counted = [index * 7 if index < 60 else (index - 60) * 5 for index in range(100)]
+    samples = pd.DataFrame(
+        {
+            "utc_ns": [index * 10_000_000 for index in range(100)],
+            "duration_ns": 10_000_000,
+            "ue": [index % 2 for index in range(100)],
+            "mac_dl_sdu_bytes": counted,
+        }
+    )
+    once = radio_rows(samples, Growth(["ue"]))
+    growth = Growth(["ue"])
+    twice = pd.concat([radio_rows(samples[:cut], growth), radio_rows(samples[cut:], growth)])
+    pd.testing.assert_series_equal(
+        once["mac_dl_sdu_throughput_bps"].reset_index(drop=True),
+        twice["mac_dl_sdu_throughput_bps"].reset_index(drop=True),
+    )
+
+
+def test_what_is_no_such_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    with pytest.raises(UnreadableInput, match=r"a\.csv.*utc_ns"):
+        CsvTail(tmp_path / "a.csv").new_rows()
+    (tmp_path / "a.pcap").write_bytes(b"\x4d\x3c\xb2\xa1" + bytes(20) + b"\xff" * 64)
+    with pytest.raises(UnreadableInput, match="no record begins at byte 24"):
+        SocketTail(tmp_path / "a.pcap").new_rows()

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is published is what the run directory has: once, whole, and as it was."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from store_runs import tabled, two_flows, with_radio
+from store_server import reader_url
+
+from ddu.errors import StoreError
+from ddu.store.connect import connected
+from ddu.store.place import Place
+from ddu.store.publish import publish, unpublish
+
+SERIES = ("transport_sample", "radio_sample", "trust_sample", "reminis_sample", "overview",
+          "distribution", "moments", "flow", "part_cpu")  # fmt: skip
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return tabled(with_radio(two_flows().write(tmp_path / "run")))
+
+
+def frame(place: Place, query: str, *values: Any) -> pd.DataFrame:
+    with connected(reader_url(place)) as connection:
+        cursor = connection.execute(query.encode(), values)
+        assert cursor.description is not None
+        return pd.DataFrame(cursor.fetchall(), columns=[one.name for one in cursor.description])
+
+
+def counts(place: Place) -> dict[str, int]:
+    tables = ("run", "experiment", *SERIES)
+    return {name: int(frame(place, f"SELECT count(*) FROM testbed.{name}").iat[0, 0])
+            for name in tables}  # fmt: skip
+
+
+def test_the_series_are_those_of_the_parquet_tables(empty_store: Place, run: Path) -> None:
+    publish(empty_store.url(), run)
+    truth = pd.read_parquet(run / "tables" / "aligned.parquet")
+    stored = frame(empty_store, "SELECT * FROM testbed.transport_sample ORDER BY flow_id, utc_ns")
+    assert len(stored) == len(truth)
+    compared = 0
+    for name in stored.columns.drop(["run_id", "flow_id", "tcp_ca_state"]):
+        if name not in truth:
+            assert stored[name].isna().all(), name
+            continue
+        digits = 0.0 if name in ("utc_ns", "t_s") else 1e-6
+        np.testing.assert_allclose(
+            stored[name].astype(float), truth[name].astype(float), rtol=digits, err_msg=name
+        )
+        compared += 1
+    assert compared > 15
+    trust = frame(empty_store, "SELECT * FROM testbed.trust_sample ORDER BY utc_ns")
+    first = truth[truth["flow"] == "f0"]
+    np.testing.assert_allclose(trust["link_lateness_p99_us"], first["link_lateness_p99_us"])
+
+
+def test_each_ue_has_its_radio(empty_store: Place, run: Path) -> None:
+    publish(empty_store.url(), run)
+    radio = frame(empty_store, "SELECT * FROM testbed.radio_sample ORDER BY ue, utc_ns")
+    known = radio.dropna(subset="mac_rsrp_dbm")
+    assert known.groupby("ue")["mac_rsrp_dbm"].agg(["min", "max"]).to_numpy().tolist() == [
+        [-80.5, -80.5],
+        [-95.25, -95.25],
+    ]
+    assert radio[radio["ue"] == 1]["mac_dl_mcs"].isna().all()
+    # 10 ms at 15000 B: the counter's growth as a rate, in the middle of the samples.
+    middle = known[(known["ue"] == 0) & known["t_s"].between(0.02, 0.2)]
+    np.testing.assert_allclose(middle["mac_dl_sdu_throughput_bps"], 12e6, rtol=1e-6)
+
+
+def test_the_trace_of_reminis_is_of_its_flow(empty_store: Place, run: Path) -> None:
+    publish(empty_store.url(), run)
+    trace = frame(empty_store, "SELECT * FROM testbed.reminis_sample ORDER BY utc_ns")
+    assert len(trace) == 40
+    assert set(trace["flow_id"]) == {1}
+    assert trace["delay_us"].tolist() == [index * 100 for index in range(40)]
+
+
+def test_what_comparisons_read_follows_from_the_series(empty_store: Place, run: Path) -> None:
+    publish(empty_store.url(), run)
+    series = pd.read_parquet(run / "tables" / "aligned.parquet")
+    cdf = frame(
+        empty_store,
+        "SELECT quantile, value FROM testbed.distribution "
+        "WHERE metric = 'tcp_rtt_ms' AND series = 0 ORDER BY quantile",
+    )
+    rtt = series[series["flow"] == "f0"]["tcp_rtt_ms"].dropna()
+    np.testing.assert_allclose(cdf["value"], np.quantile(rtt, cdf["quantile"]), rtol=1e-5)
+    means = frame(empty_store, "SELECT * FROM testbed.overview WHERE flow_id = 1 ORDER BY t_s")
+    own = series[series["flow"] == "f1"]
+    expected = own.groupby(np.floor(own["t_s"] / 0.2))["tcp_throughput_bps"].mean()
+    np.testing.assert_allclose(means["tcp_throughput_bps"], expected, rtol=1e-5)
+
+
+def test_publishing_twice_changes_nothing(empty_store: Place, run: Path) -> None:
+    assert publish(empty_store.url(), run).outcome == "published"
+    before = counts(empty_store), frame(empty_store, "SELECT * FROM testbed.run").to_dict()
+    assert publish(empty_store.url(), run).outcome == "unchanged"
+    after = counts(empty_store), frame(empty_store, "SELECT * FROM testbed.run").to_dict()
+    assert after == before
+    assert before[0]["run"] == 1
+    assert min(before[0][name] for name in SERIES if name != "part_cpu") > 0
+
+
+def test_two_at_once_publish_once(empty_store: Place, run: Path) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(lambda _: publish(empty_store.url(), run).outcome, range(4)))
+    assert sorted(done) == ["published", "unchanged", "unchanged", "unchanged"]
+    assert counts(empty_store)["run"] == 1
+
+
+def test_other_content_under_the_same_name_is_refused(empty_store: Place, run: Path) -> None:
+    publish(empty_store.url(), run)
+    before = counts(empty_store)
+    tabled(run, bin_ns=50_000_000)
+    with pytest.raises(StoreError, match=r"other content.*--replace"):
+        publish(empty_store.url(), run)
+    assert counts(empty_store) == before
+    assert publish(empty_store.url(), run, replace=True).outcome == "replaced"
+    assert counts(empty_store)["transport_sample"] < before["transport_sample"]
+    assert counts(empty_store)["run"] == 1
+
+
+def test_unpublishing_leaves_nothing(empty_store: Place, run: Path) -> None:
+    publish(empty_store.url(), run)
+    unpublish(empty_store.url(), "synthetic")
+    left = counts(empty_store)
+    assert {name: count for name, count in left.items() if count and name != "experiment"} == {}
+    with pytest.raises(StoreError, match="no run of this name"):
+        unpublish(empty_store.url(), "synthetic")
+
+
+def test_repetitions_share_an_experiment(empty_store: Place, tmp_path: Path) -> None:
+    for seed in (1, 2):
+        run = two_flows(20)
+        experiment = run.manifest()["experiment"] | {"seed": seed}
+        made = run.write(tmp_path / str(seed), run=f"run-{seed}", experiment=experiment)
+        publish(empty_store.url(), tabled(made))
+    found = counts(empty_store)
+    assert (found["run"], found["experiment"]) == (2, 1)
+
+
+def test_a_failed_run_is_a_row_with_its_reason(empty_store: Place, tmp_path: Path) -> None:
+    failure = {"stage": "traffic", "reason": "port 5201 is taken"}
+    run = two_flows(20).write(tmp_path / "run", status="failed", failure=failure, verdict=None)
+    assert publish(empty_store.url(), run).rows == 0
+    row = frame(empty_store, "SELECT status, failure, verdict, cc FROM testbed.run").iloc[0]
+    assert row.tolist() == ["failed", "traffic: port 5201 is taken", None, "cubic"]
+    assert publish(empty_store.url(), run).outcome == "unchanged"
+
+
+def test_a_run_that_goes_on_is_refused(empty_store: Place, tmp_path: Path) -> None:
+    run = two_flows(20).write(tmp_path / "run", status="running")
+    with pytest.raises(StoreError, match="--live"):
+        publish(empty_store.url(), run)
+    assert counts(empty_store)["run"] == 0
