@@ -28,6 +28,9 @@
  *     what the sum of its steps is when SIs are constant.
  *   - A window that did not limit the flow proves nothing: no NDE.
  *   - No sample, no action: the SI lasts until it has one.
+ *   - After a cut the next SI begins with the first sample of data sent since:
+ *     appendix E takes its d to be what the cut left of the queue (steps 3 to 5
+ *     and 7 to 9), and a sample tells of the queue one RTT ago.
  *   - A cut stops at 4 segments, and never raises a smaller window.
  *   - The fraction of a segment that an action leaves is carried to the next.
  *
@@ -55,7 +58,7 @@ enum reminis_switch {
 	REMINIS_NO_CM = 1 << 3,	    /* [5] */
 	REMINIS_NO_AIMD = 1 << 4,   /* for the caller: the AIMD is its [11] */
 	REMINIS_EWMA = 1 << 5,	    /* average with the mean window [authors' code] */
-	REMINIS_FRESH_RTT = 1 << 6, /* after a cut, wait for RTTs of data sent since */
+	REMINIS_STALE_RTT = 1 << 6, /* after a cut, also use RTTs of data sent before it */
 	REMINIS_JUMP_TO_4 = 1 << 7, /* CM beyond 2 mRTT: 4 segments [authors' code] */
 };
 
@@ -133,9 +136,11 @@ reminis_inline int reminis_on_ack(struct reminis *r, const struct reminis_params
 		r->si_start_us = now_us;
 	if (!r->min_rtt_us || sample_us < r->min_rtt_us)
 		r->min_rtt_us = sample_us;
-	if ((params->switches & REMINIS_FRESH_RTT) && r->has_cut &&
-	    (int64_t)(now_us - sample_us - r->cut_us) < 0)
-		return 0; /* it was sent before the cut */
+	if (!(params->switches & REMINIS_STALE_RTT) && r->has_cut &&
+	    (int64_t)(now_us - sample_us - r->cut_us) < 0) {
+		r->si_start_us = now_us; /* sent before the cut: it tells of the queue then */
+		return 0;
+	}
 	r->rtt_sum_us += sample_us;
 	r->rtt_count++;
 	return now_us - r->si_start_us >= r->min_rtt_us;

@@ -14,7 +14,7 @@ static const char usage[] =
 	"usage: reminis-bpf run [--dtt TIME] [--dtt-factor X] [--port-dtt PORT=TIME]…\n"
 	"                       [--trace FILE.csv] [--seed N] [--no-pacing] [--verbose]\n"
 	"                       [--no-nde] [--nde-mean] [--no-ps] [--no-cm] [--no-aimd]\n"
-	"                       [--ewma] [--fresh-rtt] [--jump-to-4]\n"
+	"                       [--ewma] [--stale-rtt] [--jump-to-4]\n"
 	"       reminis-bpf trace-module FILE.csv   the same trace, of the module tcp_reminis\n"
 	"       reminis-bpf status                  what is registered, what this kernel offers\n"
 	"       reminis-bpf clean                   remove what a killed loader left registered\n"

@@ -14,7 +14,7 @@ const struct switch_name switch_names[8] = {
 	{REMINIS_NO_NDE, "no-nde"},	  {REMINIS_NDE_MEAN, "nde-mean"},
 	{REMINIS_NO_PS, "no-ps"},	  {REMINIS_NO_CM, "no-cm"},
 	{REMINIS_NO_AIMD, "no-aimd"},	  {REMINIS_EWMA, "ewma"},
-	{REMINIS_FRESH_RTT, "fresh-rtt"}, {REMINIS_JUMP_TO_4, "jump-to-4"},
+	{REMINIS_STALE_RTT, "stale-rtt"}, {REMINIS_JUMP_TO_4, "jump-to-4"},
 };
 
 static const struct option long_options[] = {
@@ -31,7 +31,7 @@ static const struct option long_options[] = {
 	{"no-cm", no_argument, NULL, OPT_SWITCH},
 	{"no-aimd", no_argument, NULL, OPT_SWITCH},
 	{"ewma", no_argument, NULL, OPT_SWITCH},
-	{"fresh-rtt", no_argument, NULL, OPT_SWITCH},
+	{"stale-rtt", no_argument, NULL, OPT_SWITCH},
 	{"jump-to-4", no_argument, NULL, OPT_SWITCH},
 	{NULL, 0, NULL, 0},
 };

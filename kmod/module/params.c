@@ -136,7 +136,7 @@ REMINIS_SWITCH(no_ps, REMINIS_NO_PS, "no proactive slowdown");
 REMINIS_SWITCH(no_cm, REMINIS_NO_CM, "no catastrophe mitigation");
 REMINIS_SWITCH(no_aimd, REMINIS_NO_AIMD, "no AIMD outside slow start");
 REMINIS_SWITCH(ewma, REMINIS_EWMA, "average each new window with the mean window");
-REMINIS_SWITCH(fresh_rtt, REMINIS_FRESH_RTT, "after a cut, wait for RTTs of data sent since");
+REMINIS_SWITCH(stale_rtt, REMINIS_STALE_RTT, "after a cut, also use RTTs of data sent before it");
 REMINIS_SWITCH(jump_to_4, REMINIS_JUMP_TO_4, "cut to 4 segments beyond 2 mRTT");
 
 static int parse_ports(char *text, struct port_table *table)

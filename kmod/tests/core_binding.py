@@ -13,7 +13,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 ONE_Q24 = 1 << 24
 
-NO_NDE, NDE_MEAN, NO_PS, NO_CM, NO_AIMD, EWMA, FRESH_RTT, JUMP_TO_4 = (1 << i for i in range(8))
+NO_NDE, NDE_MEAN, NO_PS, NO_CM, NO_AIMD, EWMA, STALE_RTT, JUMP_TO_4 = (1 << i for i in range(8))
 ACTIONS = ("none", "nde", "ps", "cm")
 
 

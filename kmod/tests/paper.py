@@ -47,10 +47,15 @@ class Paper:
         self.min_rtt_us = 0
         self.anchor_us = 0
         self.previous_us = 0
+        self.cut_us: int | None = None
 
     def sample(self, rtt_us: int) -> None:
         rtt_us = max(rtt_us, 1)
         self.min_rtt_us = min(self.min_rtt_us or rtt_us, rtt_us)
+
+    def tells_of_now(self, sent_us: int) -> bool:
+        """Appendix E (steps 3 to 5, 7 to 9): the next d is what the last cut left of the queue."""
+        return self.cut_us is None or sent_us >= self.cut_us
 
     def dtt(self) -> int:
         if not self.given_us:  # section 3.1; at least 1 µs of room

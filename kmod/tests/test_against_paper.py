@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import log, sqrt
 
-from core_binding import ACTIONS, ONE_Q24, Flow, params
+from core_binding import ACTIONS, ONE_Q24, STALE_RTT, Flow, params
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from paper import Paper, Verdict
@@ -37,16 +37,21 @@ def intervals(max_rtt_us: int) -> st.SearchStrategy[list[Interval]]:
     return st.lists(one, min_size=1, max_size=40)
 
 
-def play(flow: Flow, paper: Paper, interval: Interval, now_us: int) -> int:
-    """Feeds one SI's samples to both; the time of the ACK that ends it."""
+def play(flow: Flow, paper: Paper, interval: Interval, now_us: int) -> tuple[int, int, list[int]]:
+    """Feeds one SI's samples to both; when it began and ended, and what counts of them."""
     start_us = flow.state.si_start_us if flow.state.min_rtt_us else now_us
-    for rtt_us in interval.samples_us[:-1]:
+    *earlier_us, last_us = interval.samples_us
+    counted_us = [us for us in earlier_us if paper.tells_of_now(start_us - us)]
+    for rtt_us in earlier_us:
         paper.sample(rtt_us)
-        flow.ack(start_us, rtt_us)  # all at its start: too early to end it
-    paper.sample(interval.samples_us[-1])
+        assert not flow.ack(start_us, rtt_us)  # all at its start: too early to end it
+    paper.sample(last_us)
     end_us = start_us + paper.min_rtt_us + interval.late_us
-    assert flow.ack(end_us, interval.samples_us[-1])
-    return end_us
+    if not paper.tells_of_now(end_us - max(last_us, 1)):
+        assert not flow.ack(end_us, last_us)
+        start_us, end_us = end_us, max(end_us + paper.min_rtt_us, (paper.cut_us or 0) + last_us)
+    assert flow.ack(end_us, last_us)
+    return start_us, end_us, [*counted_us, last_us]
 
 
 def draw_error(mu: float, mu_error: float) -> float:
@@ -77,15 +82,17 @@ def fraction(flow: Flow) -> float:
     intervals(100_000_000),
     st.one_of(st.just(0), st.integers(1, 10_000_000), st.just(40_000)),
     st.integers(4, 2**24),
+    st.booleans(),
 )
-def test_every_decision_is_the_papers(steps: list[Interval], dtt_us: int, cwnd: int) -> None:
-    flow, paper = Flow(params(dtt_us)), Paper(dtt_us)
-    now_us = 1000
+def test_every_decision_is_the_papers(
+    steps: list[Interval], dtt_us: int, cwnd: int, stale: bool
+) -> None:
+    flow, paper = Flow(params(dtt_us, switches=STALE_RTT if stale else 0)), Paper(dtt_us)
+    now_us = 1_000_000_000  # later than the longest RTT
     for n, step in enumerate(steps, start=1):
-        start_us = now_us if not flow.state.min_rtt_us else flow.state.si_start_us
         before = cwnd + fraction(flow)
-        now_us = play(flow, paper, step, now_us)
-        v = paper.decide(step.samples_us, now_us - start_us, step.word)
+        start_us, now_us, counted_us = play(flow, paper, step, now_us)
+        v = paper.decide(counted_us, now_us - start_us, step.word)
         d = flow.guard(now_us, cwnd, random=step.word)
         assert (d.zone, d.delay_us, d.dtt_us) == (v.zone, v.delay_us, v.dtt_us)
         assert d.min_rtt_us == paper.min_rtt_us
@@ -94,6 +101,8 @@ def test_every_decision_is_the_papers(steps: list[Interval], dtt_us: int, cwnd: 
         if v.zone == 2 and abs(v.excess_us) < 0.1:
             v.action = ACTIONS[d.action]  # closer to DTT than the clock can tell
         assert ACTIONS[d.action] == v.action
+        if v.action in ("ps", "cm") and not stale:
+            paper.cut_us = now_us
         check_window(v, before, d.cwnd_after + fraction(flow), mu_error)
         cwnd = min(max(d.cwnd_after, 1), 2**26)
         if cwnd != d.cwnd_after:

@@ -7,13 +7,13 @@ import pytest
 from core_binding import (
     ACTIONS,
     EWMA,
-    FRESH_RTT,
     JUMP_TO_4,
     NDE_MEAN,
     NO_CM,
     NO_NDE,
     NO_PS,
     ONE_Q24,
+    STALE_RTT,
     Decision,
     Flow,
     params,
@@ -29,6 +29,8 @@ def feed(flow: Flow, *rtts_us: int, cwnd: int = 100, **sender: int | bool) -> De
     """SIs of two samples each, one mRTT apart, the given means; the last decision."""
     now_us = flow.state.si_start_us
     for rtt_us in rtts_us:
+        if flow.state.has_cut:
+            now_us += rtt_us  # what was sent since has its ACK now
         flow.ack(now_us, rtt_us)
         now_us += flow.state.min_rtt_us
         assert flow.ack(now_us, rtt_us)
@@ -191,12 +193,22 @@ def test_jump_to_4_only_beyond_twice_mrtt() -> None:
     assert feed(Flow(settled), MRTT_US, 41_000).cwnd_after == 4
 
 
-def test_fresh_rtt_ignores_what_was_sent_before_the_cut() -> None:
-    flow = Flow(params(switches=FRESH_RTT))
+def test_after_a_cut_only_data_sent_since_counts() -> None:
+    flow = Flow(params())
     feed(flow, MRTT_US, 35_000)
     cut_us = flow.state.cut_us
-    assert not flow.ack(cut_us + 30_000, 35_000)
-    assert flow.ack(cut_us + 36_000, 35_000)
+    assert not flow.ack(cut_us + 34_000, 35_000)  # sent before: the SI begins only with
+    assert not flow.ack(cut_us + 36_000, 31_000)  # what was sent since,
+    assert not flow.ack(cut_us + 53_000, 23_000)
+    assert flow.ack(cut_us + 54_000, 21_000)  # and lasts mRTT from then on
+    decision = flow.guard(cut_us + 54_000, 50)
+    assert (decision.samples, decision.delay_us, decision.si_us) == (3, 25_000, MRTT_US)
+
+
+def test_stale_rtt_counts_what_was_sent_before_the_cut() -> None:
+    flow = Flow(params(switches=STALE_RTT))
+    feed(flow, MRTT_US, 35_000)
+    assert flow.ack(flow.state.cut_us + 30_000, 35_000)
 
 
 def test_ewma_holds_a_new_window_back() -> None:
@@ -223,7 +235,7 @@ def test_extremes_keep_the_window_in_bounds(
     now_us = start_us
     for rtt_us in rtts_us:
         over = flow.ack(now_us, rtt_us)
-        now_us += max(flow.state.min_rtt_us, rtt_us)  # fresh, even for FRESH_RTT
+        now_us += flow.state.min_rtt_us + rtt_us  # of data sent since a cut
         if not over and not flow.ack(now_us, rtt_us):
             continue
         d = flow.guard(now_us, cwnd, random=word)

@@ -28,7 +28,7 @@ _SWITCHES = {  # --cc-param NAME=VALUE: the loader's switch
     ("cm", "off"): "--no-cm",
     ("aimd", "off"): "--no-aimd",
     ("ewma", "on"): "--ewma",
-    ("fresh_rtt", "on"): "--fresh-rtt",
+    ("fresh_rtt", "off"): "--stale-rtt",
     ("jump_to_4", "on"): "--jump-to-4",
 }
 _VALUES = {"dtt": "--dtt", "dtt_factor": "--dtt-factor", "seed": "--seed"}
