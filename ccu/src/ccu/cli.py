@@ -175,7 +175,7 @@ def clean() -> None:
 def list_command(what: Annotated[str, typer.Argument(help="cc, scenarios or testbeds")]) -> None:
     """What there is to choose from."""
     sources: dict[str, Callable[[], dict[str, str]]] = {
-        "cc": congestion.available,
+        "cc": congestion.listed,
         "scenarios": scenarios.library,
         "testbeds": lambda: {name: kind.summary for name, kind in kinds().items()},
     }

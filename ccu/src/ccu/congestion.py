@@ -3,35 +3,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ccu import programs
+from ccu import reminis, reminis_params, reminis_session
 from ccu.errors import Refused
 from ccu.experiment import Experiment
 from ccu.testbeds import Site
 
-REMINIS = "reminis"
+REMINIS = reminis.NAME
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
-_SWITCHES = {  # --cc-param NAME=VALUE: the loader's switch
-    ("pacing", "off"): "--no-pacing",
-    ("nde", "off"): "--no-nde",
-    ("nde", "mean"): "--nde-mean",
-    ("ps", "off"): "--no-ps",
-    ("cm", "off"): "--no-cm",
-    ("aimd", "off"): "--no-aimd",
-    ("ewma", "on"): "--ewma",
-    ("fresh_rtt", "off"): "--stale-rtt",
-    ("jump_to_4", "on"): "--jump-to-4",
-}
-_VALUES = {"dtt": "--dtt", "dtt_factor": "--dtt-factor", "seed": "--seed"}
 
 
 def in_kernel() -> set[str]:
@@ -45,41 +31,19 @@ def as_modules() -> set[str]:
     return {found[1] for found in names if found} - {"diag"}
 
 
-def reminis_trouble() -> str | None:
-    """Why Reminis cannot run here, with the mend; None if it can."""
-    if REMINIS in in_kernel() | as_modules():
-        return None
-    loader = programs.find("reminis-bpf")
-    if loader is None:
-        return f"reminis-bpf is not built; {programs.mend('reminis-bpf')}"
-    status = _status(loader)
-    if status.get("btf") is False:
-        return (
-            "this kernel tells no BTF (/sys/kernel/btf/vmlinux), which BPF needs; boot a kernel "
-            "with CONFIG_DEBUG_INFO_BTF=y, or build and load the module in kmod/"
-        )
-    # Without root nobody can tell; `ccu run` asks for root by itself.
-    if status.get("root") and not status.get("usable"):
-        return f"{status.get('why_not')}; the module in kmod/ is the other way"
-    return None
-
-
-def _status(loader: Path) -> dict[str, Any]:
-    said = subprocess.run([loader, "status"], capture_output=True, text=True, timeout=30)
-    try:
-        found: dict[str, Any] = json.loads(said.stdout)
-    except ValueError:
-        return {"root": True, "usable": False, "why_not": said.stderr.strip() or "no answer"}
-    return found
-
-
 def available() -> dict[str, str]:
     """Every congestion control that can run here, and where it comes from."""
     found = dict.fromkeys(sorted(as_modules()), "kernel module")
     found |= dict.fromkeys(sorted(in_kernel()), "kernel")
-    if REMINIS not in found and reminis_trouble() is None:
-        found[REMINIS] = "BPF program"
-    return found
+    found.pop(REMINIS, None)
+    way = reminis.way()
+    return found if way.trouble else {**found, REMINIS: way.summary}
+
+
+def listed() -> dict[str, str]:
+    """What is available, and why Reminis is not if it is not: for people."""
+    trouble = reminis.way().trouble
+    return available() | ({REMINIS: f"not now: {trouble}"} if trouble else {})
 
 
 def check(experiment: Experiment) -> None:
@@ -93,56 +57,28 @@ def check(experiment: Experiment) -> None:
         if plan.cc in there:
             continue
         others = ", ".join(there)
-        trouble = reminis_trouble() if plan.cc == REMINIS else None
+        trouble = reminis.way().trouble if plan.cc == REMINIS else None
         if trouble:
             raise Refused(f"--cc: reminis cannot run here: {trouble}. Others that can: {others}")
         raise Refused(
             f"--cc: no congestion control {plan.cc!r} on this machine; there are {others}"
         )
     if experiment.cc_params:
-        if there.get(REMINIS) != "BPF program" or REMINIS not in experiment.cc.split("+"):
-            raise Refused(f"--cc-param: {experiment.cc} takes none; reminis as BPF program does")
-        _loader_options(experiment.cc_params)
-
-
-def _loader_options(params: dict[str, str]) -> list[str]:
-    options = []
-    for name, value in params.items():
-        if name in _VALUES:
-            options += [_VALUES[name], value]
-        elif (name, value) in _SWITCHES:
-            options.append(_SWITCHES[name, value])
-        else:
-            switches = ", ".join(f"{key}={choice}" for key, choice in _SWITCHES)
-            raise Refused(
-                f"--cc-param: reminis has no {name}={value}; write dtt=30ms, dtt_factor=1.5, "
-                f"seed=N, or one of {switches}"
-            )
-    return options
+        if REMINIS not in experiment.cc.split("+"):
+            raise Refused(f"--cc-param: {experiment.cc} takes none; reminis does")
+        reminis_params.check(experiment.cc_params)
 
 
 @contextmanager
 def loaded(site: Site) -> Iterator[dict[str, Any]]:
     """The implementation of each congestion control, in the kernel while the context lasts."""
     names = [] if site.experiment.traffic.kind == "udp" else site.experiment.cc.split("+")
-    needs_bpf = REMINIS in names and REMINIS not in in_kernel() | as_modules()
-    found = {name: _kernels_own(name) for name in names if not (needs_bpf and name == REMINIS)}
-    if not needs_bpf:
+    found = {name: _kernels_own(name) for name in names if name != REMINIS}
+    if REMINIS not in names:
         yield found
         return
-    params = {"seed": str(site.experiment.seed % 2**32), **site.experiment.cc_params}
-    trace = ["--trace", str(site.raw / f"cc-{REMINIS}.csv")]
-    command = [programs.require("reminis-bpf"), "run", *_loader_options(params), *trace]
-    site.belongings.reminis_bpf = True
-    site.belongings.save()
-    loader = site.supervisor.start("reminis-bpf", command, stage="congestion control")
-    ready = site.supervisor.wait_ready_event(loader)
-    ready.pop("event")
-    found[REMINIS] = {"kind": "bpf", "parameters": ready}
-    try:
-        yield found
-    finally:
-        site.supervisor.stop(loader)
+    with reminis_session.in_kernel(site) as implementation:
+        yield {**found, REMINIS: implementation}
 
 
 def _kernels_own(name: str) -> dict[str, Any]:

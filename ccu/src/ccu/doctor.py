@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from ccu import congestion, disk, programs
+from ccu import congestion, disk, programs, reminis
 
 
 class Finding(NamedTuple):
@@ -62,9 +62,10 @@ def _namespaces() -> Finding:
 
 
 def _bpf() -> Finding:
-    trouble = congestion.reminis_trouble()
+    way = reminis.way()
+    trouble = way.trouble
     btf = Path("/sys/kernel/btf/vmlinux").exists()
-    detail = f"BTF {'present' if btf else 'absent'}; " + (trouble or "Reminis can be loaded")
+    detail = f"BTF {'present' if btf else 'absent'}; " + (trouble or f"Reminis: {way.summary}")
     mend = "" if trouble is None else "other congestion controls run: `ccu list cc`"
     return Finding("BPF struct_ops", trouble is None, detail, mend, needed=False)
 

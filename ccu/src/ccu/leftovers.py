@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pyroute2 import netns
 
-from ccu import processes, programs
+from ccu import processes, programs, reminis
 from ccu.errors import Refused
 from ccu.processes import Identity
 
@@ -32,6 +32,10 @@ class Belongings:
     namespaces: list[str] = field(default_factory=list)
     children: list[Identity] = field(default_factory=list)
     reminis_bpf: bool = False
+    reminis_module: bool = False
+    """The run loaded it."""
+    reminis_parameters: dict[str, str] = field(default_factory=dict)
+    """The module's, as they were before the run changed them."""
 
     @property
     def file(self) -> Path:
@@ -89,6 +93,7 @@ def remove(belongings: Belongings) -> list[str]:
         # From Linux 6.4 on it is gone with its loader, and there is nothing to remove.
         if said.returncode == 0 and '"removed":0' not in said.stdout:
             done.append("removed Reminis from the kernel")
+    done += reminis.restore(belongings.reminis_parameters, unload=belongings.reminis_module)
     belongings.forget()
     return done
 

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which way Reminis takes into the kernel, and that the kernel is as it was afterwards.
+
+The kernel's files and modprobe are stand-ins here; the real module runs in kmod/tests/qemu.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ccu import congestion, leftovers, reminis, reminis_params, reminis_session
+from ccu.errors import Refused, RunFailed
+from ccu.resolve import resolve
+from ccu.supervisor import Supervisor
+from ccu.testbeds import Site
+
+MODPROBE = """#!/bin/sh
+echo "$@" >>{root}/modprobe.log
+if [ -n "{refusal}" ]; then echo "{refusal}" >&2; exit 1; fi
+if [ "$1" = -r ]; then
+    rm -r {root}/sys/tcp_reminis
+    echo "reno cubic" >{root}/available
+    exit
+fi
+mkdir -p {root}/sys/tcp_reminis/parameters && cd {root}/sys/tcp_reminis/parameters || exit 1
+echo default >dtt_us; echo 150 >dtt_percent; echo 0 >seed; echo Y >pacing
+for name in no_nde nde_mean no_ps no_cm no_aimd ewma stale_rtt jump_to_4; do echo N >$name; done
+echo "reno cubic reminis" >{root}/available
+"""
+LOADER = """#!/bin/sh
+if [ "$1" = status ]; then echo '{status}'; exit; fi
+echo '{{"event":"ready","cc":"reminis","options":"'"$*"'"}}'
+exec sleep 60
+"""
+USABLE: dict[str, Any] = {"registered": "none", "root": True, "btf": True, "usable": True}
+
+
+@dataclass
+class Machine:
+    """A kernel's files, modprobe and reminis-bpf, as a test wants them."""
+
+    root: Path
+
+    def has_module(self, refusal: str = "") -> None:
+        folder = self.root / "lib" / platform.release() / "updates/dkms"
+        folder.mkdir(parents=True)
+        (folder / "tcp_reminis.ko.xz").touch()
+        self._program("modprobe", MODPROBE.format(root=self.root, refusal=refusal))
+
+    def has_loader(self, **status: Any) -> None:
+        self._program("reminis-bpf", LOADER.format(status=json.dumps({**USABLE, **status})))
+
+    def registered(self) -> bool:
+        return "reminis" in (self.root / "available").read_text()
+
+    def _program(self, name: str, text: str) -> None:
+        file = self.root / "bin" / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+        file.chmod(0o755)
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    (tmp_path / "available").write_text("reno cubic\n")
+    monkeypatch.setattr(reminis, "_AVAILABLE", tmp_path / "available")
+    monkeypatch.setattr(congestion, "_AVAILABLE", tmp_path / "available")
+    monkeypatch.setattr(reminis, "_SYS_MODULE", tmp_path / "sys")
+    monkeypatch.setattr(reminis, "_MODULES", tmp_path / "lib")
+    monkeypatch.setattr(reminis, "_LOADED_MODULES", tmp_path)
+    monkeypatch.setattr(reminis, "_UNLOAD_PAUSE_S", 0.0)
+    monkeypatch.setattr(reminis_session, "_TRACING", tmp_path / "no-tracefs")
+    monkeypatch.setattr(leftovers, "FOLDER", tmp_path / "belongings")
+    monkeypatch.setattr("ccu.programs._PLACES", (tmp_path / "bin",))
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    return Machine(tmp_path)
+
+
+def site(machine: Machine, **cc_params: str) -> Site:
+    raw = machine.root / "raw"
+    (raw / "logs").mkdir(parents=True)
+    belongings = leftovers.of_this_process("run", raw)
+    experiment = resolve({"cc": "reminis", "cc_params": cc_params or None})
+    return Site(experiment, raw, raw, Supervisor(belongings, raw / "logs"), belongings)
+
+
+def test_the_module_goes_first_and_leaves_no_trace(machine: Machine) -> None:
+    machine.has_module()
+    machine.has_loader()
+    run = site(machine, dtt="30ms", nde="off", seed="7")
+    with reminis_session.in_kernel(run) as found:
+        assert machine.registered()
+        assert (found["kind"], found["loaded_by_run"]) == ("module", True)
+        told = found["parameters"]
+        assert (told["dtt_us"], told["no_nde"], told["seed"]) == ("30000", "Y", "7")
+        assert "tracefs" in found["why_no_trace"]
+    assert not machine.registered()
+    assert (machine.root / "modprobe.log").read_text() == "tcp_reminis\n-r tcp_reminis\n"
+
+
+def test_a_module_that_was_loaded_stays_as_it_was(machine: Machine) -> None:
+    machine.has_module()
+    machine.has_loader()
+    assert reminis.load() is None
+    reminis.set_parameters({"dtt_us": "50000", "no_ps": "Y"})
+    before = reminis.parameters_in_force()
+    with reminis_session.in_kernel(site(machine)) as found:
+        assert not found["loaded_by_run"]
+        assert (found["parameters"]["dtt_us"], found["parameters"]["no_ps"]) == ("default", "N")
+    assert machine.registered()
+    assert reminis.parameters_in_force() == before
+
+
+def test_what_a_killed_run_left_is_removed(machine: Machine) -> None:
+    machine.has_module()
+    machine.has_loader()
+    run = site(machine)
+    session = reminis_session.in_kernel(run)
+    session.__enter__()
+    (left,) = leftovers._all()  # what is on disk, as the next ccu would read it
+    done = leftovers.remove(left)
+    assert not machine.registered()
+    assert "unloaded the module tcp_reminis" in done
+
+
+def test_without_a_module_bpf(machine: Machine) -> None:
+    machine.has_loader()
+    with reminis_session.in_kernel(site(machine, dtt="0.03s")) as found:
+        assert found["kind"] == "bpf"
+        options = found["parameters"]["options"]
+        assert "--dtt 30000us" in options
+        assert "--trace" in options
+
+
+@pytest.mark.parametrize(
+    ("refusal", "words"),
+    [
+        ("ERROR: could not insert: Key was rejected by service", "signed modules only"),
+        ("ERROR: could not insert: Required key not available", "mokutil --import"),
+        ("ERROR: could not insert: Operation not permitted", "lockdown"),
+        ("ERROR: could not insert: File exists", "the name reminis is taken"),
+        ("ERROR: could not insert: Exec format error", "dkms-install"),
+    ],
+)
+def test_a_refused_module_gives_way_to_bpf(machine: Machine, refusal: str, words: str) -> None:
+    machine.has_module(refusal)
+    machine.has_loader()
+    run = site(machine)
+    with reminis_session.in_kernel(run) as found:
+        assert found["kind"] == "bpf"
+        assert words in found["why_no_module"]
+    assert not run.belongings.reminis_module
+
+
+def test_with_neither_both_reasons_are_told(machine: Machine) -> None:
+    machine.has_module("ERROR: could not insert: Key was rejected by service")
+    machine.has_loader(btf=False, usable=False)
+    with (
+        pytest.raises(RunFailed, match=r"(?s)signed modules only.*BPF: .*no BTF"),
+        reminis_session.in_kernel(site(machine)),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        ({"registered": "bpf", "pid": 4711, "left_behind": False}, "process 4711"),
+        ({"registered": "bpf", "pid": 0, "left_behind": True}, "ccu clean"),
+        ({"registered": "other"}, "another program's"),
+        ({"registered": "none"}, "sudo ccu"),
+    ],
+)
+def test_a_name_that_is_taken_is_no_kernels_own(
+    machine: Machine, status: dict[str, Any], words: str
+) -> None:
+    (machine.root / "available").write_text("reno reminis\n")
+    machine.has_loader(**status)
+    assert "reminis" not in congestion.available()
+    assert words in congestion.listed()["reminis"]
+    with pytest.raises(Refused, match=words):
+        congestion.check(resolve({"cc": "reminis"}))
+
+
+@pytest.mark.parametrize("text", ["0ms", "-5ms", "11s", "30", "soon", "1e400s", "0.4us"])
+def test_a_dtt_that_cannot_be_is_refused(text: str) -> None:
+    with pytest.raises(Refused, match="dtt=30ms"):
+        reminis_params.check({"dtt": text})
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"dtt_factor": "1"}, {"dtt_factor": "nan"}, {"seed": "0"}, {"seed": "x"}, {"nde": "maybe"}],
+)
+def test_other_parameters_that_cannot_be(params: dict[str, str]) -> None:
+    with pytest.raises(Refused, match="--cc-param"):
+        reminis_params.check(params)
+
+
+def test_both_ways_take_every_parameter() -> None:
+    every = {
+        "dtt": "40ms",
+        "dtt_factor": "2",
+        "pacing": "off",
+        "nde": "mean",
+        "fresh_rtt": "off",
+        "ewma": "off",
+    }
+    reminis_params.check(every)
+    loader = reminis_params.for_loader(every)
+    assert loader == [
+        *("--dtt", "40000us", "--dtt-factor", "2"),
+        *("--no-pacing", "--nde-mean", "--stale-rtt"),
+    ]
+    module = reminis_params.for_module(every)
+    assert (module["dtt_us"], module["dtt_percent"], module["pacing"]) == ("40000", "200", "N")
+    assert (module["nde_mean"], module["stale_rtt"], module["ewma"]) == ("Y", "Y", "N")
