@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a campaign's file to its runs: the product, its order, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ccu.campaigns import definition
+from ccu.campaigns.cells import Cell, cells
+from ccu.errors import Refused
+
+FILE = """\
+title: A try
+base: {duration: 1s, scenario: static}
+factors:
+  cc: [cubic, reno]
+  prb: [24, 106]
+  size:
+    small: {buffer: 100pkt}
+    large: {buffer: 3200pkt}
+exclude:
+  - {prb: 106, size: small}
+profiles:
+  quick: {repeats: 2}
+  full: {base: {duration: 100s}, repeats: 10, factors: {cc: [cubic]}}
+"""
+
+
+def read(tmp_path: Path, text: str = FILE, profile: str | None = None) -> definition.Campaign:
+    file = tmp_path / "try.yaml"
+    file.write_text(text)
+    return definition.read(file, profile)
+
+
+def test_the_product_is_what_a_person_counts(tmp_path: Path) -> None:
+    found = cells(read(tmp_path))
+    # (2 congestion controls by 2 widths by 2 sizes, less the 2 excluded) by 2 repeats
+    assert len(found) == 12
+    assert len({cell.slug for cell in found}) == 12
+    assert not [
+        cell
+        for cell in found
+        if cell.experiment.prb == 106 and cell.experiment.buffer.packets == 100
+    ]
+
+
+def test_a_profile_changes_what_it_names_and_keeps_the_rest(tmp_path: Path) -> None:
+    found = cells(read(tmp_path, profile="full"))
+    assert len(found) == 30
+    assert {cell.experiment.cc for cell in found} == {"cubic"}
+    assert {cell.experiment.duration_s for cell in found} == {100.0}
+    assert {cell.experiment.scenario for cell in found} == {"static"}
+
+
+def test_repeats_are_blocks_with_a_seed_each_in_an_order_that_returns(tmp_path: Path) -> None:
+    campaign = read(tmp_path)
+    first, again = cells(campaign), cells(campaign)
+    assert [cell.slug for cell in first] == [cell.slug for cell in again]
+    assert [cell.experiment.seed for cell in first] == [1] * 6 + [2] * 6
+    blocks = [[cell.point for cell in first if cell.repeat == repeat] for repeat in (0, 1)]
+    assert sorted(blocks[0]) == sorted(blocks[1])
+    other = cells(campaign.model_copy(update={"order_seed": 2}))
+    assert [cell.slug for cell in other] != [cell.slug for cell in first]
+
+
+def test_a_long_or_odd_label_still_names_a_directory(tmp_path: Path) -> None:
+    long = "a/b " * 80
+    text = f"title: x\nfactors:\n  cc: {{'{long}': {{cc: cubic}}, 'a\\b': {{cc: reno}}}}\n"
+    for cell in cells(read(tmp_path, text)):
+        assert "/" not in cell.slug
+        assert len(cell.slug) < 255
+
+
+MISTAKES = {
+    "title: x\nfactors: {}\n": r"try.yaml:2: factors: name at least one factor",
+    "title: x\nfactors: {cc: []}\n": r"try.yaml:2: factors: cc: has no levels",
+    "title: x\nfactors: {cc: [cubic, cubic]}\n": r"the same level twice",
+    "title: x\nfactors: {cc: [cubic]}\nrepeat: 3\n": r"try.yaml:3: repeat: no such key",
+    "factors: {cc: [cubic]}\n": r"title is missing",
+    "title: x\nfactors: {cc: [cubic]}\nexclude: [{pbr: 24}]\n": r"no factor 'pbr'; there are cc",
+    "title: x\nfactors: {cc: [cubic]}\nexclude: [{cc: reno}]\n": r"cc has no 'reno'",
+    "title: x\nfactors: {cc: [cubic]}\nrepeats: 0\n": r"try.yaml:3: repeats",
+}
+
+
+@pytest.mark.parametrize("text", MISTAKES)
+def test_a_wrong_file_is_refused_with_its_line(tmp_path: Path, text: str) -> None:
+    with pytest.raises(Refused, match=MISTAKES[text]):
+        read(tmp_path, text)
+
+
+def test_an_impossible_experiment_is_named_by_its_level(tmp_path: Path) -> None:
+    text = "title: x\nfactors: {cc: [cubic], rtt: [20ms, -3ms, 20]}\n"
+    with pytest.raises(Refused, match=r"(?s)factors.rtt.-3ms.*factors.rtt.20: rtt: .*no quantity"):
+        cells(read(tmp_path, text))
+
+
+def test_everything_excluded_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="nothing is left to run"):
+        cells(read(tmp_path, "title: x\nfactors: {cc: [cubic]}\nexclude: [{cc: cubic}]\n"))
+
+
+def test_the_projects_campaigns_have_a_quick_and_a_full_profile_that_resolve() -> None:
+    there = sorted(definition.LIBRARY.glob("*.yaml"))
+    assert there
+    for file in there:
+        quick, full = (cells(definition.read(file, profile)) for profile in ("quick", "full"))
+        assert _hours(quick) < 1, f"{file.name}: quick takes {_hours(quick):.1f} h"
+        assert _hours(full) > _hours(quick)
+
+
+def _hours(planned: list[Cell]) -> float:
+    return sum(cell.experiment.duration_s for cell in planned) / 3600

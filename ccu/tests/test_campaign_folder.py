@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a campaign's directory tells of its runs, whatever was left in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ccu.campaigns import definition, slots
+from ccu.campaigns.cells import Cell, cells
+from ccu.campaigns.folder import Folder
+from ccu.campaigns.runner import Work
+from ccu.campaigns.stopping import enough
+from ccu.errors import Refused
+
+TEXT = "title: x\nbase: {duration: 2s}\nfactors: {cc: [cubic, reno]}\nrepeats: 3\nretries: 1\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    file = tmp_path / "try.yaml"
+    file.write_text(TEXT)
+    return Folder.make(tmp_path / "campaign", definition.read(file))
+
+
+def left(folder: Folder, cell: Cell, name: str, **content: Any) -> Path:
+    """A run directory as ccu leaves it."""
+    run = folder.prepare(cell) / name
+    run.mkdir()
+    manifest = {"status": "running", "verdict": None, "failure": None, "time": {}, **content}
+    (run / "run.json").write_text(json.dumps(manifest))
+    return run
+
+
+VALID: dict[str, Any] = {"status": "finished", "verdict": "valid"}
+INVALID: dict[str, Any] = {"status": "finished", "verdict": "invalid"}
+FAILED: dict[str, Any] = {"status": "failed", "failure": {"stage": "link", "reason": "x"}}
+KILLED: dict[str, Any] = {"status": "failed", "failure": {"stage": "ccu", "reason": "killed"}}
+FULL: dict[str, Any] = {"status": "failed", "failure": {"stage": "disk", "reason": "full"}}
+
+
+@pytest.mark.parametrize(
+    ("attempts", "state"),
+    [
+        ([], "to do"),
+        ([VALID], "done"),
+        ([{"status": "finished", "verdict": "degraded"}], "done"),
+        ([INVALID], "to do"),
+        ([INVALID, FAILED], "failed"),
+        ([INVALID, VALID], "done"),
+        # What was ended from outside used up no try.
+        ([KILLED, FULL, {"status": "interrupted"}, {"status": "running"}], "to do"),
+    ],
+)
+def test_a_cells_state_is_what_its_run_directories_say(
+    folder: Folder, attempts: list[dict[str, Any]], state: str
+) -> None:
+    cell = cells(folder.campaign)[0]
+    for number, content in enumerate(attempts):
+        left(folder, cell, f"run-{number}", **content)
+    assert folder.state(cell) == state
+
+
+def test_a_manifest_cut_off_at_any_byte_is_no_result(folder: Folder) -> None:
+    cell = cells(folder.campaign)[0]
+    run = left(folder, cell, "run", **VALID)
+    whole = (run / "run.json").read_text()
+    for length in range(len(whole) - 1):
+        (run / "run.json").write_text(whole[:length])
+        assert folder.state(cell) == "to do"
+        assert folder.result(cell) is None
+
+
+def test_a_run_that_finished_is_not_done_again(folder: Folder) -> None:
+    done = cells(folder.campaign)[0]
+    left(folder, done, "run", **VALID)
+    waiting = [cell.slug for cell in Work(folder, {"cubic", "reno"}).to_do()]
+    assert len(waiting) == 5
+    assert done.slug not in waiting
+
+
+def test_what_the_machine_lacks_is_left_out_and_counted(folder: Folder) -> None:
+    work = Work(folder, {"cubic"})
+    assert {cell.experiment.cc for cell in work.to_do()} == {"cubic"}
+    assert work.left_out == {"reno": 3}
+
+
+def test_another_campaign_in_the_same_place_is_refused(folder: Folder, tmp_path: Path) -> None:
+    file = tmp_path / "try.yaml"
+    file.write_text(TEXT.replace("2s", "3s"))
+    with pytest.raises(Refused, match="differing in base"):
+        Folder.make(folder.path, definition.read(file))
+    # But its words and its report may change while it goes on.
+    file.write_text(TEXT.replace("title: x", "title: y") + "report: {metrics: [goodput_bps]}\n")
+    assert Folder.make(folder.path, definition.read(file)).campaign.title == "y"
+    assert Folder.open(folder.path).campaign.report == {"metrics": ["goodput_bps"]}
+
+
+def test_one_ccu_at_a_time(folder: Folder) -> None:
+    with folder.locked(), pytest.raises(Refused, match="another ccu"), folder.locked():
+        pass
+
+
+def test_a_testbed_is_held_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slots, "FOLDER", tmp_path)
+    with (
+        slots.held("emulated", False, print),
+        pytest.raises(Refused, match="taken by process"),
+        slots.held("emulated", False, print),
+    ):
+        pass
+    with slots.held("emulated", False, print):
+        """It was given back."""
+
+
+def test_the_stop_rule_is_students_interval() -> None:
+    rule = definition.StopRule(metric="x", half_width_ratio=0.1, min_repeats=3)
+    # Mean 100, s 1: half-width 4.303 · 1 / √3 = 2.48.
+    assert enough(rule, [99.0, 100.0, 101.0])
+    assert not enough(rule, [99.0, 100.0])
+    # Mean 100, s 10: half-width 24.8.
+    assert not enough(rule, [90.0, 100.0, 110.0])
+
+
+def test_a_point_known_well_enough_gets_no_more_runs(tmp_path: Path) -> None:
+    file = tmp_path / "try.yaml"
+    rule = "stop: {metric: rtt_ms.mean, half_width_ratio: 0.05, min_repeats: 2}\n"
+    file.write_text(TEXT + rule)
+    folder = Folder.make(tmp_path / "campaign", definition.read(file))
+    for cell in cells(folder.campaign):
+        if cell.repeat < 2:
+            run = left(folder, cell, "run", **VALID)
+            spread = 0.0 if cell.experiment.cc == "cubic" else 10.0
+            mean = 30.0 + spread * cell.repeat
+            (run / "summary.json").write_text(json.dumps({"rtt_ms": {"mean": mean}}))
+    waiting = [cell.experiment.cc for cell in Work(folder, {"cubic", "reno"}).to_do()]
+    assert waiting == ["reno"]

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Campaigns as a user runs them: killed at random, on several workers, and reported."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from .conftest import BIN, command
+
+FILE = """\
+title: Short runs over a link that costs little
+base: {duration: 1s, scenario: constant-100M, capture: false, traffic: "udp:1M"}
+factors:
+  prb: [24, 51, 106]
+repeats: 2
+# A shared machine may not hold a run; what counts here is that none is lost or doubled.
+retries: 20
+"""
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: it makes network namespaces")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    written = tmp_path / "short.yaml"
+    written.write_text(FILE)
+    return written
+
+
+def results(campaign: Path) -> Counter[str]:
+    """How many results each cell has."""
+    found: Counter[str] = Counter()
+    for run in campaign.glob("runs/*/*/run.json"):
+        content = json.loads(run.read_text())
+        if content["status"] == "finished" and content["verdict"] != "invalid":
+            found[run.parent.parent.name] += 1
+    return found
+
+
+def experiments(campaign: Path) -> dict[str, str]:
+    """What each cell's result ran."""
+    return {
+        run.parent.parent.name: json.dumps(json.loads(run.read_text())["experiment"])
+        for run in campaign.glob("runs/*/*/run.json")
+        if json.loads(run.read_text())["status"] == "finished"
+    }
+
+
+EVERY = {f"prb={prb},seed={seed}": 1 for prb in (24, 51, 106) for seed in (1, 2)}
+
+
+@pytest.mark.slow
+def test_killed_ten_times_it_still_does_every_run_once(
+    tmp_path: Path, file: Path, ours: Callable[[], set[str]]
+) -> None:
+    before = ours()
+    generator = random.Random(1)
+    campaign = tmp_path / "campaign-short-only"
+    arguments = [BIN / "ccu", "campaign", "run", file, "--output", tmp_path]
+    for _ in range(10):
+        killed = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            killed.wait(generator.uniform(0.3, 4))
+        killed.send_signal(signal.SIGKILL)
+        killed.wait()
+    ended = command("ccu", "campaign", "resume", str(campaign), timeout_s=300)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert results(campaign) == EVERY
+    assert command("ccu", "clean").returncode == 0
+    assert ours() == before
+    status = command("ccu", "campaign", "status", str(campaign))
+    assert "6 of 6 runs, nothing left" in status.stdout
+
+
+def test_a_run_is_run_again_from_its_manifest(tmp_path: Path) -> None:
+    made = command(
+        "ccu", "run", "--cc", "reno", "--duration", "1s", "--scenario", "static", "--buffer",
+        "80pkt", "--seed", "9", "--output", str(tmp_path / "first"),
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    (first,) = (tmp_path / "first").iterdir()
+    again = command("ccu", "rerun", str(first), "--output", str(tmp_path / "second"))
+    assert again.returncode == 0, again.stderr
+    (second,) = (tmp_path / "second").iterdir()
+    assert experiment(second) == experiment(first)
+    # The scenario that was played is kept, should the library's have another form by now.
+    played = first / "raw" / "scenario.yaml"
+    played.write_text(played.read_text().replace("summary:", "summary: Once, "))
+    shown = command("ccu", "rerun", str(first), "--dry-run")
+    assert f"scenario: {played}" in shown.stdout
+
+
+def experiment(run: Path) -> object:
+    return json.loads((run / "run.json").read_text())["experiment"]
+
+
+class Hosts:
+    """Network namespaces that play machines: a switch between them, addresses 10.98.7.N."""
+
+    def __init__(self, count: int) -> None:
+        self.names = [f"ccutest-{os.getpid()}-{number}" for number in range(count)]
+        for number, name in enumerate(self.names):
+            ip("netns", "add", name)
+            ip("-n", name, "link", "set", "lo", "up")
+            if number == 0:
+                ip("-n", name, "link", "add", "switch", "type", "bridge")
+                ip("-n", name, "address", "add", "10.98.7.1/24", "dev", "switch")
+                ip("-n", name, "link", "set", "switch", "up")
+                continue
+            port = f"port{number}"
+            peer = ["peer", "name", port, "netns", self.names[0]]
+            ip("-n", name, "link", "add", "net", "type", "veth", *peer)
+            ip("-n", name, "address", "add", f"10.98.7.{number + 1}/24", "dev", "net")
+            ip("-n", name, "link", "set", "net", "up")
+            ip("-n", self.names[0], "link", "set", port, "master", "switch", "up")
+
+    def start(self, host: int, *arguments: str) -> subprocess.Popen[bytes]:
+        # Only the network is the host's: run directories of namespaces stay in sight.
+        inside = ["nsenter", f"--net=/run/netns/{self.names[host]}"]
+        return subprocess.Popen(
+            [*inside, *arguments],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def remove(self) -> None:
+        for name in self.names:
+            ip("netns", "del", name)
+
+
+def ip(*arguments: str) -> None:
+    subprocess.run(["ip", *arguments], check=True)
+
+
+def end(process: subprocess.Popen[bytes], how: signal.Signals = signal.SIGTERM) -> None:
+    """Ends a process and those that it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, how)
+    process.wait(20)
+
+
+SCHEDULER = "tcp://10.98.7.1:8786"
+
+
+@contextlib.contextmanager
+def cluster(workers: int) -> Iterator[tuple[Hosts, list[subprocess.Popen[bytes]]]]:
+    """A scheduler on host 0 and a worker on each of the others."""
+    hosts = Hosts(workers + 1)
+    running = []
+    try:
+        options = ["--host", "10.98.7.1", "--no-dashboard"]
+        running.append(hosts.start(0, str(BIN / "dask"), "scheduler", *options))
+        for number in range(workers):
+            arguments = [str(BIN / "ccu"), "worker", "--scheduler", SCHEDULER]
+            running.append(hosts.start(number + 1, *arguments))
+        yield hosts, running[1:]
+    finally:
+        for process in running:
+            end(process)
+        hosts.remove()
+
+
+def run_on(hosts: Hosts, file: Path, output: Path) -> subprocess.Popen[bytes]:
+    arguments = ["campaign", "run", str(file), "--output", str(output)]
+    dask = ["--engine", "dask", "--scheduler", SCHEDULER]
+    return hosts.start(0, str(BIN / "ccu"), *arguments, *dask)
+
+
+def wait_for_workers(hosts: Hosts, count: int) -> None:
+    asked = (
+        "from distributed import Client; "
+        f"Client('{SCHEDULER}', timeout=60).wait_for_workers({count}, timeout=60)"
+    )
+    assert hosts.start(0, str(BIN / "python"), "-c", asked).wait(120) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [2, 4])
+def test_workers_give_what_one_machine_gives(tmp_path: Path, file: Path, workers: int) -> None:
+    alone = command("ccu", "campaign", "plan", str(file))
+    assert "6 (3 points, each 2 times)" in alone.stdout
+    with cluster(workers) as (hosts, _):
+        wait_for_workers(hosts, workers)
+        assert run_on(hosts, file, tmp_path).wait(240) == 0
+    campaign = tmp_path / "campaign-short-only"
+    assert results(campaign) == EVERY
+    for cell, content in experiments(campaign).items():
+        ran = json.loads(content)
+        assert cell == f"prb={ran['prb']},seed={ran['seed']}"
+        assert ran["duration_s"] == 1.0
+
+
+@pytest.mark.slow
+def test_the_runs_of_a_killed_worker_are_done_elsewhere(
+    tmp_path: Path, file: Path, ours: Callable[[], set[str]]
+) -> None:
+    before = ours()
+    with cluster(2) as (hosts, workers):
+        wait_for_workers(hosts, 2)
+        running = run_on(hosts, file, tmp_path)
+        deadline = time.monotonic() + 60
+        while not list(tmp_path.glob("campaign-short-only/runs/*/*/run.json")):
+            assert time.monotonic() < deadline, "no run begins"
+            time.sleep(0.1)
+        end(workers[0], signal.SIGKILL)
+        assert running.wait(300) == 0
+    assert results(tmp_path / "campaign-short-only") == EVERY
+    assert command("ccu", "clean").returncode == 0
+    assert ours() == before
+
+
+def test_a_worker_with_other_software_is_refused_with_both_versions(
+    tmp_path: Path, file: Path
+) -> None:
+    with cluster(1) as (hosts, _):
+        wait_for_workers(hosts, 1)
+        pretend = (
+            "import ccu.campaigns.remote as remote, sys; "
+            "remote.software = lambda: 'ccu 9.9 at elsewhere'; "
+            "from ccu.cli import main; main()"
+        )
+        inside = ["nsenter", f"--net=/run/netns/{hosts.names[0]}", str(BIN / "python"), "-c"]
+        arguments = ["campaign", "run", str(file), "--output", str(tmp_path)]
+        dask = ["--engine", "dask", "--scheduler", SCHEDULER]
+        said = subprocess.run(
+            [*inside, pretend, *arguments, *dask], capture_output=True, text=True, timeout=120
+        )
+    assert said.returncode == 2
+    assert "has ccu 0" in said.stderr
+    assert "this is ccu 9.9 at elsewhere" in said.stderr
+
+
+def test_no_scheduler_is_told_with_the_mend(tmp_path: Path, file: Path) -> None:
+    said = command(
+        "ccu", "campaign", "run", str(file), "--output", str(tmp_path),
+        "--engine", "dask", "--scheduler", "tcp://127.0.0.1:1",
+    )  # fmt: skip
+    assert said.returncode == 2
+    assert "no scheduler answers" in said.stderr
+    assert "ccu worker" in said.stderr
