@@ -96,7 +96,7 @@ def test_a_run_is_run_again_from_its_manifest(tmp_path: Path) -> None:
     assert experiment(second) == experiment(first)
     # The scenario that was played is kept, should the library's have another form by now.
     played = first / "raw" / "scenario.yaml"
-    played.write_text(played.read_text().replace("summary:", "summary: Once, "))
+    played.write_text(played.read_text() + "# As it was once.\n")
     shown = command("ccu", "rerun", str(first), "--dry-run")
     assert f"scenario: {played}" in shown.stdout
 
