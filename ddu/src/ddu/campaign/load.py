@@ -52,8 +52,14 @@ def load_campaign(path: Path) -> Campaign:
         raise DduError(f"{file}: is not what ccu writes ({error}); restore it") from None
     if version > SCHEMA_VERSION:
         raise DduError(f"{file}: has schema_version {version}; this ddu knows {SCHEMA_VERSION}")
-    cells = [_cell(file) for file in sorted(path.glob("runs/*/cell.json"))]
+    cells = [_cell(file) for file in path.glob("runs/*/cell.json")]
+    cells.sort(key=lambda cell: (_places(cell.levels, definition["factors"]), cell.seed))
     return Campaign(path, definition, content.get("software", {}), cells)
+
+
+def _places(levels: dict[str, str], factors: dict[str, Any]) -> list[int]:
+    """Where the levels stand in the campaign's file, which is the order of all tables."""
+    return [list(factors[name]).index(label) for name, label in levels.items()]
 
 
 def _cell(file: Path) -> CellRun:
