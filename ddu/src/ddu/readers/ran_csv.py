@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MAC samples in CSV as xApps of FlexRIC and of KPM monitors write them.
+
+FlexRIC's MAC service model names its columns after `mac_ue_stats_impl_t`; KPM's measurements are
+named by 3GPP TS 28.552. The time is `tstamp` or `timestamp`: s, ms, µs or ns since 1970.
+Columns that are neither keep their name and values.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pandas as pd
+
+from ddu.errors import UnreadableInput
+from ddu.readers.fields import number
+from ddu.readers.logs import LogTable, content_of, table_of, whole_lines
+from ddu.readers.timestamps import stamp
+
+FIRST = ("utc_ns", "local_ns", "of_day_ns", "ue", "mac_rnti")
+_TIMES = ("tstamp", "timestamp", "time", "utc_ns", "timestamp_ms", "timestamp_us", "timestamp_ns")
+_UES = ("rnti", "ue_id", "ran_ue_id", "amf_ue_ngap_id", "ueid", "ue")
+
+_OF_DIRECTION = {
+    "{way}_aggr_tbs": ("mac_{way}_bytes", 1.0),
+    "{way}_aggr_bytes_sdus": ("mac_{way}_sdu_bytes", 1.0),
+    "{way}_aggr_sdus": ("mac_{way}_sdu_count", 1.0),
+    "{way}_aggr_prb": ("mac_{way}_prb_count", 1.0),
+    "{way}_aggr_retx_prb": ("mac_{way}_retx_prb_count", 1.0),
+    "{way}_mcs1": ("mac_{way}_mcs", 1.0),
+    "{way}_bler": ("mac_{way}_bler_ratio", 1.0),
+    "drb.uethp{way}": ("mac_{way}_goodput_bps", 1e3),
+}
+_COLUMNS = {
+    "rnti": ("mac_rnti", 1.0),
+    "wb_cqi": ("mac_cqi", 1.0),
+    "cqi": ("mac_cqi", 1.0),
+    "rsrp": ("mac_rsrp_dbm", 1.0),
+    "sinr": ("mac_sinr_db", 1.0),
+    "phr": ("mac_phr_db", 1.0),
+    "bsr": ("mac_ul_bsr_queue_bytes", 1.0),
+    "pusch_snr": ("mac_ul_snr_db", 1.0),
+    "pucch_snr": ("mac_pucch0_snr_db", 1.0),
+} | {
+    name.format(way=way): (column.format(way=way), scale)
+    for name, (column, scale) in _OF_DIRECTION.items()
+    for way in ("dl", "ul")
+}
+_NO_SNR_DB = -64.0
+"""What FlexRIC's structure holds for an SNR that was never measured."""
+
+
+def read_ran_csv(file: Path) -> LogTable:
+    """One row per report and UE; `ue` counts the identities in order of appearance.
+
+    Raises UnreadableInput when the file has no header with a time and a known measurement.
+    """
+    text, truncated_at = whole_lines(content_of(file))
+    try:
+        lines = list(csv.reader(io.StringIO(text)))
+    except csv.Error as error:
+        raise UnreadableInput(file, f"not the CSV that it should be: {error}") from None
+    names = [name.strip() for name in lines[0]] if lines else []
+    bare = [name.lower().removeprefix("mac_").removeprefix("kpm_") for name in names]
+    time = next((at for at, name in enumerate(bare) if name in _TIMES), None)
+    if time is None or not set(bare) & set(_COLUMNS):
+        raise UnreadableInput(
+            file,
+            "line 1: no column of time (tstamp, timestamp) beside one of FlexRIC's or KPM's",
+            "is it an xApp's CSV with its header?",
+        )
+    ues: dict[str, int] = {}
+    identity = next((bare.index(name) for name in _UES if name in bare), None)
+    rows = []
+    for index, cells in enumerate(lines[1:], start=2):
+        if not any(cell.strip() for cell in cells):
+            continue
+        if len(cells) != len(names):
+            raise UnreadableInput(
+                file, f"line {index}: {len(cells)} fields, the header has {len(names)}"
+            )
+        row = _row(names, bare, cells)
+        row |= _times(cells[time])
+        named = cells[identity].strip() if identity is not None else ""
+        row["ue"] = ues.setdefault(named, len(ues))
+        rows.append(row)
+    return LogTable(file, "ran-csv", table_of(rows, FIRST), "", truncated_at)
+
+
+def _row(names: list[str], bare: list[str], cells: list[str]) -> dict[str, object]:
+    row: dict[str, object] = {}
+    for name, key, cell in zip(names, bare, cells, strict=True):
+        if key in _TIMES or not cell.strip():
+            continue
+        value = number(cell)
+        if key in _COLUMNS and value is not None:
+            column, scale = _COLUMNS[key]
+            row[column] = (
+                None if column.endswith("_snr_db") and value == _NO_SNR_DB else value * scale
+            )
+        else:
+            row[name] = cell.strip() if value is None else value
+    return row
+
+
+def _times(text: str) -> dict[str, int]:
+    found = stamp(text)
+    if found is None:
+        return {}
+    pairs = {"utc_ns": found.utc_ns, "local_ns": found.local_ns, "of_day_ns": found.of_day_ns}
+    return {name: at for name, at in pairs.items() if at is not None}
+
+
+def known_columns() -> pd.DataFrame:
+    """Which of their columns becomes which of ours, and by which factor."""
+    rows = [(name, column, scale) for name, (column, scale) in sorted(_COLUMNS.items())]
+    return pd.DataFrame(rows, columns=["theirs", "ours", "factor"])

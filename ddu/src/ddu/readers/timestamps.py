@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times as people's scripts write them beside a sample: what is known of each, and no more.
+
+A time without a date, or without a zone, is not an instant. It is kept as what it is, and the
+reader of the whole run may anchor it (ddu.anchoring); no date and no zone are ever assumed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+DAY_NS = 86_400_000_000_000
+
+_SECONDS = re.compile(r"^(\d{9,10})(?:[.,](\d{1,9}))?$")
+_UNITS = re.compile(r"^(\d{13}|\d{16}|\d{19})$")
+_CLOCK = re.compile(r"^(\d\d):?(\d\d):?(\d\d)[.,](\d{1,9})$|^(\d\d):(\d\d):(\d\d)$")
+_ISO = re.compile(
+    r"^(\d{4})-(\d\d)-(\d\d)[T _](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?"
+    r" ?(Z|UTC|GMT|[+-]\d\d:?\d\d)?$"
+)
+_DATE = re.compile(
+    r"^[A-Z][a-z]{2} +([A-Z][a-z]{2}) +(\d{1,2}) (\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?"
+    r"(?: ([AP]M))? ([A-Z]{2,5}) (\d{4})$"
+)
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """A time as written: exactly one of the fields is known.
+
+    `local_ns`: a date and a time of some zone, as ns since 1970 in that zone.
+    `of_day_ns`: a time of day of some date and zone.
+    """
+
+    utc_ns: int | None = None
+    local_ns: int | None = None
+    of_day_ns: int | None = None
+
+
+def stamp(text: str) -> Stamp | None:
+    """The time that a line consists of; None if it is none.
+
+    Forms: seconds, ms, µs or ns since 1970; HHMMSS.frac; HH:MM:SS(.frac); ISO 8601 with or
+    without a zone; `date`'s own. Only UTC and numeric zones are understood as such.
+    """
+    text = text.strip()
+    if found := _SECONDS.match(text):
+        return Stamp(utc_ns=int(found[1]) * 10**9 + _fraction(found[2]))
+    if found := _UNITS.match(text):
+        return Stamp(utc_ns=int(found[1]) * 10 ** (19 - len(found[1])))
+    if found := _CLOCK.match(text):
+        hours, minutes, seconds = (int(found[at] or found[at + 4]) for at in (1, 2, 3))
+        if hours > 23 or minutes > 59 or seconds > 60:
+            return None
+        of_day = (hours * 3600 + minutes * 60 + seconds) * 10**9 + _fraction(found[4])
+        return Stamp(of_day_ns=of_day)
+    if found := _ISO.match(text):
+        return _dated([int(found[at]) for at in range(1, 7)], found[7], found[8])
+    if found := _DATE.match(text):
+        return _by_date(found)
+    return None
+
+
+def _by_date(found: re.Match[str]) -> Stamp | None:
+    if found[1] not in _MONTHS:
+        return None
+    hour = int(found[3])
+    if found[7]:
+        hour = hour % 12 + (12 if found[7] == "PM" else 0)
+    parts = [int(found[9]), _MONTHS.index(found[1]) + 1, int(found[2]), hour]
+    return _dated([*parts, int(found[4]), int(found[5])], found[6], found[8])
+
+
+def _dated(parts: list[int], fraction: str | None, zone: str | None) -> Stamp | None:
+    try:
+        year, month, day, hour, minute, second = parts
+        local = datetime(year, month, day, hour, minute, second, tzinfo=timezone.utc)
+    except ValueError:
+        return None
+    local_ns = int((local - _EPOCH) / timedelta(seconds=1)) * 10**9 + _fraction(fraction)
+    if zone in ("Z", "UTC", "GMT"):
+        return Stamp(utc_ns=local_ns)
+    if zone and zone[0] in "+-":
+        minutes = int(zone[1:3]) * 60 + int(zone[-2:])
+        return Stamp(utc_ns=local_ns - (minutes if zone[0] == "+" else -minutes) * 60 * 10**9)
+    return Stamp(local_ns=local_ns)
+
+
+def _fraction(text: str | None) -> int:
+    return int((text or "0").ljust(9, "0"))
