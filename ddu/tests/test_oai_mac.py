@@ -18,8 +18,8 @@ from shared_data import shared
 
 from ddu.errors import UnreadableInput
 from ddu.readers.logs import LogTable, whole_lines
+from ddu.readers.mac_samples import mac_samples
 from ddu.readers.oai.mac import read_mac_log
-from ddu.readers.oai.samples import mac_samples
 
 REAL = (
     "gnb-stdout-2023w16-rfsim.txt",

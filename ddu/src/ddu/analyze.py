@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from ddu.anchoring.sources import anchor_sources
 from ddu.packets import Reader
 from ddu.run.load import Recording, load
 from ddu.run.manifest import read_manifest
@@ -54,6 +55,7 @@ def analysis_of(path: Path, bin_ns: int = BIN_NS, reader: Reader = "native") -> 
     """The tables and the summary of the run at `path`; nothing is written."""
     run = load(path, read_manifest(path), reader)
     flows = observe(run)
+    anchor_sources(run, flows)
     bins = grid(flows, bin_ns)
     transport = transport_table(flows, bins)
     mac = None if run.mac is None else mac_table(run.mac, bins.start_utc_ns)
@@ -69,7 +71,9 @@ def _sources(
     """The sources as tables of their own, on the run's clock."""
     found = {"mac": mac, "sockets": run.sockets, "cc": run.cc_trace}
     kept = {name: table for name, table in found.items() if table is not None}
-    for table in kept.values():
+    for name, table in kept.items():
+        if name in run.alignment:
+            table.attrs["alignment"] = run.alignment[name]
         if "t_s" not in table:
             table.insert(1, "t_s", (table["utc_ns"] - start_utc_ns) / 1e9)
     return kept

@@ -57,6 +57,7 @@ def summarise(
         **_radio(flows, mac),
         "flows": [_flow(flow) for flow in flows],
         "cross_checks": checks,
+        "alignment": run.alignment,
         "software": run.manifest.software,
     }
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ddu.errors import UnreadableInput
 from ddu.readers.fields import Values, number
-from ddu.readers.logs import LogTable, content_of, lines_of, table_of, whole_lines
+from ddu.readers.logs import LogTable, content_of, table_of, whole_lines
 from ddu.readers.timestamps import Stamp, stamp
 
 FIRST = ("utc_ns", "local_ns", "of_day_ns", "sample", "src", "sport", "dst", "dport", "cong")
@@ -94,23 +94,23 @@ def _samples(text: str) -> tuple[list[_Sample], bool]:
     """The samples, and whether the time of each stands after it."""
     blocks: list[Stamp | _Sample] = []
     pending: Values | None = None
-    for line in lines_of(text):
-        at = stamp(line.text)
+    for line in text.splitlines():
+        at = stamp(line)
         if at is not None:
             blocks.append(at)
             pending = None
-        elif _HEADING.match(line.text):
+        elif _HEADING.match(line):
             blocks.append(_Sample([]))
             pending = None
-        elif found := _SOCKET.match(line.text):
+        elif found := _SOCKET.match(line):
             if not blocks or isinstance(blocks[-1], Stamp):
                 blocks.append(_Sample([]))
             pending = _endpoints(found)
             if _ON_ONE_LINE.search(found[8]):
                 _complete(blocks, pending, found[8])
                 pending = None
-        elif pending is not None and line.text[:1] in ("\t", " ") and line.text.strip():
-            _complete(blocks, pending, line.text)
+        elif pending is not None and line[:1] in ("\t", " ") and line.strip():
+            _complete(blocks, pending, line)
             pending = None
     return _joined(blocks)
 

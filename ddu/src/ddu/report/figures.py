@@ -69,22 +69,26 @@ def timeline(aligned: pd.DataFrame, way: str) -> Figure:
 
 
 def radio_cdf(mac: pd.DataFrame | None, way: str) -> Figure | None:
-    """CDF of RSRP and SINR over the intervals of the run."""
-    if mac is None:
-        return None
+    """CDF of RSRP and SINR over the intervals of the run, of what was measured."""
     sinr = "mac_sinr_db" if way == "dl" else "mac_ul_snr_db"
+    shown = [("mac_rsrp_dbm", "RSRP (dBm)"), (sinr, "SINR (dB)")]
+    shown = [(name, label) for name, label in shown if mac is not None and _any(mac, name)]
+    if mac is None or not shown:
+        return None
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(8, 3), layout="constrained")
-        axes = figure.subplots(1, 2, sharey=True)
-        for axis, name, label in zip(
-            axes, ("mac_rsrp_dbm", sinr), ("RSRP (dBm)", "SINR (dB)"), strict=True
-        ):
+        axes = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
+        for axis, (name, label) in zip(axes, shown, strict=True):
             values = np.sort(_numbers(mac, name))
             values = values[~np.isnan(values)]
-            axis.plot(values, np.arange(1, len(values) + 1) / max(len(values), 1), color=RADIO)
+            axis.plot(values, np.arange(1, len(values) + 1) / len(values), color=RADIO)
             axis.set_xlabel(label)
         axes[0].set_ylabel("share of intervals")
     return figure
+
+
+def _any(table: pd.DataFrame, name: str) -> bool:
+    return name in table and bool(table[name].notna().any())
 
 
 def rtt_throughput(aligned: pd.DataFrame) -> Figure | None:

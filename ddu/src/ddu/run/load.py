@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,17 @@ import yaml
 from ddu.errors import FailedRun, UnreadableInput
 from ddu.packets import Reader
 from ddu.readers.csv import read_samples
+from ddu.readers.logs import LogTable
 from ddu.readers.oai.mac import read_mac_log
-from ddu.readers.oai.samples import mac_samples
+from ddu.readers.ran_csv import read_ran_csv
 from ddu.readers.segments import SplitCapture
+from ddu.readers.ss import read_ss
 from ddu.run.manifest import CcTrace, Flow, Manifest, Source
 from ddu.sockets import read_sockets
 
 INTERVAL = ("utc_ns", "duration_ns")
+MAC_LOGS: dict[str, Callable[[Path], LogTable]] = {"oai": read_mac_log, "xapp": read_ran_csv}
+"""Readers of foreign MAC logs, by run.json's `mac.source`."""
 _IP_TCP_HEADERS = {4: 40, 6: 60}
 
 
@@ -37,6 +42,11 @@ class Recording:
     link_summary: dict[str, Any] = field(default_factory=dict)
     sockets: pd.DataFrame | None = None
     cc_trace: pd.DataFrame | None = None
+    mac_log: LogTable | None = None
+    socket_logs: list[tuple[LogTable, str, float]] = field(default_factory=list)
+    """Logs whose clock is found when the traffic is known (ddu.anchoring), host, interval (ms)."""
+    alignment: dict[str, Any] = field(default_factory=dict)
+    """By source: how its times became UTC, and how uncertain they are."""
     faults: list[str] = field(default_factory=list)
     """What is wrong with the files, as sentences; the analysis went on without what is missing."""
 
@@ -130,22 +140,34 @@ def _samples(
 
 
 def _mac(run: Recording) -> pd.DataFrame | None:
+    """The MAC's samples; those of a foreign log are made once its clock is known."""
     source = run.manifest.mac
-    if source is None or source.source != "oai":
+    if source is None or source.source == "nr-link":
         return _samples(run, source, (*INTERVAL, "ue"))
+    run.mac_log = _log(run, source.file, MAC_LOGS.get(source.source))
+    return None
+
+
+def _log(run: Recording, name: str, read: Callable[[Path], LogTable] | None) -> LogTable | None:
+    file = _raw(run.path, name)
     try:
-        log = read_mac_log(_raw(run.path, source.file))
+        if read is None:
+            raise UnreadableInput(file, "run.json says of it a format that this ddu does not know")
+        log = read(file)
     except UnreadableInput as error:
         run.faults.append(f"{error}; its columns are null.")
         return None
-    _note_cut(run, log.file, log.truncated_at)
-    table = mac_samples(log)
-    return table if len(table) else None
+    _note_cut(run, file, log.truncated_at)
+    return log
 
 
 def _sockets(run: Recording) -> pd.DataFrame | None:
     tables = []
     for source in run.manifest.sockets:
+        if source.source == "ss":
+            if log := _log(run, source.file, read_ss):
+                run.socket_logs.append((log, source.host, source.interval_ms))
+            continue
         file = _raw(run.path, source.file)
         try:
             samples = read_sockets(file)

@@ -62,10 +62,12 @@ class SocketSamples(_Part):
     host: str
     file: str
     interval_ms: float = 20.0
+    source: str = "netlink"
+    """`netlink`, the socket sampler's capture, or `ss`, the text of `ss -tin`."""
 
 
 class Source(_Part):
-    """A file of samples; `source` is who wrote it and in which form: `nr-link` or `oai`."""
+    """A file of samples; `source` is who wrote it and in which form: `nr-link`, `oai` or `xapp`."""
 
     file: str
     source: str = "nr-link"

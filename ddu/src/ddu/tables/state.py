@@ -16,6 +16,12 @@ _AGE_IN_INTERVALS = 2
 CA_STATES = ("open", "disorder", "cwr", "recovery", "loss")
 """enum tcp_ca_state of Linux, include/uapi/linux/tcp.h."""
 
+_USED = pd.Index(
+    ["snd_mss_bytes", "snd_cwnd_packets", "snd_ssthresh_packets", "rtt_us", "ca_state",
+     "pacing_rate_bytes_per_s", "delivery_rate_bytes_per_s"]
+)  # fmt: skip
+"""Of the socket's fields; a source that has fewer (the text of ss) leaves the rest null."""
+
 
 def sockets_on_bins(samples: pd.DataFrame, flow: Flow, bins: Bins) -> pd.DataFrame:
     """The socket's last sample in each bin, in the units of the aligned table."""
@@ -23,6 +29,7 @@ def sockets_on_bins(samples: pd.DataFrame, flow: Flow, bins: Bins) -> pd.DataFra
     if not len(own):
         return pd.DataFrame()
     last = _latest(own, bins, own["interval_ms"].iloc[0] * 1e6)
+    last = last.reindex(columns=[*last.columns, *_USED.difference(last.columns)])
     mss = last["snd_mss_bytes"]
     states = last["ca_state"].map(dict(enumerate(CA_STATES)))
     return pd.DataFrame(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import shutil
 import tempfile
@@ -45,8 +46,14 @@ def results_of(run: Path) -> Iterator[Path]:
 
 
 def write_table(directory: Path, name: str, table: pd.DataFrame) -> None:
-    """`name`.parquet, the truth, and `name`.csv for people; null is an empty field."""
+    """`name`.parquet, the truth, and `name`.csv for people; null is an empty field.
+
+    How its times became UTC is in the Parquet file's metadata, under `ddu.alignment`.
+    """
     arrow = pa.Table.from_pandas(table, preserve_index=False)
+    if "alignment" in table.attrs:
+        told = {b"ddu.alignment": json.dumps(table.attrs["alignment"]).encode()}
+        arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), **told})
     pyarrow.parquet.write_table(arrow, directory / f"{name}.parquet", compression="zstd")
     pyarrow.csv.write_csv(arrow, directory / f"{name}.csv")
 

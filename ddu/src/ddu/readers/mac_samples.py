@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OAI's reports as the samples that docs/run-directory.md defines for raw/mac.csv.
+"""Reports of a MAC log as the samples that docs/run-directory.md defines for raw/mac.csv.
 
 A report tells a state at an instant. A sample covers the interval from the UE's report before it;
 the first report of a UE is where its counters start from, and covers nothing.
@@ -41,7 +41,7 @@ def _of_ue(rows: pd.DataFrame, per_print: bool) -> pd.DataFrame:
     columns: dict[str, object] = {"ue": rows["ue"].to_numpy(dtype=np.int64)}
     names = [str(name) for name in rows if str(name).startswith("mac_")]
     names = [name for name in names if rows[name].notna().any()]
-    lost = (rows["mac_in_sync"] == 0).to_numpy()
+    lost = (rows.get("mac_in_sync", pd.Series(1, index=rows.index)) == 0).to_numpy()
     for name in names:
         values = rows[name].to_numpy(dtype=np.float64)
         if name.endswith("_meas_count") and per_print:

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Foreign logs in a run: brought onto its clock, told how, and refused when they are not of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from synthetic_run import MS, T0, SyntheticRun, steady
+
+from ddu.analyze import analysis_of, analyze
+
+HOUR_NS = 3_600_000_000_000
+
+
+def wandering(seconds: int = 40) -> tuple[SyntheticRun, np.ndarray, np.ndarray]:
+    """A flow whose rate wanders; when its packets arrive (ns from T0), and bytes until then."""
+    rng = np.random.default_rng(7)
+    gaps = np.exp(np.repeat(np.cumsum(rng.normal(0, 0.4, seconds * 2)), 40))
+    sent = (np.cumsum(gaps / gaps.sum()) * seconds * 1e9).astype(np.int64)
+    sent -= sent[0]
+    run = SyntheticRun()
+    run.handshake()
+    for index, at in enumerate(sent.tolist()):
+        run.data(at, index * 1448, 1448, 100 + index, at + 10 * MS)
+        run.ack(at + 10 * MS, (index + 1) * 1448, 100 + index, at + 20 * MS)
+    return run, sent + 10 * MS, 1500 * np.arange(1, len(sent) + 1)
+
+
+def gnb_stdout(arrivals: np.ndarray, total: np.ndarray, pace: float) -> tuple[str, np.ndarray]:
+    """A gNB whose radio time runs at `pace`, with no other time; and when it printed (ns)."""
+    at = np.arange(-2_000_000_000, int(arrivals[-1]) + 2_000_000_000, int(1.28e9 / pace))
+    counted = np.interp(at, arrivals, total, left=0) + 5000
+    text = "".join(
+        f"Frame.Slot {128 * index % 1024}.0\n"
+        "UE RNTI 1a2b CU-UE-ID 1 in-sync PH 51 dB PCMAX 20 dBm, average RSRP -80 (16 meas)\n"
+        f"UE 1a2b: LCID 4: TX {round(bytes_)} RX 10 bytes\n"
+        for index, bytes_ in enumerate(counted)
+    )
+    return text, at
+
+
+def write(directory: Path, run: SyntheticRun, name: str, content: str, **manifest: Any) -> Path:
+    path = run.write(directory / "run", **manifest)
+    file = path / "raw" / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(content)
+    return path
+
+
+@pytest.mark.parametrize("pace", [1.0, 0.78])
+def test_a_gnb_log_without_utc_is_anchored_by_its_bytes(tmp_path: Path, pace: float) -> None:
+    run, arrivals, total = wandering()
+    text, printed = gnb_stdout(arrivals, total, pace)
+    source = {"file": "raw/oai/gnb-stdout.log", "source": "oai"}
+    path = write(tmp_path, run, "oai/gnb-stdout.log", text, mac=source)
+    summary = analyze(path)
+    told = summary["alignment"]["mac"]
+    assert told["source"] == "radio"
+    assert "cross-correlation" in told["method"]
+    assert told["rate"] == pytest.approx(1 / pace, rel=0.02)
+    mac = pq.read_table(path / "tables" / "mac.parquet")
+    starts = mac["utc_ns"].to_numpy() - T0
+    error_ns = np.abs(starts - printed[: len(starts)])
+    assert error_ns[len(error_ns) // 2] <= told["uncertainty_ns"]
+    assert json.loads(mac.schema.metadata[b"ddu.alignment"])["method"] == told["method"]
+    assert summary["cross_checks"]["mac_to_receiver_ratio"] == pytest.approx(1, rel=0.01)
+
+
+def test_constant_traffic_leaves_the_files_time(tmp_path: Path) -> None:
+    text, _ = gnb_stdout(np.array([0, 100 * MS]), np.array([0, 1000]), 1.0)
+    source = {"file": "raw/oai/gnb-stdout.log", "source": "oai"}
+    path = write(tmp_path, steady(), "oai/gnb-stdout.log", text, mac=source)
+    written_ns = T0 + 2_000_000_000
+    os.utime(path / "raw/oai/gnb-stdout.log", ns=(written_ns, written_ns))
+    told = analysis_of(path).summary["alignment"]["mac"]
+    assert "last modification" in told["method"]
+    assert told["uncertainty_ns"] >= 1_000_000_000
+
+
+def test_a_mac_log_of_another_run_is_refused(tmp_path: Path) -> None:
+    path = steady().write(tmp_path / "run", mac={"file": "raw/mac.csv", "source": "nr-link"})
+    at = T0 - 24 * HOUR_NS
+    (path / "raw" / "mac.csv").write_text(
+        f"utc_ns,duration_ns,ue,mac_dl_mcs\n{at},10000000,0,20\n{at + 10 * MS},10000000,0,20\n"
+    )
+    found = analysis_of(path)
+    assert "of another run" in " ".join(found.summary["verdict_reasons"])
+    assert found.summary["verdict"] == "degraded"
+    assert "mac_dl_mcs" not in found.tables["aligned"]
+
+
+def ss_text(zone_h: int) -> str:
+    """A sample each 20 ms with a time of day of a zone, as Hercules's scripts write it."""
+    text = ""
+    for index in range(12):
+        at_ns = T0 + (index - 1) * 20 * MS + zone_h * HOUR_NS
+        seconds, rest = divmod(at_ns, 1_000_000_000)
+        text += (
+            "State   Recv-Q    Send-Q    Local Address:Port    Peer Address:Port\n"
+            "ESTAB   0    79640    10.45.0.1:40001    10.45.0.2:5201\n"
+            f"\t cubic rto:212 rtt:9.061/4.657 mss:1448 cwnd:{10 + index} unacked:10\n\n"
+            f"{datetime.fromtimestamp(seconds, timezone.utc):%H%M%S}.{rest // 1000:06d}\n\n"
+        )
+    return text
+
+
+@pytest.mark.parametrize("zone_h", [0, 4, -5])
+def test_ss_text_of_another_zone(tmp_path: Path, zone_h: int) -> None:
+    sockets = [{"host": "server", "file": "raw/core.cc", "interval_ms": 20, "source": "ss"}]
+    path = write(tmp_path, steady(), "core.cc", ss_text(zone_h), sockets=sockets)
+    found = analysis_of(path, bin_ns=20 * MS)
+    cwnd = found.tables["aligned"]["tcp_cwnd_bytes"].to_numpy() / 1448
+    assert cwnd[:4].tolist() == [11, 12, 13, 14]
+    told = found.summary["alignment"]["sockets"]
+    assert f"UTC{'-' if zone_h < 0 else '+'}{abs(zone_h):02d}:00" in told["method"]
