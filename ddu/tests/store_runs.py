@@ -31,17 +31,28 @@ def with_radio(run: Path) -> Path:
     """Adds samples of two UEs' MAC, of the link's timing and of Reminis."""
     manifest = json.loads((run / "run.json").read_text())
     start = T0 - 100 * MS
-    mac = ["utc_ns,duration_ns,ue,mac_rsrp_dbm,mac_sinr_db,mac_dl_mcs,mac_dl_sdu_bytes"]
+    gauges = ["rsrp_dbm", "sinr_db", "ul_snr_db", "cqi", "ri", "phr_db", "pcmax_dbm"]
+    for way in ("dl", "ul"):
+        gauges += [
+            f"{way}_{name}" for name in ("mcs", "bler_ratio", "rlc_queue_bytes", "rlc_wait_ms")
+        ]
+    counted = ("sdu_bytes", "capacity_sdu_bytes", "prb_count", "rounds_1_count", "errors_count")
+    counters = [f"{way}_{name}" for way in ("dl", "ul") for name in counted]
+    names = ["utc_ns", "duration_ns", "ue", *(f"mac_{name}" for name in gauges + counters)]
+    mac = [",".join(names)]
     link = ["utc_ns,duration_ns,lateness_p99_us,overrun_count,host_drop_count,cpu_ratio"]
     cc = ["utc_ns,sport,dport,zone,action,delay_us,dtt_us"]
     for index in range(40):
         at = start + index * 10 * MS
-        mac += [f"{at},{10 * MS},0,-80.5,{index % 7},{index % 28},{index * 15000}"]
-        mac += [f"{at},{10 * MS},1,-95.25,3,,{index * 500}"]
+        for ue, rsrp_dbm, cqi, grows in ((0, -80.5, 15, 15000), (1, -95.25, "", 500)):
+            values = [rsrp_dbm, index % 7, 20, cqi, 2, 10, 23, *[index % 28, 0.125, 3000, 1.5] * 2]
+            grown = [index * grows] * len(counters)
+            mac.append(",".join(map(str, [at, 10 * MS, ue, *values, *grown])))
         link += [f"{at},{10 * MS},42.5,{index // 10},0,0.25"]
         cc += [f"{at},40002,5202,{1 + index % 3},nde,{index * 100},30000"]
     for name, lines in (("mac", mac), ("link", link), ("cc-reminis", cc)):
         (run / "raw" / f"{name}.csv").write_text("\n".join(lines) + "\n")
+    (run / "raw" / "link-summary.json").write_text('{"verdict": "valid", "cpu_ratio": 0.125}')
     sources: dict[str, Any] = {name: {"file": f"raw/{name}.csv"} for name in ("mac", "link")}
     sources["cc_trace"] = {"cc": "reminis", "file": "raw/cc-reminis.csv"}
     (run / "run.json").write_text(json.dumps(manifest | sources))

@@ -69,7 +69,7 @@ def test_each_ue_has_its_radio(empty_store: Place, run: Path) -> None:
         [-80.5, -80.5],
         [-95.25, -95.25],
     ]
-    assert radio[radio["ue"] == 1]["mac_dl_mcs"].isna().all()
+    assert radio[radio["ue"] == 1]["mac_cqi"].isna().all()
     # 10 ms at 15000 B: the counter's growth as a rate, in the middle of the samples.
     middle = known[(known["ue"] == 0) & known["t_s"].between(0.02, 0.2)]
     np.testing.assert_allclose(middle["mac_dl_sdu_throughput_bps"], 12e6, rtol=1e-6)

@@ -76,7 +76,7 @@ def _run(
     reach = [f"--username={OWNER}", *([] if "--dbname" in str(arguments) else [DATABASE])]
     environment = dict(os.environ)
     if address.kind == "docker":
-        command = docker.inside(place, address, program, *arguments, *reach)
+        command = docker.inside(program, *arguments, *reach)
         environment = docker.environment(place, address)
     else:
         where = [f"--host={address.host}", f"--port={address.port}", "--no-password"]

@@ -30,35 +30,39 @@ def running(place: Place, address: Address) -> bool:
     return bool(listed.strip())
 
 
-def inside(place: Place, address: Address, *command: str) -> list[str]:
+def inside(*command: str) -> list[str]:
     """The command that runs `command` in the store's container."""
-    _ = place, address
-    return [*compose_command(), "-f", str(COMPOSE_FILE), "exec", "-T", "store", *command]
+    return ["docker", "compose", "-f", str(COMPOSE_FILE), "exec", "-T", "store", *command]
 
 
 def environment(place: Place, address: Address, grafana_port: int = 0) -> dict[str, str]:
-    """What the compose file asks for: where the secrets are and where to listen."""
+    """With what the compose file asks for: where the secrets are and where to listen."""
     wanted = {
         "DDU_STORE_DIR": str(place.directory),
         "DDU_STORE_BIND": address.host,
         "DDU_STORE_PORT": str(address.port),
     }
-    return {**os.environ, **wanted} | (
+    return {**_client(), **wanted} | (
         {"DDU_GRAFANA_PORT": str(grafana_port)} if grafana_port else {}
     )
 
 
-def compose_command() -> list[str]:
-    """`docker compose`, else the older `docker-compose`."""
-    if shutil.which("docker"):
-        asked = subprocess.run(["docker", "compose", "version"], capture_output=True, check=False)
-        if asked.returncode == 0:
-            return ["docker", "compose"]
-    if shutil.which("docker-compose"):
-        return ["docker-compose"]
+def _client() -> dict[str, str]:
+    """Environment in which `docker compose` is there: the user's, else with the plugin that
+    setup/docker-compose made. Raises StoreError when neither has it."""
+    built = COMPOSE_FILE.parent / ".tools" / "docker"
+    for environment in (dict(os.environ), {**os.environ, "DOCKER_CONFIG": str(built)}):
+        command = ["docker", "compose", "version"]
+        if (
+            shutil.which("docker")
+            and not subprocess.run(
+                command, capture_output=True, env=environment, check=False
+            ).returncode
+        ):
+            return environment
     raise StoreError(
-        "docker compose: not found; install it, or leave --docker out: the store then runs on the "
-        "distribution's PostgreSQL"
+        "docker compose: not found; install it (or run setup/docker-compose), or leave --docker "
+        "out: the store then runs on the distribution's PostgreSQL"
     )
 
 
@@ -67,7 +71,7 @@ def _compose(place: Place, address: Address, grafana_port: int, *arguments: str)
         raise StoreError(f"{COMPOSE_FILE}: missing; --docker works in a checkout of the testbed")
     profiles = ["--profile", "store", "--profile", "grafana"]
     ran = subprocess.run(
-        [*compose_command(), "-f", str(COMPOSE_FILE), *profiles, *arguments],
+        ["docker", "compose", "-f", str(COMPOSE_FILE), *profiles, *arguments],
         capture_output=True, text=True, check=False,
         env=environment(place, address, grafana_port),
     )  # fmt: skip

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Grafana would ask the store: for tests, benchmarks and pictures, which have no Grafana.
+
+Variables and macros are put in as Grafana's documentation says: "Variable syntax" for `:sqlstring`, and
+the PostgreSQL data source's "Macros". What is used nowhere here is refused rather than guessed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+GENERATED = Path(__file__).parents[1] / "generated"
+
+
+@dataclass(frozen=True)
+class Range:
+    """The axis of time, UNIX seconds, and how many milliseconds a dot stands for."""
+
+    start_s: float = 0
+    end_s: float = 100
+    interval_ms: int = 100
+
+
+@dataclass(frozen=True)
+class Question:
+    """One query of one panel."""
+
+    dashboard: str
+    panel: dict[str, Any]
+    sql: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.dashboard}: {self.panel['title']}"
+
+
+class Board:
+    """A dashboard as it is provisioned."""
+
+    def __init__(self, file: Path) -> None:
+        self.name = file.stem
+        self.json: dict[str, Any] = json.loads(file.read_text())
+
+    @property
+    def panels(self) -> Iterator[dict[str, Any]]:
+        """In order, those within rows too."""
+        for panel in self.json["panels"]:
+            if panel["type"] == "row":
+                yield from panel.get("panels") or []
+            else:
+                yield panel
+
+    @property
+    def questions(self) -> list[Question]:
+        return [Question(self.name, panel, target["rawSql"]) for panel in self.panels for target in panel["targets"]]
+
+    @property
+    def variables(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.json["templating"]["list"]
+        return found
+
+    def values(self, connection: Any, fixed: dict[str, list[str]]) -> dict[str, list[str]]:
+        """What each variable may be, in order. Later ones depend on those before: on the `fixed` value, else
+        on all values of one that may have many, and on the first of one that has one."""
+        found: dict[str, list[str]] = {}
+        chosen = dict(fixed)
+        for variable in self.variables:
+            if variable["type"] == "textbox":
+                found[variable["name"]] = [variable["query"]]
+                continue
+            query = interpolated(variable["query"], chosen, Range())
+            rows = connection.execute(query.encode()).fetchall()
+            # __text, __value; or one column that is both.
+            values = [str(row[-1]) for row in rows]
+            found[variable["name"]] = values
+            chosen.setdefault(variable["name"], values if variable.get("multi") else values[:1])
+        return {**found, **fixed}
+
+
+def boards() -> list[Board]:
+    """Every dashboard, in the order of their titles."""
+    return sorted(map(Board, GENERATED.glob("*.json")), key=lambda board: str(board.json["title"]))
+
+
+def interpolated(sql: str, values: dict[str, list[str]], over: Range) -> str:
+    """The query as PostgreSQL gets it. Raises KeyError for a variable that is not defined."""
+
+    def quoted(match: re.Match[str]) -> str:
+        return ",".join("'" + value.replace("'", "''") + "'" for value in values[match[1]]) or "''"
+
+    def instant(seconds: float) -> str:
+        return datetime.fromtimestamp(seconds, timezone.utc).strftime("'%Y-%m-%dT%H:%M:%S.%fZ'")
+
+    between = f"BETWEEN {instant(over.start_s)} AND {instant(over.end_s)}"
+    sql = re.sub(r"\$__timeFilter\(([^)]*)\)", lambda match: f"{match[1]} {between}", sql)
+    sql = sql.replace("$__unixEpochFrom()", str(int(over.start_s)))
+    sql = sql.replace("$__unixEpochTo()", str(int(over.end_s)))
+    sql = sql.replace("$__interval_ms", str(over.interval_ms))
+    # Last, so that what a value contains is not taken for a macro.
+    if re.search(r"\$\{(?!\w+:sqlstring\})|\$__", sql):
+        raise ValueError(f"unknown macro or form of a variable in: {sql}")
+    return re.sub(r"\$\{(\w+):sqlstring\}", quoted, sql)
+
+
+def selections(board: Board, connection: Any) -> Iterator[dict[str, list[str]]]:
+    """Every value of every variable: those of one value in turn, of the others all at once and each alone.
+
+    Variables that depend on a chosen one have what is then left to them.
+    """
+    everything = board.values(connection, {})
+    yield from _each_single(board, connection, {})
+    for variable in board.variables:
+        if variable.get("multi"):
+            for value in everything[variable["name"]]:
+                yield from _each_single(board, connection, {variable["name"]: [value]})
+
+
+def _each_single(board: Board, connection: Any, fixed: dict[str, list[str]]) -> Iterator[dict[str, list[str]]]:
+    values = board.values(connection, fixed)
+    single = [one["name"] for one in board.variables if not one.get("multi") and len(values[one["name"]]) > 1]
+    if not single:
+        yield values
+        return
+    name = single[0]
+    for value in values[name]:
+        yield from _each_single(board, connection, {**fixed, name: [value]})

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A dashboard of panels: title, variables, axis of time, links to the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from grafana_foundation_sdk.builders import dashboard as build
+from grafana_foundation_sdk.models import dashboard as model
+
+from boards.names import TAG, UID
+from boards.panels import SOURCE, Panel
+
+RELATIVE = ("1970-01-01T00:00:00.000Z", "1970-01-01T00:01:40.000Z")
+"""Runs lie over each other on the axis of 1970: 00:00:00 is the first payload packet of each."""
+
+
+def board(
+    name: str, title: str, about: str, panels: Sequence[Panel | str], variables: Sequence[Any], *,
+    time: tuple[str, str] = RELATIVE, refresh: str = "",
+) -> build.Dashboard:  # fmt: skip
+    """Panels in order, from left to right and down; a string begins a row of this title."""
+    made = (
+        build.Dashboard(title)
+        .uid(UID[name])
+        .description(about)
+        .tags([TAG])
+        .timezone("utc")
+        .tooltip(model.DashboardCursorSync.CROSSHAIR)
+        .time(*time)
+        .refresh(refresh)
+        .readonly()
+        .links([_others()])
+        .variables(list(variables))
+    )
+    for number, panel in enumerate(panels, 1):
+        if isinstance(panel, str):
+            made.with_row(build.Row(panel).id(number))
+        else:
+            made.with_panel(panel.id(number))
+    return made
+
+
+def chosen(name: str, label: str, sql: str, about: str, *, many: bool = False) -> build.QueryVariable:
+    """A variable whose values come from the store; `many` may be chosen, and then all are at first.
+
+    The query gives __text and __value, or one column that is both.
+    """
+    variable = (
+        build.QueryVariable(name)
+        .label(label)
+        .description(about)
+        .datasource(SOURCE)
+        .query(sql)
+        .refresh(model.VariableRefresh.ON_TIME_RANGE_CHANGED)
+        .sort(model.VariableSort.DISABLED)
+        .multi(many)
+        .include_all(many)
+    )
+    if many:
+        variable.current(model.VariableOption(selected=True, text=["All"], value=["$__all"]))
+    return variable
+
+
+def files() -> build.TextBoxVariable:
+    """Where `ddu serve` shows the run directories."""
+    return (
+        build.TextBoxVariable("files")
+        .label("Files")
+        .description("Address of `ddu serve`, which shows reports and CSV files.")
+        .default_value("http://127.0.0.1:8090")
+    )
+
+
+def one_run(condition: str = "", note: str = "") -> build.QueryVariable:
+    """The variable `run`: its value is the run's number, whatever its name."""
+    sql = (
+        "SELECT name AS __text, run_id::text AS __value FROM testbed.run "
+        f"WHERE state = 'published' AND start_utc_ns IS NOT NULL{condition} "
+        "ORDER BY started DESC LIMIT 2000"
+    )
+    return chosen("run", "Run", sql, f"The newest first{note}.")
+
+
+def _others() -> build.DashboardLink:
+    return (
+        build.DashboardLink("Testbed")
+        .type(model.DashboardLinkType.DASHBOARDS)
+        .tags([TAG])
+        .as_dropdown(True)
+        .tooltip("The other dashboards")
+        .include_vars(False)
+        .keep_time(False)
+    )

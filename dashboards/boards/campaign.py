@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dashboard 3: how far a campaign is, its cells with confidence intervals, and what went wrong."""
+
+from __future__ import annotations
+
+from grafana_foundation_sdk.builders.dashboard import Dashboard
+from grafana_foundation_sdk.models.dashboard import DataTransformerConfig
+
+from boards.board import board, chosen, files
+from boards.names import CONGESTION_CONTROLS, UID
+from boards.panels import bars, figure, listing
+from boards.style import BAD, OK, WARN
+from ddu.report.palette import RADIO
+
+OF = "campaign IN (${campaign:sqlstring})"
+
+STUDENT = (
+    "(ARRAY[12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, "
+    "2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, "
+    "2.056, 2.052, 2.048, 2.045, 2.042])"
+)
+"""Student's t, two-sided 95 %, for 1 to 30 degrees of freedom."""
+
+CELLS = f"""
+WITH cell AS (
+    SELECT cc, direction, prb, scenario, experiment_id,
+           count(*) FILTER (WHERE status = 'finished' AND verdict <> 'invalid') AS n,
+           count(*) AS runs,
+           count(*) FILTER (WHERE verdict = 'degraded') AS degraded,
+           count(*) FILTER (WHERE verdict = 'invalid' OR status = 'failed') AS failed,
+           avg(throughput_bps) FILTER (WHERE verdict <> 'invalid') AS rate,
+           stddev_samp(throughput_bps) FILTER (WHERE verdict <> 'invalid') AS rate_sd,
+           avg(rtt_p50_ms) FILTER (WHERE verdict <> 'invalid') AS rtt,
+           stddev_samp(rtt_p50_ms) FILTER (WHERE verdict <> 'invalid') AS rtt_sd,
+           avg(utilisation_ratio) FILTER (WHERE verdict <> 'invalid') AS utilisation
+    FROM testbed.run
+    WHERE {OF} AND state = 'published'
+    GROUP BY cc, direction, prb, scenario, experiment_id
+), interval AS (
+    SELECT *, {STUDENT}[least(n - 1, 30)] / sqrt(nullif(n, 0)) AS t
+    FROM cell
+)""".strip()
+
+
+def dashboard() -> Dashboard:
+    return board(
+        "campaign",
+        "Testbed · 3 Campaign",
+        "How far a campaign is, its cells with confidence intervals, and the runs that failed.",
+        [*_progress(), *_cells(), *_faults()],
+        [
+            chosen(
+                "campaign", "Campaign",
+                "SELECT campaign FROM testbed.run GROUP BY campaign ORDER BY max(started) DESC NULLS LAST",
+                "Runs of no campaign are in (none).", many=True,
+            ),
+            files(),
+        ],
+    )  # fmt: skip
+
+
+def _count(title: str, condition: str, about: str, colour: str) -> object:
+    query = f"SELECT count(*) FROM testbed.run WHERE {OF} AND {condition}"
+    return figure(title, "none", query, about, levels=[(None, colour)])
+
+
+def _progress() -> list[object]:
+    latest = f"SELECT max(coalesce(started, published_at)) FROM testbed.run WHERE {OF}"
+    return [
+        _count("Runs", "true", "Runs of the campaign in the store.", RADIO),
+        _count("Valid", "verdict = 'valid'", "The machine held them.", OK),
+        _count("Degraded", "verdict = 'degraded'", "Usable with care; each says why.", WARN),
+        _count("Failed or invalid", "(verdict = 'invalid' OR status IN ('failed', 'interrupted'))",
+               "No results of the network; below is why.", BAD),
+        _count("Going on", "state = 'live'", "Shown on the Live dashboard.", RADIO),
+        figure("Latest", "dateTimeFromNow", latest.replace("SELECT max(coalesce(started, published_at))",
+               "SELECT (extract(epoch FROM max(coalesce(started, published_at))) * 1000)::bigint AS latest"),
+               "When the latest run began."),
+    ]  # fmt: skip
+
+
+def _cells() -> list[object]:
+    cells = f"""{CELLS}
+SELECT cc, direction, prb AS "PRB", scenario, runs, n AS "counted", degraded, failed,
+       rate AS throughput, t * rate_sd AS "± throughput", rtt AS "RTT p50", t * rtt_sd AS "± RTT",
+       utilisation
+FROM interval
+ORDER BY scenario, direction, prb, cc"""
+    matrix = f"""{CELLS}
+SELECT scenario || ' ' || direction || ' ' || coalesce(prb::text, '-') AS cell, cc,
+       avg(rate) AS throughput
+FROM interval
+GROUP BY 1, 2
+ORDER BY 1, 2"""
+    by_cc = f"""{CELLS}
+SELECT scenario || ' ' || direction || ' ' || coalesce(prb::text, '-') AS cell,
+       {", ".join(_column(cc) for cc in CONGESTION_CONTROLS[:6])}
+FROM interval
+GROUP BY 1
+ORDER BY 1, 2"""
+    pivot = {"columnField": "cc", "rowField": "cell", "valueField": "throughput"}
+    return [
+        listing("Cells", cells,
+                "A row for each experiment. ±: half of the 95 % confidence interval of the mean over its runs "
+                "(Student's t; needs two). Failed and invalid runs are counted, and in no mean.",
+                units={"throughput": "bps", "± throughput": "bps", "RTT p50": "ms", "± RTT": "ms",
+                       "utilisation": "percentunit"}, height=10),
+        listing("Throughput by cell and congestion control", matrix, "Means over valid and degraded runs.",
+                transform=[DataTransformerConfig(id_val="groupingToMatrix", options=pivot)],
+                units=dict.fromkeys(CONGESTION_CONTROLS, "bps"), width=12, height=9),
+        bars("Throughput by cell", "bps", by_cc, "Means over valid and degraded runs, of the best known "
+             "congestion controls.", label="cell"),
+    ]  # fmt: skip
+
+
+def _column(cc: str) -> str:
+    return f"avg(rate) FILTER (WHERE cc = '{cc}') AS {cc}"
+
+
+def _faults() -> list[object]:
+    query = f"""
+SELECT name AS run, coalesce(started, published_at) AS started, coalesce(verdict, status) AS verdict,
+       status, coalesce(failure, array_to_string(verdict_reasons, ' ')) AS reason, cc, direction,
+       prb AS "PRB", scenario, (coalesce(duration_s, 0) * 1000)::bigint AS duration_ms, run_id
+FROM testbed.run
+WHERE {OF} AND state = 'published' AND (verdict IS DISTINCT FROM 'valid' OR status <> 'finished')
+ORDER BY started DESC NULLS LAST
+LIMIT 500""".strip()
+    url = f"/d/{UID['run']}?var-run=${{__data.fields.run_id}}&from=0&to=${{__data.fields.duration_ms}}"
+    return [
+        listing("Failed, invalid and degraded runs", query, "Each with its reason; the newest first.",
+                links={"run": ("Open this run", url)}, hidden=["run_id", "duration_ms"], height=10)
+    ]  # fmt: skip

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dashboard 7: whether the machine could hold what it was asked."""
+
+from __future__ import annotations
+
+from grafana_foundation_sdk.builders.dashboard import Dashboard
+
+from boards import sql
+from boards.board import board, files, one_run
+from boards.names import UID
+from boards.panels import bars, figure, listing, series
+from ddu.report.palette import RADIO
+
+
+def dashboard() -> Dashboard:
+    return board(
+        "health",
+        "Testbed · 7 Health",
+        "Timing trust, lateness, drops, and the CPU of each part: whether a result is the network's.",
+        [*_verdict(), "Over the run", *_over_time(), "Runs before", *_before()],
+        [one_run(), files()],
+    )
+
+
+def _verdict() -> list[object]:
+    of_run = f"FROM testbed.run WHERE {sql.RUN}"
+    late = f"SELECT max(link_lateness_p99_us) FROM testbed.trust_sample WHERE {sql.RUN}"
+    counts = f"""
+SELECT coalesce(sum(link_overrun_count), 0) AS overruns FROM testbed.trust_sample
+WHERE {sql.RUN}""".strip()
+    drops = counts.replace("link_overrun_count", "host_drop_count").replace("AS overruns", "AS drops")
+    parts = f"SELECT part, cpu_ratio AS cpu FROM testbed.part_cpu WHERE {sql.RUN} ORDER BY 2 DESC"
+    reasons = f"""
+SELECT unnest(CASE verdict_reasons WHEN '{{}}' THEN ARRAY['none'] ELSE verdict_reasons END) AS reason
+{of_run}""".strip()
+    return [
+        figure("Verdict", "none", f"SELECT coalesce(verdict, status) AS verdict {of_run}",
+               "The worst of what ccu, nr-link and ddu found.", words=True, of_verdict=True),
+        figure("Worst lateness, 99 %", "µs", late, "Highest 99 % lateness of a 20 ms bin.", decimals=0),
+        figure("Overruns", "none", counts, "Slots that were run more than one slot late."),
+        figure("Host drops", "none", drops, "Packets that the host refused, not the network."),
+        listing("Reasons", reasons, "Why the verdict is what it is.", width=8, height=4),
+        bars("CPU of each part", "percentunit", parts, label="part", width=24, height=7,
+             about="Share of one core, as each part told it at its end: nr-link, and iperf3 at both ends.",
+             colours={"cpu": RADIO}),
+    ]  # fmt: skip
+
+
+def _over_time() -> list[object]:
+    late = sql.per_step("trust_sample", {"lateness, 99 %": "max(s.link_lateness_p99_us)"})
+    lost = sql.per_step("trust_sample", {
+        "overruns": f"sum(s.link_overrun_count) / {sql.STEP}",
+        "host drops": f"sum(s.host_drop_count) / {sql.STEP}"})  # fmt: skip
+    cpu = sql.per_step("trust_sample", {"nr-link": "avg(s.emulator_cpu_ratio)"})
+    return [
+        series("Lateness", "µs", late, "How long after its instant a slot was run; half a slot degrades the run.",
+               colours={"lateness, 99 %": RADIO}),
+        series("Overruns and drops", "cps", lost, dots=True,
+               colours={"overruns": "#d55e00", "host drops": "#0072b2"},
+               about="Slots run more than one slot late, and packets that the host refused, per second."),
+        series("CPU of the link", "percentunit", cpu, "Share of one core that nr-link used.",
+               colours={"nr-link": RADIO}),
+    ]  # fmt: skip
+
+
+def _before() -> list[object]:
+    query = """
+SELECT r.name AS run, r.started, coalesce(r.verdict, r.status) AS verdict, t.late AS lateness,
+       t.overruns, t.drops, p.cpu_ratio AS "CPU of the link", array_to_string(r.verdict_reasons, ' ') AS reasons,
+       (coalesce(r.duration_s, 0) * 1000)::bigint AS duration_ms, r.run_id
+FROM (
+    SELECT * FROM testbed.run WHERE state = 'published' ORDER BY started DESC NULLS LAST LIMIT 20
+) r
+LEFT JOIN LATERAL (
+    SELECT max(link_lateness_p99_us) AS late, sum(link_overrun_count) AS overruns,
+           sum(host_drop_count) AS drops
+    FROM testbed.trust_sample s WHERE s.run_id = r.run_id
+) t ON true
+LEFT JOIN testbed.part_cpu p ON p.run_id = r.run_id AND p.part = 'nr-link'
+ORDER BY r.started DESC NULLS LAST""".strip()
+    url = f"/d/{UID['run']}?var-run=${{__data.fields.run_id}}&from=0&to=${{__data.fields.duration_ms}}"
+    return [
+        listing("The last 20 runs", query, "Whether this machine keeps up from run to run.",
+                units={"lateness": "µs", "CPU of the link": "percentunit"},
+                links={"run": ("Open this run", url)}, hidden=["run_id", "duration_ms"], height=10)
+    ]  # fmt: skip

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dashboard 5: what Reminis thought, sampling interval by sampling interval."""
+
+from __future__ import annotations
+
+from grafana_foundation_sdk.builders.dashboard import Dashboard
+
+from boards import sql
+from boards.board import board, files, one_run
+from boards.panels import bars, series, states
+from ddu.report.palette import colour_of, sequence
+
+ZONES = {
+    "1": ("zone 1: below DTT, Non-Deterministic Exploration", "#009e73"),
+    "2": ("zone 2: near DTT, Proactive Slowdown", "#e69f00"),
+    "3": ("zone 3: above DTT, Conservative Mode", "#d55e00"),
+}
+ACTIONS = {"none": "#999999", "nde": "#009e73", "ps": "#e69f00", "cm": "#d55e00"}
+
+HAS_TRACE = " AND EXISTS (SELECT FROM testbed.reminis_sample s WHERE s.run_id = run.run_id)"
+
+
+def dashboard() -> Dashboard:
+    return board(
+        "reminis",
+        "Testbed · 5 Reminis",
+        "Zones, delay against the delay tolerance threshold (DTT), its gradient, the mean of the Gaussian "
+        "and what was done in each sampling interval.",
+        _panels(),
+        [one_run(HAS_TRACE, "; those with Reminis's trace"), files()],
+    )
+
+
+def _trace(values: dict[str, str]) -> str:
+    inner = ", ".join(f"{value} AS v{number}" for number, value in enumerate(values.values()))
+    pairs = ", ".join(f"('{name}', v{number})" for number, name in enumerate(values))
+    return f"""
+SELECT {sql.relative("b.t_s")} AS time, m.name || ' ' || f.flow AS metric, m.value AS value
+FROM (
+    SELECT floor(s.t_s / {sql.STEP}) * {sql.STEP} AS t_s, s.run_id, s.flow_id, {inner}
+    FROM testbed.reminis_sample s
+    WHERE s.{sql.RUN} AND s.{sql.WITHIN}
+    GROUP BY 1, 2, 3
+) b
+JOIN testbed.flow f USING (run_id, flow_id)
+CROSS JOIN LATERAL (VALUES {pairs}) AS m (name, value)
+ORDER BY 1, 2""".strip()
+
+
+def _panels() -> list[object]:
+    delay = {"delay": "avg(s.delay_us) / 1000", "DTT": "avg(s.dtt_us) / 1000",
+             "least RTT": "avg(s.min_rtt_us) / 1000"}  # fmt: skip
+    gaussian = {"mean": "avg(s.mu)", "draw": "avg(s.draw)"}
+    window = {"before": "avg(s.cwnd_before)", "after": "avg(s.cwnd_after)"}
+    zone = f"""
+SELECT {sql.relative(f"floor(s.t_s / {sql.STEP}) * {sql.STEP}")} AS time, f.cc || ' ' || f.flow AS metric,
+       mode() WITHIN GROUP (ORDER BY s.zone) AS value
+FROM testbed.reminis_sample s
+JOIN testbed.flow f USING (run_id, flow_id)
+WHERE s.{sql.RUN} AND s.{sql.WITHIN}
+GROUP BY 1, 2 ORDER BY 1, 2""".strip()
+    actions = f"""
+SELECT f.cc || ' ' || f.flow AS flow,
+       {", ".join(f"count(*) FILTER (WHERE s.action = '{name}') AS {name}" for name in ACTIONS)}
+FROM testbed.reminis_sample s
+JOIN testbed.flow f USING (run_id, flow_id)
+WHERE s.{sql.RUN} AND s.{sql.WITHIN}
+GROUP BY 1 ORDER BY 1""".strip()
+    own = colour_of("reminis")
+    return [
+        states("Zone", zone, "In which zone most sampling intervals were: by delay and DTT.", ZONES),
+        series("Delay against DTT", "ms", _trace(delay), delay=True, height=8,
+               colours={"delay": own, "DTT": "#000000", "least RTT": "#0072b2"},
+               about="RTT of the sampling interval, the threshold that it is compared with, and the least RTT. "
+               "Dashed: what applications can bear (20, 40, 100 ms)."),
+        series("Gradient of delay", "none", _trace({"gradient": "avg(s.gradient)"}), least=None,
+               colours={"gradient": own},
+               about="How delay changed from one sampling interval to the next; Proactive Slowdown acts on it."),
+        series("Mean of the Gaussian, and draw", "none", _trace(gaussian), least=None,
+               colours={"mean": own, "draw": "#999999"},
+               about="Non-Deterministic Exploration draws the growth of the window from this Gaussian."),
+        series("Window around an action", "short", _trace(window),
+               colours=dict(zip(window, sequence(2), strict=True)),
+               about="Congestion window in packets, before and after each sampling interval's action."),
+        bars("Actions", "short", actions, label="flow", stacked=True, colours=ACTIONS,
+             about="Sampling intervals by what was done: nothing, Non-Deterministic Exploration (nde), "
+             "Proactive Slowdown (ps), Conservative Mode (cm)."),
+        series("Sampling interval", "ms", _trace({"interval": "avg(s.si_us) / 1000"}), width=12, height=9,
+               colours={"interval": own}, about="Length of the sampling intervals."),
+    ]  # fmt: skip

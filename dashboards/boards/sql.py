@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Queries that several panels need. Grafana fills in `$__…` and `${variable:sqlstring}`.
+
+A variable comes in quotes that Grafana doubles inside (`:sqlstring`), and run numbers are cast, so
+that a name can be anything. The relative axis is that of 1970: t_s = 0 is its first instant, in UTC.
+"""
+
+from __future__ import annotations
+
+RUN = "run_id = nullif(${run:sqlstring}, '')::int"
+
+STEP = "greatest(0.02, $__interval_ms / 1000.0)"
+"""Seconds that a dot of the figure stands for: a bin, or as many as the width has room for."""
+
+WITHIN = "t_s BETWEEN $__unixEpochFrom() - 1 AND $__unixEpochTo() + 1"
+
+
+def relative(seconds: str) -> str:
+    """An expression in seconds since the run's first payload, as an instant of 1970."""
+    return f"timestamptz 'epoch' + ({seconds}) * interval '1 second'"
+
+
+def per_flow(value: str, where: str = "") -> str:
+    """`value`, an aggregate over transport_sample `s`, per step and flow of the chosen run."""
+    return f"""
+SELECT {relative(f"floor(s.t_s / {STEP}) * {STEP}")} AS time,
+       f.cc || ' ' || f.flow AS metric,
+       {value} AS value
+FROM testbed.transport_sample s
+JOIN testbed.flow f USING (run_id, flow_id)
+WHERE s.{RUN} AND s.{WITHIN}{where}
+GROUP BY 1, 2 ORDER BY 1, 2""".strip()
+
+
+def per_ue(values: dict[str, str], ue: bool = True) -> str:
+    """Aggregates over radio_sample `s`, by name, per step and UE of the chosen run."""
+    pairs = ", ".join(f"('{name}', {value})" for name, value in values.items())
+    metric = "m.name || ' UE ' || b.ue" if ue else "m.name"
+    inner = ", ".join(f"{value} AS v{number}" for number, value in enumerate(values.values()))
+    pairs = ", ".join(f"('{name}', v{number})" for number, name in enumerate(values))
+    return f"""
+SELECT {relative("b.t_s")} AS time, {metric} AS metric, m.value AS value
+FROM (
+    SELECT floor(s.t_s / {STEP}) * {STEP} AS t_s, s.ue, {inner}
+    FROM testbed.radio_sample s
+    WHERE s.{RUN} AND s.{WITHIN}
+    GROUP BY 1, 2
+) b
+CROSS JOIN LATERAL (VALUES {pairs}) AS m (name, value)
+ORDER BY 1, 2""".strip()
+
+
+def per_step(table: str, values: dict[str, str]) -> str:
+    """Aggregates over a table without flows and UEs, a column each."""
+    columns = ",\n       ".join(f'{value} AS "{name}"' for name, value in values.items())
+    return f"""
+SELECT {relative(f"floor(s.t_s / {STEP}) * {STEP}")} AS time,
+       {columns}
+FROM testbed.{table} s
+WHERE s.{RUN} AND s.{WITHIN}
+GROUP BY 1 ORDER BY 1""".strip()

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What panels look like: colours, thresholds, words for values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from grafana_foundation_sdk.builders import common
+from grafana_foundation_sdk.builders.dashboard import ThresholdsConfig
+from grafana_foundation_sdk.models import common as looks
+from grafana_foundation_sdk.models.dashboard import DynamicConfigValue, Threshold, ThresholdsMode
+
+from boards.names import CONGESTION_CONTROLS, DELAY_CLASSES_MS
+from ddu.report.palette import VERDICT, colour_of
+
+OK, WARN, BAD = VERDICT["valid"], VERDICT["degraded"], VERDICT["invalid"]
+LATE = "#c4602d"
+"""Between WARN and BAD."""
+
+
+class Mapping:
+    """Words and colours for values."""
+
+    def __init__(self, kind: str, options: object) -> None:
+        self._json = {"type": kind, "options": options}
+
+    def to_json(self) -> dict[str, object]:
+        return self._json
+
+
+def verdict_words() -> list[Any]:
+    """The verdict's colours, those of the report."""
+    return [Mapping("value", {
+        verdict: {"color": colour, "index": index}
+        for index, (verdict, colour) in enumerate([*VERDICT.items(), ("failed", BAD)])
+    })]  # fmt: skip
+
+
+def coloured(panel: Any, colours: dict[str, str] | None) -> Any:
+    """One colour per congestion control, as in the report; later flows of one are dashed."""
+    if colours is None:
+        for cc in CONGESTION_CONTROLS:
+            panel.override_by_regexp(f"/^(.* )?{cc}( .*)?$/", [fixed(colour_of(cc))])
+        return panel
+    for name, colour in colours.items():
+        panel.override_by_regexp(f"/^{name}( .*)?$/", [fixed(colour)])
+    return panel
+
+
+def fixed(colour: str) -> DynamicConfigValue:
+    return value("color", {"mode": "fixed", "fixedColor": colour})
+
+
+def value(key: str, value: object) -> DynamicConfigValue:
+    return DynamicConfigValue(id_val=key, value=value)
+
+
+def legend() -> common.VizLegendOptions:
+    return (
+        common.VizLegendOptions()
+        .display_mode(looks.LegendDisplayMode.LIST)
+        .placement(looks.LegendPlacement.BOTTOM)
+        .show_legend(True)
+        .calcs([])
+    )
+
+
+def steps(steps: Sequence[tuple[float | None, str]]) -> ThresholdsConfig:
+    return ThresholdsConfig().mode(ThresholdsMode.ABSOLUTE).steps(
+        [Threshold(value=value, color=colour) for value, colour in steps]
+    )  # fmt: skip
+
+
+def delay_classes() -> ThresholdsConfig:
+    first, second, third = DELAY_CLASSES_MS
+    return steps([(None, OK), (first, WARN), (second, LATE), (third, BAD)])

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every panel asks what PostgreSQL answers, for every value of every variable, as the user that may only read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from boards.ask import Board, Range, boards, interpolated, selections
+from store_runs import tabled, two_flows, with_radio
+from store_server import fresh_store, reader_url
+
+from ddu.store.connect import connected
+from ddu.store.live import _begin, _copy_new, _find_files
+from ddu.store.place import Place
+from ddu.store.publish import publish
+
+HOSTILE = "'; DROP TABLE testbed.run; -- <script>alert(1)</script> \\ \" ${run:raw} $__timeFilter(x) %s"
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """Runs of several congestion controls and scenarios, one of them hostile; one failed; one goes on."""
+    with fresh_store() as place:
+        for number, (name, scenario, verdict) in enumerate(
+            [
+                ("a", "static", "valid"),
+                ("b", "highway", "degraded"),
+                ("c", "static", "invalid"),
+                (HOSTILE, HOSTILE, "valid"),
+            ]
+        ):
+            made = two_flows(600)
+            experiment = made.manifest()["experiment"] | {"scenario": scenario, "prb": 24 * (1 + number % 2)}
+            if name == HOSTILE:
+                experiment["cc"] = HOSTILE
+            directory = tmp_path_factory.mktemp("runs") / str(number)
+            changes: dict[str, Any] = {"run": name, "experiment": experiment, "verdict": verdict,
+                                       "campaign": name if number else None}  # fmt: skip
+            publish(place.url(), tabled(with_radio(made.write(directory, **changes))))
+        failed = two_flows(20).write(tmp_path_factory.mktemp("failed") / "run", run="failed", status="failed",
+                                     failure={"stage": "traffic", "reason": HOSTILE}, verdict=None)  # fmt: skip
+        publish(place.url(), failed)
+        going = with_radio(two_flows(60).write(tmp_path_factory.mktemp("live") / "run", run="going", status="running"))
+        follow(place, going)
+        yield place
+
+
+def follow(place: Place, run: Path) -> None:
+    """What `ddu publish --live` would have stored by now, moved to this instant."""
+    from ddu.run.manifest import read_manifest
+
+    with connected(place.url()) as connection:
+        run_id = _begin(connection, run)
+        followed: dict[Path, Any] = {}
+        _find_files(run / "raw", read_manifest(run), followed)
+        for one in followed.values():
+            _copy_new(connection, run_id, one)
+        for table in ("live_radio", "live_trust", "live_reminis"):
+            connection.execute(f"UPDATE testbed.{table} SET time = now() - interval '2 s'".encode())
+        # The synthetic run has no sockets.
+        connection.execute(
+            "INSERT INTO testbed.live_socket SELECT %s, now() - i * interval '20 ms', '10.45.0.1:40001', 'cubic', "
+            "1e6, 1e6, 1e6, 20, 1e5, 1e5, 0 FROM generate_series(0, 50) AS i", [run_id]
+        )  # fmt: skip
+
+
+def over(board: Board) -> Range:
+    return Range(time.time() - 30, time.time() + 30, 20) if board.name == "live" else Range(0, 10, 20)
+
+
+@pytest.mark.parametrize("board", boards(), ids=lambda board: board.name)
+def test_every_panel_answers_for_every_value(filled: Place, board: Board) -> None:
+    with psycopg.connect(reader_url(filled), autocommit=True) as reader:
+        asked = 0
+        for values in selections(board, reader):
+            for question in board.questions:
+                sql = interpolated(question.sql, values, over(board))
+                rows = reader.execute(sql.encode()).fetchall()
+                asked += 1
+                if question.panel["title"] == "Failed, invalid and degraded runs":
+                    continue  # There may be none; the campaign of all has some, which is looked at below.
+                assert rows, f"{question.name} for {values}"
+        assert asked >= len(board.questions)
+
+
+def test_what_is_asked_is_about_what_was_chosen(filled: Place) -> None:
+    named = {board.name: board for board in boards()}
+    with psycopg.connect(reader_url(filled), autocommit=True) as reader:
+        ids = dict(reader.execute("SELECT name, run_id::text FROM testbed.run").fetchall())
+
+        def answer(board: str, title: str, **values: list[str]) -> list[Any]:
+            (question,) = [one for one in named[board].questions if one.panel["title"] == title]
+            chosen = named[board].values(reader, values)
+            return reader.execute(interpolated(question.sql, chosen, Range(0, 10, 20)).encode()).fetchall()
+
+        for name in ("a", "b", HOSTILE):
+            assert answer("run", "What was run", run=[ids[name]])[0][0] == name
+        assert {row[0] for row in answer("compare", "Runs", scenario=["highway"])} == {"b"}
+        assert {row[0] for row in answer("compare", "Runs", cc=[HOSTILE])} == {HOSTILE}
+        assert len(answer("compare", "Runs")) == 4
+        faulty = answer("campaign", "Failed, invalid and degraded runs")
+        assert {"c", "failed"} <= {row[0] for row in faulty}
+        assert {row[4] for row in faulty if row[0] == "failed"} == {"traffic: " + HOSTILE}
+        assert {row[0] for row in answer("campaign", "Failed, invalid and degraded runs", campaign=["c"])} == {"c"}
+        shown = answer("run", "Sending rate", run=[ids["a"]])
+        assert {row[1] for row in shown} == {"cubic f0", "reminis f1"}
+
+
+def test_a_store_without_runs_gives_empty_panels(filled: Place) -> None:
+    with fresh_store() as empty, psycopg.connect(reader_url(empty), autocommit=True) as reader:
+        for board in boards():
+            values = board.values(reader, {})
+            for question in board.questions:
+                reader.execute(interpolated(question.sql, values, over(board)).encode())
+
+
+def test_what_this_stand_in_for_grafana_does_not_know_is_refused() -> None:
+    with pytest.raises(ValueError, match="unknown macro"):
+        interpolated("SELECT $__timeGroup(time, '1s')", {}, Range())
+    with pytest.raises(ValueError, match="unknown macro"):
+        interpolated("SELECT ${run:raw}", {"run": ["1"]}, Range())
+    with pytest.raises(KeyError):
+        interpolated("SELECT ${run:sqlstring}", {}, Range())
+    assert interpolated("${a:sqlstring}", {"a": ["it's", "b"]}, Range()) == "'it''s','b'"
