@@ -2,13 +2,15 @@
 //! Captures as Arrow columns: the packets for `ddu.packets`, the socket samples for `ddu.sockets`.
 //!
 //! file → [`source`] (bytes, decompressed) → [`capture`] ([`pcap`], [`pcapng`]: records) → [`packet`] ([`link`],
-//! [`ip`], [`tcp`], [`gtp`]) → [`flows`] and [`columns`] → [`reader`] (batches) → Python.
+//! [`ip`], [`tcp`], [`gtp`]) → [`flows`] and [`columns`] → [`reader`] (batches) → Python, or → [`split`] (the
+//! [`wanted`] connections, each with its [`rows`]) → Python.
 //! Samples go from their records through [`netlink`] and [`socket_fields`] to [`sockets`].
 
 mod addresses;
 pub mod bytes;
 pub mod capture;
 pub mod columns;
+pub mod digest;
 pub mod error;
 pub mod flows;
 pub mod gtp;
@@ -21,9 +23,12 @@ mod pcapng;
 #[cfg(feature = "python")]
 mod python;
 pub mod reader;
+pub mod rows;
 pub mod socket_fields;
 pub mod sockets;
 mod source;
 mod sparse;
+pub mod split;
 mod table;
 pub mod tcp;
+pub mod wanted;

@@ -2,6 +2,7 @@
 //! The face for Python: `ddu._packets`. Tables go over by the Arrow PyCapsule interface, without a copy.
 
 use std::fs::File;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -15,6 +16,8 @@ use pyo3::types::PyCapsule;
 use crate::error::{CaptureError, Result};
 use crate::reader::PacketReader;
 use crate::sockets::Sockets;
+use crate::split::{Split, Splitter};
+use crate::wanted::Wanted;
 
 create_exception!(
     _packets,
@@ -101,6 +104,73 @@ impl PyPacketReader {
     }
 }
 
+/// Packets read between two looks for Ctrl-C.
+const PACKETS_BETWEEN_SIGNALS: usize = 1 << 20;
+
+/// Addresses and ports of one direction (None: any port), and whether to keep payload packets and ACKs.
+type WantedTuple = (IpAddr, Option<u16>, IpAddr, Option<u16>, bool, bool);
+
+/// A capture split into connections; see `ddu.readers.segments`.
+#[pyclass(name = "Split", frozen)]
+struct PySplit(Split);
+
+#[pymethods]
+impl PySplit {
+    #[getter]
+    fn flows(&self) -> Batch {
+        Batch(self.0.flows.clone())
+    }
+
+    #[getter]
+    fn packet_count(&self) -> u64 {
+        self.0.packet_count
+    }
+
+    #[getter]
+    fn truncated_at(&self) -> Option<u64> {
+        self.0.truncated_at
+    }
+
+    /// Payload packets, ACKs, TSval and TSecr of a flow, and the origins of its two numbers; None: not wanted.
+    fn connection(&self, flow: usize) -> Option<(Batch, Batch, Batch, Batch, u32, u32)> {
+        let connection = self.0.connections.get(flow)?.clone()?;
+        Some((
+            Batch(connection.payload),
+            Batch(connection.acks),
+            Batch(connection.tsval),
+            Batch(connection.tsecr),
+            connection.origin,
+            connection.ack_origin,
+        ))
+    }
+}
+
+/// Reads a whole capture and keeps the packets of the wanted connections.
+#[pyfunction]
+fn split(
+    py: Python,
+    path: PathBuf,
+    wanted: Vec<WantedTuple>,
+    mtu_bytes: u32,
+) -> PyResult<PySplit> {
+    let wanted = wanted
+        .into_iter()
+        .map(|(src, sport, dst, dport, payload, acks)| Wanted {
+            src,
+            sport,
+            dst,
+            dport,
+            payload,
+            acks,
+        })
+        .collect();
+    let mut splitter = Splitter::new(File::open(path)?, wanted, mtu_bytes)?;
+    while py.detach(|| splitter.read(PACKETS_BETWEEN_SIGNALS))? {
+        py.check_signals()?;
+    }
+    Ok(PySplit(py.detach(|| splitter.finish())))
+}
+
 /// The socket samples of a file, and where it is cut off.
 #[pyfunction]
 fn read_sockets(py: Python, path: PathBuf) -> PyResult<(Batch, Option<u64>)> {
@@ -128,6 +198,8 @@ fn _packets(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(no_packets, module)?)?;
     module.add_function(wrap_pyfunction!(read_sockets, module)?)?;
     module.add_function(wrap_pyfunction!(no_flows, module)?)?;
+    module.add_function(wrap_pyfunction!(split, module)?)?;
     module.add_class::<Batch>()?;
+    module.add_class::<PySplit>()?;
     module.add_class::<PyPacketReader>()
 }

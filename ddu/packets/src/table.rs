@@ -22,6 +22,18 @@ impl Column {
         }
     }
 
+    /// The columns of a table.
+    pub fn all_of(batch: &RecordBatch) -> Vec<Self> {
+        let fields = batch.schema().fields().clone();
+        let columns = fields.iter().zip(batch.columns());
+        columns
+            .map(|(field, array)| Self {
+                field: field.as_ref().clone(),
+                array: array.clone(),
+            })
+            .collect()
+    }
+
     /// Numbers that are always known.
     pub fn of<T: ArrowPrimitiveType>(name: &str, values: Vec<T::Native>) -> Self {
         Self::new(name, PrimitiveArray::<T>::new(values.into(), None), false)

@@ -78,7 +78,7 @@ def _stopped_counting_utc_ns(run: Recording, flow: ObservedFlow) -> int | None:
         & (rows["proto"] == 6)
     ]
     for connection in control.index:
-        packets = capture.segments(int(connection), 0, 0)
+        packets = capture.direction(int(connection), 0, 0).payload
         states = packets.utc_ns[packets.payload_bytes == 1]
         if len(states):
             return int(states[0])

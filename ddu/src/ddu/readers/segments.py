@@ -3,55 +3,82 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 
+from ddu.clocks.clock import RUN_CLOCK, Clock
 from ddu.errors import UnreadableInput
-from ddu.packets import Reader, read_packets
+from ddu.packets import Reader
 from ddu.tables.bins import Int
-from ddu.transport.segments import SYN, Segments, unwrap
+from ddu.transport.segments import Acks, Direction, Segments, Stamps
 
-COLUMNS = (
-    "utc_ns",
-    "flow",
-    "proto",
-    "ip_bytes",
-    "tcp_seq",
-    "tcp_ack",
-    "tcp_flags",
-    "tcp_payload_bytes",
-    "ts_val",
-    "ts_ecr",
-    "udp_payload_bytes",
-)
+
+@dataclass(frozen=True)
+class Wanted:
+    """Connections whose packets are looked at one by one; a port of None stands for any."""
+
+    src: str
+    sport: int | None
+    dst: str
+    dport: int | None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A direction's packets, and the header's numbers that theirs count from."""
+
+    direction: Direction
+    origin: int
+    ack_origin: int
+
+
+class Source(Protocol):
+    """A reader's way to split a capture."""
+
+    flows: pd.DataFrame
+    """As `ddu.packets.Capture.flows`, with `origin`, the number of the stream's first byte, and
+    `wire_ip_bytes`, headers once per segment of a super-packet."""
+    packet_count: int
+    truncated_at: int | None
+
+    def rows(self, flow: int) -> Rows | None: ...
 
 
 class SplitCapture:
-    """The packets of one capture, found by connection in time that does not grow with flows.
+    """The wanted connections of one capture, both directions of each, found at once.
 
-    `clock_offset_ns` is what this host's clock is ahead of the run's; it is taken off every time.
+    `clock` tells what this host's clock is ahead of the run's; every time is given on the run's.
     Raises UnreadableInput when the file cannot be read or holds no packet.
     """
 
-    def __init__(self, file: Path, reader: Reader, clock_offset_ns: int, mtu_bytes: int) -> None:
-        capture = read_packets(file, reader=reader, columns=COLUMNS)
-        if not capture.packets.num_rows:
+    def __init__(
+        self, file: Path, reader: Reader, wanted: Sequence[Wanted], mtu_bytes: int
+    ) -> None:
+        self._source = _source(file, reader, wanted, mtu_bytes)
+        if not self._source.packet_count:
             raise UnreadableInput(file, "a capture without a packet", "was there any traffic?")
         self.file = file
-        self.truncated_at = capture.truncated_at
-        self.connections: pd.DataFrame = capture.flows.to_pandas()
-        self._packets = capture.packets
-        self._offset_ns = clock_offset_ns
-        self._mtu_bytes = mtu_bytes
+        self.truncated_at = self._source.truncated_at
+        self.clock: Clock = RUN_CLOCK
+
+    @property
+    def connections(self) -> pd.DataFrame:
+        """One row per direction of a 5-tuple."""
+        instants = {
+            name: self.clock.corrected(self._source.flows[name].to_numpy())
+            for name in ("first_utc_ns", "last_utc_ns")
+        }
+        return self._source.flows.assign(**instants)
 
     def connection(self, src: str, sport: int, dst: str, dport: int) -> int | None:
         """Row of `connections` with this 5-tuple (TCP or UDP), the largest of two."""
-        rows = self.connections
+        rows = self._source.flows
         found = rows[
             (rows["src"] == src)
             & (rows["sport"] == sport)
@@ -62,62 +89,51 @@ class SplitCapture:
 
     def origin(self, connection: int) -> int:
         """Sequence number of the stream's first byte, as the header has it."""
-        rows = self._rows[self._begins[connection] : self._begins[connection + 1]]
-        seq, flags = self._column("tcp_seq")[rows], self._column("tcp_flags")[rows]
-        syn = np.flatnonzero(flags & SYN)
-        if len(syn):
-            return int((seq[syn[0]] + 1) % 2**32)
-        return int(seq[0]) if len(seq) else 0
+        return int(self._source.flows["origin"].iloc[connection])
 
-    def segments(self, connection: int | None, origin: int, ack_origin: int) -> Segments:
-        """One direction's packets, sequence numbers counted from the origins."""
-        if connection is None:
-            return _NONE
-        rows = self._rows[self._begins[connection] : self._begins[connection + 1]]
-        tcp_payload = self._column("tcp_payload_bytes")[rows]
-        payload = tcp_payload + self._column("udp_payload_bytes")[rows]
-        length = self._column("ip_bytes")[rows]
-        seq = unwrap(self._column("tcp_seq")[rows], origin)
-        flags = self._column("tcp_flags")[rows]
-        headers = length - payload
-        count = np.maximum(-(-payload // np.maximum(self._mtu_bytes - headers, 1)), 1)
-        return Segments(
-            utc_ns=self._column("utc_ns")[rows] - self._offset_ns,
-            seq=seq,
-            payload_bytes=payload,
-            ip_bytes=payload + count * headers,
-            segment_count=count,
-            ack=unwrap(self._column("tcp_ack")[rows], ack_origin),
-            flags=flags,
-            tsval=self._column("ts_val", -1)[rows],
-            tsecr=self._column("ts_ecr", -1)[rows],
+    def direction(self, connection: int | None, origin: int, ack_origin: int) -> Direction:
+        """One direction's packets, sequence numbers counted from the origins; empty if unwanted."""
+        rows = None if connection is None else self._source.rows(connection)
+        if rows is None:
+            return NOTHING
+        payload, acks = rows.direction.payload, rows.direction.acks
+        counted = rows.direction.since(
+            _shift(payload.seq, rows.origin, origin), _shift(acks.ack, rows.ack_origin, ack_origin)
         )
+        return counted.on(self.clock)
 
     def total_ip_bytes(self, dst: str) -> int:
         """IP bytes of every packet to `dst`, headers once per segment of a super-packet."""
-        to = self.connections.index[self.connections["dst"] == dst]
-        return sum(int(self.segments(int(row), 0, 0).ip_bytes.sum()) for row in to)
-
-    def _column(self, name: str, null: int = 0) -> Int:
-        if name not in self._columns:
-            column = self._packets.column(name).cast(pa.int64())
-            self._columns[name] = pc.fill_null(column, null).to_numpy()
-        return self._columns[name]
-
-    @cached_property
-    def _columns(self) -> dict[str, Int]:
-        return {}
-
-    @cached_property
-    def _rows(self) -> Int:
-        flow: Int = self._packets.column("flow").to_numpy()
-        return np.argsort(flow, kind="stable").astype(np.int64)
-
-    @cached_property
-    def _begins(self) -> Int:
-        counts = self.connections["packets_count"].to_numpy(dtype=np.int64)
-        return np.concatenate([[0], np.cumsum(counts)])
+        rows = self._source.flows
+        return int(rows["wire_ip_bytes"][rows["dst"] == dst].sum())
 
 
-_EMPTY = np.zeros(0, dtype=np.int64)
-_NONE = Segments(*([_EMPTY] * 9))
+def _source(file: Path, reader: Reader, wanted: Sequence[Wanted], mtu_bytes: int) -> Source:
+    from ddu.readers.split_dpkt import SplitByDpkt
+    from ddu.readers.split_native import SplitNatively
+
+    chosen: type[SplitByDpkt] | type[SplitNatively]
+    chosen = SplitByDpkt if reader == "dpkt" else SplitNatively
+    return chosen(file, wanted, mtu_bytes)
+
+
+def _shift(numbers: Int, origin: int, wanted_origin: int) -> int:
+    """What makes numbers from one origin such from the other, the first within ±2³¹ of it."""
+    if not len(numbers) or origin == wanted_origin:
+        return 0
+    first = int(numbers[0])
+    distance = np.uint32((origin + first - wanted_origin) % 2**32).astype(np.int32)
+    return int(distance) - first
+
+
+def _none(dtype: npt.DTypeLike) -> npt.NDArray[np.generic]:
+    return np.zeros(0, dtype=dtype)
+
+
+NOTHING = Direction(
+    payload=Segments(*map(_none, ("i8", "i8", "u4", "u4", "u2", "u8"))),  # type: ignore[arg-type]
+    acks=Acks(*map(_none, ("i8", "i8", "u4", "?"))),  # type: ignore[arg-type]
+    tsval=Stamps(*map(_none, ("i8", "u4"))),  # type: ignore[arg-type]
+    tsecr=Stamps(*map(_none, ("i8", "u4"))),  # type: ignore[arg-type]
+)
+"""The direction of a connection that the capture does not have."""

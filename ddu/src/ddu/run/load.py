@@ -12,13 +12,14 @@ from typing import Any
 import pandas as pd
 import yaml
 
+from ddu.clocks.clock import Clock
 from ddu.errors import FailedRun, UnreadableInput
 from ddu.packets import Reader
 from ddu.readers.csv import read_samples
 from ddu.readers.logs import LogTable
 from ddu.readers.oai.mac import read_mac_log
 from ddu.readers.ran_csv import read_ran_csv
-from ddu.readers.segments import SplitCapture
+from ddu.readers.segments import SplitCapture, Wanted
 from ddu.readers.ss import read_ss
 from ddu.run.manifest import CcTrace, Flow, Manifest, Source
 from ddu.sockets import read_sockets
@@ -69,7 +70,8 @@ def load(path: Path, manifest: Manifest, reader: Reader) -> Recording:
     _refuse_unfinished(run)
     for capture in manifest.captures:
         file = _raw(path, capture.file)
-        split = SplitCapture(file, reader, run.clock_offset_ns(capture.host), _mtu(run))
+        split = SplitCapture(file, reader, _wanted(manifest), _mtu(run))
+        split.clock = Clock(run.clock_offset_ns(capture.host))
         run.captures[capture.host] = split
         _note_cut(run, file, split.truncated_at)
     run.mac = _mac(run)
@@ -102,6 +104,16 @@ def _refuse_unfinished(run: Recording) -> None:
         )
     if manifest.status != "finished":
         run.faults.append(f"The run is {manifest.status}: what it recorded may be incomplete.")
+
+
+def _wanted(manifest: Manifest) -> list[Wanted]:
+    """The connections that carry data, and those that control it."""
+    found = [Wanted(*ends) for flow in manifest.flows if (ends := endpoints(flow))]
+    for flow in manifest.flows:
+        port = flow.control_port or flow.receiver.port
+        if port is not None:
+            found.append(Wanted(flow.sender.address, None, flow.receiver.address, port))
+    return list(dict.fromkeys(found))
 
 
 def _mtu(run: Recording) -> int:

@@ -3,12 +3,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ddu.tables.bins import Int
-from ddu.transport.ranges import contains
-from ddu.transport.rtt import Samples
-from ddu.transport.segments import Segments, highest_before
+from ddu.transport.rtt import Samples, sending_of
+from ddu.transport.segments import Segments
 
 
 def one_way_delay(sent: Segments, received: Segments, resent: tuple[Int, Int]) -> Samples:
@@ -18,10 +15,6 @@ def one_way_delay(sent: Segments, received: Segments, resent: tuple[Int, Int]) -
     by byte: from the packet that sent a received packet's last byte to its reception. Bytes that
     were sent more than once are left out, as nobody can say which copy arrived.
     """
-    fresh = sent.where(sent.end > highest_before(sent.end))
-    last_byte = received.end - 1
-    index = np.searchsorted(fresh.end, last_byte, side="right")
-    known = (index < len(fresh)) & (received.payload_bytes > 0) & ~contains(resent, last_byte)
-    sent_utc_ns = fresh.utc_ns[index[known]]
+    sent_utc_ns, known = sending_of(received.end - 1, sent, resent)
     received_utc_ns = received.utc_ns[known]
     return Samples(received_utc_ns, (received_utc_ns - sent_utc_ns) / 1e6)

@@ -6,11 +6,13 @@ from __future__ import annotations
 import numpy as np
 
 from ddu.tables.bins import Int
-from ddu.transport.ranges import cut
-from ddu.transport.segments import Segments, highest_before
+from ddu.transport.ranges import cut, overlaps, union
+from ddu.transport.segments import Acks, Segments, highest_before
+
+NEVER = np.iinfo(np.int64).max
 
 
-def delivered_in_order(received: Segments, acks: Segments) -> tuple[Int, Int]:
+def delivered_in_order(received: Segments, acks: Acks) -> tuple[Int, Int]:
     """(instants, bytes): new payload at the instant when it and everything before it has arrived.
 
     A byte is in order at the latest first arrival of any byte up to it. Bytes that the capture
@@ -18,22 +20,42 @@ def delivered_in_order(received: Segments, acks: Segments) -> tuple[Int, Int]:
     nothing is delivered.
     """
     if not len(received):
-        return received.utc_ns, received.payload_bytes
-    boundaries = np.unique(np.concatenate([[0], received.seq, received.end]))
-    arrivals = cut(received.seq, received.end, boundaries)
-    never = np.iinfo(np.int64).max
-    arrived = np.full(len(boundaries) - 1, never)
-    # In reverse, so that the first arrival of a piece is written last and stays.
-    arrived[arrivals.piece[::-1]] = received.utc_ns[arrivals.packet[::-1]]
-    missing = np.flatnonzero(arrived == never)
-    arrived[missing] = _acknowledged_at(boundaries[missing + 1], acks, never)
+        return received.utc_ns, received.payload_bytes.astype(np.int64)
+    begin, end, arrived = _first_arrivals(received)
+    gap_begin = np.concatenate([[0], end[:-1]])
+    missing = np.flatnonzero(begin > gap_begin)
+    gaps = _acknowledged_at(begin[missing], acks)
+    arrived = np.insert(arrived, missing, gaps)
+    sizes = np.insert(end - begin, missing, (begin - gap_begin)[missing])
     in_order = np.maximum.accumulate(arrived)
-    delivered = in_order < never
-    return in_order[delivered], arrivals.sizes[delivered]
+    delivered = in_order < NEVER
+    return in_order[delivered], sizes[delivered]
 
 
-def _acknowledged_at(end: Int, acks: Segments, never: int) -> Int:
+def _first_arrivals(received: Segments) -> tuple[Int, Int, Int]:
+    """The bytes that arrived as disjoint ascending ranges, and when each first did."""
+    begin, end, utc_ns = received.seq, received.end, received.utc_ns
+    if not (begin[1:] >= begin[:-1]).all():
+        order = np.argsort(begin, kind="stable")
+        begin, end, utc_ns = begin[order], end[order], utc_ns[order]
+    repeated = union(begin, np.minimum(end, highest_before(end)))
+    if not len(repeated[0]):
+        return begin, end, utc_ns
+    several = overlaps(repeated, begin, end)
+    cuts = np.unique(np.concatenate([begin[several], end[several]]))
+    arrivals = cut(begin[several], end[several], cuts)
+    first = np.full(len(cuts), NEVER)
+    np.minimum.at(first, arrivals.piece, utc_ns[several][arrivals.packet])
+    piece = np.flatnonzero(first < NEVER)
+    begin = np.concatenate([begin[~several], cuts[piece]])
+    end = np.concatenate([end[~several], cuts[1:][piece]])
+    utc_ns = np.concatenate([utc_ns[~several], first[piece]])
+    order = np.argsort(begin, kind="stable")
+    return begin[order], end[order], utc_ns[order]
+
+
+def _acknowledged_at(end: Int, acks: Acks) -> Int:
     advancing = acks.where(acks.ack > highest_before(acks.ack))
     index = np.searchsorted(advancing.ack, end, side="left")
-    instants = np.concatenate([advancing.utc_ns, [never]])
+    instants = np.concatenate([advancing.utc_ns, [NEVER]])
     return instants[index]

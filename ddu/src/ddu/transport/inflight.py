@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 
 from ddu.tables.bins import Bins, Float, Int
-from ddu.transport.segments import Segments
+from ddu.transport.segments import Acks, Segments
 
 
-def inflight_bytes(bins: Bins, data: Segments, acks: Segments) -> Float:
+def inflight_bytes(bins: Bins, data: Segments, acks: Acks) -> Float:
     """At the end of each bin: highest byte sent minus highest byte acknowledged, SACK apart.
 
     Null before the first payload packet. After it the state is known at every instant.

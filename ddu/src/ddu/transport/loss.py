@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ddu.tables.bins import Float, Int
-from ddu.transport.ranges import contains, cut, union
-from ddu.transport.segments import Segments, highest_before
+from ddu.transport.ranges import contains, cut, holes, merged, overlaps, union
+from ddu.transport.segments import Segments, UInt32, highest_before
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Events:
 
     utc_ns: Int
     count: Float
-    size_bytes: Int
+    size_bytes: Int | UInt32
 
 
 def resent_ranges(sent: Segments) -> tuple[Int, Int]:
@@ -52,15 +52,21 @@ def lost_in_link(sent: Segments, received: Segments) -> Events:
     may have been under way when the capture ended.
     """
     reached = int(received.end.max(initial=0))
-    sent = sent.where(sent.end <= reached)
-    boundaries = np.unique(np.concatenate([sent.seq, sent.end, received.seq, received.end]))
+    # A byte that was sent once and arrived at all was not lost: only the others are looked at.
+    doubtful = merged(resent_ranges(sent), holes(union(received.seq, received.end), reached))
+    sent = sent.where(overlaps(doubtful, sent.seq, sent.end) & (sent.end <= reached))
+    received = received.where(overlaps(doubtful, received.seq, received.end))
+    boundaries = np.unique(
+        np.concatenate([sent.seq, sent.end, received.seq, received.end, *doubtful])
+    )
     sends = cut(sent.seq, sent.end, boundaries)
     arrivals = cut(received.seq, received.end, boundaries)
     pieces = len(boundaries)
     missing = np.bincount(sends.piece, minlength=pieces) - np.bincount(
         arrivals.piece, minlength=pieces
     )
-    lost = _rank_within(sends.piece) < missing[sends.piece]
+    within = contains(doubtful, boundaries)
+    lost = (_rank_within(sends.piece) < missing[sends.piece]) & within[sends.piece]
     lost_bytes = np.bincount(
         sends.packet[lost], weights=sends.sizes[sends.piece[lost]], minlength=len(sent)
     ).astype(np.int64)
@@ -74,7 +80,7 @@ def reordered(received: Segments, resent: tuple[Int, Int]) -> Events:
     return _events(received, received.payload_bytes, late)
 
 
-def _events(packets: Segments, size_bytes: Int, mask: npt.NDArray[np.bool_]) -> Events:
+def _events(packets: Segments, size_bytes: Int | UInt32, mask: npt.NDArray[np.bool_]) -> Events:
     """The share of each packet's segments that `size_bytes` of it are."""
     chosen, size = packets.where(mask), size_bytes[mask]
     per_segment = np.ceil(chosen.payload_bytes / np.maximum(chosen.segment_count, 1))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ddu.errors import UnreadableInput
-from ddu.readers.segments import SplitCapture
+from ddu.packets import TCP
 from ddu.run.load import Recording, endpoints
 from ddu.run.manifest import Flow
 from ddu.tables.bins import Int
@@ -15,7 +15,7 @@ from ddu.transport import loss
 from ddu.transport.delay import one_way_delay
 from ddu.transport.goodput import delivered_in_order
 from ddu.transport.rtt import Samples, rtt_by_sequence, rtt_by_timestamps
-from ddu.transport.segments import Segments
+from ddu.transport.segments import Acks, Segments, Stamps, UInt32
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,13 @@ class ObservedFlow:
     is_tcp: bool
     sent: Segments
     """Payload packets in the sender's capture."""
-    acks: Segments
+    tsval: Stamps
+    acks: Acks
     """Packets with the ACK flag from the receiver, in the sender's capture."""
+    tsecr: Stamps
     received: Segments
     """Payload packets in the receiver's capture."""
-    receiver_acks: Segments
+    receiver_acks: Acks
 
     @cached_property
     def resent(self) -> tuple[Int, Int]:
@@ -38,7 +40,7 @@ class ObservedFlow:
 
     @cached_property
     def rtt(self) -> Samples:
-        return rtt_by_timestamps(self.sent, self.acks)
+        return rtt_by_timestamps(self.tsval, self.tsecr)
 
     @cached_property
     def rtt_by_sequence(self) -> Samples:
@@ -49,7 +51,7 @@ class ObservedFlow:
         return one_way_delay(self.sent, self.received, self.resent)
 
     @cached_property
-    def delivered(self) -> tuple[Int, Int]:
+    def delivered(self) -> tuple[Int, Int | UInt32]:
         if self.is_tcp:
             return delivered_in_order(self.received, self.receiver_acks)
         return self.received.utc_ns, self.received.payload_bytes
@@ -107,12 +109,19 @@ def _observe(run: Recording, flow: Flow) -> ObservedFlow | None:
     origin = at_sender.origin(data)
     ack_origin = 0 if back is None else at_sender.origin(back)
 
-    def packets(capture: SplitCapture) -> tuple[Segments, Segments]:
-        forth = capture.segments(capture.connection(src, sport, dst, dport), origin, ack_origin)
-        returned = capture.segments(capture.connection(dst, dport, src, sport), ack_origin, origin)
-        return forth.with_payload, returned.with_ack
-
-    sent, acks = packets(at_sender)
-    received, receiver_acks = packets(at_receiver)
-    is_tcp = int(at_sender.connections["proto"][data]) == 6
-    return ObservedFlow(flow, is_tcp, sent, acks, received, receiver_acks) if len(sent) else None
+    forth = at_sender.direction(data, origin, ack_origin)
+    returned = at_sender.direction(back, ack_origin, origin)
+    arrived = at_receiver.connection(src, sport, dst, dport)
+    answered = at_receiver.connection(dst, dport, src, sport)
+    is_tcp = int(at_sender.connections["proto"][data]) == TCP
+    observed = ObservedFlow(
+        flow,
+        is_tcp,
+        sent=forth.payload,
+        tsval=forth.tsval,
+        acks=returned.acks,
+        tsecr=returned.tsecr,
+        received=at_receiver.direction(arrived, origin, ack_origin).payload,
+        receiver_acks=at_receiver.direction(answered, ack_origin, origin).acks,
+    )
+    return observed if len(observed.sent) else None

@@ -10,21 +10,51 @@ import numpy.typing as npt
 
 from ddu.tables.bins import Int
 
+Ranges = tuple[Int, Int]
+"""Begins and ends."""
 
-def union(begin: Int, end: Int) -> tuple[Int, Int]:
+
+def union(begin: Int, end: Int) -> Ranges:
     """The same bytes as disjoint ranges in ascending order."""
     keep = end > begin
     begin, end = begin[keep], end[keep]
     if not len(begin):
         return begin, end
-    order = np.argsort(begin, kind="stable")
-    begin, reached = begin[order], np.maximum.accumulate(end[order])
-    opens = np.concatenate([[True], begin[1:] > reached[:-1]])
-    closes = np.concatenate([opens[1:], [True]])
+    if not (begin[1:] >= begin[:-1]).all():
+        order = np.argsort(begin, kind="stable")
+        begin, end = begin[order], end[order]
+    reached = np.maximum.accumulate(end)
+    opens = np.ones(len(begin), dtype=bool)
+    np.greater(begin[1:], reached[:-1], out=opens[1:])
+    closes = np.append(opens[1:], True)
     return begin[opens], reached[closes]
 
 
-def contains(ranges: tuple[Int, Int], byte: Int) -> npt.NDArray[np.bool_]:
+def merged(one: Ranges, other: Ranges) -> Ranges:
+    """The bytes that are in either."""
+    return union(np.concatenate([one[0], other[0]]), np.concatenate([one[1], other[1]]))
+
+
+def holes(ranges: Ranges, reached: int) -> Ranges:
+    """The bytes of [0, `reached`) that are in none of the disjoint ascending ranges."""
+    begin = np.concatenate([[0], ranges[1]])
+    end = np.concatenate([ranges[0], [reached]])
+    keep = end > begin
+    return begin[keep], np.minimum(end[keep], reached)
+
+
+def overlaps(ranges: Ranges, begin: Int, end: Int) -> npt.NDArray[np.bool_]:
+    """Whether each [begin, end) has a byte in one of the disjoint ascending ranges."""
+    if not len(ranges[0]):
+        return np.zeros(len(begin), dtype=bool)
+    # The first range to end behind `begin` is the first that can share a byte with it.
+    index = np.searchsorted(ranges[1], begin, side="right")
+    starts = np.append(ranges[0], np.iinfo(np.int64).max)
+    shared: npt.NDArray[np.bool_] = starts[index] < end
+    return shared
+
+
+def contains(ranges: Ranges, byte: Int) -> npt.NDArray[np.bool_]:
     """Whether each byte lies in one of the disjoint ascending ranges."""
     begin, end = ranges
     if not len(begin):

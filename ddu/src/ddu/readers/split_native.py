@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Connections of a capture by the native reader, in some 25 bytes a packet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ddu import _packets
+from ddu.packets import faults_of
+from ddu.readers.segments import Rows, Wanted
+from ddu.transport.segments import Acks, Direction, Segments, Stamps
+
+_Wanted = tuple[Any, int | None, Any, int | None, bool, bool]
+
+
+class SplitNatively:
+    """A Source of SplitCapture."""
+
+    def __init__(self, file: Path, wanted: Sequence[Wanted], mtu_bytes: int) -> None:
+        tuples = [both for one in wanted for both in _both_directions(one)]
+        with faults_of(file):
+            self._split = _packets.split(file, tuples, mtu_bytes)
+        self.flows: pd.DataFrame = pa.record_batch(self._split.flows).to_pandas()
+        self.packet_count = self._split.packet_count
+        self.truncated_at = self._split.truncated_at
+
+    def rows(self, flow: int) -> Rows | None:
+        """The direction's packets, without a copy; None: not wanted."""
+        found = self._split.connection(flow)
+        if found is None:
+            return None
+        payload, acks, tsval, tsecr = (_arrays(batch) for batch in found[:4])
+        digest = payload.pop("digest", np.zeros(0, dtype=np.uint64))
+        payload.setdefault("seq", np.zeros(len(digest), dtype=np.int64))
+        direction = Direction(
+            payload=Segments(**payload, digest=digest),
+            acks=Acks(**acks | {"is_pure": acks["is_pure"].view(np.bool_)}),
+            tsval=Stamps(**tsval),
+            tsecr=Stamps(**tsecr),
+        )
+        return Rows(direction, origin=found[4], ack_origin=found[5])
+
+
+def _both_directions(wanted: Wanted) -> tuple[_Wanted, _Wanted]:
+    """Payload in the one, its ACKs in the other."""
+    src, dst = ip_address(wanted.src), ip_address(wanted.dst)
+    forth = (src, wanted.sport, dst, wanted.dport, True, False)
+    return forth, (dst, wanted.dport, src, wanted.sport, False, True)
+
+
+def _arrays(batch: object) -> dict[str, Any]:
+    table = pa.record_batch(batch)
+    return {name: table[name].to_numpy(zero_copy_only=True) for name in table.schema.names}
