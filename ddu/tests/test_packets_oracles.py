@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop
-from scapy.layers.l2 import ARP, CookedLinux, Dot1Q, Ether, Loopback
+from scapy.layers.l2 import ARP, CookedLinux, CookedLinuxV2, Dot1Q, Ether, Loopback
 from scapy.packet import Packet, Raw
 from scapy.utils import PcapWriter
 
@@ -52,11 +52,27 @@ def _option_bytes(option: tuple[object, object]) -> int:
 
 
 @st.composite
+def quic_datagrams(draw: st.DrawFn) -> bytes:
+    """Long headers of every version and type, with connection IDs and tokens of any length."""
+    version = draw(st.sampled_from([0, 1, 0x6B3343CF, 2]))
+    ids = [draw(st.binary(max_size=22)) for _ in range(2)]
+    rest = draw(st.binary(max_size=30))
+    parts = [bytes([len(one)]) + one for one in ids]
+    return (
+        bytes([0x80 | draw(st.integers(0, 0x7F))])
+        + version.to_bytes(4, "big")
+        + b"".join([*parts, rest])
+    )
+
+
+@st.composite
 def transports(draw: st.DrawFn) -> Packet:
-    payload = Raw(draw(st.binary(max_size=40)))
-    ports = {"sport": draw(st.integers(1, 2000)), "dport": draw(st.integers(1, 2000))}
+    payload = Raw(draw(st.binary(max_size=40) | quic_datagrams()))
+    few = st.sampled_from([443, 1000])  # so that both directions of a connection meet
+    ports = {"sport": draw(few), "dport": draw(few)}
     if draw(st.booleans()):
         return UDP(**ports) / payload
+    ports = {"sport": draw(st.integers(1, 2000)), "dport": draw(st.integers(1, 2000))}
     return (
         TCP(
             **ports,
@@ -95,7 +111,10 @@ LINKS = {
     1: _ether,
     101: lambda packet: packet,
     113: lambda packet: CookedLinux(proto=0x0800 if packet.version == 4 else 0x86DD) / packet,
+    276: lambda packet: CookedLinuxV2(proto=0x0800 if packet.version == 4 else 0x86DD) / packet,
     0: lambda packet: Loopback(type=2 if packet.version == 4 else 10) / packet,
+    12: lambda packet: packet,
+    14: lambda packet: packet,
 }
 
 

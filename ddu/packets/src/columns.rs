@@ -2,14 +2,16 @@
 //! Packets as columns: what `ddu.packets` documents, name by name.
 
 use arrow_array::builder::{ListBuilder, UInt32Builder};
-use arrow_array::types::{Int64Type, UInt8Type, UInt16Type, UInt32Type};
+use arrow_array::types::{Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_array::{BooleanArray, RecordBatch, StringArray};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 
 use crate::addresses::address_column;
 use crate::capture::Record;
+use crate::digest::digest;
 use crate::flows::Numbers;
 use crate::packet::{Packet, Transport};
+use crate::quic::Header;
 use crate::sparse::Sparse;
 use crate::table::{Column, table};
 use crate::tcp::{Options, Tcp};
@@ -25,6 +27,9 @@ pub struct Columns {
     mss: Sparse<UInt16Type>,
     wscale: Sparse<UInt8Type>,
     udp_payload_bytes: Sparse<UInt32Type>,
+    udp_digest: Sparse<UInt64Type>,
+    quic_is_long: Sparse<UInt8Type>,
+    quic_header_bytes: Sparse<UInt16Type>,
     vlan: Sparse<UInt16Type>,
     gtp_teid: Sparse<UInt32Type>,
 }
@@ -114,6 +119,9 @@ impl Columns {
             mss: Sparse::default(),
             wscale: Sparse::default(),
             udp_payload_bytes: Sparse::default(),
+            udp_digest: Sparse::default(),
+            quic_is_long: Sparse::default(),
+            quic_header_bytes: Sparse::default(),
             vlan: Sparse::default(),
             gtp_teid: Sparse::default(),
         }
@@ -130,19 +138,34 @@ impl Columns {
     }
 
     /// Adds a packet.
-    pub fn push(&mut self, record: &Record, packet: &Packet, numbers: Numbers) {
+    pub fn push(
+        &mut self,
+        record: &Record,
+        packet: &Packet,
+        numbers: Numbers,
+        quic: Option<Header>,
+    ) {
         let row = self.len();
         self.frames.push(record, packet);
         self.network.push(packet, numbers);
         self.ports.push(packet.ports);
-        let (tcp, udp_payload_bytes) = match &packet.transport {
+        let (tcp, udp) = match &packet.transport {
             Transport::Tcp(tcp) => (Some(tcp), None),
-            Transport::Udp(payload_bytes, _) => (None, Some(*payload_bytes)),
+            Transport::Udp(payload_bytes, datagram) => (None, Some((*payload_bytes, *datagram))),
             Transport::Unknown => (None, None),
         };
         self.tcp.push(tcp);
         self.push_options(row, tcp.map(|tcp| &tcp.options));
-        self.udp_payload_bytes.set(row, udp_payload_bytes);
+        self.udp_payload_bytes
+            .set(row, udp.map(|(payload_bytes, _)| payload_bytes));
+        self.udp_digest.set(
+            row,
+            udp.map(|(payload_bytes, datagram)| digest(payload_bytes, datagram)),
+        );
+        self.quic_is_long
+            .set(row, quic.map(|header| u8::from(header.is_long)));
+        self.quic_header_bytes
+            .set(row, quic.map(|header| header.header_bytes));
         self.vlan.set(row, packet.vlan);
         self.gtp_teid.set(row, packet.gtp_teid);
     }
@@ -176,6 +199,9 @@ impl Columns {
             self.mss.finish("mss", rows),
             self.wscale.finish("wscale", rows),
             self.udp_payload_bytes.finish("udp_payload_bytes", rows),
+            self.udp_digest.finish("udp_digest", rows),
+            self.quic_is_long.finish("quic_is_long", rows),
+            self.quic_header_bytes.finish("quic_header_bytes", rows),
             self.vlan.finish("vlan", rows),
             self.gtp_teid.finish("gtp_teid", rows),
         ]);

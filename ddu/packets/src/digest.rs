@@ -9,9 +9,12 @@ const PREFIX_BYTES: usize = 64;
 pub fn digest(payload_bytes: u32, captured: &[u8]) -> u64 {
     const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0100_0000_01b3;
-    let prefix = &captured[..captured.len().min(PREFIX_BYTES)];
+    let prefix = &captured[..captured.len().min(PREFIX_BYTES).min(payload_bytes as usize)];
     let length = payload_bytes.to_be_bytes();
-    length.iter().chain(prefix).fold(OFFSET_BASIS, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(PRIME)
-    })
+    length
+        .iter()
+        .chain(prefix)
+        .fold(OFFSET_BASIS, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(PRIME)
+        })
 }

@@ -10,6 +10,7 @@ use hashbrown::HashMap;
 use crate::addresses::{Addresses, address_column};
 use crate::ip::Address;
 use crate::packet::Packet;
+use crate::quic;
 use crate::table::{Column, table};
 
 /// What makes a flow; one direction of a connection.
@@ -53,6 +54,8 @@ struct Flow {
     last_utc_ns: i64,
     packets: u64,
     ip_bytes: u64,
+    /// Length of the connection ID by which the sender wants to be called.
+    quic_scid_bytes: Option<u8>,
 }
 
 /// Numbers of one packet's flow and addresses.
@@ -134,8 +137,21 @@ impl Flows {
             last_utc_ns: i64::MIN,
             packets: 0,
             ip_bytes: 0,
+            quic_scid_bytes: None,
         });
         index
+    }
+
+    /// The QUIC header of a datagram of `flow`. Short headers are known as such, and how long they are, from the long
+    /// ones that the other direction began with; None: not QUIC, or its beginning was not captured.
+    pub fn quic(&mut self, flow: u32, datagram: &[u8]) -> Option<quic::Header> {
+        let flow = flow as usize;
+        if let Some((header, scid_bytes)) = quic::long(datagram) {
+            self.flows[flow].quic_scid_bytes = Some(scid_bytes);
+            return Some(header);
+        }
+        let reverse = self.flows[flow].reverse? as usize;
+        quic::short(datagram, self.flows[reverse].quic_scid_bytes?)
     }
 
     /// The dictionary that `Numbers::src` and `Numbers::dst` point into.

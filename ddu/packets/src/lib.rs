@@ -22,6 +22,7 @@ mod pcap;
 mod pcapng;
 #[cfg(feature = "python")]
 mod python;
+pub mod quic;
 pub mod reader;
 pub mod rows;
 pub mod socket_fields;

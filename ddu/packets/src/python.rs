@@ -147,12 +147,7 @@ impl PySplit {
 
 /// Reads a whole capture and keeps the packets of the wanted connections.
 #[pyfunction]
-fn split(
-    py: Python,
-    path: PathBuf,
-    wanted: Vec<WantedTuple>,
-    mtu_bytes: u32,
-) -> PyResult<PySplit> {
+fn split(py: Python, path: PathBuf, wanted: Vec<WantedTuple>, mtu_bytes: u32) -> PyResult<PySplit> {
     let wanted = wanted
         .into_iter()
         .map(|(src, sport, dst, dport, payload, acks)| Wanted {

@@ -10,7 +10,7 @@ use crate::columns::Columns;
 use crate::error::{Result, malformed};
 use crate::flows::Flows;
 use crate::link;
-use crate::packet::Packet;
+use crate::packet::{Packet, Transport};
 
 /// Reads a capture's IP packets batch by batch.
 pub struct PacketReader {
@@ -55,7 +55,11 @@ impl PacketReader {
             match Packet::parse(record.link_type, frame, record.wirelen) {
                 Some(packet) => {
                     let numbers = self.flows.count(record.utc_ns, &packet);
-                    columns.push(&record, &packet, numbers);
+                    let quic = match packet.transport {
+                        Transport::Udp(_, datagram) => self.flows.quic(numbers.flow, datagram),
+                        _ => None,
+                    };
+                    columns.push(&record, &packet, numbers, quic);
                 }
                 None if link::is_known(record.link_type) => self.skipped_count += 1,
                 None => return malformed(offset, link::not_known(record.link_type)),

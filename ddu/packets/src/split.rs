@@ -137,7 +137,10 @@ impl Splitter {
         let mut columns = Column::all_of(&flows);
         columns.push(Column::of::<UInt64Type>(
             "wire_ip_bytes",
-            self.tracks.iter().map(|track| track.wire_ip_bytes).collect(),
+            self.tracks
+                .iter()
+                .map(|track| track.wire_ip_bytes)
+                .collect(),
         ));
         columns.push(Column::of::<UInt32Type>("origin", origins.clone()));
         let connections = self.tracks.into_iter().enumerate().map(|(flow, track)| {
@@ -237,7 +240,8 @@ impl Rows {
         rows.utc_ns.push(utc_ns);
         rows.payload_bytes.push(payload_bytes);
         rows.segment_count.push(segment_count);
-        rows.header_bytes.push(header_bytes.min(u32::from(u16::MAX)) as u16);
+        rows.header_bytes
+            .push(header_bytes.min(u32::from(u16::MAX)) as u16);
         match &packet.transport {
             Transport::Tcp(tcp) => {
                 rows.seq.push(tcp.seq);

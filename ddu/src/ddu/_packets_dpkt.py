@@ -14,6 +14,7 @@ from typing import Any
 import dpkt
 import pyarrow as pa
 
+from ddu._datagrams import fnv1a, quic_columns
 from ddu._records_dpkt import Record, Records
 from ddu.errors import UnreadableInput
 
@@ -37,12 +38,14 @@ def read(
     flows: dict[tuple[Any, ...], Row] = {}
     skipped_count = 0
     records = Records(path)
+    called: dict[tuple[Any, ...], int] = {}
     for record in records:
         row = _row(path, record)
         if row is None:
             skipped_count += 1
         else:
             row["flow"] = _count(flows, row)
+            row |= quic_columns(called, row)
             rows.append(row)
     return (
         _table(rows, schema),
@@ -102,6 +105,8 @@ def _row(path: Path, record: Record) -> Row | None:
     elif isinstance(payload, dpkt.udp.UDP):
         row |= {"sport": payload.sport, "dport": payload.dport}
         row["udp_payload_bytes"] = payload.ulen - payload.__hdr_len__
+        row["datagram"] = bytes(payload.data)
+        row["udp_digest"] = fnv1a(row["udp_payload_bytes"], row["datagram"])
     elif row["proto"] in (dpkt.ip.IP_PROTO_TCP, dpkt.ip.IP_PROTO_UDP) and not row.pop("is_later"):
         row["truncated"] = True
         if len(payload) >= 4:

@@ -20,6 +20,7 @@ from ddu.tables.flows import flows_table
 from ddu.tables.mac import mac_table
 from ddu.tables.store import results_of, write_table
 from ddu.tables.transport import grid, transport_table
+from ddu.transport.distribution import delay_cdf
 from ddu.transport.observe import observe
 
 BIN_NS = 20_000_000
@@ -61,6 +62,7 @@ def analysis_of(path: Path, bin_ns: int = BIN_NS, reader: Reader = "native") -> 
     mac = None if run.mac is None else mac_table(run.mac, bins.start_utc_ns)
     aligned = aligned_table(run, flows, transport, mac, bins)
     tables = {"flows": flows_table(run, flows), "transport": transport, "aligned": aligned}
+    tables["delay_cdf"] = delay_cdf(flows)
     tables |= _sources(run, mac, bins.start_utc_ns)
     return Analysis(tables, summarise(run, flows, aligned, mac, bins))
 

@@ -24,6 +24,11 @@ What a packet does not have, or the capture cut off, is null.
 - `ts_val`, `ts_ecr`: timestamps option (RFC 7323)
 - `sack`: SACK option (RFC 2018), left and right edges in turn, up to four pairs
 - `mss`, `wscale`: options of a SYN: maximum segment size in bytes, window shift
+- `udp_digest`: of the datagram's length and first 64 bytes (FNV-1a, 64 bits), by which it is known
+  again in another capture
+- `quic_is_long`, `quic_header_bytes`: form of a QUIC datagram's first header (1: long, 0: short),
+  and its bytes before the packet number, which is encrypted (RFC 9000 section 17, RFC 9369). Short
+  headers are known from the long ones of the other direction: null if these were not captured
 - `vlan`: identifier of the outermost VLAN tag
 - `gtp_teid`: tunnel endpoint that the packet was sent to in GTP-U (3GPP TS 29.281)
 """

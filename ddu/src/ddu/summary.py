@@ -7,16 +7,24 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from ddu.checks import cross_checks, verdict
 from ddu.run.load import Recording, path_rtt_ms
-from ddu.tables.bins import Bins, Float
-from ddu.transport.fairness import jain
+from ddu.tables.bins import Bins, Float, Int
+from ddu.transport.convergence import convergence
+from ddu.transport.cost import transmission_cost
+from ddu.transport.desired_delay import desired_delay
+from ddu.transport.distribution import quantiles, shares_within
+from ddu.transport.fairness import friendliness, jain
 from ddu.transport.observe import ObservedFlow
 
 SCHEMA_VERSION = 1
 """Of summary.json and of the tables."""
+
+PERCENTS = {"p50": 50, "p95": 95, "p99": 99}
+"""Of delays."""
 
 
 def summarise(
@@ -46,16 +54,20 @@ def summarise(
         "bin_ms": bins.width_ns / 1e6,
         "throughput_bps": sum(_throughput_bps(flow, duration_s) for flow in flows),
         "goodput_bps": sum(float(flow.delivered[1].sum()) for flow in flows) * 8 / duration_s,
-        "rtt_ms": _distribution(rtt, p50=50, p95=95, p99=99),
+        "rtt_ms": quantiles(rtt, **PERCENTS),
         "rtt_floor_ms": float(rtt.min()) if len(rtt) else None,
         "path_rtt_ms": path_rtt_ms(run),
         "mac_floor_ms": floor,
         "retransmissions_count": _count(flows, lambda flow: flow.retransmissions.count),
         "lost_before_link_count": _count(flows, lambda flow: flow.lost_before_link.count),
-        "lost_in_link_count": _count(flows, lambda flow: flow.lost_in_link.count),
+        "fast_retransmissions_count": _count(flows, lambda flow: flow.causes.fast.count),
+        "timeout_retransmissions_count": _count(flows, lambda flow: flow.causes.timeout.count),
+        "spurious_retransmissions_count": _count(flows, lambda flow: flow.fates.spurious.count),
+        "lost_in_link_count": _count(flows, lambda flow: flow.fates.lost.count),
         **_jain_overall(flows),
+        "friendliness": _friendliness(flows),
         **_radio(flows, mac),
-        "flows": [_flow(flow) for flow in flows],
+        "flows": [_flow(run, flow, aligned) for flow in flows],
         "cross_checks": checks,
         "alignment": run.alignment,
         "software": run.manifest.software,
@@ -78,21 +90,12 @@ def _count(flows: Sequence[ObservedFlow], of: Callable[[ObservedFlow], Float]) -
     return sum(int(of(flow).sum()) for flow in tcp) if tcp else None
 
 
-def _distribution(values: Float, **percents: float) -> dict[str, float | None]:
-    values = values[~np.isnan(values)]
-    if not len(values):
-        return dict.fromkeys(["mean", *percents])
-    found: dict[str, float | None] = {"mean": float(values.mean())}
-    return found | {name: float(np.percentile(values, p)) for name, p in percents.items()}
-
-
 def _jain_overall(flows: Sequence[ObservedFlow]) -> dict[str, float | None]:
     """Of the flows' mean rates over the time in which all of them were sending."""
-    begin = max(int(flow.sent.utc_ns[0]) for flow in flows)
-    end = min(int(flow.sent.utc_ns[-1]) for flow in flows)
+    begin, end = _common_time(flows)
 
     def index(sizes: list[tuple[Any, Any]]) -> float | None:
-        within = [float(size[(at >= begin) & (at < end)].sum()) for at, size in sizes]
+        within = [_sum_between(at, size, begin, end) for at, size in sizes]
         value = float(jain(np.array(within)[:, None])[0])
         return None if np.isnan(value) else value
 
@@ -117,7 +120,7 @@ def _radio(flows: Sequence[ObservedFlow], mac: pd.DataFrame | None) -> dict[str,
         "bler_ratio": f"mac_{way}_bler_ratio",
     }
     radio: dict[str, Any] = {
-        key: _distribution(_values(during, name), p5=5, p95=95) for key, name in gauges.items()
+        key: quantiles(_values(during, name), p5=5, p95=95) for key, name in gauges.items()
     }
     radio["utilisation_ratio"] = _utilisation(during, way)
     return radio
@@ -136,10 +139,27 @@ def _values(table: pd.DataFrame | None, name: str) -> Float:
     return values
 
 
-def _flow(flow: ObservedFlow) -> dict[str, Any]:
+def _friendliness(flows: Sequence[ObservedFlow]) -> float | None:
+    """Over the time in which all of them were sending."""
+    begin, end = _common_time(flows)
+    within = [_sum_between(f.delivered[0], f.delivered[1], begin, end) for f in flows]
+    return friendliness(within, [flow.flow.cc for flow in flows])
+
+
+def _common_time(flows: Sequence[ObservedFlow]) -> tuple[int, int]:
+    begin = max(int(flow.sent.utc_ns[0]) for flow in flows)
+    return begin, min(int(flow.sent.utc_ns[-1]) for flow in flows)
+
+
+def _sum_between(at: Int, sizes: npt.NDArray[np.generic], begin: int, end: int) -> float:
+    return float(sizes[(at >= begin) & (at < end)].sum())
+
+
+def _flow(run: Recording, flow: ObservedFlow, aligned: pd.DataFrame) -> dict[str, Any]:
     duration_s = _duration_s([flow])
-    count = flow.retransmissions.count.sum()
-    return {
+    owd = flow.one_way_delay.value_ms
+    rows = aligned[aligned["flow"] == flow.flow.id]
+    found: dict[str, Any] = {
         "id": flow.flow.id,
         "cc": flow.flow.cc_read_back or flow.flow.cc,
         "direction": flow.flow.direction,
@@ -148,10 +168,28 @@ def _flow(flow: ObservedFlow) -> dict[str, Any]:
         "received_payload_bytes": int(flow.received.payload_bytes.sum()),
         "throughput_bps": _throughput_bps(flow, duration_s),
         "goodput_bps": float(flow.delivered[1].sum()) * 8 / duration_s,
-        "rtt_ms": _distribution(flow.rtt.value_ms, p50=50, p95=95, p99=99),
-        "owd_ms": _distribution(flow.one_way_delay.value_ms, p50=50, p95=95, p99=99)
-        if flow.is_tcp
-        else None,
-        "retransmissions_count": int(count) if flow.is_tcp else None,
-        "lost_in_link_count": int(flow.lost_in_link.count.sum()) if flow.is_tcp else None,
+        "rtt_ms": quantiles(flow.rtt.value_ms, **PERCENTS),
+        "owd_ms": quantiles(owd, **PERCENTS),
+        "self_inflicted_delay_ms": _self_inflicted_ms(owd),
+        "lost_in_link_count": int(flow.lost.count.sum()),
+        **shares_within(flow),
+        **transmission_cost(flow),
     }
+    start_s = (int(flow.sent.utc_ns[0]) - int(aligned["utc_ns"].iloc[0])) / 1e9
+    of_tcp = _of_tcp(run, flow, duration_s) | convergence(rows, start_s)
+    return found | (of_tcp if flow.is_tcp else dict.fromkeys(of_tcp))
+
+
+def _of_tcp(run: Recording, flow: ObservedFlow, duration_s: float) -> dict[str, Any]:
+    blocks = flow.ack_blocks
+    return {
+        "retransmissions_count": int(flow.retransmissions.count.sum()),
+        "ack_blocks_per_s": len(blocks.utc_ns) / duration_s,
+        "packets_per_ack_block": float(blocks.packets.mean()) if len(blocks.packets) else None,
+        **desired_delay(run, flow),
+    }
+
+
+def _self_inflicted_ms(owd_ms: Float) -> float | None:
+    """What the flow's own queue adds: the 95th percentile beyond the least delay."""
+    return float(np.percentile(owd_ms, 95) - owd_ms.min()) if len(owd_ms) else None

@@ -102,6 +102,11 @@ class SplitCapture:
         )
         return counted.on(self.clock)
 
+    def wire_ip_bytes(self, connection: int | None) -> int:
+        """IP bytes of a connection, headers once per segment of a super-packet."""
+        rows = self._source.flows["wire_ip_bytes"]
+        return 0 if connection is None else int(rows.iloc[connection])
+
     def total_ip_bytes(self, dst: str) -> int:
         """IP bytes of every packet to `dst`, headers once per segment of a super-packet."""
         rows = self._source.flows

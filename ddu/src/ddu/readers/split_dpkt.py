@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 
 from ddu.packets import read_packets
 from ddu.readers.segments import Rows, Wanted
@@ -25,7 +26,9 @@ class SplitByDpkt:
 
     def __init__(self, file: Path, _wanted: Sequence[Wanted], mtu_bytes: int) -> None:
         capture = read_packets(file, reader="dpkt")
-        table: pd.DataFrame = capture.packets.to_pandas()
+        # pandas makes float64 of integers with nulls, which rounds digests.
+        whole = {pa.uint64(): pd.UInt64Dtype()}.get
+        table: pd.DataFrame = capture.packets.to_pandas(types_mapper=whole)
         self._groups = {int(flow): rows for flow, rows in table.groupby("flow")}  # type: ignore[arg-type]
         self._mtu_bytes = mtu_bytes
         self.packet_count = capture.packets.num_rows
@@ -111,7 +114,8 @@ def _stamps(rows: pd.DataFrame, name: str) -> Stamps:
 
 
 def _digests(rows: pd.DataFrame) -> npt.NDArray[np.uint64]:
-    raise NotImplementedError
+    digests: npt.NDArray[np.uint64] = rows["udp_digest"].to_numpy(dtype=np.uint64)
+    return digests
 
 
 def _payload(rows: pd.DataFrame) -> Int:

@@ -58,11 +58,14 @@ def _metrics(flow: ObservedFlow) -> dict[str, Any]:
         "received_payload_bytes": int(flow.received.payload_bytes.sum()),
         "goodput_bytes": int(flow.delivered[1].sum()),
     }
+    found["lost_in_link_count"] = int(flow.lost.count.sum())
     if flow.is_tcp:
         found |= {
             "retransmissions_count": int(flow.retransmissions.count.sum()),
+            "fast_retransmissions_count": int(flow.causes.fast.count.sum()),
+            "timeout_retransmissions_count": int(flow.causes.timeout.count.sum()),
+            "spurious_retransmissions_count": int(flow.fates.spurious.count.sum()),
             "lost_before_link_count": int(flow.lost_before_link.count.sum()),
-            "lost_in_link_count": int(flow.lost_in_link.count.sum()),
             "reordered_count": int(flow.reordered.count.sum()),
         }
     return found

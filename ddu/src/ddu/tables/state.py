@@ -46,15 +46,20 @@ def sockets_on_bins(samples: pd.DataFrame, flow: Flow, bins: Bins) -> pd.DataFra
 
 def cc_on_bins(trace: pd.DataFrame, flow: Flow, bins: Bins) -> pd.DataFrame:
     """What the congestion control told last in each bin, as `cc_<its name>`."""
-    own = trace
-    if {"sport", "dport"} <= set(trace.columns):
-        own = trace[(trace["sport"] == flow.sender.port) & (trace["dport"] == flow.receiver.port)]
+    own = trace_of_flow(trace, flow)
     if not len(own):
         return pd.DataFrame()
     interval_ns = float(np.median(np.diff(own["utc_ns"]))) if len(own) > 1 else 0.0
     last = _latest(own, bins, interval_ns)
     names = [name for name in own.columns if name not in ("utc_ns", "sport", "dport")]
     return last[names].add_prefix("cc_")
+
+
+def trace_of_flow(trace: pd.DataFrame, flow: Flow) -> pd.DataFrame:
+    """The rows of one flow; all, if the trace does not tell whose they are."""
+    if {"sport", "dport"} <= set(trace.columns):
+        return trace[(trace["sport"] == flow.sender.port) & (trace["dport"] == flow.receiver.port)]
+    return trace
 
 
 def _of_flow(samples: pd.DataFrame, flow: Flow) -> pd.DataFrame:

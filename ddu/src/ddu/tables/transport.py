@@ -55,15 +55,29 @@ def _of_flow(flow: ObservedFlow, bins: Bins) -> pd.DataFrame:
         "tcp_throughput_ip_bps": bins.rates_bps(received.utc_ns, received.ip_bytes),
         "tcp_goodput_bps": bins.rates_bps(*flow.delivered),
     }
-    of_tcp = _tcp_only(flow, bins)
-    if not flow.is_tcp:
-        of_tcp = {name: np.full(bins.count, np.nan) for name in of_tcp}
-    return pd.DataFrame(columns | of_tcp)
+    of_tcp, of_udp = _tcp_only(flow, bins), _udp_only(flow, bins)
+    null = np.full(bins.count, np.nan)
+    return pd.DataFrame(
+        columns
+        | {name: values if flow.is_tcp else null for name, values in of_tcp.items()}
+        | {name: null if flow.is_tcp else values for name, values in of_udp.items()}
+    )
+
+
+def _udp_only(flow: ObservedFlow, bins: Bins) -> dict[str, Float]:
+    datagrams = flow.datagrams
+    delay = datagrams.delay
+    return {
+        "udp_owd_ms": bins.means(delay.utc_ns, delay.value_ms),
+        "udp_lost_count": bins.sums(datagrams.lost.utc_ns, datagrams.lost.count),
+        "udp_reordered_count": bins.sums(delay.utc_ns, datagrams.late),
+    }
 
 
 def _tcp_only(flow: ObservedFlow, bins: Bins) -> dict[str, Float]:
     rtt, owd = flow.rtt, flow.one_way_delay
-    by_sequence = flow.rtt_by_sequence
+    by_sequence, blocks = flow.rtt_by_sequence, flow.ack_blocks
+    owd_ms = bins.means(owd.utc_ns, owd.value_ms)
 
     def count(events: Events) -> Float:
         return bins.sums(events.utc_ns, events.count)
@@ -73,11 +87,17 @@ def _tcp_only(flow: ObservedFlow, bins: Bins) -> dict[str, Float]:
         "tcp_rtt_p95_ms": bins.percentiles(rtt.utc_ns, rtt.value_ms, 95),
         "tcp_rtt_count": bins.counts(rtt.utc_ns),
         "tcp_rtt_seq_ms": bins.means(by_sequence.utc_ns, by_sequence.value_ms),
-        "tcp_owd_ms": bins.means(owd.utc_ns, owd.value_ms),
+        "tcp_owd_ms": owd_ms,
+        "tcp_self_inflicted_delay_ms": owd_ms - owd.value_ms.min(initial=np.inf),
         "tcp_retransmissions_count": count(flow.retransmissions),
         "tcp_lost_before_link_count": count(flow.lost_before_link),
-        "tcp_lost_in_link_count": count(flow.lost_in_link),
+        "tcp_fast_retransmissions_count": count(flow.causes.fast),
+        "tcp_timeout_retransmissions_count": count(flow.causes.timeout),
+        "tcp_spurious_retransmissions_count": count(flow.fates.spurious),
+        "tcp_lost_in_link_count": count(flow.fates.lost),
         "tcp_reordered_count": count(flow.reordered),
+        "tcp_ack_blocks_per_s": bins.counts(blocks.utc_ns) / bins.width_s,
+        "tcp_packets_per_ack_block": bins.means(blocks.utc_ns, blocks.packets),
         "tcp_inflight_bytes": inflight_bytes(bins, flow.sent, flow.acks),
     }
 

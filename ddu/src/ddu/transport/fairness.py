@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ddu.tables.bins import Float
@@ -20,3 +22,19 @@ def jain(rates: Float) -> Float:
     with np.errstate(invalid="ignore", divide="ignore"):
         index = values.sum(axis=0) ** 2 / (flows * (values**2).sum(axis=0))
     return np.where(flows >= 2, index, np.nan)
+
+
+def friendliness(throughput_bps: Sequence[float], ccs: Sequence[str]) -> float | None:
+    """Jain's index between congestion controls: of the mean rate of each one's flows.
+
+    Null unless several compete. Above 0.95 is reasonable, above 0.99 optimal (wide evaluation,
+    section 4.2).
+    """
+    names = list(dict.fromkeys(ccs))
+    if len(names) < 2:
+        return None
+    rates = [
+        np.mean([x for x, cc in zip(throughput_bps, ccs, strict=True) if cc == n]) for n in names
+    ]
+    index = float(jain(np.array(rates)[:, None])[0])
+    return None if np.isnan(index) else index

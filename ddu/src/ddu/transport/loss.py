@@ -28,10 +28,14 @@ def resent_ranges(sent: Segments) -> tuple[Int, Int]:
     return union(sent.seq, np.minimum(sent.end, before))
 
 
-def retransmissions(sent: Segments) -> Events:
-    """Segments below the highest sequence number sent before them, counted when they are sent."""
+def retransmissions(sent: Segments, among: npt.NDArray[np.bool_] | None = None) -> Events:
+    """Segments below the highest sequence number sent before them, counted when they are sent.
+
+    Only those of the packets `among`, if these are given.
+    """
     again = np.minimum(sent.end, highest_before(sent.end)) - sent.seq
-    return _events(sent, again, again > 0)
+    chosen = again > 0
+    return _events(sent, again, chosen if among is None else chosen & among)
 
 
 def lost_before_link(sent: Segments) -> Events:
@@ -44,11 +48,19 @@ def lost_before_link(sent: Segments) -> Events:
     return _events(sent, skipped, skipped > 0)
 
 
-def lost_in_link(sent: Segments, received: Segments) -> Events:
-    """Copies of bytes in the sender's capture that the receiver's has not, by time of sending.
+@dataclass(frozen=True)
+class Fates:
+    """What became of the copies that were sent, by time of sending."""
 
-    Of several copies, as many are lost as did not arrive, and the earliest: TCP repeats because a
-    copy is lost, not the other way round. Bytes above the last one received are left open, they
+    lost: Events
+    """Copies of bytes in the sender's capture that the receiver's has not."""
+    spurious: Events
+    """Copies of bytes of which an earlier copy arrived."""
+
+
+def fates(sent: Segments, received: Segments) -> Fates:
+    """Of several copies, as many are lost as did not arrive, and the earliest: TCP repeats because
+    a copy is lost, not the other way round. Bytes above the last one received are left open, they
     may have been under way when the capture ended.
     """
     reached = int(received.end.max(initial=0))
@@ -65,12 +77,19 @@ def lost_in_link(sent: Segments, received: Segments) -> Events:
     missing = np.bincount(sends.piece, minlength=pieces) - np.bincount(
         arrivals.piece, minlength=pieces
     )
-    within = contains(doubtful, boundaries)
-    lost = (_rank_within(sends.piece) < missing[sends.piece]) & within[sends.piece]
-    lost_bytes = np.bincount(
-        sends.packet[lost], weights=sends.sizes[sends.piece[lost]], minlength=len(sent)
-    ).astype(np.int64)
-    return _events(sent, lost_bytes, lost_bytes > 0)
+    within = contains(doubtful, boundaries)[sends.piece]
+    copy, lost_copies = _rank_within(sends.piece), missing[sends.piece]
+
+    def events(chosen: npt.NDArray[np.bool_]) -> Events:
+        size_bytes = np.bincount(
+            sends.packet[chosen], weights=sends.sizes[sends.piece[chosen]], minlength=len(sent)
+        ).astype(np.int64)
+        return _events(sent, size_bytes, size_bytes > 0)
+
+    return Fates(
+        lost=events(within & (copy < lost_copies)),
+        spurious=events(within & (copy > np.maximum(lost_copies, 0))),
+    )
 
 
 def reordered(received: Segments, resent: tuple[Int, Int]) -> Events:

@@ -12,8 +12,11 @@ from ddu.run.load import Recording, endpoints
 from ddu.run.manifest import Flow
 from ddu.tables.bins import Int
 from ddu.transport import loss
+from ddu.transport.ack_blocks import AckBlocks, ack_blocks
+from ddu.transport.datagrams import Datagrams, datagrams
 from ddu.transport.delay import one_way_delay
 from ddu.transport.goodput import delivered_in_order
+from ddu.transport.recovery import Causes, causes
 from ddu.transport.rtt import Samples, rtt_by_sequence, rtt_by_timestamps
 from ddu.transport.segments import Acks, Segments, Stamps, UInt32
 
@@ -33,6 +36,8 @@ class ObservedFlow:
     received: Segments
     """Payload packets in the receiver's capture."""
     receiver_acks: Acks
+    back_ip_bytes: int
+    """IP bytes that the receiver sent, by its own capture."""
 
     @cached_property
     def resent(self) -> tuple[Int, Int]:
@@ -48,6 +53,8 @@ class ObservedFlow:
 
     @cached_property
     def one_way_delay(self) -> Samples:
+        if not self.is_tcp:
+            return self.datagrams.delay
         return one_way_delay(self.sent, self.received, self.resent)
 
     @cached_property
@@ -65,8 +72,25 @@ class ObservedFlow:
         return loss.lost_before_link(self.sent)
 
     @cached_property
-    def lost_in_link(self) -> loss.Events:
-        return loss.lost_in_link(self.sent, self.received)
+    def causes(self) -> Causes:
+        return causes(self.sent, self.acks, self.resent)
+
+    @cached_property
+    def fates(self) -> loss.Fates:
+        return loss.fates(self.sent, self.received)
+
+    @property
+    def lost(self) -> loss.Events:
+        """In the link, whatever the protocol."""
+        return self.fates.lost if self.is_tcp else self.datagrams.lost
+
+    @cached_property
+    def ack_blocks(self) -> AckBlocks:
+        return ack_blocks(self.sent, self.acks)
+
+    @cached_property
+    def datagrams(self) -> Datagrams:
+        return datagrams(self.sent, self.received)
 
     @cached_property
     def reordered(self) -> loss.Events:
@@ -123,5 +147,6 @@ def _observe(run: Recording, flow: Flow) -> ObservedFlow | None:
         tsecr=returned.tsecr,
         received=at_receiver.direction(arrived, origin, ack_origin).payload,
         receiver_acks=at_receiver.direction(answered, ack_origin, origin).acks,
+        back_ip_bytes=at_receiver.wire_ip_bytes(answered),
     )
     return observed if len(observed.sent) else None

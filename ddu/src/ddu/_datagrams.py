@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the dpkt reader finds in UDP datagrams, where dpkt itself does not look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Row = dict[str, Any]
+Ends = tuple[Any, ...]
+
+_DIGESTED_BYTES = 64
+_INITIAL = {1: 0, 0x6B3343CF: 1}
+"""QUIC version → the type of its Initial packets (RFC 9000 17.2.2, RFC 9369 3.2)."""
+
+
+def fnv1a(payload_bytes: int, captured: bytes) -> int:
+    """Of the payload's length and its first bytes."""
+    value = 0xCBF29CE484222325
+    for byte in payload_bytes.to_bytes(4, "big") + captured[: min(_DIGESTED_BYTES, payload_bytes)]:
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return value
+
+
+def quic_columns(called: dict[Ends, int], row: Row) -> Row:
+    """The columns of a QUIC datagram; `called` keeps how long each sender's connection ID is."""
+    datagram = row.pop("datagram", None)
+    if datagram is None:
+        return {}
+    ends = tuple(row[name] for name in ("src", "sport", "dst", "dport"))
+    try:
+        found = _long(datagram)
+    except IndexError:  # cut
+        found = None
+    if found is not None:
+        called[ends] = found[1]
+        return {"quic_is_long": 1, "quic_header_bytes": found[0]}
+    length = called.get(ends[2:] + ends[:2])
+    if length is None or not datagram or datagram[0] >> 6 != 1:
+        return {}
+    return {"quic_is_long": 0, "quic_header_bytes": 1 + length}
+
+
+def _long(datagram: bytes) -> tuple[int, int] | None:
+    """Bytes before the packet number, and the length of the source's connection ID."""
+    if not datagram[0] & 0x80:
+        return None
+    version = int.from_bytes(datagram[1:5], "big")
+    dcid = datagram[5]
+    scid = datagram[6 + dcid]
+    at = 7 + dcid + scid
+    if max(dcid, scid) > 20 or at > len(datagram):
+        return None
+    if version == 0:
+        return at, scid
+    if version not in _INITIAL or not datagram[0] & 0x40:
+        return None
+    kind = ((datagram[0] >> 4) - _INITIAL[version]) % 4
+    if kind == 0:
+        width = 1 << (datagram[at] >> 6)
+        if at + width > len(datagram):
+            return None
+        token = int.from_bytes(datagram[at : at + width], "big") % 2 ** (8 * width - 2)
+        at += width + token
+    if kind != 3:
+        at += 1 << (datagram[at] >> 6)
+    return (at, scid) if at < 2**16 else None
