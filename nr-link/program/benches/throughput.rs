@@ -86,7 +86,7 @@ fn forward(mut tuns: [Tun; 2], copying: Copying, stop: &AtomicBool) -> f64 {
         let soon = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).unwrap();
         let deadline = soon + TimeSpec::new(1, 0);
         waker
-            .sleep(deadline, |event| {
+            .sleep(None, deadline, |event| {
                 if let Event::Packets(device) = event {
                     readable.push(device);
                 }

@@ -4,6 +4,7 @@
 //! A super-packet crosses the kernel once, but on the link its segments are packets of their own: queued, lost and
 //! delivered one by one.
 
+use std::net::IpAddr;
 use std::rc::Rc;
 
 use nr_link_model::{Ecn, Packet};
@@ -112,6 +113,21 @@ impl Burst {
     /// The IP packet.
     pub fn packet(&self) -> &[u8] {
         &self.buffer[VNET_HEADER_BYTES..]
+    }
+
+    /// Where it goes to.
+    pub fn destination(&self) -> Option<IpAddr> {
+        let packet = self.packet();
+        match self.ip {
+            IpVersion::V4 => {
+                let octets = packet.get(16..20)?.first_chunk::<4>()?;
+                Some(IpAddr::from(*octets))
+            }
+            IpVersion::V6 => {
+                let octets = packet.get(24..40)?.first_chunk::<16>()?;
+                Some(IpAddr::from(*octets))
+            }
+        }
     }
 
     /// The payload of `count` segments from `first` on.

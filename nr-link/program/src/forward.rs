@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Packets from devices into the model, and from the model into devices.
 
+use std::collections::HashMap;
+use std::net::IpAddr;
 use std::rc::Rc;
 
-use anyhow::Result;
-use nr_link_model::{Delivery, Direction, Link, Port};
+use anyhow::{Result, bail};
+use nr_link_model::config::UeConfig;
+use nr_link_model::{Delivery, Direction, Link, Nanos, Port};
 
 use crate::burst::{Burst, Segment};
 use crate::clock::Clock;
@@ -16,17 +19,64 @@ use crate::tun::Tun;
 /// So that one device's flood does not keep the others, or the model's slots, waiting for more than about 100 µs.
 const MOST_READS: u64 = 64;
 
+/// Where packets from the core go.
+#[derive(Debug)]
+pub struct Routes {
+    by_address: HashMap<IpAddr, usize>,
+    /// The UE of whatever has no entry.
+    otherwise: Option<usize>,
+}
+
+impl Routes {
+    /// By the addresses of each UE; a lone UE without any gets all there is.
+    ///
+    /// # Errors
+    /// One of several UEs has no address.
+    pub fn of(ues: &[UeConfig]) -> Result<Self> {
+        let lone = ues.len() == 1;
+        if let Some(ue) = ues.iter().find(|ue| ue.addresses.is_empty() && !lone) {
+            bail!(
+                "devices.ue: {} has no addresses, so no packet finds it among {} UEs; write addresses: [IP, …]",
+                ue.device.name,
+                ues.len()
+            );
+        }
+        let addresses = ues.iter().enumerate();
+        let by_address = addresses.flat_map(|(ue, config)| {
+            let addresses = config.addresses.iter();
+            addresses.map(move |&address| (address, ue))
+        });
+        Ok(Self {
+            by_address: by_address.collect(),
+            otherwise: lone.then_some(0),
+        })
+    }
+
+    fn ue(&self, burst: &Burst) -> Option<usize> {
+        match self.otherwise {
+            Some(ue) => Some(ue),
+            None => self.by_address.get(&burst.destination()?).copied(),
+        }
+    }
+}
+
 /// The link's devices: the core's first, then one for each UE.
 #[derive(Debug)]
 pub struct Devices {
     tuns: Vec<Tun>,
+    routes: Routes,
     pool: Pool,
     scratch: Buffer,
     headers: Vec<u8>,
+    /// When each segment was due of those that are written together.
+    due: Vec<Nanos>,
+    written: Vec<usize>,
     refused_count: u64,
+    unaddressed_count: u64,
 }
 
-/// Segments that leave together: neighbours of one burst, due at one instant.
+/// Segments that leave together: neighbours of one burst that are all due by now. A receiver's interface would hand
+/// them over so, too: those that came since its last interrupt, joined (GRO).
 struct Run {
     first: Delivery<Segment>,
     count: usize,
@@ -47,22 +97,26 @@ impl Run {
         let (ours, theirs) = (&self.first.packet.payload, &next.packet.payload);
         Rc::ptr_eq(&ours.burst, &theirs.burst)
             && theirs.index == ours.index + self.count
-            && (next.to, next.due, next.ce) == (self.first.to, self.first.due, self.first.ce)
+            && (next.to, next.ce) == (self.first.to, self.first.ce)
     }
 }
 
 impl Devices {
     /// Around the core's device and those of the UEs, in order.
-    pub fn new(core: Tun, ues: Vec<Tun>) -> Self {
+    pub fn new(core: Tun, ues: Vec<Tun>, routes: Routes) -> Self {
         let pool = Pool::default();
         let scratch = pool.scratch();
         let tuns = std::iter::once(core).chain(ues).collect();
         Self {
             tuns,
+            routes,
             pool,
             scratch,
             headers: Vec::new(),
+            due: Vec::new(),
+            written: Vec::new(),
             refused_count: 0,
+            unaddressed_count: 0,
         }
     }
 
@@ -80,38 +134,52 @@ impl Devices {
         Ok(count)
     }
 
-    /// Reads what waits in device `number` into the link, at most [`MOST_READS`] packets.
+    /// Packets from the core that were for none of the UEs.
+    pub fn unaddressed_count(&self) -> u64 {
+        self.unaddressed_count
+    }
+
+    /// Reads what waits in device `number` into the link, as come at `came`, at most [`MOST_READS`] packets; whether that
+    /// was all.
     pub fn read_into(
         &mut self,
         link: &mut Link<Segment>,
         number: usize,
-        clock: &Clock,
+        came: Nanos,
         trust: &mut Trust,
-    ) -> Result<()> {
-        let from = self.port(number);
-        let mut packets = 0;
-        while packets < MOST_READS {
+    ) -> Result<bool> {
+        for packets in 0..MOST_READS {
             let Some(buffer) = self.tuns[number].read(&mut self.scratch, &self.pool)? else {
-                break;
+                trust.found_waiting(packets);
+                return Ok(true);
             };
-            packets += 1;
             let Some(burst) = Burst::parse(buffer) else {
                 self.refused_count += 1;
                 continue;
             };
-            let now = clock.now();
+            let Some(from) = self.port(number, &burst) else {
+                self.unaddressed_count += burst.segment_count() as u64;
+                continue;
+            };
             for packet in Rc::new(burst).segments() {
-                link.enqueue(from, packet, now);
+                link.enqueue(from, packet, came);
             }
         }
-        trust.found_waiting(packets);
-        Ok(())
+        trust.found_waiting(MOST_READS);
+        Ok(false)
     }
 
-    /// Writes what is due in the link to the devices.
-    pub fn write_from(&mut self, link: &mut Link<Segment>, trust: &mut Trust) -> Result<()> {
+    /// Writes what is due in the link to the devices. Gives the numbers of those that were written to, some perhaps
+    /// more than once: what comes back from their hosts may be there already.
+    pub fn write_from(
+        &mut self,
+        link: &mut Link<Segment>,
+        clock: &Clock,
+        trust: &mut Trust,
+    ) -> Result<std::vec::Drain<'_, usize>> {
         let mut run: Option<Run> = None;
         while let Some(delivery) = link.dequeue() {
+            let due = delivery.due;
             match &mut run {
                 Some(run) if run.continues_with(&delivery) => {
                     run.count += 1;
@@ -119,33 +187,42 @@ impl Devices {
                 }
                 _ => {
                     if let Some(complete) = run.replace(Run::of(delivery)) {
-                        self.write(&complete, trust)?;
+                        self.write(&complete, clock, trust)?;
                     }
                 }
             }
+            self.due.push(due);
         }
-        run.map_or(Ok(()), |last| self.write(&last, trust))
+        if let Some(last) = run {
+            self.write(&last, clock, trust)?;
+        }
+        Ok(self.written.drain(..))
     }
 
-    fn write(&mut self, run: &Run, trust: &mut Trust) -> Result<()> {
+    fn write(&mut self, run: &Run, clock: &Clock, trust: &mut Trust) -> Result<()> {
         let Segment { burst, index } = &run.first.packet.payload;
         write_headers(burst, *index, run.count, run.first.ce, &mut self.headers);
         let (number, direction) = match run.first.to {
             Port::Core { .. } => (0, Direction::Uplink),
             Port::Ue(ue) => (1 + ue, Direction::Downlink),
         };
+        let now = clock.now();
         if self.tuns[number].write(&self.headers, burst.payload(*index, run.count))? {
-            trust.delivered(direction, run.count as u64, run.bytes);
+            trust.delivered(direction, run.bytes, now, &self.due);
         } else {
             self.refused_count += run.count as u64;
+        }
+        self.due.clear();
+        if self.written.last() != Some(&number) {
+            self.written.push(number);
         }
         Ok(())
     }
 
-    fn port(&self, number: usize) -> Port {
+    fn port(&self, number: usize, burst: &Burst) -> Option<Port> {
         match number {
-            0 => Port::Core { ue: 0 },
-            ue => Port::Ue(ue - 1),
+            0 => self.routes.ue(burst).map(|ue| Port::Core { ue }),
+            ue => Some(Port::Ue(ue - 1)),
         }
     }
 }

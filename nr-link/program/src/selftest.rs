@@ -58,7 +58,7 @@ fn wake_for_slots(duration: Duration) -> Result<(u64, Trust)> {
     let (mut slot, mut ended) = (1, false);
     while slot <= last && !ended {
         let deadline = slot * SLOT_NS;
-        waker.sleep(clock.deadline(deadline), |event| {
+        waker.sleep(None, clock.deadline(deadline), |event| {
             ended = event == Event::End
         })?;
         let now = clock.now();

@@ -1,20 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A link in real time, from its devices to its account.
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use nr_link_model::config::Device;
 use nr_link_model::{Link, Nanos, ResolvedConfig, Source};
 use serde_json::{Value, json};
 
 use crate::burst::Segment;
 use crate::clock::{Clock, cpu_time};
-use crate::forward::Devices;
+use crate::forward::{Devices, Routes};
 use crate::output::{LinkRow, Output, us};
 use crate::priority::{self, Priority};
 use crate::trust::Trust;
 use crate::tun::Tun;
 use crate::verdict::judge;
 use crate::wake::{Event, Waker};
+
+/// How long we rest at least from one waking to the next while packets come, so that what comes and goes meanwhile is
+/// done at once: they are delivered up to this much late. After a silence the first packet does not wait.
+const REST: Nanos = 100_000;
+/// How long we rest at most, then, if nothing is due: packets are read up to this much late. It is a slot at 30 kHz: what
+/// comes within one can only be sent with the next.
+const LONGEST_REST: Nanos = 500_000;
+
+/// What there was to do when we woke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Waited {
+    /// No packet came or went.
+    Nothing,
+    /// Some did.
+    Packets,
+    /// And there are more than we took.
+    More,
+}
 
 /// Everything that runs.
 pub struct Session {
@@ -103,36 +121,66 @@ impl Session {
     }
 
     fn forward_until_ended(&mut self) -> Result<()> {
-        let mut ended = false;
+        let (mut ended, mut rest) = (false, None);
         while !ended {
             let due = self.link.next_event();
             let mut readable = std::mem::take(&mut self.readable);
-            self.waker
-                .sleep(self.clock.deadline(due), |event| match event {
-                    Event::Packets(device) => readable.push(device),
-                    Event::Deadline => {}
-                    Event::End => ended = true,
-                })?;
-            for device in readable.drain(..) {
-                self.devices
-                    .read_into(&mut self.link, device, &self.clock, &mut self.trust)?;
-            }
+            let (until, deadline) = (
+                rest.map(|at| self.clock.deadline(at)),
+                self.clock.deadline(due),
+            );
+            self.waker.sleep(until, deadline, |event| match event {
+                Event::Packets(device) => readable.push(device),
+                Event::Deadline => {}
+                Event::End => ended = true,
+            })?;
+            let now = self.clock.now();
+            // What came while we rested to a slot's start was there when it started: we see it as late as we woke.
+            let came = rest.filter(|&at| at == due).unwrap_or(now);
+            let mut waited = self.read(&mut readable, came)?;
+            self.catch_up(due, now, &mut readable)?;
+            waited = waited.max(self.read(&mut readable, self.clock.now())?);
             self.readable = readable;
-            self.catch_up(due)?;
+            rest = match waited {
+                Waited::Nothing => None,
+                Waited::Packets => {
+                    Some(self.link.next_event().clamp(now + REST, now + LONGEST_REST))
+                }
+                Waited::More => Some(now),
+            };
         }
         self.end_interval(self.clock.now())
     }
 
-    /// Runs the model to the present, and sends on what it delivers.
-    fn catch_up(&mut self, due: Nanos) -> Result<()> {
-        let now = self.clock.now();
+    /// Runs the model to `now`, and sends on what it delivers; adds the devices that may have got an answer.
+    fn catch_up(&mut self, due: Nanos, now: Nanos, readable: &mut Vec<usize>) -> Result<()> {
         self.trust.ran(due, now);
         self.link.advance(now);
-        self.devices.write_from(&mut self.link, &mut self.trust)?;
+        let (link, clock, trust) = (&mut self.link, &self.clock, &mut self.trust);
+        for device in self.devices.write_from(link, clock, trust)? {
+            if !readable.contains(&device) {
+                readable.push(device);
+            }
+        }
         if now >= self.interval_start + self.config.sample_interval {
             self.end_interval(now)?;
         }
         Ok(())
+    }
+
+    /// Reads these devices; what is there has come at `came`.
+    fn read(&mut self, readable: &mut Vec<usize>, came: Nanos) -> Result<Waited> {
+        let mut waited = match readable.is_empty() {
+            true => Waited::Nothing,
+            false => Waited::Packets,
+        };
+        for device in readable.drain(..) {
+            let (link, trust) = (&mut self.link, &mut self.trust);
+            if !self.devices.read_into(link, device, came, trust)? {
+                waited = Waited::More;
+            }
+        }
+        Ok(waited)
     }
 
     /// Writes the rows of the interval that has ended: if we were late, one long row rather than an invented one.
@@ -171,6 +219,7 @@ impl Session {
     fn summary(&self, failure: Option<&anyhow::Error>) -> Result<Value> {
         let slots = self.link.slots();
         let (lateness, counted) = self.trust.whole_run();
+        let delivery = self.trust.delivery();
         let (verdict, reasons) = judge(slots, self.link.slot_length(), lateness, counted);
         let elapsed_ns = self.clock.now();
         Ok(json!({
@@ -184,6 +233,10 @@ impl Session {
             "lateness_p50_us": lateness.map(|lateness| us(lateness.p50_ns)),
             "lateness_p99_us": lateness.map(|lateness| us(lateness.p99_ns)),
             "lateness_max_us": lateness.map(|lateness| us(lateness.max_ns)),
+            "delivery_late_p50_us": delivery.map(|late| us(late.p50_ns)),
+            "delivery_late_p99_us": delivery.map(|late| us(late.p99_ns)),
+            "delivery_late_max_us": delivery.map(|late| us(late.max_ns)),
+            "unaddressed_packets": self.devices.unaddressed_count(),
             "cpu_ratio": (cpu_time()? - self.start_cpu_ns) as f64 / elapsed_ns as f64,
             "mac_floor_ms": self.mac_floor_ms,
             "duration_s": elapsed_ns as f64 / 1e9,
@@ -203,14 +256,10 @@ pub fn model(config: &ResolvedConfig) -> Result<Link<Segment>> {
 }
 
 fn open_devices(config: &ResolvedConfig) -> Result<Devices> {
-    ensure!(
-        config.ues.len() == 1,
-        "devices.ue names {} UEs; this version of nr-link carries one",
-        config.ues.len()
-    );
+    let routes = Routes::of(&config.ues)?;
     let open = |device: &Device| Tun::open(&device.name, device.netns.as_deref(), config.mtu_bytes);
     let core = open(&config.core)?;
     let ues = config.ues.iter().map(|ue| open(&ue.device));
     let ues = ues.collect::<Result<_>>()?;
-    Ok(Devices::new(core, ues))
+    Ok(Devices::new(core, ues, routes))
 }

@@ -62,6 +62,7 @@ pub struct Trust {
     counters: Counters,
     interval: Interval,
     whole_run: Histogram<u32>,
+    delivery: Histogram<u32>,
 }
 
 impl Trust {
@@ -77,6 +78,7 @@ impl Trust {
             counters: Counters::default(),
             interval,
             whole_run: histogram(),
+            delivery: histogram(),
         }
     }
 
@@ -86,7 +88,7 @@ impl Trust {
         let Some(late_ns) = now.checked_sub(deadline) else {
             return;
         };
-        let ticks = late_ns.div_ceil(TICK_NS).max(1);
+        let ticks = ticks(late_ns);
         self.interval.lateness.saturating_record(ticks);
         self.whole_run.saturating_record(ticks);
         self.counters.overruns += late_ns / self.slot_ns;
@@ -97,10 +99,14 @@ impl Trust {
         self.interval.backlog_packets = self.interval.backlog_packets.max(packets);
     }
 
-    /// Packets left the link.
-    pub fn delivered(&mut self, direction: Direction, packets: u64, bytes: u64) {
-        self.counters.delivered += packets;
+    /// Packets, of so many bytes together, were given to the kernel at `now`, and were due when `due` says.
+    pub fn delivered(&mut self, direction: Direction, bytes: u64, now: Nanos, due: &[Nanos]) {
+        self.counters.delivered += due.len() as u64;
         self.interval.delivered_bytes[direction as usize] += bytes;
+        for due in due {
+            self.delivery
+                .saturating_record(ticks(now.saturating_sub(*due)));
+        }
     }
 
     /// The kernel has refused this many packets since the start.
@@ -120,10 +126,19 @@ impl Trust {
         }
     }
 
+    /// How late packets were delivered, since the start.
+    pub fn delivery(&self) -> Option<Lateness> {
+        quantiles(&self.delivery)
+    }
+
     /// Since the start.
     pub fn whole_run(&self) -> (Option<Lateness>, Counters) {
         (quantiles(&self.whole_run), self.counters)
     }
+}
+
+fn ticks(late_ns: Nanos) -> u64 {
+    late_ns.div_ceil(TICK_NS).max(1)
 }
 
 fn quantiles(lateness: &Histogram<u32>) -> Option<Lateness> {

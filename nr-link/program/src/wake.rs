@@ -10,6 +10,7 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use nix::time::{ClockNanosleepFlags, clock_nanosleep};
 
 const TIMER: u64 = u64::MAX;
 const SIGNALS: u64 = u64::MAX - 1;
@@ -64,11 +65,23 @@ impl Waker {
         self.epoll.add(descriptor, event).context("epoll")
     }
 
-    /// Sleeps until `deadline` (CLOCK_MONOTONIC) or an earlier event, and calls `wakened` for each.
-    pub fn sleep(&mut self, deadline: TimeSpec, mut wakened: impl FnMut(Event)) -> Result<()> {
-        self.arm(deadline)?;
+    /// Sleeps until `deadline` or an earlier event; or until `rest`, whatever comes (both of CLOCK_MONOTONIC). Calls `wakened`
+    /// for each event by then.
+    pub fn sleep(
+        &mut self,
+        rest: Option<TimeSpec>,
+        deadline: TimeSpec,
+        mut wakened: impl FnMut(Event),
+    ) -> Result<()> {
+        let timeout = if let Some(rest) = rest {
+            sleep_until(rest)?;
+            EpollTimeout::ZERO // whoever rests has work, and looks at once whether there is more
+        } else {
+            self.arm(deadline)?;
+            EpollTimeout::NONE
+        };
         let mut events = [EpollEvent::empty(); 32];
-        let count = match self.epoll.wait(&mut events, EpollTimeout::NONE) {
+        let count = match self.epoll.wait(&mut events, timeout) {
             Err(Errno::EINTR) => 0, // a debugger, or stop and continue
             other => other.context("waiting")?,
         };
@@ -97,5 +110,14 @@ impl Waker {
             self.armed = Some(deadline);
         }
         Ok(())
+    }
+}
+
+/// Sleeps until then, if that is not past.
+fn sleep_until(until: TimeSpec) -> Result<()> {
+    let flags = ClockNanosleepFlags::TIMER_ABSTIME;
+    match clock_nanosleep(nix::time::ClockId::CLOCK_MONOTONIC, flags, &until) {
+        Ok(_) | Err(Errno::EINTR) => Ok(()),
+        Err(error) => Err(error).context("resting"),
     }
 }

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two hosts, network namespaces of this machine, with a link between them; what crosses it, and what that costs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+SERVER, UE = "10.202.0.1", "10.202.0.2"
+_BUFFERS = "4096 1000000 268435456"
+"""Sockets' least, first and largest buffer, bytes: 20 ms at 10 Gbit/s are 25 MB, of which the kernel uses a half."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one run showed."""
+
+    mbps: dict[str, float]
+    """TCP payload that the receiver took, by direction."""
+    summary: dict[str, Any]
+    """nr-link's own account."""
+    rss_mb: float
+    """Largest resident memory of nr-link."""
+    rtt_ms: float | None
+    """Mean of the sender's smoothed RTT."""
+
+
+@dataclass
+class Testbed:
+    """The namespaces, and a folder for files."""
+
+    server: str
+    ue: str
+    folder: Path
+    processes: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    def on(self, netns: str, *command: str) -> str:
+        """Run a command on a host and give what it printed."""
+        return run("ip", "netns", "exec", netns, *command)
+
+    def start(self, netns: str | None, *command: str) -> subprocess.Popen[str]:
+        """Start a command on a host, or outside; it ends with the testbed."""
+        where = ["ip", "netns", "exec", netns] if netns else []
+        process = subprocess.Popen([*where, *command], stdout=subprocess.PIPE, text=True)
+        self.processes.append(process)
+        return process
+
+    def address_devices(self) -> None:
+        """Give n6 and ue1, which must be there, their addresses."""
+        for netns, device, own, peer in (
+            (self.server, "n6", SERVER, UE),
+            (self.ue, "ue1", UE, SERVER),
+        ):
+            run("ip", "-n", netns, "address", "add", own, "peer", peer, "dev", device)
+
+    def iperf3(self, seconds: float, *more: str, port: int = 5201) -> dict[str, Any]:
+        """The report of a transfer from the server to the UE."""
+        self.start(self.ue, "iperf3", "-s", "-1", "-p", str(port))
+        while not self.on(self.ue, "ss", "-tlnH", f"sport = {port}"):
+            time.sleep(0.02)
+        client = ("iperf3", "-c", UE, "-p", str(port), "-t", str(seconds), "-J", *more)
+        report: dict[str, Any] = json.loads(self.on(self.server, *client))
+        return report
+
+    def measure(self, nr_link: Path, config: dict[str, Any], seconds: float, *more: str) -> Measured:
+        """Run nr-link with this configuration, and iperf3 over it."""
+        own = {
+            "core": {"name": "n6", "netns": self.server},
+            "ue": [{"name": "ue1", "netns": self.ue}],
+        }
+        output = {"mac": "mac.csv", "link": "link.csv", "summary": "summary.json"}
+        file = self.folder / "link.yaml"
+        file.write_text(json.dumps({**config, "devices": own, "output": output}))
+        link = self.start(None, str(nr_link), "run", "--config", str(file))
+        assert link.stdout is not None
+        if not link.stdout.readline():
+            raise SystemExit("nr-link did not start")
+        self.address_devices()
+        report = self.iperf3(seconds, *more)
+        rss_mb = _largest_rss_mb(link.pid)
+        link.send_signal(signal.SIGTERM)
+        link.wait(10)
+        return Measured(
+            mbps=_rates(report),
+            summary=json.loads((self.folder / "summary.json").read_text()),
+            rss_mb=rss_mb,
+            rtt_ms=_rtt_ms(report),
+        )
+
+
+@contextmanager
+def testbed() -> Iterator[Testbed]:
+    """Make it, and take it down with all that runs in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        bed = Testbed(f"nrb-{os.getpid()}-server", f"nrb-{os.getpid()}-ue", Path(folder))
+        try:
+            for netns in (bed.server, bed.ue):
+                run("ip", "netns", "add", netns)
+                for key in ("tcp_wmem", "tcp_rmem"):
+                    bed.on(netns, "sysctl", "-qw", f"net.ipv4.{key}={_BUFFERS}")
+            yield bed
+        finally:
+            for process in bed.processes:
+                process.kill()
+                process.wait()
+            for netns in (bed.server, bed.ue):
+                subprocess.run(["ip", "netns", "delete", netns], check=False)
+
+
+def run(*command: str) -> str:
+    """What a command printed; its error ends the benchmark."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}: {done.stderr or done.stdout}")
+    return done.stdout
+
+
+def _rates(report: dict[str, Any]) -> dict[str, float]:
+    ends = {"dl": "sum_received", "ul": "sum_received_bidir_reverse"}
+    end = report["end"]
+    return {side: end[key]["bits_per_second"] * 1e-6 for side, key in ends.items() if key in end}
+
+
+def _rtt_ms(report: dict[str, Any]) -> float | None:
+    means = [stream["sender"].get("mean_rtt") for stream in report["end"]["streams"]]
+    return means[0] / 1000 if means and means[0] else None
+
+
+def _largest_rss_mb(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status").read_text()
+    found = re.search(r"VmHWM:\s+(\d+) kB", status)
+    return int(found[1]) / 1000 if found else float("nan")
