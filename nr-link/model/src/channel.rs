@@ -17,6 +17,7 @@ mod path_loss;
 mod rsrp;
 pub(crate) mod shadowing;
 mod streams;
+mod tap_table;
 mod tdl;
 mod ticks;
 mod turns;
@@ -26,8 +27,8 @@ use std::fmt;
 use crate::Nanos;
 use crate::radio::Grid;
 use crate::radio::decibel::{from_ratio, to_ratio};
-use crate::scenario::{CarrierRange, Radio, Scenario};
-use fading::Multipath;
+use crate::scenario::{CarrierRange, Fading, Radio, Scenario};
+use fading::{Moment, Multipath};
 use level::Levels;
 use motion::Odometer;
 use rsrp::RsrpMeter;
@@ -100,13 +101,20 @@ impl Channel {
                 scenario.name
             )));
         };
+        check_loaded(radio)?;
         check_carrier(radio, grid)?;
         let streams = Streams::new(seed);
         let ticks = Ticks::new(scenario.duration_s.get(), scenario.at_end);
         let odometer = Odometer::new(radio.mobility.as_ref(), &ticks, &streams);
         check_way(&odometer)?;
         let levels = Levels::new(radio, grid, &ticks, &odometer, &streams)?;
-        let multipath = Multipath::new(radio.fading.as_ref(), grid, odometer.lap_m(), &streams);
+        let multipath = Multipath::new(
+            radio.fading.as_ref(),
+            grid,
+            &ticks,
+            odometer.lap_m(),
+            &streams,
+        );
         let rsrp = RsrpMeter::new(&ticks, &odometer, &levels, &multipath);
         Ok(Self {
             ticks,
@@ -138,21 +146,38 @@ impl Channel {
 
     fn observe_at(&self, place: ticks::Place, seen: &mut Observation) {
         let snr = to_ratio(self.levels.signal_dbm(place) - self.levels.noise_dbm(place));
-        let distance_m = self.odometer.distance_m(place.t_s);
+        let moment = Moment {
+            t_s: place.t_s,
+            distance_m: self.odometer.distance_m(place.t_s),
+        };
         seen.rsrp_dbm = self.rsrp.at(place);
         seen.sinr_db.clear();
-        seen.sinr_db
-            .extend(self.multipath.group_powers(distance_m).map(|power| {
-                let signal = snr * power;
-                let sinr = signal / (1.0 + self.evm_power * signal);
-                (from_ratio(sinr) as f32).max(LOWEST_SINR_DB)
-            }));
+        self.multipath.each_group(moment, |power| {
+            let signal = snr * power;
+            let sinr = signal / (1.0 + self.evm_power * signal);
+            seen.sinr_db
+                .push((from_ratio(sinr) as f32).max(LOWEST_SINR_DB));
+        });
     }
 
     fn observe_silence(&self, seen: &mut Observation) {
         seen.rsrp_dbm = SILENCE_DBM;
         seen.sinr_db.clear();
         seen.sinr_db.resize(self.multipath.groups(), LOWEST_SINR_DB);
+    }
+}
+
+fn check_loaded(radio: &Radio) -> Result<(), ChannelError> {
+    let taps = match &radio.fading {
+        Some(Fading::TapSeries(taps)) => taps.rows.is_some(),
+        _ => true,
+    };
+    if taps && radio.is_loaded() {
+        Ok(())
+    } else {
+        Err(ChannelError(
+            "a series lies in a file that was not read; load the scenario from its file".into(),
+        ))
     }
 }
 

@@ -19,6 +19,8 @@ mod read;
 #[cfg(test)]
 mod schema;
 mod series;
+mod table;
+mod tap_series;
 
 pub(crate) use capacity::MOST_MBPS;
 pub use capacity::{Capacity, CapacityTrace, Rate, TraceFormat};
@@ -32,7 +34,9 @@ pub use quantity::{Decibel, Delay, Loss, NonNegative, Percent, Positive, Ratio};
 pub use radio::{
     Blocker, CarrierRange, Fading, Level, Noise, Radio, Shadowing, Tap, Taps, Tdl, TdlProfile,
 };
-pub use series::{Point, Series};
+pub use series::{Point, Series, SeriesFile};
+pub use table::Table;
+pub use tap_series::TapSeries;
 
 use serde::Deserialize;
 

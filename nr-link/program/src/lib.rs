@@ -5,6 +5,7 @@
 //! and keeps time, and says how well it could.
 
 pub mod burst;
+pub mod capacity;
 pub mod clock;
 pub mod forward;
 pub mod interface;

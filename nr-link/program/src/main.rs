@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The command line.
 
+use std::io::stdout;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
+use nr_link::capacity;
 use nr_link::selftest;
 use nr_link::session::{self, Session};
 use nr_link_model::ResolvedConfig;
@@ -32,6 +34,20 @@ enum Command {
     Run(Configuration),
     /// Check a configuration and its scenario, and print what they mean; changes nothing, needs no rights.
     Check(Configuration),
+    /// Print what channel and MAC would carry without traffic, as CSV; without a clock, needs no rights.
+    ///
+    /// Columns: seconds; RSRP in dBm, SINR and uplink SNR a layer in dB, CQI and the MCS that goes with it (empty
+    /// where the scenario gives capacity itself); downlink and uplink capacity in Mbit/s of IP packets.
+    Capacity {
+        #[command(flatten)]
+        configuration: Configuration,
+        /// How much of the scenario, seconds
+        #[arg(long, default_value_t = 100.0)]
+        seconds: f64,
+        /// Length of the interval that a row is the mean of, milliseconds
+        #[arg(long, default_value_t = 100)]
+        interval_ms: u64,
+    },
     /// Measure what this machine can hold, and print it as one JSON line (needs root).
     ///
     /// lateness_…_us: how late it wakes for slots of 500 µs; crossing_gbps_per_core: super-packets through two
@@ -72,6 +88,14 @@ fn execute(command: Command) -> Result<()> {
             session::model(&config)?;
             println!("{config:#?}");
             Ok(())
+        }
+        Command::Capacity {
+            configuration,
+            seconds,
+            interval_ms,
+        } => {
+            let config = ResolvedConfig::load(&configuration.config)?;
+            capacity::write(config, seconds, interval_ms, stdout().lock())
         }
         Command::Selftest { seconds } => {
             println!("{}", selftest::run(Duration::from_secs(seconds))?);

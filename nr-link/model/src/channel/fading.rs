@@ -11,7 +11,9 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::streams::{Purpose, Streams};
+use super::tap_table::TapTable;
 use super::tdl;
+use super::ticks::Ticks;
 use super::turns::cis;
 use super::wavelength_m;
 use crate::radio::Grid;
@@ -26,51 +28,116 @@ const STEADY_DIRECTION: f64 = 0.7;
 /// PRBs of the SSB (TS 38.211 clause 7.4.3.1), of which every fourth is looked at.
 const SSB_PRB: i32 = 20;
 
+/// A time, and how far the UE has gone by then.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Moment {
+    pub t_s: f64,
+    pub distance_m: f64,
+}
+
+/// How the paths add, at each frequency of interest.
+#[derive(Debug, Clone)]
+pub(super) enum Multipath {
+    /// Taps drawn from statistics, over the way.
+    Drawn(DrawnTaps),
+    /// Taps that a file gives, over time: at the centre of each group, and over the SSB.
+    Given {
+        taps: TapTable,
+        groups_hz: Vec<f64>,
+        ssb_hz: Vec<f64>,
+    },
+}
+
+impl Multipath {
+    pub fn new(
+        fading: Option<&Fading>,
+        grid: &Grid,
+        ticks: &Ticks,
+        lap_m: f64,
+        streams: &Streams,
+    ) -> Self {
+        let rays = match fading {
+            None => Vec::new(),
+            Some(Fading::Taps(taps)) => normalised(taps.get().iter().map(Ray::from)),
+            Some(Fading::Tdl(tdl)) => normalised(tdl::rays(tdl)),
+            Some(Fading::TapSeries(series)) => match &series.rows {
+                Some(rows) => {
+                    return Self::Given {
+                        taps: TapTable::new(rows, ticks.duration_s()),
+                        groups_hz: group_offsets_hz(grid).collect(),
+                        ssb_hz: ssb_offsets_hz(grid).collect(),
+                    };
+                }
+                None => Vec::new(),
+            },
+        };
+        Self::Drawn(DrawnTaps::new(&rays, grid, lap_m, streams))
+    }
+
+    /// How many groups of PRBs the carrier has.
+    pub fn groups(&self) -> usize {
+        match self {
+            Self::Drawn(taps) => taps.groups.len(),
+            Self::Given { groups_hz, .. } => groups_hz.len(),
+        }
+    }
+
+    /// Takes the power gain of each group, mean 1, lowest frequency first.
+    pub fn each_group(&self, now: Moment, take: impl FnMut(f64)) {
+        match self {
+            Self::Drawn(taps) => taps.group_powers(now.distance_m).for_each(take),
+            Self::Given {
+                taps, groups_hz, ..
+            } => taps.powers(now.t_s, groups_hz).for_each(take),
+        }
+    }
+
+    /// Mean power gain over the SSB.
+    pub fn ssb_power(&self, now: Moment) -> f64 {
+        match self {
+            Self::Drawn(taps) => taps.ssb_power(now.distance_m),
+            Self::Given { taps, ssb_hz, .. } => {
+                taps.powers(now.t_s, ssb_hz).sum::<f64>() / ssb_hz.len() as f64
+            }
+        }
+    }
+}
+
 /// The taps, and how each frequency of interest sees them.
 #[derive(Debug, Clone)]
-pub(super) struct Multipath {
+pub(super) struct DrawnTaps {
     taps: Vec<TapProcess>,
     /// Rows of one phase a tap, for the centre of each group of PRBs.
     groups: Vec<Vec<Complex64>>,
     ssb: Vec<Vec<Complex64>>,
 }
 
-impl Multipath {
-    pub fn new(fading: Option<&Fading>, grid: &Grid, lap_m: f64, streams: &Streams) -> Self {
-        let taps = match fading {
-            None => Vec::new(),
-            Some(Fading::Taps(taps)) => normalised(taps.get().iter().map(Ray::from)),
-            Some(Fading::Tdl(tdl)) => normalised(tdl::rays(tdl)),
-        };
+impl DrawnTaps {
+    fn new(rays: &[Ray], grid: &Grid, lap_m: f64, streams: &Streams) -> Self {
         let mut stream = streams.of(Purpose::Fading);
         let phases = |offset_hz: f64| {
-            taps.iter()
+            rays.iter()
                 .map(|ray| cis(-offset_hz * ray.delay_s))
                 .collect()
         };
         Self {
             groups: group_offsets_hz(grid).map(phases).collect(),
             ssb: ssb_offsets_hz(grid).map(phases).collect(),
-            taps: taps
+            taps: rays
                 .iter()
                 .map(|ray| TapProcess::new(ray, grid, lap_m, &mut stream))
                 .collect(),
         }
     }
 
-    /// How many groups of PRBs the carrier has.
-    pub fn groups(&self) -> usize {
-        self.groups.len()
-    }
-
     /// Power gain of each group, mean 1, after `distance_m`.
-    pub fn group_powers(&self, distance_m: f64) -> impl Iterator<Item = f64> {
+    fn group_powers(&self, distance_m: f64) -> impl Iterator<Item = f64> {
         let gains = self.gains(distance_m);
         self.groups.iter().map(move |phases| power(&gains, phases))
     }
 
     /// Mean power gain over the SSB after `distance_m`.
-    pub fn ssb_power(&self, distance_m: f64) -> f64 {
+    fn ssb_power(&self, distance_m: f64) -> f64 {
         let gains = self.gains(distance_m);
         self.ssb
             .iter()

@@ -4,7 +4,7 @@
 use libm::pow;
 
 use super::SILENCE_DBM;
-use super::fading::Multipath;
+use super::fading::{Moment, Multipath};
 use super::level::Levels;
 use super::motion::Odometer;
 use super::ticks::{Place, Ticks};
@@ -24,7 +24,10 @@ impl RsrpMeter {
         let levels = levels.signals_dbm().iter().zip(ticks.times_s());
         let samples_dbm: Vec<f64> = levels
             .map(|(level_dbm, t_s)| {
-                let faded = multipath.ssb_power(odometer.distance_m(t_s));
+                let faded = multipath.ssb_power(Moment {
+                    t_s,
+                    distance_m: odometer.distance_m(t_s),
+                });
                 (f64::from(*level_dbm) + from_ratio(faded)).max(SILENCE_DBM)
             })
             .collect();

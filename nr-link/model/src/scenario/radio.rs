@@ -3,7 +3,9 @@
 
 use serde::Deserialize;
 
-use super::{Decibel, Delay, Loss, Mobility, NonNegative, Percent, Positive, Series, Tr38901};
+use super::{
+    Decibel, Delay, Loss, Mobility, NonNegative, Percent, Positive, Series, TapSeries, Tr38901,
+};
 
 /// A radio channel between one gNB and one UE.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -84,10 +86,24 @@ impl Level {
             Self::Tr38901(_) => None,
         }
     }
+
+    pub(super) fn series_mut(&mut self) -> Option<&mut Series> {
+        match self {
+            Self::RsrpDbm(series) | Self::PathLossDb(series) => Some(series),
+            Self::Tr38901(_) => None,
+        }
+    }
 }
 
 impl Noise {
     pub(super) fn series(&self) -> Option<&Series> {
+        match self {
+            Self::FloorDbmPerRe(series) | Self::SinrDb(series) => Some(series),
+            Self::FigureDb(_) => None,
+        }
+    }
+
+    pub(super) fn series_mut(&mut self) -> Option<&mut Series> {
         match self {
             Self::FloorDbmPerRe(series) | Self::SinrDb(series) => Some(series),
             Self::FigureDb(_) => None,
@@ -155,6 +171,8 @@ pub enum Fading {
     Taps(Taps),
     /// A tapped delay line of TR 38.901 clause 7.7.2.
     Tdl(Tdl),
+    /// Taps over time, in a file.
+    TapSeries(TapSeries),
 }
 
 /// One to four taps, sorted by delay.

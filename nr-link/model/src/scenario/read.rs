@@ -6,9 +6,12 @@ use std::io::Read;
 use std::path::Path;
 
 use super::{
-    AtEnd, Capacity, Decibel, Level, MOST_MBPS, Mobility, Noise, Radio, Rate, Route, Scenario,
-    ScenarioError, Series,
+    AtEnd, Capacity, Decibel, Fading, Level, MOST_MBPS, Mobility, Noise, Radio, Rate, Route,
+    Scenario, ScenarioError, Series, TapSeries,
 };
+
+/// What the values of a series must be.
+type SeriesRule = fn(&Series) -> Result<(), String>;
 
 /// Larger files are not scenarios: series belong into compact traces.
 const LARGEST_BYTES: u64 = 16 << 20;
@@ -39,10 +42,13 @@ impl Scenario {
                 "has more than {LARGEST_BYTES} bytes; thin the series, or put them into a trace file"
             )));
         }
-        Self::parse(&text, path)
+        let mut scenario = Self::parse(&text, path)?;
+        scenario.load_files()?;
+        Ok(scenario)
     }
 
-    /// Reads and checks a scenario's text; `path` names it in errors and is where its traces lie.
+    /// Reads and checks a scenario's text; `path` names it in errors and is where its files lie,
+    /// which are not read here: series in files stay without points.
     ///
     /// # Errors
     /// As [`Scenario::load`].
@@ -96,10 +102,78 @@ impl Scenario {
                 trace.file = folder.join(&trace.file);
             }
         }
+        for (_, series) in self.all_series() {
+            if let Some(within) = series.file_mut() {
+                within.file = folder.join(&within.file);
+            }
+        }
+        if let Some(taps) = self.tap_series() {
+            taps.file = folder.join(&taps.file);
+        }
+    }
+
+    /// Reads the series and taps that lie in files, and checks them.
+    fn load_files(&mut self) -> Result<(), ScenarioError> {
+        let duration_s = self.duration_s.get();
+        for (check, series) in self.all_series() {
+            let Some(within_file) = series.file().map(|within| within.file.clone()) else {
+                continue;
+            };
+            series.load()?;
+            check(series)
+                .and_then(|()| within(series, duration_s))
+                .map_err(|complaint| ScenarioError::new(&within_file, None, complaint))?;
+        }
+        match self.tap_series() {
+            Some(taps) => taps.load(duration_s),
+            None => Ok(()),
+        }
+    }
+
+    /// Every series, with what its values must be.
+    fn all_series(&mut self) -> Vec<(SeriesRule, &mut Series)> {
+        let mut found: Vec<(SeriesRule, &mut Series)> = Vec::new();
+        if let Some(radio) = &mut self.radio {
+            let series = [
+                radio.level.series_mut(),
+                radio.noise.series_mut(),
+                radio.noise_ul.as_mut().and_then(Noise::series_mut),
+            ];
+            found.extend(
+                series
+                    .into_iter()
+                    .flatten()
+                    .map(|one| (levels as SeriesRule, one)),
+            );
+        }
+        if let Some(Capacity { dl, ul }) = &mut self.capacity {
+            for rate in [dl, ul] {
+                if let Rate::StepsMbps(steps) = rate {
+                    found.push((rates, steps));
+                }
+            }
+        }
+        found
+    }
+
+    fn tap_series(&mut self) -> Option<&mut TapSeries> {
+        match self.radio.as_mut()?.fading.as_mut()? {
+            Fading::TapSeries(taps) => Some(taps),
+            _ => None,
+        }
     }
 }
 
 impl Radio {
+    /// Whether every series has its points: those in files come by [`Scenario::load`].
+    pub(crate) fn is_loaded(&self) -> bool {
+        let noise_ul = self.noise_ul.as_ref().and_then(Noise::series);
+        [self.level.series(), self.noise.series(), noise_ul]
+            .into_iter()
+            .flatten()
+            .all(Series::is_loaded)
+    }
+
     fn check(&self, duration_s: f64, at_end: AtEnd) -> Result<(), (&'static str, String)> {
         let noise_ul = self.noise_ul.as_ref().and_then(Noise::series);
         let series = [
@@ -108,7 +182,9 @@ impl Radio {
             ("noise_ul", noise_ul),
         ];
         for (key, series) in series {
-            let Some(series) = series else { continue };
+            let Some(series) = series.filter(|series| series.is_loaded()) else {
+                continue;
+            };
             let sound = levels(series).and_then(|()| within(series, duration_s));
             sound.map_err(|complaint| (key, complaint))?;
         }
@@ -150,6 +226,7 @@ impl Capacity {
         for (key, rate) in [("dl", &self.dl), ("ul", &self.ul)] {
             let sound = match rate {
                 Rate::ConstantMbps(mbps) => possible(mbps.get(), 0.0),
+                Rate::StepsMbps(steps) if !steps.is_loaded() => Ok(()),
                 Rate::StepsMbps(steps) => rates(steps).and_then(|()| within(steps, duration_s)),
                 Rate::Drawn(drawn) => drawn.check(duration_s),
                 Rate::Trace(_) => Ok(()),
@@ -201,7 +278,7 @@ fn within(series: &Series, duration_s: f64) -> Result<(), String> {
     }
 }
 
-fn ends_late(last_s: f64, duration_s: f64) -> String {
+pub(super) fn ends_late(last_s: f64, duration_s: f64) -> String {
     format!(
         "stamp {last_s} s is not within duration_s, {duration_s} s; lengthen the one or drop the other"
     )

@@ -2,17 +2,34 @@
 //! A value over time: one number, or stamped points with straight lines between them.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// A value over the time of the scenario: `-50`, or `[[0, -50], [10, -60]]`.
+use super::ScenarioError;
+use super::table::{Table, column};
+
+/// A value over the time of the scenario: `-50`, or `[[0, -50], [10, -60]]`, or a column of a file.
 ///
 /// Between points it goes straight; before the first and after the last it goes straight from the
 /// last to the first of the next loop, so that a loop never jumps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     points: Vec<Point>,
+    file: Option<SeriesFile>,
+}
+
+/// Where a series is that is too long for the scenario file.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SeriesFile {
+    /// A CSV file with the column `t_s`, relative to the scenario file.
+    pub file: PathBuf,
+    /// The name of the column that is the series.
+    pub column: String,
 }
 
 /// A stamp and the value at it.
@@ -29,10 +46,39 @@ impl Series {
     pub fn constant(value: f64) -> Self {
         Self {
             points: vec![Point { t_s: 0.0, value }],
+            file: None,
         }
     }
 
-    /// The points, sorted by time; at least one.
+    /// The file that it stands in, where it does.
+    pub fn file(&self) -> Option<&SeriesFile> {
+        self.file.as_ref()
+    }
+
+    pub(super) fn file_mut(&mut self) -> Option<&mut SeriesFile> {
+        self.file.as_mut()
+    }
+
+    /// Whether its points are known: a series in a file has none before it is loaded.
+    pub fn is_loaded(&self) -> bool {
+        !self.points.is_empty()
+    }
+
+    pub(super) fn load(&mut self) -> Result<(), ScenarioError> {
+        let Some(SeriesFile { file, column: name }) = &self.file else {
+            return Ok(());
+        };
+        let table = Table::load(file, |names| Ok(vec![column(names, name)?]))?;
+        let rows = table.t_s.iter().zip(&table.values);
+        let point = |(&t_s, &value)| Point {
+            t_s,
+            value: f64::from(value),
+        };
+        self.points = rows.map(point).collect();
+        Ok(())
+    }
+
+    /// The points, sorted by time; at least one, once loaded.
     pub fn points(&self) -> &[Point] {
         &self.points
     }
@@ -72,7 +118,7 @@ impl<'de> Visitor<'de> for SeriesVisitor {
     type Value = Series;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number, or a list of [seconds, value]")
+        f.write_str("a number, a list of [seconds, value], or a file and its column")
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Series, E> {
@@ -97,7 +143,15 @@ impl<'de> Visitor<'de> for SeriesVisitor {
                 "a series has no points; write at least [0, value]",
             ));
         }
-        Ok(Series { points })
+        Ok(Series { points, file: None })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Series, A::Error> {
+        let file = SeriesFile::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(Series {
+            points: Vec::new(),
+            file: Some(file),
+        })
     }
 }
 
@@ -139,11 +193,13 @@ impl schemars::JsonSchema for Series {
         "Series".into()
     }
 
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let file = generator.subschema_for::<SeriesFile>();
         schemars::json_schema!({
-            "description": "A value over time: one number, or [seconds, value] points sorted by time.",
+            "description": "A value over time: one number, [seconds, value] points sorted by time, or a column of a file.",
             "oneOf": [
                 {"type": "number"},
+                file,
                 {"type": "array", "minItems": 1, "items": {
                     "type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "number"}}}
             ]

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Complex taps over time in a file, as channel emulators and ray tracers write them.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use super::table::{STAMP, Table};
+use super::{ScenarioError, Taps};
+
+/// What a file of taps can be: one delay and one complex gain each.
+const COLUMNS_OF_TAP: [&str; 3] = ["delay_ns", "re", "im"];
+/// As [`super::Delay`].
+const LONGEST_DELAY_NS: f32 = 1e5;
+
+/// A CSV file of taps: `t_s`, then `delay_ns_1`, `re_1`, `im_1` and so on, for one to four taps.
+/// Gains are amplitudes; powers are normalised so that their mean over the file is 1. Between rows
+/// real part, imaginary part and delay go straight.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct TapSeries {
+    /// Relative to the scenario file.
+    pub file: PathBuf,
+    /// What was read from it.
+    #[serde(skip)]
+    pub(crate) rows: Option<Table>,
+}
+
+impl TapSeries {
+    pub(super) fn load(&mut self, duration_s: f64) -> Result<(), ScenarioError> {
+        let table = Table::load(&self.file, tap_columns)?;
+        let refuse = |complaint| ScenarioError::new(&self.file, None, complaint);
+        sound(&table, duration_s).map_err(refuse)?;
+        self.rows = Some(table);
+        Ok(())
+    }
+}
+
+/// The columns of all taps, tap by tap.
+pub(super) fn tap_columns(names: &[&str]) -> Result<Vec<usize>, String> {
+    let taps = names
+        .iter()
+        .filter(|name| name.starts_with("re_") || name.starts_with("delay_ns_"))
+        .filter_map(|name| name.rsplit('_').next()?.parse::<usize>().ok())
+        .max()
+        .unwrap_or(0);
+    if taps == 0 || taps > Taps::MOST {
+        return Err(format!(
+            "{taps} taps are not 1 to {}; name the columns {STAMP}, delay_ns_1, re_1, im_1, …, and merge taps of nearby delay",
+            Taps::MOST
+        ));
+    }
+    (1..=taps)
+        .flat_map(|tap| COLUMNS_OF_TAP.map(|name| format!("{name}_{tap}")))
+        .map(|name| super::table::column(names, &name))
+        .collect()
+}
+
+pub(super) fn sound(table: &Table, duration_s: f64) -> Result<(), String> {
+    let last_s = table.t_s.last().copied().unwrap_or(0.0);
+    if last_s >= duration_s {
+        return Err(super::read::ends_late(last_s, duration_s));
+    }
+    let mut taps = table.values.chunks_exact(COLUMNS_OF_TAP.len());
+    if let Some(tap) = taps.find(|tap| !(0.0..=LONGEST_DELAY_NS).contains(&tap[0])) {
+        return Err(format!(
+            "{} is not a delay between 0 and {LONGEST_DELAY_NS} ns; write nanoseconds",
+            tap[0]
+        ));
+    }
+    let power: f64 = table
+        .values
+        .chunks_exact(COLUMNS_OF_TAP.len())
+        .map(|tap| f64::from(tap[1]).powi(2) + f64::from(tap[2]).powi(2))
+        .sum();
+    if power > 0.0 && power.is_finite() {
+        Ok(())
+    } else {
+        Err("has no power in any tap; write amplitudes".into())
+    }
+}

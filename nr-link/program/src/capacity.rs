@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What channel and MAC would carry without traffic, as a table: the model run without a clock.
+
+use std::io::{self, BufWriter, Write};
+
+use anyhow::{Context, Result, bail, ensure};
+use nr_link_model::radio::CqiTable;
+use nr_link_model::radio::bler::{CodeBlocks, sinr_for};
+use nr_link_model::{Link, MacSample, Nanos, ResolvedConfig, Source};
+
+/// Length of one sample interval at least, so that none is shorter than a slot.
+const SHORTEST_MS: u64 = 1;
+/// Six hours, as the longest scenario.
+const LONGEST_S: f64 = 21_600.0;
+/// The code block and the share of failures for which link adaptation finds its thresholds.
+const REFERENCE: CodeBlocks = CodeBlocks {
+    count: 1,
+    bits: 8448,
+};
+const TARGET: f64 = 0.1;
+
+const HEADER: &str =
+    "t_s,ue,rsrp_dbm,sinr_db,ul_snr_db,cqi,dl_mcs,dl_capacity_mbps,ul_capacity_mbps";
+
+/// Writes one row for each UE and interval to `out`: means over the interval, empty where a scenario gives
+/// capacity itself. Capacity is of IP packets, what a full queue would have had delivered.
+///
+/// # Errors
+/// The scenario cannot be played; the writer's.
+pub fn write(
+    mut config: ResolvedConfig,
+    seconds: f64,
+    interval_ms: u64,
+    out: impl Write,
+) -> Result<()> {
+    ensure!(
+        seconds > 0.0 && seconds <= LONGEST_S,
+        "--seconds: {seconds} is not above 0 and at most {LONGEST_S}; let a shorter part stand for the whole"
+    );
+    if interval_ms < SHORTEST_MS {
+        bail!(
+            "--interval-ms: {interval_ms} is not at least {SHORTEST_MS}; give whole milliseconds"
+        );
+    }
+    config.sample_interval = interval_ms * 1_000_000;
+    let mcs = config.radio.as_ref().map(McsOfCqi::new);
+    let source = Source::load(&config).map_err(anyhow::Error::from_boxed)?;
+    let mut link: Link<()> = Link::new(&config, source).map_err(anyhow::Error::msg)?;
+    let mut out = BufWriter::new(out);
+    let mut before = vec![(0.0, 0.0); link.ues()];
+    writeln!(out, "{HEADER}")?;
+    let end = (seconds * 1e9).round() as Nanos;
+    let mut now = 0;
+    while now < end {
+        now += config.sample_interval;
+        link.advance(now);
+        for sample in link.samples() {
+            row(&sample, mcs.as_ref(), &mut before[sample.ue], &mut out)?;
+        }
+    }
+    out.flush().context("standard output")
+}
+
+fn row(
+    sample: &MacSample,
+    mcs: Option<&McsOfCqi>,
+    before: &mut (f64, f64),
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let seconds = sample.duration as f64 / 1e9;
+    write!(out, "{:.3},{}", sample.start as f64 / 1e9, sample.ue)?;
+    let radio = sample.radio.as_ref();
+    let gauges = [
+        radio.and_then(|radio| radio.rsrp_dbm),
+        radio.and_then(|radio| radio.sinr_db),
+        radio.and_then(|radio| radio.ul_snr_db),
+    ];
+    for gauge in gauges {
+        match gauge {
+            Some(value) => write!(out, ",{value:.2}")?,
+            None => write!(out, ",")?,
+        }
+    }
+    let cqi = radio.and_then(|radio| radio.cqi);
+    match cqi {
+        Some(cqi) => write!(out, ",{cqi}")?,
+        None => write!(out, ",")?,
+    }
+    match cqi.zip(mcs).and_then(|(cqi, mcs)| mcs.get(cqi)) {
+        Some(mcs) => write!(out, ",{mcs}")?,
+        None => write!(out, ",")?,
+    }
+    let totals = [sample.directions.dl.totals, sample.directions.ul.totals];
+    let [dl, ul] = totals.map(|totals| totals.capacity_sdu_bytes);
+    let mbps = |now: f64, then: f64| (now - then) * 8e-6 / seconds;
+    writeln!(out, ",{:.4},{:.4}", mbps(dl, before.0), mbps(ul, before.1))?;
+    *before = (dl, ul);
+    Ok(())
+}
+
+/// The MCS that link adaptation begins with at each CQI, before it has learned anything.
+struct McsOfCqi(Vec<usize>);
+
+impl McsOfCqi {
+    fn new(radio: &nr_link_model::config::RadioConfig) -> Self {
+        let cqis = CqiTable::new(radio.mcs_table);
+        let needed: Vec<f64> = radio
+            .mcs_table
+            .schemes()
+            .into_iter()
+            .map(|mcs| sinr_for(mcs, REFERENCE, TARGET))
+            .collect();
+        let fitting = |cqi| {
+            let sinr_db = cqis.sinr_db(cqi);
+            needed.iter().rposition(|&needed| needed <= sinr_db)
+        };
+        Self((1..=15).map(|cqi| fitting(cqi).unwrap_or(0)).collect())
+    }
+
+    /// None where the UE is out of range.
+    fn get(&self, cqi: u8) -> Option<usize> {
+        self.0.get(usize::from(cqi).checked_sub(1)?).copied()
+    }
+}
