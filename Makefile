@@ -30,6 +30,7 @@ test: build ## every test
 	setup/docker-compose
 	$(CARGO) test --quiet --locked --workspace
 	$(MAKE) --no-print-directory -C kmod test PYTHON=$(CURDIR)/$(BIN)/python
+	$(MAKE) --no-print-directory -C kmod qemu-test KERNELS=6.1
 	.ci/fuzz 3
 	$(SUDO) env PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -p no:cacheprovider
 

@@ -335,10 +335,11 @@ reminis_inline void reminis_guard(struct reminis *r, const struct reminis_params
 	if (d->zone == REMINIS_ZONE_3) {
 		reminis_mitigate(r, params, s, d);
 		reminis_end_slow_start(d); /* also without CM */
-	} else if (!slow_start && d->zone == REMINIS_ZONE_2)
+	} else if (!slow_start && d->zone == REMINIS_ZONE_2) {
 		reminis_slow_down(r, params, s, d);
-	else if (!slow_start)
+	} else if (!slow_start) {
 		reminis_explore(r, params, s, d);
+	}
 	r->mu_q24 = d->mu_q24;
 	r->anchor_us = d->min_rtt_us;
 	r->delay_us = d->delay_us;

@@ -19,14 +19,14 @@
 #define CREATE_TRACE_POINTS
 #include "tcp_reminis_trace.h"
 
-static atomic_t flow_count = ATOMIC_INIT(0); /* numbers flows, for seeded draws */
+atomic_t reminis_flow_count = ATOMIC_INIT(0);
 
 static void reminis_tcp_init(struct sock *sk)
 {
 	struct reminis_flow *flow = reminis_flow(sk);
 
 	/* socket_dtt_us stays: it was set before connect(), or on the listening socket */
-	reminis_init(&flow->guardian, atomic_inc_return(&flow_count) - 1);
+	reminis_init(&flow->guardian, atomic_inc_return(&reminis_flow_count) - 1);
 	if (READ_ONCE(reminis_pacing))
 		cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
 }

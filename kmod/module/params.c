@@ -28,13 +28,34 @@ struct port_table {
 static struct reminis_params params = {
 	.dtt_factor_q16 = REMINIS_DTT_FACTOR_DEFAULT_Q16,
 };
+
 static struct port_table __rcu *port_table;
 
 bool reminis_pacing = true;
 module_param_named(pacing, reminis_pacing, bool, 0644);
 MODULE_PARM_DESC(pacing, "pace at 1.2 cwnd/srtt (flows opened from now on)");
 
-module_param_named(seed, params.seed, uint, 0644);
+/* A seed makes draws repeatable by the flow's number: the next flow is the first again. */
+static int set_seed(const char *value, const struct kernel_param *kp)
+{
+	u32 seed;
+
+	if (kstrtou32(value, 10, &seed)) {
+		pr_err("seed is a number from 0 to 4294967295\n");
+		return -EINVAL;
+	}
+	WRITE_ONCE(params.seed, seed);
+	atomic_set(&reminis_flow_count, 0);
+	return 0;
+}
+
+static int get_seed(char *buffer, const struct kernel_param *kp)
+{
+	return sysfs_emit(buffer, "%u\n", params.seed);
+}
+
+static const struct kernel_param_ops seed_ops = {.set = set_seed, .get = get_seed};
+module_param_cb(seed, &seed_ops, NULL, 0644);
 MODULE_PARM_DESC(seed, "seed of the draws; 0: the kernel's randomness");
 
 struct reminis_params reminis_params_now(void)

@@ -68,8 +68,10 @@ int reminis_sockopt_register(void)
 	for (int i = 0; i < ARRAY_SIZE(sockopts); i++) {
 		int error;
 
-		sockopts[i].set_optmin = sockopts[i].get_optmin = REMINIS_DTT;
-		sockopts[i].set_optmax = sockopts[i].get_optmax = REMINIS_DTT + 1;
+		sockopts[i].set_optmin = REMINIS_DTT;
+		sockopts[i].set_optmax = REMINIS_DTT + 1;
+		sockopts[i].get_optmin = REMINIS_DTT;
+		sockopts[i].get_optmax = REMINIS_DTT + 1;
 		sockopts[i].set = set_dtt_option;
 		sockopts[i].get = get_dtt_option;
 		error = nf_register_sockopt(&sockopts[i]);

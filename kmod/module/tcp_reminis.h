@@ -21,6 +21,7 @@ static inline struct reminis_flow *reminis_flow(const struct sock *sk)
 
 /* tcp_reminis.c */
 extern struct tcp_congestion_ops reminis_ops;
+extern atomic_t reminis_flow_count;	     /* numbers flows, for seeded draws */
 u32 reminis_flow_dtt(const struct sock *sk); /* µs; the socket's, else its port's, else 0 */
 
 /* params.c */

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the sender's CPU pays for Reminis, against CUBIC, on this machine.
-
-Usage (root): python3 scripts/cpu_bench.py [--rounds 5] [--seconds 6] [--mbit 720]
+"""What a sending process pays for Reminis (BPF), against CUBIC, on this machine.
 
 Two namespaces and a router between them whose veth is limited by TBF (no netem needed, so there
 is no path delay: RTTs are the queue's, SIs are as short as they get, which is the dearest case).
@@ -13,7 +11,6 @@ statistics.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import signal
@@ -22,8 +19,8 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 LOADER = Path(__file__).parent.parent / "build" / "reminis-bpf"
@@ -85,7 +82,7 @@ def reminis() -> Iterator[None]:
     loader = subprocess.Popen([LOADER, "run", "--dtt", "20ms"], stdout=subprocess.PIPE, text=True)
     assert loader.stdout is not None
     if not loader.stdout.readline():
-        sys.exit("cpu_bench: reminis-bpf did not start")
+        sys.exit("benchmark: reminis-bpf did not start")
     try:
         yield
     finally:
@@ -103,39 +100,34 @@ def bpf_costs() -> dict[str, tuple[int, float]]:
     }
 
 
-def measure(rounds: int, seconds: int, mbit: float) -> None:
-    costs: dict[str, list[float]] = {"cubic": [], "reminis": []}
+@dataclass
+class Costs:
+    """Each turn's CPU seconds of the sender per gigabyte, and nanoseconds of each BPF program."""
+
+    cubic: list[float]
+    reminis: list[float]
+    programs_ns: dict[str, tuple[int, float]]
+
+    @property
+    def ratios(self) -> list[float]:
+        """Reminis to CUBIC, round by round."""
+        return [r / c for r, c in zip(self.reminis, self.cubic, strict=True)]
+
+
+def measure(rounds: int, seconds: int, mbit: float) -> Costs:
+    """`rounds` turns of `seconds` of each, at 0.9 of `mbit`. Root only."""
+    costs = Costs([], [], {})
+    before = BPF_STATS.read_text()
     with link(mbit), reminis():
         for n in range(rounds):
             for cc in ("cubic", "reminis") if n % 2 else ("reminis", "cubic"):
                 cost, rate = turn(cc, seconds, 0.9 * mbit)
-                costs[cc].append(cost)
+                getattr(costs, cc).append(cost)
                 print(f"round {n + 1} {cc:8} {cost:.4f} CPU s/GB at {rate:.0f} Mbit/s", flush=True)
         BPF_STATS.write_text("1")
-        turn("reminis", seconds, 0.9 * mbit)
-        for name, (calls, mean_ns) in bpf_costs().items():
-            print(f"{name:16} {calls:9} calls, {mean_ns:6.0f} ns each")
-    ratios = sorted(r / c for r, c in zip(costs["reminis"], costs["cubic"], strict=True))
-    medians = median(costs["reminis"]) / median(costs["cubic"])
-    print(f"Reminis / CUBIC: {medians:.3f} (rounds: {ratios[0]:.3f} to {ratios[-1]:.3f})")
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="CPU of a sender: Reminis (BPF) against CUBIC")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=int, default=6)
-    parser.add_argument("--mbit", type=float, default=720)
-    arguments = parser.parse_args()
-    if os.geteuid():
-        sys.exit("cpu_bench: needs root, for namespaces and BPF")
-    if not LOADER.exists():
-        sys.exit(f"cpu_bench: {LOADER} is missing: make bpf")
-    before = BPF_STATS.read_text()
-    try:
-        measure(arguments.rounds, arguments.seconds, arguments.mbit)
-    finally:
-        BPF_STATS.write_text(before)
-
-
-if __name__ == "__main__":
-    main()
+        try:
+            turn("reminis", seconds, 0.9 * mbit)
+            costs.programs_ns = bpf_costs()
+        finally:
+            BPF_STATS.write_text(before)
+    return costs
