@@ -23,6 +23,7 @@ mod ticks;
 mod turns;
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::Nanos;
 use crate::radio::Grid;
@@ -69,10 +70,10 @@ pub struct Observation {
 #[derive(Debug, Clone)]
 pub struct Channel {
     ticks: Ticks,
-    odometer: Odometer,
-    levels: Levels,
+    odometer: Arc<Odometer>,
+    levels: Arc<Levels>,
     multipath: Multipath,
-    rsrp: RsrpMeter,
+    rsrp: Arc<RsrpMeter>,
     ss_pbch_block_power_dbm: f64,
     evm_power: f64,
 }
@@ -95,6 +96,47 @@ impl Channel {
     /// # Errors
     /// The scenario has no radio, or geometry that TR 38.901 does not cover on this carrier.
     pub fn new(scenario: &Scenario, grid: &Grid, seed: u64) -> Result<Self, ChannelError> {
+        Self::of(scenario, grid, Streams::new(seed))
+    }
+
+    /// The channels of one UE on component carriers, the primary one first. One way, and shadowing
+    /// of one draw; each carrier fades for itself. Carriers of the primary one's frequency share
+    /// its level and RSRP.
+    ///
+    /// # Errors
+    /// As [`Channel::new`].
+    pub fn on_carriers(
+        scenario: &Scenario,
+        grids: &[Grid],
+        seed: u64,
+    ) -> Result<Vec<Self>, ChannelError> {
+        let mut channels: Vec<Self> = Vec::with_capacity(grids.len());
+        for (grid, carrier) in grids.iter().zip(0..) {
+            let streams = Streams::on_carrier(seed, carrier);
+            channels.push(match channels.first() {
+                Some(primary) if grid.carrier_hz == grids[0].carrier_hz => {
+                    primary.beside(scenario, grid, &streams)
+                }
+                _ => Self::of(scenario, grid, streams)?,
+            });
+        }
+        Ok(channels)
+    }
+
+    /// A carrier at the same frequency, of which only the fading differs.
+    fn beside(&self, scenario: &Scenario, grid: &Grid, streams: &Streams) -> Self {
+        let fading = scenario
+            .radio
+            .as_ref()
+            .and_then(|radio| radio.fading.as_ref());
+        let multipath = Multipath::new(fading, grid, &self.ticks, self.odometer.lap_m(), streams);
+        Self {
+            multipath,
+            ..self.clone()
+        }
+    }
+
+    fn of(scenario: &Scenario, grid: &Grid, streams: Streams) -> Result<Self, ChannelError> {
         let Some(radio) = &scenario.radio else {
             return Err(ChannelError(format!(
                 "scenario {} gives capacity, not a radio channel; take one that has radio",
@@ -103,7 +145,6 @@ impl Channel {
         };
         check_loaded(radio)?;
         check_carrier(radio, grid)?;
-        let streams = Streams::new(seed);
         let ticks = Ticks::new(scenario.duration_s.get(), scenario.at_end);
         let odometer = Odometer::new(radio.mobility.as_ref(), &ticks, &streams);
         check_way(&odometer)?;
@@ -118,10 +159,10 @@ impl Channel {
         let rsrp = RsrpMeter::new(&ticks, &odometer, &levels, &multipath);
         Ok(Self {
             ticks,
-            odometer,
-            levels,
+            odometer: Arc::new(odometer),
+            levels: Arc::new(levels),
             multipath,
-            rsrp,
+            rsrp: Arc::new(rsrp),
             ss_pbch_block_power_dbm: radio.ss_pbch_block_power_dbm.get(),
             evm_power: radio
                 .tx_evm_percent

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 pub use error::ConfigError;
 pub use queue::{Aqm, CoDel, Pie, Queue, QueueLimit};
-pub use radio::{LinkAdaptation, RadioConfig, RlcMode, Uplink};
+pub use radio::{Carrier, Discipline, LinkAdaptation, RadioConfig, RlcMode, Uplink};
 
 use crate::Nanos;
 use crate::packet::Direction;

@@ -2,14 +2,16 @@
 //! The MAC: what each slot carries, of whom, and whether it arrives.
 
 pub(crate) mod account;
+pub(crate) mod adaptation;
 pub(crate) mod bearer;
 pub(crate) mod cell;
 pub(crate) mod csi;
 pub(crate) mod downlink;
 pub(crate) mod grants;
 pub(crate) mod harq;
-pub(crate) mod outer_loop;
 pub(crate) mod power;
+pub(crate) mod scheduler;
+pub(crate) mod serving;
 pub(crate) mod timing;
 pub(crate) mod ue;
 pub(crate) mod uplink;

@@ -22,8 +22,20 @@ pub(crate) struct Stream(ChaCha8Rng);
 impl Stream {
     /// The stream of a seed for one purpose, UE (0 when the purpose has none) and direction.
     pub fn new(seed: u64, purpose: Purpose, ue: usize, direction: crate::Direction) -> Self {
+        Self::on_carrier(seed, purpose, ue, direction, 0)
+    }
+
+    /// The same on one component carrier; that of the primary one, 0, is the plain stream.
+    pub fn on_carrier(
+        seed: u64,
+        purpose: Purpose,
+        ue: usize,
+        direction: crate::Direction,
+        carrier: usize,
+    ) -> Self {
         let mut stream = ChaCha8Rng::seed_from_u64(seed);
-        stream.set_stream(((ue as u64) << 16) | ((purpose as u64) << 8) | direction as u64);
+        let of_ue = ((ue as u64) << 16) | ((purpose as u64) << 8) | direction as u64;
+        stream.set_stream(((carrier as u64) << 48) | of_ue);
         Self(stream)
     }
 

@@ -118,7 +118,7 @@ impl MacSample {
 impl RadioSample {
     fn take<T>(ue: &mut Ue<T>, cell: &Cell) -> Self {
         let gauges = ue.take_gauges();
-        let report = ue.csi.in_force();
+        let report = ue.primary().csi.in_force();
         let cqi = report.map(|report| report.cqi);
         Self {
             rnti: FIRST_RNTI + ue.index,

@@ -29,7 +29,7 @@ fn the_documented_example_is_valid_and_anchors_its_files() {
         .expect("valid");
     assert_eq!(config.output.mac, Path::new("run/mac.csv"));
     assert_eq!(config.path.dl.delay, 10_000_000);
-    assert_eq!(config.radio().unwrap().grid().scs_hz, 30e3);
+    assert_eq!(config.radio().unwrap().grids().next().unwrap().scs_hz, 30e3);
 }
 
 #[test]
@@ -170,6 +170,36 @@ fn every_fault_names_its_line_its_rule_and_its_mend() {
             "mcs_table: 64qam",
             "mcs_table: 64qam\n  uplink: {pcmax_dbm: .nan}",
             "dir/link.yaml:11: radio.uplink.pcmax_dbm: NaN ",
+        ),
+        (
+            "mcs_table: 64qam",
+            "mcs_table: 64qam\n  scheduler: fifo",
+            "dir/link.yaml:11: ",
+        ),
+        (
+            "mcs_table: 64qam",
+            "mcs_table: 64qam\n  scheduler: {proportional_fair: {window_slots: 0}}",
+            "dir/link.yaml:11: radio.scheduler: 0 is not between 1 and ",
+        ),
+        (
+            "mcs_table: 64qam",
+            "mcs_table: 64qam\n  secondary:\n    - {prb: 24}\n    - {prb: 25}",
+            "dir/link.yaml:13: radio.secondary.prb: 25 PRB is no channel bandwidth",
+        ),
+        (
+            "mcs_table: 64qam",
+            "mcs_table: 64qam\n  secondary: [{count: 16}]",
+            "dir/link.yaml:11: radio.secondary.count: 16 is not between 1 and 15; 16 component",
+        ),
+        (
+            "mcs_table: 64qam",
+            "mcs_table: 64qam\n  secondary: [{carrier_ghz: 28}]",
+            "dir/link.yaml:11: radio.secondary.prb: Fr2 has no carriers of 30 kHz",
+        ),
+        (
+            "{olla: {bler_target: 0.1}}",
+            "{oai: {bler_lower: 0.2}}",
+            "dir/link.yaml:11: radio.link_adaptation: bler_lower 0.2 and bler_upper 0.15",
         ),
         ("seed: 1", "seed: 1\nsede: 2", "dir/link.yaml:3: "),
         (

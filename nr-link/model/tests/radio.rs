@@ -23,51 +23,6 @@ fn saturated(config: &ResolvedConfig, sinr_db: f64, from: Port, seconds: u64) ->
     link.totals(0, direction)
 }
 
-/// TS 38.306 clause 4.1.2 for one carrier, Mbit/s, with the standard's overheads.
-fn peak_mbps(prb: f64, mu: i32, layers: f64, bits: f64, overhead: f64) -> f64 {
-    let symbol_s = 1e-3 / (14.0 * 2f64.powi(mu));
-    1e-6 * layers * bits * (948.0 / 1024.0) * prb * 12.0 / symbol_s * (1.0 - overhead)
-}
-
-#[test]
-fn fdd_peak_is_that_of_38_306() {
-    let fdd = (
-        "duplex: {tdd: {pattern: DDDDDDDSUU, special: {dl_symbols: 6, ul_symbols: 4}}}",
-        "duplex: fdd",
-    );
-    for prb in [24, 106, 273] {
-        let width = format!("prb: {prb}");
-        let layers = ("layers: {dl: 1, ul: 1}", "layers: {dl: 4, ul: 1}");
-        let changes = [
-            fdd,
-            layers,
-            ("prb: 106", width.as_str()),
-            ("mcs_table: 64qam", "mcs_table: 256qam"),
-        ];
-        let totals = saturated(&config(&changes), 60.0, DOWN, 1);
-        let mbps = totals.bytes as f64 * 8e-6;
-        // DM-RS takes both CDM groups from three layers on: 12 of 168 elements more than 1 layer.
-        let stated = 1.0 - (13.0 * 12.0 - 24.0) / 168.0;
-        let ratio = mbps / peak_mbps(f64::from(prb), 1, 4.0, 8.0, stated);
-        assert!(
-            (0.99..1.01).contains(&ratio),
-            "{prb} PRB: {mbps} Mbit/s, {ratio} of the peak"
-        );
-        assert!(mbps < 1.01 * peak_mbps(f64::from(prb), 1, 4.0, 8.0, 0.14));
-    }
-}
-
-#[test]
-fn tdd_peak_is_that_of_38_306_over_its_symbols() {
-    let totals = saturated(&config(&[]), 40.0, DOWN, 4);
-    // 7 slots of 144 elements a PRB and one of 54, of 10 slots of 168.
-    let share = (7.0 * 144.0 + 54.0) / (10.0 * 168.0);
-    let mbps = totals.bytes as f64 * 8e-6 / 4.0;
-    let ratio = mbps / peak_mbps(106.0, 1, 1.0, 6.0, 1.0 - share);
-    // Block sizes are rounded, here down by 1 %.
-    assert!((0.98..1.01).contains(&ratio), "{ratio}");
-}
-
 #[test]
 fn throughput_of_24_and_106_prb_has_the_ratio_of_the_block_sizes() {
     for from in [DOWN, Port::Ue(0)] {

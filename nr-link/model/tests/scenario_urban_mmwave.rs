@@ -37,7 +37,12 @@ fn config() -> ResolvedConfig {
 
 /// Mbit/s of payload that the UE gets in the 60 s of the scenario.
 fn saturation_mbps(scenario: &Scenario, config: &ResolvedConfig, seed: u64) -> f64 {
-    let channel = Channel::new(scenario, &config.radio().unwrap().grid(), seed).unwrap();
+    let channel = Channel::new(
+        scenario,
+        &config.radio().unwrap().grids().next().unwrap(),
+        seed,
+    )
+    .unwrap();
     let mut link = Link::new(config, vec![channel]).unwrap();
     let packet_bits = u64::from(8 * (PAYLOAD_BYTES + UDP_IP_BYTES + ETHERNET_BYTES));
     let (mut sent, mut arrived) = (0, 0);

@@ -16,16 +16,28 @@ pub(super) enum Purpose {
 
 /// The streams of one seed.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Streams(u64);
+pub(super) struct Streams {
+    seed: u64,
+    carrier: u64,
+}
 
 impl Streams {
     pub fn new(seed: u64) -> Self {
-        Self(seed)
+        Self::on_carrier(seed, 0)
+    }
+
+    /// Those of one component carrier: fading is its own, all else is that of the primary one, 0.
+    pub fn on_carrier(seed: u64, carrier: u64) -> Self {
+        Self { seed, carrier }
     }
 
     pub fn of(&self, purpose: Purpose) -> ChaCha8Rng {
-        let mut stream = ChaCha8Rng::seed_from_u64(self.0);
-        stream.set_stream(purpose as u64);
+        let carrier = match purpose {
+            Purpose::Fading => self.carrier,
+            _ => 0,
+        };
+        let mut stream = ChaCha8Rng::seed_from_u64(self.seed);
+        stream.set_stream((carrier << 8) | purpose as u64);
         stream
     }
 }

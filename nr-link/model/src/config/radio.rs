@@ -8,18 +8,18 @@ use crate::radio::{Duplex, Grid, McsTable, Numerology};
 /// The carrier and how it is used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RadioConfig {
-    /// Centre frequency, Hz.
-    pub carrier_hz: f64,
-    /// µ of TS 38.211.
+    /// The component carriers, 1 to 16; the first is the primary one.
+    pub carriers: Vec<Carrier>,
+    /// µ of TS 38.211, of all carriers.
     pub numerology: Numerology,
-    /// Transmission bandwidth, PRBs.
-    pub prb: u16,
     /// TDD pattern or FDD.
     pub duplex: Duplex,
     /// MIMO layers, 1 to 4.
     pub layers: PerDirection<u8>,
     /// MCS table of TS 38.214 clause 5.1.3.1, and the CQI table that goes with it.
     pub mcs_table: McsTable,
+    /// Whose turn it is, on each carrier.
+    pub scheduler: Discipline,
     /// How MCSs are chosen.
     pub link_adaptation: LinkAdaptation,
     /// Slots between two CSI reports.
@@ -33,19 +33,45 @@ pub struct RadioConfig {
 }
 
 impl RadioConfig {
-    /// The grid of the carrier.
-    pub fn grid(&self) -> Grid {
-        Grid {
-            carrier_hz: self.carrier_hz,
-            scs_hz: f64::from(self.numerology.scs_khz()) * 1e3,
-            prb: self.prb,
-        }
+    /// The grids of the carriers.
+    pub fn grids(&self) -> impl Iterator<Item = Grid> {
+        let scs_hz = f64::from(self.numerology.scs_khz()) * 1e3;
+        self.carriers.iter().map(move |carrier| Grid {
+            carrier_hz: carrier.hz,
+            scs_hz,
+            prb: carrier.prb,
+        })
     }
 
     /// Length of a slot.
     pub fn slot_ns(&self) -> Nanos {
         self.numerology.slot_ns()
     }
+}
+
+/// One component carrier.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Carrier {
+    /// Centre frequency, Hz.
+    pub hz: f64,
+    /// Transmission bandwidth, PRBs.
+    pub prb: u16,
+    /// Whether UEs also send on it.
+    pub uplink: bool,
+}
+
+/// Which UE is served first in a slot; the next ones get what it leaves.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Discipline {
+    /// In slot n the n-th.
+    RoundRobin,
+    /// The one whose rate now is highest beside what it has been given.
+    ProportionalFair {
+        /// Over how many slots that is remembered: each forgets 1/window of it.
+        window_slots: f64,
+    },
+    /// The one whose rate now is highest.
+    MaxCi,
 }
 
 /// How MCSs are chosen.
@@ -55,6 +81,14 @@ pub enum LinkAdaptation {
     OuterLoop {
         /// That share.
         bler_target: f64,
+    },
+    /// OpenAirInterface's rule: once a window, one MCS up or down where the filtered share of
+    /// retransmissions is below or above its bounds.
+    Thresholds {
+        /// One MCS up below it.
+        lower: f64,
+        /// One MCS down above it.
+        upper: f64,
     },
     /// One MCS, whatever the channel does.
     Fixed {

@@ -46,7 +46,11 @@ pub(super) struct Radio {
     pub carrier_ghz: Positive,
     pub numerology: u8,
     pub prb: u16,
+    #[serde(default)]
+    pub secondary: Vec<Spanned<Secondary>>,
     pub duplex: Duplex,
+    #[serde(default)]
+    pub scheduler: Scheduler,
     #[serde(default = "one_layer")]
     pub layers: Both<u8>,
     #[serde(default)]
@@ -59,6 +63,52 @@ pub(super) struct Radio {
     pub rlc: Rlc,
     #[serde(default)]
     pub uplink: Uplink,
+}
+
+/// Component carriers beside the primary one; what is absent is as there.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Secondary {
+    #[serde(default)]
+    pub carrier_ghz: Option<Positive>,
+    #[serde(default)]
+    pub prb: Option<u16>,
+    #[serde(default = "yes")]
+    pub uplink: bool,
+    #[serde(default = "one")]
+    pub count: usize,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn one() -> usize {
+    1
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Scheduler {
+    #[default]
+    RoundRobin,
+    ProportionalFair(ProportionalFair),
+    MaxCi,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ProportionalFair {
+    pub window_slots: f64,
+}
+
+impl Default for ProportionalFair {
+    /// As OAI's.
+    fn default() -> Self {
+        Self {
+            window_slots: 100.0,
+        }
+    }
 }
 
 fn one_layer() -> Both<u8> {
@@ -101,7 +151,25 @@ impl Default for Special {
 #[serde(rename_all = "snake_case")]
 pub(super) enum LinkAdaptation {
     Olla(Olla),
+    Oai(Oai),
     FixedMcs(u8),
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Oai {
+    pub bler_lower: f64,
+    pub bler_upper: f64,
+}
+
+impl Default for Oai {
+    /// As OAI's gNB without configuration.
+    fn default() -> Self {
+        Self {
+            bler_lower: 0.05,
+            bler_upper: 0.15,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]

@@ -26,7 +26,15 @@ impl<T> Air<T> {
         }
         Ok(match source {
             Source::Radio(channels) => {
-                Self::Radio(Box::new(Radio::new(config, config.radio()?, channels)))
+                let radio = config.radio()?;
+                let carriers = radio.carriers.len();
+                if let Some(other) = channels.iter().find(|each| each.len() != carriers) {
+                    return Err(format!(
+                        "a UE has {} channels, not {carriers}; make one for each component carrier",
+                        other.len()
+                    ));
+                }
+                Self::Radio(Box::new(Radio::new(config, radio, channels)))
             }
             Source::Capacity(supplies) => Self::Given(Given::new(config, supplies)),
         })

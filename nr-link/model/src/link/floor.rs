@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use super::Link;
 use super::air::Air;
+use super::{Link, Source};
 use crate::channel::Channel;
 use crate::config::{PathConfig, PerDirection, RadioConfig, ResolvedConfig, Uplink};
 use crate::scenario::Scenario;
@@ -89,6 +89,7 @@ fn clear_link(config: &ResolvedConfig, radio: &RadioConfig) -> Link<()> {
         ..radio.clone()
     });
     let scenario = Scenario::parse(CLEAR, Path::new("clear.yaml")).expect("the scenario is valid");
-    let channel = Channel::new(&scenario, &radio.grid(), 0).expect("it needs no geometry");
-    Link::new(&config, vec![channel]).expect("one channel for one UE")
+    let grids: Vec<_> = radio.grids().collect();
+    let channels = Channel::on_carriers(&scenario, &grids, 0).expect("it needs no geometry");
+    Link::new(&config, Source::Radio(vec![channels])).expect("one channel for each carrier")
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A link over radio, slot by slot: what comes in, downlink, grants, uplink, requests.
 //!
-//! UEs are served in turns: in slot n the n-th first (round robin over time), each takes what it
-//! needs, the next what is left.
+//! Each component carrier has its own schedulers. What is to be sent again goes first; then UEs in
+//! the scheduler's order, each takes what it needs, the next what is left.
 
 use std::collections::VecDeque;
 
 use super::ends::Ends;
 use crate::channel::Channel;
-use crate::config::{RadioConfig, ResolvedConfig};
+use crate::config::{PerDirection, RadioConfig, ResolvedConfig};
 use crate::mac::bearer::Bearer;
 use crate::mac::cell::Cell;
 use crate::mac::grants::Grant;
+use crate::mac::scheduler::{Scheduler, turns};
 use crate::mac::ue::Ue;
 use crate::samples::MacSample;
 use crate::{Direction, Nanos, Packet};
@@ -20,21 +21,33 @@ use crate::{Direction, Nanos, Packet};
 pub(super) struct Radio<T> {
     cell: Cell,
     ues: Vec<Ue<T>>,
+    /// One of each direction for each carrier.
+    schedulers: Vec<PerDirection<Scheduler>>,
     grants: VecDeque<Grant>,
     next_slot: u64,
+    /// UEs that have what is to be sent again in this slot. Kept, so that no slot allocates.
+    busy: Vec<bool>,
 }
 
 impl<T> Radio<T> {
-    pub fn new(config: &ResolvedConfig, radio: &RadioConfig, channels: Vec<Channel>) -> Self {
+    /// With the channels of each UE, one for each carrier.
+    pub fn new(config: &ResolvedConfig, radio: &RadioConfig, channels: Vec<Vec<Channel>>) -> Self {
         let ues = channels
             .into_iter()
             .enumerate()
-            .map(|(index, channel)| Ue::new(index, config, radio, channel));
+            .map(|(index, channels)| Ue::new(index, config, radio, channels));
+        let ues: Vec<_> = ues.collect();
+        let schedulers = radio.carriers.iter().map(|_| PerDirection {
+            dl: Scheduler::new(radio.scheduler, ues.len()),
+            ul: Scheduler::new(radio.scheduler, ues.len()),
+        });
         Self {
             cell: Cell::new(radio, config.mtu_bytes),
-            ues: ues.collect(),
+            schedulers: schedulers.collect(),
             grants: VecDeque::new(),
             next_slot: 0,
+            busy: vec![false; ues.len()],
+            ues,
         }
     }
 
@@ -79,9 +92,13 @@ impl<T> Radio<T> {
         for ue in &mut self.ues {
             ue.measure(&self.cell, slot, start);
         }
-        self.serve_downlink(slot, ends);
+        for carrier in 0..self.schedulers.len() {
+            self.serve_downlink(carrier, slot, ends);
+        }
         for at in self.cell.timing.granted(slot) {
-            self.grant_uplink(slot, at);
+            for carrier in 0..self.schedulers.len() {
+                self.grant_uplink(carrier, slot, at);
+            }
         }
         self.serve_uplink(slot, ends);
         if self.cell.timing.kind(slot).carries_pucch() {
@@ -125,31 +142,68 @@ impl<T> Radio<T> {
         }
     }
 
-    fn serve_downlink(&mut self, slot: u64, ends: &mut Ends<T>) {
-        let Some(mut room) = self.cell.room(slot, Direction::Downlink) else {
+    fn serve_downlink(&mut self, carrier: usize, slot: u64, ends: &mut Ends<T>) {
+        let Self {
+            cell,
+            ues,
+            schedulers,
+            busy,
+            ..
+        } = self;
+        let Some(mut room) = cell.room(carrier, slot, Direction::Downlink) else {
             return;
         };
-        for index in turns(slot, self.ues.len()) {
-            room.prb -= self.ues[index].downlink(&self.cell, slot, room, &mut ends.to_ues);
-            if room.prb == 0 {
-                return;
-            }
+        let (scheduler, out) = (&mut schedulers[carrier].dl, &mut ends.to_ues);
+        for ue in turns(slot, ues.len()) {
+            ues[ue].learn_downlink(cell, carrier, slot);
+            let again = ues[ue].send_down_again(cell, carrier, slot, room, out);
+            room.prb -= again.unwrap_or(0);
+            busy[ue] = again.is_some();
         }
+        let rate = |ue: usize| ues[ue].downlink_bytes(cell, carrier, room);
+        scheduler.sort(slot, |ue| !busy[ue], rate);
+        let mut place = 0;
+        while let Some(ue) = scheduler.at(place).filter(|_| room.prb > 0) {
+            let given = ues[ue].send_down_new(cell, carrier, slot, room, out);
+            room.prb -= given.prb;
+            scheduler.give(ue, given.bytes);
+            place += 1;
+        }
+        scheduler.end();
     }
 
-    fn grant_uplink(&mut self, slot: u64, at: u64) {
-        let Some(mut room) = self.cell.room(at, Direction::Uplink) else {
+    fn grant_uplink(&mut self, carrier: usize, slot: u64, at: u64) {
+        let Self {
+            cell,
+            ues,
+            schedulers,
+            busy,
+            grants,
+            ..
+        } = self;
+        let Some(mut room) = cell.room(carrier, at, Direction::Uplink) else {
             return;
         };
-        for index in turns(at, self.ues.len()) {
-            if let Some(grant) = self.ues[index].grant(&self.cell, slot, at, room) {
-                room.prb -= grant.prb();
-                self.grants.push_back(grant);
-            }
-            if room.prb == 0 {
-                return;
-            }
+        let scheduler = &mut schedulers[carrier].ul;
+        for ue in turns(at, ues.len()) {
+            ues[ue].learn_uplink(cell, carrier, slot);
+            let again = ues[ue].grant_again(carrier, at, room);
+            busy[ue] = again.is_some();
+            room.prb -= again.as_ref().map_or(0, Grant::prb);
+            grants.extend(again);
         }
+        let rate = |ue: usize| ues[ue].uplink_bytes(cell, carrier, room);
+        scheduler.sort(at, |ue| !busy[ue], rate);
+        let mut place = 0;
+        while let Some(ue) = scheduler.at(place).filter(|_| room.prb > 0) {
+            if let Some(grant) = ues[ue].grant_new(cell, carrier, slot, at, room) {
+                room.prb -= grant.prb();
+                scheduler.give(ue, grant.new_bytes());
+                grants.push_back(grant);
+            }
+            place += 1;
+        }
+        scheduler.end();
     }
 
     fn serve_uplink(&mut self, slot: u64, ends: &mut Ends<T>) {
@@ -166,10 +220,4 @@ impl<T> Radio<T> {
             });
         }
     }
-}
-
-/// Every UE once, the first one moving with the slot.
-fn turns(slot: u64, ues: usize) -> impl Iterator<Item = usize> {
-    let first = (slot % ues as u64) as usize;
-    (first..ues).chain(0..first)
 }

@@ -7,13 +7,14 @@ use crate::capacity::Supply;
 use crate::channel::Channel;
 use crate::config::{PerDirection, ResolvedConfig};
 use crate::packet::Direction;
+use crate::radio::Grid;
 use crate::scenario::{Rate, Scenario};
 
 /// What a scenario gives to each UE, the first one first.
 #[derive(Debug, Clone)]
 pub enum Source {
-    /// A radio channel each, which the MAC makes capacity of.
-    Radio(Vec<Channel>),
+    /// A radio channel for each component carrier, of which the MAC makes capacity.
+    Radio(Vec<Vec<Channel>>),
     /// Capacity itself.
     Capacity(Vec<PerDirection<Supply>>),
 }
@@ -91,9 +92,10 @@ impl Source {
     }
 }
 
+/// One channel for each UE of a link of one carrier.
 impl From<Vec<Channel>> for Source {
     fn from(channels: Vec<Channel>) -> Self {
-        Self::Radio(channels)
+        Self::Radio(channels.into_iter().map(|channel| vec![channel]).collect())
     }
 }
 
@@ -126,12 +128,12 @@ fn draws(scenario: &Scenario) -> bool {
     rates.any(|rate| matches!(rate, Rate::Drawn(_)))
 }
 
-fn channels(scenarios: &[Scenario], config: &ResolvedConfig) -> Result<Vec<Channel>, Failure> {
-    let grid = config.radio()?.grid();
+fn channels(scenarios: &[Scenario], config: &ResolvedConfig) -> Result<Vec<Vec<Channel>>, Failure> {
+    let grids: Vec<Grid> = config.radio()?.grids().collect();
     let channels = scenarios
         .iter()
         .enumerate()
-        .map(|(ue, scenario)| Channel::new(scenario, &grid, seed(scenario, config, ue)));
+        .map(|(ue, scenario)| Channel::on_carriers(scenario, &grids, seed(scenario, config, ue)));
     Ok(channels.collect::<Result<_, _>>()?)
 }
 

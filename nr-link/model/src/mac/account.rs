@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What happened in one direction of one UE: counters since the start, means of the interval.
 
+use super::cell::Capacity;
 use super::harq::{Block, ROUNDS};
 use crate::rlc::Struck;
 use crate::{Nanos, Packet};
@@ -105,6 +106,12 @@ impl Account {
             totals.capacity_bytes += block.capacity_bytes;
             totals.capacity_sdu_bytes += block.capacity_sdu_bytes;
         }
+    }
+
+    /// A slot that sent nothing would have carried this.
+    pub fn could_carry(&mut self, capacity: Capacity) {
+        self.totals.capacity_bytes += capacity.bytes;
+        self.totals.capacity_sdu_bytes += capacity.sdu_bytes;
     }
 
     /// Counters, with those of the buffer.

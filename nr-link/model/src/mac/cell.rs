@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What all UEs of the cell share and nothing changes.
 
+use super::adaptation::Schemes;
 use super::csi::layer_db;
-use super::outer_loop::Schemes;
+use super::harq::Block;
 use super::timing::Timing;
 use crate::Direction;
-use crate::config::RadioConfig;
+use crate::config::{RadioConfig, Uplink};
 use crate::headers::ip_bytes_of;
 use crate::radio::bler::{CodeBlocks, block_error_ratio};
 use crate::radio::tbs::{Allocation, transport_block_bits};
-use crate::radio::{CqiTable, overhead};
+use crate::radio::{CqiTable, decibel, overhead};
 
 #[derive(Debug)]
 pub(crate) struct Cell {
     pub radio: RadioConfig,
+    /// Power of each uplink carrier: P_CMAX in equal parts.
+    pub uplink: Uplink,
     pub timing: Timing,
     pub schemes: Schemes,
     pub cqi_table: CqiTable,
@@ -32,6 +35,11 @@ impl Room {
     pub fn narrowed(self, prb: u16) -> Self {
         Self { prb, ..self }
     }
+
+    /// Whether a block can be sent again in it.
+    pub fn fits(self) -> impl Fn(&Block) -> bool {
+        move |block| block.prb <= self.prb && block.re_per_prb <= self.re_per_prb
+    }
 }
 
 /// What a full queue would have delivered: bytes of blocks, and of them IP bytes.
@@ -43,7 +51,13 @@ pub(crate) struct Capacity {
 
 impl Cell {
     pub fn new(radio: &RadioConfig, mtu_bytes: u32) -> Self {
+        let sending = radio.carriers.iter().filter(|carrier| carrier.uplink);
+        let uplink = Uplink {
+            pcmax_dbm: radio.uplink.pcmax_dbm - decibel::from_ratio(sending.count() as f64),
+            ..radio.uplink
+        };
         Self {
+            uplink,
             timing: Timing::new(radio),
             schemes: Schemes::new(radio.mcs_table, radio.link_adaptation),
             cqi_table: CqiTable::new(radio.mcs_table),
@@ -52,19 +66,20 @@ impl Cell {
         }
     }
 
-    /// What `slot` has for data in a direction, if anything.
-    pub fn room(&self, slot: u64, direction: Direction) -> Option<Room> {
+    /// What `slot` of a carrier has for data in a direction, if anything.
+    pub fn room(&self, carrier: usize, slot: u64, direction: Direction) -> Option<Room> {
+        let carrier = &self.radio.carriers[carrier];
         let kind = self.timing.kind(slot);
         let layers = *self.radio.layers.of(direction);
         let re_per_prb = match direction {
             Direction::Downlink => overhead::pdsch_re_per_prb(kind.dl_symbols(), layers),
-            Direction::Uplink if kind.carries_pusch() => {
+            Direction::Uplink if carrier.uplink && kind.carries_pusch() => {
                 overhead::pusch_re_per_prb(kind.ul_symbols(), layers)
             }
             Direction::Uplink => 0,
         };
         (re_per_prb > 0).then_some(Room {
-            prb: self.radio.prb,
+            prb: carrier.prb,
             re_per_prb,
             layers,
         })

@@ -1,49 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One UE's share of a downlink slot.
+//! One UE's share of a downlink slot on one carrier.
 
 use super::cell::{Capacity, Cell, Room};
 use super::csi::per_layer;
 use super::harq::{Block, Feedback};
-use super::ue::{IdleCapacity, Ue};
+use super::serving::Serving;
+use super::ue::Ue;
 use crate::{Delivery, Direction, Port};
 
 const DOWN: Direction = Direction::Downlink;
 
+/// What a slot gave to a UE.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Given {
+    pub prb: u16,
+    /// Of the transport block.
+    pub bytes: u32,
+}
+
 impl<T> Ue<T> {
-    /// Takes what it needs of `room`: a retransmission first, else new data. Packets that become
-    /// complete go to `out`. Returns the PRBs taken.
-    pub fn downlink(
+    /// The gNB learns what it can know by `slot`.
+    pub fn learn_downlink(&mut self, cell: &Cell, carrier: usize, slot: u64) {
+        let half = &mut self.serving[carrier].dl;
+        while let Some(feedback) = half.learn(&cell.schemes, slot) {
+            if let Feedback::GivenUp(block) = feedback {
+                let delay = cell.timing.report_delay(slot);
+                self.dl.give_up(&block, cell.timing.start(slot), delay);
+            }
+        }
+        half.adaptation.come_to(&cell.schemes, slot);
+        self.dl.rlc.expire(cell.timing.start(slot));
+    }
+
+    /// Bytes of a new block that takes all of `room`; 0 while no report is in force or the last
+    /// was out of range (CQI 0).
+    pub fn downlink_bytes(&self, cell: &Cell, carrier: usize, room: Room) -> u32 {
+        downlink_mcs(&self.serving[carrier], cell).map_or(0, |mcs| cell.block_bytes(mcs, room))
+    }
+
+    /// Sends the longest waiting failed block that fits. Packets that become complete go to `out`.
+    /// Returns the PRBs taken.
+    pub fn send_down_again(
         &mut self,
         cell: &Cell,
+        carrier: usize,
         slot: u64,
         room: Room,
         out: &mut impl Extend<Delivery<T>>,
-    ) -> u16 {
-        self.learn_downlink(cell, slot);
-        let fits = |block: &Block| block.prb <= room.prb && block.re_per_prb <= room.re_per_prb;
-        if let Some((process, block)) = self.dl.harq.take_failed(fits) {
-            self.send_down(cell, slot, process, block, out);
-            return block.prb;
-        }
-        let Some(mcs) = self.downlink_mcs(cell).filter(|_| self.dl.harq.has_free()) else {
-            return 0;
+    ) -> Option<u16> {
+        let (process, block) = self.serving[carrier].dl.harq.take_failed(room.fits())?;
+        self.send_down(cell, carrier, slot, process, block, out);
+        Some(block.prb)
+    }
+
+    /// Sends new data in as much of `room` as it needs. Packets that become complete go to `out`.
+    pub fn send_down_new(
+        &mut self,
+        cell: &Cell,
+        carrier: usize,
+        slot: u64,
+        room: Room,
+        out: &mut impl Extend<Delivery<T>>,
+    ) -> Given {
+        let serving = &mut self.serving[carrier];
+        let Some(mcs) = downlink_mcs(serving, cell).filter(|_| serving.dl.harq.has_free()) else {
+            return Given::default();
         };
         let start = cell.timing.start(slot);
         let wanted = self.dl.rlc.next_bytes(start);
         if wanted == 0 {
-            let Capacity { bytes, sdu_bytes } = self.idle_downlink(cell, mcs, room);
-            self.dl.account.totals.capacity_bytes += bytes;
-            self.dl.account.totals.capacity_sdu_bytes += sdu_bytes;
-            return 0;
+            let capacity = idle_downlink(serving, cell, room);
+            self.dl.account.could_carry(capacity);
+            return Given::default();
         }
         let full = cell.block_bytes(mcs, room);
         let taken = cell.narrowest(mcs, room, wanted);
         let bytes = cell.block_bytes(mcs, taken);
         let Some(payload) = self.dl.rlc.fill(bytes, start) else {
-            return 0;
+            return Given::default();
         };
-        let Some(process) = self.dl.harq.reserve() else {
-            return 0;
+        let Some(process) = serving.dl.harq.reserve() else {
+            return Given::default();
         };
         let unused = f64::from(full - payload.bytes());
         let block = Block {
@@ -60,68 +97,59 @@ impl<T> Ue<T> {
             slot,
             buffer_status: 0,
         };
-        self.send_down(cell, slot, process, block, out);
-        taken.prb
-    }
-
-    fn learn_downlink(&mut self, cell: &Cell, slot: u64) {
-        while let Some(feedback) = self.dl.learn(&cell.schemes, slot) {
-            if let Feedback::GivenUp(block) = feedback {
-                let delay = cell.timing.report_delay(slot);
-                self.dl.give_up(&block, cell.timing.start(slot), delay);
-            }
+        self.send_down(cell, carrier, slot, process, block, out);
+        Given {
+            prb: taken.prb,
+            bytes,
         }
-        self.dl.rlc.expire(cell.timing.start(slot));
-    }
-
-    /// None while no report is in force or the last was out of range (CQI 0).
-    fn downlink_mcs(&self, cell: &Cell) -> Option<u8> {
-        let report = self.csi.in_force().filter(|report| report.cqi > 0)?;
-        Some(
-            self.dl
-                .outer_loop
-                .choose(&cell.schemes, cell.cqi_table.sinr_db(report.cqi)),
-        )
     }
 
     fn send_down(
         &mut self,
         cell: &Cell,
+        carrier: usize,
         slot: u64,
         process: usize,
         block: Block,
         out: &mut impl Extend<Delivery<T>>,
     ) {
-        self.channel
-            .observe(cell.timing.start(slot), &mut self.seen);
-        per_layer(&mut self.seen.sinr_db, cell.layer_db(DOWN));
+        let Serving {
+            channel, seen, dl, ..
+        } = &mut self.serving[carrier];
+        channel.observe(cell.timing.start(slot), seen);
+        per_layer(&mut seen.sinr_db, cell.layer_db(DOWN));
         let known = cell.timing.acknowledged(slot);
-        self.dl
-            .transmit(process, block, &cell.schemes, &self.seen.sinr_db, known);
+        dl.transmit(
+            &mut self.dl,
+            process,
+            block,
+            &cell.schemes,
+            &seen.sinr_db,
+            known,
+        );
         let due = cell.timing.decoded_by_ue(slot);
         let to = Port::Ue(self.index);
         while let Some(packet) = self.dl.depart(due) {
             out.extend([Delivery::new(to, packet, due)]);
         }
     }
+}
 
-    fn idle_downlink(&mut self, cell: &Cell, mcs: u8, room: Room) -> Capacity {
-        let versions = (self.csi.version(), self.dl.outer_loop.version());
-        match self.idle_dl {
-            Some(kept) if kept.room == room && kept.versions == versions => kept.capacity,
-            _ => {
-                let sinr_db = self
-                    .csi
-                    .in_force()
-                    .map_or(f64::NEG_INFINITY, |report| report.sinr_db);
-                let capacity = cell.expected(mcs, room, sinr_db);
-                self.idle_dl = Some(IdleCapacity {
-                    room,
-                    versions,
-                    capacity,
-                });
-                capacity
-            }
-        }
-    }
+fn downlink_mcs(serving: &Serving, cell: &Cell) -> Option<u8> {
+    let report = serving.csi.in_force().filter(|report| report.cqi > 0)?;
+    let believed_db = cell.cqi_table.sinr_db(report.cqi);
+    Some(serving.dl.adaptation.choose(&cell.schemes, believed_db))
+}
+
+fn idle_downlink(serving: &mut Serving, cell: &Cell, room: Room) -> Capacity {
+    let Some(report) = serving.csi.in_force() else {
+        return Capacity::default();
+    };
+    let believed_db = cell.cqi_table.sinr_db(report.cqi.max(1));
+    serving
+        .dl
+        .idle_capacity(room, serving.csi.version(), |adaptation| {
+            let mcs = adaptation.choose(&cell.schemes, believed_db);
+            cell.expected(mcs, room, report.sinr_db)
+        })
 }

@@ -16,11 +16,20 @@ const GRANT_ON_REQUEST_BYTES: u64 = 512;
 pub(crate) struct Grant {
     pub slot: u64,
     pub ue: usize,
+    pub carrier: usize,
     pub process: usize,
     pub content: Content,
 }
 
 impl Grant {
+    /// Bytes of its block, if that is new.
+    pub fn new_bytes(&self) -> u32 {
+        match self.content {
+            Content::New { bytes, .. } => bytes,
+            Content::Again(_) => 0,
+        }
+    }
+
     /// PRBs that it takes.
     pub fn prb(&self) -> u16 {
         match self.content {

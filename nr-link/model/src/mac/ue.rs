@@ -2,13 +2,13 @@
 //! One UE as the cell sees it.
 
 use super::bearer::Bearer;
-use super::cell::{Capacity, Cell, Room};
-use super::csi::Csi;
+use super::cell::Cell;
+use super::csi::Report;
 use super::grants::BufferStatus;
 use super::power::Power;
-use crate::channel::{Channel, Observation};
+use super::serving::Serving;
+use crate::channel::Channel;
 use crate::config::{RadioConfig, ResolvedConfig};
-use crate::random::{Purpose, Stream};
 use crate::rlc::Buffer;
 use crate::{Direction, Nanos};
 
@@ -21,6 +21,19 @@ pub(crate) struct Gauges {
     /// Since the start.
     pub measurements: u64,
     pub headroom_db: Option<f64>,
+}
+
+impl Gauges {
+    /// Of the primary carrier.
+    fn measured(&mut self, cell: &Cell, report: &Report) {
+        self.measurements += 1;
+        self.rsrp_dbm.add(report.rsrp_dbm);
+        self.sinr_db.add(report.sinr_db);
+        // SRS over the whole carrier.
+        let power = Power::of(cell.uplink, report, cell.radio.carriers[0].prb);
+        let snr_db = power.expected_snr_db(report, cell.layer_db(Direction::Uplink));
+        self.ul_snr_db.add(snr_db);
+    }
 }
 
 /// A mean in the making.
@@ -41,77 +54,58 @@ impl Mean {
     }
 }
 
-/// What an idle slot would have carried, kept until what it depends on changes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct IdleCapacity {
-    pub room: Room,
-    pub versions: (u64, u64),
-    pub capacity: Capacity,
-}
-
 #[derive(Debug)]
 pub(crate) struct Ue<T> {
     pub index: usize,
-    pub channel: Channel,
-    pub csi: Csi,
     pub dl: Bearer<T>,
     pub ul: Bearer<T>,
+    /// One for each component carrier, the primary first.
+    pub serving: Vec<Serving>,
     pub buffer_status: BufferStatus,
     pub gauges: Gauges,
-    pub idle_dl: Option<IdleCapacity>,
-    pub idle_ul: Option<IdleCapacity>,
-    /// Kept, so that no slot allocates.
-    pub seen: Observation,
 }
 
 impl<T> Ue<T> {
+    /// With one channel for each component carrier.
     pub fn new(
         index: usize,
         config: &ResolvedConfig,
         radio: &RadioConfig,
-        channel: Channel,
+        channels: Vec<Channel>,
     ) -> Self {
-        let bearer = |direction: Direction| {
-            let errors = Stream::new(config.seed, Purpose::BlockError, index, direction);
-            let buffer = Buffer::of(config, index, direction);
-            Bearer::new(buffer, radio.rlc, radio.link_adaptation, errors)
-        };
+        let bearer = |direction| Bearer::new(Buffer::of(config, index, direction), radio.rlc);
+        let serving =
+            |(carrier, channel)| Serving::new(config.seed, index, carrier, radio, channel);
         Self {
             index,
-            channel,
-            csi: Csi::new(
-                radio.csi_period_slots,
-                radio.csi_delay_slots,
-                radio.layers.dl,
-            ),
             dl: bearer(Direction::Downlink),
             ul: bearer(Direction::Uplink),
+            serving: channels.into_iter().enumerate().map(serving).collect(),
             buffer_status: BufferStatus::default(),
             gauges: Gauges::default(),
-            idle_dl: None,
-            idle_ul: None,
-            seen: Observation::default(),
         }
+    }
+
+    /// The primary carrier's.
+    pub fn primary(&self) -> &Serving {
+        &self.serving[0]
     }
 
     /// Whether slots change nothing but measurements and capacity.
     pub fn is_idle(&self) -> bool {
-        self.dl.is_idle() && self.ul.is_idle() && self.buffer_status.is_idle()
+        self.dl.rlc.is_idle()
+            && self.ul.rlc.is_idle()
+            && self.buffer_status.is_idle()
+            && self.serving.iter().all(Serving::is_idle)
     }
 
-    /// Measures the channel when it is time.
+    /// Measures the channels when it is time.
     pub fn measure(&mut self, cell: &Cell, slot: u64, start: Nanos) {
-        let measured = self
-            .csi
-            .run(slot, start, &self.channel, &cell.cqi_table, &mut self.seen);
-        if let Some(report) = measured {
-            self.gauges.measurements += 1;
-            self.gauges.rsrp_dbm.add(report.rsrp_dbm);
-            self.gauges.sinr_db.add(report.sinr_db);
-            // SRS over the whole carrier.
-            let power = Power::of(cell.radio.uplink, &report, cell.radio.prb);
-            let snr_db = power.expected_snr_db(&report, cell.layer_db(Direction::Uplink));
-            self.gauges.ul_snr_db.add(snr_db);
+        for (carrier, serving) in self.serving.iter_mut().enumerate() {
+            let measured = serving.measure(cell, slot, start);
+            if let Some(report) = measured.filter(|_| carrier == 0) {
+                self.gauges.measured(cell, &report);
+            }
         }
     }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One UE's share of an uplink slot: the grant first, the transmission slots later.
+//! One UE's share of an uplink slot on one carrier: the grant first, the transmission slots later.
 
+use super::adaptation::Adaptation;
 use super::cell::{Capacity, Cell, Room};
 use super::csi::Report;
 use super::grants::{Content, Grant};
 use super::harq::{Block, Feedback};
 use super::power::{Power, uplink_snr};
-use super::ue::{IdleCapacity, Ue};
+use super::serving::Serving;
+use super::ue::Ue;
 use crate::headers::BUFFER_STATUS_BYTES;
 use crate::{Direction, Packet};
 
@@ -21,41 +23,71 @@ struct Choice {
 }
 
 impl<T> Ue<T> {
-    /// In slot `now` the gNB decides what the UE sends in slot `at`, of which `room` is left.
-    pub fn grant(&mut self, cell: &Cell, now: u64, at: u64, room: Room) -> Option<Grant> {
-        self.learn_uplink(cell, now);
-        let ue = self.index;
-        let fits = |block: &Block| block.prb <= room.prb && block.re_per_prb <= room.re_per_prb;
-        if let Some((process, block)) = self.ul.harq.take_failed(fits) {
-            return Some(Grant {
-                slot: at,
-                ue,
-                process,
-                content: Content::Again(block),
-            });
+    /// The gNB learns what it can know by `slot`.
+    pub fn learn_uplink(&mut self, cell: &Cell, carrier: usize, slot: u64) {
+        let half = &mut self.serving[carrier].ul;
+        while let Some(feedback) = half.learn(&cell.schemes, slot) {
+            if let Feedback::GivenUp(block) = feedback {
+                self.buffer_status.lose();
+                let delay = cell.timing.report_delay(slot);
+                self.ul.give_up(&block, cell.timing.start(slot), delay);
+            }
         }
-        let report = *self.csi.in_force().filter(|_| self.ul.harq.has_free())?;
+        half.adaptation.come_to(&cell.schemes, slot);
+        self.ul.rlc.expire(cell.timing.start(slot));
+    }
+
+    /// Bytes of a new block that takes all of `room`; 0 while no report is in force.
+    pub fn uplink_bytes(&self, cell: &Cell, carrier: usize, room: Room) -> u32 {
+        let Serving { csi, ul, .. } = &self.serving[carrier];
+        csi.in_force().map_or(0, |report| {
+            let mcs = choose(&ul.adaptation, cell, report, room).mcs;
+            cell.block_bytes(mcs, room)
+        })
+    }
+
+    /// A grant in slot `at` for the longest waiting failed block that fits in `room`.
+    pub fn grant_again(&mut self, carrier: usize, at: u64, room: Room) -> Option<Grant> {
+        let (process, block) = self.serving[carrier].ul.harq.take_failed(room.fits())?;
+        Some(self.granted(carrier, at, process, Content::Again(block)))
+    }
+
+    /// In slot `now` the gNB decides what new data the UE sends in slot `at`, of which `room` is
+    /// left.
+    pub fn grant_new(
+        &mut self,
+        cell: &Cell,
+        carrier: usize,
+        now: u64,
+        at: u64,
+        room: Room,
+    ) -> Option<Grant> {
+        let serving = &mut self.serving[carrier];
+        let report = *serving
+            .csi
+            .in_force()
+            .filter(|_| serving.ul.harq.has_free())?;
         let believed = self.buffer_status.believed(now);
         if believed == 0 {
-            let Capacity { bytes, sdu_bytes } = self.idle_uplink(cell, &report, room);
-            self.ul.account.totals.capacity_bytes += bytes;
-            self.ul.account.totals.capacity_sdu_bytes += sdu_bytes;
+            let reports = serving.csi.version();
+            let capacity = serving.ul.idle_capacity(room, reports, |adaptation| {
+                let Choice { mcs, snr_db, .. } = choose(adaptation, cell, &report, room);
+                cell.expected(mcs, room, snr_db)
+            });
+            self.ul.account.could_carry(capacity);
             return None;
         }
-        let widest = self.choose_uplink(cell, &report, room);
-        let taken = self.narrowest_uplink(
-            cell,
-            &report,
-            widest,
-            believed + u64::from(BUFFER_STATUS_BYTES),
-        );
+        let adaptation = &serving.ul.adaptation;
+        let widest = choose(adaptation, cell, &report, room);
+        let wanted = believed + u64::from(BUFFER_STATUS_BYTES);
+        let taken = narrowest(adaptation, cell, &report, widest, wanted);
         let bytes = cell.block_bytes(taken.mcs, taken.room);
         let full = f64::from(cell.block_bytes(widest.mcs, room).max(bytes));
         let full = Capacity {
             bytes: full,
             sdu_bytes: cell.ip_bytes(full),
         };
-        let process = self.ul.harq.reserve()?;
+        let process = serving.ul.harq.reserve()?;
         self.buffer_status.grant(at, u64::from(bytes));
         let content = Content::New {
             mcs: taken.mcs,
@@ -63,12 +95,17 @@ impl<T> Ue<T> {
             bytes,
             full,
         };
-        Some(Grant {
-            slot: at,
-            ue,
+        Some(self.granted(carrier, at, process, content))
+    }
+
+    fn granted(&self, carrier: usize, slot: u64, process: usize, content: Content) -> Grant {
+        Grant {
+            slot,
+            ue: self.index,
+            carrier,
             process,
             content,
-        })
+        }
     }
 
     /// The UE sends what it was granted. Packets that become complete leave through `leave`.
@@ -87,13 +124,15 @@ impl<T> Ue<T> {
                 full,
             } => self.build_up(cell, grant.slot, mcs, room, bytes, full),
         };
-        self.observe_up(cell, grant.slot, block.prb);
+        self.observe_up(cell, &grant, block.prb);
         let known = cell.timing.used_by_gnb(grant.slot);
-        let arrived = self.ul.transmit(
+        let Serving { seen, ul, .. } = &mut self.serving[grant.carrier];
+        let arrived = ul.transmit(
+            &mut self.ul,
             grant.process,
             block,
             &cell.schemes,
-            &self.seen.sinr_db,
+            &seen.sinr_db,
             known,
         );
         if arrived {
@@ -150,64 +189,47 @@ impl<T> Ue<T> {
         }
     }
 
-    /// Leaves in `seen` the SNRs at the gNB.
-    fn observe_up(&mut self, cell: &Cell, slot: u64, prb: u16) {
-        let start = cell.timing.start(slot);
-        self.channel.observe(start, &mut self.seen);
-        let Some(report) = self.csi.in_force() else {
+    /// Leaves in the carrier's `seen` the SNRs at the gNB.
+    fn observe_up(&mut self, cell: &Cell, grant: &Grant, prb: u16) {
+        let start = cell.timing.start(grant.slot);
+        let Serving {
+            channel, csi, seen, ..
+        } = &mut self.serving[grant.carrier];
+        channel.observe(start, seen);
+        let Some(report) = csi.in_force() else {
             return;
         };
-        let power = Power::of(cell.radio.uplink, report, prb);
-        self.gauges.headroom_db = Some(power.headroom_db);
-        let noise_dbm = self.channel.noise_ul_dbm_per_re(start);
-        uplink_snr(&mut self.seen, power, noise_dbm, cell.layer_db(UP));
-    }
-
-    fn learn_uplink(&mut self, cell: &Cell, slot: u64) {
-        while let Some(feedback) = self.ul.learn(&cell.schemes, slot) {
-            if let Feedback::GivenUp(block) = feedback {
-                self.buffer_status.lose();
-                let delay = cell.timing.report_delay(slot);
-                self.ul.give_up(&block, cell.timing.start(slot), delay);
-            }
+        let power = Power::of(cell.uplink, report, prb);
+        if grant.carrier == 0 {
+            self.gauges.headroom_db = Some(power.headroom_db);
         }
-        self.ul.rlc.expire(cell.timing.start(slot));
+        let noise_dbm = channel.noise_ul_dbm_per_re(start);
+        uplink_snr(seen, power, noise_dbm, cell.layer_db(UP));
     }
+}
 
-    fn choose_uplink(&self, cell: &Cell, report: &Report, room: Room) -> Choice {
-        let power = Power::of(cell.radio.uplink, report, room.prb);
-        let snr_db = power.expected_snr_db(report, cell.layer_db(UP));
-        Choice {
-            mcs: self.ul.outer_loop.choose(&cell.schemes, snr_db),
-            room,
-            snr_db,
-        }
+fn choose(adaptation: &Adaptation, cell: &Cell, report: &Report, room: Room) -> Choice {
+    let power = Power::of(cell.uplink, report, room.prb);
+    let snr_db = power.expected_snr_db(report, cell.layer_db(UP));
+    Choice {
+        mcs: adaptation.choose(&cell.schemes, snr_db),
+        room,
+        snr_db,
     }
+}
 
-    /// Fewer PRBs where they hold all that waits; with the power on fewer, the MCS may be higher.
-    fn narrowest_uplink(&self, cell: &Cell, report: &Report, widest: Choice, bytes: u64) -> Choice {
-        let room = cell.narrowest(widest.mcs, widest.room, bytes);
-        let narrowed = self.choose_uplink(cell, report, room);
-        Choice {
-            room: cell.narrowest(narrowed.mcs, room, bytes),
-            ..narrowed
-        }
-    }
-
-    fn idle_uplink(&mut self, cell: &Cell, report: &Report, room: Room) -> Capacity {
-        let versions = (self.csi.version(), self.ul.outer_loop.version());
-        match self.idle_ul {
-            Some(kept) if kept.room == room && kept.versions == versions => kept.capacity,
-            _ => {
-                let Choice { mcs, snr_db, .. } = self.choose_uplink(cell, report, room);
-                let capacity = cell.expected(mcs, room, snr_db);
-                self.idle_ul = Some(IdleCapacity {
-                    room,
-                    versions,
-                    capacity,
-                });
-                capacity
-            }
-        }
+/// Fewer PRBs where they hold all that waits; with the power on fewer, the MCS may be higher.
+fn narrowest(
+    adaptation: &Adaptation,
+    cell: &Cell,
+    report: &Report,
+    widest: Choice,
+    bytes: u64,
+) -> Choice {
+    let room = cell.narrowest(widest.mcs, widest.room, bytes);
+    let narrowed = choose(adaptation, cell, report, room);
+    Choice {
+        room: cell.narrowest(narrowed.mcs, room, bytes),
+        ..narrowed
     }
 }

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The carrier and how it is used.
 
+use serde_saphyr::Spanned;
+
 use crate::config::broken::{Broken, nanos, within};
 use crate::config::raw;
-use crate::config::{LinkAdaptation, PerDirection, RadioConfig, RlcMode, Uplink};
+use crate::config::{
+    Carrier, Discipline, LinkAdaptation, PerDirection, RadioConfig, RlcMode, Uplink,
+};
 use crate::radio::{Duplex, Numerology, TddPattern, bands};
 
+/// Component carriers that NR aggregates in one frequency range (TS 38.300 clause 5.4.1).
+const MOST_CARRIERS: usize = 16;
 /// Periods of CSI reports that TS 38.331 CSI-ReportPeriodicityAndOffset has, slots.
 const CSI_PERIODS: [u64; 10] = [4, 5, 8, 10, 16, 20, 40, 80, 160, 320];
 /// Longer than any gNB takes to use a report; at µ = 3 an eighth of a second.
@@ -21,11 +27,13 @@ pub(super) fn radio(raw: raw::Radio) -> Result<RadioConfig, Broken> {
             ),
         )
     })?;
-    let carrier_hz = raw.carrier_ghz.get() * 1e9;
-    let range = bands::frequency_range(carrier_hz)
-        .map_err(|complaint| Broken::new("radio.carrier_ghz", complaint))?;
-    bands::check_prb(range, numerology, raw.prb)
-        .map_err(|complaint| Broken::new("radio.prb", complaint))?;
+    let primary = Carrier {
+        hz: raw.carrier_ghz.get() * 1e9,
+        prb: raw.prb,
+        uplink: true,
+    };
+    check_carrier("radio", &primary, numerology)?;
+    let carriers = carriers(primary, raw.secondary, numerology)?;
     check_csi_period(raw.csi.period_slots)?;
     let csi_delay_slots = within(
         "radio.csi.delay_slots",
@@ -34,20 +42,74 @@ pub(super) fn radio(raw: raw::Radio) -> Result<RadioConfig, Broken> {
         "4 is usual",
     )?;
     Ok(RadioConfig {
-        carrier_hz,
+        carriers,
         numerology,
-        prb: raw.prb,
         duplex: duplex(raw.duplex, numerology)?,
         layers: PerDirection {
             dl: layers("radio.layers.dl", raw.layers.dl)?,
             ul: layers("radio.layers.ul", raw.layers.ul)?,
         },
         mcs_table: raw.mcs_table,
+        scheduler: scheduler(raw.scheduler)?,
         link_adaptation: link_adaptation(raw.link_adaptation, raw.mcs_table.schemes().len())?,
         csi_period_slots: raw.csi.period_slots,
         csi_delay_slots,
         rlc: rlc(raw.rlc)?,
         uplink: uplink(raw.uplink)?,
+    })
+}
+
+/// A frequency that a range has, and a width that it has for the numerology.
+fn check_carrier(key: &str, carrier: &Carrier, numerology: Numerology) -> Result<(), Broken> {
+    let range = bands::frequency_range(carrier.hz)
+        .map_err(|complaint| Broken::new(&format!("{key}.carrier_ghz"), complaint))?;
+    bands::check_prb(range, numerology, carrier.prb)
+        .map_err(|complaint| Broken::new(&format!("{key}.prb"), complaint))
+}
+
+/// The primary carrier and the others.
+fn carriers(
+    primary: Carrier,
+    secondary: Vec<Spanned<raw::Secondary>>,
+    numerology: Numerology,
+) -> Result<Vec<Carrier>, Broken> {
+    const KEY: &str = "radio.secondary";
+    let mut carriers = vec![primary];
+    for Spanned {
+        value, referenced, ..
+    } in secondary
+    {
+        let in_entry = |broken: Broken| broken.in_entry(referenced.line());
+        let carrier = Carrier {
+            hz: value.carrier_ghz.map_or(primary.hz, |ghz| ghz.get() * 1e9),
+            prb: value.prb.unwrap_or(primary.prb),
+            uplink: value.uplink,
+        };
+        check_carrier(KEY, &carrier, numerology).map_err(in_entry)?;
+        let left = MOST_CARRIERS - carriers.len();
+        let count = within(
+            "radio.secondary.count",
+            value.count,
+            1..=left,
+            "16 component carriers are the most, the primary one included",
+        );
+        carriers.extend(std::iter::repeat_n(carrier, count.map_err(in_entry)?));
+    }
+    Ok(carriers)
+}
+
+fn scheduler(raw: raw::Scheduler) -> Result<Discipline, Broken> {
+    Ok(match raw {
+        raw::Scheduler::RoundRobin => Discipline::RoundRobin,
+        raw::Scheduler::MaxCi => Discipline::MaxCi,
+        raw::Scheduler::ProportionalFair(raw) => Discipline::ProportionalFair {
+            window_slots: within(
+                "radio.scheduler",
+                raw.window_slots,
+                1.0..=1e6,
+                "a window_slots of 100 is OAI's",
+            )?,
+        },
     })
 }
 
@@ -96,6 +158,21 @@ fn link_adaptation(raw: raw::LinkAdaptation, schemes: usize) -> Result<LinkAdapt
         raw::LinkAdaptation::Olla(raw::Olla { bler_target }) => {
             format!("bler_target {bler_target} is not between 0 and 1; 0.1 is usual")
         }
+        raw::LinkAdaptation::Oai(raw::Oai {
+            bler_lower,
+            bler_upper,
+        }) if bler_lower >= 0.0 && bler_lower < bler_upper && bler_upper < 1.0 => {
+            return Ok(LinkAdaptation::Thresholds {
+                lower: bler_lower,
+                upper: bler_upper,
+            });
+        }
+        raw::LinkAdaptation::Oai(raw::Oai {
+            bler_lower,
+            bler_upper,
+        }) => format!(
+            "bler_lower {bler_lower} and bler_upper {bler_upper} are not two ratios in rising order below 1; 0.05 and 0.15 are OAI's"
+        ),
         raw::LinkAdaptation::FixedMcs(mcs) if usize::from(mcs) < schemes => {
             return Ok(LinkAdaptation::Fixed { mcs });
         }

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Link adaptation: which MCS the scheduler takes for what it believes of the SINR.
+
+mod outer_loop;
+mod thresholds;
+
+use crate::config::{LinkAdaptation, RadioConfig};
+use crate::radio::bler::{CodeBlocks, sinr_for};
+use crate::radio::{Mcs, McsTable};
+use outer_loop::OuterLoop;
+use thresholds::Thresholds;
+
+/// Code blocks for which the thresholds are found.
+const REFERENCE: CodeBlocks = CodeBlocks {
+    count: 1,
+    bits: 8448,
+};
+
+/// The schemes of a table with the SINR at which each meets the target.
+#[derive(Debug)]
+pub(crate) struct Schemes {
+    schemes: Vec<Mcs>,
+    thresholds_db: Vec<f64>,
+}
+
+impl Schemes {
+    pub fn new(table: McsTable, adaptation: LinkAdaptation) -> Self {
+        let target = match adaptation {
+            LinkAdaptation::OuterLoop { bler_target } => bler_target,
+            LinkAdaptation::Fixed { .. } | LinkAdaptation::Thresholds { .. } => 0.1,
+        };
+        let schemes = table.schemes();
+        let thresholds_db = schemes
+            .iter()
+            .map(|&mcs| sinr_for(mcs, REFERENCE, target))
+            .collect();
+        Self {
+            schemes,
+            thresholds_db,
+        }
+    }
+
+    pub fn get(&self, index: u8) -> Mcs {
+        self.schemes[usize::from(index)]
+    }
+
+    fn highest(&self) -> u8 {
+        self.schemes.len() as u8 - 1
+    }
+
+    /// The highest scheme that meets the target at this SINR; the lowest if none does. Thresholds
+    /// are not monotonic where the modulation changes, so the search is from above.
+    fn fitting(&self, sinr_db: f64) -> u8 {
+        self.thresholds_db
+            .iter()
+            .rposition(|&needed| needed <= sinr_db)
+            .unwrap_or(0) as u8
+    }
+}
+
+/// The adaptation of one UE, carrier and direction.
+#[derive(Debug)]
+pub(crate) enum Adaptation {
+    OuterLoop(OuterLoop),
+    Thresholds(Thresholds),
+    Fixed(u8),
+}
+
+impl Adaptation {
+    pub fn new(radio: &RadioConfig) -> Self {
+        match radio.link_adaptation {
+            LinkAdaptation::OuterLoop { bler_target } => {
+                Self::OuterLoop(OuterLoop::new(bler_target))
+            }
+            LinkAdaptation::Thresholds { lower, upper } => {
+                Self::Thresholds(Thresholds::new(lower, upper, radio.slot_ns()))
+            }
+            LinkAdaptation::Fixed { mcs } => Self::Fixed(mcs),
+        }
+    }
+
+    /// The MCS for an SINR in dB as it was reported.
+    pub fn choose(&self, schemes: &Schemes, sinr_db: f64) -> u8 {
+        match self {
+            Self::OuterLoop(outer) => schemes.fitting(sinr_db + outer.offset_db()),
+            Self::Thresholds(rule) => rule.mcs(schemes.highest()),
+            Self::Fixed(mcs) => *mcs,
+        }
+    }
+
+    /// A block was sent, for the `round`th time.
+    pub fn count(&mut self, round: u8) {
+        if let Self::Thresholds(rule) = self {
+            rule.count(round);
+        }
+    }
+
+    /// A first transmission with this MCS arrived, or not.
+    pub fn learn(&mut self, schemes: &Schemes, mcs: u8, arrived: bool) {
+        if let Self::OuterLoop(outer) = self {
+            outer.learn(mcs, schemes.highest(), arrived);
+        }
+    }
+
+    /// The scheduler comes to `slot`.
+    pub fn come_to(&mut self, schemes: &Schemes, slot: u64) {
+        if let Self::Thresholds(rule) = self {
+            rule.come_to(slot, schemes.highest());
+        }
+    }
+
+    /// Counts changes of what is chosen, so that what is derived from it can be kept.
+    pub fn version(&self) -> u64 {
+        match self {
+            Self::OuterLoop(outer) => outer.version(),
+            Self::Thresholds(rule) => rule.version(),
+            Self::Fixed(_) => 0,
+        }
+    }
+}

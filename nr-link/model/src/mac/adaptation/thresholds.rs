@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//! OpenAirInterface's rule (openair2/LAYER2/NR_MAC_gNB/gNB_scheduler_primitives.c,
+//! `get_mcs_from_bler`, as of 2021 to 2024): it looks at no SINR. Once in 10 frames the share of
+//! second transmissions among first ones goes into a filter; below its lower bound the MCS rises by
+//! one, above its upper bound it falls by one, and it falls when almost nothing is sent.
+
+use crate::Nanos;
+
+/// The window: 10 radio frames.
+const WINDOW: Nanos = 100_000_000;
+/// Of the filtered share, what stays after a window.
+const MEMORY: f64 = 0.9;
+/// Where it begins, and above which it falls without activity.
+const REST: u8 = 9;
+/// So many first transmissions a window are no activity.
+const INACTIVE: u64 = 3;
+
+#[derive(Debug)]
+pub(crate) struct Thresholds {
+    lower: f64,
+    upper: f64,
+    mcs: u8,
+    filtered: f64,
+    window_slots: u64,
+    next: u64,
+    /// First and second transmissions of this window.
+    rounds: [u64; 2],
+    version: u64,
+}
+
+impl Thresholds {
+    pub fn new(lower: f64, upper: f64, slot: Nanos) -> Self {
+        let window_slots = WINDOW / slot;
+        Self {
+            lower,
+            upper,
+            mcs: REST,
+            filtered: (lower + upper) / 2.0,
+            window_slots,
+            next: window_slots,
+            rounds: [0; 2],
+            version: 0,
+        }
+    }
+
+    pub fn mcs(&self, highest: u8) -> u8 {
+        self.mcs.min(highest)
+    }
+
+    pub fn count(&mut self, round: u8) {
+        if let Some(count) = self.rounds.get_mut(usize::from(round) - 1) {
+            *count += 1;
+        }
+    }
+
+    /// Closes the window if `slot` is behind it.
+    pub fn come_to(&mut self, slot: u64, highest: u8) {
+        if slot < self.next {
+            return;
+        }
+        self.next = slot + self.window_slots;
+        let [first, second] = std::mem::take(&mut self.rounds);
+        let share = match first {
+            0 => self.filtered,
+            _ => second as f64 / first as f64,
+        };
+        self.filtered = MEMORY * self.filtered + (1.0 - MEMORY) * share;
+        if self.filtered < self.lower && self.mcs < highest && first > INACTIVE {
+            self.mcs += 1;
+        } else if (self.filtered > self.upper && self.mcs > 0)
+            || (first <= INACTIVE && self.mcs > REST)
+        {
+            self.mcs -= 1;
+        }
+        self.version += 1;
+    }
+
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SLOT: Nanos = 500_000;
+
+    /// The MCS after each of `windows` windows with so many first and second transmissions.
+    fn after(rule: &mut Thresholds, windows: u64, first: u64, second: u64) -> Vec<u8> {
+        let window = |_| {
+            (0..first).for_each(|_| rule.count(1));
+            (0..second).for_each(|_| rule.count(2));
+            rule.come_to(rule.next, 28);
+            rule.mcs(28)
+        };
+        (0..windows).map(window).collect()
+    }
+
+    #[test]
+    fn without_retransmissions_it_rises_once_the_filter_is_below() {
+        let mut rule = Thresholds::new(0.05, 0.15, SLOT);
+        // 0.1 · 0.9^n is below 0.05 from n = 7 on.
+        assert_eq!(after(&mut rule, 9, 100, 0), [9, 9, 9, 9, 9, 9, 10, 11, 12]);
+        assert_eq!(after(&mut rule, 40, 100, 0).last(), Some(&28));
+    }
+
+    #[test]
+    fn it_falls_above_the_upper_bound_one_a_window() {
+        let mut rule = Thresholds::new(0.05, 0.15, SLOT);
+        // 0.1 + 0.1 · (1 − 0.9^n), of a share of 0.2, is above 0.15 from n = 7 on.
+        assert_eq!(after(&mut rule, 8, 10, 2), [9, 9, 9, 9, 9, 9, 8, 7]);
+        assert_eq!(after(&mut rule, 9, 10, 2).last(), Some(&0));
+    }
+
+    #[test]
+    fn without_activity_it_falls_to_where_it_began() {
+        let mut rule = Thresholds::new(0.05, 0.15, SLOT);
+        after(&mut rule, 30, 100, 0);
+        let idle = after(&mut rule, 30, 3, 0);
+        assert_eq!(idle.last(), Some(&9));
+        assert!(idle.windows(2).all(|pair| pair[0] - pair[1] <= 1));
+    }
+
+    #[test]
+    fn a_window_is_ten_frames() {
+        let mut rule = Thresholds::new(0.05, 0.15, SLOT);
+        rule.come_to(199, 28);
+        assert_eq!(rule.version(), 0);
+        rule.come_to(200, 28);
+        assert_eq!(rule.version(), 1);
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//! In which order UEs are served in a slot of one carrier and direction. The first takes what it
+//! needs, the next of the rest.
+//!
+//! - Round robin: in slot n the n-th UE is first.
+//! - Maximum C/I: the one whose block would be largest.
+//! - Proportional fair (Jalali, Padovani and Pankaj, "Data throughput of CDMA-HDR", VTC 2000): the
+//!   one whose block would be largest beside its mean of bytes a slot. Each slot the mean forgets
+//!   1/W of itself and takes 1/W of what the slot gave.
+//!
+//! Equals go in the order of round robin. Retransmissions go before everything else and count for
+//! nothing: their bytes counted when they were first sent.
+
+use crate::config::Discipline;
+
+/// Bytes a slot; a UE that was never served has a mean of 0, and the quotient must be finite.
+const LEAST_MEAN: f64 = 1e-3;
+
+#[derive(Debug)]
+pub(crate) struct Scheduler {
+    discipline: Discipline,
+    /// Mean bytes a slot that each UE was given.
+    means: Vec<f64>,
+    /// Bytes that this slot gave.
+    given: Vec<u32>,
+    order: Vec<Place>,
+}
+
+/// A UE, and what decides its place.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    metric: f64,
+    turn: usize,
+    ue: usize,
+}
+
+impl Scheduler {
+    pub fn new(discipline: Discipline, ues: usize) -> Self {
+        Self {
+            discipline,
+            means: vec![0.0; ues],
+            given: vec![0; ues],
+            order: Vec::with_capacity(ues),
+        }
+    }
+
+    /// Sorts the UEs that `takes_part` by `rate`, the bytes of a block on the whole carrier; it is
+    /// asked only where it decides.
+    pub fn sort(
+        &mut self,
+        slot: u64,
+        takes_part: impl Fn(usize) -> bool,
+        rate: impl Fn(usize) -> u32,
+    ) {
+        self.order.clear();
+        for (turn, ue) in turns(slot, self.means.len()).enumerate() {
+            if takes_part(ue) {
+                let metric = match self.discipline {
+                    _ if !self.needs_rates() => 0.0,
+                    Discipline::ProportionalFair { .. } => {
+                        f64::from(rate(ue)) / self.means[ue].max(LEAST_MEAN)
+                    }
+                    _ => f64::from(rate(ue)),
+                };
+                self.order.push(Place { metric, turn, ue });
+            }
+        }
+        if self.needs_rates() {
+            let sooner = |a: &Place, b: &Place| b.metric.total_cmp(&a.metric);
+            self.order
+                .sort_unstable_by(|a, b| sooner(a, b).then(a.turn.cmp(&b.turn)));
+        }
+    }
+
+    /// Whether the order depends on rates.
+    fn needs_rates(&self) -> bool {
+        self.discipline != Discipline::RoundRobin && self.means.len() > 1
+    }
+
+    /// The UE at this place of the order.
+    pub fn at(&self, place: usize) -> Option<usize> {
+        self.order.get(place).map(|place| place.ue)
+    }
+
+    /// A UE was given so many bytes of first transmissions in this slot.
+    pub fn give(&mut self, ue: usize, bytes: u32) {
+        self.given[ue] = bytes;
+    }
+
+    /// The slot is over.
+    pub fn end(&mut self) {
+        if let Discipline::ProportionalFair { window_slots } = self.discipline {
+            for (mean, given) in self.means.iter_mut().zip(&mut self.given) {
+                *mean += (f64::from(*given) - *mean) / window_slots;
+                *given = 0;
+            }
+        }
+    }
+}
+
+/// Every UE once, the first one moving with the slot.
+pub(crate) fn turns(slot: u64, ues: usize) -> impl Iterator<Item = usize> {
+    let first = (slot % ues as u64) as usize;
+    (first..ues).chain(0..first)
+}
