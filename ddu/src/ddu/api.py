@@ -21,6 +21,12 @@ class Run:
         self.path = path
         self.manifest: Manifest = read_manifest(path)
 
+    def analyze(self) -> dict[str, Any]:
+        """Analyses the run anew, whatever was there; returns its summary. Raises DduError."""
+        for name in ("summary", "aligned"):
+            self.__dict__.pop(name, None)
+        return analyze(self.path)
+
     @cached_property
     def summary(self) -> dict[str, Any]:
         """summary.json: the headline figures, as docs/metrics.md defines them."""

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from ddu import data_commands
 from ddu.campaign.cli import app as campaign_app
 from ddu.errors import DduError
 from ddu.run.find import newest_run
@@ -24,6 +25,7 @@ err = Console(stderr=True, soft_wrap=True, highlight=False)
 
 
 store_commands.register(app)
+data_commands.register(app)
 
 
 class ReaderName(str, Enum):

@@ -28,12 +28,21 @@ _READING = {
     "method": "times of reading the statistics file, which the gNB rewrites about once a second",
     "uncertainty_ns": 1_000_000_000,
 }
+_WHOLE_SECONDS = {
+    "source": "UTC",
+    "method": "whole seconds since 1970 that stand in the file",
+    "uncertainty_ns": 1_000_000_000,
+}
 _ARRIVAL = {
     "source": "UTC",
     "method": "times that stand in the log",
     "uncertainty_ns": 100_000_000,
 }
 """A line may wait in a pipe before it is stamped."""
+_TOLD: dict[str, dict[str, Any]] = {
+    "oai-mac-readings": _READING,
+    "hercules-wireless": _WHOLE_SECONDS,
+}
 
 
 def anchor_sources(run: Recording, flows: Sequence[ObservedFlow]) -> None:
@@ -55,7 +64,7 @@ def span_ns(flows: Sequence[ObservedFlow]) -> tuple[int, int]:
 
 def _anchor_mac(run: Recording, log: LogTable, flows: Sequence[ObservedFlow]) -> None:
     if log.table["utc_ns"].notna().any():
-        told: dict[str, Any] = dict(_READING if log.kind == "oai-mac-readings" else _ARRIVAL)
+        told: dict[str, Any] = dict(_TOLD.get(log.kind, _ARRIVAL))
     else:
         anchor = _of_mac(log, flows)
         if anchor is None:

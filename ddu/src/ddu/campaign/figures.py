@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Ellipse
 
 from ddu import statistics
 from ddu.campaign import plan as plans
 from ddu.campaign.metrics import shown
 from ddu.campaign.tables import usable
+from ddu.report.ellipse import add_ellipse
 from ddu.report.figures import METADATA, STYLE
 from ddu.report.palette import colour_of, sequence
 
@@ -109,8 +109,7 @@ def _plane(axis: Axes, runs: pd.DataFrame, wanted: plans.Plane, _: Any, __: Alig
     for label, colour, rows in _coloured(wanted, runs):
         xs = rows[wanted.x].to_numpy(float) * x.scale
         ys = rows[wanted.y].to_numpy(float) * y.scale
-        if len(xs) >= 3:
-            _ellipse(axis, xs, ys, colour)
+        add_ellipse(axis, xs, ys, colour)
         means = (statistics.of_repeats(list(xs)), statistics.of_repeats(list(ys)))
         bars = [[[m.mean - (m.low or m.mean)], [(m.high or m.mean) - m.mean]] for m in means]
         axis.errorbar(
@@ -119,16 +118,6 @@ def _plane(axis: Axes, runs: pd.DataFrame, wanted: plans.Plane, _: Any, __: Alig
         )  # fmt: skip
         axis.plot(xs, ys, ".", color=colour, alpha=0.35, markersize=3)
     axis.set(xlabel=x.axis, ylabel=y.axis)
-
-
-def _ellipse(axis: Axes, xs: Any, ys: Any, colour: str) -> None:
-    """One standard deviation along the principal axes of the repeats."""
-    variances, vectors = np.linalg.eigh(np.cov(xs, ys))
-    widths = 2 * np.sqrt(np.maximum(variances, 0))
-    angle = float(np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1])))
-    axis.add_patch(
-        Ellipse((xs.mean(), ys.mean()), widths[1], widths[0], angle=angle, color=colour, alpha=0.15)
-    )
 
 
 def _lines(axis: Axes, runs: pd.DataFrame, wanted: plans.Lines, _: Any, __: Aligned) -> None:

@@ -42,12 +42,13 @@ def _of_ue(rows: pd.DataFrame, per_print: bool) -> pd.DataFrame:
     names = [str(name) for name in rows if str(name).startswith("mac_")]
     names = [name for name in names if rows[name].notna().any()]
     lost = (rows.get("mac_in_sync", pd.Series(1, index=rows.index)) == 0).to_numpy()
+    identity = rows.get("mac_rnti", pd.Series(0, index=rows.index)).fillna(0).to_numpy()
     for name in names:
         values = rows[name].to_numpy(dtype=np.float64)
         if name.endswith("_meas_count") and per_print:
             columns[name] = np.nancumsum(values)
         elif is_counter(name):
-            columns[name] = _since_first(values, rows["mac_rnti"].to_numpy())
+            columns[name] = _since_first(values, identity)
         else:
             gone = lost if name not in _IDENTITY else np.zeros(len(rows), dtype=bool)
             columns[name] = np.where(gone, np.nan, values)

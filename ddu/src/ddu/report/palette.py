@@ -24,6 +24,14 @@ def colour_of(cc: str) -> str:
     return _OF_CC.get(cc) or _OTHERS[sum(cc.encode()) % len(_OTHERS)]
 
 
+def colours_of(labels: list[str]) -> dict[str, str]:
+    """A colour for each label: that of the congestion controls if they all are some, else distinct
+    ones in their order."""
+    if all(label in _OF_CC for label in labels):
+        return {label: _OF_CC[label] for label in labels}
+    return dict(zip(labels, sequence(len(labels)), strict=True))
+
+
 def sequence(count: int) -> list[str]:
     """Colours for the levels of something else than congestion controls, in their order."""
     colours = [*_OF_CC.values(), *_OTHERS]

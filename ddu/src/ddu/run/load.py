@@ -16,6 +16,7 @@ from ddu.clocks.clock import Clock
 from ddu.errors import FailedRun, UnreadableInput
 from ddu.packets import Reader
 from ddu.readers.csv import read_samples
+from ddu.readers.hercules import read_wireless
 from ddu.readers.logs import LogTable
 from ddu.readers.oai.mac import read_mac_log
 from ddu.readers.ran_csv import read_ran_csv
@@ -25,7 +26,11 @@ from ddu.run.manifest import CcTrace, Flow, Manifest, Source
 from ddu.sockets import read_sockets
 
 INTERVAL = ("utc_ns", "duration_ns")
-MAC_LOGS: dict[str, Callable[[Path], LogTable]] = {"oai": read_mac_log, "xapp": read_ran_csv}
+MAC_LOGS: dict[str, Callable[[Path], LogTable]] = {
+    "oai": read_mac_log,
+    "xapp": read_ran_csv,
+    "hercules": read_wireless,
+}
 """Readers of foreign MAC logs, by run.json's `mac.source`."""
 _IP_TCP_HEADERS = {4: 40, 6: 60}
 
@@ -102,6 +107,12 @@ def _refuse_unfinished(run: Recording) -> None:
             f"{run.path}: this run is {manifest.status} and its run.json names no "
             f"{'flows' if not manifest.flows else 'captures'}; there is nothing to analyse"
         )
+    missing = _host_without_capture(manifest)
+    if missing:
+        raise FailedRun(
+            f"{run.path}: run.json names no capture of {missing}; both sides are needed: what was "
+            "sent and what arrived are told by different captures"
+        )
     if manifest.status != "finished":
         run.faults.append(f"The run is {manifest.status}: what it recorded may be incomplete.")
 
@@ -114,6 +125,12 @@ def _wanted(manifest: Manifest) -> list[Wanted]:
         if port is not None:
             found.append(Wanted(flow.sender.address, None, flow.receiver.address, port))
     return list(dict.fromkeys(found))
+
+
+def _host_without_capture(manifest: Manifest) -> str | None:
+    captured = {capture.host for capture in manifest.captures}
+    needed = {end.host for flow in manifest.flows for end in (flow.sender, flow.receiver)}
+    return ", ".join(sorted(needed - captured)) or None
 
 
 def _mtu(run: Recording) -> int:

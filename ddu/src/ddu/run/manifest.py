@@ -67,7 +67,8 @@ class SocketSamples(_Part):
 
 
 class Source(_Part):
-    """A file of samples; `source` is who wrote it and in which form: `nr-link`, `oai` or `xapp`."""
+    """A file of samples; `source` is who wrote it and in which form: `nr-link`, `oai`, `xapp` or
+    `hercules`."""
 
     file: str
     source: str = "nr-link"

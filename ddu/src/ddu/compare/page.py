@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The comparison as a self-contained page, its figures as SVG and its tables as CSV."""
+
+from __future__ import annotations
+
+import base64
+import math
+import shutil
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from ddu.campaign.metrics import shown
+from ddu.campaign.report import number
+from ddu.compare.figures import write_figures
+from ddu.compare.load import Compared
+from ddu.compare.tables import groups_table, pairs_table, runs_table
+from ddu.errors import DduError, UnreadableInput
+from ddu.report.palette import VERDICT, colours_of
+
+TABLES = ("runs", "groups", "pairs")
+
+
+def write_comparison(directory: Path, runs: list[Compared], metrics: tuple[str, ...]) -> Path:
+    """Writes comparison.html, figures/ and runs.csv, groups.csv, pairs.csv; returns the page.
+
+    Written whole or not at all. Raises DduError when no run has a result.
+    """
+    if not any(run.is_result for run in runs):
+        raise DduError("every run is invalid: there is no result of the network to compare")
+    tables = {
+        "runs": runs_table(runs, metrics),
+        "groups": groups_table(runs, metrics),
+        "pairs": pairs_table(runs, metrics),
+    }
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix=".comparison-", dir=directory))
+    except OSError as error:
+        raise UnreadableInput(directory, f"cannot be written ({error.strerror})") from None
+    try:
+        figures = write_figures(made / "figures", runs)
+        for name, table in tables.items():
+            table.to_csv(made / f"{name}.csv", index=False)
+        (made / "comparison.html").write_text(_page(runs, metrics, tables, figures))
+        shutil.rmtree(directory / "figures", ignore_errors=True)
+        for item in sorted(made.iterdir()):
+            item.replace(directory / item.name)
+    except OSError as error:
+        raise UnreadableInput(directory, f"could not be written: {error.strerror}") from None
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+    return directory / "comparison.html"
+
+
+def _page(
+    runs: list[Compared],
+    metrics: tuple[str, ...],
+    tables: dict[str, pd.DataFrame],
+    figures: list[tuple[str, Path]],
+) -> str:
+    environment = Environment(
+        loader=PackageLoader("ddu.compare"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    environment.filters["number"] = number
+    labels = list(dict.fromkeys(run.label for run in runs))
+    return environment.get_template("comparison.html.j2").render(
+        title=" and ".join(labels) if len(labels) < 4 else f"{len(labels)} groups of runs",
+        metrics={name: shown(name) for name in metrics},
+        shown=shown,
+        colours=colours_of(labels),
+        verdict_colours=VERDICT,
+        figures=[(caption, _inline(file)) for caption, file in figures],
+        reasons={run.path.resolve().name: run.summary["verdict_reasons"] for run in runs},
+        **{name: _records(table) for name, table in tables.items()},
+    )
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, object]]:
+    """Rows for the template; NaN, by which pandas writes null, is None again."""
+    return [
+        {str(k): None if isinstance(v, float) and math.isnan(v) else v for k, v in row.items()}
+        for row in table.to_dict("records")
+    ]
+
+
+def _inline(svg: Path) -> str:
+    return "data:image/svg+xml;base64," + base64.b64encode(svg.read_bytes()).decode()

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is in this directory or file: which kind, how much, of when, and what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ddu.errors import DduError, NotARun, UnreadableInput
+from ddu.packets import TCP, PacketStream
+from ddu.readers.csv import read_samples
+from ddu.readers.hercules import faults_of_series, read_series, read_wireless, version_of
+from ddu.readers.logs import LogTable
+from ddu.readers.oai.mac import read_mac_log
+from ddu.readers.oai.statistics import read_l1_log, read_rrc_log
+from ddu.readers.oai.ue import read_ue_log
+from ddu.readers.ran_csv import read_ran_csv
+from ddu.readers.ss import read_ss
+from ddu.run.manifest import read_manifest
+from ddu.sockets import read_sockets
+
+_CAPTURE_MAGIC = (
+    b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1",
+    b"\x0a\x0d\x0d\x0a", b"\x1f\x8b", b"\x28\xb5\x2f\xfd",
+)  # fmt: skip
+_LOGS: tuple[Callable[[Path], LogTable], ...] = (
+    read_mac_log, read_l1_log, read_rrc_log, read_ss, read_ran_csv, read_ue_log,
+)  # fmt: skip
+_RESULTS = ("tables", "figures", "report.html", "summary.json")
+
+Described = dict[str, Any]
+
+
+def describe(path: Path) -> Described:
+    """`path`, `kind`, and what there is to say of it; a directory's `files` are described too.
+
+    Raises DduError when the path does not exist.
+    """
+    if path.is_dir():
+        return _directory(path)
+    if not path.exists():
+        raise NotARun(f"{path}: no such file or directory")
+    return {"path": str(path), "bytes": path.stat().st_size} | _file(path)
+
+
+def _directory(path: Path) -> Described:
+    found: Described = {"path": str(path)}
+    if (path / "run.json").exists():
+        found |= _run(path)
+        inside = [file for file in sorted((path / "raw").rglob("*")) if file.is_file()]
+        found["results"] = [name for name in _RESULTS if (path / name).exists()]
+    else:
+        runs = sorted(manifest.parent.name for manifest in path.glob("*/run.json"))
+        found["kind"] = "directory of runs" if runs else "directory"
+        found |= {"runs": runs} if runs else {}
+        inside = [] if runs else sorted(f for f in path.iterdir() if not f.name.startswith("."))
+        found |= _foreign(inside)
+    found["files"] = [describe(file) for file in inside if file.is_file()]
+    return found
+
+
+def _run(path: Path) -> Described:
+    manifest = read_manifest(path)
+    return {
+        "kind": "run directory",
+        "schema_version": manifest.schema_version,
+        "status": manifest.status,
+        "verdict": manifest.verdict,
+        "experiment": manifest.experiment.model_dump(
+            include={"cc", "direction", "prb", "scenario", "duration_s"}
+        ),
+        "flows": [f"{flow.id}: {flow.cc}, {flow.direction}" for flow in manifest.flows],
+    }
+
+
+def _foreign(files: list[Path]) -> Described:
+    """Of a folder of Hercules's: its repeats, and what is wrong with their series."""
+    series = [file for file in files if file.is_dir() and file.name.startswith("csv_data")]
+    if not series:
+        return {}
+    repeats = sorted({version_of(f.name) or "" for f in files} - {""}, key=int)
+    faults = {folder.name: list(faults_of_series(folder, 0)) for folder in series}
+    return {
+        "kind": "Hercules run folder (`ddu import` makes run directories of it)",
+        "repeats": repeats,
+        "faults": {name: some for name, some in faults.items() if some},
+    }
+
+
+def _file(path: Path) -> Described:
+    try:
+        with path.open("rb") as file:
+            head = file.read(8)
+    except OSError as error:
+        return {"kind": "unreadable", "problem": error.strerror or str(error)}
+    if not head:
+        return {"kind": "empty file"}
+    if head.startswith(_CAPTURE_MAGIC) and not path.name.endswith((".tar.gz", ".tgz")):
+        return _told(lambda: _capture(path), "capture")
+    if head.startswith(b"PAR1"):
+        return _told(lambda: _arrow(pq.read_table(path), "Parquet table"), "Parquet table")
+    if head.startswith(b"ARROW1"):
+        return _told(
+            lambda: _arrow(pa.ipc.open_file(path).read_all(), "Arrow table"), "Arrow table"
+        )
+    if head.lstrip()[:1] == b"{":
+        return _told(lambda: _json(path), "JSON")
+    return _text(path)
+
+
+def _told(describe_it: Callable[[], Described], kind: str) -> Described:
+    try:
+        return describe_it()
+    except (DduError, pa.ArrowException, ValueError, OSError) as error:
+        return {"kind": kind, "problem": str(error)}
+
+
+def _capture(path: Path) -> Described:
+    try:
+        return _packets(path)
+    except UnreadableInput:
+        samples = read_sockets(path)
+    table = samples.table.to_pandas()
+    return {
+        "kind": "socket samples (netlink capture)",
+        "rows": len(table),
+        "sockets": int(table[["src", "sport", "dst", "dport"]].drop_duplicates().shape[0]),
+        "truncated_at": samples.truncated_at,
+    } | _span(table["utc_ns"])
+
+
+def _packets(path: Path) -> Described:
+    stream = PacketStream(path, columns=["utc_ns"])
+    count = sum(batch.num_rows for batch in stream)
+    flows = stream.flows.to_pandas()
+    largest = flows.sort_values("ip_bytes", ascending=False).head(5)
+    found: Described = {
+        "kind": "capture",
+        "packets": count,
+        "not_ip_frames": stream.skipped_count,
+        "flows": len(flows),
+        "tcp_flows": int((flows["proto"] == TCP).sum()),
+        "largest_flows": [
+            f"{row.src}:{row.sport} → {row.dst}:{row.dport} {row.ip_bytes} B"
+            for row in largest.itertuples()
+        ],
+        "truncated_at": stream.truncated_at,
+    }
+    if not count:
+        return found | {"problem": "no packet in it"}
+    instants = pd.concat([flows["first_utc_ns"], flows["last_utc_ns"]])
+    return found | _span(instants)
+
+
+def _arrow(table: pa.Table, kind: str) -> Described:
+    found: Described = {"kind": kind, "rows": table.num_rows, "columns": table.column_names}
+    if "utc_ns" in table.column_names:
+        found |= _span(table.column("utc_ns").to_pandas())
+    metadata = table.schema.metadata or {}
+    if b"ddu.alignment" in metadata:
+        found["alignment"] = json.loads(metadata[b"ddu.alignment"])
+    return found
+
+
+def _json(path: Path) -> Described:
+    text = path.read_text()
+    lines = text.splitlines()
+    try:
+        content = json.loads(text)
+    except ValueError:
+        json.loads(lines[0])
+        return {"kind": "JSON Lines", "rows": len(lines)}
+    if {"start", "intervals", "end"} <= set(content):
+        return {
+            "kind": "iperf3 JSON",
+            "version": content["start"].get("version"),
+            "intervals": len(content["intervals"]),
+            "problem": content.get("error"),
+        }
+    if "schema_version" in content and "run" in content:
+        return {"kind": "summary.json" if "verdict_reasons" in content else "JSON"}
+    return {"kind": "JSON", "keys": sorted(content)[:20]}
+
+
+def _text(path: Path) -> Described:
+    if path.suffix in (".yaml", ".yml"):
+        return {"kind": "YAML"}
+    with path.open("rb") as file:
+        ours = file.readline(200).startswith(b"utc_ns,")
+    if not ours:
+        found = _foreign_text(path)
+        if found:
+            return found
+    try:
+        table = read_samples(path)
+    except (UnreadableInput, ValueError):
+        return {"kind": "of no kind that ddu knows"}
+    cut = {"truncated_at": table.attrs["truncated_at"]}
+    columns = list(map(str, table.columns))
+    return (
+        {"kind": "samples (CSV)", "rows": len(table), "columns": columns}
+        | cut
+        | _span(table["utc_ns"])
+    )
+
+
+def _foreign_text(path: Path) -> Described | None:
+    for read in _LOGS:
+        try:
+            log = read(path)
+        except UnreadableInput:
+            continue
+        return _log(log)
+    for kind, of in (("Hercules wireless data", _wireless), ("Hercules series", _series)):
+        try:
+            return {"kind": kind} | of(path)
+        except UnreadableInput:
+            continue
+    return None
+
+
+def _log(log: LogTable) -> Described:
+    found: Described = {
+        "kind": log.kind, "rows": len(log.table), "format_since": log.dialect or None,
+        "columns": [str(name) for name in log.table if log.table[name].notna().any()],
+        "truncated_at": log.truncated_at, "notes": list(log.notes),
+    }  # fmt: skip
+    known = log.table["utc_ns"].dropna() if "utc_ns" in log.table else pd.Series(dtype="int64")
+    if len(known):
+        return found | _span(known)
+    return found | {
+        "time": "no UTC in it: `ddu analyze` finds it by the capture (docs/log-sources.md)"
+    }
+
+
+def _wireless(path: Path) -> Described:
+    log = read_wireless(path)
+    return {"rows": len(log.table)} | _span(log.table["utc_ns"])
+
+
+def _series(path: Path) -> Described:
+    series = read_series(path)
+    return {"rows": len(series), "flows": sorted(series["flow"].unique())}
+
+
+def _span(instants: pd.Series) -> Described:
+    if not len(instants):
+        return {}
+    first, last = int(instants.min()), int(instants.max())
+    return {"first_utc": _utc(first), "last_utc": _utc(last), "seconds": (last - first) / 1e9}
+
+
+def _utc(ns: int) -> str:
+    return (
+        f"{datetime.fromtimestamp(ns // 10**9, timezone.utc):%Y-%m-%dT%H:%M:%S}.{ns % 10**9:09d}Z"
+    )

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A table of a run in the form that another program reads."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from ddu.errors import DduError, UnreadableInput
+
+
+def write_csv(table: pa.Table, to: BinaryIO) -> None:
+    pyarrow.csv.write_csv(table, to)
+
+
+def write_parquet(table: pa.Table, to: BinaryIO) -> None:
+    pyarrow.parquet.write_table(table, to, compression="zstd")
+
+
+def write_arrow(table: pa.Table, to: BinaryIO) -> None:
+    with pa.ipc.new_file(to, table.schema) as writer:
+        writer.write_table(table)
+
+
+def write_json(table: pa.Table, to: BinaryIO) -> None:
+    """One object per row; null is null. Doubles keep 15 digits, instants all of theirs."""
+    frame = table.to_pandas(types_mapper=_nullable)
+    frame.to_json(to, orient="records", lines=True, double_precision=15)
+
+
+FORMATS: dict[str, Callable[[pa.Table, BinaryIO], None]] = {
+    "csv": write_csv,
+    "parquet": write_parquet,
+    "arrow": write_arrow,
+    "json": write_json,
+}
+"""json is one object a line (JSON Lines); arrow is Arrow's file format (Feather version 2)."""
+_SUFFIXES = {".csv": "csv", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow",
+             ".json": "json", ".jsonl": "json"}  # fmt: skip
+
+
+def format_of(file: Path | None, named: str | None) -> str:
+    """The format that is named, else that of the file's suffix, else CSV.
+
+    Raises DduError for one that there is not.
+    """
+    found = named or (_SUFFIXES.get(file.suffix.lower()) if file else "csv")
+    if found not in FORMATS:
+        raise DduError(f"{named or file}: no such format; there are {', '.join(FORMATS)}")
+    return found
+
+
+def chosen(
+    table: pd.DataFrame, columns: Sequence[str], first_s: float | None, last_s: float | None
+) -> pd.DataFrame:
+    """Some columns (none named: all), and the rows with `first_s` ≤ `t_s` < `last_s`.
+
+    Raises DduError for a column that the table does not have.
+    """
+    missing = sorted(set(columns) - set(table))
+    if missing:
+        raise DduError(f"no column {', '.join(missing)}; there are {', '.join(map(str, table))}")
+    if first_s is not None or last_s is not None:
+        if "t_s" not in table:
+            raise DduError("this table has no time t_s to choose by")
+        after = table["t_s"] >= (first_s if first_s is not None else float("-inf"))
+        table = table[after & (table["t_s"] < (last_s if last_s is not None else float("inf")))]
+    return table[list(columns)] if columns else table
+
+
+def export(table: pd.DataFrame, file: Path | None, form: str) -> None:
+    """Writes the table to a file, whole or not at all, or to standard output (None)."""
+    arrow = pa.Table.from_pandas(table, preserve_index=False)
+    if file is None:
+        FORMATS[form](arrow, sys.stdout.buffer)
+        return
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{file.name}-", dir=file.parent)
+    except OSError as error:
+        raise UnreadableInput(file, f"cannot be written ({error.strerror})") from None
+    made = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as to:
+            FORMATS[form](arrow, to)
+        made.chmod(0o644)
+        made.replace(file)
+    except OSError as error:
+        raise UnreadableInput(file, f"could not be written: {error.strerror}") from None
+    finally:
+        made.unlink(missing_ok=True)
+
+
+def _nullable(kind: pa.DataType) -> pd.api.extensions.ExtensionDtype | None:
+    """Integers that may be null stay integers."""
+    return pd.Int64Dtype() if pa.types.is_integer(kind) else None

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Foreign folders become run directories; what was measured is copied and never modified."""

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The data flows of a foreign capture, and which way they go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ddu.errors import UnreadableInput
+from ddu.packets import TCP, read_packets
+from ddu.readers.hercules import named_congestion_controls
+
+_LEAST_SHARE = 0.01
+"""Of the largest flow's bytes: below, a connection carries no data that was asked for."""
+_LEAST_BYTES = 50_000
+
+
+def data_flows(capture: Path) -> pd.DataFrame:
+    """The directions of TCP that carry data, most bytes first; see ddu.packets.Capture.flows.
+
+    Raises UnreadableInput when there is none.
+    """
+    found = read_packets(capture, columns=["utc_ns"], expect_tcp=True).flows.to_pandas()
+    tcp = found[found["proto"] == TCP]
+    most = int(tcp["ip_bytes"].max())
+    large = tcp[tcp["ip_bytes"] >= max(_LEAST_BYTES, most * _LEAST_SHARE)]
+    forward = large[~large.apply(lambda row: _is_answer(row, tcp), axis=1)] if len(large) else large
+    if not len(forward):
+        raise UnreadableInput(
+            capture, f"no connection carries {_LEAST_BYTES} bytes of data", "was there a transfer?"
+        )
+    ordered: pd.DataFrame = forward.sort_values("ip_bytes", ascending=False, ignore_index=True)
+    return ordered
+
+
+def _is_answer(row: pd.Series, tcp: pd.DataFrame) -> bool:
+    """Whether the other direction carries more: then this one is its acknowledgements."""
+    back = tcp[
+        (tcp["src"] == row["dst"]) & (tcp["sport"] == row["dport"])
+        & (tcp["dst"] == row["src"]) & (tcp["dport"] == row["sport"])
+    ]  # fmt: skip
+    return bool(len(back) and int(back["ip_bytes"].max()) > int(row["ip_bytes"]))
+
+
+def manifest_flows(
+    flows: pd.DataFrame, direction: str, sockets: pd.DataFrame | None, name: str
+) -> list[dict[str, Any]]:
+    """run.json's `flows`; the congestion control is what ss said, else what the name says."""
+    sender, receiver = ("server", "ue") if direction == "dl" else ("ue", "server")
+    entries = []
+    first = int(flows["first_utc_ns"].min())
+    for index, row in enumerate(flows.to_dict("records")):
+        read_back = _by_socket(row, sockets)
+        control = read_back or _by_name(row, name)
+        low = min(int(row["sport"]), int(row["dport"]))
+        entries.append(
+            {
+                "id": f"f{index}",
+                "cc": control or "unknown",
+                "cc_read_back": read_back,
+                "direction": direction,
+                "start_s": (int(row["first_utc_ns"]) - first) / 1e9,
+                "sender": {"host": sender, "address": row["src"], "port": int(row["sport"])},
+                "receiver": {"host": receiver, "address": row["dst"], "port": int(row["dport"])},
+                "control_port": int(row["dport"]) if low == int(row["dport"]) else None,
+            }
+        )
+    return entries
+
+
+def _by_socket(row: dict[Any, Any], sockets: pd.DataFrame | None) -> str | None:
+    if sockets is None or "cong" not in sockets:
+        return None
+    own = sockets[
+        (sockets["src"] == row["src"]) & (sockets["sport"] == row["sport"])
+        & (sockets["dport"] == row["dport"])
+    ]["cong"].dropna()  # fmt: skip
+    return str(own.mode().iloc[0]) if len(own) else None
+
+
+def _by_name(row: dict[Any, Any], name: str) -> str | None:
+    told = list(named_congestion_controls(name))
+    ports = (int(row["sport"]), int(row["dport"]))
+    for control, port in told:
+        if port in ports:
+            return control
+    only = {control for control, _ in told}
+    return only.pop() if len(only) == 1 else None

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes run directories of a foreign folder."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tarfile
+import tempfile
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ddu.errors import DduError, UnreadableInput
+from ddu.importing.flows import data_flows, manifest_flows
+from ddu.importing.survey import FoundRun, survey
+from ddu.readers.hercules import faults_of_series
+from ddu.readers.ss import read_ss
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A run directory that was made, and what was found wrong with what it was made of."""
+
+    path: Path
+    faults: list[str]
+
+
+def import_folder(
+    folder: Path, runs: Path, direction: str | None = None, hosts: dict[str, Path] | None = None
+) -> list[Imported]:
+    """A run directory under `runs` for each run in `folder`, whose files are only read.
+
+    `direction` and `hosts` (captures by host) are needed where the names do not tell them. Each
+    directory is made whole or not at all. Raises DduError, naming what is missing.
+    """
+    found = survey(folder)
+    if hosts:
+        found[0].captures |= hosts
+        found[0].unplaced = [f for f in found[0].unplaced if f not in hosts.values()]
+    way = direction or direction_of(folder.resolve().name, found)
+    runs.mkdir(parents=True, exist_ok=True)
+    return [_import_one(folder.resolve(), run, runs, way) for run in found]
+
+
+def direction_of(folder: str, runs: list[FoundRun]) -> str:
+    """What the names say. Raises DduError when they do not, or say both."""
+    names = [folder, *(file.name for run in runs for file in run.captures.values())]
+    found = [re.findall(r"(?<![A-Za-z])(DL|UL)(?![a-z])", name) for name in names]
+    told = sorted({str(word).lower() for words in found for word in words})
+    if len(told) != 1:
+        raise DduError(
+            f"{folder}: its names do not tell which way the data went; say --direction dl (to the "
+            "UE) or ul"
+        )
+    return told[0]
+
+
+def _import_one(folder: Path, found: FoundRun, runs: Path, direction: str) -> Imported:
+    if found.unplaced and len(found.captures) < 2:
+        names = ", ".join(file.name for file in found.unplaced)
+        raise DduError(
+            f"{folder}: {names}: the name does not tell at which host it was captured; say "
+            "--server FILE and --ue FILE"
+        )
+    made = Path(tempfile.mkdtemp(prefix=".import-", dir=runs))
+    try:
+        manifest, faults = _fill(made, folder, found, direction)
+        (made / "run.json").write_text(json.dumps(manifest, indent=2) + "\n")
+        target = _free(runs / manifest["run"])
+        made.chmod(0o755)
+        made.rename(target)
+    except OSError as error:
+        raise UnreadableInput(runs, f"could not be written: {error.strerror}") from error
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+    return Imported(target, faults)
+
+
+def _fill(
+    made: Path, folder: Path, found: FoundRun, direction: str
+) -> tuple[dict[str, Any], list[str]]:
+    raw = made / "raw"
+    raw.mkdir()
+    roles = {"server": "sender", "ue": "receiver"}
+    if direction == "ul":
+        roles = {"server": "receiver", "ue": "sender"}
+    captures = []
+    for host, file in found.captures.items():
+        name = _copy_capture(file, raw, roles[host])
+        captures.append({"host": host, "role": roles[host], "file": f"raw/{name}"})
+    sender = next((c for c in captures if c["role"] == "sender"), captures[0])
+    flows = data_flows(made / sender["file"])
+    sockets = _copied(found.sockets, raw)
+    samples = read_ss(made / sockets).table if sockets else None
+    name = f"{folder.name} {' '.join(file.name for file in found.captures.values())}"
+    entries = manifest_flows(flows, direction, samples, name)
+    first, last = int(flows["first_utc_ns"].min()), int(flows["last_utc_ns"].max())
+    faults = list(_faults(found, captures, len(entries), samples))
+    manifest = {
+        "schema_version": 1,
+        "run": _name(folder.name, found.name, first),
+        "status": "finished",
+        "failure": None,
+        "experiment": _experiment(folder.name, entries, direction),
+        "hosts": {},
+        "flows": entries,
+        "captures": captures,
+        "sockets": _sockets(sockets, samples, "server" if direction == "dl" else "ue"),
+        "mac": _mac(found, raw),
+        "time": {"traffic_start_utc_ns": first, "traffic_stop_utc_ns": last},
+        "verdict": "valid",
+        "verdict_reasons": [],
+        "import": {"from": folder.name, "faults": faults},
+    }
+    for file in (*found.iperf3, *found.other):
+        _copied(file, raw / "foreign")
+    return manifest, faults
+
+
+def _faults(
+    found: FoundRun, captures: list[dict[str, Any]], flows: int, samples: pd.DataFrame | None
+) -> list[str]:
+    faults = []
+    if len(captures) == 1:
+        other = "receiver" if captures[0]["role"] == "sender" else "sender"
+        faults.append(f"There is no capture of the {other}'s side.")
+    if samples is not None and found.sockets is not None and samples["utc_ns"].isna().all():
+        faults.append(
+            f"{found.sockets.name}: its times have no date and no zone; they are found by the "
+            "capture's when the run is analysed."
+        )
+    if found.series is not None:
+        faults += faults_of_series(found.series, flows)
+    return faults
+
+
+def _sockets(file: str | None, samples: pd.DataFrame | None, host: str) -> list[dict[str, Any]]:
+    if file is None or samples is None:
+        return []
+    for column in ("utc_ns", "local_ns", "of_day_ns"):
+        at = samples.drop_duplicates("sample")[column].dropna()
+        if len(at) > 1:
+            interval_ms = float(at.astype("int64").diff().median()) / 1e6
+            return [{"host": host, "file": file, "interval_ms": interval_ms, "source": "ss"}]
+    return [{"host": host, "file": file, "source": "ss"}]
+
+
+def _mac(found: FoundRun, raw: Path) -> dict[str, str] | None:
+    if found.mac is not None:
+        form, file = found.mac
+        return {"file": str(_copied(file, raw)), "source": form}
+    if found.series is None:
+        return None
+    for file in sorted(found.series.iterdir()):
+        _copied(file, raw / "hercules")
+    wireless = raw / "hercules" / "wireless_data.csv"
+    if not wireless.exists():
+        return None
+    return {"file": "raw/hercules/wireless_data.csv", "source": "hercules"}
+
+
+def _experiment(name: str, flows: list[dict[str, Any]], direction: str) -> dict[str, Any]:
+    prb = re.search(r"(?<!\d)(\d{2,3})prb", name.lower())
+    return {
+        "cc": ",".join(dict.fromkeys(flow["cc"] for flow in flows)),
+        "direction": direction,
+        "prb": int(prb[1]) if prb else None,
+        "scenario": name,
+    }
+
+
+def _copy_capture(file: Path, raw: Path, role: str) -> str:
+    """The capture under its role's name; out of a tar archive, its only member."""
+    suffixes = "".join(file.suffixes[-2:])
+    if suffixes not in (".tar.gz", ".tar.xz", ".tar.zst") and file.suffix != ".tgz":
+        kind = ".pcapng" if ".pcapng" in file.name else ".pcap"
+        packed = file.suffix if file.suffix in (".gz", ".zst") else ""
+        shutil.copy2(file, raw / f"{role}{kind}{packed}")
+        return f"{role}{kind}{packed}"
+    try:
+        with tarfile.open(file) as archive:
+            members = [member for member in archive if member.isfile()]
+            if len(members) != 1:
+                raise UnreadableInput(file, f"{len(members)} files in the archive, not one capture")
+            content = archive.extractfile(members[0])
+            if content is None:
+                raise UnreadableInput(file, "its member cannot be read")
+            with (raw / f"{role}.pcap").open("wb") as to:
+                shutil.copyfileobj(content, to)
+    except (tarfile.TarError, EOFError) as error:
+        raise UnreadableInput(file, f"not a whole archive ({error})") from None
+    return f"{role}.pcap"
+
+
+def _copied(file: Path | None, directory: Path) -> str | None:
+    """Where the copy is, from the run's directory; times are kept, for they may be needed."""
+    if file is None:
+        return None
+    directory.mkdir(exist_ok=True)
+    shutil.copy2(file, directory / file.name)
+    return str((directory / file.name).relative_to(_run_of(directory)))
+
+
+def _run_of(directory: Path) -> Path:
+    return directory.parent if directory.name == "raw" else directory.parent.parent
+
+
+def _name(folder: str, version: str, first_utc_ns: int) -> str:
+    at = datetime.fromtimestamp(first_utc_ns / 1e9, timezone.utc)
+    repeat = f"-v{version}" if version else ""
+    return f"{at:%Y%m%dT%H%M%SZ}-{folder}{repeat}"
+
+
+def _free(path: Path) -> Path:
+    if path.exists():
+        raise DduError(f"{path}: is there already; move it away to import the run again")
+    return path

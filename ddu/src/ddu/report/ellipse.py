@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How two figures spread together."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Ellipse
+
+from ddu.tables.bins import Float
+
+
+def add_ellipse(axis: Axes, xs: Float, ys: Float, colour: str) -> None:
+    """One standard deviation along the principal axes of the points; three or more are needed."""
+    if len(xs) < 3:
+        return
+    variances, vectors = np.linalg.eigh(np.cov(xs, ys))
+    widths = 2 * np.sqrt(np.maximum(variances, 0))
+    angle = float(np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1])))
+    centre = (float(xs.mean()), float(ys.mean()))
+    axis.add_patch(
+        Ellipse(centre, widths[1], widths[0], angle=angle, color=colour, alpha=0.15, linewidth=0)
+    )

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ddu export`, `describe` and `schema`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from oai_samples import SAMPLES
+from synthetic_run import MS, T0, steady
+from test_aligned_sources import ss_text
+from typer.testing import CliRunner
+
+from ddu.analyze import analysis_of, analyze
+from ddu.api import open_run
+from ddu.cli import app, main
+from ddu.schema.columns import TABLES, column, columns_of
+
+HEADER = "utc_ns,duration_ns,ue,mac_rsrp_dbm,mac_dl_mcs,mac_dl_sdu_bytes,mac_dl_capacity_sdu_bytes"
+
+
+def full_run(directory: Path) -> Path:
+    """With MAC, link, and the text of ss."""
+    run = steady().write(
+        directory / "run",
+        mac={"file": "raw/mac.csv", "source": "nr-link"},
+        link={"file": "raw/link.csv"},
+        sockets=[{"host": "server", "file": "raw/core.cc", "interval_ms": 20, "source": "ss"}],
+    )
+    rows = [f"{T0 + i * 10 * MS},{10 * MS},0,-50,20,{i * 100},{i * 200}" for i in range(12)]
+    (run / "raw" / "mac.csv").write_text("\n".join([HEADER, *rows]) + "\n")
+    (run / "raw" / "link.csv").write_text(
+        "utc_ns,duration_ns,lateness_p99_us,overrun_count,host_drop_count,cpu_ratio\n"
+        + "".join(f"{T0 + i * 10 * MS},{10 * MS},5,0,0,0.5\n" for i in range(12))
+    )
+    (run / "raw" / "core.cc").write_text(ss_text(0))
+    return run
+
+
+@pytest.fixture(scope="module")
+def analysed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = full_run(tmp_path_factory.mktemp("analysed"))
+    analyze(run)
+    return run
+
+
+def ddu(*arguments: str | Path) -> str:
+    found = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert found.exit_code == 0, f"{found.output} {found.exception!r}"
+    return found.stdout
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow", "json"])
+def test_every_format_holds_the_table(tmp_path: Path, analysed: Path, suffix: str) -> None:
+    run = analysed
+    file = tmp_path / f"out.{suffix}"
+    ddu("export", run, file)
+    aligned = open_run(run).aligned
+    read = {
+        "csv": lambda: pa.csv.read_csv(file).to_pandas(),
+        "parquet": lambda: pq.read_table(file).to_pandas(),
+        "arrow": lambda: pa.ipc.open_file(file).read_all().to_pandas(),
+        "json": lambda: pd.DataFrame(map(json.loads, file.read_text().splitlines())),
+    }[suffix]()
+    assert list(read.columns) == list(aligned.columns)
+    assert read["utc_ns"].tolist() == aligned["utc_ns"].tolist()
+    for name in ("tcp_rtt_ms", "mac_rsrp_dbm", "tcp_cwnd_bytes"):
+        pd.testing.assert_series_equal(
+            read[name].astype("float64"), aligned[name].astype("float64"), rtol=1e-12
+        )
+
+
+def test_columns_and_times_are_chosen(tmp_path: Path) -> None:
+    text = ddu(
+        "export", full_run(tmp_path), "--columns", "t_s,flow", "--from", 0.02, "--until", 0.06
+    )
+    assert text.replace('"', "").splitlines() == ["t_s,flow", "0.02,f0", "0.04,f0"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--columns", "nonsense"], "no column nonsense"),
+        (["--format", "xlsx"], "no such format"),
+        (["--table", "cc"], "no table cc"),
+    ],
+)
+def test_what_cannot_be_exported_is_told(
+    analysed: Path, arguments: list[str], problem: str, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setattr("sys.argv", ["ddu", "export", str(analysed), *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    assert problem in capsys.readouterr().err
+
+
+def test_every_column_of_every_table_is_defined(tmp_path: Path) -> None:
+    """A column that analysis makes and columns.yaml does not know: add it there."""
+    tables = analysis_of(full_run(tmp_path)).tables
+    for name, table in tables.items():
+        missing = [str(each) for each in table if column(str(each), name) is None]
+        assert not missing, f"{name}: {missing} are not in ddu/src/ddu/schema/columns.yaml"
+
+
+def test_units_follow_from_names() -> None:
+    for table in TABLES:
+        for each in columns_of(table):
+            assert each.definition
+            assert each.unit, f"{each.name} has no unit"
+            if each.name.endswith("_bps"):
+                assert each.unit == "bit/s"
+    found = column("mac_dl_lcid_4_bytes", "mac")
+    assert found is not None
+    assert found.unit == "B"
+
+
+def test_the_schema_for_programs(analysed: Path) -> None:
+    found = json.loads(ddu("schema", "aligned", "--run", analysed, "--json"))
+    rows = {row["name"]: row for row in found["tables"]["aligned"]}
+    assert rows["mac_rsrp_dbm"]["unit"] == "dBm"
+    assert rows["tcp_ssthresh_bytes"]["null_count"] == len(open_run(analysed).aligned)
+
+
+def test_describe_tells_every_kind(analysed: Path) -> None:
+    run = analysed
+    found = json.loads(ddu("describe", run, "--json"))
+    kinds = {Path(file["path"]).name: file["kind"] for file in found["files"]}
+    assert kinds == {
+        "core.cc": "ss", "link.csv": "samples (CSV)", "mac.csv": "samples (CSV)",
+        "receiver.pcap": "capture", "sender.pcap": "capture",
+    }  # fmt: skip
+    sender = next(file for file in found["files"] if file["path"].endswith("sender.pcap"))
+    assert sender["packets"] == 201
+    assert found["results"] == ["tables", "figures", "report.html", "summary.json"]
+    table = json.loads(ddu("describe", run / "tables" / "sockets.parquet", "--json"))
+    assert "UTC+00:00" in table["alignment"]["method"]
+
+
+def test_describe_survives_anything(tmp_path: Path) -> None:
+    for index, content in enumerate(
+        [b"", b"\x00" * 100, bytes(range(256)), b"{", b'{"a": 1}\n{"b": 2}\n', b"a,b\n1,2\n",
+         b"\xd4\xc3\xb2\xa1", b"PAR1", b"ARROW1", SAMPLES[0].text.encode()]
+    ):  # fmt: skip
+        file = tmp_path / f"{index}.bin"
+        file.write_bytes(content)
+        assert json.loads(ddu("describe", file, "--json"))["kind"]
