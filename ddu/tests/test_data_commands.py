@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -107,6 +108,15 @@ def test_every_column_of_every_table_is_defined(tmp_path: Path) -> None:
     for name, table in tables.items():
         missing = [str(each) for each in table if column(str(each), name) is None]
         assert not missing, f"{name}: {missing} are not in ddu/src/ddu/schema/columns.yaml"
+
+
+def test_every_column_that_the_manual_defines_is_in_the_schema() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text()
+    cells = re.findall(r"^\| (`[^|]*?) \|", text, re.MULTILINE)
+    names = {name for cell in cells for name in re.findall(r"`([a-z0-9_]+)`", cell)}
+    columns = {name for name in names if name.startswith(("tcp_", "udp_", "mac_", "link_"))}
+    assert len(columns) > 30
+    assert not {name for name in columns if column(name) is None} - {"mac_floor_ms"}
 
 
 def test_units_follow_from_names() -> None:
