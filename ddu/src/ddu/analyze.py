@@ -63,6 +63,9 @@ def analysis_of(path: Path, bin_ns: int = BIN_NS, reader: Reader = "native") -> 
     aligned = aligned_table(run, flows, transport, mac, bins)
     tables = {"flows": flows_table(run, flows), "transport": transport, "aligned": aligned}
     tables["delay_cdf"] = delay_cdf(flows)
+    if "clocks" in run.alignment:
+        for table in tables.values():
+            table.attrs["alignment"] = run.alignment["clocks"]
     tables |= _sources(run, mac, bins.start_utc_ns)
     return Analysis(tables, summarise(run, flows, aligned, mac, bins))
 

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from ddu.clocks.clock import Clock
+from ddu.clocks.clock import RUN_CLOCK, Clock
 from ddu.errors import FailedRun, UnreadableInput
 from ddu.packets import Reader
 from ddu.readers.csv import read_samples
@@ -51,6 +51,8 @@ class Recording:
     mac_log: LogTable | None = None
     socket_logs: list[tuple[LogTable, str, float]] = field(default_factory=list)
     """Logs whose clock is found when the traffic is known (ddu.anchoring), host, interval (ms)."""
+    clocks: dict[str, Clock] = field(default_factory=dict)
+    """By host, of those that differ from the run's."""
     alignment: dict[str, Any] = field(default_factory=dict)
     """By source: how its times became UTC, and how uncertain they are."""
     faults: list[str] = field(default_factory=list)
@@ -60,25 +62,28 @@ class Recording:
     def raw(self) -> Path:
         return self.path / "raw"
 
-    def clock_offset_ns(self, host: str) -> int:
-        """What the host's clock is ahead of the server's, which is the run's."""
-        return self.manifest.time.offset_ns if host == "ue" else 0
+    def clock(self, host: str) -> Clock:
+        """The host's clock against that of the server, which is the run's."""
+        return self.clocks.get(host, RUN_CLOCK)
 
 
 def load(path: Path, manifest: Manifest, reader: Reader) -> Recording:
-    """Reads the files that the manifest names.
+    """Reads the files that the manifest names, on the run's clock.
 
     A file that is cut off, or a source of secondary columns that is missing, is told in `faults`;
     captures that are missing or empty end the analysis. Raises UnreadableInput and FailedRun.
     """
-    run = Recording(path, manifest)
+    from ddu.clocks.of_run import align_clocks
+
+    run = Recording(path, manifest, clocks={"ue": Clock(manifest.time.offset_ns or 0)})
     _refuse_unfinished(run)
     for capture in manifest.captures:
         file = _raw(path, capture.file)
         split = SplitCapture(file, reader, _wanted(manifest), _mtu(run))
-        split.clock = Clock(run.clock_offset_ns(capture.host))
+        split.clock = run.clock(capture.host)
         run.captures[capture.host] = split
         _note_cut(run, file, split.truncated_at)
+    align_clocks(run)
     run.mac = _mac(run)
     run.link = _samples(run, manifest.link, INTERVAL)
     run.cc_trace = _samples(run, manifest.cc_trace, ("utc_ns",))
@@ -205,7 +210,7 @@ def _sockets(run: Recording) -> pd.DataFrame | None:
             continue
         _note_cut(run, file, samples.truncated_at)
         table = samples.table.to_pandas()
-        table["utc_ns"] -= run.clock_offset_ns(source.host)
+        table["utc_ns"] = run.clock(source.host).corrected(table["utc_ns"].to_numpy())
         tables.append(table.assign(host=source.host, interval_ms=source.interval_ms))
     joined = pd.concat(tables, ignore_index=True) if tables else None
     return joined.sort_values("utc_ns", kind="stable") if joined is not None else None

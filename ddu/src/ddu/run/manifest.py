@@ -80,15 +80,18 @@ class CcTrace(_Part):
 
 
 class Time(_Part):
-    """Instants are UTC nanoseconds; `offset_ns` is the clock of `ue` minus that of `server`."""
+    """Instants are UTC nanoseconds; `offset_ns` is the clock of `ue` minus that of `server`.
+
+    None: the hosts have a clock each, and what they are apart is to be found from the packets.
+    """
 
     start_utc_ns: int | None = None
     traffic_start_utc_ns: int | None = None
     traffic_stop_utc_ns: int | None = None
     stop_utc_ns: int | None = None
     clock: str = "CLOCK_REALTIME"
-    offset_ns: int = 0
-    offset_uncertainty_ns: int = 0
+    offset_ns: int | None = 0
+    offset_uncertainty_ns: int | None = 0
 
 
 class Experiment(_Part):

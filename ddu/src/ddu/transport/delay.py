@@ -15,6 +15,13 @@ def one_way_delay(sent: Segments, received: Segments, resent: tuple[Int, Int]) -
     by byte: from the packet that sent a received packet's last byte to its reception. Bytes that
     were sent more than once are left out, as nobody can say which copy arrived.
     """
-    sent_utc_ns, known = sending_of(received.end - 1, sent, resent)
-    received_utc_ns = received.utc_ns[known]
+    sent_utc_ns, received_utc_ns = one_way_instants(sent, received, resent)
     return Samples(received_utc_ns, (received_utc_ns - sent_utc_ns) / 1e6)
+
+
+def one_way_instants(
+    sent: Segments, received: Segments, resent: tuple[Int, Int]
+) -> tuple[Int, Int]:
+    """When each received packet was sent, and received; see one_way_delay for which are known."""
+    sent_utc_ns, known = sending_of(received.end - 1, sent, resent)
+    return sent_utc_ns, received.utc_ns[known]

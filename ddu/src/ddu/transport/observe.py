@@ -104,7 +104,7 @@ def observe(run: Recording) -> list[ObservedFlow]:
     """
     flows = []
     for flow in run.manifest.flows:
-        observed = _observe(run, flow)
+        observed = observe_flow(run, flow)
         if observed is None:
             run.faults.append(f"Flow {flow.id}: no payload packet in the captures.")
         else:
@@ -117,7 +117,8 @@ def observe(run: Recording) -> list[ObservedFlow]:
     return flows
 
 
-def _observe(run: Recording, flow: Flow) -> ObservedFlow | None:
+def observe_flow(run: Recording, flow: Flow) -> ObservedFlow | None:
+    """None: its ends are not known, a host has no capture, or it sent no payload."""
     tuple_ = endpoints(flow)
     at_sender, at_receiver = (
         run.captures.get(flow.sender.host),
