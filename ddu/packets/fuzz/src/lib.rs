@@ -77,7 +77,9 @@ fn read(stream: impl Read + Send + 'static) -> Told {
     }
     told.flows = Some(reader.flows());
     told.skipped_count = reader.skipped_count();
-    told.truncated_at = reader.truncated_at();
+    if told.error.is_none() {
+        told.truncated_at = reader.truncated_at(); // meaningful at the end of the file only
+    }
     told
 }
 
