@@ -71,7 +71,7 @@ def export(
         Path | None, typer.Argument(help="File to write [default: standard output, as CSV]")
     ] = None,
     table: Annotated[
-        str, typer.Option(help="aligned, transport, mac, flows, sockets or cc.")
+        str, typer.Option(help="aligned, transport, mac, flows, sockets, cc or delay_cdf.")
     ] = "aligned",
     form: Annotated[
         str | None,
@@ -133,7 +133,7 @@ def describe(
 
 def schema(
     table: Annotated[
-        str | None, typer.Argument(help="aligned, transport, mac, flows, sockets or cc.")
+        str | None, typer.Argument(help="aligned, transport, mac, flows, sockets, cc or delay_cdf.")
     ] = None,
     run: Annotated[
         Path | None, typer.Option(help="The columns that this run has, with types and nulls.")

@@ -19,6 +19,7 @@ TABLES = {
     "flows": ("flow", "flows", "addresses"),
     "sockets": ("time", "addresses", "sockets"),
     "cc": ("time",),
+    "delay_cdf": ("flow", "distribution"),
 }
 """The parts of columns.yaml that each table is made of."""
 

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Foreign folders become run directories: Hercules's, whose faults are told, and plain ones."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import tarfile
+from datetime import datetime, timezone
+from pathlib import Path
+
+import pytest
+from oai_samples import SAMPLES
+from synthetic_run import MS, T0, SyntheticRun
+from test_aligned_sources import wandering
+
+from ddu.analyze import analysis_of
+from ddu.describe import describe
+from ddu.errors import DduError
+from ddu.importing.run import import_folder
+from ddu.readers.hercules import read_series, read_wireless, version_of
+
+ZONE_NS = 4 * 3_600_000_000_000
+"""Their testbed's clock was UTC+4."""
+
+
+def cc_text(seconds: int) -> str:
+    """ss twice a second with a time of day of UTC+4, and the control connection beside the data."""
+    text = ""
+    for index in range(2 * seconds):
+        at_ns = T0 + index * 500 * MS + ZONE_NS
+        moment = datetime.fromtimestamp(at_ns // 10**9, timezone.utc)
+        text += (
+            "State   Recv-Q    Send-Q    Local Address:Port    Peer Address:Port\n"
+            "ESTAB   0    0    10.45.0.1:50999    10.45.0.2:5201\n"
+            "\t cubic rto:212 rtt:9.061/4.657 mss:1448 cwnd:10\n"
+            "ESTAB   0    79640    10.45.0.1:40001    10.45.0.2:5201\n"
+            f"\t reno rto:212 rtt:9.061/4.657 mss:1448 cwnd:{20 + index} unacked:10\n\n"
+            f"{moment:%H%M%S}.{at_ns % 10**9 // 1000:06d}\n\n"
+        )
+    return text
+
+
+def hercules(directory: Path, versions: tuple[int, ...] = (1,), seconds: int = 12) -> Path:
+    """A folder as theirs are, with every fault that theirs have."""
+    folder = directory / "1UE_1018_reno_first_100sec_DL_24prb"
+    folder.mkdir()
+    run, _, _ = wandering(seconds)
+    run.control(300)
+    run.write(directory / "source")
+    for version in versions:
+        for role, host in (("sender", "core"), ("receiver", "ue")):
+            content = (directory / "source" / "raw" / f"{role}.pcap").read_bytes()
+            with tarfile.open(folder / f"{host}_reno_DL_v{version}.pcap.tar.gz", "w:gz") as tar:
+                member = tarfile.TarInfo("some.pcap")
+                member.size = len(content)
+                tar.addfile(member, io.BytesIO(content))
+        (folder / f"core_reno_DL_v{version}.cc").write_text(cc_text(seconds))
+        series = folder / f"csv_datav{version}"
+        series.mkdir()
+        names = [f"('10.45.0.1', {port}, '10.45.0.2', 5201)" for port in (50999, 40001)]
+        (series / "cwnd_values.csv").write_text(
+            ";".join(name for name in names for _ in range(3)) + ";\n"
+            + ";;;54759.9;10.0;0;\n;;;54800.1;11.0;0;\n;;;54801.2;12.0;30.0;\n"
+        )  # fmt: skip
+        (series / "fairness.csv").write_text(
+            "Throughput;Throughput;Sending Rate;Sending Rate;\n1.0;0.5;1.0;0.5;\n1.2;1.0;1.2;1.0;\n"
+        )
+        (series / "wireless_data.csv").write_text(
+            "".join(f"{T0 // 10**9 + second}.0,-{50 + second % 5}\n" for second in range(seconds))
+        )
+    return folder
+
+
+def checksums(folder: Path) -> dict[str, str]:
+    return {
+        str(file): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in sorted(folder.rglob("*")) if file.is_file()
+    }  # fmt: skip
+
+
+def test_hercules_becomes_a_run_and_its_faults_are_told(tmp_path: Path) -> None:
+    folder = hercules(tmp_path)
+    before = checksums(folder)
+    (made,) = import_folder(folder, tmp_path / "runs")
+    assert checksums(folder) == before
+    told = " ".join(made.faults)
+    assert "leap by 40 s" in told
+    assert "the least of 2 flows, but 1 carry data" in told
+    assert "columns for 2 connections, 1 carry data" in told
+    assert "is written as 0" in told
+    assert "no date and no zone" in told
+    found = analysis_of(made.path)
+    summary, aligned = found.summary, found.tables["aligned"]
+    assert (summary["cc"], summary["direction"], summary["prb"]) == ("reno", "dl", 24)
+    assert "UTC+04:00" in summary["alignment"]["sockets"]["method"]
+    assert summary["alignment"]["mac"]["uncertainty_ns"] == 1_000_000_000
+    assert aligned["mac_rsrp_dbm"].dropna().between(-54.01, -49.99).all()
+    # The time stands after its sample, and the sample at 5 s has a window of 30 packets.
+    at_5_s = aligned[aligned["utc_ns"].between(T0 + 5_000 * MS, T0 + 5_100 * MS)]
+    assert at_5_s["tcp_cwnd_bytes"].dropna().unique().tolist() == [30 * 1448]
+    assert summary["verdict"] == "valid"
+
+
+def test_each_repeat_is_a_run(tmp_path: Path) -> None:
+    made = import_folder(hercules(tmp_path, versions=(1, 2, 10)), tmp_path / "runs")
+    assert [each.path.name.rsplit("-", 1)[1] for each in made] == ["v1", "v2", "v10"]
+    found = describe(tmp_path / "1UE_1018_reno_first_100sec_DL_24prb")
+    assert found["repeats"] == ["1", "2", "10"]
+    assert "leap by 40 s" in " ".join(found["faults"]["csv_datav1"])
+
+
+def test_one_side_is_imported_and_the_lack_told(tmp_path: Path) -> None:
+    folder = hercules(tmp_path)
+    (folder / "ue_reno_DL_v1.pcap.tar.gz").unlink()
+    (made,) = import_folder(folder, tmp_path / "runs")
+    assert "There is no capture of the receiver's side." in made.faults
+    with pytest.raises(DduError, match="no capture of ue"):
+        analysis_of(made.path)
+
+
+def test_a_plain_folder_needs_to_be_told(tmp_path: Path) -> None:
+    run, _, _ = wandering(5)
+    raw = run.write(tmp_path / "source") / "raw"
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (raw / "sender.pcap").rename(folder / "a.pcap")
+    (raw / "receiver.pcap").rename(folder / "b.pcap")
+    (folder / "gnb.log").write_text(SAMPLES[0].text)
+    with pytest.raises(DduError, match="--direction"):
+        import_folder(folder, tmp_path / "runs")
+    with pytest.raises(DduError, match="--server FILE"):
+        import_folder(folder, tmp_path / "runs", "dl")
+    hosts = {"server": folder / "a.pcap", "ue": folder / "b.pcap"}
+    (made,) = import_folder(folder, tmp_path / "runs", "dl", hosts)
+    manifest = json.loads((made.path / "run.json").read_text())
+    assert manifest["mac"] == {"file": "raw/gnb.log", "source": "oai"}
+    assert manifest["flows"][0]["cc"] == "unknown"
+    assert not [item for item in (tmp_path / "runs").iterdir() if item.name.startswith(".")]
+
+
+def test_what_cannot_be_imported_leaves_nothing(tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(DduError, match="no capture in it"):
+        import_folder(empty, tmp_path / "runs")
+    with pytest.raises(DduError, match="no such directory"):
+        import_folder(tmp_path / "nowhere", tmp_path / "runs")
+    idle = SyntheticRun()
+    idle.handshake()
+    source = idle.write(tmp_path / "source")
+    (empty / "core_DL.pcap").write_bytes((source / "raw" / "sender.pcap").read_bytes())
+    with pytest.raises(DduError, match="carries 50000 bytes"):
+        import_folder(empty, tmp_path / "runs")
+    (empty / "core_DL.pcap").write_bytes(b"\x1f\x8bnonsense")
+    with pytest.raises(DduError, match=r"sender\.pcap"):
+        import_folder(empty, tmp_path / "runs")
+    assert not list((tmp_path / "runs").iterdir())
+
+
+def test_a_second_import_does_not_overwrite(tmp_path: Path) -> None:
+    folder = hercules(tmp_path)
+    import_folder(folder, tmp_path / "runs")
+    with pytest.raises(DduError, match="is there already"):
+        import_folder(folder, tmp_path / "runs")
+
+
+@pytest.mark.parametrize(
+    ("name", "version"),
+    [("core_cubic_DL_v10.pcap.tar.gz", "10"), ("core_reno_DL_1.cc", "1"), ("csv_datav3", "3"),
+     ("core_cubic_10000_reno_10001_DL_v4.pcap", "4"), ("ue.pcap", None),
+     ("ci_throughput_delay.csv", None)],
+)  # fmt: skip
+def test_versions_in_names(name: str, version: str | None) -> None:
+    assert version_of(name) == version
+
+
+def test_their_series(tmp_path: Path) -> None:
+    file = tmp_path / "rtt.csv"
+    file.write_text("('a', 1, 'b', 2);('a', 1, 'b', 2);\n1685929647.5;9.5;\n1685929647.6;8.5;\n")
+    series = read_series(file)
+    assert series["value"].tolist() == [9.5, 8.5]
+    assert series["flow"].tolist() == ["('a', 1, 'b', 2)"] * 2
+
+
+def test_their_wireless_data(tmp_path: Path) -> None:
+    file = tmp_path / "wireless_data.csv"
+    file.write_text("1685929648.0,-56\n1685929649.0,-71,9,0.5\n16859")
+    log = read_wireless(file)
+    assert log.table["mac_rsrp_dbm"].tolist() == [-56, -71]
+    assert log.table["extra"].iloc[1] == "9,0.5"
+    assert log.truncated_at == 40
