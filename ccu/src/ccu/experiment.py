@@ -12,6 +12,7 @@ Way = Literal["dl", "ul"]
 
 # iperf3 counts a day at most (MAX_TIME of its iperf.h).
 LONGEST_S = 86_400
+OAI_TESTBEDS = ("rfsim", "usrp")
 # RFC 9293 section 3.7.1: the MSS leaves out the fixed IPv4 and TCP headers, and only these.
 HEADERS_BYTES = 40
 
@@ -78,6 +79,19 @@ class TddDuplex(_Value):
     tdd: Tdd
 
 
+class Oai(_Value):
+    """OpenAirInterface's part, on the testbeds rfsim and usrp."""
+
+    version: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$")] = "2026.w11"
+    """Tag of the gNB's and the UE's image."""
+    runtime: Literal["docker", "lxc"] = "docker"
+    ues: Annotated[int, Field(ge=1)] = 1
+    """How many attach; the first carries the flows."""
+    usrp: str | None = None
+    """b210, b210:serial=…, x310:addr=…"""
+    capture_n3: bool = False
+
+
 class Experiment(_Value):
     """Everything that determines a run; run.json carries it as it is."""
 
@@ -103,6 +117,7 @@ class Experiment(_Value):
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
     mss_bytes: Annotated[int, Field(ge=536, le=65_495)] = 1460
     testbed: str = "emulated"
+    oai: Oai | None = None
     capture: bool = True
     socket_interval_ms: Annotated[float, Field(ge=1, le=60_000)] = 20.0
     mac_interval_ms: Annotated[int, Field(ge=1, le=60_000)] = 10
@@ -121,6 +136,19 @@ class Experiment(_Value):
                     f"flow {plan.cc}@{plan.start_s:g} would last {lasts_s:g} s; iperf3 times whole "
                     "seconds: mend its start or the duration"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _oai_has_its_testbed(self) -> Experiment:
+        if self.oai is not None and self.testbed not in OAI_TESTBEDS:
+            raise ValueError(
+                "--oai-version, --runtime, --ues, --usrp, --capture-n3 are for OpenAirInterface: "
+                f"add --testbed {' or '.join(OAI_TESTBEDS)}, or leave them out"
+            )
+        if self.oai is not None and (self.testbed == "usrp") != (self.oai.usrp is not None):
+            raise ValueError(
+                "--testbed usrp needs --usrp b210, b210:serial=… or x310:addr=…; rfsim takes none"
+            )
         return self
 
     @model_validator(mode="after")

@@ -36,6 +36,11 @@ class Belongings:
     """The run loaded it."""
     reminis_parameters: dict[str, str] = field(default_factory=dict)
     """The module's, as they were before the run changed them."""
+    attached: list[str] = field(default_factory=list)
+    """Names given to networks of containers; what runs in these is not ours to end."""
+    compose_project: str | None = None
+    lxc_containers: list[str] = field(default_factory=list)
+    bridges: list[str] = field(default_factory=list)
 
     @property
     def file(self) -> Path:
@@ -84,7 +89,8 @@ def remove(belongings: Belongings) -> list[str]:
     if running:
         processes.end(running)
         done.append(f"ended processes {', '.join(str(who.pid) for who in running)}")
-    for name in belongings.namespaces:
+    done += _remove_containers(belongings)
+    for name in [*belongings.namespaces, *belongings.attached]:
         if name in netns.listnetns():
             netns.remove(name)
             done.append(f"removed network namespace {name}")
@@ -95,6 +101,19 @@ def remove(belongings: Belongings) -> list[str]:
             done.append("removed Reminis from the kernel")
     done += reminis.restore(belongings.reminis_parameters, unload=belongings.reminis_module)
     belongings.forget()
+    return done
+
+
+def _remove_containers(belongings: Belongings) -> list[str]:
+    done: list[str] = []
+    if belongings.compose_project:
+        from ccu.oai.docker_runtime import remove_project
+
+        done += remove_project(belongings.compose_project)
+    if belongings.lxc_containers or belongings.bridges:
+        from ccu.oai.lxc_runtime import remove_containers
+
+        done += remove_containers(belongings.lxc_containers, belongings.bridges)
     return done
 
 

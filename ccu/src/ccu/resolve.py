@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from ccu import scenarios, units
 from ccu.errors import Refused
-from ccu.experiment import Experiment
+from ccu.experiment import OAI_TESTBEDS, Experiment
 from ccu.yaml_places import read_mapping
 
 # What users write, the experiment's name for it, and how it is read.
@@ -41,6 +41,16 @@ _WRITTEN: dict[str, tuple[str, Callable[[object], object]]] = {
 }
 
 
+_OAI = {
+    "oai_version": "version",
+    "runtime": "runtime",
+    "ues": "ues",
+    "usrp": "usrp",
+    "capture_n3": "capture_n3",
+}
+"""What users write of OpenAirInterface: its name within the experiment's `oai`."""
+
+
 def resolve(flags: Mapping[str, Any], file: Path | None = None) -> Experiment:
     """The experiment that `flags` (None: not given) and the YAML file ask for; flags win.
 
@@ -68,6 +78,7 @@ def resolve_written(written: Mapping[str, Any], found_at: Mapping[str, str]) -> 
         except (ValueError, TypeError) as error:
             problems.append(f"{places[key]}: {error}")
     _choose_flows(values, places, problems)
+    _gather_oai(values, places)
     _complete_from_scenario(values, places)
     return _validated(values, places, problems)
 
@@ -90,6 +101,15 @@ def _collect(flags: Mapping[str, Any], file: Path | None) -> tuple[dict[str, Any
     if flags.get("cc") and flags.get("flows"):
         written["cc"] = flags["cc"]
     return written, places
+
+
+def _gather_oai(values: dict[str, Any], places: dict[str, str]) -> None:
+    """What concerns OpenAirInterface is one value of the experiment; flags win over the file's."""
+    given = {name: values.pop(key) for key, name in _OAI.items() if key in values}
+    if given or values.get("testbed") in OAI_TESTBEDS:
+        before = values.get("oai") or {}
+        values["oai"] = {**before, **given} if isinstance(before, dict) else before
+        places.setdefault("oai", next((places[key] for key in _OAI if key in places), "oai"))
 
 
 def _choose_flows(values: dict[str, Any], places: dict[str, str], problems: list[str]) -> None:
@@ -127,7 +147,7 @@ def _validated(values: dict[str, Any], places: dict[str, str], problems: list[st
     try:
         experiment = Experiment.model_validate(values)
     except ValidationError as error:
-        known = {*Experiment.model_fields, *_WRITTEN, "cc"}
+        known = {*Experiment.model_fields, *_WRITTEN, *_OAI, "cc"}
         problems += [
             text for text in (_explain(item, places, known) for item in error.errors()) if text
         ]

@@ -50,6 +50,7 @@ class Supervisor:
         self._belongings = belongings
         self._logs = logs
         self._processes: list[Process] = []
+        self._watchers: list[Callable[[], None]] = []
         self.interrupted_by: str | None = None
         """The signal that asks for the run to end."""
 
@@ -125,12 +126,18 @@ class Supervisor:
         found: dict[str, Any] = self.wait_for(process, ready, "ready")
         return found
 
+    def watch(self, look: Callable[[], None]) -> None:
+        """`look` raises RunFailed when something that is no process has failed."""
+        self._watchers.append(look)
+
     def check(self) -> None:
         """Raises RunFailed if a program has failed, or ended that should have lasted; Interrupted
         if a signal has come."""
         if self.interrupted_by:
             raise Interrupted(f"interrupted by {self.interrupted_by}")
         if not self._fallen():
+            for look in self._watchers:
+                look()
             return
         # What the fallen one depended on may take longer to be gone, and is the one to name.
         time.sleep(_SETTLE_S)

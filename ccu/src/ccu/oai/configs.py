@@ -153,6 +153,11 @@ def write(plan: Plan, folder: Path) -> dict[str, str]:
     }
 
 
+def default_variables(plan: Plan) -> dict[str, str]:
+    """The variables that choose images, before anything is written."""
+    return {"OAI_VERSION": plan.version}
+
+
 def rendered(plan: Plan) -> dict[str, str]:
     """Every file's text by its name."""
     known = sims(plan.ue_count)

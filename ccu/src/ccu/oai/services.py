@@ -64,6 +64,15 @@ def services(profile: str, variables: Mapping[str, str]) -> dict[str, Service]:
     }
 
 
+def all_services(plan: Plan, variables: Mapping[str, str]) -> dict[str, Service]:
+    """The services of `plan` with all its UEs."""
+    found = services(plan.profile, variables)
+    more = further_ues(plan) or {"services": {}}
+    for name, raw in more["services"].items():
+        found[name] = _service(name, interpolate(raw, variables))
+    return found
+
+
 def _service(name: str, raw: Mapping[str, Any]) -> Service:
     host = raw.get("network_mode") == "host"
     check = raw.get("healthcheck", {}).get("test", [])

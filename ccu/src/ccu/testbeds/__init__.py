@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
-from ccu.experiment import Experiment
+from ccu.experiment import Experiment, Way
 from ccu.leftovers import Belongings
 from ccu.supervisor import Supervisor
 
@@ -47,6 +47,13 @@ class Testbed(Protocol):
         """Whether a TCP socket waits for connections on `port`."""
         ...
 
+    def delivered_bytes(self, way: Way) -> int | None:
+        """What the radio's own counters say to have delivered; None if they do not tell.
+
+        Asked after `settle`.
+        """
+        ...
+
     def settle(self) -> dict[str, Any]:
         """Takes the path down in order; returns its own account (see docs/run-directory.md)."""
         ...
@@ -61,10 +68,18 @@ class TestbedKind(NamedTuple):
 
 def kinds() -> dict[str, TestbedKind]:
     """Every testbed by its name."""
-    from ccu.testbeds import emulated
+    from ccu.testbeds import emulated, oai
 
     return {
         "emulated": TestbedKind(
             "nr-link between two network namespaces of this machine", emulated.check, emulated.up
-        )
+        ),
+        "rfsim": TestbedKind(
+            "OpenAirInterface's core, gNB and UE in containers, radio in software",
+            oai.check,
+            oai.up,
+        ),
+        "usrp": TestbedKind(
+            "the same over two USRPs (--usrp b210:serial=… or x310:addr=…)", oai.check, oai.up
+        ),
     }

@@ -12,9 +12,9 @@ from typing import Any
 
 from pyroute2 import netns
 
-from ccu import programs, scenarios
+from ccu import judge, programs, scenarios
 from ccu.errors import RunFailed
-from ccu.experiment import Experiment
+from ccu.experiment import Experiment, Way
 from ccu.supervisor import Process
 from ccu.testbeds import Host, Site, link_config, namespace
 
@@ -93,6 +93,9 @@ class Emulated:
 
     def listens(self, host: Host, port: int) -> bool:
         return namespace.listens(self._names[host], port)
+
+    def delivered_bytes(self, way: Way) -> int:
+        return judge.delivered_bytes(self._site.raw / "mac.csv", way)
 
     def settle(self) -> dict[str, Any]:
         """Stops nr-link, which then writes its account."""

@@ -59,6 +59,16 @@ def set_address(name: str, device: str, address: str, peer: str, mtu_bytes: int)
         ip.addr("add", index=index, address=peer, local=address, prefixlen=32)
 
 
+def set_mtu(name: str, device: str, mtu_bytes: int) -> None:
+    """Sets the device's MTU. Raises RunFailed if the kernel has another afterwards."""
+    with IPRoute(netns=name) as ip:
+        index = ip.link_lookup(ifname=device)[0]
+        ip.link("set", index=index, mtu=mtu_bytes)
+        found = next(iter(ip.get_links(index))).get("mtu")
+    if found != mtu_bytes:
+        raise RunFailed("testbed", f"{device}: MTU is {found} after {mtu_bytes} was set")
+
+
 def describe(name: str, device: str) -> dict[str, Any]:
     """MTU, queue length, address and offloads as the kernel tells them now."""
     with IPRoute(netns=name) as ip:

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What makes measurements over OpenAirInterface wrong without an error: looked at before a run."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pyroute2 import IPRoute
+
+from ccu.errors import Refused, RunFailed
+from ccu.oai.configs import Plan
+from ccu.oai.usrp import Usrp
+from ccu.testbeds import Host
+
+# Ettus, then National Instruments: B200, B210, B205mini.
+_USB_IDS = {
+    ("2500", "0020"),
+    ("2500", "0021"),
+    ("2500", "0022"),
+    ("3923", "7813"),
+    ("3923", "7814"),
+}
+_JUMBO_BYTES = 8000
+_X310_PORT = 49152
+_CPU = Path("/sys/devices/system/cpu")
+
+
+def check_host(plan: Plan) -> None:
+    """Raises Refused for a host on which this radio cannot run."""
+    if not Path("/dev/net/tun").exists():
+        raise Refused("/dev/net/tun: not there, and UE and UPF need it; type: sudo modprobe tun")
+    if plan.usrp:
+        problems = [said for said in (usrp_trouble(plan.usrp), governor_trouble()) if said]
+        if problems:
+            raise Refused("\n".join(problems))
+
+
+def usrp_trouble(usrp: Usrp) -> str | None:
+    """Why the radio is not there, with the mend."""
+    if usrp.model == "b210":
+        found = _usb_ids()
+        if not found & _USB_IDS:
+            return "--usrp: no B210 on USB (2500:0020); plug it into USB 3, see uhd_find_devices"
+        return None
+    return _x310_trouble(usrp)
+
+
+def _usb_ids() -> set[tuple[str, str]]:
+    found = set()
+    for device in Path("/sys/bus/usb/devices").glob("*"):
+        try:
+            vendor, product = (
+                (device / name).read_text().strip() for name in ("idVendor", "idProduct")
+            )
+        except OSError:
+            continue
+        found.add((vendor, product))
+    return found
+
+
+def _x310_trouble(usrp: Usrp) -> str | None:
+    pairs = dict(item.partition("=")[::2] for item in usrp.address.split(","))
+    address = pairs.get("addr", "")
+    try:
+        with IPRoute() as ip:
+            route = next(iter(ip.route("get", dst=address)))
+            link = next(iter(ip.get_links(route.get("oif"))))
+    except Exception as error:
+        return f"--usrp: {address}: no route ({error}); set up the interface to the X310"
+    if link.get("mtu") < _JUMBO_BYTES:
+        name = link.get("ifname")
+        return (
+            f"--usrp: {name} to {address} has an MTU of {link.get('mtu')}, an X310 wants jumbo "
+            f"frames; type: sudo ip link set {name} mtu 9000"
+        )
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.settimeout(1.0)
+        try:
+            # The firmware's control port refuses or answers; silence is an X310 that is not there.
+            probe.connect((address, _X310_PORT))
+            probe.send(b"\0" * 16)
+            probe.recv(64)
+        except TimeoutError:
+            said = subprocess.run(["ping", "-c", "1", "-W", "1", address], capture_output=True)
+            if said.returncode != 0:
+                return f"--usrp: {address} does not answer; check its power and cable"
+        except OSError:
+            return None
+    return None
+
+
+def governor_trouble() -> str | None:
+    """A CPU that saves power loses samples."""
+    governors = {
+        file.read_text().strip() for file in _CPU.glob("cpu[0-9]*/cpufreq/scaling_governor")
+    }
+    if governors - {"performance"}:
+        return (
+            f"CPU governor {', '.join(sorted(governors))}: a USRP needs performance; "
+            "type: sudo cpupower frequency-set -g performance"
+        )
+    return None
+
+
+def check_routes(
+    names: Mapping[Host, str], peers: Mapping[str, str], devices: Mapping[Host, str]
+) -> None:
+    """Raises RunFailed if traffic would not go through the radio."""
+    for host, name in names.items():
+        with IPRoute(netns=name) as ip:
+            route: Any = next(iter(ip.route("get", dst=peers[host])))
+            wanted = ip.link_lookup(ifname=devices[host])[0]
+            if route.get("oif") != wanted:
+                link = next(iter(ip.get_links(route.get("oif"))))
+                raise RunFailed(
+                    "testbed",
+                    f"{host}: the route to {peers[host]} goes through {link.get('ifname')}, not "
+                    f"{devices[host]}: traffic would bypass the radio",
+                )

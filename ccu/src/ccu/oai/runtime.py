@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the testbed asks of Docker or LXC: the same questions of both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+_LISTENS = "0A"  # include/net/tcp_states.h
+_UNCONNECTED = "07"
+
+
+class Runtime(Protocol):
+    def check(self) -> None:
+        """Raises Refused if the runtime or an image is missing, with the command that gets it."""
+        ...
+
+    def start(self, services: Sequence[str]) -> None:
+        """Starts services. Raises RunFailed."""
+        ...
+
+    def restart(self, service: str) -> None: ...
+
+    def pid(self, service: str) -> int | None:
+        """Of the container's first process; None if it does not run."""
+        ...
+
+    def log_command(self, service: str) -> list[str]:
+        """Follows what the container prints, each line stamped; ends when the container does."""
+        ...
+
+    def shell_command(self, service: str) -> list[str]: ...
+
+    def stop(self, services: Sequence[str]) -> None:
+        """Stops services in kindness; they stay to be looked at."""
+        ...
+
+    def remove(self) -> None:
+        """Removes every container and network that this runtime made."""
+        ...
+
+
+def listens(pid: int, port: int, protocol: str = "tcp") -> bool:
+    """Whether a socket in the network namespace of `pid` waits on `port` (proc(5): net/tcp)."""
+    wanted = {_LISTENS} if protocol == "tcp" else {_UNCONNECTED}
+    for name in (protocol, f"{protocol}6"):
+        try:
+            rows = Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]
+        except OSError:
+            continue
+        for row in rows:
+            fields = row.split()
+            if fields[3] in wanted and fields[1].endswith(f":{port:04X}"):
+                return True
+    return False

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OpenAirInterface in containers: over rfsim, or over two USRPs.
+
+Programs of a run (iperf3, tcpdump, socket-sampler) are this machine's, in the containers' networks:
+the images need hold none of them, and they are the same ones as on the emulated testbed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ccu import programs
+from ccu.errors import Refused
+from ccu.experiment import Experiment, Oai, Way
+from ccu.oai import configs, preflight, services, usrp, version
+from ccu.oai.carrier import carrier
+from ccu.oai.channel import series
+from ccu.oai.configs import Plan
+from ccu.oai.docker_runtime import DockerRuntime
+from ccu.oai.gnb_files import GnbFiles
+from ccu.oai.lxc_runtime import LxcRuntime
+from ccu.oai.n3 import N3Capture
+from ccu.oai.path_delay import add_delay
+from ccu.oai.radio_control import RadioControl
+from ccu.oai.runtime import Runtime
+from ccu.oai.stack import DATA_NETWORK_ADDRESS, UE_INTERFACE, Stack
+from ccu.oai.verdict import real_time_verdict
+from ccu.testbeds import Host, Site, namespace
+
+_NUMEROLOGY = 1
+_SYSCTLS = {
+    # As on the emulated testbed: the radio is to limit a flow, not the host.
+    "net.ipv4.tcp_wmem": "4096 16384 67108864",
+    "net.ipv4.tcp_rmem": "4096 131072 67108864",
+    "net.ipv4.tcp_no_metrics_save": "1",
+}
+
+
+def plan_of(experiment: Experiment) -> Plan:
+    """What is to be configured. Raises Refused for what this version or radio cannot do."""
+    settings = experiment.oai or Oai()
+    try:
+        version.options(settings.version)
+    except ValueError as error:
+        raise Refused(f"--oai-version: {error}") from None
+    try:
+        radio = usrp.parse(settings.usrp) if settings.usrp else None
+    except ValueError as error:
+        raise Refused(f"--usrp: {error}") from None
+    if experiment.numerology != _NUMEROLOGY:
+        raise Refused(
+            f"--numerology: {experiment.numerology}; OpenAirInterface is configured at 30 kHz: 1"
+        )
+    configs.check_ue_count(settings.ues)
+    if radio and settings.ues > 1:
+        raise Refused("--ues: two USRPs are one gNB and one UE; leave it out")
+    chosen = carrier(experiment.prb)
+    if radio:
+        usrp.check_carrier(radio, chosen)
+    return Plan(settings.version, chosen, settings.ues, radio, experiment.mtu_bytes)
+
+
+def check(experiment: Experiment, scenario: Path) -> None:
+    """Raises Refused, with everything at once, before a container is started."""
+    plan = plan_of(experiment)
+    if plan.usrp is None:
+        series(experiment.model_copy(update={"duration_s": 1.0}), scenario)
+    programs.require("ping")
+    preflight.check_host(plan)
+    _runtime(experiment, plan, "ccu-check", configs.default_variables(plan), []).check()
+
+
+def _runtime(
+    experiment: Experiment, plan: Plan, project: str, variables: dict[str, str], files: list[Path]
+) -> Runtime:
+    if experiment.oai and experiment.oai.runtime == "lxc":
+        return LxcRuntime(project, plan, _with_environment(variables))
+    return DockerRuntime(project, files or [services.FILE], plan.profile, variables)
+
+
+def _with_environment(variables: dict[str, str]) -> dict[str, str]:
+    """As Compose: what the user exports counts, and what ccu says wins."""
+    given = {key: value for key, value in os.environ.items() if key.startswith("OAI_")}
+    return given | variables
+
+
+@contextmanager
+def brought_up(site: Site) -> Iterator[Stack]:
+    """The containers, with their UEs attached; all of it is gone afterwards."""
+    plan = plan_of(site.experiment)
+    folder = site.raw / "oai"
+    folder.mkdir(exist_ok=True)
+    project = f"ccu-{site.belongings.run_id}"
+    variables = configs.write(plan, folder / "config") | {"CCU_RUN": site.belongings.run_id}
+    files = services.write_further_ues(plan, folder)
+    runtime = _runtime(site.experiment, plan, project, variables, files)
+    if isinstance(runtime, LxcRuntime):
+        site.belongings.lxc_containers = runtime.names()
+        site.belongings.bridges = runtime.bridges()
+    else:
+        site.belongings.compose_project = project
+    site.belongings.save()
+    stack = Stack(plan, runtime, site.supervisor, site.belongings, folder)
+    try:
+        stack.up()
+        yield stack
+    finally:
+        stack.down()
+
+
+@contextmanager
+def up(site: Site) -> Iterator[OaiTestbed]:
+    """The path from the data network to the UE; all of it is gone afterwards."""
+    with brought_up(site) as stack:
+        testbed = OaiTestbed(site, stack)
+        try:
+            testbed.begin()
+            yield testbed
+        finally:
+            testbed.end()
+
+
+class OaiTestbed:
+    """See `ccu.testbeds.Testbed`."""
+
+    records: dict[str, Any] = {  # noqa: RUF012 - never changed
+        "mac": {"file": "raw/oai/nrMAC_stats.log", "source": "oai"},
+        "link": {"file": "raw/oai/radio-time.csv", "source": "oai"},
+        "link_summary": None,
+    }
+
+    def __init__(self, site: Site, stack: Stack) -> None:
+        self._site = site
+        self._stack = stack
+        self._folder = site.raw / "oai"
+        plan = stack.plan
+        self._names: dict[Host, str] = {
+            "server": stack.namespaces[services.DATA_NETWORK],
+            "ue": stack.namespaces[plan.ue_service(1)],
+        }
+        self._notes: list[str] = []
+        self.hosts = self._prepare_hosts()
+        self._files = GnbFiles(lambda: stack.runtime.pid(plan.gnb_service), self._folder)
+        self._control: RadioControl | None = None
+        self._n3: N3Capture | None = None
+        self._ended = False
+        if plan.usrp:
+            self.records = {**self.records, "link": None}
+
+    def _prepare_hosts(self) -> dict[Host, dict[str, Any]]:
+        experiment = self._site.experiment
+        devices: dict[Host, str] = {"server": "eth0", "ue": UE_INTERFACE}
+        peers = {"server": self._stack.ue_address(), "ue": DATA_NETWORK_ADDRESS}
+        hosts = {}
+        for host, name in self._names.items():
+            sysctls = namespace.set_sysctls(name, _SYSCTLS)
+            namespace.set_mtu(name, devices[host], experiment.mtu_bytes)
+            hosts[host] = {**namespace.describe(name, devices[host]), "sysctls": sysctls}
+        preflight.check_routes(self._names, peers, devices)
+        self._notes += add_delay(self._names["server"], devices["server"], experiment.rtt_ms)
+        return hosts
+
+    def begin(self) -> None:
+        """Follows the gNB's files, and begins the scenario."""
+        plan, site = self._stack.plan, self._site
+        self._files.start()
+        if site.experiment.oai and site.experiment.oai.capture_n3:
+            self._n3 = N3Capture(site, self._stack)
+        if plan.usrp is None:
+            settings = series(site.experiment, site.scenario)
+            control = RadioControl(plan.gnb_address, configs.ue_address(1), settings, self._folder)
+            self._control = control
+            control.start()
+            site.supervisor.watch(control.check)
+
+    def end(self) -> None:
+        """Stops what follows and replays, and restores the channel; once."""
+        if self._ended:
+            return
+        self._ended = True
+        if self._control:
+            self._notes += self._control.finish()
+        if self._n3:
+            self._n3.finish()
+        self._files.finish()
+
+    def command(self, host: Host, arguments: Sequence[str]) -> list[str]:
+        return [programs.require("ip"), "netns", "exec", self._names[host], *arguments]
+
+    def congestion_control(self, host: Host, port: int) -> str | None:
+        return namespace.congestion_control(self._names[host], port)
+
+    def listens(self, host: Host, port: int) -> bool:
+        return namespace.listens(self._names[host], port)
+
+    def delivered_bytes(self, way: Way) -> int | None:
+        return self._files.mac_bytes(way)
+
+    def settle(self) -> dict[str, Any]:
+        """Restores the channel and judges the radio's time."""
+        # The gNB writes its counters once a second: the last are still to come.
+        with contextlib.suppress(TimeoutError):
+            self._files.wait_for_another_reading()
+        self.end()
+        clock = self._control.clock if self._control else None
+        verdict, reasons = real_time_verdict(clock)
+        verdict = "degraded" if verdict == "valid" and self._notes else verdict
+        return {"verdict": verdict, "verdict_reasons": reasons + self._notes}

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stand-in for the gNB; see README.md. Its MAC counters are those of the tests' nr-link.
+
+FAULT (environment): dies, telnet-refuses, truncated-log, old-format.
+"""
+
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, "/stand-in")
+import options
+from modem_telnet import ModemTelnet
+
+FAULT = os.environ.get("FAULT", "")
+PACE = float(os.environ.get("PACE", "1.0"))
+MAC = Path("/tmp/link/mac.csv")
+RNTI = 0x4CBA
+
+
+def say(text):
+    print(f"{time.monotonic():.6f} {text}", flush=True)
+
+
+def delivered():
+    """(dl bytes, ul bytes) of transport blocks so far, from the last whole row of the link's samples."""
+    try:
+        with MAC.open("rb") as file:
+            header = file.readline().decode().rstrip("\n").split(",")
+            file.seek(max(file.tell(), os.fstat(file.fileno()).st_size - 4096))
+            lines = file.read().decode().split("\n")[:-1]
+    except OSError:
+        return 0, 0
+    for line in reversed(lines):
+        row = dict(zip(header, line.split(","), strict=False))
+        if len(row) == len(header) and row.get("mac_dl_bytes", "").isdigit():
+            return int(row["mac_dl_bytes"]), int(row["mac_ul_bytes"])
+    return 0, 0
+
+
+def block(down, up):
+    ue = f"UE {RNTI:04x}:"
+    if FAULT == "old-format":
+        return (
+            f"UE RNTI {RNTI:04x} (1) PH 48 dB PCMAX 20 dBm, average RSRP -43 (16 meas)\n"
+            f"{ue} CQI 15, RI 1, PMI (0,0)\n"
+            f"{ue} dlsch_rounds {down // 1000}/2/0/0, dlsch_errors 0, pucch0_DTX 0, BLER 0.01000 MCS 27\n"
+            f"{ue} dlsch_total_bytes {down}\n"
+            f"{ue} ulsch_rounds {up // 1000}/0/0/0, ulsch_DTX 0, ulsch_errors 0, BLER 0.00000 MCS 9\n"
+            f"{ue} ulsch_total_bytes_scheduled {up}, ulsch_total_bytes_received {up}\n"
+            f"{ue} LCID 4: {down} bytes TX\n{ue} LCID 4: {up} bytes RX\n"
+        )
+    return (
+        f"UE RNTI {RNTI:04x} CU-UE-ID 1 in-sync PH 48 dB PCMAX 20 dBm, average RSRP -43 (16 meas)\n"
+        f"{ue} dlsch_rounds {down // 1000}/2/0/0, dlsch_errors 0, pucch0_DTX 0, BLER 0.01000 MCS (0) 27 CCE fail 0\n"
+        f"{ue} ulsch_rounds {up // 1000}/0/0/0, ulsch_errors 0, ulsch_DTX 0, BLER 0.00000 MCS (0) 9"
+        " (Qm 2 deltaMCS 0 dB) NPRB 5  SNR 19.5 dB CCE fail 0\n"
+        f"{ue} MAC:    TX {down:14d} RX {up:14d} bytes\n"
+        f"{ue} LCID 4: TX {down:14d} RX {up:14d} bytes\n"
+    )
+
+
+def write_files():
+    while True:
+        down, up = delivered()
+        text = block(down, up)
+        if FAULT == "truncated-log":
+            text = text[: len(text) * 2 // 3]
+        Path("nrMAC_stats.log").write_text(text)
+        Path("nrL1_stats.log").write_text("Blacklisted PRBs 0/106\n")
+        time.sleep(1.0)
+
+
+def accept(server, connected):
+    while True:
+        client, _ = server.accept()
+        connected.append(client)
+        say("[HW]   A client connects, sending the current time")
+
+
+def main():
+    given = options.parse(sys.argv[1:])
+    config = Path(given["-O"]).read_text()
+    for wanted in ("Active_gNBs", "rfsimulator = ({", "rfsimu_channel_ue0"):
+        if wanted not in config:
+            sys.exit(f"{given['-O']}: no {wanted}")
+    address, port = given["--telnetsrv.listenaddr"], int(given["--telnetsrv.listenport"])
+    models = [("rfsimu_channel_ue0", -2.0), ("rfsimu_channel_enB0", -4.0)]
+    ModemTelnet(
+        address, port, "softmodem_gnb> ", models, PACE, 0.02, FAULT == "telnet-refuses", RNTI
+    )
+    connected = []
+    server = socket.create_server(("0.0.0.0", 4043))
+    threading.Thread(target=accept, args=(server, connected), daemon=True).start()
+    threading.Thread(target=write_files, daemon=True).start()
+    say("[NGAP]   NGAP_REGISTER_GNB_CNF: associated AMF 1")
+    frame = 0
+    first_s = None
+    while True:
+        time.sleep(1.28 / PACE if FAULT != "dies" else 0.2)
+        if connected and first_s is None:
+            first_s = time.monotonic()
+        if FAULT == "dies" and first_s and time.monotonic() - first_s > 6:
+            say("Assertion (false) failed! stand-in: the gNB dies, as it was told to")
+            sys.exit(1)
+        frame = (frame + 128) % 1024
+        say(f"[NR_MAC] I Frame.Slot {frame}.0")
+        if connected:
+            print(block(*delivered()), flush=True)
+
+
+# The first process of a container ends by SIGTERM only if it says so.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+main()

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stand-in for the nrUE; see README.md. Its interface is the UE end of the tests' nr-link.
+
+FAULT (environment): aborts-once, never-attaches, loses-sync.
+"""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, "/stand-in")
+import options
+from modem_telnet import ModemTelnet
+
+FAULT = os.environ.get("FAULT", "")
+PACE = float(os.environ.get("PACE", "1.0"))
+
+
+def say(text):
+    print(f"{time.monotonic():.6f} {text}", flush=True)
+
+
+def main():
+    given = options.parse(sys.argv[1:])
+    config = Path(given["-O"]).read_text()
+    imsi = re.search(r'imsi = "(\d{15})"', config)
+    if imsi is None:
+        sys.exit("no SIM")
+    index = int(imsi[1]) - 208990100001100
+    mark = Path("/tmp/started-before")
+    if FAULT == "aborts-once" and not mark.exists():
+        mark.touch()
+        sys.exit("Assertion (bytes_read == size) failed! stand-in: aborts at its first start")
+    ModemTelnet(
+        given["--telnetsrv.listenaddr"],
+        int(given["--telnetsrv.listenport"]),
+        "softmodem_5Gue> ",
+        [("rfsimu_channel_enB0", -4.0), ("rfsimu_channel_ue0", -2.0)],
+        PACE,
+        0.02,
+    )
+    while FAULT == "never-attaches":
+        say("[PHY]   synch Failed: ")
+        time.sleep(0.5)
+    gnb = socket.create_connection((given["--rfsimulator.[0].serveraddr"], 4043), 10)
+    say("[PHY]   Initial sync successful, PCI: 0")
+    Path("/tmp/synchronised").touch()
+    interface = "oaitun_ue1"
+    while not Path("/sys/class/net", interface).exists():
+        time.sleep(0.02)
+    address = f"12.1.1.{2 + index}"
+    for words in (f"addr add {address}/24 dev {interface}", f"link set {interface} up"):
+        subprocess.run(["ip", *words.split()], check=True)
+    say(f"[NAS]   Received PDU Session Establishment Accept, UE IPv4: {address}")
+    began_s = time.monotonic()
+    while True:
+        time.sleep(1.28 / PACE if FAULT != "loses-sync" else 0.2)
+        say("[NR_MAC]   UE 0 RNTI 4cba stats sfn: 384.8, cumulated bad DCI 0")
+        print("    DL harq: 1/0\n    Ul harq: 38/0 avg code rate 0.1", flush=True)
+        if FAULT == "loses-sync" and time.monotonic() - began_s > 5:
+            say("[PHY]   synch Failed: stand-in: the UE loses its cell, as it was told to")
+            sys.exit(1)
+        if not gnb.fileno():
+            break
+
+
+# The first process of a container ends by SIGTERM only if it says so.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+main()
