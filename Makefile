@@ -71,8 +71,9 @@ lock: ## pins the Python environment anew from setup/requirements.in
 	.tools/uv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
 	  --no-emit-index-url --no-header --no-annotate setup/requirements.in -o setup/requirements.txt
 
-install: build ## `ccu` and `ddu` on everybody's PATH, as links in /usr/local/bin
-	$(SUDO) ln -sf $(CURDIR)/$(BIN)/ccu $(CURDIR)/$(BIN)/ddu /usr/local/bin/
+install: build ## `ccu`, `ddu` and `nr-link` on everybody's PATH, as links in /usr/local/bin; man pages
+	$(SUDO) ln -sf $(CURDIR)/$(BIN)/ccu $(CURDIR)/$(BIN)/ddu $(CURDIR)/$(BIN)/nr-link /usr/local/bin/
+	$(SUDO) $(BIN)/nr-link man /usr/local/share/man/man1
 
 clean: ## what `make build` made; runs/ stays
 	rm -rf .venv .tools target kmod/build

@@ -16,9 +16,10 @@ use nix::sys::time::TimeSpec;
 use nr_link::burst::Burst;
 use nr_link::clock::cpu_time;
 use nr_link::merge::write_headers;
+use nr_link::netns::Place;
 use nr_link::pool::Pool;
 use nr_link::tun::Tun;
-use nr_link::wake::{Event, Waker};
+use nr_link::wake::{Event, STOPPED, Waker};
 use serde_json::Value;
 use testbed::{SERVER, Testbed, UE};
 
@@ -59,8 +60,8 @@ fn copy(name: &str, copying: Copying) {
     let copier = std::thread::spawn({
         let stop = Arc::clone(&stop);
         move || {
-            let n6 = Tun::open("n6", Some(&namespaces.0), 1500).unwrap();
-            let ue1 = Tun::open("ue1", Some(&namespaces.1), 1500).unwrap();
+            let n6 = Tun::open("n6", Place::Named(&namespaces.0), 1500).unwrap();
+            let ue1 = Tun::open("ue1", Place::Named(&namespaces.1), 1500).unwrap();
             ready.send(()).unwrap();
             forward([n6, ue1], copying, &stop)
         }
@@ -75,7 +76,7 @@ fn copy(name: &str, copying: Copying) {
 
 /// Copies until told to stop; gives this thread's share of a core while packets came.
 fn forward(mut tuns: [Tun; 2], copying: Copying, stop: &AtomicBool) -> f64 {
-    let mut waker = Waker::new().unwrap();
+    let mut waker = Waker::new(&STOPPED).unwrap();
     waker.add(&tuns[0], 0).unwrap();
     waker.add(&tuns[1], 1).unwrap();
     let pool = Pool::default();

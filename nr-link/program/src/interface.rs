@@ -6,6 +6,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 
 use anyhow::{Context, Result, ensure};
+use nix::errno::Errno;
 use nix::libc::{self, ifreq};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 
@@ -70,12 +71,14 @@ impl Interface {
         Ok(unsafe { request.ifr_ifru.ifru_mtu } as u32)
     }
 
-    /// Sets the length of the device's queue, packets.
+    /// Sets the length of the device's queue, packets. It stays as it is in a user namespace, where this way is closed.
     pub fn set_txqueuelen(&self, packets: u32) -> Result<()> {
         let mut request = request(&self.name)?;
         request.ifr_ifru.ifru_metric = packets as i32; // `ifr_qlen` shares its place
-        unsafe { ioctl::set_txqueuelen(self.socket.as_raw_fd(), &request) }
-            .context("setting txqueuelen")?;
+        match unsafe { ioctl::set_txqueuelen(self.socket.as_raw_fd(), &request) } {
+            Err(Errno::EPERM) => {} // what it is can be read back
+            other => drop(other.context("setting txqueuelen")?),
+        }
         Ok(())
     }
 
@@ -110,8 +113,26 @@ impl Interface {
             socket_address.sa_data[2..6].copy_from_slice(&octets); // behind the port
             // SAFETY: an open socket and a whole ifreq that holds a sockaddr_in.
             let outcome = unsafe { libc::ioctl(self.socket.as_raw_fd(), ioctl as _, &request) };
-            nix::errno::Errno::result(outcome).context("setting its address")?;
+            Errno::result(outcome).context("setting its address")?;
         }
+        Ok(())
+    }
+
+    /// Sends through it whatever has no other way (IPv4).
+    pub fn set_default_route(&self) -> Result<()> {
+        let any = |address: &mut libc::sockaddr| {
+            address.sa_family = libc::AF_INET as libc::sa_family_t; // and zeros: 0.0.0.0
+        };
+        let mut device = request(&self.name)?.ifr_name;
+        // SAFETY: plain data, for which zeros are valid.
+        let mut route: libc::rtentry = unsafe { std::mem::zeroed() };
+        any(&mut route.rt_dst);
+        any(&mut route.rt_genmask);
+        route.rt_flags = libc::RTF_UP;
+        route.rt_dev = device.as_mut_ptr();
+        // SAFETY: an open socket and a whole rtentry whose name outlives the call.
+        let outcome = unsafe { libc::ioctl(self.socket.as_raw_fd(), libc::SIOCADDRT as _, &route) };
+        Errno::result(outcome).context("setting the default route")?;
         Ok(())
     }
 

@@ -16,6 +16,7 @@ pub mod pool;
 pub mod priority;
 pub mod selftest;
 pub mod session;
+pub mod shell;
 pub mod trust;
 pub mod tun;
 pub mod verdict;

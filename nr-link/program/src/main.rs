@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::Result;
-use clap::{Args, Parser, Subcommand};
+use anyhow::{Context, Result};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use nr_link::capacity;
 use nr_link::selftest;
 use nr_link::session::{self, Session};
+use nr_link::shell::{self, Shell};
 use nr_link_model::ResolvedConfig;
 
 /// A 5G NR link in real time between TUN devices.
@@ -19,7 +20,7 @@ use nr_link_model::ResolvedConfig;
 /// channel and path would have delivered them. The configuration's units stand in its keys (mtu_bytes, carrier_ghz,
 /// delay_ms); one direction is "dl" (core to UE), the other "ul".
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "nr-link", version)]
 struct Options {
     #[command(subcommand)]
     command: Command,
@@ -48,6 +49,17 @@ enum Command {
         #[arg(long, default_value_t = 100)]
         interval_ms: u64,
     },
+    /// Run a command inside the link, as its UE: between it and the server's host there is nothing but the link.
+    ///
+    /// As root the server is this host, with what listens on it. Others get both hosts in a user namespace, where the
+    /// kernel allows it; --server starts something there. The environment tells their addresses: NR_LINK_SERVER and
+    /// NR_LINK_UE. The exit code is the command's.
+    Shell(Shell),
+    /// Write the man pages, nr-link.1 and one for each command, into a folder.
+    Man {
+        /// The folder, which is made if need be
+        folder: PathBuf,
+    },
     /// Measure what this machine can hold, and print it as one JSON line (needs root).
     ///
     /// lateness_…_us: how late it wakes for slots of 500 µs; crossing_gbps_per_core: super-packets through two
@@ -68,7 +80,7 @@ struct Configuration {
 
 fn main() -> ExitCode {
     match execute(Options::parse().command) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("nr-link: {error:#}");
             ExitCode::FAILURE
@@ -76,18 +88,17 @@ fn main() -> ExitCode {
     }
 }
 
-fn execute(command: Command) -> Result<()> {
+fn execute(command: Command) -> Result<ExitCode> {
     match command {
         Command::Run(Configuration { config }) => {
             let session = Session::open(ResolvedConfig::load(&config)?)?;
             println!("{}", session.ready()?);
-            session.run()
+            session.run()?;
         }
         Command::Check(Configuration { config }) => {
             let config = ResolvedConfig::load(&config)?;
             session::model(&config)?;
             println!("{config:#?}");
-            Ok(())
         }
         Command::Capacity {
             configuration,
@@ -95,11 +106,17 @@ fn execute(command: Command) -> Result<()> {
             interval_ms,
         } => {
             let config = ResolvedConfig::load(&configuration.config)?;
-            capacity::write(config, seconds, interval_ms, stdout().lock())
+            capacity::write(config, seconds, interval_ms, stdout().lock())?;
         }
         Command::Selftest { seconds } => {
             println!("{}", selftest::run(Duration::from_secs(seconds))?);
-            Ok(())
+        }
+        Command::Shell(shell) => return shell::run(&shell).map(ExitCode::from),
+        Command::Man { folder } => {
+            std::fs::create_dir_all(&folder)
+                .and_then(|()| clap_mangen::generate_to(Options::command(), &folder))
+                .with_context(|| format!("cannot write man pages into {}", folder.display()))?;
         }
     }
+    Ok(ExitCode::SUCCESS)
 }

@@ -3,10 +3,12 @@
 
 use nix::libc;
 use nix::sys::mman::{MlockAllFlags, mlockall};
+use nix::sys::resource::{Resource, getrlimit};
 
 /// Above other programs, below the kernel's own threads (which have 50).
 const FIFO_PRIORITY: libc::c_int = 10;
 const HIGHEST_NICE: libc::c_int = -20;
+const ENOUGH_LOCKED_BYTES: u64 = 1 << 30;
 
 /// What was obtained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,11 +21,23 @@ pub struct Priority {
 
 /// Asks for the best first; what is refused is not an error, but is told.
 pub fn raise() -> Priority {
-    let memory_locked = mlockall(MlockAllFlags::MCL_CURRENT | MlockAllFlags::MCL_FUTURE).is_ok();
+    let memory_locked =
+        may_lock() && mlockall(MlockAllFlags::MCL_CURRENT | MlockAllFlags::MCL_FUTURE).is_ok();
     Priority {
         scheduling: raise_scheduling(),
         memory_locked,
     }
+}
+
+/// Whether all that we may ever need can be locked: under a limit, later allocations would fail instead.
+fn may_lock() -> bool {
+    let unlimited =
+        getrlimit(Resource::RLIMIT_MEMLOCK).is_ok_and(|(soft, _)| soft >= ENOUGH_LOCKED_BYTES);
+    // Root of a user namespace is not root of the machine (user_namespaces(7)): there, not all of its users are.
+    let root_of_machine = nix::unistd::geteuid().is_root()
+        && std::fs::read_to_string("/proc/self/uid_map")
+            .is_ok_and(|map| map.split_whitespace().eq(["0", "0", "4294967295"]));
+    unlimited || root_of_machine
 }
 
 fn raise_scheduling() -> &'static str {

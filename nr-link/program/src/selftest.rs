@@ -10,6 +10,7 @@ use nr_link_model::Nanos;
 use serde_json::{Value, json};
 
 use crate::clock::{Clock, cpu_time};
+use crate::netns::Place;
 use crate::output::us;
 use crate::pool::Pool;
 use crate::priority;
@@ -17,7 +18,7 @@ use crate::trust::Trust;
 use crate::tun::Tun;
 use crate::verdict::judge;
 use crate::vnet::{GSO_TCPV4, NEEDS_CSUM, VnetHeader};
-use crate::wake::{Event, Waker};
+use crate::wake::{Event, STOPPED, Waker};
 
 /// A slot of numerology 1.
 const SLOT_NS: Nanos = 500_000;
@@ -51,7 +52,7 @@ pub fn run(duration: Duration) -> Result<Value> {
 }
 
 fn wake_for_slots(duration: Duration) -> Result<(u64, Trust)> {
-    let mut waker = Waker::new()?;
+    let mut waker = Waker::new(&STOPPED)?;
     let clock = Clock::start()?;
     let mut trust = Trust::new(SLOT_NS);
     let last = duration.as_nanos() as Nanos / SLOT_NS;
@@ -59,7 +60,7 @@ fn wake_for_slots(duration: Duration) -> Result<(u64, Trust)> {
     while slot <= last && !ended {
         let deadline = slot * SLOT_NS;
         waker.sleep(None, clock.deadline(deadline), |event| {
-            ended = event == Event::End
+            ended |= matches!(event, Event::Signal(_))
         })?;
         let now = clock.now();
         trust.ran(deadline, now);
@@ -75,8 +76,8 @@ fn crossing() -> Result<f64> {
     // This process's own namespace from here on; it vanishes with the process.
     unshare(CloneFlags::CLONE_NEWNET)
         .context("a network namespace for the test needs CAP_SYS_ADMIN; run nr-link as root")?;
-    let mut from = Tun::open("selftest0", None, MTU_BYTES)?;
-    let mut to = Tun::open("selftest1", None, MTU_BYTES)?;
+    let mut from = Tun::open("selftest0", Place::Here, MTU_BYTES)?;
+    let mut to = Tun::open("selftest1", Place::Here, MTU_BYTES)?;
     from.set_address([10, 0, 0, 1])?;
     to.set_address([10, 0, 1, 1])?;
     fs::write("/proc/sys/net/ipv4/ip_forward", "1").context("switching forwarding on")?;

@@ -2,6 +2,7 @@
 //! A link in real time, from its devices to its account.
 
 use anyhow::Result;
+use nix::sys::signal::Signal;
 use nr_link_model::config::Device;
 use nr_link_model::{Link, Nanos, ResolvedConfig, Source};
 use serde_json::{Value, json};
@@ -9,12 +10,13 @@ use serde_json::{Value, json};
 use crate::burst::Segment;
 use crate::clock::{Clock, cpu_time};
 use crate::forward::{Devices, Routes};
+use crate::netns::Place;
 use crate::output::{LinkRow, Output, us};
 use crate::priority::{self, Priority};
 use crate::trust::Trust;
 use crate::tun::Tun;
 use crate::verdict::judge;
-use crate::wake::{Event, Waker};
+use crate::wake::{Event, STOPPED, Waker};
 
 /// How long we rest at least from one waking to the next while packets come, so that what comes and goes meanwhile is
 /// done at once: they are delivered up to this much late. After a silence the first packet does not wait.
@@ -54,11 +56,18 @@ pub struct Session {
 impl Session {
     /// Opens all that `config` names. What fails leaves no device behind.
     pub fn open(config: ResolvedConfig) -> Result<Self> {
+        let places = Places::named(&config);
+        Self::open_at(&config, &places, &STOPPED)
+    }
+
+    /// The same with devices elsewhere than `config` says, and other signals than [`STOPPED`].
+    pub fn open_at(config: &ResolvedConfig, places: &Places, signals: &[Signal]) -> Result<Self> {
+        let config = config.clone();
         let link = model(&config)?;
         let floor = link.mac_floor_ms(&config);
         let mac_floor_ms = json!({"dl": floor.dl, "ul": floor.ul});
-        let waker = Waker::new()?;
-        let devices = open_devices(&config)?;
+        let waker = Waker::new(signals)?;
+        let devices = open_devices(&config, places)?;
         for (number, tun) in devices.iter().enumerate() {
             waker.add(tun, number)?;
         }
@@ -83,6 +92,11 @@ impl Session {
             start_cpu_ns,
             interval_cpu_ns: start_cpu_ns,
         })
+    }
+
+    /// The link's devices: the core's first.
+    pub fn devices(&self) -> impl Iterator<Item = &Tun> {
+        self.devices.iter()
     }
 
     /// The line that tells that traffic can flow: what the devices are, as read back, and what the machine granted.
@@ -112,17 +126,22 @@ impl Session {
         }))
     }
 
-    /// Runs until SIGTERM or SIGINT, and writes the account of the run, also when it fails on the way.
-    pub fn run(mut self) -> Result<()> {
-        let outcome = self.forward_until_ended();
-        let summary = self.summary(outcome.as_ref().err())?;
-        let written = self.output.finish(&summary);
-        outcome.and(written)
+    /// Runs until a signal, and writes the account of the run, also when it fails on the way.
+    pub fn run(self) -> Result<()> {
+        self.run_until(|_| Ok(true)).map(drop)
     }
 
-    fn forward_until_ended(&mut self) -> Result<()> {
-        let (mut ended, mut rest) = (false, None);
-        while !ended {
+    /// Runs until `ends` says of a signal that it is the last; gives the account that it wrote.
+    pub fn run_until(mut self, ends: impl FnMut(Signal) -> Result<bool>) -> Result<Value> {
+        let outcome = self.forward_until(ends);
+        let summary = self.summary(outcome.as_ref().err())?;
+        let written = self.output.finish(&summary);
+        outcome.and(written).map(|()| summary)
+    }
+
+    fn forward_until(&mut self, mut ends: impl FnMut(Signal) -> Result<bool>) -> Result<()> {
+        let (mut signalled, mut rest) = (None, None);
+        loop {
             let due = self.link.next_event();
             let mut readable = std::mem::take(&mut self.readable);
             let (until, deadline) = (
@@ -132,8 +151,13 @@ impl Session {
             self.waker.sleep(until, deadline, |event| match event {
                 Event::Packets(device) => readable.push(device),
                 Event::Deadline => {}
-                Event::End => ended = true,
+                Event::Signal(signal) => signalled = Some(signal),
             })?;
+            if let Some(signal) = signalled.take()
+                && ends(signal)?
+            {
+                return self.end_interval(self.clock.now());
+            }
             let now = self.clock.now();
             // What came while we rested to a slot's start was there when it started: we see it as late as we woke.
             let came = rest.filter(|&at| at == due).unwrap_or(now);
@@ -149,7 +173,6 @@ impl Session {
                 Waited::More => Some(now),
             };
         }
-        self.end_interval(self.clock.now())
     }
 
     /// Runs the model to `now`, and sends on what it delivers; adds the devices that may have got an answer.
@@ -255,11 +278,31 @@ pub fn model(config: &ResolvedConfig) -> Result<Link<Segment>> {
     Link::new(config, source).map_err(anyhow::Error::msg)
 }
 
-fn open_devices(config: &ResolvedConfig) -> Result<Devices> {
+/// Where each device is made.
+#[derive(Debug)]
+pub struct Places<'a> {
+    /// The core's.
+    pub core: Place<'a>,
+    /// One for each UE.
+    pub ues: Vec<Place<'a>>,
+}
+
+impl<'a> Places<'a> {
+    fn named(config: &'a ResolvedConfig) -> Self {
+        let place = |device: &'a Device| Place::of(device.netns.as_deref());
+        Self {
+            core: place(&config.core),
+            ues: config.ues.iter().map(|ue| place(&ue.device)).collect(),
+        }
+    }
+}
+
+fn open_devices(config: &ResolvedConfig, places: &Places) -> Result<Devices> {
     let routes = Routes::of(&config.ues)?;
-    let open = |device: &Device| Tun::open(&device.name, device.netns.as_deref(), config.mtu_bytes);
-    let core = open(&config.core)?;
-    let ues = config.ues.iter().map(|ue| open(&ue.device));
+    let open = |device: &Device, place| Tun::open(&device.name, place, config.mtu_bytes);
+    let core = open(&config.core, places.core)?;
+    let ues = config.ues.iter().zip(&places.ues);
+    let ues = ues.map(|(ue, &place)| open(&ue.device, place));
     let ues = ues.collect::<Result<_>>()?;
     Ok(Devices::new(core, ues, routes))
 }

@@ -12,7 +12,7 @@ use nix::libc;
 use nix::sys::uio::writev;
 
 use crate::interface::Interface;
-use crate::netns;
+use crate::netns::Place;
 use crate::pool::{Buffer, Pool};
 use crate::vnet::VNET_HEADER_BYTES;
 
@@ -60,29 +60,31 @@ pub struct Tun {
 }
 
 impl Tun {
-    /// Makes device `name` in network namespace `netns` and sets it up and running.
-    pub fn open(name: &str, netns: Option<&str>, mtu_bytes: u32) -> Result<Self> {
-        let place = netns.map_or(String::new(), |netns| {
+    /// Makes device `name` at `place` and sets it up and running.
+    pub fn open(name: &str, place: Place, mtu_bytes: u32) -> Result<Self> {
+        let netns = place.name();
+        let there = netns.map_or(String::new(), |netns| {
             format!(" in network namespace {netns}")
         });
-        let context = || format!("cannot make TUN device {name}{place}");
-        netns::inside(netns, || {
-            let file = open_clone_device()?;
-            attach(&file, name)?;
-            let offloads = set_offloads(&file)?;
-            let interface = Interface::of(name)?;
-            interface.set_mtu(mtu_bytes)?;
-            interface.set_txqueuelen(DEVICE_QUEUE_PACKETS)?;
-            interface.set_up()?;
-            Ok(Self {
-                file,
-                name: name.into(),
-                netns: netns.map(Into::into),
-                interface,
-                offloads,
+        let context = || format!("cannot make TUN device {name}{there}");
+        place
+            .inside(|| {
+                let file = open_clone_device()?;
+                attach(&file, name)?;
+                let offloads = set_offloads(&file)?;
+                let interface = Interface::of(name)?;
+                interface.set_mtu(mtu_bytes)?;
+                interface.set_txqueuelen(DEVICE_QUEUE_PACKETS)?;
+                interface.set_up()?;
+                Ok(Self {
+                    file,
+                    name: name.into(),
+                    netns: netns.map(Into::into),
+                    interface,
+                    offloads,
+                })
             })
-        })
-        .with_context(context)
+            .with_context(context)
     }
 
     /// Interface name.
@@ -107,6 +109,11 @@ impl Tun {
     /// Gives it an IPv4 address with a network of 24 bits.
     pub fn set_address(&self, address: [u8; 4]) -> Result<()> {
         self.interface.set_address(address)
+    }
+
+    /// Sends through it whatever has no other way from its namespace.
+    pub fn set_default_route(&self) -> Result<()> {
+        self.interface.set_default_route()
     }
 
     /// Packets that the kernel could not put into the device's queue, since the device was made.

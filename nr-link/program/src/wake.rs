@@ -12,6 +12,9 @@ use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use nix::time::{ClockNanosleepFlags, clock_nanosleep};
 
+/// What ends a program that runs until it is told to stop.
+pub const STOPPED: [Signal; 2] = [Signal::SIGTERM, Signal::SIGINT];
+
 const TIMER: u64 = u64::MAX;
 const SIGNALS: u64 = u64::MAX - 1;
 
@@ -22,8 +25,8 @@ pub enum Event {
     Packets(usize),
     /// The deadline has come.
     Deadline,
-    /// SIGTERM or SIGINT.
-    End,
+    /// A signal of those we were made for.
+    Signal(Signal),
 }
 
 /// Sleeps on descriptors, to absolute deadlines; never spins.
@@ -36,11 +39,12 @@ pub struct Waker {
 }
 
 impl Waker {
-    /// From here on SIGTERM and SIGINT do not end the process, but a sleep.
-    pub fn new() -> Result<Self> {
-        let ending = SigSet::from_iter([Signal::SIGTERM, Signal::SIGINT]);
-        ending.thread_block().context("blocking signals")?;
-        let signals = SignalFd::with_flags(&ending, SfdFlags::SFD_CLOEXEC).context("signalfd")?;
+    /// From here on these signals do not do what they do by default, but end a sleep.
+    pub fn new(signals: &[Signal]) -> Result<Self> {
+        let signals = SigSet::from_iter(signals.iter().copied());
+        signals.thread_block().context("blocking signals")?;
+        let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
+        let signals = SignalFd::with_flags(&signals, flags).context("signalfd")?;
         let flags = TimerFlags::TFD_CLOEXEC | TimerFlags::TFD_NONBLOCK;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags).context("creating the timer")?;
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).context("epoll")?;
@@ -86,16 +90,25 @@ impl Waker {
             other => other.context("waiting")?,
         };
         for event in &events[..count] {
-            wakened(match event.data() {
+            match event.data() {
                 TIMER => {
                     self.armed = None;
-                    Event::Deadline
+                    wakened(Event::Deadline);
                 }
-                SIGNALS => Event::End,
-                number => Event::Packets(number as usize),
-            });
+                SIGNALS => {
+                    while let Some(signal) = self.next_signal()? {
+                        wakened(Event::Signal(signal));
+                    }
+                }
+                number => wakened(Event::Packets(number as usize)),
+            }
         }
         Ok(())
+    }
+
+    fn next_signal(&mut self) -> Result<Option<Signal>> {
+        let told = self.signals.read_signal().context("reading a signal")?;
+        Ok(told.and_then(|told| Signal::try_from(told.ssi_signo as i32).ok()))
     }
 
     /// One system call less when packets woke us and the deadline is the same as before.

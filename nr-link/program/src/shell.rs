@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A command inside the link: its host is the UE, and the caller's host, or one of our own, is the server.
+
+mod folder;
+mod hosts;
+mod link;
+
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use nix::sys::signal::{SigSet, Signal, kill};
+use nix::unistd::Pid;
+
+use crate::netns::Namespace;
+use crate::session::Session;
+use folder::Folder;
+use hosts::Hosts;
+
+/// What is asked of `nr-link shell`.
+#[derive(Debug, Args)]
+pub struct Shell {
+    /// Uplink and downlink capacity, in this order: Mahimahi's traces (milliseconds, one line for each opportunity of
+    /// 1504 bytes)
+    #[arg(long, num_args = 2, value_names = ["UP", "DOWN"], required_unless_present = "config", conflicts_with = "config")]
+    trace: Option<Vec<PathBuf>>,
+    /// YAML file of schema nr-link/1 instead, with one UE and devices without netns
+    #[arg(long)]
+    config: Option<PathBuf>,
+    /// Delay of the path each way, milliseconds
+    #[arg(
+        long,
+        default_value_t = 0.0,
+        allow_negative_numbers = true,
+        conflicts_with = "config"
+    )]
+    delay_ms: f64,
+    /// Random loss of packets each way, a ratio between 0 and 1
+    #[arg(long, default_value_t = 0.0, conflicts_with = "config")]
+    loss_ratio: f64,
+    /// Queue of each direction, packets
+    #[arg(long, default_value_t = 3200, conflicts_with = "config")]
+    queue_packets: u64,
+    /// Keep mac.csv, link.csv, link-summary.json and, of --trace, link.yaml in this folder
+    #[arg(long)]
+    output: Option<PathBuf>,
+    /// A shell command for the server's host; it is ended with the link
+    #[arg(long, value_name = "COMMAND")]
+    server: Option<String>,
+    /// What to run, with its arguments; without: your shell
+    #[arg(last = true)]
+    command: Vec<String>,
+}
+
+/// How long a server may take to listen, and a process to end when it is told to.
+const SERVER_START: Duration = Duration::from_millis(300);
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Runs the command to its end; gives its exit code, 128 + the signal's number if one ended it.
+///
+/// # Errors
+/// The link cannot be made, or failed on the way; the command cannot be started.
+pub fn run(shell: &Shell) -> Result<u8> {
+    let folder = Folder::of(shell.output.as_deref())?;
+    let config = link::config(shell, folder.path())?;
+    // Ctrl-C is for the command, as in any shell.
+    SigSet::from_iter([Signal::SIGINT, Signal::SIGQUIT])
+        .thread_block()
+        .context("blocking signals")?;
+    let hosts = Hosts::make()?;
+    let signals = [Signal::SIGCHLD, Signal::SIGTERM, Signal::SIGHUP];
+    let session = Session::open_at(&config, &hosts.places(), &signals)?;
+    let addresses = hosts.address(&session)?;
+    let mut server = match &shell.server {
+        None => None,
+        Some(line) => {
+            let mut command = Command::new("/bin/sh");
+            command
+                .args(["-c", line])
+                .stdin(Stdio::null())
+                .process_group(0);
+            let server = start(command, None, &addresses)?;
+            std::thread::sleep(SERVER_START);
+            Some(server)
+        }
+    };
+    let mut command = start(wanted(&shell.command), Some(hosts.ue()), &addresses);
+    let outcome = match &mut command {
+        Ok(command) => session
+            .run_until(|signal| Ok(signal != Signal::SIGCHLD || command.try_wait()?.is_some())),
+        Err(_) => Ok(serde_json::Value::Null),
+    };
+    if let Some(server) = &mut server {
+        end(server, Whom::Group)?;
+    }
+    let status = end(&mut command?, Whom::Process)?;
+    report(&outcome?);
+    Ok(code(status))
+}
+
+fn wanted(command: &[String]) -> Command {
+    match command {
+        [] => Command::new(std::env::var("SHELL").unwrap_or("/bin/sh".into())),
+        [program, arguments @ ..] => {
+            let mut command = Command::new(program);
+            command.args(arguments);
+            command
+        }
+    }
+}
+
+/// Starts a command on a host; none: the server's, where we are.
+fn start(
+    mut command: Command,
+    host: Option<&Namespace>,
+    addresses: &[(&str, String)],
+) -> Result<Child> {
+    command.envs(addresses.iter().map(|(name, address)| (name, address)));
+    let host = host.map(Namespace::try_clone).transpose()?;
+    // SAFETY: between fork and exec only the kernel is called.
+    unsafe {
+        command.pre_exec(move || {
+            if let Some(host) = &host {
+                host.enter()?;
+            }
+            SigSet::all().thread_unblock()?;
+            Ok(())
+        });
+    }
+    let program = command.get_program().to_string_lossy().into_owned();
+    command
+        .spawn()
+        .with_context(|| format!("cannot start {program}; is it installed, and on the PATH?"))
+}
+
+/// Whom a signal is for.
+#[derive(Clone, Copy)]
+enum Whom {
+    /// The child alone: its group is ours, and the terminal's.
+    Process,
+    /// The child and what it started.
+    Group,
+}
+
+/// Waits for a process that is over, or ends it.
+fn end(child: &mut Child, whom: Whom) -> Result<ExitStatus> {
+    let own = child.id() as i32;
+    let target = Pid::from_raw(match whom {
+        Whom::Process => own,
+        Whom::Group => -own,
+    });
+    let patience = Instant::now() + PATIENCE;
+    let mut signal = None;
+    loop {
+        if let Some(status) = child.try_wait().context("waiting for a command")? {
+            return Ok(status);
+        }
+        let stronger = match signal {
+            None => Some(Signal::SIGTERM),
+            Some(Signal::SIGTERM) if Instant::now() > patience => Some(Signal::SIGKILL),
+            Some(_) => None,
+        };
+        if stronger.is_some() {
+            // It may end at this moment: then there is nobody to tell.
+            let _ = kill(target, stronger);
+            signal = stronger;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn code(status: ExitStatus) -> u8 {
+    let code = status.code().or(status.signal().map(|signal| 128 + signal));
+    code.map_or(u8::MAX, |code| code as u8)
+}
+
+/// A verdict other than `valid` must not go unseen.
+fn report(summary: &serde_json::Value) {
+    let reasons = summary["verdict_reasons"].as_array();
+    for reason in reasons.into_iter().flatten() {
+        let [verdict, reason] =
+            [&summary["verdict"], reason].map(|told| told.as_str().unwrap_or_default());
+        eprintln!("nr-link: this machine did not hold the link ({verdict}): {reason}");
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The link that a shell asks for, as a configuration.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use nr_link_model::ResolvedConfig;
+use serde_json::{Value, json};
+
+use super::Shell;
+
+/// What `shell` asks for. Files go to `folder`, where --config does not say otherwise.
+pub fn config(shell: &Shell, folder: &Path) -> Result<ResolvedConfig> {
+    let config = match (&shell.config, &shell.trace) {
+        (Some(file), _) => {
+            let mut config = ResolvedConfig::load(file)?;
+            if shell.output.is_some() {
+                config.output = outputs(folder);
+            }
+            config
+        }
+        (None, Some(traces)) => of_traces(shell, traces, folder)?,
+        (None, None) => unreachable!("one of both is required"),
+    };
+    ensure!(
+        config.ues.len() == 1,
+        "devices.ue: {} UEs, and a command runs on one; leave one",
+        config.ues.len()
+    );
+    let named = config.core.netns.is_some() || config.ues[0].device.netns.is_some();
+    ensure!(
+        !named,
+        "devices: a netns is given, and nr-link shell makes its own; leave netns out"
+    );
+    Ok(config)
+}
+
+fn outputs(folder: &Path) -> nr_link_model::config::Output {
+    nr_link_model::config::Output {
+        mac: folder.join("mac.csv"),
+        link: folder.join("link.csv"),
+        summary: folder.join("link-summary.json"),
+    }
+}
+
+/// Writes scenario.yaml and link.yaml into `folder`, where they can be read and run again. JSON is YAML.
+fn of_traces(shell: &Shell, traces: &[PathBuf], folder: &Path) -> Result<ResolvedConfig> {
+    let rate = |trace: &Path| -> Result<Value> {
+        let file = trace
+            .canonicalize()
+            .with_context(|| format!("--trace: cannot open {}", trace.display()))?;
+        Ok(json!({"trace": {"file": file, "format": "mahimahi"}}))
+    };
+    let scenario = json!({
+        "schema": "rf-scenario/1",
+        "name": "traces",
+        "summary": "Two traces in Mahimahi's format.",
+        "sources": ["chosen by the caller of nr-link shell"],
+        "license": "LicenseRef-unknown",
+        "duration_s": 1, // traces repeat at their own ends
+        "capacity": {"ul": rate(&traces[0])?, "dl": rate(&traces[1])?},
+    });
+    let path = json!({"delay_ms": shell.delay_ms, "loss_ratio": shell.loss_ratio});
+    let queue = json!({"packets": shell.queue_packets});
+    let device = format!("nrl{}", std::process::id() % 100_000); // beside those of other shells on this host
+    let link = json!({
+        "schema": "nr-link/1",
+        "seed": 1,
+        "mtu_bytes": 1500,
+        "scenario": "scenario.yaml",
+        "path": {"dl": path, "ul": path},
+        "queue": {"dl": queue, "ul": queue},
+        "samples": {"interval_ms": 10},
+        "devices": {"core": {"name": device}, "ue": [{"name": "ue1"}]},
+        "output": {"mac": "mac.csv", "link": "link.csv", "summary": "link-summary.json"},
+    });
+    for (name, content) in [("scenario.yaml", scenario), ("link.yaml", link)] {
+        let file = folder.join(name);
+        fs::write(&file, format!("{content:#}\n"))
+            .with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    Ok(ResolvedConfig::load(&folder.join("link.yaml"))?)
+}

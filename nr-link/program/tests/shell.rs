@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `nr-link shell`: a command inside the link.
+
+mod testbed;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use testbed::refusal;
+
+/// Opportunities at each millisecond of a trace.
+const UP: u32 = 1;
+const DOWN: u32 = 3;
+/// Stamps after which both traces repeat: a length that no interval divides.
+const LAP_MS: u32 = 97;
+
+fn write_traces(folder: &Path) {
+    for (name, each) in [("up.txt", UP), ("down.txt", DOWN)] {
+        let stamps = (1..=LAP_MS).map(|ms| format!("{ms}\n").repeat(each as usize));
+        fs::write(folder.join(name), stamps.collect::<String>()).unwrap();
+    }
+}
+
+fn shell(folder: &Path, more: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_nr-link"))
+        .current_dir(folder)
+        .args(["shell", "--trace", "up.txt", "down.txt"])
+        .args(more)
+        .output()
+        .unwrap()
+}
+
+fn told(output: &Output) -> String {
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code().is_some(), "{error}");
+    format!("{}{error}", String::from_utf8_lossy(&output.stdout))
+}
+
+/// The least of ping's "rtt min/avg/max/mdev = 21.1/…".
+fn least_rtt_ms(text: &str) -> f64 {
+    let figures = text.rsplit("mdev = ").next().unwrap();
+    figures.split('/').next().unwrap().parse().expect(text)
+}
+
+#[test]
+fn a_command_is_the_ue_and_its_exit_code_is_passed_on() {
+    needs_a_testbed!();
+    let folder = tempfile::tempdir().unwrap();
+    write_traces(folder.path());
+    let script = "ip -br address show ue1; ping -c 5 -i 0.05 -q $NR_LINK_SERVER; exit 7";
+    let output = shell(
+        folder.path(),
+        &["--delay-ms", "10", "--", "sh", "-c", script],
+    );
+    let text = told(&output);
+    assert_eq!(output.status.code(), Some(7), "{text}");
+    assert!(
+        text.contains("100.64.") && text.contains("5 received"),
+        "{text}"
+    );
+    assert!(least_rtt_ms(&text) >= 20.0, "{text}");
+}
+
+#[test]
+fn it_works_without_rights_in_a_user_namespace() {
+    needs_a_testbed!();
+    let folder = tempfile::tempdir().unwrap();
+    write_traces(folder.path());
+    // Whatever this machine lets users do with /dev/net/tun and our folders: here they may do what most systems let them.
+    let script = format!(
+        "set -e; mount -t tmpfs tmpfs /mnt; cp {} {}/*.txt /mnt; mknod -m 666 /mnt/tun c 10 200; \
+         mount --bind /mnt/tun /dev/net/tun; cd /mnt; chmod 755 . ./*.txt; \
+         exec setpriv --reuid 65534 --regid 65534 --clear-groups ./nr-link shell --trace up.txt down.txt \
+         --delay-ms 10 -- ping -c 5 -i 0.2 -q 100.64.0.1",
+        env!("CARGO_BIN_EXE_nr-link"),
+        folder.path().display()
+    );
+    let mut unshared = Command::new("unshare");
+    let text = told(&unshared.args(["-m", "sh", "-c", &script]).output().unwrap());
+    if text.contains("needs a user namespace") {
+        eprintln!("skipped: this kernel gives users no namespaces: {text}");
+        return;
+    }
+    assert!(text.contains("5 received"), "{text}");
+    assert!(least_rtt_ms(&text) >= 20.0, "{text}");
+}
+
+/// What a full queue gets is what the trace has, to the packet, however busy the machine is.
+#[test]
+fn a_trace_delivers_exactly_its_opportunities() {
+    needs_a_testbed!();
+    let folder = tempfile::tempdir().unwrap();
+    write_traces(folder.path());
+    let flood = "iperf3 -c $NR_LINK_SERVER -p 5247 -R -u -b 80M -l 1472 -t 3 >/dev/null";
+    let server = "exec iperf3 -s -p 5247 >/dev/null 2>&1";
+    let output = shell(
+        folder.path(),
+        &[
+            "--output",
+            "out",
+            "--queue-packets",
+            "300",
+            "--server",
+            server,
+            "--",
+            "sh",
+            "-c",
+            flood,
+        ],
+    );
+    assert!(output.status.success(), "{}", told(&output));
+    let text = fs::read_to_string(folder.path().join("out/mac.csv")).unwrap();
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let at = |name: &str| names.iter().position(|&column| column == name).expect(name);
+    let columns = ["utc_ns", "mac_dl_sdu_bytes", "mac_dl_rlc_queue_packets"].map(at);
+    let rows: Vec<[u64; 3]> = lines
+        .map(|line| {
+            let fields: Vec<&str> = line.split(',').collect();
+            columns.map(|column| fields[column].parse().unwrap())
+        })
+        .collect();
+    let start_ns = rows[0][0];
+    let full = |row: &[u64; 3]| row[2] > 100;
+    let mut compared = 0;
+    // Each row tells the end of its interval, which is where the next one starts.
+    for window in rows.windows(3) {
+        let [before, row, next] = window else {
+            unreachable!()
+        };
+        if !full(before) || !full(row) {
+            continue;
+        }
+        let [from_ms, to_ms] = [row, next].map(|row| (row[0] - start_ns) / 1_000_000);
+        assert_eq!((row[0] - start_ns) % 1_000_000, 0);
+        let stamps = |until_ms: u64| -> u64 {
+            // Stamps below it: each lap has LAP_MS milliseconds with opportunities, the first at 1 ms.
+            until_ms.saturating_sub(1) * u64::from(DOWN)
+        };
+        let packets = (row[1] - before[1]) / 1500;
+        assert_eq!(
+            packets,
+            stamps(to_ms) - stamps(from_ms),
+            "{from_ms} to {to_ms} ms"
+        );
+        compared += 1;
+    }
+    assert!(compared > 100, "{compared} intervals had a full queue");
+}
+
+#[test]
+fn what_is_wrong_is_said_before_anything_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    write_traces(folder.path());
+    for (more, expected) in [
+        (
+            &["--delay-ms", "-1", "--", "true"][..],
+            "not a number of 0 or above",
+        ),
+        (
+            &["--loss-ratio", "2", "--", "true"][..],
+            "ratio between 0 and 1",
+        ),
+        (
+            &["--queue-packets", "0", "--", "true"][..],
+            "write at least 1",
+        ),
+    ] {
+        let message = refusal(&shell(folder.path(), more));
+        assert!(message.contains(expected), "{message}");
+    }
+    fs::write(folder.path().join("up.txt"), "5\n4\n").unwrap();
+    let message = refusal(&shell(folder.path(), &["--", "true"]));
+    assert!(
+        message.contains("up.txt:2") && message.contains("sort the stamps"),
+        "{message}"
+    );
+    let config = testbed::write_config(folder.path(), 24, 1.0, ["a", "b"]);
+    let mut with_netns = Command::new(env!("CARGO_BIN_EXE_nr-link"));
+    let with_netns = with_netns.args(["shell", "--config"]).arg(&config);
+    let message = refusal(&with_netns.args(["--", "true"]).output().unwrap());
+    assert!(message.contains("leave netns out"), "{message}");
+}
