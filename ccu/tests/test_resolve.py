@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ccu import units
 from ccu.errors import Refused
 from ccu.resolve import resolve
+from ccu.testbeds.link_config import link_config
 
 
 @given(st.integers(min_value=1, max_value=10**6))
@@ -36,3 +37,16 @@ def test_flags_win_over_the_file_and_errors_name_its_lines(tmp_path: Path) -> No
 def test_a_flow_may_not_start_after_the_end() -> None:
     with pytest.raises(Refused, match="is over; start it earlier"):
         resolve({"flows": "cubic@0,reno@30"})
+
+
+def test_a_queue_is_managed_as_asked_and_only_a_managed_one_marks() -> None:
+    asked = resolve({"cc": "cubic", "aqm": "codel", "ecn": True})
+    queue = link_config(asked, "a", "b")["queue"]
+    assert queue["dl"] == {"packets": 3200, "aqm": {"codel": {"ecn": True}}} == queue["ul"]
+    assert "aqm" not in link_config(resolve({"cc": "cubic"}), "a", "b")["queue"]["dl"]
+    with pytest.raises(Refused, match="marks nothing"):
+        resolve({"cc": "cubic", "ecn": True})
+    with pytest.raises(Refused, match=r"--aqm.*'codel', 'pie' or 'dualpi2'"):
+        resolve({"cc": "cubic", "aqm": "red"})
+    with pytest.raises(Refused, match="leave it out"):
+        resolve({"cc": "cubic", "aqm": "pie", "testbed": "rfsim"})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two hosts, network namespaces of this machine, with a link between them; what crosses it, and what that costs."""
+"""Two hosts, network namespaces of this machine, with a link between them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import Any
 
 SERVER, UE = "10.202.0.1", "10.202.0.2"
 _BUFFERS = "4096 1000000 268435456"
-"""Sockets' least, first and largest buffer, bytes: 20 ms at 10 Gbit/s are 25 MB, of which the kernel uses a half."""
+"""Sockets' least, first and largest buffer, bytes: 20 ms at 10 Gbit/s are 25 MB."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,9 @@ class Testbed:
         report: dict[str, Any] = json.loads(self.on(self.server, *client))
         return report
 
-    def measure(self, nr_link: Path, config: dict[str, Any], seconds: float, *more: str) -> Measured:
+    def measure(
+        self, nr_link: Path, config: dict[str, Any], seconds: float, *more: str
+    ) -> Measured:
         """Run nr-link with this configuration, and iperf3 over it."""
         own = {
             "core": {"name": "n6", "netns": self.server},

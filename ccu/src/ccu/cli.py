@@ -70,6 +70,10 @@ def run(
     rtt: Annotated[str | None, typer.Option(help="Path without the radio, such as 20ms.")] = None,
     loss: Annotated[str | None, typer.Option(help="Of packets, each way: 0.01 or 1% (0).")] = None,
     buffer: Annotated[str | None, typer.Option(help="RLC queue: 3200pkt (default), 2.5MB.")] = None,
+    aqm: Annotated[
+        str | None, typer.Option(help="Of that queue: droptail (default), codel, pie, dualpi2.")
+    ] = None,
+    ecn: Annotated[bool, typer.Option("--ecn", help="Mark, where --aqm would drop.")] = False,
     seed: Annotated[int | None, typer.Option(help="Of all that is random (1).")] = None,
     mss: Annotated[int | None, typer.Option(help="Bytes; the MTU is 40 more (1460).")] = None,
     flows: Annotated[str | None, typer.Option(help="CC@START,…: cubic@0,reno@10.")] = None,
@@ -100,6 +104,8 @@ def run(
         "duration": duration,
         "rtt": rtt,
         "loss": loss,
+        "aqm": aqm,
+        "ecn": ecn or None,
         "buffer": buffer,
         "seed": seed,
         "mss": mss,

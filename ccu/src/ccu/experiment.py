@@ -114,6 +114,10 @@ class Experiment(_Value):
     buffer: Buffer = Buffer(packets=3200)
     ul_buffer: Buffer | None = None
     """The uplink's own limit; None: the same as downlink's."""
+    aqm: Literal["droptail", "codel", "pie", "dualpi2"] = "droptail"
+    """What manages the RLC queue of either direction before it is full."""
+    ecn: bool = False
+    """Hosts negotiate ECN (RFC 3168), and the queue's management marks where it would drop."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
     mss_bytes: Annotated[int, Field(ge=536, le=65_495)] = 1460
     testbed: str = "emulated"
@@ -148,6 +152,20 @@ class Experiment(_Value):
         if self.oai is not None and (self.testbed == "usrp") != (self.oai.usrp is not None):
             raise ValueError(
                 "--testbed usrp needs --usrp b210, b210:serial=… or x310:addr=…; rfsim takes none"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _something_manages_the_queue(self) -> Experiment:
+        if self.ecn and self.aqm == "droptail":
+            raise ValueError(
+                "--ecn: a drop-tail queue marks nothing; add --aqm codel, pie or dualpi2, "
+                "or leave it out"
+            )
+        if self.aqm != "droptail" and self.testbed in OAI_TESTBEDS:
+            raise ValueError(
+                f"--aqm {self.aqm}: OpenAirInterface's queues are drop-tail; leave it out, "
+                "or take --testbed emulated"
             )
         return self
 

@@ -49,7 +49,8 @@ def up(site: Site) -> Iterator[Emulated]:
     try:
         for name in names.values():
             netns.create(name)
-        sysctls = {host: namespace.set_sysctls(name, _SYSCTLS) for host, name in names.items()}
+        wanted = _SYSCTLS | ({"net.ipv4.tcp_ecn": "1"} if site.experiment.ecn else {})
+        sysctls = {host: namespace.set_sysctls(name, wanted) for host, name in names.items()}
         _bring_loopback_up(names)
         link = _start_link(site, names)
         hosts = {host: _configure(site, host, name) for host, name in names.items()}

@@ -40,6 +40,7 @@ def link_config(experiment: Experiment, core_netns: str, ue_netns: str) -> dict[
     path: dict[Way, Any] = {}
     for way in _WAYS:
         queue[way] = experiment.buffer_of(way).model_dump(exclude_none=True)
+        queue[way] |= _management(experiment)
         # What the radio adds comes on top of it.
         path[way] = {
             "delay_ms": experiment.delay_ms(way),
@@ -69,6 +70,13 @@ def link_config(experiment: Experiment, core_netns: str, ue_netns: str) -> dict[
         },
         "output": {"mac": "mac.csv", "link": "link.csv", "summary": "link-summary.json"},
     }
+
+
+def _management(experiment: Experiment) -> dict[str, Any]:
+    """With its RFC's values, which nr-link has. DualPI2 marks whatever can be marked."""
+    if experiment.aqm == "droptail":
+        return {}
+    return {"aqm": {experiment.aqm: {} if experiment.aqm == "dualpi2" else {"ecn": experiment.ecn}}}
 
 
 def write_config(config: dict[str, Any], file: Path) -> None:
