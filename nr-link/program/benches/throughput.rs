@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What crosses two TUN devices, and what that costs: a raw copy with the same offloads is the limit.
 //!
-//! `cargo bench -p nr-link` prints a table. Sender and receiver share the machine with the copy, and the receiver's
-//! TCP runs in the copying process (a write to a TUN device is the reception): that is in its CPU time.
+//! `cargo bench -p nr-link` prints a JSON line for each way to copy; nr-link/benchmarks/run compares the link with them.
+//! Sender and receiver share the machine with the copy, and the receiver's TCP runs in the copying process (a write to a
+//! TUN device is the reception): that is in its CPU time.
 
 #[path = "../tests/testbed/mod.rs"]
 mod testbed;
@@ -20,8 +21,8 @@ use nr_link::netns::Place;
 use nr_link::pool::Pool;
 use nr_link::tun::Tun;
 use nr_link::wake::{Event, STOPPED, Waker};
-use serde_json::Value;
-use testbed::{SERVER, Testbed, UE};
+use serde_json::{Value, json};
+use testbed::{Testbed, UE};
 
 const SECONDS: u64 = 5;
 
@@ -38,18 +39,8 @@ fn main() {
     if let Some(reason) = testbed::missing() {
         return println!("skipped: {reason}");
     }
-    println!(
-        "{:34} {:>10} {:>10} {:>12}",
-        "", "DL Mbit/s", "UL Mbit/s", "CPU (1=core)"
-    );
-    copy("raw copy, MTU 1500", Copying::Raw);
-    copy("bursts, MTU 1500", Copying::Bursts);
-    nr_link("nr-link, 106 PRB, both ways", 106);
-    nr_link("nr-link, 24 PRB, both ways", 24);
-}
-
-fn row(name: &str, [dl_mbps, ul_mbps]: [f64; 2], cpu_ratio: f64) {
-    println!("{name:34} {dl_mbps:10.1} {ul_mbps:10.1} {cpu_ratio:12.4}");
+    copy("raw", Copying::Raw);
+    copy("bursts", Copying::Bursts);
 }
 
 fn copy(name: &str, copying: Copying) {
@@ -69,9 +60,13 @@ fn copy(name: &str, copying: Copying) {
     is_ready.recv().unwrap();
     testbed.address_devices();
     let _server = testbed.iperf3_server();
-    let mbps = rate(testbed.iperf3_client(&testbed.server, UE, SECONDS, &[]));
+    let mbps = rate(testbed.iperf3_client(&testbed.server, UE, SECONDS, &["-Z"]));
     stop.store(true, Ordering::Relaxed);
-    row(name, [mbps, f64::NAN], copier.join().unwrap());
+    let cpu_ratio = copier.join().unwrap();
+    println!(
+        "{}",
+        json!({"copy": name, "mbps": mbps, "cpu_ratio": cpu_ratio})
+    );
 }
 
 /// Copies until told to stop; gives this thread's share of a core while packets came.
@@ -110,35 +105,6 @@ fn forward(mut tuns: [Tun; 2], copying: Copying, stop: &AtomicBool) -> f64 {
         }
     }
     (cpu_time().unwrap() - cpu) as f64 / start.elapsed().as_nanos() as f64
-}
-
-fn nr_link(name: &str, prb: u16) {
-    let testbed = Testbed::new();
-    let config = testbed.configure(prb, 10.0);
-    // A long uplink queue would hold up the downlink's ACKs: that is the network's doing, and not what is measured.
-    let text = std::fs::read_to_string(&config).unwrap();
-    std::fs::write(
-        &config,
-        text.replace("ul: {packets: 3200}", "ul: {packets: 60}"),
-    )
-    .unwrap();
-    let link = testbed.start(&config);
-    let _server = testbed.iperf3_server();
-    let both = testbed.iperf3_client(&testbed.server, UE, SECONDS, &["--bidir", "-C", "cubic"]);
-    let report = wait(both);
-    link.stop();
-    let text = std::fs::read(testbed.folder.path().join("link-summary.json")).unwrap();
-    let summary: Value = serde_json::from_slice(&text).unwrap();
-    let mbps = |key: &str| report["end"][key]["bits_per_second"].as_f64().unwrap() * 1e-6;
-    row(
-        name,
-        [mbps("sum_received"), mbps("sum_received_bidir_reverse")],
-        summary["cpu_ratio"].as_f64().unwrap(),
-    );
-    println!(
-        "    {SERVER}–{UE}: verdict {}, lateness p99 {} µs",
-        summary["verdict"], summary["lateness_p99_us"]
-    );
 }
 
 fn rate(client: Child) -> f64 {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use nr_link::capacity;
+use nr_link::forward::Routes;
 use nr_link::selftest;
 use nr_link::session::{self, Session};
 use nr_link::shell::{self, Shell};
@@ -97,6 +98,7 @@ fn execute(command: Command) -> Result<ExitCode> {
         }
         Command::Check(Configuration { config }) => {
             let config = ResolvedConfig::load(&config)?;
+            Routes::of(&config.ues)?;
             session::model(&config)?;
             println!("{config:#?}");
         }

@@ -302,3 +302,97 @@ fn the_selftest_tells_lateness_and_crossing_rate() {
     assert!(told["lateness_p99_us"].as_f64() >= told["lateness_p50_us"].as_f64());
     assert!(told["crossing_gbps_per_core"].as_f64().unwrap() > 0.0);
 }
+
+#[test]
+fn packets_find_each_of_three_ues_and_each_is_accounted_for() {
+    needs_a_testbed!();
+    let (testbed, more) = (Testbed::new(), Testbed::new());
+    let ues = [&testbed.ue, &more.server, &more.ue];
+    let addresses = ["10.201.0.2", "10.201.0.3", "10.201.0.4"];
+    let config = testbed.configure(106, 1.0);
+    let entry = |(number, (netns, address)): (usize, (&&String, &&str))| {
+        format!(
+            "{{name: ue{}, netns: {netns}, addresses: [{address}]}}",
+            number + 1
+        )
+    };
+    let entries: Vec<String> = ues.iter().zip(&addresses).enumerate().map(entry).collect();
+    let text = std::fs::read_to_string(&config).unwrap();
+    let one = format!("{{name: ue1, netns: {}}}", testbed.ue);
+    assert!(text.contains(&one));
+    std::fs::write(&config, text.replace(&one, &entries.join(", "))).unwrap();
+    let link = testbed.start(&config);
+    for (number, (netns, address)) in ues.iter().zip(addresses).enumerate().skip(1) {
+        let device = format!("ue{}", number + 1);
+        let own = ["address", "add", address, "peer", SERVER, "dev", &device];
+        testbed.on(netns, "ip", &own);
+        testbed.on(
+            &testbed.server,
+            "ip",
+            &["route", "add", address, "dev", "n6"],
+        );
+    }
+    for (address, count) in addresses.iter().zip(["3", "5", "9"]) {
+        let output = testbed.on(
+            &testbed.server,
+            "ping",
+            &["-c", count, "-i", "0.01", "-s", "972", "-q", address],
+        );
+        assert!(output.contains(&format!("{count} received")), "{output}");
+    }
+    testbed.on(
+        &testbed.server,
+        "ip",
+        &["route", "add", "10.201.0.9", "dev", "n6"],
+    );
+    let nobody = [
+        "netns",
+        "exec",
+        &testbed.server,
+        "ping",
+        "-c",
+        "1",
+        "-W",
+        "0.2",
+        "10.201.0.9",
+    ];
+    assert!(
+        !Command::new("ip")
+            .args(nobody)
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
+    link.stop();
+    let (ue, bytes) = (
+        testbed.column("mac.csv", "ue"),
+        testbed.column("mac.csv", "mac_dl_sdu_bytes"),
+    );
+    for (number, pings) in [3.0, 5.0, 9.0].into_iter().enumerate() {
+        let delivered = ue
+            .iter()
+            .zip(&bytes)
+            .filter(|(ue, _)| **ue == Some(number as f64));
+        let total = delivered
+            .map(|(_, bytes)| bytes.unwrap())
+            .fold(0.0, f64::max);
+        // A ping is 972 bytes, its ICMP header and IP's; the kernel's own few packets are smaller.
+        assert!(
+            (pings * 1000.0..pings * 1000.0 + 900.0).contains(&total),
+            "UE {number}: {total}"
+        );
+    }
+    assert!(summary(&testbed)["unaddressed_packets"].as_u64() >= Some(1));
+}
+
+#[test]
+fn among_several_ues_one_without_an_address_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = testbed::write_config(folder.path(), 24, 1.0, ["a", "b"]);
+    let text = std::fs::read_to_string(&config).unwrap();
+    let two = "{name: ue1, addresses: [10.0.0.2]}, {name: ue2}";
+    std::fs::write(&config, text.replace("{name: ue1, netns: b}", two)).unwrap();
+    let message = refusal(&nr_link(&config).output().unwrap());
+    assert!(message.contains("ue2 has no addresses"), "{message}");
+}

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The links that are measured: parts of link.yaml."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+ONE_WAY_MS = 10.0
+_NR_SYMBOLS_PER_MS = 14
+
+
+def given(folder: Path, mbps: float, buffer_bytes: int) -> dict[str, Any]:
+    """No radio: a constant rate each way."""
+    rate = {"constant_mbps": mbps}
+    return _link(folder, {"capacity": {"dl": rate, "ul": rate}}, buffer_bytes, buffer_bytes)
+
+
+def radio(folder: Path, carrier: dict[str, Any], sinr_db: float) -> dict[str, Any]:
+    """A static channel. The uplink's queue is short: what waits there holds up the ACKs."""
+    static = {
+        "ss_pbch_block_power_dbm": 0,
+        "level": {"rsrp_dbm": -60},
+        "noise": {"sinr_db": sinr_db},
+    }
+    return {**_link(folder, {"radio": static}, 20_000_000, 200_000), "radio": carrier}
+
+
+def carrier(prb: int, layers: int, mcs_table: str, duplex: Any) -> dict[str, Any]:
+    """At 30 kHz and 3.6 GHz."""
+    return {
+        "carrier_ghz": 3.6,
+        "numerology": 1,
+        "prb": prb,
+        "duplex": duplex,
+        "layers": {"dl": layers, "ul": 1},
+        "mcs_table": mcs_table,
+    }
+
+
+TDD = {"tdd": {"pattern": "DDDDDDDSUU", "special": {"dl_symbols": 6, "ul_symbols": 4}}}
+TDD_DL_SHARE = (7 * 14 + 6) / (10 * 14)
+"""Of the symbols."""
+
+
+def peak_mbps(prb: int, layers: int, numerology: int, bits: int = 8, carriers: int = 1) -> float:
+    """TS 38.306 clause 4.1.2 for FR1 downlink: overhead 0.14; `bits` a symbol; no scaling."""
+    symbols_per_s: float = _NR_SYMBOLS_PER_MS * 1000.0 * 2.0**numerology
+    return carriers * layers * bits * (948 / 1024) * prb * 12 * symbols_per_s * (1 - 0.14) * 1e-6
+
+
+def _link(folder: Path, source: dict[str, Any], dl_bytes: int, ul_bytes: int) -> dict[str, Any]:
+    scenario = {
+        "schema": "rf-scenario/1",
+        "name": "benchmark",
+        "summary": "What is measured.",
+        "sources": ["chosen"],
+        "license": "Apache-2.0",
+        "duration_s": 60,
+        **source,
+    }
+    (folder / "scenario.yaml").write_text(json.dumps(scenario))
+    return {
+        "schema": "nr-link/1",
+        "seed": 1,
+        "mtu_bytes": 1500,
+        "scenario": "scenario.yaml",
+        "path": {side: {"delay_ms": ONE_WAY_MS} for side in ("dl", "ul")},
+        "queue": {"dl": {"bytes": dl_bytes}, "ul": {"bytes": ul_bytes}},
+        "samples": {"interval_ms": 10},
+    }

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures nr-link, and writes docs/benchmarks/nr-link.md.
+
+What a link can do at most on this machine, a raw copy between two TUN devices, is measured in the
+same run.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from links import TDD, TDD_DL_SHARE, carrier, given, peak_mbps, radio
+from testbed import Measured, Testbed, testbed
+
+ROOT = Path(__file__).resolve().parents[2]
+OUT = ROOT / "docs/benchmarks/nr-link.md"
+NR_LINK = ROOT / "target/release/nr-link"
+SECONDS = 5
+IP_SHARE = 1500 / 1448
+"""IP bytes of each byte of TCP payload."""
+SNAPLEN_BYTES = 128
+
+
+_HEAD = """# nr-link: benchmarks
+
+{about} `make bench ROOM=nr-link` writes this file.
+
+Rates are of TCP payload, by iperf3, which has the other core. nr-link's share of a core includes
+the receiver's TCP, which runs in the write to its device; so does that of the raw copy, and
+ratios are between Gbit/s a core. Timing: how late the latest packet of a hundred left (bar: 150 µs
+on an idle host), and the run's verdict.
+
+"""
+
+
+class Row(NamedTuple):
+    """One line of the table."""
+
+    measure: str
+    bar: str
+    here: str
+    limit: str = ""
+    """Against the raw copy, or the rate that was configured."""
+    timing: str = ""
+
+
+def main() -> None:
+    """Builds as who we are, measures as root, writes."""
+    if len(sys.argv) == 1:
+        prepared = [str(Path(__file__).resolve()), _build()]
+        as_root = ["sudo", "-E", "env", f"PATH={os.environ['PATH']}"] if os.geteuid() else ["env"]
+        os.execvp(as_root[0], [*as_root, sys.executable, *prepared])
+    said = subprocess.run([sys.argv[1]], check=True, capture_output=True, text=True).stdout
+    copies = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    if not copies:
+        sys.exit(f"benchmark: {said.strip()}")  # why the machine cannot
+    raw = next(copy for copy in copies if copy["copy"] == "raw")
+    rows = [
+        Row("raw copy from TUN to TUN, the limit", "", _rate(raw["mbps"], raw["cpu_ratio"])),
+        *_given_rows(raw),
+        *_radio_rows(),
+    ]
+    OUT.parent.mkdir(exist_ok=True)
+    OUT.write_text(_document(rows, _model_rows()))
+    print(OUT.read_text())
+
+
+def _build() -> str:
+    """Builds nr-link, runs the model's benchmark, and gives the program of the raw copy."""
+    subprocess.run(
+        ["cargo", "build", "--release", "--quiet", "-p", "nr-link"], check=True, cwd=ROOT
+    )
+    _cargo_bench("-p", "nr-link-model", "--bench", "slots", "--", "--quick")
+    messages = _cargo_bench("-p", "nr-link", "--bench", "throughput", "--no-run")
+    made = [json.loads(line) for line in messages.splitlines() if line.startswith("{")]
+    return next(
+        str(message["executable"])
+        for message in made
+        if message.get("executable") and message["target"]["name"] == "throughput"
+    )
+
+
+def _cargo_bench(*arguments: str) -> str:
+    command = ["cargo", "bench", "--quiet", "--message-format=json", *arguments]
+    return subprocess.run(command, check=True, cwd=ROOT, capture_output=True, text=True).stdout
+
+
+def _given_rows(raw: dict[str, float]) -> list[Row]:
+    limit = raw["mbps"] / raw["cpu_ratio"]
+    rows = []
+    for name, captured in (("", False), (", captures on", True)):
+        run = _measure(lambda bed: given(bed.folder, 100_000, 20_000_000), "-Z", captured=captured)
+        per_core = run.mbps["dl"] / run.summary["cpu_ratio"]
+        bar = "" if captured else "≥ 10 Gbit/s, ratio ≥ 0.4"
+        here = _rate(run.mbps["dl"], run.summary["cpu_ratio"])
+        measure = f"one TCP flow, no limit but the core, 20 ms RTT, 20 MB{name}"
+        rows.append(Row(measure, bar, here, f"{per_core / limit:.2f}", _timing(run)))
+    ten = _measure(lambda bed: given(bed.folder, 10_000, 20_000_000), "-Z")
+    full = 10_000 / IP_SHARE
+    here = _rate(ten.mbps["dl"], ten.summary["cpu_ratio"])
+    share = f"{ten.mbps['dl'] / full:.3f} of the rate"
+    rows.append(Row("constant 10 Gbit/s, 20 ms RTT, 20 MB", "", here, share, _timing(ten)))
+    rss = f"{max(ten.rss_mb, run.rss_mb):.0f} MB"
+    rows.append(Row("resident memory at 10 Gbit/s, 20 MB buffers", "< 100 MB", rss))
+    for cc in ("cubic", "bbr"):
+        one = _measure(lambda bed: given(bed.folder, 1000, 2_500_000), cc=cc)
+        share = f"{one.mbps['dl'] / (1000 / IP_SHARE):.4f} of the rate"
+        here = _rate(one.mbps["dl"], one.summary["cpu_ratio"])
+        measure = f"constant 1 Gbit/s, 10 ms each way, buffer of 1 BDP, {cc}"
+        rows.append(Row(measure, "≥ 0.99", here, share, _timing(one)))
+    return rows
+
+
+def _radio_rows() -> list[Row]:
+    rows = []
+    for name, duplex, share in (("FDD", "fdd", 1.0), ("TDD", TDD, TDD_DL_SHARE)):
+        peak = peak_mbps(273, 4, 1) * share
+        wide = carrier(273, 4, "256qam", duplex)
+        for captured in (False, True):
+            run = _measure(_at_45_db(wide), "-Z", captured=captured)
+            measure = f"273 PRB, 4 layers, 256QAM, {name}{', captures on' if captured else ''}"
+            here = _rate(run.mbps["dl"], run.summary["cpu_ratio"])
+            limit = f"MAC {run.mac_mbps / peak:.3f} of TS 38.306's {peak:.0f} Mbit/s"
+            rows.append(Row(measure, "≥ 0.97", here, limit, _timing(run)))
+    both = _measure(
+        lambda bed: radio(bed.folder, carrier(106, 1, "64qam", TDD), 20), "--bidir", captured=True
+    )
+    rates = f"{both.mbps['dl']:.0f} + {both.mbps['ul']:.0f} Mbit/s"
+    here = f"{both.summary['cpu_ratio']:.3f} of a core, {rates}"
+    measure = "106 PRB, TCP both ways, captures on"
+    rows.append(Row(measure, "< 0.10 of a core", here, "", _timing(both)))
+    return rows
+
+
+def _at_45_db(wide: dict[str, Any]) -> Callable[[Testbed], dict[str, Any]]:
+    """No block of the highest MCS fails there."""
+    return lambda bed: radio(bed.folder, wide, 45)
+
+
+class Run(NamedTuple):
+    """What a run showed, and what its MAC carried at its steadiest."""
+
+    mbps: dict[str, float]
+    summary: dict[str, Any]
+    rss_mb: float
+    mac_mbps: float
+
+
+def _measure(
+    config: Callable[[Testbed], dict[str, Any]],
+    *more: str,
+    cc: str = "cubic",
+    captured: bool = False,
+) -> Run:
+    with testbed() as bed:
+        if captured:
+            _capture(bed)
+        options = ("-O", "1", "-C", cc, *more)
+        found: Measured = bed.measure(NR_LINK, config(bed), SECONDS, *options)
+        return Run(found.mbps, found.summary, found.rss_mb, _mac_mbps(bed.folder / "mac.csv"))
+
+
+def _capture(bed: Testbed) -> None:
+    """As ccu does: headers, at both ends, from when the devices are there."""
+    for netns in (bed.server, bed.ue):
+        file = bed.folder / f"{netns}.pcap"
+        dump = f"tcpdump -i any -n -s {SNAPLEN_BYTES} -B 65536 -w {file} 2>/dev/null"
+        bed.start(netns, "sh", "-c", f"exec {dump}")
+    time.sleep(0.5)
+
+
+def _mac_mbps(file: Path) -> float:
+    """Transport blocks of the downlink in the second half of the run's traffic."""
+    with file.open() as lines:
+        rows = [(int(row["utc_ns"]), float(row["mac_dl_bytes"])) for row in csv.DictReader(lines)]
+    busy = [pair for before, pair in pairwise(rows) if pair[1] > before[1]]
+    first, last = busy[len(busy) // 2], busy[-1 - len(busy) // 10]
+    return (last[1] - first[1]) * 8e3 / (last[0] - first[0])
+
+
+def _model_rows() -> list[Row]:
+    """The model without I/O, by criterion."""
+    folder = ROOT / "target/criterion"
+    rows = []
+    for load in ("idle", "saturated"):
+        for ues in (1, 8, 64):
+            estimates = json.loads((folder / f"slots/{load}/{ues}/new/estimates.json").read_text())
+            slots_per_s = 200 / (estimates["mean"]["point_estimate"] * 1e-9)
+            here = f"{slots_per_s:,.0f} slots a second"
+            bar = "≥ 1 (real time)" if ues == 64 and load == "saturated" else ""
+            measure = f"model alone, 106 PRB, {ues} UEs, {load}"
+            rows.append(Row(measure, bar, here, f"{slots_per_s / 2000:.1f} times real time"))
+    return rows
+
+
+def _rate(mbps: float, cpu_ratio: float) -> str:
+    return f"{mbps / 1000:.2f} Gbit/s on {cpu_ratio:.2f} of a core"
+
+
+def _timing(run: Run) -> str:
+    return f"{run.summary['delivery_late_p99_us']:.0f} µs, {run.summary['verdict']}"
+
+
+def _document(measured: list[Row], model: list[Row]) -> str:
+    models = re.findall(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    cpu = models[0] if models else platform.machine()
+    load = os.getloadavg()[2]
+    about = (
+        f"{time.strftime('%Y-%m-%d')}, {cpu}, {os.cpu_count()} cores, Linux {platform.release()}, "
+        f"load over the last 15 minutes {load:.1f}."
+    )
+    head = _HEAD.format(about=about)
+    return head + _table(measured) + "\n## The model alone\n\n" + _table(model)
+
+
+def _table(rows: list[Row]) -> str:
+    lines = ["| measure | bar | here | against limit or rate | timing |", "|---|---|---|---|---|"]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)]) + "\n"
+
+
+if __name__ == "__main__":
+    main()
