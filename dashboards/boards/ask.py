@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ class Question:
     """One query of one panel."""
 
     dashboard: str
-    panel: dict[str, Any]
+    panel: dict[str, Any] = field(hash=False)
     sql: str
 
     @property

@@ -15,6 +15,7 @@ from store_server import reader_url
 
 from ddu.errors import StoreError
 from ddu.store.connect import connected
+from ddu.store.contents import runs_in, stored_name
 from ddu.store.place import Place
 from ddu.store.publish import publish, unpublish
 
@@ -161,3 +162,23 @@ def test_a_run_that_goes_on_is_refused(empty_store: Place, tmp_path: Path) -> No
     with pytest.raises(StoreError, match="--live"):
         publish(empty_store.url(), run)
     assert counts(empty_store)["run"] == 0
+
+
+def test_a_campaign_is_published_by_its_directory(empty_store: Place, tmp_path: Path) -> None:
+    campaign = tmp_path / "campaign"
+    campaign.mkdir()
+    (campaign / "campaign.json").write_text('{"schema_version": 1, "campaign": {"name": "fig3"}}')
+    # Two workers began runs of one name.
+    for cell in ("cubic", "bbr"):
+        tabled(two_flows(20).write(campaign / "runs" / cell / "run"))
+    two_flows(20).write(campaign / "runs" / "reno" / "run", status="running")
+    assert len(runs_in(campaign)) == 2
+    for run in runs_in(campaign):
+        publish(empty_store.url(), run)
+    stored = frame(empty_store, "SELECT name, campaign FROM testbed.run ORDER BY name")
+    assert stored.to_numpy().tolist() == [
+        ["fig3/bbr/synthetic", "fig3"],
+        ["fig3/cubic/synthetic", "fig3"],
+    ]
+    unpublish(empty_store.url(), stored_name(str(campaign / "runs" / "bbr" / "run")))
+    assert counts(empty_store)["run"] == 1

@@ -38,13 +38,14 @@ def register(app: typer.Typer) -> None:
     """Adds the commands of the store to `ddu`."""
     app.command()(publish)
     app.command()(unpublish)
+    app.command()(serve)
     app.add_typer(store_app, name="store")
 
 
 def publish(
     paths: Annotated[
-        list[Path] | None, typer.Argument(metavar="[RUN]…", help="Run directories [default: the "
-                                          "newest]")
+        list[Path] | None, typer.Argument(metavar="[RUN]…", help="Directories of runs or campaigns "
+                                          "[default: the newest run]")
     ] = None,
     live: Annotated[bool, typer.Option("--live", help="While it goes on; waits for one.")] = False,
     replace: Replace = False,
@@ -56,10 +57,11 @@ def publish(
     if live:
         _publish_live(url, paths, runs, replace)
         return
+    from ddu.store.contents import runs_in
     from ddu.store.publish import publish as put
 
     failed = 0
-    for path in paths or [newest_run(runs)]:
+    for path in [run for one in paths or [newest_run(runs)] for run in runs_in(one)]:
         began = time.monotonic()
         try:
             done = put(url, path, replace)
@@ -95,12 +97,29 @@ def unpublish(
     store: StoreUrl = None,
 ) -> None:  # fmt: skip
     """Take runs out of the store. Their directories stay."""
+    from ddu.store.contents import stored_name
     from ddu.store.publish import unpublish as take
 
     url = locate(store)
     for name in names:
-        take(url, Path(name).name if "/" in name else name)
+        take(url, stored_name(name))
         out.print(f"{name}: gone from the store")
+
+
+def serve(
+    runs: Runs = Path("runs"),
+    port: Annotated[int, typer.Option(min=1, max=65535)] = 8090,
+    bind: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen.")] = "127.0.0.1",
+) -> None:
+    """Show run directories over HTTP, for the dashboards' links to reports and CSV files."""
+    from ddu.serve import server
+
+    with server(runs, bind, port) as serving:
+        out.print(f"http://{bind}:{port}/runs/ shows {runs}; Ctrl-C ends it")
+        try:
+            serving.serve_forever()
+        except KeyboardInterrupt:
+            return
 
 
 @store_app.command()

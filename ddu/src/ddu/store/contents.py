@@ -65,6 +65,20 @@ def contents_of(path: Path) -> Contents:
     return contents
 
 
+def runs_in(path: Path) -> list[Path]:
+    """The run directories of a campaign's directory that have ended, else `path` itself."""
+    if not (path / "campaign.json").is_file():
+        return [path]
+    found = sorted(file.parent for file in path.glob("runs/*/*/run.json"))
+    return [run for run in found if read_manifest(run).status != "running"]
+
+
+def stored_name(text: str) -> str:
+    """What the store calls the run in directory `text`, if it is one; else `text`."""
+    path = Path(text)
+    return run_name(read_manifest(path), path) if (path / "run.json").is_file() else text
+
+
 def manifest_row(manifest: Manifest, path: Path) -> dict[str, Any]:
     """The columns of `run` that run.json alone fills; they are known while it goes on."""
     experiment = manifest.experiment
@@ -72,8 +86,8 @@ def manifest_row(manifest: Manifest, path: Path) -> dict[str, Any]:
     ccs = experiment.cc or ",".join(dict.fromkeys(flow.cc for flow in manifest.flows))
     failure = manifest.failure
     return {
-        "name": _clean(manifest.run),
-        "campaign": _clean(_campaign(manifest)),
+        "name": _clean(run_name(manifest, path)),
+        "campaign": _clean(campaign_of(path) or "(none)"),
         "directory": _clean(str(path)),
         "status": manifest.status,
         "failure": _clean(f"{failure.stage}: {failure.reason}") if failure else None,
@@ -98,11 +112,21 @@ def experiment_of(manifest: Manifest) -> dict[str, Any]:
     return cleaned
 
 
-def _campaign(manifest: Manifest) -> str:
-    """A campaign names itself in its runs' manifests; a run of nobody's belongs to none."""
-    named = (manifest.model_extra or {}).get("campaign")
-    named = named.get("name") if isinstance(named, dict) else named
-    return named if isinstance(named, str) and named else "(none)"
+def run_name(manifest: Manifest, path: Path) -> str:
+    """The run's; with campaign and cell before it where it belongs to one, as two workers can begin
+    runs of the same name."""
+    campaign = campaign_of(path)
+    return f"{campaign}/{path.parent.name}/{manifest.run}" if campaign else manifest.run
+
+
+def campaign_of(path: Path) -> str | None:
+    """The campaign whose directory (docs/campaigns.md) this run directory is in, by name."""
+    directory = path.absolute().parents[2] if len(path.absolute().parts) > 3 else path
+    try:
+        name = json.loads((directory / "campaign.json").read_bytes())["campaign"]["name"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return name if isinstance(name, str) and name else None
 
 
 def _fill(

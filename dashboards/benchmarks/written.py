@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The benchmark's figures as docs/benchmarks/dashboards.md."""
+
+from __future__ import annotations
+
+import platform
+import time
+from pathlib import Path
+from statistics import median
+
+from boards.ask import Question
+
+from ddu.store.connect import connected
+from ddu.store.place import Place
+
+PANEL_MS, PUBLISH_S = 200, 2
+TABLES = ("run", "transport_sample", "radio_sample", "trust_sample", "reminis_sample", "overview", "distribution")
+
+
+def report(
+    file: Path, place: Place, publishing: list[float], times: dict[Question, list[float]], slowest: Question, plan: str
+) -> None:
+    """Writes the page, and says the most important of it."""
+    at_worst = median(times[slowest])
+    lines = [
+        "# Dashboards and store",
+        "",
+        f"Written by `make bench ROOM=dashboards` on {time.strftime('%Y-%m-%d', time.gmtime())}: {_machine()}.",
+        "Times are from the question until the last row is in the asking process, median of 5, the first included; "
+        "every variable that may have many values has all of them.",
+        "",
+        "| measure | bar | here | here / bar |",
+        "|---|---|---|---|",
+    ]
+    if publishing:
+        took = median(publishing)
+        lines.append(f"| publish 100 s at 20 ms, 2 flows | {PUBLISH_S} s | {took:.2f} s | {took / PUBLISH_S:.2f} |")
+    measure = f"slowest of {len(times)} queries ({slowest.name})"
+    lines.append(f"| {measure} | {PANEL_MS} ms | {at_worst:.1f} ms | {at_worst / PANEL_MS:.2f} |")
+    middle = median(median(one) for one in times.values())
+    lines += [f"| median of them | {PANEL_MS} ms | {middle:.1f} ms | {middle / PANEL_MS:.3f} |", ""]
+    lines += ["| table | rows | size | of it indexes |", "|---|---|---|---|", *_sizes(place), ""]
+    lines += ["| the ten slowest | ms |", "|---|---|"]
+    ordered = sorted(times, key=lambda question: -median(times[question]))
+    lines += [f"| {question.name} | {median(times[question]):.1f} |" for question in ordered[:10]]
+    lines += ["", f"The plan of the slowest, {slowest.name}:", "", "```", plan, "```", ""]
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("\n".join(lines))
+    print(f"slowest: {slowest.name}, {at_worst:.1f} ms; {file}")
+
+
+def _sizes(place: Place) -> list[str]:
+    lines = []
+    with connected(place.url()) as connection:
+        for table in TABLES:
+            row = connection.execute(
+                f"SELECT count(*), pg_size_pretty(pg_total_relation_size('testbed.{table}')), "
+                f"pg_size_pretty(pg_indexes_size('testbed.{table}')) FROM testbed.{table}".encode()
+            ).fetchone()
+            assert row is not None
+            lines.append(f"| {table} | {row[0]:,} | {row[1]} | {row[2]} |".replace(",", "\u202f"))
+    return lines
+
+
+def _machine() -> str:
+    models = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+    model = models[0].partition(":")[2].strip() if models else platform.machine()
+    return f"{model}, {len(models)} cores, Linux {platform.release()}, shared with other work"

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run directories over HTTP, read-only: where the dashboards' links to reports and CSV lead."""
+
+from __future__ import annotations
+
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from ddu.errors import DduError
+
+_NOWHERE = "/dev/null/nowhere"
+"""Nothing can be in a file that is no directory."""
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    """/runs/… is the directory of the runs; nothing else is there, and no link leads out of it."""
+
+    server_version = "ddu"
+
+    def translate_path(self, path: str) -> str:
+        root = Path(self.directory).resolve()
+        parts = [part for part in unquote(urlsplit(path).path).split("/") if part not in ("", ".")]
+        if not parts or parts[0] != "runs" or ".." in parts or "\0" in path:
+            return _NOWHERE
+        try:
+            file = root.joinpath(*parts[1:]).resolve()
+        except (OSError, ValueError, RuntimeError):
+            return _NOWHERE
+        return str(file) if file == root or root in file.parents else _NOWHERE
+
+    def end_headers(self) -> None:
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Cache-Control", "no-cache")
+        super().end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Quiet."""
+
+
+def server(runs: Path, bind: str, port: int) -> ThreadingHTTPServer:
+    """Listens, and serves when asked to. Raises DduError: the port is taken, or `runs` is none."""
+    if not runs.is_dir():
+        raise DduError(f"{runs}: no such directory; name another with --runs")
+    try:
+        return ThreadingHTTPServer((bind, port), partial(_Handler, directory=str(runs)))
+    except OSError as error:
+        raise DduError(f"{bind}:{port}: {error.strerror}; choose another with --port") from None

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ddu serve` shows what is in run directories, and nothing else."""
+
+from __future__ import annotations
+
+import http.client
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ddu.errors import DduError
+from ddu.serve import server
+
+
+@pytest.fixture
+def port(tmp_path: Path) -> Iterator[int]:
+    runs = tmp_path / "runs"
+    (runs / "a run's <b>").mkdir(parents=True)
+    (runs / "a run's <b>" / "report.html").write_text("report")
+    (tmp_path / "secret").write_text("secret")
+    (runs / "link").symlink_to(tmp_path / "secret")
+    with server(runs, "127.0.0.1", 0) as serving:
+        threading.Thread(target=serving.serve_forever, daemon=True).start()
+        yield serving.server_address[1]
+        serving.shutdown()
+
+
+def get(port: int, path: str, method: str = "GET") -> tuple[int, bytes]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.putrequest(method, path, skip_host=False)
+    connection.endheaders()
+    answer = connection.getresponse()
+    return answer.status, answer.read()
+
+
+def test_a_report_is_there_whatever_the_runs_name(port: int) -> None:
+    assert get(port, "/runs/a%20run's%20%3Cb%3E/report.html") == (200, b"report")
+    status, listing = get(port, "/runs/")
+    assert status == 200
+    assert b"<b>/" not in listing
+    assert b"a run&#x27;s &lt;b&gt;" in listing or b"a%20run%27s%20%3Cb%3E" in listing
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/secret",
+        "/runs/../secret",
+        "/runs/%2e%2e/secret",
+        "/runs/link",
+        "/runs/%00",
+        "//etc/passwd",
+    ],
+)
+def test_nothing_else_is_there(port: int, path: str) -> None:
+    status, content = get(port, path)
+    assert status == 404
+    assert b"secret" not in content.replace(b"/secret", b"")
+
+
+def test_nothing_can_be_written(port: int) -> None:
+    for method in ("PUT", "POST", "DELETE"):
+        assert get(port, "/runs/x", method)[0] == 501
+
+
+def test_what_cannot_be_served_is_said(tmp_path: Path, port: int) -> None:
+    with pytest.raises(DduError, match="no such directory"):
+        server(tmp_path / "nowhere", "127.0.0.1", 0)
+    with pytest.raises(DduError, match="choose another with --port"):
+        server(tmp_path, "127.0.0.1", port)
