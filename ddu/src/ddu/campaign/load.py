@@ -52,8 +52,13 @@ def load_campaign(path: Path) -> Campaign:
         raise DduError(f"{file}: is not what ccu writes ({error}); restore it") from None
     if version > SCHEMA_VERSION:
         raise DduError(f"{file}: has schema_version {version}; this ddu knows {SCHEMA_VERSION}")
-    cells = [_cell(file) for file in path.glob("runs/*/cell.json")]
-    cells.sort(key=lambda cell: (_places(cell.levels, definition["factors"]), cell.seed))
+    try:
+        cells = [_cell(file) for file in path.glob("runs/*/cell.json")]
+        cells.sort(key=lambda cell: (_places(cell.levels, definition["factors"]), cell.seed))
+    except (ValueError, KeyError, TypeError) as error:
+        raise DduError(
+            f"{path}/runs: a cell.json is not of this campaign ({error}); take its folder away"
+        ) from None
     return Campaign(path, definition, content.get("software", {}), cells)
 
 
