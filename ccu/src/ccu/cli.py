@@ -32,10 +32,12 @@ from ccu.campaigns.remote import RESOURCE
 from ccu.errors import CcuError, Interrupted, Refused, RunFailed
 from ccu.experiment import Experiment
 from ccu.resolve import resolve
+from ccu.scenarios.cli import app as scenario_app
 from ccu.testbeds import kinds
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 app.add_typer(campaign_app, name="campaign")
+app.add_typer(scenario_app, name="scenario")
 out = Console()
 
 

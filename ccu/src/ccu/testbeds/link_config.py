@@ -121,8 +121,13 @@ def _traces(scenario: Path) -> list[Path]:
     return [path for path in found if not path.is_absolute() and ".." not in path.parts]
 
 
-def check(config: dict[str, Any], scenario: Path, seed: int | None = None) -> None:
-    """Asks nr-link whether it can run with this. Raises Refused with its answer."""
+def check(
+    config: dict[str, Any], scenario: Path, seed: int | None = None, shown: Path | None = None
+) -> None:
+    """Asks nr-link whether it can run with this. Raises Refused with its answer.
+
+    `shown`: the folder of the scenario that the answer names; None: its own.
+    """
     with tempfile.TemporaryDirectory(prefix="ccu-") as folder:
         file = Path(folder, "link.yaml")
         write_config(config, file)
@@ -133,9 +138,16 @@ def check(config: dict[str, Any], scenario: Path, seed: int | None = None) -> No
             text=True,
         )
         if said.returncode != 0:
-            answer = said.stderr.strip().removeprefix("nr-link: ")
-            answer = answer.replace(f"{folder}/scenario.yaml", str(scenario))
-            answer = _WRITTEN_AS.sub(
-                lambda found: _OPTION[found[1]], answer.replace(f"{folder}/", "")
-            )
+            named = scenario if shown is None else shown / scenario.name
+            answer = in_the_users_words(said.stderr, folder, named)
             raise Refused(answer or f"nr-link check ended with code {said.returncode}")
+
+
+def in_the_users_words(said: str, folder: str, scenario: Path) -> str:
+    """What nr-link said of the files in `folder`, by the names and options of who asked."""
+    answer = said.strip().removeprefix("nr-link: ")
+    answer = answer.replace(f"{folder}/scenario.yaml", str(scenario))
+    # Its other files are copies of those beside the scenario.
+    answer = answer.replace(f"{folder}/link.yaml", "link.yaml")
+    answer = answer.replace(f"{folder}/", f"{scenario.parent}/")
+    return _WRITTEN_AS.sub(lambda found: _OPTION[found[1]], answer)

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A scenario as plain CSV, for simulators that take path loss, SINR or positions over time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from ccu.experiment import Experiment
+from ccu.scenarios.library import locate
+from ccu.scenarios.play import content, play
+from ccu.scenarios.write import write_csv
+
+STEP_MS = 20
+"""The period of the SSB: RSRP changes no faster."""
+
+
+def write(experiment: Experiment, seconds: float, base: Path) -> list[Path]:
+    """NAME.csv: t_s, then x_m and y_m where there is a route, path_loss_db, rsrp_dbm, sinr_db,
+    ul_snr_db, cqi, dl_mcs where there is radio, dl_capacity_mbps, ul_capacity_mbps."""
+    scenario = content(locate(experiment.scenario))
+    radio = scenario.get("radio") or {}
+    played = play(experiment, seconds, STEP_MS).drop(columns="ue")
+    columns: dict[str, np.ndarray] = {"t_s": played["t_s"].to_numpy()}
+    mobility = radio.get("mobility") or {}
+    if route := mobility.get("route"):
+        stamps, x_m, y_m = zip(*((p["t_s"], p["x_m"], p["y_m"]) for p in route), strict=True)
+        within = columns["t_s"] % float(scenario["duration_s"])
+        columns |= {"x_m": np.interp(within, stamps, x_m), "y_m": np.interp(within, stamps, y_m)}
+    known = played.drop(columns="t_s").dropna(axis="columns", how="all")
+    known = known.bfill()  # before the first measurement
+    if "rsrp_dbm" in known:
+        power_dbm = float(radio["ss_pbch_block_power_dbm"])
+        columns["path_loss_db"] = power_dbm - known["rsrp_dbm"].to_numpy()
+    columns |= {str(name): known[name].to_numpy() for name in known}
+    target = base.with_name(f"{base.name}.csv")
+    write_csv(target, columns)
+    return [target]

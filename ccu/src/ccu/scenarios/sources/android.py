@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a phone says of its signal: `dumpsys telephony.registry`, time after time.
+
+A line of `date +%s.%N` (or `### ` and seconds) stamps what follows; without such lines samples are
+`period_s` apart. 5G counts before LTE where a phone has both (CellSignalStrengthNr, then …Lte);
+2147483647 is Android's "not available".
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from ccu.errors import Refused
+from ccu.scenarios.sources import csv_table
+from ccu.scenarios.sources.found import Found, Wanted, last_step_s, not_too_long, radio_series
+
+_STAMP = re.compile(r"^(?:### ?)?(\d{9,10}(?:\.\d+)?)\s*$")
+_VALUE = re.compile(r"\b(ssRsrp|ssSinr|rsrp|rssnr)\s*=\s*(-?\d+)")
+_NOT_AVAILABLE = 2**31 - 1
+# LTE's rssnr is in tenths of a dB on some phones: above 30 dB it cannot be whole ones (TS 36.133).
+_MOST_LTE_SNR_DB = 30
+
+
+def read(file: Path, wanted: Wanted) -> Found:
+    """RSRP and SINR of the signal, as radio."""
+    stamps: list[float] = []
+    rows: list[tuple[float, float]] = []
+    now_s: float | None = None
+    with csv_table.opened(file).open(encoding="utf-8", errors="replace") as stream:
+        for number, line in enumerate(stream, start=1):
+            if stamp := _STAMP.match(line):
+                if now_s is not None and float(stamp[1]) < now_s:
+                    raise Refused(f"{file}:{number}: stamp {stamp[1]} is before {now_s}; sort them")
+                now_s = float(stamp[1])
+            elif "SignalStrength:{" in line and (sample := _sample(line)):
+                at_s = now_s
+                if at_s is None:
+                    if wanted.period_s is None:
+                        raise Refused(
+                            f"{file}:{number}: nothing says when this was; write a line of "
+                            "`date +%s.%N` before each, or give --period 1s"
+                        )
+                    at_s = len(stamps) * wanted.period_s
+                if not stamps or at_s > stamps[-1]:  # one block a SIM: the first has the data
+                    stamps.append(at_s)
+                    rows.append(sample)
+    if not rows:
+        raise Refused(
+            f"{file}: no SignalStrength with RSRP; give the output of `dumpsys telephony.registry`"
+        )
+    t_s = np.array(stamps) - stamps[0]
+    rsrp_dbm, sinr_db = (np.array(column) for column in zip(*rows, strict=True))
+    return Found(
+        duration_s=not_too_long(file, float(t_s[-1]) + last_step_s(t_s)),
+        summary=f"What a phone measured: {file.name}, {len(rows)} samples.",
+        sources=[f"RSRP and SINR: dumpsys telephony.registry of a phone, {file.name}."],
+        **radio_series(file, wanted, t_s, rsrp_dbm, sinr_db),
+    )
+
+
+def _sample(line: str) -> tuple[float, float] | None:
+    values = {name: int(value) for name, value in _VALUE.findall(line)}
+    for rsrp, sinr in (("ssRsrp", "ssSinr"), ("rsrp", "rssnr")):
+        if _NOT_AVAILABLE not in (values.get(rsrp, _NOT_AVAILABLE), values.get(sinr)):
+            snr_db = float(values.get(sinr, 0))
+            if sinr == "rssnr" and abs(snr_db) > _MOST_LTE_SNR_DB:
+                snr_db /= 10
+            return float(values[rsrp]), snr_db
+    return None

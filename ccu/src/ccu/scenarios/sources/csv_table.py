@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns of a CSV file as arrays, at the speed of pyarrow; what is wrong is told with its line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pc
+
+from ccu.errors import Refused
+
+LARGEST_BYTES = 1 << 30
+_ROW = re.compile(r"Row #(\d+)")
+_MISSING = ["", "NA", "N/A", "null", "-", "nan", "NaN"]
+
+
+def opened(file: Path) -> Path:
+    """The file, if it is one that can be read. Raises Refused."""
+    try:
+        about = file.stat()
+        with file.open("rb") as stream:
+            head = stream.read(4096)
+    except OSError as error:
+        raise Refused(
+            f"{file}: cannot be read ({error.strerror}); give the path of a readable file"
+        ) from None
+    if about.st_size > LARGEST_BYTES:
+        raise Refused(
+            f"{file}: has {about.st_size} bytes, more than {LARGEST_BYTES}; cut out the part that "
+            "is to be played"
+        )
+    if not head.strip():
+        raise Refused(f"{file}: is empty; give a file with samples")
+    if b"\0" in head:
+        raise Refused(f"{file}: is not text; give the text form of the trace")
+    return file
+
+
+def names(file: Path, required: Sequence[str], tool: str) -> list[str]:
+    """The columns that the first line names, of which some must be. Raises Refused."""
+    with opened(file).open(encoding="utf-8", errors="replace") as stream:
+        found = [name.strip().strip('"') for name in stream.readline().rstrip("\r\n").split(",")]
+    missing = [name for name in required if name not in found]
+    if missing:
+        raise Refused(
+            f"{file}:1: no column {', '.join(missing)} (there are {', '.join(found)[:200]}); "
+            f"give a CSV of {tool}, with its first line"
+        )
+    return found
+
+
+def read(
+    file: Path,
+    types: Mapping[str, pa.DataType],
+    *,
+    column_names: Sequence[str] | None = None,
+    delimiter: str = ",",
+    skip_lines: int = 0,
+    stamps: Sequence[str] = (),
+) -> dict[str, pa.ChunkedArray]:
+    """The columns in `types`; with `column_names` the file has no line of names.
+
+    Missing values (empty, -, NaN) come as null. `stamps`: forms of times (strptime).
+    Raises Refused at the first field that is not of its type, or a row that has too few.
+    """
+    convert = pc.ConvertOptions(
+        column_types=dict(types),
+        include_columns=list(types),
+        null_values=_MISSING,
+        timestamp_parsers=list(stamps),
+    )
+    parse = pc.ParseOptions(delimiter=delimiter)
+
+    def load(threads: bool) -> pa.Table:
+        options = pc.ReadOptions(
+            use_threads=threads,
+            column_names=list(column_names) if column_names else None,
+            skip_rows=skip_lines,
+        )
+        return pc.read_csv(file, options, parse, convert)
+
+    try:
+        table = load(threads=True)
+    except pa.ArrowInvalid:
+        try:
+            table = load(threads=False)  # only so it counts rows
+        except pa.ArrowInvalid as error:
+            raise Refused(_explained(file, str(error))) from None
+    except (UnicodeDecodeError, OSError) as error:
+        raise Refused(f"{file}: cannot be read ({error}); give a text file") from None
+    if table.num_rows == 0:
+        raise Refused(f"{file}: has no samples; give a file with at least one")
+    return {name: table[name] for name in types}
+
+
+def numbers(file: Path, values: pa.ChunkedArray, what: str, first_line: int) -> np.ndarray:
+    """Values of which none may be missing or infinite, as float64. Raises Refused with the line."""
+    array: np.ndarray = values.to_numpy(zero_copy_only=False).astype(np.float64)
+    bad = np.flatnonzero(~np.isfinite(array))
+    if len(bad):
+        raise Refused(
+            f"{file}:{line_of(file, int(bad[0]), first_line)}: {what} is missing or not finite; "
+            "write a number, or remove the line"
+        )
+    return array
+
+
+def rising(
+    file: Path, t: np.ndarray, first_line: int, unit: str = "s", strictly: bool = True
+) -> None:
+    """Raises Refused at the first stamp that does not come after the one before."""
+    steps = np.diff(t)
+    bad = np.flatnonzero(steps <= 0 if strictly else steps < 0)
+    if len(bad):
+        at = int(bad[0]) + 1
+        mend = "sort the lines and keep one each stamp" if strictly else "sort the lines"
+        raise Refused(
+            f"{file}:{line_of(file, at, first_line)}: stamp {t[at]:g} {unit} comes after "
+            f"{t[at - 1]:g} {unit}; {mend}"
+        )
+
+
+def line_of(file: Path, row: int, first_line: int) -> int:
+    """The line of a row counted from 0, where rows begin at `first_line`; blank lines are none."""
+    with file.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            if number >= first_line and line.strip():
+                if row == 0:
+                    return number
+                row -= 1
+    return first_line + row
+
+
+def _explained(file: Path, told: str) -> str:
+    row = _ROW.search(told)
+    place = f"{file}:{row[1]}" if row else str(file)
+    rule = told.partition("\n")[0]
+    rule = re.sub(r"^(In )?CSV (column #\d+|parse error)?:?\s*", r"\2: ", rule)
+    rule = re.sub(r"Row #\d+:\s*", "", rule).strip(": ")
+    return f"{place}: {rule}; write bare numbers of one unit, as many in each line"

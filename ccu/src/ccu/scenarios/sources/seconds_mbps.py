@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of `second Mbit/s`, with a tab, a blank or a comma between; # begins a comment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from ccu.errors import Refused
+from ccu.scenarios.sources import csv_table
+from ccu.scenarios.sources.found import Found, Wanted, last_step_s, not_too_long, rate_series
+
+MOST_MBPS = 100_000.0
+"""More is no radio link, but bit/s or kbit/s."""
+
+
+def read(file: Path, wanted: Wanted) -> Found:
+    """The table as downlink, `wanted.ul` as uplink. The first stamp becomes 0."""
+    t_s, dl_mbps = look(file)
+    sources = [f"Downlink: table of seconds and Mbit/s, {file.name}."]
+    ul_mbps = None
+    if wanted.ul:
+        ul_t_s, ul_mbps = look(wanted.ul)
+        if len(ul_t_s) != len(t_s) or not np.array_equal(ul_t_s, t_s):
+            raise Refused(f"{wanted.ul}: has other stamps than {file}; give both for the same ones")
+        sources.append(f"Uplink: {wanted.ul.name}.")
+    else:
+        sources.append("Uplink: chosen, the downlink's highest rate.")
+    return Found(
+        duration_s=not_too_long(file, float(t_s[-1]) + last_step_s(t_s)),
+        summary=f"Measured rates of {file.name}: {dl_mbps.mean():.1f} Mbit/s in the mean.",
+        sources=sources,
+        **rate_series(wanted, t_s, dl_mbps, ul_mbps),
+    )
+
+
+def look(file: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Seconds from the first on, and Mbit/s. Raises Refused."""
+    csv_table.opened(file)
+    delimiter, comments = _form(file)
+    columns = csv_table.read(
+        file,
+        {"t_s": pa.float64(), "mbps": pa.float64()},
+        column_names=["t_s", "mbps"],
+        delimiter=delimiter,
+        skip_lines=comments,
+    )
+    t_s = csv_table.numbers(file, columns["t_s"], "the second", comments + 1)
+    mbps = csv_table.numbers(file, columns["mbps"], "the rate", comments + 1)
+    csv_table.rising(file, t_s, comments + 1)
+    bad = np.flatnonzero((mbps < 0) | (mbps > MOST_MBPS))
+    if len(bad):
+        line = csv_table.line_of(file, int(bad[0]), comments + 1)
+        raise Refused(
+            f"{file}:{line}: {mbps[bad[0]]:g} is not between 0 and {MOST_MBPS:g} Mbit/s; "
+            "turn the whole column into Mbit/s"
+        )
+    return t_s - t_s[0], mbps
+
+
+def _form(file: Path) -> tuple[str, int]:
+    """What stands between the numbers, and how many lines of comments come first."""
+    with file.open(encoding="utf-8", errors="replace") as stream:
+        for comments, line in enumerate(stream):
+            if not line.startswith("#"):
+                between = [mark for mark in "\t, " if mark in line.strip()]
+                if not between:
+                    raise Refused(
+                        f"{file}:{comments + 1}: {line.strip()[:40]!r} is not two numbers; write "
+                        "`second Mbit/s` (for a Mahimahi trace say mahimahi)"
+                    )
+                return between[0], comments
+    raise Refused(f"{file}: holds comments only; give a file with samples")

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Complex taps over time, as Colosseum's scenarios and ray tracers have them: CSV with the columns
+t_s (seconds), delay_ns_1, re_1, im_1 to delay_ns_4, re_4, im_4. Gains are amplitudes with the
+path loss in them: their mean power becomes the path loss, the rest is fading."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from ccu.errors import Refused
+from ccu.scenarios.sources import csv_table
+from ccu.scenarios.sources.found import FIGURE_DB, Found, Wanted, last_step_s, not_too_long
+
+MOST_TAPS = 4
+POWER_DBM = 0.0
+MOST_ROWS = 400_000
+"""Keeps nr-link below 100 MB with four taps."""
+
+
+def read(file: Path, wanted: Wanted) -> Found:
+    """The taps as radio, thermal noise at the UE."""
+    found = csv_table.names(file, ["t_s", "delay_ns_1", "re_1", "im_1"], "taps")
+    count = sum(name.startswith("re_") for name in found)
+    if count > MOST_TAPS:
+        raise Refused(
+            f"{file}:1: {count} taps are more than {MOST_TAPS}; merge taps of nearby delay"
+        )
+    names = ["t_s", *(f"{part}_{n + 1}" for n in range(count) for part in ("delay_ns", "re", "im"))]
+    csv_table.names(file, names, "taps")
+    columns = csv_table.read(file, {name: pa.float64() for name in names})
+    arrays = {name: csv_table.numbers(file, columns[name], name, 2) for name in names}
+    csv_table.rising(file, arrays["t_s"], 2)
+    if len(arrays["t_s"]) > MOST_ROWS:
+        raise Refused(f"{file}: has more than {MOST_ROWS} rows; thin them, or cut a part out")
+    arrays["t_s"] = arrays["t_s"] - arrays["t_s"][0]
+    power = sum(arrays[f"re_{n + 1}"] ** 2 + arrays[f"im_{n + 1}"] ** 2 for n in range(count))
+    mean_power = float(np.mean(power))
+    if not mean_power > 0:
+        raise Refused(f"{file}: no tap has power; write amplitudes")
+    t_s = arrays["t_s"]
+    radio = {
+        "ss_pbch_block_power_dbm": POWER_DBM,
+        "level": {"path_loss_db": round(-10 * float(np.log10(mean_power)), 3)},
+        "noise": {"figure_db": FIGURE_DB},
+        "fading": {"tap_series": {"file": f"{wanted.name}.csv"}},
+    }
+    return Found(
+        duration_s=not_too_long(file, float(t_s[-1]) + last_step_s(t_s)),
+        summary=f"{count} taps over time, from {file.name}.",
+        sources=[
+            f"Taps: {file.name}. Path loss: their mean power.",
+            f"{POWER_DBM:g} dBm a resource element, noise figure of {FIGURE_DB:g} dB: chosen.",
+        ],
+        body={"radio": radio},
+        columns={f"{wanted.name}.csv": arrays},
+    )

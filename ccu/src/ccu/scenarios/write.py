@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes an imported scenario: all of its files, or none."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pc
+import yaml
+
+from ccu.errors import Refused
+from ccu.scenarios.sources.found import Found
+from ccu.scenarios.validate import validate
+
+
+def write(found: Found, name: str, license_name: str, folder: Path) -> list[Path]:
+    """The scenario NAME.yaml with its series beside it; nr-link has to accept it first.
+
+    Raises Refused; then nothing is written.
+    """
+    targets = [f"{name}.yaml", *found.copies, *found.columns]
+    for target in targets:
+        if (folder / target).exists():
+            raise Refused(f"{folder / target}: is there already; give another --name or --output")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".import-", dir=folder) as part:
+            _fill(Path(part), found, name, license_name)
+            validate(Path(part, f"{name}.yaml"), shown=folder)
+            for target in targets:
+                Path(part, target).replace(folder / target)
+    except OSError as error:
+        raise Refused(f"--output: {folder}: {error.strerror}") from None
+    return [folder / target for target in targets]
+
+
+def _fill(part: Path, found: Found, name: str, license_name: str) -> None:
+    for target, source in found.copies.items():
+        shutil.copyfile(source, part / target)
+    for target, columns in found.columns.items():
+        write_csv(part / target, columns)
+    head: dict[str, Any] = {
+        "schema": "rf-scenario/1",
+        "name": name,
+        "summary": found.summary,
+        "sources": found.sources,
+        "license": license_name,
+        "duration_s": round(found.duration_s, 6),
+        "at_end": "loop",
+    }
+    text = yaml.safe_dump({**head, **found.body}, sort_keys=False, width=100)
+    (part / f"{name}.yaml").write_text(text)
+
+
+def write_csv(file: Path, columns: Mapping[str, np.ndarray]) -> None:
+    """Columns of equal length under their names, numbers to microseconds and millionths."""
+    table = pa.table({name: np.round(column, 6) for name, column in columns.items()})
+    options = pc.WriteOptions(quoting_header="none", quoting_style="none")
+    pc.write_csv(table, file, options)

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What others measured becomes scenarios that nr-link takes; what is no such thing is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from ccu.errors import Refused
+from ccu.scenarios import LIBRARY
+from ccu.scenarios.play import experiment, play
+from ccu.scenarios.sources import FORMATS, Wanted
+from ccu.scenarios.sources.efficiency import OF_CQI, OF_MCS
+from ccu.scenarios.validate import validate
+from ccu.scenarios.write import write
+
+LUMOS_HEAD = "run_num,seq_num,nrStatus,nr_ssRsrp,nr_ssSinr,Throughput,mobility_mode\n"
+UCC_HEAD = "Timestamp,Speed,NetworkMode,RSRP,SNR,CQI,DL_bitrate,UL_bitrate,State\n"
+GNB = """\
+[NR_MAC] I Frame.Slot {frame}.0
+UE RNTI 4cba CU-UE-ID 1 in-sync PH 48 dB PCMAX 20 dBm, average RSRP {rsrp} (16 meas)
+UE 4cba: CQI {cqi}, RI 1, PMI (0,0)
+UE 4cba: dlsch_rounds 9/0/0/0, dlsch_errors 0, pucch0_DTX 0, BLER 0.1 MCS (0) 9 CCE fail 0
+UE RNTI 77aa CU-UE-ID 2 in-sync PH 48 dB PCMAX 20 dBm, average RSRP -130 (16 meas)
+"""
+
+
+def shared(path: str) -> Path:
+    """A file of `shared/data` beside the project; skips the test, saying so, where there is none."""
+    for folder in LIBRARY.parents:
+        if (found := folder / "shared" / "data" / path).is_file():
+            return found
+    pytest.skip(f"shared/data/{path} is not beside the project: real data of others, not shipped")
+
+
+def imported(form: str, file: Path, into: Path, **wanted: object) -> dict[str, object]:
+    """The scenario that an import writes; nr-link has accepted it."""
+    found = FORMATS[form].read(file, Wanted("x", **wanted))  # type: ignore[arg-type]
+    paths = write(found, "x", "CC0-1.0", into)
+    assert all(path.is_file() for path in paths)
+    loaded: dict[str, object] = yaml.safe_load((into / "x.yaml").read_text())
+    return loaded
+
+
+def played(into: Path, seconds: float, interval_ms: int = 1000) -> dict[str, np.ndarray]:
+    rows = play(experiment(str(into / "x.yaml"), {}), seconds, interval_ms)
+    return {str(name): rows[name].to_numpy() for name in rows}
+
+
+def source(tmp_path: Path, text: str) -> Path:
+    file = tmp_path / "measured.txt"
+    file.write_text(text)
+    return file
+
+
+def test_a_mahimahi_trace_is_played_as_it_is(tmp_path: Path) -> None:
+    file = source(tmp_path, "".join(f"{ms}\n" for ms in range(0, 2000, 4)))
+    up = tmp_path / "up.txt"
+    up.write_text("1000\n2000\n")
+    scenario = imported("mahimahi", file, tmp_path / "out", ul=up)
+    assert scenario["duration_s"] == 1.996
+    assert (tmp_path / "out" / "x.down").read_bytes() == file.read_bytes()
+    rates = played(tmp_path / "out", 1)
+    # 250 opportunities a second; of 1504 bytes, 4 are not of the packet.
+    assert rates["dl_capacity_mbps"][0] == pytest.approx(250 * 1500 * 8e-6, rel=0.01)
+
+
+@pytest.mark.parametrize("between", ["\t", " ", ","])
+def test_a_table_of_rates_is_played_from_its_first_second(tmp_path: Path, between: str) -> None:
+    rates = [80, 0, 122.5, 60]
+    text = "# of a drive\n" + "".join(f"{n}{between}{rate}\n" for n, rate in enumerate(rates, 1))
+    scenario = imported("seconds-mbps", source(tmp_path, text), tmp_path / "out")
+    assert scenario["duration_s"] == 4
+    assert played(tmp_path / "out", 8)["dl_capacity_mbps"] == pytest.approx(rates * 2)
+
+
+def test_one_run_of_lumos5g(tmp_path: Path) -> None:
+    rows = [f"1,{n},CONNECTED,-80,10,5,walking\n" for n in range(1, 4)]
+    rows += [f"2,{n},CONNECTED,{-80 - n},{20 - n},{100 * n},walking\n" for n in range(1, 4)]
+    rows += ["2,4,NONE,,,9,walking\n"]
+    file = source(tmp_path, LUMOS_HEAD + "".join(rows))
+    imported("lumos5g", file, tmp_path / "rates", run=2)
+    found = played(tmp_path / "rates", 4)["dl_capacity_mbps"]
+    assert found == pytest.approx([100, 200, 300, 9])
+    imported("lumos5g", file, tmp_path / "radio", run=2, kind="radio")
+    csv = (tmp_path / "radio" / "x.csv").read_text()
+    assert csv == "t_s,rsrp_dbm,sinr_db\n0,-81,19\n1,-82,18\n2,-83,17\n"
+
+
+def test_a_drive_of_uccs_gives_its_rsrp_and_snr(tmp_path: Path) -> None:
+    rows = [
+        "2020.02.14_09.38.22,2,5G,-90,10.0,9,8000,800,D\n",
+        "2020.02.14_09.38.22,2,5G,-94,12.0,-,8000,800,D\n",
+        "2020.02.14_09.38.24,2,5G,-80,-,11,4000,400,D\n",
+        "2020.02.14_09.38.25,2,LTE,-70,20,11,0,0,I\n",
+    ]
+    file = source(tmp_path, UCC_HEAD + "".join(rows))
+    imported("ucc5g", file, tmp_path / "radio")
+    csv = (tmp_path / "radio" / "x.csv").read_text()
+    assert csv == "t_s,rsrp_dbm,sinr_db\n0,-92,11\n3,-70,20\n"
+    imported("ucc5g", file, tmp_path / "rates", kind="capacity")
+    rates = played(tmp_path / "rates", 3)
+    assert rates["dl_capacity_mbps"] == pytest.approx([8, 8, 4])
+    assert rates["ul_capacity_mbps"] == pytest.approx([0.8, 0.8, 0.4])
+
+
+def test_taps_split_into_path_loss_and_fading(tmp_path: Path) -> None:
+    rows = ["0.5,0,1e-4,0,100,0,1e-4\n", "0.6,0,1e-4,0,100,0,1e-4\n"]
+    text = "t_s,delay_ns_1,re_1,im_1,delay_ns_2,re_2,im_2\n" + "".join(rows)
+    scenario = imported("taps", source(tmp_path, text), tmp_path / "out")
+    radio = scenario["radio"]
+    assert isinstance(radio, dict)
+    assert radio["level"]["path_loss_db"] == pytest.approx(80 - 3.0103, abs=1e-3)
+    assert radio["fading"] == {"tap_series": {"file": "x.csv"}}
+
+
+def test_a_gnbs_log_over_the_wrap_of_its_frames(tmp_path: Path) -> None:
+    blocks = [(896, -80, 7), (0, -82, 10), (128, -84, 0), (256, -86, 15)]
+    text = "".join(GNB.format(frame=frame, rsrp=rsrp, cqi=cqi) for frame, rsrp, cqi in blocks)
+    imported("oai", source(tmp_path, text), tmp_path / "out")
+    rows = (tmp_path / "out" / "x.csv").read_text().splitlines()[1:]
+    # CQI 0 is no report; the second UE is not ours.
+    assert [row.split(",")[:2] for row in rows] == [["0", "-80"], ["1.28", "-82"], ["3.84", "-86"]]
+
+
+def test_a_log_without_cqi_tells_sinr_by_its_mcs(tmp_path: Path) -> None:
+    lines = [line for line in GNB.splitlines(keepends=True) if "CQI" not in line]
+    file = source(tmp_path, "".join(lines).format(frame=0, rsrp=-80))
+    scenario = imported("oai", file, tmp_path / "out")
+    assert "MCS" in str(scenario["sources"])
+    row = (tmp_path / "out" / "x.csv").read_text().splitlines()[1]
+    assert float(row.split(",")[2]) == pytest.approx(10 * np.log10(2**1.3262 - 1) + 1.5, abs=1e-4)
+
+
+def test_efficiencies_are_those_of_nr_links_own_tables() -> None:
+    text = (LIBRARY.parent / "nr-link/model/src/radio/cqi.rs").read_text()
+    assert all(f"{value:.4f}" in text for value in OF_CQI)
+    text = (LIBRARY.parent / "nr-link/model/src/radio/mcs.rs").read_text()
+    for table in OF_MCS:
+        assert all(f"{value:.4f}" in text for value in table)
+
+
+def test_a_phone_with_stamps_and_one_without(tmp_path: Path) -> None:
+    nr = "mSignalStrength=SignalStrength:{mNr=CellSignalStrengthNr:{ ssRsrp = -64 ssSinr = 30 }}\n"
+    none = nr.replace("-64", "2147483647")
+    lte = "mSignalStrength=SignalStrength:{mLte=CellSignalStrengthLte: rsrp=-84 rssnr=130}\n"
+    stamped = f"1700000000.5\n{nr}1700000001.5\n{none}1700000003.5\n{lte}{nr}"
+    imported("android", source(tmp_path, stamped), tmp_path / "out")
+    csv = (tmp_path / "out" / "x.csv").read_text()
+    assert csv == "t_s,rsrp_dbm,sinr_db\n0,-64,30\n3,-84,13\n"
+    with pytest.raises(Refused, match=r":1: nothing says when this was; .*--period"):
+        FORMATS["android"].read(source(tmp_path, nr), Wanted("x"))
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "told"),
+    [
+        ("mahimahi", "1\n3\n2\n", r":3: stamp 2 ms comes after 3 ms; sort the lines"),
+        ("mahimahi", "1\nx\n", r":2: .*x.*; write bare numbers"),
+        ("mahimahi", "0\n0\n", r"all stamps are 0 ms; "),
+        ("mahimahi", "1 5\n2 6\n", r":1: .*; write bare numbers"),
+        ("mahimahi", "", r"is empty; give"),
+        ("mahimahi", "\0\0\0", r"is not text; give"),
+        ("mahimahi", "99999999999\n", r"a scenario at most 21600 s; "),
+        ("seconds-mbps", "1\n2\n", r":1: '1' is not two numbers; .*say mahimahi"),
+        ("seconds-mbps", "# a\n1 5\n1 6\n", r":3: stamp 1 s comes after 1 s; sort"),
+        ("seconds-mbps", "1 5\n2 NaN\n", r":2: the rate is missing or not finite; "),
+        ("seconds-mbps", "1 5\n\n2 -6\n", r":3: -6 is not between 0 and .*; turn the whole column"),
+        ("seconds-mbps", "1 5\n2 80000000\n", r":2: 8e\+07 is not between .* Mbit/s; turn"),
+        ("seconds-mbps", "1 5\n2 6 Mbit/s\n", r":2: .*; write bare numbers of one unit"),
+        ("seconds-mbps", "1,5\n2,6Mbps\n", r":2: .*; write bare numbers of one unit"),
+        ("seconds-mbps", "# a\n", r"comments only; give"),
+        ("seconds-mbps", "0 5\n90000 5\n", r"lasts .* s, a scenario at most 21600 s; "),
+        ("lumos5g", UCC_HEAD, r":1: no column run_num, .*; give a CSV of Lumos5G"),
+        ("lumos5g", LUMOS_HEAD, r"has no samples; give"),
+        ("lumos5g", f"{LUMOS_HEAD}1,2,,,,5,w\n1,1,,,,5,w\n", r":3: seq_num 1 comes after 2; sort"),
+        ("lumos5g", f"{LUMOS_HEAD}1,1,,,,,w\n", r":2: Throughput is missing .*; "),
+        ("ucc5g", LUMOS_HEAD, r":1: no column Timestamp, .*; give a CSV of UCC's"),
+        ("ucc5g", f"{UCC_HEAD}14.02.2020,2,5G,-90,1,9,8,8,D\n", r":2: .*; write"),
+        (
+            "ucc5g",
+            f"{UCC_HEAD}2020.02.14_09.38.22,2,5G,9000,1,9,8,8,D\n",
+            r"RSRP 9000 in sample 1 is not between -156 and -31 dBm; is the column in dBm",
+        ),
+        ("taps", "t_s,re_1,im_1\n0,1,1\n", r":1: no column delay_ns_1 .*; give a CSV of taps"),
+        ("oai", "nothing of a gNB\n", r"no UE with RSRP .*; give the gNB's"),
+        ("android", "nothing of a phone\n", r"no SignalStrength with RSRP; give"),
+    ],
+)
+def test_what_is_wrong_is_refused_with_file_rule_and_mend(
+    tmp_path: Path, form: str, text: str, told: str
+) -> None:
+    file = source(tmp_path, text)
+    with pytest.raises(Refused, match=f"(?s)^{file}.*{told}"):
+        imported(form, file, tmp_path / "out")
+    assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
+
+
+def test_a_file_of_10_gb_is_refused_unread(tmp_path: Path) -> None:
+    file = tmp_path / "huge"
+    with file.open("wb") as stream:
+        stream.write(b"1\n")
+        stream.truncate(10 << 30)  # sparse
+    with pytest.raises(Refused, match=r"has 10737418240 bytes, more than .*; cut out"):
+        FORMATS["mahimahi"].read(file, Wanted("x"))
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    file = source(tmp_path, "1\n2\n")
+    imported("mahimahi", file, tmp_path)
+    with pytest.raises(Refused, match=r"x\.yaml: is there already; give another --name"):
+        imported("mahimahi", file, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("form", "path"),
+    [
+        ("mahimahi", "traces/downlink-3g-mahimahi.txt"),
+        ("seconds-mbps", "traces/lumos5g/5g_trace_116_walking"),
+        ("seconds-mbps", "traces/lumos5g/5g_trace_105_driving"),
+        ("ucc5g", "traces/ucc5g/B_2020.02.14_09.38.22.csv"),
+        ("ucc5g", "traces/ucc5g/B_2020.02.27_20.35.57.csv"),
+        ("ucc5g", "traces/ucc5g/static-B_2020.02.14_13.21.26.csv"),
+        ("oai", "oai/nrMAC_stats-history-2026w11-do-ra.txt"),
+        ("oai", "oai/gnb-stdout-2026mid.txt"),
+        ("oai", "oai/gnb-stdout-2024q1-two-ue.txt"),
+        ("oai", "oai/gnb-stdout-2023w16-rfsim.txt"),
+        ("android", "android/telephony-registry-signal.txt"),
+    ],
+)
+def test_real_files_are_taken(tmp_path: Path, form: str, path: str) -> None:
+    scenario = imported(form, shared(path), tmp_path, period_s=1.0)
+    seconds = min(float(str(scenario["duration_s"])), 30.0)
+    assert played(tmp_path, seconds)["dl_capacity_mbps"].max() > 0
+
+
+def test_every_shipped_scenario_validates() -> None:
+    for file in sorted(LIBRARY.glob("*.yaml")):
+        validate(file)
