@@ -29,7 +29,7 @@ UE RNTI 77aa CU-UE-ID 2 in-sync PH 48 dB PCMAX 20 dBm, average RSRP -130 (16 mea
 
 
 def shared(path: str) -> Path:
-    """A file of `shared/data` beside the project; skips the test, saying so, where there is none."""
+    """A file of `shared/data` beside the project; skips the test by name where there is none."""
     for folder in LIBRARY.parents:
         if (found := folder / "shared" / "data" / path).is_file():
             return found
