@@ -15,7 +15,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 pub use error::ConfigError;
-pub use queue::{Aqm, CoDel, Pie, Queue, QueueLimit};
+pub use queue::{Aqm, CoDel, DualPi2, Pie, Queue, QueueLimit};
 pub use radio::{Carrier, Discipline, LinkAdaptation, RadioConfig, RlcMode, Uplink};
 
 use crate::Nanos;
@@ -83,7 +83,7 @@ pub struct PathConfig {
 }
 
 /// One UE: its device, and what it does not share with the others.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct UeConfig {
     /// The program's network device of this UE.
     pub device: Device,

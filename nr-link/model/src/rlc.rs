@@ -8,6 +8,7 @@
 
 mod buffer;
 mod codel;
+mod dual;
 mod pie;
 mod reassembly;
 

@@ -165,6 +165,8 @@ fn pie_steers_to_its_target_and_fills_the_link() {
             target: 15 * MS,
             update: 15 * MS,
             ecn,
+            on_off: false,
+            derandomise: ecn,
         });
         let (waits, totals) = run(&fifty_mbps(), managed(Some(pie)), Ecn::Ect0);
         let (wait_ms, utilisation) = (mean(&waits), utilisation(&totals));

@@ -4,7 +4,7 @@
 use crate::Nanos;
 
 /// One RLC buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Queue {
     /// How much it holds.
     pub limit: QueueLimit,
@@ -19,12 +19,14 @@ impl From<QueueLimit> for Queue {
 }
 
 /// Active queue management.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Aqm {
     /// RFC 8289.
     CoDel(CoDel),
     /// RFC 8033.
     Pie(Pie),
+    /// RFC 9332 appendix A.
+    DualPi2(DualPi2),
 }
 
 /// Parameters of PIE (RFC 8033 section 4).
@@ -36,6 +38,25 @@ pub struct Pie {
     pub update: Nanos,
     /// ECN-capable packets are marked, not dropped, while few are.
     pub ecn: bool,
+    /// It goes off in calm times and on when a third of the buffer is taken (section 5.3).
+    pub on_off: bool,
+    /// Drops are neither close together nor far apart (section 5.4).
+    pub derandomise: bool,
+}
+
+/// Parameters of DualPI2 (RFC 9332 appendix A.1).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DualPi2 {
+    /// The wait in the classic lane that it steers to.
+    pub target: Nanos,
+    /// Between two updates of the probability.
+    pub update: Nanos,
+    /// How many times the base probability L4S packets are marked with.
+    pub coupling: f64,
+    /// The wait in the L4S lane from which on it marks.
+    pub l4s_min: Nanos,
+    /// From there to the wait at which it marks everything.
+    pub l4s_range: Nanos,
 }
 
 /// Parameters of CoDel (RFC 8289 section 4).

@@ -265,6 +265,31 @@ pub(super) enum Aqm {
     #[serde(rename = "codel")]
     CoDel(CoDel),
     Pie(Pie),
+    #[serde(rename = "dualpi2")]
+    DualPi2(DualPi2),
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct DualPi2 {
+    pub target_ms: f64,
+    pub update_ms: f64,
+    pub coupling: f64,
+    pub l4s_min_ms: f64,
+    pub l4s_range_ms: f64,
+}
+
+impl Default for DualPi2 {
+    /// RFC 9332 appendix A.1.
+    fn default() -> Self {
+        Self {
+            target_ms: 15.0,
+            update_ms: 15.0,
+            coupling: 2.0,
+            l4s_min_ms: 0.8,
+            l4s_range_ms: 0.4,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -273,6 +298,8 @@ pub(super) struct Pie {
     pub target_ms: f64,
     pub update_ms: f64,
     pub ecn: bool,
+    pub on_off: bool,
+    pub derandomise: bool,
 }
 
 impl Default for Pie {
@@ -282,6 +309,8 @@ impl Default for Pie {
             target_ms: 15.0,
             update_ms: 15.0,
             ecn: false,
+            on_off: false,
+            derandomise: false,
         }
     }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What waits to be sent: a queue of packets with a limit, and what manages it.
+//! What waits to be sent: packets with a limit, and what manages them. Most managements know one
+//! lane; DualPI2 has a second, for L4S.
 
 use std::collections::VecDeque;
 
 use super::codel::Control;
+use super::dual::{Coupled, Verdict};
 use super::pie::Controller;
 use crate::config::{Aqm, QueueLimit, ResolvedConfig};
 use crate::random::{Purpose, Stream};
@@ -17,6 +19,10 @@ pub(crate) struct Waiting<T> {
     pub queued: Nanos,
 }
 
+/// Lanes of a buffer.
+const CLASSIC: usize = 0;
+const L4S: usize = 1;
+
 /// The buffer of one UE and direction.
 #[derive(Debug)]
 pub(crate) struct Buffer<T> {
@@ -24,7 +30,11 @@ pub(crate) struct Buffer<T> {
     manager: Manager,
     draws: Stream,
     mtu_bytes: u32,
-    waiting: VecDeque<Waiting<T>>,
+    lanes: [VecDeque<Waiting<T>>; 2],
+    /// The lane whose first packet is the next to be sent.
+    turn: usize,
+    /// That packet has been managed.
+    managed: bool,
     /// Of the packets that wait, less what of the first is already sent.
     bytes: u64,
     /// Bytes of the first packet which are already sent.
@@ -39,6 +49,8 @@ enum Manager {
     CoDel(Control, bool),
     /// On arrival.
     Pie(Controller),
+    /// At the head of two lanes.
+    Dual(Coupled),
 }
 
 /// Packets that the buffer dropped or marked, since the start.
@@ -58,13 +70,16 @@ impl<T> Buffer<T> {
             None => Manager::None,
             Some(Aqm::CoDel(codel)) => Manager::CoDel(Control::new(codel), codel.ecn),
             Some(Aqm::Pie(pie)) => Manager::Pie(Controller::new(pie)),
+            Some(Aqm::DualPi2(dual)) => Manager::Dual(Coupled::new(dual)),
         };
         Self {
             limit: queue.limit,
             manager,
             draws: Stream::new(config.seed, Purpose::EarlyDrop, ue, direction),
             mtu_bytes: config.mtu_bytes,
-            waiting: VecDeque::new(),
+            lanes: [VecDeque::new(), VecDeque::new()],
+            turn: CLASSIC,
+            managed: false,
             bytes: 0,
             head_sent: 0,
             struck: Struck::default(),
@@ -74,29 +89,42 @@ impl<T> Buffer<T> {
     /// Takes a packet, or drops it when the buffer is full or its management wills.
     pub fn offer(&mut self, mut packet: Packet<T>, now: Nanos) {
         let full = match self.limit {
-            QueueLimit::Packets(most) => self.waiting.len() as u64 >= most,
+            QueueLimit::Packets(most) => self.len() as u64 >= most,
             QueueLimit::Bytes(most) => self.bytes + u64::from(packet.bytes) > most,
         };
         if full || !self.admits(&mut packet, now) {
             return self.drop(&packet);
         }
         self.bytes += u64::from(packet.bytes);
-        self.waiting.push_back(Waiting {
+        let lane = self.lane(packet.ecn);
+        self.lanes[lane].push_back(Waiting {
             packet,
             queued: now,
         });
     }
 
-    /// Whether PIE lets a packet in, marked or not.
+    /// L4S packets are those with ECT(1), and those with CE, which may have been (RFC 9331).
+    fn lane(&self, ecn: Ecn) -> usize {
+        match (&self.manager, ecn) {
+            (Manager::Dual(_), Ecn::Ect1 | Ecn::Ce) => L4S,
+            _ => CLASSIC,
+        }
+    }
+
+    /// Whether management at the tail lets a packet in, marked or not.
     fn admits(&mut self, packet: &mut Packet<T>, now: Nanos) -> bool {
-        let Manager::Pie(pie) = &mut self.manager else {
-            return true;
+        let (heads, fill) = (self.heads(), self.fill());
+        let pie = match &mut self.manager {
+            Manager::Pie(pie) => pie,
+            Manager::Dual(dual) => {
+                dual.update(now, heads);
+                return true;
+            }
+            Manager::None | Manager::CoDel(..) => return true,
         };
-        pie.update(now, self.waiting.front().map(|head| head.queued));
-        if !self
-            .draws
-            .happens(pie.probability(self.bytes, self.mtu_bytes))
-        {
+        pie.update(now, heads[CLASSIC]);
+        pie.fill(fill);
+        if !pie.strikes(self.bytes, self.mtu_bytes, &mut self.draws) {
             return true;
         }
         let marked = pie.may_mark() && mark(packet);
@@ -104,20 +132,42 @@ impl<T> Buffer<T> {
         marked
     }
 
-    /// The first packet, of which nothing is sent, is about to be: whatever stands at the head
-    /// afterwards is what is sent.
+    /// The share of the limit that is taken.
+    fn fill(&self) -> f64 {
+        match self.limit {
+            QueueLimit::Packets(most) => self.len() as f64 / most as f64,
+            QueueLimit::Bytes(most) => self.bytes as f64 / most as f64,
+        }
+    }
+
+    /// When the first packet of each lane came.
+    fn heads(&self) -> [Option<Nanos>; 2] {
+        [CLASSIC, L4S].map(|lane| self.lanes[lane].front().map(|head| head.queued))
+    }
+
+    /// The next packet, of which nothing is sent, is about to be: whatever stands at the head
+    /// afterwards is what is sent. Has no effect on a packet that was managed before.
     pub fn manage(&mut self, now: Nanos) {
+        if self.managed || self.is_empty() {
+            return;
+        }
+        let heads = self.heads();
         match &mut self.manager {
             Manager::None => {}
-            Manager::Pie(pie) => pie.update(now, self.waiting.front().map(|head| head.queued)),
+            Manager::Pie(pie) => pie.update(now, heads[CLASSIC]),
             Manager::CoDel(..) => while self.drops_head(now) {},
+            Manager::Dual(dual) => {
+                dual.update(now, heads);
+                while self.takes_turn(now) {}
+            }
         }
+        self.managed = !self.is_empty();
     }
 
     /// Whether CoDel drops the first packet; it may mark it.
     fn drops_head(&mut self, now: Nanos) -> bool {
         let (Manager::CoDel(codel, marks), Some(head)) =
-            (&mut self.manager, self.waiting.front_mut())
+            (&mut self.manager, self.lanes[CLASSIC].front_mut())
         else {
             return false;
         };
@@ -129,7 +179,41 @@ impl<T> Buffer<T> {
             self.struck.marks += 1;
             return false;
         }
-        let Some(Waiting { packet, .. }) = self.waiting.pop_front() else {
+        self.drop_first(CLASSIC)
+    }
+
+    /// Chooses the lane whose turn it is. Whether its first packet was dropped; it may be marked.
+    fn takes_turn(&mut self, now: Nanos) -> bool {
+        let Manager::Dual(dual) = &mut self.manager else {
+            return false;
+        };
+        let bytes = |lane: &VecDeque<Waiting<T>>| lane.front().map(|head| head.packet.bytes);
+        self.turn = match (bytes(&self.lanes[CLASSIC]), bytes(&self.lanes[L4S])) {
+            (Some(classic), Some(l4s)) if dual.serves_classic(classic, l4s) => CLASSIC,
+            (_, Some(_)) => L4S,
+            _ => CLASSIC,
+        };
+        let packets = self.lanes[self.turn].len();
+        let Some(head) = self.lanes[self.turn].front_mut() else {
+            return false;
+        };
+        let verdict = match self.turn {
+            CLASSIC => dual.classic(),
+            _ => dual.l4s(now - head.queued, packets),
+        };
+        match verdict {
+            Verdict::Pass => false,
+            Verdict::Mark if mark(&mut head.packet) => {
+                self.struck.marks += 1;
+                false
+            }
+            Verdict::Mark | Verdict::Drop => self.drop_first(self.turn),
+        }
+    }
+
+    /// Drops the first packet of a lane, if there is one.
+    fn drop_first(&mut self, lane: usize) -> bool {
+        let Some(Waiting { packet, .. }) = self.lanes[lane].pop_front() else {
             return false;
         };
         self.bytes -= u64::from(packet.bytes);
@@ -142,13 +226,13 @@ impl<T> Buffer<T> {
         self.struck.drop_bytes += u64::from(packet.bytes);
     }
 
-    /// Bytes of the first packet, and how many of them are already sent.
+    /// Bytes of the next packet, and how many of them are already sent.
     pub fn head(&self) -> Option<(u32, u32)> {
-        let head = self.waiting.front()?;
+        let head = self.lanes[self.turn].front()?;
         Some((head.packet.bytes, self.head_sent))
     }
 
-    /// Sends the next `part` bytes of the first packet, which has them; returns it when they were
+    /// Sends the next `part` bytes of the next packet, which has them; returns it when they were
     /// its last.
     pub fn send(&mut self, part: u32) -> Option<Waiting<T>> {
         let (bytes, sent) = self.head()?;
@@ -158,10 +242,11 @@ impl<T> Buffer<T> {
             return None;
         }
         self.head_sent = 0;
-        self.waiting.pop_front()
+        self.managed = false;
+        self.lanes[self.turn].pop_front()
     }
 
-    /// Bytes of the first packet which are already sent.
+    /// Bytes of the next packet which are already sent.
     pub fn head_sent(&self) -> u32 {
         self.head_sent
     }
@@ -173,16 +258,16 @@ impl<T> Buffer<T> {
 
     /// Packets of which at least one byte waits.
     pub fn len(&self) -> usize {
-        self.waiting.len()
+        self.lanes[CLASSIC].len() + self.lanes[L4S].len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+        self.len() == 0
     }
 
     /// Every packet of which at least one byte waits.
     pub fn packets(&self) -> impl Iterator<Item = &Packet<T>> {
-        self.waiting.iter().map(|waiting| &waiting.packet)
+        self.lanes.iter().flatten().map(|waiting| &waiting.packet)
     }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Buffers and what manages them.
 
-use crate::config::broken::{Broken, nanos};
+use crate::config::broken::{Broken, nanos, within};
 use crate::config::raw;
-use crate::config::{Aqm, CoDel, PerDirection, Pie, Queue, QueueLimit};
+use crate::config::{Aqm, CoDel, DualPi2, PerDirection, Pie, Queue, QueueLimit};
 
 /// The buffers of both directions, under a key that holds `dl` and `ul`.
 pub(super) fn both(
@@ -22,6 +22,7 @@ fn queue(key: &str, raw: raw::Queue, mtu_bytes: u32) -> Result<Queue, Broken> {
     let aqm = raw.aqm.map(|aqm| match aqm {
         raw::Aqm::CoDel(raw) => codel(key, raw),
         raw::Aqm::Pie(raw) => pie(key, raw),
+        raw::Aqm::DualPi2(raw) => dual_pi2(key, raw),
     });
     Ok(Queue {
         limit,
@@ -64,6 +65,20 @@ fn codel(key: &str, raw: raw::CoDel) -> Result<Aqm, Broken> {
     }))
 }
 
+fn dual_pi2(key: &str, raw: raw::DualPi2) -> Result<Aqm, Broken> {
+    let ms = 1e-3..=3.6e6;
+    let target_ms = within(key, raw.target_ms, ms.clone(), "a target_ms of 15 is usual")?;
+    let update_ms = within(key, raw.update_ms, ms, "an update_ms of 15 is usual")?;
+    let coupling = within(key, raw.coupling, 0.1..=100.0, "a coupling of 2 is usual")?;
+    Ok(Aqm::DualPi2(DualPi2 {
+        target: nanos(key, target_ms)?,
+        update: nanos(key, update_ms)?,
+        coupling,
+        l4s_min: nanos(key, raw.l4s_min_ms)?,
+        l4s_range: nanos(key, raw.l4s_range_ms)?,
+    }))
+}
+
 fn pie(key: &str, raw: raw::Pie) -> Result<Aqm, Broken> {
     // Below a microsecond neither means anything.
     if !(raw.target_ms >= 1e-3 && raw.update_ms >= 1e-3) {
@@ -79,5 +94,7 @@ fn pie(key: &str, raw: raw::Pie) -> Result<Aqm, Broken> {
         target: nanos(key, raw.target_ms)?,
         update: nanos(key, raw.update_ms)?,
         ecn: raw.ecn,
+        on_off: raw.on_off,
+        derandomise: raw.derandomise,
     }))
 }
