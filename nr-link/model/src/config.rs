@@ -6,6 +6,7 @@
 
 mod broken;
 mod error;
+mod path;
 mod queue;
 mod radio;
 mod raw;
@@ -15,6 +16,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 pub use error::ConfigError;
+pub use path::{Cross, LineConfig, PathConfig};
 pub use queue::{Aqm, CoDel, DualPi2, Pie, Queue, QueueLimit};
 pub use radio::{Carrier, Discipline, LinkAdaptation, RadioConfig, RlcMode, Uplink};
 
@@ -71,15 +73,6 @@ impl ResolvedConfig {
             "radio is missing, and the scenario is one of radio; describe the carrier, or take a scenario of capacity",
         )
     }
-}
-
-/// The path between server and gNB, one direction.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct PathConfig {
-    /// Delay of every packet.
-    pub delay: Nanos,
-    /// Share of packets that are lost at random, each for itself.
-    pub loss_ratio: f64,
 }
 
 /// One UE: its device, and what it does not share with the others.

@@ -28,6 +28,7 @@ pub use config::ResolvedConfig;
 pub use link::{Held, Link, Source};
 pub use mac::account::Totals;
 pub use packet::{Delivery, Direction, Ecn, Packet, Port};
+pub use path::CrossTotals;
 pub use samples::MacSample;
 
 /// Nanoseconds since the link began.

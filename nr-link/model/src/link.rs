@@ -10,6 +10,7 @@ mod radio;
 mod source;
 
 use crate::config::ResolvedConfig;
+use crate::path::CrossTotals;
 use crate::samples::MacSample;
 use crate::{Delivery, Direction, Nanos, Packet, Port};
 
@@ -61,7 +62,7 @@ impl<T> Link<T> {
             Port::Core { ue } => {
                 let account = self.air.account(ue, Direction::Downlink);
                 account.totals.enqueued_bytes += bytes;
-                if let Err((_, lost)) = self.ends.path_dl.enter((ue, packet), now) {
+                if let Err(lost) = self.ends.path_dl.enter(ue, packet, now) {
                     account.path_loss(&lost);
                 }
             }
@@ -120,6 +121,14 @@ impl<T> Link<T> {
     /// Slots run since the start; over given capacity, as many as fit.
     pub fn slots(&self) -> u64 {
         self.air.slots(self.now)
+    }
+
+    /// What cross traffic has sent on the path by the last `advance`.
+    pub fn cross_totals(&mut self, direction: Direction) -> CrossTotals {
+        match direction {
+            Direction::Downlink => self.ends.path_dl.cross_totals(self.now),
+            Direction::Uplink => self.ends.path_ul.cross_totals(self.now),
+        }
     }
 
     /// How many UEs it has.

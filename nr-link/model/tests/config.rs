@@ -201,6 +201,36 @@ fn every_fault_names_its_line_its_rule_and_its_mend() {
             "{oai: {bler_lower: 0.2}}",
             "dir/link.yaml:11: radio.link_adaptation: bler_lower 0.2 and bler_upper 0.15",
         ),
+        (
+            "dl: {packets: 3200}",
+            "dl: {packets: 3200, aqm: {dualpi2: {coupling: 0}}}",
+            "dir/link.yaml:17: queue.dl: 0 is not between 0.1 and 100; a coupling of 2",
+        ),
+        (
+            "dl: {packets: 3200}",
+            "dl: {packets: 3200, aqm: {dualpi2: {l4s_min_ms: .nan}}}",
+            "dir/link.yaml:17: queue.dl: NaN is not between 0 and ",
+        ),
+        (
+            "dl: {delay_ms: 10.0",
+            "dl: {cross_traffic: {rate_mbps: 5}, delay_ms: 10.0",
+            "dir/link.yaml:14: path.dl.cross_traffic: there is nothing to wait for without a rate; ",
+        ),
+        (
+            "dl: {delay_ms: 10.0",
+            "dl: {rate_mbps: 1e9, delay_ms: 10.0",
+            "dir/link.yaml:14: path.dl.rate_mbps: ",
+        ),
+        (
+            "dl: {delay_ms: 10.0",
+            "dl: {rate_mbps: 1, queue: {bytes: 3}, delay_ms: 10.0",
+            "dir/link.yaml:14: path.dl.queue: a queue of 3 bytes is smaller",
+        ),
+        (
+            "dl: {delay_ms: 10.0",
+            "dl: {bit_error_ratio: 1.5, delay_ms: 10.0",
+            "dir/link.yaml:14: ",
+        ),
         ("seed: 1", "seed: 1\nsede: 2", "dir/link.yaml:3: "),
         (
             "schema: nr-link/1",

@@ -246,6 +246,36 @@ pub(super) struct PathDirection {
     pub delay_ms: NonNegative,
     #[serde(default)]
     pub loss_ratio: Option<Ratio>,
+    #[serde(default)]
+    pub bit_error_ratio: Option<Ratio>,
+    #[serde(default)]
+    pub rate_mbps: Option<Positive>,
+    #[serde(default)]
+    pub queue: Option<PathQueue>,
+    #[serde(default)]
+    pub cross_traffic: Option<CrossTraffic>,
+}
+
+/// The queue of a path of limited rate.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PathQueue {
+    #[serde(default)]
+    pub packets: Option<u64>,
+    #[serde(default)]
+    pub bytes: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CrossTraffic {
+    pub rate_mbps: Positive,
+    #[serde(default = "usual_packet")]
+    pub packet_bytes: u32,
+}
+
+fn usual_packet() -> u32 {
+    1500
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From what the author wrote to what the model uses, by the rules that span more than one value.
 
+mod path;
 mod queue;
 mod radio;
 mod ues;
@@ -9,8 +10,8 @@ use std::fs;
 use std::path::Path;
 
 use super::broken::{Broken, from_yaml, nanos, within};
-use super::raw::{self, Raw};
-use super::{ConfigError, Output, PathConfig, PerDirection, RadioConfig, ResolvedConfig};
+use super::raw::Raw;
+use super::{ConfigError, Output, PerDirection, RadioConfig, ResolvedConfig};
 use crate::Nanos;
 
 /// Shortest and longest IP packet: RFC 791's smallest reassembly, and jumbo frames.
@@ -57,8 +58,8 @@ fn resolve(raw: Raw, folder: &Path) -> Result<ResolvedConfig, Broken> {
         mtu_bytes,
         radio,
         path: PerDirection {
-            dl: path("path.dl.delay_ms", raw.path.dl)?,
-            ul: path("path.ul.delay_ms", raw.path.ul)?,
+            dl: path::path("path.dl", raw.path.dl, mtu_bytes)?,
+            ul: path::path("path.ul", raw.path.ul, mtu_bytes)?,
         },
         sample_interval,
         core: ues::device(
@@ -98,11 +99,4 @@ fn sample_interval(ms: f64, radio: Option<&RadioConfig>) -> Result<Nanos, Broken
             shortest as f64 / 1e6
         ),
     ))
-}
-
-fn path(key: &str, raw: raw::PathDirection) -> Result<PathConfig, Broken> {
-    Ok(PathConfig {
-        delay: nanos(key, raw.delay_ms.get())?,
-        loss_ratio: raw.loss_ratio.map_or(0.0, |ratio| ratio.get()),
-    })
 }

@@ -15,9 +15,9 @@ pub(super) type OfUe<T> = (usize, Packet<T>);
 #[derive(Debug)]
 pub(super) struct Ends<T> {
     /// Server to gNB, before the buffers.
-    pub path_dl: Path<OfUe<T>>,
+    pub path_dl: Path<T>,
     /// gNB to server, behind them. What leaves it is delivered.
-    pub path_ul: Path<OfUe<T>>,
+    pub path_ul: Path<T>,
     /// From the UEs, until it is found in the buffer.
     pub from_ues: Timeline<OfUe<T>>,
     /// At the UEs, in order of time.

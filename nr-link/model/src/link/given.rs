@@ -61,7 +61,7 @@ impl<T> Given<T> {
                     .push_back(Delivery::new(Port::Ue(index), packet, now));
             }
             while let Some(packet) = ue.ul.leave(now) {
-                if let Err((_, lost)) = ends.path_ul.enter((index, packet), now) {
+                if let Err(lost) = ends.path_ul.enter(index, packet, now) {
                     ue.ul.account.path_loss(&lost);
                 }
             }

@@ -214,7 +214,7 @@ impl<T> Radio<T> {
             };
             let path = &mut ends.path_ul;
             self.ues[grant.ue].send_up(&self.cell, grant, |ue, packet| {
-                if let Err((_, lost)) = path.enter((ue.index, packet), due) {
+                if let Err(lost) = path.enter(ue.index, packet, due) {
                     ue.ul.account.path_loss(&lost);
                 }
             });

@@ -3,8 +3,9 @@
 
 use super::cell::Capacity;
 use super::harq::{Block, ROUNDS};
+use crate::Nanos;
+use crate::path::Lost;
 use crate::rlc::Struck;
-use crate::{Nanos, Packet};
 
 /// Counters since the link's start.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -37,7 +38,9 @@ pub struct Totals {
     pub ce_marks: u64,
     /// Packets lost on the path.
     pub path_losses: u64,
-    /// Their IP bytes.
+    /// Of these, packets that found the queue of the path's line full.
+    pub path_queue_drops: u64,
+    /// IP bytes of all that were lost on the path.
     pub path_lost_bytes: u64,
     /// Packets lost because HARQ gave up (unacknowledged mode).
     pub rlc_losses: u64,
@@ -125,9 +128,10 @@ impl Account {
     }
 
     /// A packet was lost on the path.
-    pub fn path_loss<T>(&mut self, packet: &Packet<T>) {
+    pub fn path_loss<T>(&mut self, lost: &Lost<T>) {
         self.totals.path_losses += 1;
-        self.totals.path_lost_bytes += u64::from(packet.bytes);
+        self.totals.path_queue_drops += u64::from(lost.queue_full);
+        self.totals.path_lost_bytes += u64::from(lost.packet.bytes);
     }
 
     /// A packet left RLC.

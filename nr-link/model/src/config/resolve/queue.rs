@@ -30,7 +30,8 @@ fn queue(key: &str, raw: raw::Queue, mtu_bytes: u32) -> Result<Queue, Broken> {
     })
 }
 
-fn limit(
+/// The limit that is in packets or in bytes, and holds at least one packet.
+pub(super) fn limit(
     key: &str,
     packets: Option<u64>,
     bytes: Option<u64>,
