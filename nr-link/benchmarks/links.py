@@ -40,14 +40,21 @@ def carrier(prb: int, layers: int, mcs_table: str, duplex: Any) -> dict[str, Any
 
 
 TDD = {"tdd": {"pattern": "DDDDDDDSUU", "special": {"dl_symbols": 6, "ul_symbols": 4}}}
-TDD_DL_SHARE = (7 * 14 + 6) / (10 * 14)
-"""Of the symbols."""
+FOUR_LAYER_ELEMENTS = {"FDD": 132.0, "TDD": (7 * 132 + 48) / 10}
+"""Downlink data elements of a PRB and slot with four layers (docs/nr-link-model.md, overhead).
+
+A special slot has six symbols, one of them PDCCH, one DM-RS.
+"""
+_SLOT_ELEMENTS = 14 * 12
 
 
-def peak_mbps(prb: int, layers: int, numerology: int, bits: int = 8, carriers: int = 1) -> float:
-    """TS 38.306 clause 4.1.2 for FR1 downlink: overhead 0.14; `bits` a symbol; no scaling."""
-    symbols_per_s: float = _NR_SYMBOLS_PER_MS * 1000.0 * 2.0**numerology
-    return carriers * layers * bits * (948 / 1024) * prb * 12 * symbols_per_s * (1 - 0.14) * 1e-6
+def peak_mbps(
+    prb: int, layers: int, numerology: int, elements: float, bits: int = 8, carriers: int = 1
+) -> float:
+    """TS 38.306 clause 4.1.2 with the overhead of `elements`; `bits` a symbol, no scaling."""
+    symbols_per_s = _NR_SYMBOLS_PER_MS * 1000.0 * 2.0**numerology
+    share = elements / _SLOT_ELEMENTS
+    return carriers * layers * bits * (948 / 1024) * prb * 12 * symbols_per_s * share * 1e-6
 
 
 def _link(folder: Path, source: dict[str, Any], dl_bytes: int, ul_bytes: int) -> dict[str, Any]:

@@ -174,8 +174,11 @@ def doctor_command(
         print(json.dumps([finding._asdict() for finding in findings], indent=2))
     else:
         table = Table(box=None, show_header=False)
+        for overflow in ("ellipsis", "ellipsis", "fold"):
+            table.add_column(overflow=overflow)
         for found in findings:
-            table.add_row("✓" if found.ok else "✗", found.name, found.detail, found.mend)
+            mend = f"\n→ {found.mend}" if found.mend else ""
+            table.add_row("✓" if found.ok else "✗", found.name, found.detail + mend)
         out.print(table)
     if any(found.needed and not found.ok for found in findings):
         raise typer.Exit(1)

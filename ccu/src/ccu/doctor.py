@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import shutil
@@ -34,6 +35,7 @@ def examine(output: Path) -> list[Finding]:
         _congestion_controls(),
         *(_program(name) for name in ("iperf3", "tcpdump", "ip", "nr-link", "socket-sampler")),
         _program("reminis-bpf", needed=False),
+        _speed(),
         _buffers(),
         _disk(output),
         _clock(),
@@ -86,6 +88,25 @@ def _program(name: str, needed: bool = True) -> Finding:
     if path is None:
         return Finding(name, False, "not found", programs.mend(name), needed)
     return Finding(name, True, f"{programs.version(name) or 'no version told'} ({path})")
+
+
+def _speed() -> Finding:
+    """What nr-link's self-test says; it takes some 3 s."""
+    program = programs.find("nr-link")
+    if program is None or os.geteuid() != 0:
+        return Finding("speed", False, "not measured", "build, and be root", needed=False)
+    said = subprocess.run([program, "selftest", "--seconds", "1"], capture_output=True, text=True)
+    if said.returncode != 0:
+        mend = said.stderr.strip().removeprefix("nr-link: ")
+        return Finding("speed", False, "nr-link cannot measure it", mend, needed=False)
+    told = json.loads(said.stdout)
+    ok = told["verdict"] == "valid"
+    detail = (
+        f"up to {told['link_gbps_per_core']:.0f} Gbit/s; one slot in a hundred "
+        f"{told['lateness_p99_us']:.0f} us late"
+    )
+    mend = "" if ok else "busy now: runs would be degraded; end other programs"
+    return Finding("speed", ok, detail, mend, needed=False)
 
 
 def _buffers() -> Finding:

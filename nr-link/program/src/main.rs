@@ -63,8 +63,9 @@ enum Command {
     },
     /// Measure what this machine can hold, and print it as one JSON line (needs root).
     ///
-    /// lateness_…_us: how late it wakes for slots of 500 µs; crossing_gbps_per_core: super-packets through two
-    /// devices, Gbit/s per core, the limit of any link.
+    /// lateness_…_us: how late it wakes for slots of 500 µs. crossing_gbps_per_core: super-packets through two
+    /// devices, Gbit/s a core, the limit of any link; link_gbps_per_core: the same through a link of given capacity that
+    /// does not limit them. The receiver's TCP, which takes its time from the same core, is in neither.
     Selftest {
         /// How long to wake for slots, seconds
         #[arg(long, default_value_t = 3)]

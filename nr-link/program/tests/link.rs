@@ -300,7 +300,9 @@ fn the_selftest_tells_lateness_and_crossing_rate() {
     let told: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(told["slots"].as_u64().unwrap() >= 2000);
     assert!(told["lateness_p99_us"].as_f64() >= told["lateness_p50_us"].as_f64());
-    assert!(told["crossing_gbps_per_core"].as_f64().unwrap() > 0.0);
+    let gbps = |of: &str| told[of].as_f64().unwrap();
+    assert!(gbps("link_gbps_per_core") > 0.0);
+    assert!(gbps("crossing_gbps_per_core") > gbps("link_gbps_per_core"));
 }
 
 #[test]
