@@ -62,6 +62,7 @@ def test_a_run_is_seen_while_it_goes_on(store: Place, tmp_path: Path) -> None:
             assert run.returncode == 0
         said, _ = follower.communicate(timeout=120)
     assert follower.returncode == 0, said
+    assert "Warning" not in said
     (directory,) = tmp_path.iterdir()
     # Four seconds of samples at 10 ms: most of them were visible before the run had ended.
     samples = len((directory / "raw" / "mac.csv").read_text().splitlines()) - 1

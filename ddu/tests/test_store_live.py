@@ -23,6 +23,8 @@ from ddu.store.place import Place
 from ddu.store.publish import publish
 from ddu.store.tails import CsvTail, SocketTail
 
+pytestmark = pytest.mark.filterwarnings("error::FutureWarning")
+
 LIVE = ("live_socket", "live_radio", "live_trust", "live_reminis")
 
 

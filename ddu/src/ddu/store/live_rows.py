@@ -23,20 +23,20 @@ class Growth:
     def of(self, rows: pd.DataFrame, counters: list[str]) -> pd.DataFrame:
         """The rows with what `counters` and `utc_ns` (as `elapsed_ns`) grew by since the row before
         of the same key; null in a key's first row, but for counters, which began at 0."""
-        known = [] if self.last is None else [self.last]
-        joined = pd.concat([*known, rows], ignore_index=True)
+        needed = rows[[*self.key, "utc_ns", *counters]].astype(dict.fromkeys(counters, "float64"))
+        joined = needed if self.last is None else pd.concat([self.last, needed])
+        joined = joined.reset_index(drop=True)
         groups = joined.groupby(self.key or (lambda _: 0), sort=False)
-        grown = groups[counters].transform(lambda values: increments(values.to_numpy("float64")))
-        elapsed = groups["utc_ns"].diff()
-        self.last = joined.assign(**groups[counters].ffill()).groupby(
-            self.key or (lambda _: 0), sort=False
-        ).tail(1)[[*self.key, "utc_ns", *counters]]  # fmt: skip
-        return joined.assign(**grown, elapsed_ns=elapsed).iloc[len(joined) - len(rows) :]
+        grown = groups[counters].transform(lambda values: increments(values.to_numpy()))
+        elapsed = groups["utc_ns"].diff().rename("elapsed_ns")
+        self.last = joined.assign(**groups[counters].ffill()).loc[groups.tail(1).index]
+        new = pd.concat([grown, elapsed], axis=1).iloc[len(joined) - len(rows) :]
+        return rows.assign(**new.set_index(rows.index))
 
 
 def socket_rows(samples: pd.DataFrame, growth: Growth) -> pd.DataFrame:
     """Of live_socket: one row per sample of a connection that carries data."""
-    data = samples[samples["bytes_sent"] > 0].astype({"bytes_acked": "float64"})
+    data = samples[samples["bytes_sent"] > 0].astype({"src": "str", "dst": "str", "cong": "str"})
     rows = growth.of(data, ["bytes_acked", "total_retrans_count"])
     # The first sample of a connection has nothing before it to make a rate of.
     rates = rows["bytes_acked"] * 8e9 / rows["elapsed_ns"]
@@ -47,8 +47,8 @@ def socket_rows(samples: pd.DataFrame, growth: Growth) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "time": _instants(rows),
-            "flow": rows["src"].astype(str) + ":" + rows["sport"].astype(str),
-            "cc": rows["cong"].astype(str),
+            "flow": rows["src"] + ":" + rows["sport"].astype(str),
+            "cc": rows["cong"],
             "acked_bps": rates,
             "delivery_rate_bps": rows["delivery_rate_bytes_per_s"].astype("float64") * 8,
             "pacing_rate_bps": rows["pacing_rate_bytes_per_s"].astype("float64") * 8,
