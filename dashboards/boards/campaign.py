@@ -61,10 +61,16 @@ def dashboard() -> Dashboard:
 
 def _count(title: str, condition: str, about: str, colour: str) -> object:
     query = f"SELECT count(*) FROM testbed.run WHERE {OF} AND {condition}"
-    return figure(title, "none", query, about, levels=[(None, colour)])
+    return figure(title, "none", query, about, levels=[(None, colour)], width=3)
 
 
 def _progress() -> list[object]:
+    """Cells with a result, of those planned; known of campaigns that were published by their directory."""
+    done = f"""
+SELECT (SELECT count(DISTINCT split_part(name, '/', 2)) FROM testbed.run
+        WHERE {OF} AND status = 'finished' AND verdict <> 'invalid' AND name LIKE campaign || '/%')
+       / nullif((SELECT sum(planned_count) FROM testbed.campaign WHERE name IN (${{campaign:sqlstring}})), 0)
+       AS done""".strip()
     latest = f"SELECT max(coalesce(started, published_at)) FROM testbed.run WHERE {OF}"
     return [
         _count("Runs", "true", "Runs of the campaign in the store.", RADIO),
@@ -73,9 +79,11 @@ def _progress() -> list[object]:
         _count("Failed or invalid", "(verdict = 'invalid' OR status IN ('failed', 'interrupted'))",
                "No results of the network; below is why.", BAD),
         _count("Going on", "state = 'live'", "Shown on the Live dashboard.", RADIO),
+        figure("Done", "percentunit", done, "Cells with a valid or degraded run, of all that are planned; known of "
+               "campaigns that were published by their directory.", decimals=0, width=4),
         figure("Latest", "dateTimeFromNow", latest.replace("SELECT max(coalesce(started, published_at))",
                "SELECT (extract(epoch FROM max(coalesce(started, published_at))) * 1000)::bigint AS latest"),
-               "When the latest run began."),
+               "When the latest run began.", width=5),
     ]  # fmt: skip
 
 

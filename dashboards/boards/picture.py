@@ -9,7 +9,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 
-mpl.use("svg")
+mpl.use("agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
@@ -21,7 +21,7 @@ _SCALES = {"bps": (1e-6, "Mbit/s"), "decbytes": (1e-3, "kB"), "percentunit": (10
 _COLUMNS, _UNIT_INCH = 24, 0.42
 _STYLE = {"font.size": 6.5, "axes.titlesize": 7, "axes.titleweight": "bold", "axes.edgecolor": MUTED, "axes.grid": True,
           "grid.color": GRID, "grid.linewidth": 0.4, "axes.linewidth": 0.5, "text.color": INK, "axes.labelcolor": INK,
-          "xtick.color": MUTED, "ytick.color": MUTED, "svg.hashsalt": "testbed", "svg.fonttype": "none"}  # fmt: skip
+          "xtick.color": MUTED, "ytick.color": MUTED}  # fmt: skip
 
 
 def draw(board: Board, reader: Any, fixed: dict[str, list[str]], over: Range) -> Any:
@@ -80,7 +80,8 @@ def _colour(panel: dict[str, Any], name: str, number: int) -> str:
 
 
 def _seconds(instant: Any) -> float:
-    return float(instant.timestamp())
+    """On the axis: of 1970, or of today's day."""
+    return float(instant.timestamp()) % 86400
 
 
 def _lines(axes: Axes, panel: dict[str, Any], names: list[str], rows: list[Any], scale: float, unit: str) -> None:

@@ -27,5 +27,5 @@ def empty_store(shared_store: Place) -> Place:
     from ddu.store.connect import connected
 
     with connected(shared_store.url()) as connection:
-        connection.execute("TRUNCATE testbed.run, testbed.experiment CASCADE")
+        connection.execute("TRUNCATE testbed.run, testbed.experiment, testbed.campaign CASCADE")
     return shared_store

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,12 @@ import pytest
 from store_runs import tabled, two_flows, with_radio
 from store_server import reader_url
 
-from ddu.errors import StoreError
+from ddu.errors import DduError, StoreError
+from ddu.store.campaigns import publish_campaign
 from ddu.store.connect import connected
-from ddu.store.contents import runs_in, stored_name
+from ddu.store.contents import stored_name
 from ddu.store.place import Place
-from ddu.store.publish import publish, unpublish
+from ddu.store.publish import Published, publish, unpublish
 
 SERIES = ("transport_sample", "radio_sample", "trust_sample", "reminis_sample", "overview",
           "distribution", "moments", "flow", "part_cpu")  # fmt: skip
@@ -164,21 +166,48 @@ def test_a_run_that_goes_on_is_refused(empty_store: Place, tmp_path: Path) -> No
     assert counts(empty_store)["run"] == 0
 
 
+def campaign_in(directory: Path) -> Path:
+    """Two cells with a run, one whose run goes on, one excluded, and all of it twice."""
+    directory.mkdir()
+    factors = {"cc": {"cubic": {}, "bbr": {}, "reno": {}}, "prb": {"24": {}, "106": {}}}
+    exclude = [{"cc": ["reno", "bbr"], "prb": ["106"]}]
+    definition = {"name": "fig3", "factors": factors, "exclude": exclude, "repeats": 2}
+    content = {"schema_version": 1, "campaign": definition}
+    (directory / "campaign.json").write_text(json.dumps(content))
+    for cell in ("cubic", "bbr", "reno"):
+        # Two workers began runs of one name.
+        run = two_flows(20).write(directory / "runs" / cell / "run")
+        if cell == "reno":
+            manifest = json.loads((run / "run.json").read_text())
+            (run / "run.json").write_text(json.dumps(manifest | {"status": "running"}))
+        else:
+            tabled(run)
+    return directory
+
+
 def test_a_campaign_is_published_by_its_directory(empty_store: Place, tmp_path: Path) -> None:
-    campaign = tmp_path / "campaign"
-    campaign.mkdir()
-    (campaign / "campaign.json").write_text('{"schema_version": 1, "campaign": {"name": "fig3"}}')
-    # Two workers began runs of one name.
-    for cell in ("cubic", "bbr"):
-        tabled(two_flows(20).write(campaign / "runs" / cell / "run"))
-    two_flows(20).write(campaign / "runs" / "reno" / "run", status="running")
-    assert len(runs_in(campaign)) == 2
-    for run in runs_in(campaign):
-        publish(empty_store.url(), run)
+    campaign = campaign_in(tmp_path / "campaign")
+    for expected in ("published", "unchanged"):
+        done = list(publish_campaign(empty_store.url(), campaign))
+        assert [one.outcome for one in done if isinstance(one, Published)] == [expected] * 2
     stored = frame(empty_store, "SELECT name, campaign FROM testbed.run ORDER BY name")
     assert stored.to_numpy().tolist() == [
         ["fig3/bbr/synthetic", "fig3"],
         ["fig3/cubic/synthetic", "fig3"],
     ]
+    # (3 congestion controls by 2 widths, less 2) twice.
+    assert frame(empty_store, "SELECT planned_count FROM testbed.campaign").iat[0, 0] == 8
     unpublish(empty_store.url(), stored_name(str(campaign / "runs" / "bbr" / "run")))
     assert counts(empty_store)["run"] == 1
+
+
+def test_one_run_of_a_campaign_that_is_broken_stops_no_other(
+    empty_store: Place, tmp_path: Path
+) -> None:
+    campaign = campaign_in(tmp_path / "campaign")
+    (campaign / "runs" / "bbr" / "run" / "run.json").write_text("{")
+    done = list(publish_campaign(empty_store.url(), campaign))
+    assert [type(one).__name__ for one in done] == ["UnreadableInput", "Published"]
+    (campaign / "campaign.json").write_text('{"schema_version": 1, "campaign": {"name": "x"}}')
+    with pytest.raises(DduError, match=r"campaign\.json"):
+        list(publish_campaign(empty_store.url(), campaign))

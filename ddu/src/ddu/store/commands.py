@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -13,6 +14,9 @@ from rich.console import Console
 from ddu.errors import DduError
 from ddu.run.find import newest_run
 from ddu.store.place import READER, Address, Place, default_directory, locate
+
+if TYPE_CHECKING:
+    from ddu.store.publish import Published
 
 out = Console(soft_wrap=True, highlight=False, markup=False)
 err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
@@ -57,30 +61,43 @@ def publish(
     if live:
         _publish_live(url, paths, runs, replace)
         return
-    from ddu.store.contents import runs_in
-    from ddu.store.publish import publish as put
-
     failed = 0
-    for path in [run for one in paths or [newest_run(runs)] for run in runs_in(one)]:
-        began = time.monotonic()
-        try:
-            done = put(url, path, replace)
-        except DduError as error:
-            err.print(f"error: {error}")
-            failed += 1
-            continue
-        took = f", {done.rows} rows in {time.monotonic() - began:.1f} s" if done.rows else ""
-        out.print(f"{done.name}: {done.outcome}{took}")
+    for path in paths or [newest_run(runs)]:
+        for done in _published(url, path, replace):
+            if isinstance(done, DduError):
+                err.print(f"error: {done}")
+                failed += 1
+            else:
+                rows = f", {done.rows} rows" if done.rows else ""
+                out.print(f"{done.name}: {done.outcome}{rows}")
     if failed:
         raise typer.Exit(1)
 
 
+def _published(url: str, path: Path, replace: bool) -> Iterator[Published | DduError]:
+    """What became of the run in `path`, or of each of the campaign's."""
+    from ddu.store.campaigns import is_campaign, publish_campaign
+    from ddu.store.publish import publish as put
+
+    try:
+        if is_campaign(path):
+            yield from publish_campaign(url, path, replace)
+        else:
+            yield put(url, path, replace)
+    except DduError as error:
+        yield error
+
+
 def _publish_live(url: str, paths: list[Path] | None, runs: Path, replace: bool) -> None:
+    from ddu.store.campaigns import follow_campaign, is_campaign
     from ddu.store.live import await_running, publish_live
 
     if paths and len(paths) > 1:
-        raise typer.BadParameter("--live follows one run")
+        raise typer.BadParameter("--live follows one run, or one campaign")
     try:
+        if paths and is_campaign(paths[0]):
+            out.print(f"{paths[0]}: {follow_campaign(url, paths[0], err.print)} runs published")
+            return
         if not paths:
             err.print(f"waiting for a run in {runs}")
         path = paths[0] if paths else await_running(runs, time.time())

@@ -65,14 +65,6 @@ def contents_of(path: Path) -> Contents:
     return contents
 
 
-def runs_in(path: Path) -> list[Path]:
-    """The run directories of a campaign's directory that have ended, else `path` itself."""
-    if not (path / "campaign.json").is_file():
-        return [path]
-    found = sorted(file.parent for file in path.glob("runs/*/*/run.json"))
-    return [run for run in found if read_manifest(run).status != "running"]
-
-
 def stored_name(text: str) -> str:
     """What the store calls the run in directory `text`, if it is one; else `text`."""
     path = Path(text)

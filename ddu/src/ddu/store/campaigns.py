@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A campaign's directory (docs/campaigns.md) into the store: its runs, and how many to come."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from ddu.campaign.load import load_campaign
+from ddu.errors import DduError, StoreError
+from ddu.run.manifest import read_manifest
+from ddu.store.connect import connected
+from ddu.store.live import Tell, publish_live
+from ddu.store.publish import Published, publish
+from ddu.store.schema import migrate
+
+_LOOK_EVERY_S = 0.5
+
+
+def is_campaign(path: Path) -> bool:
+    return (path / "campaign.json").is_file()
+
+
+def runs_of(path: Path) -> list[Path]:
+    """The run directories of a campaign, the oldest first."""
+    found = (file.parent for file in path.glob("runs/*/*/run.json"))
+    return sorted(found, key=lambda run: (run.name, run.parent.name))
+
+
+def planned_count(definition: dict[str, Any]) -> int:
+    """Points of the factors' product that are not excluded, times repeats; as ccu counts cells."""
+    axes = [[(name, label) for label in levels] for name, levels in definition["factors"].items()]
+    points = [dict(point) for point in itertools.product(*axes)]
+    left = [
+        point
+        for point in points
+        if not any(
+            all(point[factor] in labels for factor, labels in item.items())
+            for item in definition.get("exclude", [])
+        )
+    ]
+    return len(left) * int(definition["repeats"])
+
+
+def publish_campaign(url: str, path: Path, replace: bool = False) -> Iterator[Published | DduError]:
+    """Publishes what has ended; a run that cannot be is given as its error, and the rest go on."""
+    record_campaign(url, path)
+    for run in runs_of(path):
+        try:
+            if read_manifest(run).status != "running":
+                yield publish(url, run, replace)
+        except DduError as error:
+            yield error
+
+
+def follow_campaign(url: str, path: Path, tell: Tell) -> int:
+    """Follows each run as it goes on and publishes it, until every planned cell has a run.
+
+    Returns how many runs were published. Further attempts at failed cells are for a later call.
+    """
+    planned = record_campaign(url, path)
+    done: set[Path] = set()
+    while True:
+        for run in runs_of(path):
+            if run in done:
+                continue
+            try:
+                publish_live(url, run, tell)
+            except StoreError:
+                raise
+            except DduError as error:
+                tell(str(error))
+            done.add(run)
+            tell(f"{run.parent.name}: {len({one.parent for one in done})} of {planned} cells")
+        if len({run.parent for run in done}) >= planned:
+            return len(done)
+        time.sleep(_LOOK_EVERY_S)
+
+
+def record_campaign(url: str, path: Path) -> int:
+    """The campaign's row; returns how many cells are planned. Raises DduError."""
+    campaign = load_campaign(path)
+    try:
+        name, planned = str(campaign.definition["name"]), planned_count(campaign.definition)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise DduError(f"{path / 'campaign.json'}: not what ccu writes ({error!r})") from None
+    with connected(url) as connection:
+        migrate(connection)
+        connection.execute(
+            "INSERT INTO testbed.campaign (name, directory, planned_count, definition) "
+            "VALUES (%s, %s, %s, %s) ON CONFLICT (name) DO UPDATE SET "
+            "directory = excluded.directory, planned_count = excluded.planned_count, "
+            "definition = excluded.definition, updated = clock_timestamp()",
+            [name, str(path.absolute()), planned, Jsonb(campaign.definition)],
+        )
+    return planned
