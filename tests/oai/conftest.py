@@ -146,6 +146,34 @@ def daemon(root_file_system: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         made.stop()
 
 
+def one_layout_for_all(daemon: Daemon, folder: Path) -> Path:
+    """An OCI layout for every image: one image, whose container's name says what it stands in for.
+
+    Under the tag `dies` it is the one whose gNB dies.
+    """
+    image = f"{REGISTRY}/any:1"
+    daemon.docker("build", "--quiet", "--build-arg", "ROLE=", "-t", image, STAND_IN)
+    subprocess.run(
+        ["docker", "build", "--quiet", "-t", f"{REGISTRY}/any:dies", "-"],
+        input=f"FROM {image}\nENV FAULT=dies\n",
+        capture_output=True,
+        text=True,
+        env=daemon.environment,
+        check=True,
+    )
+    tags = {"2026.w11": image, CORE_VERSION: image, "8.0": image, "1": image}
+    for tag, source in {**tags, "dies": f"{REGISTRY}/any:dies"}.items():
+        archive = folder / f"{tag}.tar"
+        daemon.docker("save", source, "-o", archive)
+        words = ["skopeo", "copy", "--quiet", f"docker-archive:{archive}"]
+        subprocess.run([*words, f"oci:{folder}/one:{tag}"], check=True, capture_output=True)
+        archive.unlink()
+    names = ("oai-gnb", "oai-nr-ue", "oai-nrf", "oai-amf", "oai-smf", "oai-upf", "mysql")
+    for name in (*names, "ccu-traffic"):
+        (folder / name).symlink_to("one")
+    return folder
+
+
 class Radio(threading.Thread):
     """Plays the air: when UE stand-ins have synchronised, nr-link joins them to the UPF.
 

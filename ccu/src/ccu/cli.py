@@ -30,14 +30,17 @@ from ccu import run as runs
 from ccu.campaigns.cli import app as campaign_app
 from ccu.campaigns.remote import RESOURCE
 from ccu.errors import CcuError, Interrupted, Refused, RunFailed
-from ccu.experiment import Experiment
+from ccu.experiment import OAI_TESTBEDS, Experiment
+from ccu.oai import doctor as oai_doctor
 from ccu.resolve import resolve
 from ccu.scenarios.cli import app as scenario_app
+from ccu.testbed_cli import app as testbed_app
 from ccu.testbeds import kinds
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 app.add_typer(campaign_app, name="campaign")
 app.add_typer(scenario_app, name="scenario")
+app.add_typer(testbed_app, name="testbed")
 out = Console()
 
 
@@ -167,9 +170,16 @@ def worker(
 def doctor_command(
     as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
     output: Annotated[Path, typer.Option(help="Where runs would go.")] = Path("runs"),
+    testbed: Annotated[str | None, typer.Option(help="And what this one needs.")] = None,
+    runtime: Annotated[str | None, typer.Option(help="Of rfsim, usrp: docker or lxc.")] = None,
+    oai_version: Annotated[str | None, typer.Option(help="Image tag: 2023.w16 … 2026.w11.")] = None,
+    usrp: Annotated[str | None, typer.Option(help="b210:serial=… or x310:addr=….")] = None,
 ) -> None:
     """What this machine can and cannot do, and how to mend it."""
     findings = doctor.examine(output)
+    if testbed in OAI_TESTBEDS:
+        flags = {"cc": "cubic", "testbed": testbed, "runtime": runtime}
+        findings += oai_doctor.examine(resolve(flags | {"oai_version": oai_version, "usrp": usrp}))
     if as_json:
         print(json.dumps([finding._asdict() for finding in findings], indent=2))
     else:

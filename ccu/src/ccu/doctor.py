@@ -33,9 +33,11 @@ def examine(output: Path) -> list[Finding]:
         _bpf(),
         _modules(),
         _congestion_controls(),
-        *(_program(name) for name in ("iperf3", "tcpdump", "ip", "nr-link", "socket-sampler")),
-        _program("reminis-bpf", needed=False),
+        *(program(name) for name in ("iperf3", "tcpdump", "ip", "nr-link", "socket-sampler")),
+        program("reminis-bpf", needed=False),
         _speed(),
+        *(program(name) for name in ("iperf3", "tcpdump", "ip", "nr-link", "socket-sampler")),
+        program("reminis-bpf", needed=False),
         _buffers(),
         _disk(output),
         _clock(),
@@ -83,7 +85,8 @@ def _congestion_controls() -> Finding:
     return Finding("congestion controls", True, ", ".join(congestion.available()))
 
 
-def _program(name: str, needed: bool = True) -> Finding:
+def program(name: str, needed: bool = True) -> Finding:
+    """Whether the program is there, and which version."""
     path = programs.find(name)
     if path is None:
         return Finding(name, False, "not found", programs.mend(name), needed)

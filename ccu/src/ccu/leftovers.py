@@ -38,6 +38,8 @@ class Belongings:
     """The module's, as they were before the run changed them."""
     attached: list[str] = field(default_factory=list)
     """Names given to networks of containers; what runs in these is not ours to end."""
+    kept: bool = False
+    """A testbed brought up by hand: it stays until `ccu testbed down`."""
     compose_project: str | None = None
     lxc_containers: list[str] = field(default_factory=list)
     bridges: list[str] = field(default_factory=list)
@@ -66,7 +68,12 @@ def of_this_process(run_id: str, run_directory: Path) -> Belongings:
 
 def abandoned() -> list[Belongings]:
     """The belongings of runs whose ccu is gone."""
-    return [one for one in _all() if not processes.alive(one.owner)]
+    return [one for one in _all() if not one.kept and not processes.alive(one.owner)]
+
+
+def kept() -> list[Belongings]:
+    """The testbeds that were brought up by hand."""
+    return [one for one in _all() if one.kept]
 
 
 def _all() -> list[Belongings]:

@@ -85,7 +85,11 @@ def accept(server, connected):
 def main():
     given = options.parse(sys.argv[1:])
     config = Path(given["-O"]).read_text()
-    for wanted in ("Active_gNBs", "rfsimulator = ({", "rfsimu_channel_ue0"):
+    for wanted in (
+        "Active_gNBs",
+        "rfsimulator : {" if options.OLD else "rfsimulator = ({",
+        "rfsimu_channel_ue0",
+    ):
         if wanted not in config:
             sys.exit(f"{given['-O']}: no {wanted}")
     address, port = given["--telnetsrv.listenaddr"], int(given["--telnetsrv.listenport"])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stand-in for the nrUE; see README.md. Its interface is the UE end of the tests' nr-link.
 
-FAULT (environment): aborts-once, never-attaches, loses-sync.
+FAULT (environment): never-attaches, loses-sync; ABORTS_ONCE.
 """
 
 import os
@@ -33,7 +33,7 @@ def main():
         sys.exit("no SIM")
     index = int(imsi[1]) - 208990100001100
     mark = Path("/tmp/started-before")
-    if FAULT == "aborts-once" and not mark.exists():
+    if os.environ.get("ABORTS_ONCE") and not mark.exists():
         mark.touch()
         sys.exit("Assertion (bytes_read == size) failed! stand-in: aborts at its first start")
     ModemTelnet(
@@ -47,7 +47,7 @@ def main():
     while FAULT == "never-attaches":
         say("[PHY]   synch Failed: ")
         time.sleep(0.5)
-    gnb = socket.create_connection((given["--rfsimulator.[0].serveraddr"], 4043), 10)
+    gnb = socket.create_connection((given[options.PREFIX + "serveraddr"], 4043), 10)
     say("[PHY]   Initial sync successful, PCI: 0")
     Path("/tmp/synchronised").touch()
     interface = "oaitun_ue1"

@@ -65,6 +65,7 @@ class RadioControl:
                 raise RunFailed("channel control", replay.failure)
 
     def _tick(self) -> None:
+        """One question at a time: the next setting must not wait for two answers."""
         now_s = time.monotonic()
         if now_s >= self._next_read_s:
             self._next_read_s = now_s + _READ_EVERY_S
@@ -74,7 +75,7 @@ class RadioControl:
             asked_for_s = after_s - now_s
             utc_ns = time.time_ns() - round(asked_for_s / 2 * 1e9)
             self.clock.read(samples, rate_hz, utc_ns, after_s - asked_for_s / 2)
-        if now_s >= self._next_ask_s:
+        elif now_s >= self._next_ask_s:
             self._next_ask_s = now_s + _ASK_EVERY_S
             self._ask()
 

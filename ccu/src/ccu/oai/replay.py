@@ -68,17 +68,19 @@ class Replay:
     def _play(self) -> None:
         begin_s: float | None = None
         last = -1
+        ticked = False
         while not self._stop.is_set():
-            self._tick()
             now_s = self._clock.now_s()
-            if now_s is None:
-                self._stop.wait(0.01)
-                continue
             begin_s = now_s if begin_s is None else begin_s
-            index = int((now_s - begin_s) / STEP_S)
-            if index <= last or not self._settings:
+            index = -1 if now_s is None or begin_s is None else int((now_s - begin_s) / STEP_S)
+            if begin_s is None or index <= last:
+                # There is time until the next setting: the rest of the questions go here.
+                if not ticked:
+                    self._tick()
+                ticked = True
                 self._stop.wait(0.005)
                 continue
+            ticked = False
             self.skipped_count += index - last - 1
             last = index
             # A scenario shorter than the run begins again, as nr-link plays it.

@@ -203,6 +203,11 @@ class Stack:
         if name := self.namespaces.pop(service, None):
             netns.remove(name)
 
+    def let_be(self) -> None:
+        """Stops following; the containers stay up."""
+        for follower in self._followers.values():
+            self._supervisor.stop(follower)
+
     def down(self) -> None:
         """Stops the radio first, so that its logs are whole, then removes everything."""
         for follower in self._followers.values():

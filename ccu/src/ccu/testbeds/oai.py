@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from ccu import programs
 from ccu.errors import Refused
 from ccu.experiment import Experiment, Oai, Way
+from ccu.leftovers import Belongings
 from ccu.oai import configs, preflight, services, usrp, version
 from ccu.oai.carrier import carrier
 from ccu.oai.channel import series
@@ -30,6 +31,7 @@ from ccu.oai.radio_control import RadioControl
 from ccu.oai.runtime import Runtime
 from ccu.oai.stack import DATA_NETWORK_ADDRESS, UE_INTERFACE, Stack
 from ccu.oai.verdict import real_time_verdict
+from ccu.supervisor import Supervisor
 from ccu.testbeds import Host, Site, namespace
 
 _NUMEROLOGY = 1
@@ -72,7 +74,13 @@ def check(experiment: Experiment, scenario: Path) -> None:
         series(experiment.model_copy(update={"duration_s": 1.0}), scenario)
     programs.require("ping")
     preflight.check_host(plan)
-    _runtime(experiment, plan, "ccu-check", configs.default_variables(plan), []).check()
+    images_check(experiment)()
+
+
+def images_check(experiment: Experiment) -> Callable[[], None]:
+    """What raises Refused if the runtime or an image is missing."""
+    plan = plan_of(experiment)
+    return _runtime(experiment, plan, "ccu-check", configs.default_variables(plan), []).check
 
 
 def _runtime(
@@ -89,40 +97,51 @@ def _with_environment(variables: dict[str, str]) -> dict[str, str]:
     return given | variables
 
 
-@contextmanager
-def brought_up(site: Site) -> Iterator[Stack]:
-    """The containers, with their UEs attached; all of it is gone afterwards."""
-    plan = plan_of(site.experiment)
+def stack_of(
+    experiment: Experiment,
+    folder: Path,
+    belongings: Belongings,
+    supervisor: Supervisor | None = None,
+) -> Stack:
+    """The containers that `experiment` asks for, configured in `folder`; nothing runs yet."""
+    plan = plan_of(experiment)
+    project = f"ccu-{belongings.run_id}"
+    variables = configs.write(plan, folder / "config") | {"CCU_RUN": belongings.run_id}
+    files = services.write_further_ues(plan, folder)
+    runtime = _runtime(experiment, plan, project, variables, files)
+    supervisor = supervisor or Supervisor(belongings, folder.parent / "logs")
+    return Stack(plan, runtime, supervisor, belongings, folder)
+
+
+def prepare(site: Site) -> Stack:
+    """As `stack_of`, and what will be made is written down so that it can be removed."""
     folder = site.raw / "oai"
     folder.mkdir(exist_ok=True)
-    project = f"ccu-{site.belongings.run_id}"
-    variables = configs.write(plan, folder / "config") | {"CCU_RUN": site.belongings.run_id}
-    files = services.write_further_ues(plan, folder)
-    runtime = _runtime(site.experiment, plan, project, variables, files)
+    stack = stack_of(site.experiment, folder, site.belongings, site.supervisor)
+    project, runtime = f"ccu-{site.belongings.run_id}", stack.runtime
     if isinstance(runtime, LxcRuntime):
         site.belongings.lxc_containers = runtime.names()
         site.belongings.bridges = runtime.bridges()
     else:
         site.belongings.compose_project = project
     site.belongings.save()
-    stack = Stack(plan, runtime, site.supervisor, site.belongings, folder)
-    try:
-        stack.up()
-        yield stack
-    finally:
-        stack.down()
+    return stack
 
 
 @contextmanager
 def up(site: Site) -> Iterator[OaiTestbed]:
     """The path from the data network to the UE; all of it is gone afterwards."""
-    with brought_up(site) as stack:
+    stack = prepare(site)
+    try:
+        stack.up()
         testbed = OaiTestbed(site, stack)
         try:
             testbed.begin()
             yield testbed
         finally:
             testbed.end()
+    finally:
+        stack.down()
 
 
 class OaiTestbed:

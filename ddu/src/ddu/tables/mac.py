@@ -21,6 +21,7 @@ LINK_COLUMNS = {
     "overrun_count": "link_overrun_count",
     "host_drop_count": "host_drop_count",
     "cpu_ratio": "emulator_cpu_ratio",
+    "real_time_ratio": "link_real_time_ratio",
 }
 """Timing trust, as link.csv and as the aligned table name it."""
 

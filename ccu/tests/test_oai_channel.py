@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The telnet dialogue, the replay at the radio's pace, and what the gNB counts."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ccu.oai import channel, gnb_files, telnet
+from ccu.oai.channel import Setting
+from ccu.oai.radio_clock import RadioClock
+from ccu.oai.replay import Replay
+from ccu.oai.telnet import Softmodem, TelnetFailed
+from ccu.oai.verdict import real_time_verdict
+from ccu.programs import REPOSITORY
+
+# As a gNB of 2026.w11 said it on a terminal.
+RECORDED_MODELS = """\
+model 0 rfsimu_channel_enB0 type AWGN:
+model owner: not set
+nb_tx: 1    nb_rx: 1    taps: 1 bandwidth: 40000000.000000    sampling: 61440000.000000
+channel length: 1    Max path delay: 0.000000   ricean fact.: 0.000000    angle of arrival: 0.000000
+max Doppler: 0.000000    path loss: 20.000000  noise: -10.000000 rchannel offset: 0    forget factor
+Initial phase: 0.000000   nb_path: 10
+taps: 0   lin. ampli. : 1.000000    delay: 0.000000
+----------------
+model 1 rfsimu_channel_ue0 type AWGN:
+model owner: rfsimulator
+nb_tx: 1    nb_rx: 1    taps: 1 bandwidth: 40000000.000000    sampling: 61440000.000000
+channel length: 1    Max path delay: 0.000000   ricean fact.: 0.000000    angle of arrival: 0.000000
+max Doppler: 0.000000    path loss: -5.000000  noise: 0.000000 rchannel offset: 0    forget factor
+Initial phase: 0.000000   nb_path: 10
+taps: 0   lin. ampli. : 1.000000    delay: 0.000000
+----------------
+"""
+
+
+def stand_in() -> ModuleType:
+    file = REPOSITORY / "tests" / "oai" / "stand_in" / "modem_telnet.py"
+    spec = importlib.util.spec_from_file_location("modem_telnet", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def modem() -> Iterator[Callable[..., tuple[Any, Softmodem]]]:
+    """Makes a stand-in and a connection to it."""
+    made: list[Any] = []
+
+    def make(**how: Any) -> tuple[Any, Softmodem]:
+        models = [("rfsimu_channel_ue0", -2.0), ("rfsimu_channel_enB0", -4.0)]
+        server = stand_in().ModemTelnet("127.0.0.1", 0, "softmodem_gnb> ", models, **how)
+        made.append(server)
+        client = Softmodem("127.0.0.1", server._listener.getsockname()[1])
+        made.append(client)
+        return server, client
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def test_recorded_models_are_read() -> None:
+    first, second = telnet.parse_models(RECORDED_MODELS)
+    assert (first.index, first.name, first.ploss_db, first.noise_db) == (
+        0,
+        "rfsimu_channel_enB0",
+        20.0,
+        -10.0,
+    )
+    assert (second.name, second.kind, second.ploss_db) == ("rfsimu_channel_ue0", "AWGN", -5.0)
+
+
+def test_the_dialogue(modem: Callable[..., tuple[Any, Softmodem]]) -> None:
+    server, client = modem()
+    assert [model.name for model in client.models()] == [
+        "rfsimu_channel_ue0",
+        "rfsimu_channel_enB0",
+    ]
+    client.modify(0, "noise_power_dB", 3.5)
+    client.modify(0, "ploss", -7)
+    assert (client.models()[0].noise_db, client.models()[0].ploss_db) == (3.5, -7)
+    # The prompt comes before the answer here, and after it there.
+    first = client.radio_time()
+    assert client.statistics()["O1-Operational"]["num-ues"] == 1
+    assert client.radio_time()[0] > first[0]
+    assert first[1] == 61.44e6
+    assert server.models[0]["noise_power_dB"] == 3.5
+
+
+def test_a_value_that_is_not_taken_is_told(modem: Callable[..., tuple[Any, Softmodem]]) -> None:
+    server, client = modem()
+    server.models[0].pop("ploss")  # such a parameter is answered by the prompt alone
+    client._patience_s = 0.3
+    with pytest.raises(TelnetFailed, match="ploss of model 0 is nothing after 5 was set"):
+        client.modify(0, "ploss", 5)
+
+
+def test_a_server_that_refuses_or_goes_away_is_told(
+    modem: Callable[..., tuple[Any, Softmodem]],
+) -> None:
+    _, client = modem(refuses=True)
+    with pytest.raises(TelnetFailed, match=r"closed the connection|reset"):
+        client.models()
+    with pytest.raises(TelnetFailed, match=r"127\.0\.0\.1:1: Connection refused"):
+        Softmodem("127.0.0.1", 1)
+
+
+@pytest.mark.parametrize("pace", [0.5, 2.5])
+def test_a_replay_keeps_the_radios_pace_and_restores_the_channel(
+    modem: Callable[..., tuple[Any, Softmodem]], tmp_path: Path, pace: float
+) -> None:
+    server, client = modem(pace=pace)
+    clock = RadioClock(tmp_path / "radio-time.csv")
+    settings = [Setting(20.0, -10.0 + index / 10) for index in range(200)]
+    next_read = [0.0]
+
+    def tick() -> None:
+        if time.monotonic() >= next_read[0]:
+            next_read[0] = time.monotonic() + 0.2
+            samples, rate = client.radio_time()
+            clock.read(samples, rate, time.time_ns(), time.monotonic())
+
+    replay = Replay(client, "rfsimu_channel_ue0", settings, clock, tmp_path / "ul.csv", tick)
+    replay.start()
+    time.sleep(2.0)
+    replay.finish()
+    clock.close()
+    sent = [
+        (at, float(command.split()[-1]))
+        for at, command in server.history
+        if command.startswith("channelmod modify")
+    ]
+    *played, restored = sent
+    assert restored[1] == -2.0
+    assert server.models[0] == {
+        "name": "rfsimu_channel_ue0",
+        "ploss": 20.0,
+        "noise_power_dB": -2.0,
+    }
+    # Ten settings a second of radio: how far it came tells the pace (skipped ones count as played).
+    seconds = played[-1][0] - played[5][0]
+    steps = (played[-1][1] - played[5][1]) * 10
+    assert steps / seconds == pytest.approx(10 * pace, rel=0.25)
+    mean = clock.mean_ratio()
+    assert mean is not None
+    assert mean == pytest.approx(pace, rel=0.15)
+    verdict, reasons = real_time_verdict(clock)
+    assert verdict == "degraded"
+    assert "of real time" in reasons[0]
+
+
+@given(st.floats(-140, 0), st.floats(-20, 60))
+def test_a_better_channel_never_gets_a_worse_setting(rsrp_dbm: float, sinr_db: float) -> None:
+    now = channel.setting(rsrp_dbm, sinr_db)
+    better = channel.setting(rsrp_dbm, sinr_db + 3)
+    stronger = channel.setting(rsrp_dbm + 3, sinr_db)
+    assert better.ploss_db == now.ploss_db
+    assert better.noise_db <= now.noise_db
+    assert stronger.ploss_db >= now.ploss_db
+    assert -30 <= now.ploss_db <= 20
+
+
+@pytest.mark.parametrize(("noise_db", "needs_db"), [(0, 17), (2, 13), (6, 5)])
+def test_settings_fit_what_was_observed(noise_db: float, needs_db: float) -> None:
+    assert channel.setting(-44, needs_db).noise_db == pytest.approx(noise_db, abs=1.5)
+
+
+def test_mac_bytes_of_every_form() -> None:
+    old = "UE 4938: dlsch_total_bytes 2467010\nUE 4938: ulsch_total_bytes_scheduled 9, "
+    old += "ulsch_total_bytes_received 7\nUE 1: dlsch_total_bytes 1\n"
+    new = "UE c: MAC:    TX         380016 RX         356230 bytes\n"
+    assert gnb_files.mac_bytes(old, "dl") == 2467011
+    assert gnb_files.mac_bytes(old, "ul") == 7
+    assert gnb_files.mac_bytes(new, "dl") == 380016
+    assert gnb_files.mac_bytes(new, "ul") == 356230
+    assert gnb_files.mac_bytes("LCID 1,2,4, goodput DL 12.00 UL 1.00 Mbps", "dl") is None
