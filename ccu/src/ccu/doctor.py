@@ -36,8 +36,6 @@ def examine(output: Path) -> list[Finding]:
         *(program(name) for name in ("iperf3", "tcpdump", "ip", "nr-link", "socket-sampler")),
         program("reminis-bpf", needed=False),
         _speed(),
-        *(program(name) for name in ("iperf3", "tcpdump", "ip", "nr-link", "socket-sampler")),
-        program("reminis-bpf", needed=False),
         _buffers(),
         _disk(output),
         _clock(),
