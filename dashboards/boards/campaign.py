@@ -69,7 +69,7 @@ def _progress() -> list[object]:
     done = f"""
 SELECT (SELECT count(DISTINCT split_part(name, '/', 2)) FROM testbed.run
         WHERE {OF} AND status = 'finished' AND verdict <> 'invalid' AND name LIKE campaign || '/%')
-       / nullif((SELECT sum(planned_count) FROM testbed.campaign WHERE name IN (${{campaign:sqlstring}})), 0)
+       / nullif((SELECT sum(planned_count)::float8 FROM testbed.campaign WHERE name IN (${{campaign:sqlstring}})), 0)
        AS done""".strip()
     latest = f"SELECT max(coalesce(started, published_at)) FROM testbed.run WHERE {OF}"
     return [

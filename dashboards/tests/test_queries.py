@@ -120,6 +120,20 @@ def test_what_is_asked_is_about_what_was_chosen(filled: Place) -> None:
         assert {row[1] for row in shown} == {"cubic f0", "reminis f1"}
 
 
+def test_how_far_a_campaign_is(filled: Place) -> None:
+    (board,) = [board for board in boards() if board.name == "campaign"]
+    (done,) = [one for one in board.questions if one.panel["title"] == "Done"]
+    with connected(filled.url()) as owner:
+        owner.execute("INSERT INTO testbed.campaign (name, directory, planned_count, definition) "
+                      "VALUES ('b', '/b', 4, '{}')")  # fmt: skip
+        sql = interpolated(done.sql, {"campaign": ["b"]}, Range()).encode()
+        for verdict, share in (("valid", 0.25), ("degraded", 0.25), ("invalid", 0)):
+            owner.execute("UPDATE testbed.run SET verdict = %s WHERE campaign = 'b'", [verdict])
+            assert owner.execute(sql).fetchall() == [(share,)]
+        sql = interpolated(done.sql, {"campaign": ["a"]}, Range()).encode()
+        assert owner.execute(sql).fetchall() == [(None,)]
+
+
 def test_a_store_without_runs_gives_empty_panels(filled: Place) -> None:
     with fresh_store() as empty, psycopg.connect(reader_url(empty), autocommit=True) as reader:
         for board in boards():
