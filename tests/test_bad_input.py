@@ -45,6 +45,9 @@ def refusal(*args: str, inside: str = "") -> str:
         (["--flows", "cubic@0,reno@9", *SHORT], ["reno@9", "3 s"]),
         (["--cc", "cubic", "--buffer", "3furlongs", *SHORT], ["3furlongs", "3200pkt"]),
         (["--cc", "reminis", "--cc-param", "colour=red", *SHORT], ["colour=red", "dtt="]),
+        (["--cc", "reminis", "--cc-param", "dtt=0ms", *SHORT], ["dtt=0ms", "at most 10s"]),
+        (["--cc", "reminis", "--cc-param", "dtt=11s", *SHORT], ["dtt=11s", "at most 10s"]),
+        (["--cc", "reminis", "--cc-param", "dtt=soon", *SHORT], ["dtt=soon", "dtt=30ms"]),
     ],
 )
 def test_wrong_flags(
