@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from conftest import command
 
 RATE_BPS = 1e9
 # 1500-byte packets: 20 bytes each of IP and TCP, 12 of TCP's timestamps.
@@ -35,15 +36,18 @@ def test_a_gigabit_is_filled_within_one_per_cent(cc: str, tmp_path: Path) -> Non
     if not Path("/dev/net/tun").exists():
         pytest.skip("needs /dev/net/tun")
     link = ("--scenario", "constant-1G", "--rtt", "20ms", "--buffer", ONE_BDP)
+    full_bps = RATE_BPS * PAYLOAD_SHARE
     for attempt in range(ATTEMPTS):
         output = tmp_path / str(attempt)
         flags = ("--cc", cc, *link, "--duration", "9s", "--no-capture", "--output", str(output))
-        ran = command("ccu", "run", *flags)
+        ccu = Path(sys.executable).parent / "ccu"
+        ran = subprocess.run([ccu, "run", *flags], capture_output=True, text=True, timeout=120)
         assert ran.returncode == 0, ran.stderr
         (run,) = output.iterdir()
         verdict = json.loads((run / "run.json").read_text())["verdict"]
-        if verdict == "valid":
+        goodput_bps = _goodput_bps(run)
+        assert goodput_bps < 1.01 * full_bps, "more than there is"
+        # The machine is shared: too little, in a run that it did not hold, is no evidence.
+        if verdict == "valid" or goodput_bps > 0.99 * full_bps:
             break
-    # The machine is shared: a run that it did not hold is no evidence about the link.
-    assert verdict == "valid", f"{ATTEMPTS} runs, none of them valid"
-    assert _goodput_bps(run) == pytest.approx(RATE_BPS * PAYLOAD_SHARE, rel=0.01)
+    assert goodput_bps == pytest.approx(full_bps, rel=0.01), f"{attempt + 1} runs, last {verdict}"

@@ -39,6 +39,19 @@ def carrier(prb: int, layers: int, mcs_table: str, duplex: Any) -> dict[str, Any
     }
 
 
+def mmwave(carriers: int) -> dict[str, Any]:
+    """Carriers of 400 MHz at 120 kHz and 28 GHz, two layers, one slot in five for the uplink."""
+    return {
+        "carrier_ghz": 28,
+        "numerology": 3,
+        "prb": 264,
+        "secondary": [{"count": carriers - 1}],
+        "duplex": {"tdd": {"pattern": "DDDSU", "special": {"dl_symbols": 10, "ul_symbols": 2}}},
+        "layers": {"dl": 2, "ul": 1},
+        "mcs_table": "256qam",
+    }
+
+
 TDD = {"tdd": {"pattern": "DDDDDDDSUU", "special": {"dl_symbols": 6, "ul_symbols": 4}}}
 FOUR_LAYER_ELEMENTS = {"FDD": 132.0, "TDD": (7 * 132 + 48) / 10}
 """Downlink data elements of a PRB and slot with four layers (docs/nr-link-model.md, overhead).
