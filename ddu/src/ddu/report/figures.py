@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
@@ -70,21 +70,28 @@ def timeline(aligned: pd.DataFrame, way: str) -> Figure:
 
 def radio_cdf(mac: pd.DataFrame | None, way: str) -> Figure | None:
     """CDF of RSRP and SINR over the intervals of the run, of what was measured."""
-    sinr = "mac_sinr_db" if way == "dl" else "mac_ul_snr_db"
-    shown = [("mac_rsrp_dbm", "RSRP (dBm)"), (sinr, "SINR (dB)")]
-    shown = [(name, label) for name, label in shown if mac is not None and _any(mac, name)]
-    if mac is None or not shown:
+    shown = radio_series(mac, way)
+    if not shown:
         return None
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(8, 3), layout="constrained")
         axes = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
-        for axis, (name, label) in zip(axes, shown, strict=True):
-            values = np.sort(_numbers(mac, name))
-            values = values[~np.isnan(values)]
+        for axis, (values, label) in zip(axes, shown, strict=True):
             axis.plot(values, np.arange(1, len(values) + 1) / len(values), color=RADIO)
             axis.set_xlabel(label)
         axes[0].set_ylabel("share of intervals")
     return figure
+
+
+def radio_series(mac: pd.DataFrame | None, way: str) -> list[tuple[Float, str]]:
+    """What the radio's distributions are of: sorted values, and what they are."""
+    sinr = "mac_sinr_db" if way == "dl" else "mac_ul_snr_db"
+    wanted = [("mac_rsrp_dbm", "RSRP (dBm)"), (sinr, "SINR (dB)")]
+    return [
+        (np.sort(_numbers(mac, name)[~np.isnan(_numbers(mac, name))]), label)
+        for name, label in wanted
+        if mac is not None and _any(mac, name)
+    ]
 
 
 def _any(table: pd.DataFrame, name: str) -> bool:
@@ -108,31 +115,46 @@ def rtt_throughput(aligned: pd.DataFrame) -> Figure | None:
 
 def mac_transport(aligned: pd.DataFrame, way: str) -> Figure | None:
     """MAC against transport, one dot a bin (Hercules, figure 4)."""
-    pairs = [
-        ("tcp_throughput_bps", 1e-6, "throughput (Mbit/s)", f"mac_{way}_bler_ratio", 100,
-         "BLER (%)"),
-        ("tcp_cwnd_bytes", 1e-3, "cwnd (kB)", f"mac_{way}_mcs", 1, "MCS"),
-        ("tcp_rtt_ms", 1, "RTT (ms)", f"mac_{way}_rlc_queue_bytes", 1e-3, "RLC queue (kB)"),
-        ("tcp_throughput_bps", 1e-6, "throughput (Mbit/s)", "mac_rsrp_dbm", 1, "RSRP (dBm)"),
-        ("tcp_rtt_ms", 1, "RTT (ms)", f"mac_{way}_mcs", 1, "MCS"),
-        ("tcp_throughput_bps", 1e-6, "throughput (Mbit/s)", f"mac_{way}_capacity_bps", 1e-6,
-         "MAC capacity (Mbit/s)"),
-    ]  # fmt: skip
-    pairs = [pair for pair in pairs if pair[0] in aligned and pair[3] in aligned]
+    pairs = [pair for pair in scatters(way) if pair.x in aligned and pair.y in aligned]
     if not pairs:
         return None
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(8, 5), layout="constrained")
         axes = figure.subplots(2, 3).ravel()
-        for axis, (x, x_scale, x_label, y, y_scale, y_label) in zip(axes, pairs, strict=False):
+        for axis, pair in zip(axes, pairs, strict=False):
             for cc, rows in aligned.groupby("cc", sort=False):
-                axis.plot(_numbers(rows, x) * x_scale, _numbers(rows, y) * y_scale, ".",
-                          markersize=2.5, alpha=0.4, rasterized=True,
+                x, y = _numbers(rows, pair.x) * pair.x_scale, _numbers(rows, pair.y) * pair.y_scale
+                axis.plot(x, y, ".", markersize=2.5, alpha=0.4, rasterized=True,
                           color=colour_of(str(cc)))  # fmt: skip
-            axis.set(xlabel=x_label, ylabel=y_label)
+            axis.set(xlabel=pair.x_label, ylabel=pair.y_label)
         for axis in axes[len(pairs) :]:
             axis.remove()
     return figure
+
+
+class Scatter(NamedTuple):
+    """Two columns of the aligned table against each other."""
+
+    x: str
+    x_scale: float
+    x_label: str
+    y: str
+    y_scale: float
+    y_label: str
+
+
+def scatters(way: str) -> list[Scatter]:
+    """Those that are drawn, of the direction of the first flow."""
+    throughput = ("tcp_throughput_bps", 1e-6, "throughput (Mbit/s)")
+    rtt = ("tcp_rtt_ms", 1.0, "RTT (ms)")
+    return [
+        Scatter(*throughput, f"mac_{way}_bler_ratio", 100, "BLER (%)"),
+        Scatter("tcp_cwnd_bytes", 1e-3, "cwnd (kB)", f"mac_{way}_mcs", 1, "MCS"),
+        Scatter(*rtt, f"mac_{way}_rlc_queue_bytes", 1e-3, "RLC queue (kB)"),
+        Scatter(*throughput, "mac_rsrp_dbm", 1, "RSRP (dBm)"),
+        Scatter(*rtt, f"mac_{way}_mcs", 1, "MCS"),
+        Scatter(*throughput, f"mac_{way}_capacity_bps", 1e-6, "MAC capacity (Mbit/s)"),
+    ]
 
 
 def _draw(axis: Axes, aligned: pd.DataFrame, panel: Panel, column: str) -> None:
@@ -162,11 +184,11 @@ def _with_interval(axis: Axes, rows: pd.DataFrame, label: str, cc: str) -> None:
         return
     colour = colour_of(cc)
     axis.plot(rtt, rate, ".", markersize=3, alpha=0.25, color=colour, rasterized=True)
-    axis.errorbar(rtt.mean(), rate.mean(), xerr=_half_width(rtt), yerr=_half_width(rate), fmt="o",
+    axis.errorbar(rtt.mean(), rate.mean(), xerr=half_width(rtt), yerr=half_width(rate), fmt="o",
                   color=colour, markeredgecolor="white", capsize=3, label=label)  # fmt: skip
 
 
-def _half_width(values: Float) -> float:
+def half_width(values: Float) -> float:
     """Half of the mean's 95 % interval, from 20 batch means: neighbours are not independent."""
     batches = np.array([batch.mean() for batch in np.array_split(values, 20) if len(batch)])
     student_t_19 = 2.093

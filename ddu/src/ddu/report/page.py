@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ import pandas as pd
 import plotly
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from ddu.report.definitions import headlines
+from ddu.report.definitions import accounts, flow_rows, headlines
 from ddu.report.figures import write_figures
+from ddu.report.live import live_figures
 from ddu.report.palette import VERDICT, colour_of
 from ddu.report.traces import timeline
 
@@ -33,13 +35,16 @@ def write_report(results: Path, tables: dict[str, pd.DataFrame], summary: dict[s
     environment = Environment(
         loader=PackageLoader("ddu.report"), autoescape=True, undefined=StrictUndefined
     )
+    live = {"timeline": timeline(tables["aligned"], way)} | live_figures(tables, way)
     page = environment.get_template("page.html.j2").render(
         summary=summary,
         verdict_colour=VERDICT[summary["verdict"]],
         colour_of=colour_of,
         headlines=headlines(summary),
         figures=[(file.stem, CAPTIONS[file.stem], _inline(file)) for file in figures],
-        timeline=_script_json(timeline(tables["aligned"], way)),
+        flow_rows=flow_rows(summary["flows"]),
+        accounts=accounts(summary["cross_checks"]),
+        live=_script_json(live),
         plotly=_compressed_plotly(),
     )
     (results / "report.html").write_text(page, encoding="utf-8")
@@ -54,6 +59,7 @@ def _script_json(value: object) -> str:
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
+@lru_cache
 def _compressed_plotly() -> str:
     """plotly.js, which a browser unpacks: a third of its size."""
     script = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""report.html as a browser shows it, on a screen and on a phone."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from browser import keep, look_at
+from test_data_commands import full_run
+
+from ddu.analyze import analyze
+
+DRAWN = 'document.documentElement.dataset.figures === "drawn"'
+LINES = 'document.querySelectorAll(".live .scatterlayer .trace path").length'
+PANELS = 'document.querySelectorAll(".live .xy, .live [class^=subplot]").length'
+TOO_WIDE = "document.documentElement.scrollWidth - innerWidth"
+SMALLEST_PX = (
+    "Math.min(...[...document.querySelectorAll('main *')].filter(e => e.childNodes.length && "
+    "[...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim())"
+    " && !e.closest('svg') && e.offsetParent)"
+    ".map(e => parseFloat(getComputedStyle(e).fontSize)))"
+)
+VERDICT_Y = "document.querySelector('.verdict').getBoundingClientRect().bottom + scrollY"
+IMAGES = "[...document.querySelectorAll('.sheet > img')].filter(i => i.offsetParent).length"
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = full_run(tmp_path_factory.mktemp("reported"))
+    analyze(run)
+    return run / "report.html"
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+def test_no_complaint_and_every_figure_drawn(report: Path, width: int) -> None:
+    asked = [LINES, TOO_WIDE, SMALLEST_PX, VERDICT_Y, IMAGES]
+    seen = look_at(report, width, DRAWN, asked)
+    keep(seen.screenshot, f"report-{width}.png")
+    lines, too_wide, smallest_px, verdict_y, images = seen.answers
+    assert seen.complaints == []
+    assert lines >= 10
+    assert too_wide <= 0, "the page scrolls sideways"
+    assert smallest_px >= 10
+    assert verdict_y < 300, "the verdict is not on top"
+    assert images == 0, "a drawn figure stands beside its zoomable one"
+    assert seen.screenshot.startswith(b"\x89PNG")
+
+
+def test_the_same_figures_are_there_as_svg(report: Path) -> None:
+    page = report.read_text()
+    figures = json.loads(re.search(r'id="figures">(.*?)</script>', page)[1])
+    files = {file.stem for file in (report.parent / "figures").glob("*.svg")}
+    assert set(figures) == files
+    for file in (report.parent / "figures").glob("*.svg"):
+        assert "<svg" in file.read_text()[:600]
+
+
+def test_every_number_has_a_unit_and_a_definition(report: Path) -> None:
+    page = report.read_text()
+    cards = re.findall(r'<div class="card">(.*?)</div></dd></div>', page, re.DOTALL)
+    assert len(cards) >= 10
+    for card in cards:
+        assert re.search(r'class="means">\S', card), card
+    rows = re.findall(r"<tr><td>(.*?)</tr>", page, re.DOTALL)
+    assert len(rows) > 10
+    for row in rows:
+        if "means" in row and 'class="unit"' in row:
+            assert re.search(r'class="unit"[^>]*>\S', row), row
+            assert re.search(r'class="means">\S', row), row
