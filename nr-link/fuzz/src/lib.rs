@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use nr_link_model::capacity::trace;
-use nr_link_model::scenario::{Rate, Scenario};
+use nr_link_model::scenario::{Rate, Scenario, Table};
 use nr_link_model::{Ecn, Link, Nanos, Packet, Port, ResolvedConfig, Source};
 
 const MS: Nanos = 1_000_000;
@@ -75,6 +75,24 @@ pub fn seconds_mbps(content: &[u8]) {
                 (0.0..DURATION_S).contains(&second) && (0.0..=1e6).contains(&mbps)
             };
             assert!(rates.iter().all(sound));
+        }
+    }
+}
+
+/// A CSV file beside a scenario: each row has what its header chose, at rising stamps.
+pub fn table(content: &[u8]) {
+    let mut columns = 0;
+    let all = |names: &[&str]| {
+        columns = names.len();
+        Ok((0..names.len()).collect())
+    };
+    match Table::read(content, Path::new("a.csv"), all) {
+        Err(error) => tells_rule_and_mend(&error.to_string(), "a.csv"),
+        Ok(table) => {
+            assert_eq!(table.width, columns);
+            assert_eq!(table.values.len(), table.t_s.len() * columns);
+            assert!(table.t_s.windows(2).all(|pair| pair[0] < pair[1]));
+            assert!(table.t_s.iter().all(|second| second.is_finite()));
         }
     }
 }

@@ -40,3 +40,8 @@ fn mahimahi_traces() {
 fn tables_of_seconds_and_mbps() {
     try_seeds("seconds_mbps", targets::seconds_mbps);
 }
+
+#[test]
+fn tables_beside_a_scenario() {
+    try_seeds("table", targets::table);
+}
