@@ -50,3 +50,15 @@ def test_a_queue_is_managed_as_asked_and_only_a_managed_one_marks() -> None:
         resolve({"cc": "cubic", "aqm": "red"})
     with pytest.raises(Refused, match="leave it out"):
         resolve({"cc": "cubic", "aqm": "pie", "testbed": "rfsim"})
+
+
+def test_a_slow_way_back_is_told_in_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "e.yaml"
+    file.write_text("cc: cubic\npath: {ul: {rate_mbps: 20, queue: {packets: 100}}}\n")
+    path = link_config(resolve({}, file), "a", "b")["path"]
+    assert path["ul"]["rate_mbps"] == 20
+    assert path["ul"]["queue"] == {"packets": 100}
+    assert path["dl"] == {"delay_ms": 10.0, "loss_ratio": 0.0}
+    file.write_text("cc: cubic\npath: {ul: {rate_mbps: -1}}\n")
+    with pytest.raises(Refused, match=rf"{file}:2: path: ul.rate_mbps: .*greater than 0"):
+        resolve({}, file)

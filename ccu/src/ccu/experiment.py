@@ -61,6 +61,27 @@ class Loss(_Value):
     ul: Annotated[float, Field(ge=0, le=1)] = 0.0
 
 
+class CrossTraffic(_Value):
+    """Evenly spaced packets of others through the path's line."""
+
+    rate_mbps: Annotated[float, Field(gt=0)]
+    packet_bytes: Annotated[int, Field(ge=1)] = 1500
+
+
+class Line(_Value):
+    """What one direction of the path may have beside delay and loss (docs/link-config.md)."""
+
+    bit_error_ratio: Annotated[float, Field(ge=0, le=1)] | None = None
+    rate_mbps: Annotated[float, Field(gt=0)] | None = None
+    queue: Buffer | None = None
+    cross_traffic: CrossTraffic | None = None
+
+
+class Lines(_Value):
+    dl: Line = Line()
+    ul: Line = Line()
+
+
 class Special(_Value):
     """Symbols of a special slot before and after the guard."""
 
@@ -111,6 +132,7 @@ class Experiment(_Value):
     dl_delay_ms: Annotated[float, Field(ge=0)] | None = None
     """What of the round trip lies on the way to the UE; None: half."""
     loss: Loss = Loss()
+    path: Lines = Lines()
     buffer: Buffer = Buffer(packets=3200)
     ul_buffer: Buffer | None = None
     """The uplink's own limit; None: the same as downlink's."""

@@ -26,7 +26,7 @@ _OPTION = {
     "radio.duplex": "duplex",
     "radio.numerology": "--numerology",
     "mtu_bytes": "--mss (MTU minus 40)",
-    "path": "--rtt",
+    "path": "--rtt, --loss or path",
     "queue": "--buffer",
     "samples": "--mac-interval",
     "seed": "--seed",
@@ -45,6 +45,7 @@ def link_config(experiment: Experiment, core_netns: str, ue_netns: str) -> dict[
         path[way] = {
             "delay_ms": experiment.delay_ms(way),
             "loss_ratio": getattr(experiment.loss, way),
+            **getattr(experiment.path, way).model_dump(exclude_none=True),
         }
     duplex = experiment.duplex
     return {
