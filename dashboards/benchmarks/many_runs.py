@@ -88,13 +88,14 @@ def _copy_rows_of_run(connection: Connection, original: int, count: int, first: 
 
 
 def _copy_rows(connection: Connection, table: str, original: int, new: list[int]) -> None:
+    """Run by run, as they are published: the rows of each lie together."""
     columns = ", ".join(_columns(connection, table, ("run_id",)))
-    connection.execute(
-        f"INSERT INTO testbed.{table} (run_id, {columns}) SELECT n, {columns} "
-        f"FROM unnest(%s::int[]) AS n CROSS JOIN LATERAL "
-        f"(SELECT {columns} FROM testbed.{table} WHERE run_id = %s OFFSET 0) AS rows".encode(),
-        [new, original],
-    )
+    for run_id in new:
+        connection.execute(
+            f"INSERT INTO testbed.{table} (run_id, {columns}) SELECT %s, {columns} "
+            f"FROM testbed.{table} WHERE run_id = %s".encode(),
+            [run_id, original],
+        )
 
 
 def _columns(connection: Connection, table: str, without: tuple[str, ...]) -> list[str]:

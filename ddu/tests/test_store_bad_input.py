@@ -265,6 +265,15 @@ def test_up_and_down_again_are_harmless(own_store: Place, run: Path) -> None:
     assert status(own_store.url())["runs"] == 1
 
 
+def test_a_store_that_runs_is_not_moved(own_store: Place) -> None:
+    address = own_store.address()
+    with pytest.raises(StoreError, match=f"runs on 127.0.0.1:{address.port} already"):
+        up(own_store, Address("private", port=free_port()))
+    assert own_store.address() == address
+    assert own_store.wanted("private", None, None) == address
+    assert own_store.wanted("private", None, 1) == Address("private", address.host, 1)
+
+
 def test_a_port_that_is_taken_is_named(own_store: Place, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="choose another with --port"):
         up(Place(own_store.directory / "other"), Address("private", port=own_store.address().port))

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from ddu.errors import DduError
 from ddu.run.find import newest_run
-from ddu.store.place import READER, Address, Place, default_directory, locate
+from ddu.store.place import READER, Place, default_directory, locate
 
 if TYPE_CHECKING:
     from ddu.store.publish import Published
@@ -142,8 +142,13 @@ def serve(
 @store_app.command()
 def up(
     directory: Directory = None,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Of PostgreSQL.")] = 15432,
-    bind: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen.")] = "127.0.0.1",
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="[default: as before, or 15432]")
+    ] = None,
+    bind: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Where to listen [default: as before, or 127.0.0.1]"),
+    ] = None,
     docker: Annotated[bool, typer.Option("--docker", help="In containers, with Grafana.")] = False,
     grafana_port: Annotated[int, typer.Option(min=1, max=65535, help="With --docker.")] = 3000,
 ) -> None:
@@ -151,13 +156,13 @@ def up(
     from ddu.store.service import up as bring_up
 
     place = Place((directory or default_directory()).absolute())
-    address = Address("docker" if docker else "private", bind, port)
+    address = place.wanted("docker" if docker else "private", bind, port)
     done = bring_up(place, address, grafana_port)
     for name in done.migrations:
         out.print(f"schema: {name}")
-    out.print(f"store: PostgreSQL on {bind}:{port}, kept in {place.directory}")
+    out.print(f"store: PostgreSQL on {address.host}:{address.port}, kept in {place.directory}")
     if docker:
-        out.print(f"Grafana: http://{bind}:{grafana_port}")
+        out.print(f"Grafana: http://{address.host}:{grafana_port}")
     for whose, password in done.new_passwords.items():
         if whose == "owner" or (whose == "reader" and not docker):
             role = "ddu" if whose == "owner" else READER

@@ -18,11 +18,14 @@ OWNER, READER, DATABASE = "ddu", "ddu_reader", "testbed"
 PASSWORDS = ("owner", "reader", "grafana-admin")
 
 
+Kind = Literal["private", "docker"]
+
+
 @dataclass(frozen=True)
 class Address:
     """How to reach the store; written to store.json, without its passwords."""
 
-    kind: Literal["private", "docker"]
+    kind: Kind
     host: str = "127.0.0.1"
     port: int = 15432
 
@@ -51,6 +54,14 @@ class Place:
             ) from None
         except (ValueError, TypeError) as error:
             raise StoreError(f"{file}: not what `ddu store up` writes ({error})") from None
+
+    def wanted(self, kind: Kind, host: str | None, port: int | None) -> Address:
+        """An address with what is not said as it was the last time."""
+        try:
+            before = self.address()
+        except StoreError:
+            before = Address(kind)
+        return Address(kind, host or before.host, port or before.port)
 
     def remember(self, address: Address) -> None:
         """Writes store.json, whole or not at all."""

@@ -31,6 +31,7 @@ SETTINGS = {
 def start(place: Place, address: Address) -> None:
     """Makes the cluster if there is none, and starts it; returns when it answers."""
     if running(place):
+        _refuse_moved(place, address)
         return
     _refuse_taken(address)
     if not (place.data / "PG_VERSION").exists():
@@ -111,6 +112,16 @@ def _make_database(place: Place, address: Address) -> None:
                 admin.execute(f"CREATE DATABASE {DATABASE}")
     except psycopg.Error as error:
         raise StoreError(f"{place.directory}: started, but refuses us: {error}") from None
+
+
+def _refuse_moved(place: Place, address: Address) -> None:
+    """postmaster.pid has the port in its fourth line and the address in its sixth."""
+    lines = (place.data / "postmaster.pid").read_text().splitlines()
+    port, host = int(lines[3]), lines[5].strip()
+    if (host, port) != (address.host, address.port):
+        raise StoreError(
+            f"the store in {place.directory} runs on {host}:{port} already; `ddu store down` first"
+        )
 
 
 def _refuse_taken(address: Address) -> None:
