@@ -168,12 +168,13 @@ def write_capture(file: Path, sides: list[tuple[Packets, Packets]]) -> int:
     written = 0
     with file.open("wb") as stream:
         stream.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, SNAPLEN, 101))
-        for at in range(begin, end + 1, CHUNK_NS):
+        chunk_ns = CHUNK_NS * len(sides)  # few packets of each flow would be a table each
+        for at in range(begin, end + 1, chunk_ns):
             groups = [
                 group
                 for index, side in enumerate(sides)
                 for way, packets in enumerate(side)
-                for group in records(packets.between(at, at + CHUNK_NS), _names(index, way))
+                for group in records(packets.between(at, at + chunk_ns), _names(index, way))
             ]
             stream.write(_merged(groups))
             written += sum(len(times) for times, _ in groups)

@@ -16,7 +16,7 @@ use crate::packet::{Packet, Transport};
 use crate::rows::{AckRows, PayloadRows, Stamps};
 use crate::table::{Column, table};
 use crate::tcp::Tcp;
-use crate::wanted::{Keep, Wanted, keep};
+use crate::wanted::{AllWanted, Keep, Wanted};
 
 const FIN: u16 = 0x001;
 const SYN: u16 = 0x002;
@@ -28,7 +28,7 @@ pub struct Splitter {
     capture: Capture,
     flows: Flows,
     tracks: Vec<Track>,
-    wanted: Vec<Wanted>,
+    wanted: AllWanted,
     mtu_bytes: u32,
     packet_count: u64,
 }
@@ -93,7 +93,7 @@ impl Splitter {
             capture: Capture::new(stream)?,
             flows: Flows::default(),
             tracks: Vec::new(),
-            wanted,
+            wanted: AllWanted::new(wanted),
             mtu_bytes,
             packet_count: 0,
         })
@@ -118,7 +118,7 @@ impl Splitter {
             self.packet_count += 1;
             let flow = self.flows.count(record.utc_ns, &packet).flow as usize;
             if flow == self.tracks.len() {
-                self.tracks.push(Track::new(keep(&self.wanted, &packet)));
+                self.tracks.push(Track::new(self.wanted.keep(&packet)));
             }
             self.tracks[flow].push(record.utc_ns, &packet, self.mtu_bytes);
         }

@@ -3,6 +3,8 @@
 
 use std::net::IpAddr;
 
+use hashbrown::HashMap;
+
 use crate::ip::Address;
 use crate::packet::Packet;
 
@@ -32,31 +34,77 @@ pub struct Keep {
     pub acks: bool,
 }
 
-impl Wanted {
-    fn is(&self, packet: &Packet) -> bool {
+/// Everything that is wanted, found by flow in a time that does not grow with it.
+#[derive(Default)]
+pub struct AllWanted {
+    exact: HashMap<(Ends, u16, u16), Keep>,
+    any_port: Vec<(Ends, Wanted)>,
+}
+
+/// IP version, source and destination.
+type Ends = (u8, Address, Address);
+
+impl AllWanted {
+    /// All of these.
+    pub fn new(wanted: Vec<Wanted>) -> Self {
+        let mut all = Self::default();
+        for one in wanted {
+            let Some(ends) = ends(one.src, one.dst) else {
+                continue; // of different versions: no packet has both
+            };
+            match (one.sport, one.dport) {
+                (Some(sport), Some(dport)) => {
+                    let keep = all.exact.entry((ends, sport, dport)).or_default();
+                    *keep = keep.and(&one);
+                }
+                _ => all.any_port.push((ends, one)),
+            }
+        }
+        all
+    }
+
+    /// What is kept of this packet's flow: all that anybody wants of it.
+    pub fn keep(&self, packet: &Packet) -> Keep {
         let Some((sport, dport)) = packet.ports else {
-            return false;
+            return Keep::default();
         };
-        let version = packet.ip.version;
-        self.sport.is_none_or(|port| port == sport)
-            && self.dport.is_none_or(|port| port == dport)
-            && same(self.src, version, packet.ip.src)
-            && same(self.dst, version, packet.ip.dst)
+        let ends = (packet.ip.version, packet.ip.src, packet.ip.dst);
+        let exact = self.exact.get(&(ends, sport, dport)).copied();
+        let is = |wanted: &Wanted| {
+            wanted.sport.is_none_or(|port| port == sport)
+                && wanted.dport.is_none_or(|port| port == dport)
+        };
+        let found = self
+            .any_port
+            .iter()
+            .filter(|(of, one)| *of == ends && is(one));
+        found.fold(exact.unwrap_or_default(), |keep, (_, one)| keep.and(one))
     }
 }
 
-/// What is kept of this packet's flow: all that anybody wants of it.
-pub fn keep(wanted: &[Wanted], packet: &Packet) -> Keep {
-    let found = wanted.iter().filter(|wanted| wanted.is(packet));
-    found.fold(Keep::default(), |keep, wanted| Keep {
-        payload: keep.payload || wanted.payload,
-        acks: keep.acks || wanted.acks,
-    })
+impl Keep {
+    fn and(self, wanted: &Wanted) -> Self {
+        Self {
+            payload: self.payload || wanted.payload,
+            acks: self.acks || wanted.acks,
+        }
+    }
 }
 
-fn same(address: IpAddr, version: u8, bytes: Address) -> bool {
+fn ends(src: IpAddr, dst: IpAddr) -> Option<Ends> {
+    let (version, src) = bytes(src);
+    let (other, dst) = bytes(dst);
+    (version == other).then_some((version, src, dst))
+}
+
+/// An IPv4 address fills the first four bytes, as in [`crate::ip`].
+fn bytes(address: IpAddr) -> (u8, Address) {
     match address {
-        IpAddr::V4(address) => version == 4 && bytes[..4] == address.octets(),
-        IpAddr::V6(address) => version == 6 && bytes == address.octets(),
+        IpAddr::V4(address) => {
+            let mut bytes = [0; 16];
+            bytes[..4].copy_from_slice(&address.octets());
+            (4, bytes)
+        }
+        IpAddr::V6(address) => (6, address.octets()),
     }
 }

@@ -35,7 +35,8 @@ What a packet does not have, or the capture cut off, is null.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,6 +136,20 @@ class PacketStream(Iterator[pa.RecordBatch]):
         if batch is None:
             raise StopIteration
         return pa.record_batch(batch)
+
+    def follow(
+        self, ended: Callable[[], bool], look_every_s: float = 0.1
+    ) -> Iterator[pa.RecordBatch]:
+        """The batches of a file that is being written, as they come, until `ended` tells that it
+        is whole. What is only partly there is waited for. Plain files; a compressed one is read
+        as far as it goes.
+        """
+        while True:
+            is_last = ended()  # asked before the look: what was written until then is seen by it
+            yield from self
+            if is_last:
+                return
+            time.sleep(look_every_s)
 
     @property
     def flows(self) -> pa.Table:

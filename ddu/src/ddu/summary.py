@@ -67,7 +67,7 @@ def summarise(
         **_jain_overall(flows),
         "friendliness": _friendliness(flows),
         **_radio(flows, mac),
-        "flows": [_flow(run, flow, aligned) for flow in flows],
+        "flows": _per_flow(run, flows, aligned),
         "cross_checks": checks,
         "alignment": run.alignment,
         "software": run.manifest.software,
@@ -155,10 +155,16 @@ def _sum_between(at: Int, sizes: npt.NDArray[np.generic], begin: int, end: int) 
     return float(sizes[(at >= begin) & (at < end)].sum())
 
 
+def _per_flow(
+    run: Recording, flows: Sequence[ObservedFlow], aligned: pd.DataFrame
+) -> list[dict[str, Any]]:
+    rows = dict(iter(aligned.groupby("flow", sort=False)))
+    return [_flow(run, flow, rows[flow.flow.id]) for flow in flows]
+
+
 def _flow(run: Recording, flow: ObservedFlow, aligned: pd.DataFrame) -> dict[str, Any]:
     duration_s = _duration_s([flow])
     owd = flow.one_way_delay.value_ms
-    rows = aligned[aligned["flow"] == flow.flow.id]
     found: dict[str, Any] = {
         "id": flow.flow.id,
         "cc": flow.flow.cc_read_back or flow.flow.cc,
@@ -176,7 +182,7 @@ def _flow(run: Recording, flow: ObservedFlow, aligned: pd.DataFrame) -> dict[str
         **transmission_cost(flow),
     }
     start_s = (int(flow.sent.utc_ns[0]) - int(aligned["utc_ns"].iloc[0])) / 1e9
-    of_tcp = _of_tcp(run, flow, duration_s) | convergence(rows, start_s)
+    of_tcp = _of_tcp(run, flow, duration_s) | convergence(aligned, start_s)
     return found | (of_tcp if flow.is_tcp else dict.fromkeys(of_tcp))
 
 

@@ -77,6 +77,10 @@ class SplitCapture:
         }
         return self._source.flows.assign(**instants)
 
+    def protocol(self, connection: int) -> int:
+        """IANA's number."""
+        return int(self._source.flows["proto"].iloc[connection])
+
     def connection(self, src: str, sport: int, dst: str, dport: int) -> int | None:
         """Row of `connections` with this 5-tuple (TCP or UDP), the largest of two."""
         return self._by_ends.get((src, sport, dst, dport))

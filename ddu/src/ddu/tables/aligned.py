@@ -25,8 +25,9 @@ def aligned_table(
     """The transport table's rows, and beside them socket, congestion control, MAC and link."""
     shared = _of_link(run, mac, bins)
     parts = []
+    of_flow = dict(iter(transport.groupby("flow", sort=False)))
     for flow in flows:
-        own = transport[transport["flow"] == flow.flow.id].reset_index(drop=True)
+        own = of_flow[flow.flow.id].reset_index(drop=True)
         state = _of_flow(run, flow.flow, bins)
         parts.append(pd.concat([own, *state, *shared], axis=1))
     return pd.concat(parts, ignore_index=True)

@@ -138,7 +138,7 @@ def observe_flow(run: Recording, flow: Flow) -> ObservedFlow | None:
     returned = at_sender.direction(back, ack_origin, origin)
     arrived = at_receiver.connection(src, sport, dst, dport)
     answered = at_receiver.connection(dst, dport, src, sport)
-    is_tcp = int(at_sender.connections["proto"][data]) == TCP
+    is_tcp = at_sender.protocol(data) == TCP
     observed = ObservedFlow(
         flow,
         is_tcp,

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ddu/benchmarks/run runs: the peers, the growth, the largest analysis; and their tables."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import platform
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from gigabit import write_run
+from peers import EVERYTHING, Reading, cpu_s_of, readings
+
+from ddu.analyze import analysis_of
+from ddu.readers.segments import SplitCapture
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENT = ROOT / "docs" / "benchmarks" / "ddu.md"
+PACKETS_PER_S = 124_500
+"""Of a generated capture at 1 Gbit/s: data, and an ACK for every other one."""
+LOSS = 0.0001
+LIMIT_CPU_S, LIMIT_GB = 30, 2
+ROLES = ("sender", "receiver")
+SECOND_NS = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is measured."""
+
+    peers: int
+    packets: tuple[int, ...]
+    flows: tuple[int, ...]
+    packets_of_flows: int
+
+
+WHOLE = Scale(300_000, (10**5, 10**6, 10**7, 3 * 10**7), (1, 10, 100, 1000, 10_000), 300_000)
+QUICK = Scale(50_000, (10**5, 10**6), (1, 10, 100), 50_000)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="little of it; docs stay as they are")
+    parser.add_argument("--directory", type=Path, help="where captures are made for a while")
+    chosen = parser.parse_args()
+    scale = QUICK if chosen.quick else WHOLE
+    parts = [_of_peers, _of_packets, _of_flows]
+    text = _heading() + "".join(part(scale, chosen.directory) for part in parts)
+    if chosen.quick:
+        print(text)
+    else:
+        DOCUMENT.parent.mkdir(exist_ok=True)
+        DOCUMENT.write_text(text)
+
+
+@contextmanager
+def _generated(where: Path | None, packets: float, flows: int = 1) -> Iterator[tuple[Path, int]]:
+    """A run of about so many packets in each capture, and how many there are in both."""
+    with tempfile.TemporaryDirectory(dir=where) as directory:
+        run = Path(directory) / "generated"
+        yield run, write_run(run, packets / PACKETS_PER_S, 1.0, flows, LOSS)
+
+
+def _of_peers(scale: Scale, where: Path | None) -> str:
+    print("packets per CPU second …", file=sys.stderr)
+    with _generated(where, scale.peers) as (run, _):
+        file = run / "raw" / "sender.pcap"
+        count = int(SplitCapture(file, "native", [], 1500).connections["packets_count"].sum())
+        found = readings(file, count)
+    rates = {reading.name: reading.packets_per_cpu_s for reading in found}
+    dpkt = next(rate for name, rate in rates.items() if name.startswith("dpkt") and rate)
+    tcptrace = rates.get("tcptrace")
+    rows = [_peer(reading, dpkt, tcptrace) for reading in found]
+    return (
+        "## Packets per CPU second\n\n"
+        f"One file of {count:,} packets: ns pcap, raw IP, 128 bytes of each packet, TCP with "
+        "timestamps and SACK.\n\n"
+        "| reader | packets per CPU s | times dpkt | times tcptrace |\n|---|---:|---:|---:|\n"
+        + "".join(rows)
+        + "\nSought: 50 times dpkt; not slower than tcptrace / 1.5.\n\n"
+    )
+
+
+def _peer(reading: Reading, dpkt: float, tcptrace: float | None) -> str:
+    rate = reading.packets_per_cpu_s
+    if rate is None:
+        return f"| {reading.name} | | | |\n"
+    beside = f"{rate / tcptrace:.2f}" if tcptrace else ""
+    return f"| {reading.name} | {rate:,.0f} | {rate / dpkt:.1f} | {beside} |\n"
+
+
+def _of_packets(scale: Scale, where: Path | None) -> str:
+    rows = []
+    for packets in scale.packets:
+        print(f"growth: {packets} packets …", file=sys.stderr)
+        with _generated(where, packets / 2) as (run, count):
+            split_s = sum(_split_cpu_s(run / "raw" / f"{role}.pcap") for role in ROLES)
+            analyze_s, memory = cpu_s_of([ROOT / ".venv" / "bin" / "ddu", "analyze", run])
+        rows.append(
+            f"| {count:,} | {split_s:.3f} | {split_s / count * 1e9:.0f} | {analyze_s:.1f} "
+            f"| {memory / 1e9:.2f} |\n"
+        )
+    return (
+        "## Growth with packets\n\n"
+        "Runs at 1 Gbit/s, both captures: read and split into connections, and the whole of "
+        "`ddu analyze` with tables, figures and report. 100 s at 1 Gbit/s are some 25 million "
+        f"packets, for which {LIMIT_CPU_S} CPU s and {LIMIT_GB} GB are the limit.\n\n"
+        "| packets of both captures | split, CPU s | ns per packet | analyze, CPU s "
+        "| most memory, GB |\n|---:|---:|---:|---:|---:|\n" + "".join(rows) + "\n"
+    )
+
+
+def _split_cpu_s(file: Path) -> float:
+    begin = time.process_time()
+    SplitCapture(file, "native", EVERYTHING, 1500)
+    return time.process_time() - begin
+
+
+def _of_flows(scale: Scale, where: Path | None) -> str:
+    rows, analysed = [], []
+    for flows in scale.flows:
+        print(f"growth: {flows} flows …", file=sys.stderr)
+        with _generated(where, scale.packets_of_flows, flows) as (run, count):
+            begin = time.process_time()
+            SplitCapture(run / "raw" / "sender.pcap", "native", EVERYTHING, 1500)
+            middle = time.process_time()
+            analysis_of(run, SECOND_NS)
+            rows.append((flows, middle - begin, time.process_time() - middle, count))
+    analysed = [
+        f"| {flows:,} | {count:,} | {split:.2f} | {analysis:.2f} | {analysis / flows * 1e3:.1f} |\n"
+        for flows, split, analysis, count in rows
+    ]
+    return (
+        "## Growth with flows\n\nAs many packets, of ever more flows; the analysis is of both "
+        "captures, bins of 1 s, without figures.\n\n"
+        "| flows | packets of both captures | split one, CPU s | analysis, CPU s "
+        "| analysis, ms per flow |\n|---:|---:|---:|---:|---:|\n" + "".join(analysed) + "\n"
+    )
+
+
+def _heading() -> str:
+    now = datetime.datetime.now(datetime.timezone.utc)
+    return (
+        "# Benchmarks of ddu\n\n"
+        f"Written by `make bench ROOM=ddu` on {now:%Y-%m-%d %H:%M} UTC. {_processor()}, "
+        f"{platform.system()} {platform.release()}, Python {platform.python_version()}. CPU "
+        "seconds are user and system, of one process; a ratio means more than a figure. "
+        "Captures are generated (`ddu/benchmarks/gigabit.py`).\n\n"
+    )
+
+
+def _processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.machine()
+
+
+if __name__ == "__main__":
+    if not shutil.which("tshark") or not shutil.which("tcptrace"):
+        print(
+            "tshark or tcptrace is missing: setup/system-packages test installs them",
+            file=sys.stderr,
+        )
+    main()

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packets per CPU second of ddu's readers and of others, on the same file in the same run."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import dpkt
+
+from ddu.packets import PacketStream, read_packets
+from ddu.readers.segments import SplitCapture, Wanted
+
+ROUNDS = 3
+EVERYTHING = [Wanted("10.45.0.1", None, "10.45.0.2", 5201)]
+_TSHARK_FIELDS = (
+    "frame.time_epoch", "ip.src", "ip.dst", "ip.len", "tcp.srcport", "tcp.dstport", "tcp.seq_raw",
+    "tcp.ack_raw", "tcp.flags", "tcp.len", "tcp.options.timestamp.tsval",
+    "tcp.options.timestamp.tsecr", "tcp.options.sack_le", "tcp.options.sack_re",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a reader did."""
+
+    name: str
+    packets_per_cpu_s: float | None
+    """None: the program is not installed."""
+
+
+def readings(file: Path, packets: int) -> list[Reading]:
+    """Of every reader, ours first; the slow ones once, which takes them seconds anyway."""
+    ours = {
+        "ddu, connections split (what `ddu analyze` reads)": lambda: _split(file),
+        "ddu, stream of all columns": lambda: _stream(file),
+        "ddu, whole table of all columns": lambda: read_packets(file).packets.num_rows,
+    }
+    found = [Reading(name, _best(read, packets)) for name, read in ours.items()]
+    found.append(Reading("dpkt, shortest loop with TCP options", _once(lambda: _dpkt(file))))
+    found.append(
+        Reading(
+            "dpkt, the same columns (`--reader dpkt`)",
+            _once(lambda: read_packets(file, reader="dpkt").packets.num_rows),
+        )
+    )
+    fields = [part for field in _TSHARK_FIELDS for part in ("-e", field)]
+    found.append(
+        _program(
+            "tshark, the same fields",
+            ["tshark", "-n", "-r", file, "-T", "fields", *fields],
+            packets,
+        )
+    )
+    found.append(_program("tcptrace", ["tcptrace", "-n", file], packets))
+    found.append(_program("tcptrace with RTT and statistics", ["tcptrace", "-nlr", file], packets))
+    return found
+
+
+def cpu_s_of(command: list[str | Path]) -> tuple[float, int]:
+    """CPU seconds, user and system, of a program, and the most memory that it had (bytes)."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    said = process.stderr.read().decode(errors="replace")
+    _, status, used = _wait(process)
+    if status:
+        raise SystemExit(f"{command[0]} failed: {said.strip()[-500:]}")
+    return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
+
+
+def _wait(process: subprocess.Popen[bytes]) -> tuple[int, int, resource.struct_rusage]:
+    pid, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return pid, process.returncode, used
+
+
+def _split(file: Path) -> int:
+    capture = SplitCapture(file, "native", EVERYTHING, 1500)
+    return int(capture.connections["packets_count"].sum())
+
+
+def _stream(file: Path) -> int:
+    return sum(batch.num_rows for batch in PacketStream(file))
+
+
+def _dpkt(file: Path) -> int:
+    count = 0
+    with file.open("rb") as stream:
+        for _time, frame in dpkt.pcap.Reader(stream):
+            dpkt.tcp.parse_opts(dpkt.ip.IP(frame).data.opts)
+            count += 1
+    return count
+
+
+def _best(read: Callable[[], int], packets: int) -> float:
+    """The best of some rounds: what disturbs a measurement only makes it slower."""
+    rates = []
+    for _ in range(ROUNDS):
+        begin = time.process_time()
+        if read() != packets:
+            raise SystemExit("a reader gave another number of packets")
+        rates.append(packets / (time.process_time() - begin))
+    return max(rates)
+
+
+def _once(read: Callable[[], int]) -> float:
+    begin = time.process_time()
+    count = read()
+    return count / (time.process_time() - begin)
+
+
+def _program(name: str, command: list[str | Path], packets: int) -> Reading:
+    if not shutil.which(str(command[0])):
+        return Reading(f"{name} (not installed)", None)
+    return Reading(name, packets / cpu_s_of(command)[0])
