@@ -126,6 +126,7 @@ def test_one_direction_alone_tells_nothing(tmp_path: Path) -> None:
         analysis_of(run.write(tmp_path / "run", **UNKNOWN))
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(-50, 50)), min_size=1, max_size=20))
 def test_the_hull_is_below_all_points_and_of_them(points: list[tuple[int, int]]) -> None:
     rows = np.array(sorted(dict(points).items()), dtype=np.float64)
@@ -135,6 +136,7 @@ def test_the_hull_is_below_all_points_and_of_them(points: list[tuple[int, int]])
         assert (sign * (rows[:, 1] - on_hull) >= -1e-9).all()
 
 
+@settings(deadline=None)
 @given(
     st.integers(-(10**12), 10**12),
     st.floats(-2e-4, 2e-4),
