@@ -95,7 +95,15 @@ def main():
     address, port = given["--telnetsrv.listenaddr"], int(given["--telnetsrv.listenport"])
     models = [("rfsimu_channel_ue0", -2.0), ("rfsimu_channel_enB0", -4.0)]
     ModemTelnet(
-        address, port, "softmodem_gnb> ", models, PACE, 0.02, FAULT == "telnet-refuses", RNTI
+        address,
+        port,
+        "softmodem_gnb> ",
+        models,
+        PACE,
+        0.02,
+        FAULT == "telnet-refuses",
+        RNTI,
+        options.OLD,
     )
     connected = []
     server = socket.create_server(("0.0.0.0", 4043))

@@ -24,7 +24,16 @@ class ModemTelnet:
     """Serves in a thread. `history` keeps (time, command) of everything that was asked."""
 
     def __init__(
-        self, address, port, prompt, models, pace=1.0, delay_s=0.0, refuses=False, rnti=0x4CBA
+        self,
+        address,
+        port,
+        prompt,
+        models,
+        pace=1.0,
+        delay_s=0.0,
+        refuses=False,
+        rnti=0x4CBA,
+        old=False,
     ):
         self.prompt, self.pace, self.delay_s, self.refuses, self.rnti = (
             prompt,
@@ -36,6 +45,7 @@ class ModemTelnet:
         self.models = [
             {"name": name, "ploss": 20.0, "noise_power_dB": noise} for name, noise in models
         ]
+        self.old = old
         self.rates_kbps = lambda: (0, 0)
         self.history = []
         self.began_s = time.monotonic()
@@ -78,6 +88,8 @@ class ModemTelnet:
 
     def _answer(self, command):
         words = command.split()
+        if self.old and command in ("rfsimu vtime", "o1 stats"):
+            return ""
         if command == "channelmod show current":
             return "".join(
                 f"model {index} {model['name']} type AWGN:\n" + DESCRIPTOR.format(**model) + TAIL

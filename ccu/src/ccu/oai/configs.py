@@ -103,7 +103,7 @@ def gnb_options(plan: Plan) -> str:
         words += ["--rfsim", plan.options.rfsim_prefix + "options", "chanmod"]
     if plan.carrier.three_quarters:
         words.append("-E")
-    return " ".join([*words, *_telnet(plan.gnb_address, "ci,o1"), *_LOG])
+    return " ".join([*words, *_telnet(plan.gnb_address), *_SHARED, plan.options.gnb_telnet, *_LOG])
 
 
 def ue_options(plan: Plan, number: int) -> str:
@@ -121,19 +121,21 @@ def ue_options(plan: Plan, number: int) -> str:
     if plan.usrp and plan.usrp.address:
         words += ["--usrp-args", plan.usrp.address]
     if not plan.usrp:
-        words += _telnet(ue_address(number), "ciUE")
+        words += _telnet(ue_address(number))
     return " ".join([*words, *_LOG])
 
+
+_SHARED = ("--telnetsrv.shrmod",)
 
 # Colours and file names would only have to be taken out again.
 _LOG = ("--log_config.global_log_options", "level,nocolor,time")
 
 
-def _telnet(address: str, shared: str) -> list[str]:
+def _telnet(address: str) -> list[str]:
     """The telnet server has no password: it listens on the containers' network only."""
     return [
         *("--telnetsrv", "--telnetsrv.listenaddr", address),
-        *("--telnetsrv.listenport", str(TELNET_PORT), "--telnetsrv.shrmod", shared),
+        *("--telnetsrv.listenport", str(TELNET_PORT)),
     ]
 
 

@@ -38,7 +38,7 @@ _CAPABILITIES = (
     *("SETFCAP", "SETPCAP", "NET_BIND_SERVICE", "SYS_CHROOT", "KILL", "AUDIT_WRITE"),
 )
 _BRIDGE_FILTER = Path("/proc/sys/net/bridge/bridge-nf-call-iptables")
-_STARTER = "/.ccu-start"
+_STARTER, _OUTPUT = "/.ccu-start", "/.ccu-printed"
 _STOP_S = 5
 
 
@@ -105,7 +105,7 @@ class LxcRuntime:
 
     def log_command(self, service: str) -> list[str]:
         pid = self.pid(service) or 0
-        return [sys.executable, "-m", "ccu.oai.stamp", str(self._console(service)), str(pid)]
+        return [sys.executable, "-m", "ccu.oai.stamp", str(self._printed(service)), str(pid)]
 
     def shell_command(self, service: str) -> list[str]:
         return ["lxc-attach", "-P", str(FOLDER), "-n", self._name(service), "--", "sh"]
@@ -136,8 +136,8 @@ class LxcRuntime:
     def _log(self, service: str) -> Path:
         return FOLDER / self._name(service) / "lxc.log"
 
-    def _console(self, service: str) -> Path:
-        return FOLDER / self._name(service) / "console.log"
+    def _printed(self, service: str) -> Path:
+        return FOLDER / self._name(service) / "printed.log"
 
     def _make_bridges(self) -> None:
         with IPRoute() as ip:
@@ -166,7 +166,10 @@ class LxcRuntime:
         base = oci_images.base_of(image)
         (folder / "hosts").write_text(self._hosts())
         # LXC splits a command at quotes in a way of its own.
-        (folder / "start").write_text(f"exec {shlex.join(_command(service, image))}\n")
+        command = shlex.join(_command(service, image))
+        # A file, as the console's pseudo terminal loses what is printed fast or last.
+        (folder / "start").write_text(f"exec {command} >>{_OUTPUT} 2>&1\n")
+        self._printed(service.name).touch()
         lines = [
             "lxc.include = /usr/share/lxc/config/common.conf",
             f"lxc.rootfs.path = overlay:{base}:{folder / 'delta'}",
@@ -175,10 +178,8 @@ class LxcRuntime:
             f"lxc.init.cmd = /bin/sh {_STARTER}",
             f"lxc.init.cwd = {image.working_folder}",
             "lxc.signal.halt = SIGTERM",
-            f"lxc.console.logfile = {self._console(service.name)}",
-            # The console's ring and its file are what `docker logs` is elsewhere: nothing is cut.
-            "lxc.console.size = 0",
-            "lxc.console.rotate = 0",
+            "lxc.console.path = none",
+            "lxc.tty.max = 0",
             "lxc.apparmor.profile = unconfined",
             *_capabilities(service),
             *(f"lxc.environment = {item}" for item in _environment(service, image)),
@@ -187,7 +188,6 @@ class LxcRuntime:
             *(f"lxc.sysctl.{key} = {value}" for key, value in service.sysctls.items()),
         ]
         (folder / "config").write_text("\n".join(lines) + "\n")
-        self._console(service.name).touch()
 
     def _hosts(self) -> str:
         rows = ["127.0.0.1 localhost"]
@@ -234,6 +234,7 @@ def _mounts(service: Service, folder: Path) -> list[str]:
     entries = [
         f"{folder / 'hosts'} etc/hosts none bind,ro,create=file 0 0",
         f"{folder / 'start'} {_STARTER.lstrip('/')} none bind,ro,create=file 0 0",
+        f"{folder / 'printed.log'} {_OUTPUT.lstrip('/')} none bind,rw,create=file 0 0",
     ]
     for source, target in service.mounts:
         entries.append(f"{source} {target.lstrip('/')} none bind,ro,create=file 0 0")

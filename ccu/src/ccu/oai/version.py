@@ -15,6 +15,8 @@ _SA_IS_DEFAULT = (2024, 45)
 # The week is not known for sure: from here on the list is assumed.
 _RFSIM_IS_A_LIST = (2025, 31)
 _AMF_ONE_ADDRESS = (2024, 1)
+# A module that is not there may keep the gNB from starting: asked for only where it surely is.
+_O1 = (2024, 1)
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,9 @@ class Options:
     """`--rfsimulator.[0].serveraddr` and a list in the file, not `--rfsimulator.serveraddr`."""
     legacy_amf: bool
     """The AMF's entry has `ipv6`, `active` and `preference`, and interfaces are named."""
+
+    gnb_telnet: str
+    """Modules of the gNB's telnet server beside those that are built in."""
 
     @property
     def rfsim_prefix(self) -> str:
@@ -60,4 +65,5 @@ def options(tag: str) -> Options:
         sa_flag=at < _SA_IS_DEFAULT,
         rfsim_list=at >= _RFSIM_IS_A_LIST,
         legacy_amf=at < _AMF_ONE_ADDRESS,
+        gnb_telnet="ci,o1" if at >= _O1 else "ci",
     )

@@ -162,7 +162,7 @@ class OaiTestbed:
             "server": stack.namespaces[services.DATA_NETWORK],
             "ue": stack.namespaces[plan.ue_service(1)],
         }
-        self._notes: list[str] = []
+        self._problems: list[str] = []
         self.hosts = self._prepare_hosts()
         self._files = GnbFiles(lambda: stack.runtime.pid(plan.gnb_service), self._folder)
         self._control: RadioControl | None = None
@@ -181,7 +181,7 @@ class OaiTestbed:
             namespace.set_mtu(name, devices[host], experiment.mtu_bytes)
             hosts[host] = {**namespace.describe(name, devices[host]), "sysctls": sysctls}
         preflight.check_routes(self._names, peers, devices)
-        self._notes += add_delay(self._names["server"], devices["server"], experiment.rtt_ms)
+        self._problems += add_delay(self._names["server"], devices["server"], experiment.rtt_ms)
         return hosts
 
     def begin(self) -> None:
@@ -203,7 +203,7 @@ class OaiTestbed:
             return
         self._ended = True
         if self._control:
-            self._notes += self._control.finish()
+            self._problems += self._control.finish()
         if self._n3:
             self._n3.finish()
         self._files.finish()
@@ -228,5 +228,6 @@ class OaiTestbed:
         self.end()
         clock = self._control.clock if self._control else None
         verdict, reasons = real_time_verdict(clock)
-        verdict = "degraded" if verdict == "valid" and self._notes else verdict
-        return {"verdict": verdict, "verdict_reasons": reasons + self._notes}
+        verdict = "degraded" if verdict == "valid" and self._problems else verdict
+        told = self._control.notes if self._control else []
+        return {"verdict": verdict, "verdict_reasons": reasons + self._problems + told}

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ccu run --testbed rfsim` over stand-ins, in Docker and LXC: what works, and what goes wrong."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from ccu.oai import oci_images
+
+BIN = Path(sys.executable).parent
+SHORT = ("--cc", "cubic", "--duration", "3s", "--rtt", "0ms", "--scenario", "static")
+# An attach that never comes need not be waited for as long as a real one.
+HASTY = "import ccu.oai.stack as s; s._ATTACH_PATIENCE_S = 8; from ccu.cli import main; main()"
+
+
+class Ran(NamedTuple):
+    code: int
+    said: str
+    directory: Path | None
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        assert self.directory is not None, self.said
+        content: dict[str, Any] = json.loads((self.directory / "run.json").read_text())
+        return content
+
+
+class Ccu:
+    """Runs ccu with the stand-ins; afterwards nothing of ours may be left."""
+
+    def __init__(self, environment: dict[str, str], output: Path) -> None:
+        self.environment = environment
+        self.output = output
+
+    def start(self, *words: str, hasty: bool = False) -> subprocess.Popen[str]:
+        program = [sys.executable, "-c", HASTY] if hasty else [str(BIN / "ccu")]
+        return subprocess.Popen(
+            [*program, *words],
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def run(self, *words: str, hasty: bool = False) -> Ran:
+        output = self.output / f"{len(list(self.output.iterdir())):02d}"
+        arguments = ("run", "--testbed", "rfsim", *SHORT, *words, "--output", str(output))
+        process = self.start(*arguments, hasty=hasty)
+        said, _ = process.communicate(timeout=150)
+        found = list(output.iterdir()) if output.exists() else []
+        return Ran(process.returncode, said, found[0] if found else None)
+
+
+def leftovers(ccu: Ccu) -> list[str]:
+    """Containers, networks, names of networks, bridges and notes of ours."""
+    found = [
+        *(Path("/run/ccu").glob("*.json")),
+        *(Path("/run/netns").glob("ccu-*")),
+        *(Path("/sys/class/net").glob("ccu-*")),
+        *(path for path in oci_images.FOLDER.glob("ccu-*") if "base" not in path.name),
+    ]
+    listed = []
+    if "DOCKER_HOST" in ccu.environment:
+        for words in (["ps", "-aq"], ["network", "ls", "-q", "--filter", "label=ccu.run"]):
+            listed += subprocess.run(
+                ["docker", *words], env=ccu.environment, capture_output=True, text=True
+            ).stdout.split()
+    return [str(path) for path in found] + listed
+
+
+@pytest.fixture(scope="module")
+def docker_ccu(daemon: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ccu]:
+    from_conftest = sys.modules[type(daemon).__module__]
+
+    def pid_of(service: str) -> int | None:
+        label = f"label=com.docker.compose.service={service}"
+        found = daemon.docker("ps", "-q", "--filter", label).stdout.split()
+        if not found:
+            return None
+        state = daemon.docker("inspect", "-f", "{{.State.Pid}}", found[0], check=False).stdout
+        return int(state) if state.strip().isdigit() and int(state) else None
+
+    radio = from_conftest.Radio(pid_of, tmp_path_factory.mktemp("radio"))
+    radio.start()
+    registry = from_conftest.REGISTRY
+    variables = {
+        "DOCKER_HOST": daemon.socket,
+        "OAI_REGISTRY": registry,
+        "OAI_CORE_VERSION": from_conftest.CORE_VERSION,
+        "OAI_MYSQL_IMAGE": f"{registry}/mysql:8.0",
+        "OAI_TRAFFIC_IMAGE": f"{registry}/traffic:1",
+    }
+    yield Ccu(os.environ | variables, tmp_path_factory.mktemp("runs"))
+    radio.finish()
+
+
+def check_good(ran: Ran) -> None:
+    assert ran.code == 0, ran.said
+    manifest = ran.manifest
+    assert manifest["status"] == "finished"
+    assert ran.directory is not None
+    raw = ran.directory / "raw"
+    (flow,) = manifest["flows"]
+    assert flow["cc_read_back"] == "cubic"
+    assert flow["receiver"]["address"] == "12.1.1.2"
+    assert manifest["hosts"]["ue"]["interface"] == "oaitun_ue1"
+    report = json.loads((raw / "iperf3-f0-server.json").read_text())
+    received = report["end"]["sum_received"]["bytes"]
+    assert received > 1e6
+    # What the gNB printed is kept as it was printed, and holds what crossed.
+    stdout = (raw / "oai/gnb-stdout.log").read_text()
+    assert "Frame.Slot" in stdout
+    readings = (raw / "oai/nrMAC_stats.log").read_text()
+    assert readings.startswith("### ")
+    answers = [json.loads(line) for line in (raw / "oai/o1-stats.jsonl").read_text().splitlines()]
+    assert len(answers) >= 3
+    assert all(answer["answer"]["O1-Operational"]["num-ues"] == 1 for answer in answers)
+    for direction in ("dl", "ul"):
+        rows = (raw / f"oai/channel-{direction}.csv").read_text().splitlines()
+        assert len(rows) > 10
+    analysed = subprocess.run(
+        [BIN / "ddu", "analyze", ran.directory], capture_output=True, text=True
+    )
+    assert analysed.returncode == 0, analysed.stdout + analysed.stderr
+    with (ran.directory / "tables" / "mac.csv").open(newline="") as file:
+        delivered = sum(float(row["mac_dl_bytes"] or 0) for row in csv.DictReader(file))
+    assert delivered > received * 0.5
+
+
+def test_a_run_in_docker(docker_ccu: Ccu) -> None:
+    ran = docker_ccu.run("--capture-n3")
+    check_good(ran)
+    assert ran.directory is not None
+    assert (ran.directory / "raw/n3.pcap").stat().st_size >= 24
+    assert leftovers(docker_ccu) == []
+
+
+def test_the_first_generation_and_a_second_try(daemon: Any, docker_ccu: Ccu) -> None:
+    daemon.faulty("2023.w16", FAULT="old-format", ERA="2023", ABORTS_ONCE="yes")
+    ran = docker_ccu.run("--oai-version", "2023.w16", "--ul")
+    assert ran.code == 0, ran.said
+    assert ran.directory is not None
+    assert "dlsch_total_bytes" in (ran.directory / "raw/oai/nrMAC_stats.log").read_text()
+    # One container, two starts: both are in its log.
+    said = (ran.directory / "raw/oai/ue0-stdout.log").read_text()
+    assert said.count("STAND-IN for ue") == 2
+    assert leftovers(docker_ccu) == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("dies", ("oai-gnb ended", "the gNB dies")),
+        ("loses-sync", ("oai-ue1 ended", "the UE loses its cell")),
+        ("telnet-refuses", ("channel control", "telnet server 192.168.71.140:9090")),
+        ("never-attaches", ("UE 1 did not attach", "synch Failed")),
+    ],
+)
+def test_a_fault_is_told_with_its_last_words(
+    daemon: Any, docker_ccu: Ccu, fault: str, words: tuple[str, ...]
+) -> None:
+    tag = daemon.faulty(f"fault-{fault}", FAULT=fault)
+    ran = docker_ccu.run("--oai-version", tag, "--duration", "10s", hasty=True)
+    assert ran.code == 1, ran.said
+    assert ran.manifest["status"] == "failed"
+    for word in words:
+        assert word in ran.said
+    assert leftovers(docker_ccu) == []
+
+
+def test_a_log_that_is_cut_off_does_not_end_a_run(daemon: Any, docker_ccu: Ccu) -> None:
+    tag = daemon.faulty("fault-truncated", FAULT="truncated-log")
+    ran = docker_ccu.run("--oai-version", tag)
+    assert ran.code == 0, ran.said
+    assert any("counts no bytes" in reason for reason in ran.manifest["verdict_reasons"])
+
+
+def test_an_image_that_is_not_here_is_named_with_the_pull(docker_ccu: Ccu) -> None:
+    ran = docker_ccu.run("--oai-version", "2024.w30")
+    assert ran.code == 2
+    assert "docker pull ccu-stand-in/oai-gnb:2024.w30" in ran.said
+    assert ran.directory is None
+
+
+def test_addresses_that_are_taken_are_told(daemon: Any, docker_ccu: Ccu) -> None:
+    daemon.docker("network", "create", "--subnet", "192.168.71.128/26", "taken")
+    try:
+        ran = docker_ccu.run()
+    finally:
+        daemon.docker("network", "rm", "taken")
+    assert ran.code == 1
+    assert "another network has these addresses" in ran.said
+    assert leftovers(docker_ccu) == []
+
+
+def test_what_a_killed_run_leaves_is_cleaned(docker_ccu: Ccu) -> None:
+    output = docker_ccu.output / "killed"
+    words = ("run", "--testbed", "rfsim", *SHORT, "--duration", "60s", "--output", str(output))
+    process = docker_ccu.start(*words)
+    deadline = time.monotonic() + 60
+    while not list(output.glob("*/raw/iperf3-f0-client.json")):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert leftovers(docker_ccu)
+    cleaning = docker_ccu.start("clean")
+    said, _ = cleaning.communicate(timeout=60)
+    assert "removed 8 containers" in said
+    assert "removed 2 networks" in said
+    assert leftovers(docker_ccu) == []
+
+
+def test_a_testbed_by_hand(docker_ccu: Ccu) -> None:
+    said: dict[str, str] = {}
+    for word in ("up", "status", "down"):
+        said[word], _ = docker_ccu.start("testbed", word).communicate(timeout=90)
+    assert "oaitun_ue1 12.1.1.2" in said["up"]
+    assert "oaitun_ue1 12.1.1.2" in said["status"]
+    assert "removed 8 containers" in said["down"]
+    assert leftovers(docker_ccu) == []
+
+
+@pytest.fixture(scope="module")
+def lxc_ccu(
+    root_file_system: Path, daemon: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Ccu]:
+    from_conftest = sys.modules[type(daemon).__module__]
+    from_conftest.need("lxc-start", "skopeo", "umoci", "jq")
+    layouts = from_conftest.one_layout_for_all(daemon, tmp_path_factory.mktemp("oci"))
+
+    def pid_of(service: str) -> int | None:
+        for folder in oci_images.FOLDER.glob(f"ccu-*-oai-*-{service}"):
+            words = ["lxc-info", "-P", oci_images.FOLDER, "-n", folder.name, "-pH"]
+            said = subprocess.run(words, capture_output=True, text=True).stdout.strip()
+            if said.isdigit():
+                return int(said)
+        return None
+
+    radio = from_conftest.Radio(pid_of, tmp_path_factory.mktemp("radio-lxc"))
+    radio.start()
+    variables = {"OAI_OCI": str(layouts), "OAI_CORE_VERSION": from_conftest.CORE_VERSION}
+    yield Ccu(os.environ | variables, tmp_path_factory.mktemp("runs-lxc"))
+    radio.finish()
+    bases = [path.name for path in oci_images.FOLDER.glob("ccu-base-*")]
+    for base in bases:
+        subprocess.run(["lxc-destroy", "-P", oci_images.FOLDER, "-f", "-n", base])
+
+
+def test_a_run_in_lxc(lxc_ccu: Ccu) -> None:
+    check_good(lxc_ccu.run("--runtime", "lxc"))
+    assert leftovers(lxc_ccu) == []
+
+
+def test_a_gnb_that_dies_in_lxc_is_told(lxc_ccu: Ccu) -> None:
+    ran = lxc_ccu.run("--runtime", "lxc", "--oai-version", "dies", "--duration", "10s")
+    assert ran.code == 1, ran.said
+    assert "oai-gnb ended" in ran.said
+    assert "the gNB dies" in ran.said
+    assert leftovers(lxc_ccu) == []
+
+
+def test_an_image_that_lxc_has_not_is_named_with_the_copy(lxc_ccu: Ccu) -> None:
+    ran = lxc_ccu.run("--runtime", "lxc", "--oai-version", "2024.w30")
+    assert ran.code == 2
+    assert "skopeo copy docker://oaisoftwarealliance/oai-gnb:2024.w30" in ran.said
