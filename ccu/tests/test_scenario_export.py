@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ccu.errors import Refused
+from ccu.oai.channel import setting
 from ccu.scenarios.exports import FORMATS
 from ccu.scenarios.exports.mahimahi import stamps_ms
-from ccu.scenarios.exports.oai_schedule import settings
 from ccu.scenarios.play import experiment, play
 from ccu.scenarios.show import draw, present
 from ccu.scenarios.sources import FORMATS as SOURCES
@@ -82,10 +82,10 @@ def test_a_schedule_for_rfsim_changes_what_changed(tmp_path: Path) -> None:
 
 
 def test_a_stronger_signal_is_a_higher_gain_and_a_worse_sinr_more_noise() -> None:
-    near, far = settings(-50, 20), settings(-60, 20)
-    assert near["ploss"] - far["ploss"] == 10
-    assert settings(-50, 10)["noise_power_dB"] - near["noise_power_dB"] == 5  # 2 dB a step
-    assert settings(-30, 20)["ploss"] == 20  # RSRP saturates
+    near, far = setting(-50, 20), setting(-60, 20)
+    assert near.ploss_db - far.ploss_db == 10
+    assert setting(-50, 10).noise_db - near.noise_db == 5  # 2 dB a step
+    assert setting(-30, 20).ploss_db == 20  # RSRP saturates
 
 
 def test_the_same_number_is_the_same_link_whatever_the_runs_seed() -> None:

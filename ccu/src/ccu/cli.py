@@ -200,6 +200,8 @@ def clean() -> None:
     leftovers.need_root("ccu clean")
     for sentence in runs.clean() or ["nothing was left"]:
         print(sentence)
+    if leftovers.kept():
+        print("a testbed is up, brought up by hand; it ends by: ccu testbed down")
 
 
 @app.command("list")

@@ -10,16 +10,11 @@ relative changes are better than absolute ones.
 
 from __future__ import annotations
 
-import csv
-import subprocess
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 
-from ccu import programs, scenarios
 from ccu.errors import Refused
 from ccu.experiment import Experiment
-from ccu.testbeds import link_config
+from ccu.scenarios.play import play
 
 STEP_S = 0.1
 _REFERENCE_PLOSS_DB = 20.0
@@ -52,34 +47,18 @@ def _clamp(value: float, limits: tuple[float, float]) -> float:
     return min(max(value, limits[0]), limits[1])
 
 
-def series(experiment: Experiment, scenario: Path) -> list[Setting]:
-    """The settings for every STEP_S of the scenario, as nr-link's model plays it.
+def series(experiment: Experiment) -> list[Setting]:
+    """The settings for every STEP_S of the run, as nr-link's model plays the scenario.
 
     Raises Refused if it has no radio.
     """
-    config = link_config.link_config(experiment, "core", "ue")
-    with tempfile.TemporaryDirectory(prefix="ccu-") as folder:
-        file = Path(folder, "link.yaml")
-        link_config.write_config(config, file)
-        seed = scenarios.seed_of(experiment.scenario)
-        link_config.copy_scenario(scenario, Path(folder), seed)
-        said = subprocess.run(
-            [
-                *(programs.require("nr-link"), "capacity", "--config", str(file)),
-                *("--seconds", f"{experiment.duration_s + 1:g}"),
-                *("--interval-ms", str(round(STEP_S * 1e3))),
-            ],
-            capture_output=True,
-            text=True,
-        )
-    if said.returncode != 0:
-        raise Refused(f"--scenario: {scenario}: {said.stderr.strip().removeprefix('nr-link: ')}")
-    rows = [row for row in csv.DictReader(said.stdout.splitlines()) if row["ue"] == "0"]
-    known = [row for row in rows if row["rsrp_dbm"] and row["sinr_db"]]
-    if not known:
+    played = play(experiment, experiment.duration_s + 1, round(STEP_S * 1e3))
+    first_ue = played[played["ue"] == 0]
+    if first_ue["rsrp_dbm"].isna().all():
         raise Refused(
-            f"--scenario: {scenario.stem} gives capacity, not a radio channel; rfsim needs one "
-            "that has radio"
+            f"--scenario: {experiment.scenario} gives capacity, not a radio channel; rfsim needs "
+            "one that has radio"
         )
     # Where nothing was measured nothing was received: as far down as rfsim goes.
-    return [setting(float(row["rsrp_dbm"] or -200), float(row["sinr_db"] or -50)) for row in rows]
+    known = first_ue[["rsrp_dbm", "sinr_db"]].fillna({"rsrp_dbm": -200.0, "sinr_db": -50.0})
+    return [setting(rsrp_dbm, sinr_db) for rsrp_dbm, sinr_db in known.itertuples(index=False)]

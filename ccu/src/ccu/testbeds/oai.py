@@ -67,11 +67,11 @@ def plan_of(experiment: Experiment) -> Plan:
     return Plan(settings.version, chosen, settings.ues, radio, experiment.mtu_bytes)
 
 
-def check(experiment: Experiment, scenario: Path) -> None:
+def check(experiment: Experiment, _scenario: Path) -> None:
     """Raises Refused, with everything at once, before a container is started."""
     plan = plan_of(experiment)
     if plan.usrp is None:
-        series(experiment.model_copy(update={"duration_s": 1.0}), scenario)
+        series(experiment.model_copy(update={"duration_s": 1.0}))
     programs.require("ping")
     preflight.check_host(plan)
     images_check(experiment)()
@@ -191,7 +191,7 @@ class OaiTestbed:
         if site.experiment.oai and site.experiment.oai.capture_n3:
             self._n3 = N3Capture(site, self._stack)
         if plan.usrp is None:
-            settings = series(site.experiment, site.scenario)
+            settings = series(site.experiment)
             control = RadioControl(plan.gnb_address, configs.ue_address(1), settings, self._folder)
             self._control = control
             control.start()
