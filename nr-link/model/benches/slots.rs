@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The model alone: slots a second with 1, 8 and 64 UEs, saturated both ways and idle; packets a
-//! second over given capacity.
+//! The model alone: slots a second with 1, 8 and 64 UEs, saturated both ways and idle, and with
+//! eight carriers of 400 MHz; packets a second over given capacity.
 
 use std::path::Path;
 
@@ -38,9 +38,17 @@ capacity: {dl: {constant_mbps: 10000}, ul: {constant_mbps: 10000}}
 ";
 
 fn link(ues: usize, scenario: &str) -> Link<()> {
+    changed(ues, scenario, &[])
+}
+
+/// With these lines in place of the test configuration's own.
+fn changed(ues: usize, scenario: &str, changes: &[(&str, &str)]) -> Link<()> {
     let devices: Vec<_> = (0..ues).map(|ue| format!("{{name: ue{ue}}}")).collect();
-    let text =
+    let mut text =
         include_str!("../tests/common/link.yaml").replace("{name: ue1}", &devices.join(", "));
+    for (from, to) in changes {
+        text = text.replacen(from, to, 1);
+    }
     let config = ResolvedConfig::parse(&text, Path::new("link.yaml")).expect("valid");
     let scenario = Scenario::parse(scenario, Path::new("bench.yaml")).expect("valid");
     let source = Source::of(&scenario, &config).expect("playable");
@@ -79,6 +87,33 @@ fn slots(criterion: &mut Criterion) {
             });
         }
     }
+    let fair = ("prb: 106", "prb: 106\n  scheduler: {proportional_fair: {}}");
+    let (mut link, mut now) = (changed(64, SCENARIO, &[fair]), 0);
+    group.bench_function(
+        BenchmarkId::new("saturated, proportional fair", 64),
+        |bencher| {
+            bencher.iter(|| run(&mut link, &mut now, 64));
+        },
+    );
+    group.finish();
+}
+
+/// Eight carriers of 264 PRB and 120 kHz, 12 Gbit/s offered each way: an element is one slot of all.
+fn carriers(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("carriers");
+    group.sample_size(20);
+    group.throughput(Throughput::Elements(STEP / (MS / 8)));
+    let changes = [
+        ("carrier_ghz: 3.6", "carrier_ghz: 28"),
+        ("numerology: 1", "numerology: 3"),
+        ("prb: 106", "prb: 264\n  secondary: [{count: 7}]"),
+        ("layers: {dl: 1, ul: 1}", "layers: {dl: 2, ul: 2}"),
+        ("mcs_table: 64qam", "mcs_table: 256qam"),
+    ];
+    let (mut link, mut now) = (changed(1, SCENARIO, &changes), 0);
+    group.bench_function("8 x 264 PRB", |bencher| {
+        bencher.iter(|| run(&mut link, &mut now, 1000));
+    });
     group.finish();
 }
 
@@ -94,5 +129,5 @@ fn packets(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, slots, packets);
+criterion_group!(benches, slots, carriers, packets);
 criterion_main!(benches);

@@ -23,6 +23,8 @@ use crate::scenario::{Fading, Tap};
 
 /// Waves of each tap: enough for an envelope that is Rayleigh to the 1st percentile.
 const WAVES: usize = 16;
+/// Of the longest table, that of TDL-C.
+const MOST_TAPS: usize = 24;
 /// cos α of the steady part: TR 38.901 clause 7.7.2 has its Doppler at 0.7 of the largest.
 const STEADY_DIRECTION: f64 = 0.7;
 /// PRBs of the SSB (TS 38.211 clause 7.4.3.1), of which every fourth is looked at.
@@ -146,17 +148,30 @@ impl DrawnTaps {
             / self.ssb.len() as f64
     }
 
-    fn gains(&self, distance_m: f64) -> Vec<Complex64> {
-        self.taps.iter().map(|tap| tap.gain(distance_m)).collect()
+    fn gains(&self, distance_m: f64) -> Gains {
+        let mut gains = Gains {
+            of_taps: [Complex64::ZERO; MOST_TAPS],
+            count: self.taps.len(),
+        };
+        for (gain, tap) in gains.of_taps.iter_mut().zip(&self.taps) {
+            *gain = tap.gain(distance_m);
+        }
+        gains
     }
 }
 
+/// The taps' gains at one time. An array, because this is computed in every busy slot.
+struct Gains {
+    of_taps: [Complex64; MOST_TAPS],
+    count: usize,
+}
+
 /// |Σ gain · phase|²; 1 for a channel without taps.
-fn power(gains: &[Complex64], phases: &[Complex64]) -> f64 {
-    if gains.is_empty() {
+fn power(gains: &Gains, phases: &[Complex64]) -> f64 {
+    if gains.count == 0 {
         return 1.0;
     }
-    gains
+    gains.of_taps[..gains.count]
         .iter()
         .zip(phases)
         .map(|(gain, phase)| gain * phase)

@@ -95,10 +95,12 @@ impl<T> Radio<T> {
         for carrier in 0..self.schedulers.len() {
             self.serve_downlink(carrier, slot, ends);
         }
-        for at in self.cell.timing.granted(slot) {
+        let mut nth = 0;
+        while let Some(at) = self.cell.timing.granted(slot, nth) {
             for carrier in 0..self.schedulers.len() {
                 self.grant_uplink(carrier, slot, at);
             }
+            nth += 1;
         }
         self.serve_uplink(slot, ends);
         if self.cell.timing.kind(slot).carries_pucch() {

@@ -61,8 +61,12 @@ pub(crate) enum Feedback {
 #[derive(Debug, Default)]
 pub(crate) struct Harq {
     processes: [Process; PROCESSES],
-    /// Processes that are not free: an idle UE is passed over quickly.
+    /// Processes that are not free, and of these those to be sent again: where there are none, a
+    /// UE is passed over quickly.
     busy: usize,
+    failed: usize,
+    /// No outcome is known before this slot.
+    next_known: u64,
 }
 
 impl Harq {
@@ -88,6 +92,9 @@ impl Harq {
     /// The longest waiting block that is to be sent again and for which `fits` holds; its process
     /// is reserved for it.
     pub fn take_failed(&mut self, fits: impl Fn(&Block) -> bool) -> Option<(usize, Block)> {
+        if self.failed == 0 {
+            return None;
+        }
         let failed = |(index, process): (usize, &Process)| match process {
             Process::Failed(block) if fits(block) => Some((index, *block)),
             _ => None,
@@ -99,6 +106,7 @@ impl Harq {
             .filter_map(failed)
             .min_by_key(|(_, block)| block.slot)?;
         self.processes[index] = Process::Reserved;
+        self.failed -= 1;
         Some((index, block))
     }
 
@@ -109,13 +117,15 @@ impl Harq {
             arrived,
             known,
         };
+        self.next_known = self.next_known.min(known);
     }
 
     /// One transmission of which the sender knows the outcome by `slot`.
     pub fn feedback(&mut self, slot: u64) -> Option<Feedback> {
-        if self.busy == 0 {
+        if self.busy == 0 || slot < self.next_known {
             return None;
         }
+        let mut next_known = u64::MAX;
         for process in &mut self.processes {
             let Process::Sent {
                 block,
@@ -126,10 +136,12 @@ impl Harq {
                 continue;
             };
             if known > slot {
+                next_known = next_known.min(known);
                 continue;
             }
             if !arrived && usize::from(block.round) < ROUNDS {
                 *process = Process::Failed(block);
+                self.failed += 1;
                 return Some(Feedback::Failed(block));
             }
             *process = Process::Free;
@@ -140,6 +152,7 @@ impl Harq {
                 Feedback::GivenUp(block)
             });
         }
+        self.next_known = next_known;
         None
     }
 }

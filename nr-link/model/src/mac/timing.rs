@@ -79,11 +79,10 @@ impl Timing {
         self.start(self.used_by_gnb(self.next_pucch(slot)) - slot)
     }
 
-    /// The uplink slots that this slot grants.
-    pub fn granted(&self, slot: u64) -> impl Iterator<Item = u64> + use<> {
+    /// The uplink slot that this slot grants `nth`, from 0.
+    pub fn granted(&self, slot: u64, nth: usize) -> Option<u64> {
         let place = (slot % self.grants.len() as u64) as usize;
-        let after = self.grants[place].clone();
-        after.into_iter().map(move |after| slot + after)
+        self.grants[place].get(nth).map(|after| slot + after)
     }
 
     fn next_pucch(&self, from: u64) -> u64 {
