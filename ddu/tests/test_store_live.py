@@ -18,7 +18,7 @@ from store_runs import tabled, two_flows, with_radio
 from ddu.errors import StoreError, UnreadableInput
 from ddu.store.connect import connected
 from ddu.store.live import await_running, publish_live
-from ddu.store.live_rows import Growth, radio_rows
+from ddu.store.live_rows import Growth, radio_rows, socket_rows
 from ddu.store.place import Place
 from ddu.store.publish import publish
 from ddu.store.tails import CsvTail, SocketTail
@@ -166,6 +166,26 @@ def test_growth_is_the_same_in_one_look_or_two(cut: int) -> None:
         once["mac_dl_sdu_throughput_bps"].reset_index(drop=True),
         twice["mac_dl_sdu_throughput_bps"].reset_index(drop=True),
     )
+
+
+def test_sockets_that_carry_nothing_yet_are_no_rows() -> None:
+    ends = {"src": ["10.45.0.1"] * 3, "dst": ["10.45.0.2"] * 3, "sport": [20001] * 3, "dport": 5201}
+    fields = ("total_retrans_count", "rtt_us", "snd_cwnd_packets", "snd_mss_bytes",
+              "unacked_packets", "sacked_packets", "lost_packets", "retrans_packets",
+              "delivery_rate_bytes_per_s", "pacing_rate_bytes_per_s")  # fmt: skip
+    samples = pd.DataFrame({**ends, **dict.fromkeys(fields, 1000), "cong": "cubic"}).assign(
+        utc_ns=[0, 20_000_000, 40_000_000], bytes_sent=[0, 50_000, 90_000],
+        bytes_acked=[0, 25_000, 75_000],
+    )  # fmt: skip
+    growth = Growth(["src", "sport", "dst", "dport"])
+    assert len(socket_rows(samples[:1], growth)) == 0
+    first = socket_rows(samples[1:2], growth)
+    assert first["acked_bps"].isna().all()
+    second = socket_rows(samples[2:], growth)
+    # 50,000 B in 20 ms.
+    assert second["acked_bps"].tolist() == [20e6]
+    assert second["inflight_bytes"].tolist() == [0.0]
+    assert second["flow"].tolist() == ["10.45.0.1:20001"]
 
 
 def test_what_is_no_such_file_is_named(tmp_path: Path) -> None:

@@ -23,6 +23,8 @@ class Growth:
     def of(self, rows: pd.DataFrame, counters: list[str]) -> pd.DataFrame:
         """The rows with what `counters` and `utc_ns` (as `elapsed_ns`) grew by since the row before
         of the same key; null in a key's first row, but for counters, which began at 0."""
+        if not len(rows):
+            return rows.assign(elapsed_ns=float("nan"))
         needed = rows[[*self.key, "utc_ns", *counters]].astype(dict.fromkeys(counters, "float64"))
         joined = needed if self.last is None else pd.concat([self.last, needed])
         joined = joined.reset_index(drop=True)
