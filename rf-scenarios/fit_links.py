@@ -3,7 +3,12 @@
 
 Each file is one link: lines of `second Mbit/s`, one second apart. Only statistics leave this
 program: quantiles of all links together, the share of variance between links, and what is
-remembered from second to second, both of the rates' normal scores.
+remembered from second to second.
+
+A drawn rate is q(z), with q the quantiles at the normal distribution's share and z normal. Where
+z has the correlation r, rates have that of Mehler's formula, sum of c_k^2 r^k over k >= 1, with c_k
+the coefficients of q in normalised Hermite polynomials. Its inverse turns the rates' measured
+autocorrelation into that of z, which the memory is fitted to.
 
 Run: `.venv/bin/python rf-scenarios/fit_links.py ../shared/data/traces/lumos5g/*_walking`.
 """
@@ -12,27 +17,38 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from numpy.polynomial.hermite_e import hermegauss
 from scipy.optimize import least_squares
 from scipy.stats import norm
 
 SHARES = [0, 0.01, 0.02, 0.05, *(n / 20 for n in range(2, 20)), 0.98, 0.99, 1]
 LAGS_S = np.array([1, 2, 3, 4, 5, 7, 10, 14, 20, 28, 40, 56, 80])
-TIE_MBPS = 1e-6  # Equal rates get ranks in random order, or plateaus would tie the scores.
+TERMS = 40
+NODES = 128
 
 
-def normal_scores(links: list[np.ndarray]) -> list[np.ndarray]:
-    """Each link's rates as quantiles of a standard normal, by their rank among all links' rates."""
-    rates = np.concatenate(links)
-    rates = rates + np.random.default_rng(1).uniform(0, TIE_MBPS, len(rates))
-    ranks = rates.argsort().argsort() + 0.5
-    scores = norm.ppf(ranks / len(rates))
-    return np.split(scores, np.cumsum([len(link) for link in links])[:-1])
-
-
-def autocorrelation(scores: list[np.ndarray]) -> np.ndarray:
+def autocorrelation(links: list[np.ndarray]) -> np.ndarray:
     """About the mean of all links, so that what links keep for ever is in it; one for each lag."""
-    pairs = [[(s[:-lag], s[lag:]) for s in scores if len(s) > lag] for lag in LAGS_S]
-    return np.array([sum(a @ b for a, b in of) / sum(len(a) for a, _ in of) for of in pairs])
+    rates = np.concatenate(links)
+    centred = [link - rates.mean() for link in links]
+    pairs = [[(x[:-lag], x[lag:]) for x in centred if len(x) > lag] for lag in LAGS_S]
+    found = [sum(a @ b for a, b in of) / sum(len(a) for a, _ in of) for of in pairs]
+    return np.array(found) / rates.var()
+
+
+def of_the_normal(correlation: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
+    """The correlation of z that gives rates this one."""
+    z, weight = hermegauss(NODES)
+    weight = weight / weight.sum()
+    rates = np.interp(norm.cdf(z), SHARES, quantiles)
+    before, polynomial = np.zeros_like(z), np.ones_like(z)
+    powers = np.zeros(TERMS)
+    for k in range(1, TERMS):
+        before, polynomial = polynomial, (z * polynomial - np.sqrt(k - 1) * before) / np.sqrt(k)
+        powers[k] = (weight @ (rates * polynomial)) ** 2
+    grid = np.linspace(-0.5, 1, 601)
+    of_rates = np.polynomial.polynomial.polyval(grid, powers / powers.sum())
+    return np.interp(correlation, of_rates, grid)
 
 
 def fit_memory(correlation: np.ndarray) -> tuple[float, list[tuple[float, float]]]:
@@ -57,10 +73,11 @@ def main() -> None:
     if not links:
         sys.exit("fit_links: no files; give one file a link, of `second Mbit/s` lines")
     rates = np.concatenate(links)
-    between, memory = fit_memory(autocorrelation(normal_scores(links)))
+    quantiles = np.quantile(rates, SHARES)
+    between, memory = fit_memory(of_the_normal(autocorrelation(links), quantiles))
     print(f"# {len(links)} links, {len(rates)} s")
     print("drawn:\n  step_s: 1\n  quantiles_mbps:")
-    for share, rate in zip(SHARES, np.quantile(rates, SHARES), strict=True):
+    for share, rate in zip(SHARES, quantiles, strict=True):
         print(f"    - [{share:g}, {rate:.4g}]")
     print(f"  between_links_ratio: {between:.2f}\n  memory:")
     first = round(memory[0][0], 2)

@@ -47,7 +47,8 @@ pub struct Supply {
 #[derive(Debug)]
 enum Lap {
     Rates(Vec<Step>),
-    Opportunities(Vec<Stamp>),
+    /// Stamps in ms, rising, each with the number of opportunities to its end.
+    Opportunities(Vec<(u32, u64)>),
 }
 
 /// A rate that holds until the next step.
@@ -57,14 +58,6 @@ struct Step {
     bits_per_s: u64,
     /// Work of the lap before it.
     before: Work,
-}
-
-/// All opportunities of one instant.
-#[derive(Debug)]
-struct Stamp {
-    at: Nanos,
-    /// Work of the lap with them.
-    to: Work,
 }
 
 impl Supply {
@@ -101,7 +94,7 @@ impl Supply {
                 Self::rates(&rates, duration)
             }
             Rate::Trace(CapacityTrace { file, format }) => match format {
-                TraceFormat::Mahimahi => Self::opportunities(&mahimahi(open(file)?, file)?),
+                TraceFormat::Mahimahi => Self::opportunities(mahimahi(open(file)?, file)?),
                 TraceFormat::SecondsMbps => {
                     Self::rates(&seconds_mbps(open(file)?, file, duration_s)?, duration)
                 }
@@ -136,13 +129,9 @@ impl Supply {
     }
 
     /// From stamps in ms, each with the number of opportunities to its end.
-    fn opportunities(stamps: &[(u32, u64)]) -> Self {
-        let stamp = |&(ms, count): &(u32, u64)| Stamp {
-            at: u64::from(ms) * 1_000_000,
-            to: Work::from(count * OPPORTUNITY_BYTES) * WORK_PER_BYTE,
-        };
-        let stamps: Vec<Stamp> = stamps.iter().map(stamp).collect();
-        let (period, total) = stamps.last().map_or((1, 0), |last| (last.at, last.to));
+    fn opportunities(stamps: Vec<(u32, u64)>) -> Self {
+        let last = stamps.last().copied();
+        let (period, total) = last.map_or((1, 0), |(ms, count)| (at(ms), passed(count)));
         Self {
             lap: Arc::new(Lap::Opportunities(stamps)),
             period,
@@ -197,9 +186,9 @@ impl Lap {
                 step.before + step.work(place)
             }
             Self::Opportunities(stamps) => {
-                match stamps.partition_point(|stamp| stamp.at <= place) {
+                match stamps.partition_point(|&(ms, _)| at(ms) <= place) {
                     0 => 0,
-                    past => stamps[past - 1].to,
+                    past => passed(stamps[past - 1].1),
                 }
             }
         }
@@ -215,7 +204,7 @@ impl Lap {
                 step.at + rest.div_ceil(Work::from(step.bits_per_s.max(1))) as Nanos
             }
             Self::Opportunities(stamps) => {
-                stamps[stamps.partition_point(|stamp| stamp.to < work)].at
+                at(stamps[stamps.partition_point(|&(_, count)| passed(count) < work)].0)
             }
         }
     }
@@ -226,6 +215,16 @@ impl Step {
     fn work(&self, t: Nanos) -> Work {
         Work::from(self.bits_per_s) * Work::from(t - self.at)
     }
+}
+
+/// The instant of a stamp.
+fn at(ms: u32) -> Nanos {
+    u64::from(ms) * 1_000_000
+}
+
+/// The work of so many opportunities.
+fn passed(count: u64) -> Work {
+    Work::from(count * OPPORTUNITY_BYTES) * WORK_PER_BYTE
 }
 
 fn nanos(seconds: f64) -> Nanos {
@@ -260,7 +259,7 @@ mod tests {
     fn opportunities_repeat_at_the_last_stamp_and_those_of_its_instant_follow() {
         let one = Work::from(OPPORTUNITY_BYTES) * WORK_PER_BYTE;
         let ms = 1_000_000;
-        let supply = Supply::opportunities(&[(0, 1), (2, 3), (5, 4)]);
+        let supply = Supply::opportunities(vec![(0, 1), (2, 3), (5, 4)]);
         assert_eq!(supply.offered(0), one);
         assert_eq!(supply.offered(5 * ms), 5 * one); // the last, and the next lap's first
         assert_eq!(supply.offered_before(5 * ms), 3 * one);

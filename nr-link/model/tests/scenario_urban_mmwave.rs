@@ -62,10 +62,24 @@ fn saturation_mbps(scenario: &Scenario, config: &ResolvedConfig, seed: u64) -> f
     arrived as f64 * f64::from(8 * PAYLOAD_BYTES) / 60e6
 }
 
-#[test]
-fn udp_gets_what_the_paper_reports_within_5_per_cent() {
+fn street_mbps(seed: u64) -> f64 {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rf-scenarios");
     let street = Scenario::load(&folder.join("urban-mmwave.yaml")).unwrap();
-    let mbps = saturation_mbps(&street, &config(), 1);
+    saturation_mbps(&street, &config(), seed)
+}
+
+#[test]
+fn udp_gets_what_the_paper_reports_within_5_per_cent() {
+    let mbps = street_mbps(1);
     assert!((mbps / PAPER_MBPS - 1.0).abs() < 0.05, "{mbps} Mbit/s");
+}
+
+/// The blockage was fitted with seed 1: the others tell whether that was luck.
+#[test]
+#[ignore = "takes minutes: cargo test --release --test scenario_urban_mmwave -- --ignored --nocapture"]
+fn and_so_it_does_in_the_mean_of_ten_seeds() {
+    let rates: Vec<f64> = (1..=10).map(street_mbps).collect();
+    eprintln!("seeds 1 to 10: {rates:.1?} Mbit/s");
+    let mean = rates.iter().sum::<f64>() / 10.0;
+    assert!((mean / PAPER_MBPS - 1.0).abs() < 0.05, "{mean} Mbit/s");
 }

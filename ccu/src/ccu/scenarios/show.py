@@ -18,7 +18,6 @@ COLUMNS = {
     "dl_capacity_mbps": "capacity DL, Mbit/s",
     "ul_capacity_mbps": "capacity UL, Mbit/s",
 }
-_MOST_POINTS = 300
 Reported = dict[str, tuple[float, float]]
 """Ranges that a source gives, by column."""
 
@@ -40,7 +39,13 @@ def summary(seen: pd.DataFrame, title: str) -> Table:
     return table
 
 
-def draw(seen: pd.DataFrame, file: Path, title: str, reported: Reported | None = None) -> None:
+def draw(
+    seen: pd.DataFrame,
+    file: Path,
+    title: str,
+    reported: Reported | None = None,
+    most_points: int = 300,
+) -> None:
     """Each quantity over time and its distribution, to an .svg, .png or .pdf.
 
     `reported`: what the source says of it, drawn behind.
@@ -67,7 +72,7 @@ def draw(seen: pd.DataFrame, file: Path, title: str, reported: Reported | None =
         figure.suptitle(title, fontsize=9)
         for (over_time, distribution), (name, label) in zip(rows, columns.items(), strict=True):
             known = seen[["t_s", name]].dropna()
-            thinned = known.iloc[:: max(1, len(known) // _MOST_POINTS)]
+            thinned = known.iloc[:: max(1, len(known) // most_points)]
             held = "steps-post" if name.endswith("_mbps") or name == "dl_mcs" else "default"
             over_time.plot(thinned["t_s"], thinned[name], linewidth=0.8, drawstyle=held)
             for axes in (over_time, distribution):

@@ -15,14 +15,25 @@ pub type Rated = (f64, f64);
 /// Six hours, as the longest scenario.
 const LONGEST_MS: u32 = 21_600_000;
 
+/// Larger files are refused before they are read.
+const LARGEST_BYTES: u64 = 1 << 30;
+/// Keeps a link's capacity below 50 MB, of stamps and of rates.
+const MOST_STAMPS: usize = 2_000_000;
+const MOST_RATES: usize = 1_000_000;
+
 /// Opens a trace.
 ///
 /// # Errors
-/// It cannot be opened.
+/// It cannot be opened, or is too large.
 pub(super) fn open(file: &Path) -> Result<impl BufRead, ScenarioError> {
-    File::open(file)
-        .map(BufReader::new)
-        .map_err(|error| unreadable(file, &error))
+    let opened = File::open(file).and_then(|opened| Ok((opened.metadata()?.len(), opened)));
+    let (bytes, opened) = opened.map_err(|error| unreadable(file, &error))?;
+    if bytes > LARGEST_BYTES {
+        let complaint =
+            format!("has {bytes} bytes, more than {LARGEST_BYTES}; cut a part out that loops");
+        return Err(ScenarioError::new(file, None, complaint));
+    }
+    Ok(BufReader::new(opened))
 }
 
 /// Reads stamps in ms, one for each opportunity. Returns each stamp once, with the number of
@@ -43,8 +54,10 @@ pub fn mahimahi(content: impl BufRead, file: &Path) -> Result<Vec<(u32, u64)>, S
                 "stamp {ms} ms comes after {last_ms} ms; sort the stamps"
             ));
         }
+        let so_far = stamps.len();
         match stamps.last_mut().filter(|last| last.0 == ms) {
             Some(last) => last.1 += 1,
+            None if so_far == MOST_STAMPS => return Err(too_many(MOST_STAMPS)),
             None => stamps.push((ms, count + 1)),
         }
         Ok(())
@@ -76,6 +89,9 @@ pub fn seconds_mbps(
         }
         let rated = rated(line)?;
         follows(rates.last(), rated.0, duration_s)?;
+        if rates.len() == MOST_RATES {
+            return Err(too_many(MOST_RATES));
+        }
         rates.push(rated);
         Ok(())
     })?;
@@ -83,6 +99,10 @@ pub fn seconds_mbps(
         return Err(ScenarioError::new(file, None, EMPTY));
     }
     Ok(rates)
+}
+
+fn too_many(most: usize) -> String {
+    format!("more than {most} different stamps; thin them, or cut a part out that loops")
 }
 
 const EMPTY: &str = "holds no capacity; write at least one line";

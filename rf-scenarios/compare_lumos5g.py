@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sets mmwave-walking and mmwave-driving beside the traces of Lumos5G; writes docs/scenarios.md.
+
+Only statistics and cumulative distributions leave this program. Run from the root:
+`.venv/bin/python rf-scenarios/compare_lumos5g.py ../shared/data/traces/lumos5g`.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import ks_2samp
+
+from ccu.scenarios import LIBRARY
+from ccu.scenarios.play import duration_s, experiment, play
+from ccu.scenarios.statistics import LAGS_S, LinkStatistics, link_statistics
+
+LINKS = range(1, 31)
+KINDS = ("walking", "driving")
+PAGE = LIBRARY.parent / "docs/scenarios.md"
+FIGURE = LIBRARY.parent / "docs/scenarios/lumos5g.svg"
+LABELS = {
+    "mean_mbps": "mean, Mbit/s",
+    "std_mbps": "standard deviation, Mbit/s",
+    "max_mbps": "maximum, Mbit/s",
+    "dead_ratio": "dead zone (below 10 Mbit/s), share of time",
+    "drops_per_minute": "falls from 500 to 250 Mbit/s within 3 s, a minute",
+}
+
+
+def measured(folder: Path, kind: str) -> list[np.ndarray]:
+    return [np.loadtxt(file)[:, 1] for file in sorted(folder.glob(f"*_{kind}"))]
+
+
+def ours(kind: str) -> list[np.ndarray]:
+    """As many seconds of each link as the scenario has."""
+    seconds = duration_s(LIBRARY / f"mmwave-{kind}.yaml")
+    names = [f"mmwave-{kind}-{number:02}" for number in LINKS]
+    played = [play(experiment(name, {}), seconds, interval_ms=1000) for name in names]
+    return [rows["dl_capacity_mbps"].to_numpy() for rows in played]
+
+
+def spread(values: np.ndarray, digits: int) -> str:
+    low, middle, high = np.quantile(values, [0.1, 0.5, 0.9])
+    return f"{middle:.{digits}f} ({low:.{digits}f}…{high:.{digits}f})"
+
+
+def of_each(links: list[np.ndarray]) -> list[LinkStatistics]:
+    return [link_statistics(link) for link in links]
+
+
+def table(pairs: dict[str, tuple[list[np.ndarray], list[np.ndarray]]]) -> str:
+    heads = [f"{kind}, {who}" for kind in KINDS for who in ("measured", "ours")]
+    lines = [f"| of each link: median (10th…90th percentile) | {' | '.join(heads)} |"]
+    lines.append("|---" * (len(heads) + 1) + "|")
+    groups = [of_each(links) for kind in KINDS for links in pairs[kind]]
+    for name, label in LABELS.items():
+        digits = {"dead_ratio": 3, "drops_per_minute": 1}.get(name, 0)
+        cells = [spread(np.array([getattr(one, name) for one in of]), digits) for of in groups]
+        lines.append(f"| {label} | {' | '.join(cells)} |")
+    for at, lag in enumerate(LAGS_S):
+        cells = [spread(np.array([one.correlation[at] for one in of]), 2) for of in groups]
+        lines.append(f"| autocorrelation after {lag} s | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def distances(kind: str, real: list[np.ndarray], synthetic: list[np.ndarray]) -> str:
+    """All seconds together: ours from theirs; as yardstick, one half of theirs from the other."""
+    pooled = ks_2samp(np.concatenate(real), np.concatenate(synthetic)).statistic
+    halves = ks_2samp(np.concatenate(real[::2]), np.concatenate(real[1::2])).statistic
+    return (
+        f"- {kind}: {pooled:.3f} between {len(real)} measured links and {len(synthetic)} of ours; "
+        f"{halves:.3f} between every other measured link and the rest."
+    )
+
+
+def draw(pairs: dict[str, tuple[list[np.ndarray], list[np.ndarray]]]) -> None:
+    import io
+
+    import matplotlib
+
+    matplotlib.use("svg")
+    import matplotlib.pyplot as plt
+
+    style = {"svg.fonttype": "none", "svg.hashsalt": "scenarios", "font.size": 8}
+    with plt.rc_context(style):
+        figure, panels = plt.subplots(1, 2, figsize=(8, 2.8), layout="constrained", sharey=True)
+        shares = np.linspace(0, 1, 101)
+        for axes, kind in zip(panels, KINDS, strict=True):
+            for links, label, width in zip(
+                pairs[kind], ("Lumos5G", f"mmwave-{kind}"), (2.2, 1.0), strict=True
+            ):
+                rates = np.quantile(np.concatenate(links), shares)
+                axes.plot(rates, shares, linewidth=width, label=label)
+            axes.set(xlabel="capacity DL, Mbit/s", title=kind, xlim=(0, 2000), ylim=(0, 1))
+            axes.legend(frameon=False)
+        panels[0].set_ylabel("CDF")
+        drawn = io.StringIO()
+        figure.savefig(drawn, format="svg", metadata={"Date": None})
+    FIGURE.write_text(re.sub(r"(\d+\.\d)\d+", r"\1", drawn.getvalue()))
+
+
+def main() -> None:
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "")
+    pairs = {kind: (measured(folder, kind), ours(kind)) for kind in KINDS}
+    if not all(real for real, _ in pairs.values()):
+        sys.exit("compare_lumos5g: no traces there; give the folder of Lumos5G's")
+    draw(pairs)
+    text = table(pairs) + "\n\nKolmogorov-Smirnov distance of all seconds together:\n\n"
+    text += "\n".join(distances(kind, *pairs[kind]) for kind in KINDS)
+    marked = re.compile(r"(<!-- lumos5g -->\n).*(<!-- /lumos5g -->)", re.DOTALL)
+    PAGE.write_text(marked.sub(lambda marks: marks[1] + text + "\n" + marks[2], PAGE.read_text()))
+
+
+if __name__ == "__main__":
+    main()
