@@ -28,7 +28,7 @@ pub use drawn::{Drawn, Memory};
 pub use error::ScenarioError;
 pub use link::{LinkDuplex, LinkHint, LinkSpecial, LinkTdd};
 pub use mobility::{GaussMarkov, Mobility, Route, RoutePoint};
-pub use path::{Path, PathDirection, QueueLimit, Queues};
+pub use path::{CrossTraffic, Path, PathDirection, QueueLimit, Queues};
 pub use propagation::{Environment, Gnb, LineOfSight, Tr38901};
 pub use quantity::{Decibel, Delay, Loss, NonNegative, Percent, Positive, Ratio};
 pub use radio::{

@@ -13,7 +13,8 @@ from ccu.experiment import HEADERS_BYTES
 Settings = dict[str, tuple[Any, str]]
 """Fields of an Experiment, each with the part of the scenario that says it."""
 
-# Keys of `link` that an experiment has by the same name.
+# Keys of a direction of `path`, and of `link`, that an experiment has by the same name.
+_LINE = ("bit_error_ratio", "rate_mbps", "queue", "cross_traffic")
 _LINK = ("carrier_ghz", "numerology", "prb", "duplex", "mcs_table")
 
 
@@ -48,6 +49,10 @@ def _of_path(path: dict[str, Any], taken: set[str]) -> dict[str, Any]:
     losses = {way: _number(part.get("loss_ratio")) for way, part in ways.items()}
     if any(losses.values()):
         found["loss"] = losses
+    # What an experiment has by the same names; pydantic judges the values.
+    lines = {way: {key: part[key] for key in _LINE if key in part} for way, part in ways.items()}
+    if any(lines.values()):
+        found["path"] = lines
     queues = path.get("queue")
     if isinstance(queues, dict) and "buffer" not in taken:
         if "dl" in queues:

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::{NonNegative, Ratio};
+use super::{NonNegative, Positive, Ratio};
 
 /// Delays, loss and buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
@@ -35,6 +35,30 @@ pub struct PathDirection {
     /// Share of packets that is lost at random.
     #[serde(default)]
     pub loss_ratio: Option<Ratio>,
+    /// Share of bits that are wrong; a packet with one is lost.
+    #[serde(default)]
+    pub bit_error_ratio: Option<Ratio>,
+    /// A line of this rate before the delay, Mbit/s.
+    #[serde(default)]
+    pub rate_mbps: Option<Positive>,
+    /// The limit of the line's queue.
+    #[serde(default)]
+    pub queue: Option<QueueLimit>,
+    /// Packets of others through the same line.
+    #[serde(default)]
+    pub cross_traffic: Option<CrossTraffic>,
+}
+
+/// Evenly spaced packets.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct CrossTraffic {
+    /// Their rate, Mbit/s.
+    pub rate_mbps: Positive,
+    /// Length of each; absent: 1500.
+    #[serde(default)]
+    pub packet_bytes: Option<u32>,
 }
 
 /// The limit of each direction's buffer.
