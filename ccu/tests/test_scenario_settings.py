@@ -73,3 +73,10 @@ def test_a_numbered_name_is_one_link_of_a_file_that_draws(tmp_path: Path) -> Non
     assert (tmp_path / "scenario.yaml").read_text().endswith("\nseed: 7\n")
     with pytest.raises(Refused, match="no scenario 'nowhere-07'"):
         scenarios.locate("nowhere-07")
+
+
+def test_a_line_and_what_crosses_it_come_from_the_scenario_too() -> None:
+    path = link_config(resolve({"cc": "cubic", "scenario": "congested-reverse"}), "a", "b")["path"]
+    assert "rate_mbps" not in path["dl"]
+    assert path["ul"]["rate_mbps"] == 100
+    assert path["ul"]["cross_traffic"] == {"rate_mbps": 100, "packet_bytes": 1500}
