@@ -11,6 +11,7 @@ from ccu import units
 from ccu.errors import Refused
 from ccu.resolve import resolve
 from ccu.testbeds.link_config import link_config
+from ccu.traffic import plan
 
 
 @given(st.integers(min_value=1, max_value=10**6))
@@ -62,3 +63,18 @@ def test_a_slow_way_back_is_told_in_the_file(tmp_path: Path) -> None:
     file.write_text("cc: cubic\npath: {ul: {rate_mbps: -1}}\n")
     with pytest.raises(Refused, match=rf"{file}:2: path: ul.rate_mbps: .*greater than 0"):
         resolve({}, file)
+
+
+def test_each_ue_has_a_flow_and_a_flow_may_choose_its_ue() -> None:
+    three = resolve({"cc": "cubic", "ues": 3})
+    assert [flow.ue for flow in plan(three)] == [1, 2, 3]
+    devices = link_config(three, "core", "hosts")["devices"]["ue"]
+    assert [device["name"] for device in devices] == ["ue1", "ue2", "ue3"]
+    assert len({address for device in devices for address in device["addresses"]}) == 3
+    chosen = resolve({"ues": 2, "flows": [{"cc": "reno", "ue": 2}, {"cc": "cubic"}]})
+    assert [flow.ue for flow in plan(chosen)] == [2, 2]
+    with pytest.raises(Refused, match="UE 3 of 2"):
+        resolve({"ues": 2, "flows": [{"cc": "reno", "ue": 3}]})
+    with pytest.raises(Refused, match="--ues"):
+        resolve({"cc": "cubic", "ues": 99})
+    assert resolve({"cc": "cubic", "ues": 2, "testbed": "rfsim"}).ues == 1

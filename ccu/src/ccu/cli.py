@@ -86,7 +86,7 @@ def run(
     testbed: Annotated[str | None, typer.Option(help="See `ccu list testbeds`.")] = None,
     runtime: Annotated[str | None, typer.Option(help="Of rfsim, usrp: docker or lxc.")] = None,
     oai_version: Annotated[str | None, typer.Option(help="Image tag: 2023.w16 … 2026.w11.")] = None,
-    ues: Annotated[int | None, typer.Option(help="UEs that attach (1); rfsim.")] = None,
+    ues: Annotated[int | None, typer.Option(help="UEs (1); --cc is then a flow each.")] = None,
     usrp: Annotated[str | None, typer.Option(help="b210:serial=… or x310:addr=….")] = None,
     capture_n3: Annotated[bool, typer.Option("--capture-n3", help="GTP-U, too.")] = False,
     output: Annotated[Path, typer.Option(help="Where run directories go.")] = Path("runs"),

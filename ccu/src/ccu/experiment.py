@@ -26,6 +26,8 @@ class FlowPlan(_Value):
 
     cc: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,15}$")]
     start_s: Annotated[float, Field(ge=0)] = 0.0
+    ue: Annotated[int, Field(ge=1)] | None = None
+    """Which of the UEs has it, from 1; None: flows take turns."""
 
 
 class Traffic(_Value):
@@ -126,6 +128,8 @@ class Experiment(_Value):
     numerology: Annotated[int, Field(ge=0, le=6)] = 1
     scenario: Annotated[str, Field(min_length=1)] = "rome-moderate"
     carrier_ghz: Annotated[float, Field(gt=0, le=300)] = 3.6
+    ues: Annotated[int, Field(ge=1, le=16)] = 1
+    """UEs on the emulated link, each with its own queue and channel."""
     duplex: Literal["fdd"] | TddDuplex = TddDuplex(tdd=Tdd())
     mcs_table: Literal["64qam", "256qam", "64qam-low-se"] = "64qam"
     rtt_ms: Annotated[float, Field(ge=0, le=10_000)] = 20.0
@@ -175,6 +179,16 @@ class Experiment(_Value):
             raise ValueError(
                 "--testbed usrp needs --usrp b210, b210:serial=… or x310:addr=…; rfsim takes none"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _flows_have_their_ue(self) -> Experiment:
+        for plan in self.flows:
+            if plan.ue is not None and plan.ue > self.ues:
+                raise ValueError(
+                    f"flow {plan.cc}@{plan.start_s:g} is for UE {plan.ue} of {self.ues}; "
+                    "give more --ues, or name another"
+                )
         return self
 
     @model_validator(mode="after")

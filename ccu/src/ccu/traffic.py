@@ -32,6 +32,7 @@ class Flow:
     way: Way
     start_s: float
     duration_s: int
+    ue: int = 1
     cc_read_back: str | None = None
     receiver: Process | None = field(default=None, repr=False)
     client: Process | None = field(default=None, repr=False)
@@ -56,6 +57,12 @@ class Flow:
     def listening_port(self) -> int:
         return _FIRST_LISTENING_PORT + self.number
 
+    def address(self, testbed: Testbed, host: Host) -> str:
+        """That of the server, or of the flow's own UE."""
+        found = testbed.hosts[host]
+        addresses: list[str] = found.get("addresses") or [found["address"]]
+        return addresses[self.ue - 1] if host == "ue" else addresses[0]
+
     def record(self, testbed: Testbed) -> dict[str, Any]:
         """The line of run.json."""
         ends = {
@@ -68,26 +75,30 @@ class Flow:
             "cc_read_back": self.cc_read_back,
             "direction": self.way,
             "start_s": self.start_s,
+            "ue": self.ue - 1,
             "control_port": self.listening_port,
         } | {
-            end: {"host": host, "address": testbed.hosts[host]["address"], "port": port}
+            end: {"host": host, "address": self.address(testbed, host), "port": port}
             for end, (host, port) in ends.items()
         }
 
 
 def plan(experiment: Experiment) -> list[Flow]:
     """The flows in the order in which the experiment names them, each way that it has."""
-    pairs = [(item, way) for item in experiment.flows for way in experiment.ways]
+    plans = [
+        (item, item.ue or index % experiment.ues + 1) for index, item in enumerate(experiment.flows)
+    ]
+    pairs = [(item, ue, way) for item, ue in plans for way in experiment.ways]
     return [
-        Flow(number, item.cc, way, item.start_s, round(experiment.duration_s - item.start_s))
-        for number, (item, way) in enumerate(pairs)
+        Flow(number, item.cc, way, item.start_s, round(experiment.duration_s - item.start_s), ue)
+        for number, (item, ue, way) in enumerate(pairs)
     ]
 
 
 def start_receivers(site: Site, testbed: Testbed, flows: list[Flow]) -> None:
     """An iperf3 server for each flow, listening."""
     for flow in flows:
-        address = testbed.hosts[flow.receiver_host]["address"]
+        address = flow.address(testbed, flow.receiver_host)
         arguments = [programs.require("iperf3"), "-s", "-1", "-J", "-B", address]
         arguments += ["-p", str(flow.listening_port)]
         flow.receiver = site.supervisor.start(
@@ -108,9 +119,9 @@ def start_receivers(site: Site, testbed: Testbed, flows: list[Flow]) -> None:
 
 
 def start_sender(site: Site, testbed: Testbed, flow: Flow) -> None:
-    target = testbed.hosts[flow.receiver_host]["address"]
+    target = flow.address(testbed, flow.receiver_host)
     arguments = [programs.require("iperf3"), "-c", target, "-p", str(flow.listening_port), "-J"]
-    arguments += ["-B", testbed.hosts[flow.sender_host]["address"]]
+    arguments += ["-B", flow.address(testbed, flow.sender_host)]
     arguments += ["--cport", str(flow.sending_port), "-t", str(flow.duration_s)]
     traffic = site.experiment.traffic
     if traffic.kind == "udp":

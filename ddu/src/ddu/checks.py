@@ -10,6 +10,7 @@ import pandas as pd
 
 from ddu.readers.iperf3 import received_bytes
 from ddu.run.load import Recording
+from ddu.run.manifest import Flow
 from ddu.transport.observe import ObservedFlow
 
 MAC_TOLERANCE = 0.02
@@ -30,7 +31,7 @@ def cross_checks(
     """
     first = flows[0].flow
     counter = f"mac_{first.direction}_sdu_bytes"
-    mac = None if run.mac is None or counter not in run.mac else _last(run.mac, counter)
+    mac = None if run.mac is None or counter not in run.mac else _delivered(run.mac, first)
     receiver = run.captures[first.receiver.host].total_ip_bytes(first.receiver.address)
     iperf3, captured = _by_iperf3(run, flows)
     integral = float(aligned["tcp_throughput_bps"].sum() * width_s / 8)
@@ -138,6 +139,9 @@ def _of_checks(checks: dict[str, Any]) -> list[tuple[str, str]]:
     return found
 
 
-def _last(mac: pd.DataFrame, counter: str) -> int | None:
-    values = mac[counter].dropna()
-    return int(values.iloc[-1]) if len(values) else None
+def _delivered(mac: pd.DataFrame, flow: Flow) -> int | None:
+    """What the MAC delivered to the flow's receiver: a UE, or the server, to which all UEs send."""
+    last = mac.groupby("ue")[f"mac_{flow.direction}_sdu_bytes"].last().dropna()
+    if flow.direction == "dl" and flow.ue in last.index:
+        last = last.loc[[flow.ue]]
+    return int(last.sum()) if len(last) else None

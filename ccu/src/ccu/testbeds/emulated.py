@@ -18,8 +18,8 @@ from ccu.experiment import Experiment, Way
 from ccu.supervisor import Process
 from ccu.testbeds import Host, Site, link_config, namespace
 
-_ADDRESSES: dict[Host, str] = {"server": "10.45.0.1", "ue": "10.45.0.2"}
-_DEVICES: dict[Host, str] = {"server": link_config.CORE_DEVICE, "ue": link_config.UE_DEVICE}
+_ADDRESSES: dict[Host, str] = {"server": "10.45.0.1", "ue": link_config.ue_address(1)}
+_DEVICES: dict[Host, str] = {"server": link_config.CORE_DEVICE, "ue": link_config.ue_device(1)}
 _SYSCTLS = {
     # Linux's 4 MB would cap a flow at 1.6 Gbit/s over 20 ms: the link is to limit it, not the host.
     "net.ipv4.tcp_wmem": "4096 16384 67108864",
@@ -54,6 +54,7 @@ def up(site: Site) -> Iterator[Emulated]:
         _bring_loopback_up(names)
         link = _start_link(site, names)
         hosts = {host: _configure(site, host, name) for host, name in names.items()}
+        _add_ues(site, names, hosts)
         for host, found in hosts.items():
             found["sysctls"] = sysctls[host]
         yield Emulated(site, names, hosts, link)
@@ -140,3 +141,19 @@ def _configure(site: Site, host: Host, name: str) -> dict[str, Any]:
         if found[key] != wanted:
             raise RunFailed("testbed", f"{host}: {key} is {found[key]} after {wanted} was set")
     return found
+
+
+def _add_ues(site: Site, names: dict[Host, str], hosts: dict[Host, dict[str, Any]]) -> None:
+    """The UEs beyond the first: each has a device on the UEs' host, by which it sends."""
+    ues = range(1, site.experiment.ues + 1)
+    if len(ues) == 1:
+        return
+    server, mtu_bytes = _ADDRESSES["server"], site.experiment.mtu_bytes
+    for ue in ues:
+        device, address = link_config.ue_device(ue), link_config.ue_address(ue)
+        if ue > 1:
+            namespace.set_address(names["ue"], device, address, server, mtu_bytes)
+            namespace.add_route(names["server"], _DEVICES["server"], address)
+        namespace.send_from(names["ue"], address, device, server, table=100 + ue)
+    addresses = [link_config.ue_address(ue) for ue in ues]
+    hosts["ue"] |= {"interface": "any", "addresses": addresses}

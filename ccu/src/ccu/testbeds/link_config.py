@@ -17,7 +17,7 @@ from ccu.errors import Refused
 from ccu.experiment import Experiment, Way
 
 _WAYS: tuple[Way, ...] = ("dl", "ul")
-CORE_DEVICE, UE_DEVICE = "n6", "ue1"
+CORE_DEVICE = "n6"
 
 # The user did not write link.yaml: where nr-link names a place in it, we name what set it.
 _OPTION = {
@@ -32,6 +32,16 @@ _OPTION = {
     "seed": "--seed",
 }
 _WRITTEN_AS = re.compile(rf"link\.yaml:\d+: ({'|'.join(map(re.escape, _OPTION))})[a-z_.]*")
+
+
+def ue_device(ue: int) -> str:
+    """The link's device at a UE, from 1. All are on one host, which has an address for each."""
+    return f"ue{ue}"
+
+
+def ue_address(ue: int) -> str:
+    """Beside the server's 10.45.0.1."""
+    return f"10.45.0.{1 + ue}"
 
 
 def link_config(experiment: Experiment, core_netns: str, ue_netns: str) -> dict[str, Any]:
@@ -67,7 +77,10 @@ def link_config(experiment: Experiment, core_netns: str, ue_netns: str) -> dict[
         "samples": {"interval_ms": experiment.mac_interval_ms},
         "devices": {
             "core": {"name": CORE_DEVICE, "netns": core_netns},
-            "ue": [{"name": UE_DEVICE, "netns": ue_netns}],
+            "ue": [
+                {"name": ue_device(ue), "netns": ue_netns, "addresses": [ue_address(ue)]}
+                for ue in range(1, experiment.ues + 1)
+            ],
         },
         "output": {"mac": "mac.csv", "link": "link.csv", "summary": "link-summary.json"},
     }

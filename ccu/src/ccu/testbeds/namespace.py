@@ -59,6 +59,20 @@ def set_address(name: str, device: str, address: str, peer: str, mtu_bytes: int)
         ip.addr("add", index=index, address=peer, local=address, prefixlen=32)
 
 
+def add_route(name: str, device: str, address: str) -> None:
+    """Sends what is for `address` through the device."""
+    with IPRoute(netns=name) as ip:
+        ip.route("add", dst=f"{address}/32", oif=ip.link_lookup(ifname=device)[0])
+
+
+def send_from(name: str, address: str, device: str, peer: str, table: int) -> None:
+    """Sends what comes from `address` to `peer` through the device, whatever other routes say."""
+    with IPRoute(netns=name) as ip:
+        index = ip.link_lookup(ifname=device)[0]
+        ip.route("add", dst=f"{peer}/32", oif=index, prefsrc=address, table=table)
+        ip.rule("add", src=f"{address}/32", table=table)
+
+
 def set_mtu(name: str, device: str, mtu_bytes: int) -> None:
     """Sets the device's MTU. Raises RunFailed if the kernel has another afterwards."""
     with IPRoute(netns=name) as ip:

@@ -45,6 +45,8 @@ class Flow(_Part):
     cc_read_back: str | None = None
     direction: Direction
     start_s: float = 0.0
+    ue: int = 0
+    """Whose rows of the MAC samples are its own."""
     sender: Endpoint
     receiver: Endpoint
     control_port: int | None = None

@@ -23,13 +23,16 @@ def aligned_table(
     bins: Bins,
 ) -> pd.DataFrame:
     """The transport table's rows, and beside them socket, congestion control, MAC and link."""
-    shared = _of_link(run, mac, bins)
     parts = []
+    of_ue: dict[int, list[pd.DataFrame]] = {}
     of_flow = dict(iter(transport.groupby("flow", sort=False)))
     for flow in flows:
         own = of_flow[flow.flow.id].reset_index(drop=True)
         state = _of_flow(run, flow.flow, bins)
-        parts.append(pd.concat([own, *state, *shared], axis=1))
+        ue = flow.flow.ue
+        if ue not in of_ue:
+            of_ue[ue] = _of_link(run, mac, ue, bins)
+        parts.append(pd.concat([own, *state, *of_ue[ue]], axis=1))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -44,12 +47,12 @@ def _of_flow(run: Recording, flow: Flow, bins: Bins) -> list[pd.DataFrame]:
     return state
 
 
-def _of_link(run: Recording, mac: pd.DataFrame | None, bins: Bins) -> list[pd.DataFrame]:
+def _of_link(run: Recording, mac: pd.DataFrame | None, ue: int, bins: Bins) -> list[pd.DataFrame]:
     shared = []
     if mac is not None:
-        # One UE so far; with more, the manifest's flows must say whose they are.
-        ue = mac["ue"].iloc[0]
-        shared.append(mac_on_bins(mac[mac["ue"] == ue], bins))
+        # A lone UE may have any number.
+        ues = mac["ue"].unique()
+        shared.append(mac_on_bins(mac[mac["ue"] == (ue if ue in ues else ues[0])], bins))
     if run.link is not None:
         shared.append(link_on_bins(run.link, bins))
     return shared
