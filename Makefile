@@ -40,6 +40,7 @@ bench: build ## what it is measured to do, into docs/benchmarks/ (ROOM=ddu: of o
 fuzz: ## every reader of files against random contents (FUZZ_SECONDS=300 each)
 	setup/system-packages test
 	.ci/fuzz $(FUZZ_SECONDS)
+	DDU_FUZZ_EXAMPLES=20000 $(BIN)/pytest -q -p no:cacheprovider ddu/tests/test_fuzz_logs.py
 
 setup:
 	@setup/system-packages run

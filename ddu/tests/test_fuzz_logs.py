@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever a log is made of: a table or one clear error, and never more rows than lines.
+
+Seeds stand in seeds/logs, by the reader that knows them; what once crashed a reader is kept there.
+DDU_FUZZ_EXAMPLES=100000 makes a long run of it (`make fuzz`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ddu.describe import describe
+from ddu.errors import UnreadableInput
+from ddu.readers.hercules import faults_of_series, read_series, read_wireless
+from ddu.readers.mac_samples import mac_samples
+from ddu.readers.oai.mac import read_mac_log
+from ddu.readers.oai.statistics import read_l1_log, read_rrc_log
+from ddu.readers.oai.ue import read_ue_log
+from ddu.readers.ran_csv import read_ran_csv
+from ddu.readers.ss import read_ss
+
+SEEDS = Path(__file__).parent / "seeds" / "logs"
+EXAMPLES = int(os.environ.get("DDU_FUZZ_EXAMPLES", "40"))
+
+
+def mac_and_samples(file: Path) -> Any:
+    log = read_mac_log(file)
+    mac_samples(log)
+    return log
+
+
+def series_and_faults(file: Path) -> Any:
+    list(faults_of_series(file.parent, 1))
+    return read_series(file)
+
+
+READERS: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "gnb": (mac_and_samples, "gnb.log"),
+    "l1": (read_l1_log, "nrL1_stats.log"),
+    "rrc": (read_rrc_log, "nrRRC_stats.log"),
+    "ue": (read_ue_log, "ue.log"),
+    "ss": (read_ss, "core.cc"),
+    "xapp": (read_ran_csv, "mac.csv"),
+    "wireless": (read_wireless, "wireless_data.csv"),
+    "series": (series_and_faults, "cwnd_values.csv"),
+}
+
+
+def seeds(name: str) -> list[bytes]:
+    return [file.read_bytes() for file in sorted(SEEDS.glob(f"{name}-*"))]
+
+
+def test_every_reader_has_seeds_that_it_reads(tmp_path: Path) -> None:
+    for name, (read, called) in READERS.items():
+        assert seeds(name), name
+        (tmp_path / called).write_bytes(seeds(name)[0])
+        read(tmp_path / called)
+
+
+@st.composite
+def changed(draw: st.DrawFn, of: list[bytes]) -> bytes:
+    """A seed with some spans cut out, doubled, overwritten, or joined with another's."""
+    content = bytearray(draw(st.sampled_from(of)))
+    for _ in range(draw(st.integers(0, 6))):
+        begin = draw(st.integers(0, len(content)))
+        end = min(begin + draw(st.integers(0, 60)), len(content))
+        kind = draw(st.integers(0, 4))
+        if kind == 0:
+            del content[begin:end]
+        elif kind == 1:
+            content[begin:begin] = content[begin:end]
+        elif kind == 2:
+            content[begin:end] = draw(st.binary(max_size=8))
+        elif kind == 3:
+            content[begin:begin] = draw(st.sampled_from(of))[begin : begin + 80]
+        else:
+            content[begin:end] = draw(
+                st.sampled_from(
+                    [
+                        b"-1.-5",
+                        b"nan",
+                        b"99999999999999999999999",
+                        b"\n",
+                        b";",
+                        b":",
+                        b"/",
+                        b"-",
+                        b"\x1b[32m",
+                        b"### 1795282797.5\n",
+                        b"Frame.Slot 1023.19\n",
+                        b"1e999",
+                        b"0",
+                    ]
+                )
+            )
+    return bytes(content)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_changed_seeds_end_in_a_table_or_one_error(tmp_path: Path, name: str) -> None:
+    read, called = READERS[name]
+
+    @settings(
+        max_examples=EXAMPLES, deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    )  # fmt: skip
+    @given(changed(seeds(name)))
+    def attempt(content: bytes) -> None:
+        file = tmp_path / called
+        file.write_bytes(content)
+        try:
+            found = read(file)
+        except UnreadableInput:
+            return
+        table = getattr(found, "table", found)
+        assert len(table) <= content.count(b"\n") * (1 + content.count(b";"))
+        assert describe(file)["kind"]
+
+    attempt()
