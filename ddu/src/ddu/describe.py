@@ -177,7 +177,7 @@ def _json(path: Path) -> Described:
     except ValueError:
         json.loads(lines[0])
         return {"kind": "JSON Lines", "rows": len(lines)}
-    if {"start", "intervals", "end"} <= set(content):
+    if {"start", "intervals", "end"} <= set(content) and isinstance(content["start"], dict):
         return {
             "kind": "iperf3 JSON",
             "version": content["start"].get("version"),

@@ -5,6 +5,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
+
+from ddu.errors import UnreadableInput
+from ddu.readers.fields import Values
+from ddu.readers.logs import LogTable, content_of, table_of, whole_lines
 
 
 def received_bytes(raw: Path, flow_id: str) -> int | None:
@@ -20,3 +25,88 @@ def received_bytes(raw: Path, flow_id: str) -> int | None:
             if count:
                 return int(count)
     return None
+
+
+_FIRST = ("utc_ns", "duration_ns", "stream", "sender")
+_COLUMNS = {
+    "bytes": "iperf3_bytes",
+    "retransmits": "iperf3_retransmissions_count",
+    "snd_cwnd": "iperf3_cwnd_bytes",
+    "snd_wnd": "iperf3_snd_wnd_bytes",
+    "rtt": "iperf3_rtt_us",
+    "rttvar": "iperf3_rttvar_us",
+    "pmtu": "iperf3_pmtu_bytes",
+    "bits_per_second": "iperf3_rate_bps",
+    "jitter_ms": "iperf3_jitter_ms",
+    "lost_packets": "iperf3_lost_count",
+    "packets": "iperf3_packets_count",
+}
+_PLACE = ("socket", "start", "end", "seconds", "sender", "omitted")
+
+
+def read_iperf3(file: Path) -> LogTable:
+    """iperf3's JSON, whole (`--json`) or by line (`--json-stream`): one row per interval and
+    stream.
+
+    `utc_ns` counts from the second in which the test began, as iperf3 states it: it is up to a
+    second early. Raises UnreadableInput when the file is neither, or an error of iperf3's.
+    """
+    text = content_of(file).decode(errors="replace")
+    start, intervals, truncated_at = _whole(file, text) or _by_line(file, text)
+    began = start.get("timestamp", {}).get("timesecs") if isinstance(start, dict) else None
+    rows: list[Values] = []
+    for interval in intervals:
+        for stream in interval.get("streams", []) if isinstance(interval, dict) else []:
+            if isinstance(stream, dict):
+                rows.append(_row(stream, began))
+    if not rows:
+        raise UnreadableInput(file, "iperf3's JSON without an interval", "did the test begin?")
+    note = ("times count from a whole second",) if isinstance(began, int) else ("no time in it",)
+    return LogTable(file, "iperf3", table_of(rows, _FIRST), "", truncated_at, note)
+
+
+def _whole(file: Path, text: str) -> tuple[Any, list[Any], int | None] | None:
+    try:
+        content = json.loads(text)
+    except ValueError:
+        return None
+    if not isinstance(content, dict) or not isinstance(content.get("intervals"), list):
+        return None
+    if content.get("error") and not content["intervals"]:
+        raise UnreadableInput(file, f"iperf3 ended with an error: {content['error']}")
+    return content.get("start"), content["intervals"], None
+
+
+def _by_line(file: Path, text: str) -> tuple[Any, list[Any], int | None]:
+    start: Any = {}
+    intervals: list[Any] = []
+    lines, truncated_at = whole_lines(text.encode())
+    for number, line in enumerate(lines.splitlines(), start=1):
+        try:
+            event = json.loads(line)
+            kind, data = event["event"], event.get("data")
+        except (ValueError, KeyError, TypeError):
+            raise UnreadableInput(file, f"line {number}: not iperf3's JSON") from None
+        if kind == "start":
+            start = data
+        elif kind == "interval":
+            intervals.append(data)
+    return start, intervals, truncated_at
+
+
+def _row(stream: dict[str, Any], began: object) -> Values:
+    row: Values = {"stream": _number(stream.get("socket"))}
+    begin, end = _number(stream.get("start")), _number(stream.get("end"))
+    if begin is not None and end is not None:
+        row["duration_ns"] = round((end - begin) * 1e9)
+        if isinstance(began, int):
+            row["utc_ns"] = began * 10**9 + round(begin * 1e9)
+    row["sender"] = float(bool(stream.get("sender")))
+    for name, value in stream.items():
+        if name not in _PLACE:
+            row[_COLUMNS.get(name, name)] = _number(value)
+    return row
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and abs(value) < 1e18 else None

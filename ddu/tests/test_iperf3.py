@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""iperf3's own account, whole or line by line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ddu.errors import UnreadableInput
+from ddu.readers.iperf3 import read_iperf3
+
+START = {"timestamp": {"timesecs": 1_795_282_920}, "version": "iperf 3.12"}
+
+
+def interval(begin: float) -> dict[str, Any]:
+    stream = {
+        "socket": 5, "start": begin, "end": begin + 1, "seconds": 1.0, "bytes": 1000,
+        "bits_per_second": 8000.0, "retransmits": 2, "snd_cwnd": 14480, "rtt": 30000,
+        "wobble": 7, "omitted": False, "sender": True,
+    }  # fmt: skip
+    return {"streams": [stream], "sum": {}}
+
+
+def read(directory: Path, text: str):
+    file = directory / "iperf3.json"
+    file.write_text(text)
+    return read_iperf3(file)
+
+
+@pytest.mark.parametrize("by_line", [False, True])
+def test_intervals_are_rows(tmp_path: Path, by_line: bool) -> None:
+    intervals = [interval(0.0), interval(1.0)]
+    whole = json.dumps({"start": START, "intervals": intervals, "end": {}})
+    events = [("start", START), *(("interval", each) for each in intervals)]
+    lines = "".join(json.dumps({"event": kind, "data": data}) + "\n" for kind, data in events)
+    table = read(tmp_path, lines if by_line else whole).table
+    assert table["utc_ns"].tolist() == [1_795_282_920_000_000_000, 1_795_282_921_000_000_000]
+    assert table["duration_ns"].tolist() == [10**9] * 2
+    row = table.iloc[0]
+    assert (row["iperf3_bytes"], row["iperf3_cwnd_bytes"], row["iperf3_rtt_us"]) == (
+        1000, 14480, 30000,
+    )  # fmt: skip
+    assert row["wobble"] == 7
+
+
+def test_a_stream_that_is_cut_gives_what_is_whole(tmp_path: Path) -> None:
+    lines = "".join(
+        json.dumps({"event": "interval", "data": interval(float(at))}) + "\n" for at in range(3)
+    )
+    log = read(tmp_path, lines[:-5])
+    assert len(log.table) == 2
+    assert log.truncated_at == len(lines) // 3 * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("hello\n", "line 1: not iperf3"),
+        ('{"start": {}, "intervals": [], "error": "unable to connect"}', "unable to connect"),
+        ('{"start": {}, "intervals": []}', "without an interval"),
+        ('{"start": {}, "inter', "without an interval"),
+    ],
+)
+def test_what_is_none_is_told(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(UnreadableInput, match=problem):
+        read(tmp_path, text)
