@@ -62,9 +62,7 @@ impl<T> Link<T> {
             Port::Core { ue } => {
                 let account = self.air.account(ue, Direction::Downlink);
                 account.totals.enqueued_bytes += bytes;
-                if let Err(lost) = self.ends.path_dl.enter(ue, packet, now) {
-                    account.path_loss(&lost);
-                }
+                account.entered_path(now, self.ends.path_dl.enter(ue, packet, now));
             }
             Port::Ue(ue) => {
                 let account = self.air.account(ue, Direction::Uplink);

@@ -43,8 +43,9 @@ impl<T> Path<T> {
         }
     }
 
-    /// A packet of a UE enters at `now`, never before the last; gives it back if it is lost.
-    pub fn enter(&mut self, ue: usize, packet: Packet<T>, now: Nanos) -> Result<(), Lost<T>> {
+    /// A packet of a UE enters at `now`, never before the last; tells when it leaves, or gives it
+    /// back if it is lost.
+    pub fn enter(&mut self, ue: usize, packet: Packet<T>, now: Nanos) -> Result<Nanos, Lost<T>> {
         let sent = match &mut self.line {
             None => Some(now),
             Some(line) => line.send(packet.bytes, now),
@@ -61,8 +62,9 @@ impl<T> Path<T> {
                 queue_full: false,
             });
         }
-        self.under_way.push(sent + self.delay, (ue, packet));
-        Ok(())
+        let leaves = sent + self.delay;
+        self.under_way.push(leaves, (ue, packet));
+        Ok(leaves)
     }
 
     /// A packet is lost for itself, or when one of its bits is wrong; bits fail independently.

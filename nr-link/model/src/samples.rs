@@ -56,6 +56,8 @@ pub struct RadioSample {
     pub phr_db: Option<f64>,
     /// P_CMAX, dBm.
     pub pcmax_dbm: f64,
+    /// Power at the gNB over the PRBs of a PUSCH, signal and noise, dBm.
+    pub rssi_dbm: Option<f64>,
     /// Index of the MCS table.
     pub mcs_table: u8,
 }
@@ -78,6 +80,8 @@ pub struct DirectionSample {
     pub wait_ms: Option<f64>,
     /// From there to the delivery: air, decoding, HARQ, RLC recovery, reordering, ms.
     pub harq_ms: Option<f64>,
+    /// On the path, of packets that entered it: its line's queue and time, and its delay, ms.
+    pub path_ms: Option<f64>,
 }
 
 impl MacSample {
@@ -131,6 +135,7 @@ impl RadioSample {
             ri: report.map(|_| cell.radio.layers.dl),
             phr_db: gauges.headroom_db,
             pcmax_dbm: cell.radio.uplink.pcmax_dbm,
+            rssi_dbm: gauges.rssi_dbm.get(),
             mcs_table: cell.radio.mcs_table.index(),
         }
     }
@@ -164,6 +169,7 @@ impl DirectionSample {
             queue_packets: buffer.len() as u64,
             wait_ms: interval.wait_ms(),
             harq_ms: None,
+            path_ms: interval.path_ms(),
         }
     }
 }

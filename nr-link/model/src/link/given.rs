@@ -61,9 +61,8 @@ impl<T> Given<T> {
                     .push_back(Delivery::new(Port::Ue(index), packet, now));
             }
             while let Some(packet) = ue.ul.leave(now) {
-                if let Err(lost) = ends.path_ul.enter(index, packet, now) {
-                    ue.ul.account.path_loss(&lost);
-                }
+                let outcome = ends.path_ul.enter(index, packet, now);
+                ue.ul.account.entered_path(now, outcome);
             }
         }
         while let Some((_, (ue, packet))) = ends.path_dl.leave(now) {

@@ -216,9 +216,8 @@ impl<T> Radio<T> {
             };
             let path = &mut ends.path_ul;
             self.ues[grant.ue].send_up(&self.cell, grant, |ue, packet| {
-                if let Err(lost) = path.enter(ue.index, packet, due) {
-                    ue.ul.account.path_loss(&lost);
-                }
+                let outcome = path.enter(ue.index, packet, due);
+                ue.ul.account.entered_path(due, outcome);
             });
         }
     }

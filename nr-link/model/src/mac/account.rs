@@ -14,6 +14,8 @@ pub struct Totals {
     pub rounds: [u64; ROUNDS],
     /// Transport blocks given up after the last round.
     pub errors: u64,
+    /// Bytes of transport blocks that were sent for the first time.
+    pub scheduled_bytes: u64,
     /// Bytes of transport blocks that arrived.
     pub bytes: u64,
     /// Of these, headers and MAC control elements.
@@ -59,6 +61,8 @@ pub(crate) struct Interval {
     packets: u64,
     wait: Nanos,
     recovery: Nanos,
+    path: Nanos,
+    path_packets: u64,
 }
 
 impl Interval {
@@ -72,6 +76,10 @@ impl Interval {
 
     pub fn wait_ms(&self) -> Option<f64> {
         mean(self.wait as f64 / 1e6, self.packets)
+    }
+
+    pub fn path_ms(&self) -> Option<f64> {
+        mean(self.path as f64 / 1e6, self.path_packets)
     }
 
     pub fn recovery_ms(&self) -> Option<f64> {
@@ -97,6 +105,7 @@ impl Account {
         totals.rounds[usize::from(block.round) - 1] += 1;
         totals.prb += u64::from(block.prb);
         if block.round == 1 {
+            totals.scheduled_bytes += u64::from(block.bytes);
             self.interval.first += 1;
             self.interval.first_failed += u64::from(!arrived);
             self.interval.mcs += u64::from(block.mcs);
@@ -127,11 +136,19 @@ impl Account {
         }
     }
 
-    /// A packet was lost on the path.
-    pub fn path_loss<T>(&mut self, lost: &Lost<T>) {
-        self.totals.path_losses += 1;
-        self.totals.path_queue_drops += u64::from(lost.queue_full);
-        self.totals.path_lost_bytes += u64::from(lost.packet.bytes);
+    /// A packet entered the path at `now` and leaves it at a time, or was lost.
+    pub fn entered_path<T>(&mut self, now: Nanos, outcome: Result<Nanos, Lost<T>>) {
+        match outcome {
+            Ok(leaves) => {
+                self.interval.path += leaves - now;
+                self.interval.path_packets += 1;
+            }
+            Err(lost) => {
+                self.totals.path_losses += 1;
+                self.totals.path_queue_drops += u64::from(lost.queue_full);
+                self.totals.path_lost_bytes += u64::from(lost.packet.bytes);
+            }
+        }
     }
 
     /// A packet left RLC.

@@ -28,6 +28,13 @@ impl Power {
         }
     }
 
+    /// Power at the gNB over `prb` PRBs, signal and noise, dBm.
+    pub fn rssi_dbm(&self, path_loss_db: f64, noise_dbm_per_re: f64, prb: u16) -> f64 {
+        let of_re =
+            decibel::to_ratio(self.dbm_per_re - path_loss_db) + decibel::to_ratio(noise_dbm_per_re);
+        decibel::from_ratio(of_re * f64::from(u32::from(prb) * SUBCARRIERS_PER_PRB))
+    }
+
     /// The SNR that the gNB expects, dB a layer, when `report` still holds.
     pub fn expected_snr_db(&self, report: &Report, layer_db: f32) -> f64 {
         self.dbm_per_re - report.path_loss_db - report.noise_ul_dbm - f64::from(layer_db)

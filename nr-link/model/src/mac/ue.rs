@@ -18,6 +18,7 @@ pub(crate) struct Gauges {
     pub rsrp_dbm: Mean,
     pub sinr_db: Mean,
     pub ul_snr_db: Mean,
+    pub rssi_dbm: Mean,
     /// Since the start.
     pub measurements: u64,
     pub headroom_db: Option<f64>,

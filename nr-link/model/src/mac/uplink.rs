@@ -200,10 +200,13 @@ impl<T> Ue<T> {
             return;
         };
         let power = Power::of(cell.uplink, report, prb);
+        let noise_dbm = channel.noise_ul_dbm_per_re(start);
         if grant.carrier == 0 {
             self.gauges.headroom_db = Some(power.headroom_db);
+            self.gauges
+                .rssi_dbm
+                .add(power.rssi_dbm(seen.path_loss_db, noise_dbm, prb));
         }
-        let noise_dbm = channel.noise_ul_dbm_per_re(start);
         uplink_snr(seen, power, noise_dbm, cell.layer_db(UP));
     }
 }

@@ -16,14 +16,15 @@ macro_rules! columns_of {
             "rounds_4_count" "errors_count" "bytes" "header_bytes" "padding_bytes" "sdu_bytes"
             "sdu_count" "capacity_bytes" "capacity_sdu_bytes" "prb_count" "rlc_queue_bytes"
             "rlc_queue_packets" "rlc_wait_ms" "harq_ms" "rlc_delay_ms" "queue_drop_count"
-            "path_loss_count" "rlc_loss_count" "enqueued_bytes")
+            "path_loss_count" "rlc_loss_count" "enqueued_bytes" "queue_mark_count" "path_ms"
+            "bytes_scheduled")
     };
 }
 
 /// The header of `mac.csv`, without a line end.
 pub const CSV_HEADER: &str = concat!(
     "utc_ns,duration_ns,ue,mac_rnti,mac_in_sync,mac_rsrp_dbm,mac_rsrp_meas_count,",
-    "mac_sinr_db,mac_ul_snr_db,mac_cqi,mac_ri,mac_phr_db,mac_pcmax_dbm",
+    "mac_sinr_db,mac_ul_snr_db,mac_cqi,mac_ri,mac_phr_db,mac_pcmax_dbm,mac_rssi_dbm",
     columns_of!("dl"),
     columns_of!("ul")
 );
@@ -38,7 +39,7 @@ impl MacSample {
         write!(to, "{utc_ns},{},{}", self.duration, self.ue)?;
         match &self.radio {
             Some(radio) => radio.write(to)?,
-            None => write!(to, ",,,,,,,,,,")?,
+            None => write!(to, ",,,,,,,,,,,")?,
         }
         let mcs_table = self.radio.as_ref().map(|radio| radio.mcs_table);
         self.directions.dl.write(mcs_table, to)?;
@@ -57,7 +58,8 @@ impl RadioSample {
         whole(to, self.cqi)?;
         whole(to, self.ri)?;
         gauge(to, self.phr_db)?;
-        gauge(to, Some(self.pcmax_dbm))
+        gauge(to, Some(self.pcmax_dbm))?;
+        gauge(to, self.rssi_dbm)
     }
 }
 
@@ -93,7 +95,9 @@ impl DirectionSample {
         )?;
         write!(to, ",{},{}", totals.queue_drops, totals.path_losses)?;
         whole(to, of_blocks(totals.rlc_losses))?;
-        write!(to, ",{}", totals.enqueued_bytes)
+        write!(to, ",{},{}", totals.enqueued_bytes, totals.ce_marks)?;
+        gauge(to, self.path_ms)?;
+        whole(to, of_blocks(totals.scheduled_bytes))
     }
 }
 
