@@ -169,8 +169,7 @@ def up(
             out.print(f"password of {role}, told this once: {password}")
         elif whose == "grafana-admin" and docker:
             out.print(f"password of Grafana's admin, told this once: {password}")
-    if done.new_passwords:
-        out.print(f"(ddu reads them in {place.directory}/secrets)")
+    out.print(f"passwords are kept in {place.directory / 'secrets'}")
 
 
 @store_app.command()

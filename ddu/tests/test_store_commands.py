@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands as a user types them, with what they say."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from store_runs import tabled, two_flows
+from store_server import free_port
+from typer.testing import CliRunner, Result
+
+from ddu.cli import app
+from ddu.errors import StoreError
+from ddu.store import private
+
+
+@pytest.fixture
+def directory(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    try:
+        private.program("initdb")
+    except StoreError as error:
+        pytest.skip(f"{error} (setup/system-packages test)")
+    made = Path(tempfile.mkdtemp(prefix="ddu-store-"))
+    made.chmod(0o755)
+    monkeypatch.setenv("DDU_STORE_DIR", str(made / "store"))
+    monkeypatch.delenv("DDU_STORE", raising=False)
+    yield made / "store"
+    CliRunner().invoke(app, ["store", "down"])
+    shutil.rmtree(made)
+
+
+def ddu(*words: str) -> Result:
+    return CliRunner().invoke(app, list(words))
+
+
+def test_from_nothing_to_a_backup_and_down(directory: Path, tmp_path: Path) -> None:
+    port = str(free_port())
+    first = ddu("store", "up", "--port", port)
+    assert first.exit_code == 0, first.output
+    told = [line for line in first.stdout.splitlines() if "told this once" in line]
+    assert len(told) == 2
+    owner = (directory / "secrets" / "owner").read_text().strip()
+    assert told[0].endswith(owner)
+    assert (directory / "secrets").stat().st_mode & 0o077 == 0
+    again = ddu("store", "up")
+    assert again.exit_code == 0, again.output
+    assert owner not in again.output
+    assert f"127.0.0.1:{port}" in again.stdout
+
+    run = tabled(two_flows(20).write(tmp_path / "run"))
+    assert "synthetic: published" in ddu("publish", str(run)).stdout
+    assert "synthetic: unchanged" in ddu("publish", str(run)).stdout
+    told_status = ddu("store", "status").stdout
+    assert "1 runs" in told_status
+    assert owner not in told_status
+    assert ddu("store", "backup", str(tmp_path / "dump")).exit_code == 0
+    assert "gone" in ddu("unpublish", str(run)).stdout
+    assert "restored" in ddu("store", "restore", str(tmp_path / "dump")).stdout
+    assert "1 runs" in ddu("store", "status").stdout
+    assert "stopped" in ddu("store", "down").stdout
+    assert "was not running" in ddu("store", "down").stdout
+    assert ddu("publish", str(run)).exit_code == 1
+
+
+def test_what_cannot_be_published_stops_no_other(directory: Path, tmp_path: Path) -> None:
+    ddu("store", "up", "--port", str(free_port()))
+    good = tabled(two_flows(20).write(tmp_path / "good"))
+    said = ddu("publish", str(tmp_path / "nowhere"), str(good))
+    assert said.exit_code == 1
+    assert "nowhere: not a run directory" in said.stderr
+    assert "synthetic: published" in said.stdout
+
+
+def test_live_follows_one_run(directory: Path, tmp_path: Path) -> None:
+    said = ddu("publish", "--live", "a", "b", "--store", "postgresql://ddu@127.0.0.1:1/x")
+    assert said.exit_code != 0
+    assert "one run" in said.stderr
