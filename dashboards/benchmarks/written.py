@@ -13,12 +13,18 @@ from boards.ask import Question
 from ddu.store.connect import connected
 from ddu.store.place import Place
 
-PANEL_MS, PUBLISH_S = 200, 2
+PANEL_MS, PUBLISH_S, SEEN_S = 200, 2, 1
 TABLES = ("run", "transport_sample", "radio_sample", "trust_sample", "reminis_sample", "overview", "distribution")
 
 
 def report(
-    file: Path, place: Place, publishing: list[float], times: dict[Question, list[float]], slowest: Question, plan: str
+    file: Path,
+    place: Place,
+    publishing: list[float],
+    seen: list[float],
+    times: dict[Question, list[float]],
+    slowest: Question,
+    plan: str,
 ) -> None:
     """Writes the page, and says the most important of it."""
     at_worst = median(times[slowest])
@@ -35,6 +41,9 @@ def report(
     if publishing:
         took = median(publishing)
         lines.append(f"| publish 100 s at 20 ms, 2 flows | {PUBLISH_S} s | {took:.2f} s | {took / PUBLISH_S:.2f} |")
+    for name, value in (("median", median(seen)), ("longest", max(seen))):
+        measure = f"live: from a sample in its file until it can be asked for, {name} of {len(seen)}"
+        lines.append(f"| {measure} | {SEEN_S} s | {value:.2f} s | {value / SEEN_S:.2f} |")
     measure = f"slowest of {len(times)} queries ({slowest.name})"
     lines.append(f"| {measure} | {PANEL_MS} ms | {at_worst:.1f} ms | {at_worst / PANEL_MS:.2f} |")
     middle = median(median(one) for one in times.values())

@@ -64,7 +64,7 @@ def follow(place: Place, run: Path) -> None:
         followed: dict[Path, Any] = {}
         _find_files(run / "raw", read_manifest(run), followed)
         for one in followed.values():
-            _copy_new(connection, run_id, one)
+            _copy_new(connection, run_id, one, print)
         for table in ("live_radio", "live_trust", "live_reminis"):
             connection.execute(f"UPDATE testbed.{table} SET time = now() - interval '2 s'".encode())
         # The synthetic run has no sockets.

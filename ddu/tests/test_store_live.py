@@ -168,6 +168,24 @@ def test_growth_is_the_same_in_one_look_or_two(cut: int) -> None:
     )
 
 
+def test_samples_without_counters_are_shown(empty_store: Place, tmp_path: Path) -> None:
+    run = tabled(with_radio(two_flows().write(tmp_path / "run")))
+    (run / "raw" / "mac.csv").write_text("utc_ns,duration_ns,ue,mac_rsrp_dbm\n1,1,0,-80\n")
+    (run / "raw" / "link.csv").write_text("no,such,thing\n1,2,3\n")
+    set_status(run, "running")
+    told: list[str] = []
+    follower = threading.Thread(target=publish_live, args=(empty_store.url(), run, told.append))
+    follower.start()
+    await_rows(empty_store, "live_radio", 1)
+    await_rows(empty_store, "live_reminis", 40)
+    with (run / "raw" / "mac.csv").open("a") as file:
+        file.write("2,1,0,-81\n")
+    await_rows(empty_store, "live_radio", 2)
+    set_status(run, "finished")
+    follower.join(60)
+    assert [line for line in told if "link.csv" in line and "not shown live" in line]
+
+
 def test_sockets_that_carry_nothing_yet_are_no_rows() -> None:
     ends = {"src": ["10.45.0.1"] * 3, "dst": ["10.45.0.2"] * 3, "sport": [20001] * 3, "dport": 5201}
     fields = ("total_retrans_count", "rtt_us", "snd_cwnd_packets", "snd_mss_bytes",

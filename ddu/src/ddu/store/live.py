@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from ddu.errors import DduError, StoreError
+from ddu.errors import DduError, StoreError, UnreadableInput
 from ddu.run.manifest import Manifest, read_manifest
 from ddu.store.connect import Connection, connected
 from ddu.store.contents import experiment_of, manifest_row
@@ -38,6 +38,7 @@ class Followed:
     table: str
     rows: Rows
     growth: Growth
+    unreadable: bool = False
 
 
 def publish_live(url: str, path: Path, tell: Tell, replace: bool = False) -> Published:
@@ -84,7 +85,7 @@ def _follow(url: str, path: Path, tell: Tell) -> None:
         while True:
             manifest = read_manifest(path)
             _find_files(path / "raw", manifest, followed)
-            if sum(_copy_new(connection, run_id, one) for one in followed.values()):
+            if sum(_copy_new(connection, run_id, one, tell) for one in followed.values()):
                 connection.commit()
             if manifest.status != "running":
                 return
@@ -126,9 +127,9 @@ def _find_files(raw: Path, manifest: Manifest, followed: dict[Path, Followed]) -
     sockets = ["src", "sport", "dst", "dport"]
     for source in manifest.sockets:
         wanted[raw.parent / source.file] = (SocketTail, "live_socket", socket_rows, sockets)
-    if manifest.mac:
+    if manifest.mac and manifest.mac.file.endswith(".csv"):
         wanted[raw.parent / manifest.mac.file] = (CsvTail, "live_radio", radio_rows, ["ue"])
-    if manifest.link:
+    if manifest.link and manifest.link.file.endswith(".csv"):
         wanted[raw.parent / manifest.link.file] = (CsvTail, "live_trust", trust_rows, [])
     trace = raw / "cc-reminis.csv"
     if trace.exists():
@@ -138,8 +139,16 @@ def _find_files(raw: Path, manifest: Manifest, followed: dict[Path, Followed]) -
             followed[file] = Followed(tail(file), table, rows, Growth(key))
 
 
-def _copy_new(connection: Connection, run_id: int, one: Followed) -> int:
-    new = one.tail.new_rows()
+def _copy_new(connection: Connection, run_id: int, one: Followed, tell: Tell) -> int:
+    """Rows that were new. A file that is not what it should be is told once, and left alone."""
+    if one.unreadable:
+        return 0
+    try:
+        new = one.tail.new_rows()
+    except UnreadableInput as error:
+        one.unreadable = True
+        tell(f"{error}; not shown live")
+        return 0
     if new is None:
         return 0
     return copy_table(connection, one.table, one.rows(new, one.growth), {"run_id": run_id})

@@ -29,9 +29,12 @@ class Growth:
         joined = needed if self.last is None else pd.concat([self.last, needed])
         joined = joined.reset_index(drop=True)
         groups = joined.groupby(self.key or (lambda _: 0), sort=False)
-        grown = groups[counters].transform(lambda values: increments(values.to_numpy()))
+        grown = joined[counters]
+        if counters:
+            grown = groups[counters].transform(lambda values: increments(values.to_numpy()))
         elapsed = groups["utc_ns"].diff().rename("elapsed_ns")
-        self.last = joined.assign(**groups[counters].ffill()).loc[groups.tail(1).index]
+        known = groups[counters].ffill() if counters else grown
+        self.last = joined.assign(**known).loc[groups.tail(1).index]
         new = pd.concat([grown, elapsed], axis=1).iloc[len(joined) - len(rows) :]
         return rows.assign(**new.set_index(rows.index))
 
