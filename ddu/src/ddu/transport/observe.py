@@ -47,7 +47,7 @@ class ObservedFlow:
     def rtt(self) -> Samples:
         return rtt_by_timestamps(self.tsval, self.tsecr)
 
-    @cached_property
+    @property  # asked for once, and as large as the ACKs: not kept
     def rtt_by_sequence(self) -> Samples:
         return rtt_by_sequence(self.sent, self.acks, self.resent)
 

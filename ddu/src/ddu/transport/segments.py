@@ -55,7 +55,7 @@ class Segments:
     def end(self) -> Int:
         return self.seq + self.payload_bytes
 
-    @cached_property
+    @property
     def ip_bytes(self) -> UInt32:
         """Bytes on a wire, IP headers included, once per segment of a super-packet."""
         size: UInt32 = self.segment_count * self.header_bytes + self.payload_bytes
