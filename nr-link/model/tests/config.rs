@@ -247,6 +247,19 @@ fn every_fault_names_its_line_its_rule_and_its_mend() {
 }
 
 #[test]
+fn the_largest_example_is_valid() {
+    let text = include_str!("../../fuzz/seeds/link_config/several-ues.yaml");
+    let config = ResolvedConfig::parse(text, Path::new("link.yaml")).expect("valid");
+    let carriers = &config.radio().expect("there is one").carriers;
+    assert_eq!(carriers.len(), 8);
+    assert_eq!((carriers[6].prb, carriers[7].prb), (264, 132));
+    assert!(carriers[6].uplink && !carriers[7].uplink);
+    let line = config.path.ul.line.expect("a rate");
+    assert_eq!(line.limit, QueueLimit::Bytes(150_000));
+    assert_eq!(line.cross.expect("others").bits_per_s, 5_000_000);
+}
+
+#[test]
 fn a_ue_says_what_it_does_not_share() {
     let ues = "ue: [{name: ue1}, {name: ue2, addresses: [10.60.0.3, 'fd60::3'], scenario: far.yaml, queue: {dl: {bytes: 9000}, ul: {packets: 9}}}]";
     let text = VALID.replace("ue: [{name: ue1}]", ues);

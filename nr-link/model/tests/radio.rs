@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{SECOND, config, flat, link, saturate, scenario};
+use common::{SECOND, config, flat, link, packet, saturate, scenario};
 use nr_link_model::config::PerDirection;
 use nr_link_model::radio::bler::{CodeBlocks, block_error_ratio};
 use nr_link_model::radio::tbs::{Allocation, transport_block_bits};
@@ -53,6 +53,28 @@ fn outer_loop_holds_the_target_on_a_fading_channel() {
             (failed / target - 1.0).abs() < 0.1,
             "{failed} is not {target}"
         );
+    }
+}
+
+#[test]
+fn the_threshold_rule_comes_to_what_the_outer_loop_finds_on_a_still_channel() {
+    let narrow = ("prb: 106", "prb: 24");
+    let oai = ("{olla: {bler_target: 0.1}}", "{oai: {}}");
+    for sinr_db in [5.0, 14.0] {
+        let [outer, rule] = [&[narrow][..], &[narrow, oai]].map(|changes| {
+            let mut link: Link<u64> = link(&config(changes), &flat(sinr_db));
+            saturate(&mut link, DOWN, 10 * SECOND);
+            let before = link.totals(0, Direction::Downlink);
+            // From MCS 9, one step in 100 ms: it has long been there.
+            for now in (10 * SECOND..20 * SECOND).step_by(1_000_000) {
+                (0..10).for_each(|_| link.enqueue(DOWN, packet(1500, 0), now));
+                link.advance(now);
+                while link.dequeue().is_some() {}
+            }
+            link.totals(0, Direction::Downlink).bytes - before.bytes
+        });
+        let ratio = rule as f64 / outer as f64;
+        assert!((0.8..1.05).contains(&ratio), "{sinr_db} dB: {ratio}");
     }
 }
 
