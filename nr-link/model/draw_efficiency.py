@@ -31,7 +31,8 @@ def main() -> None:
     shannon = np.log2(1 + 10 ** (sinr_db / 10))
     axes.plot(sinr_db, shannon, "k-", lw=1, label="Shannon")
     axes.plot(sinr_db, shannon * DATA_SHARE, "k:", lw=1, label="Shannon, data elements only")
-    for colour, (table, of_table) in zip(("C0", "C1", "C2"), rows.groupby("table", sort=False)):
+    for number, (table, of_table) in enumerate(rows.groupby("table", sort=False)):
+        colour = f"C{number}"
         where = of_table["sinr_db"]
         axes.step(where, of_table["standard_bps_hz"], colour, where="post", lw=0.6, alpha=0.7)
         axes.plot(where, of_table["carried_bps_hz"], colour, marker=".", ms=4, lw=0, label=table)
