@@ -16,7 +16,7 @@ from ccu.oai.carrier import carrier
 from ccu.oai.configs import Plan
 from ccu.programs import REPOSITORY
 
-X310 = usrp.Usrp("x310", "addr=192.168.40.2")
+X310 = usrp.Usrp("x310", "addr=192.168.40.2", "addr=192.168.50.2")
 PLANS = [
     Plan(tag, carrier(prb), ues, radio)
     for tag in ("2023.w16", "2026.w11")
@@ -89,7 +89,9 @@ def test_the_top_file_works_without_ccu(profile: str) -> None:
             assert Path(mount["source"]).is_file()
     gnb = next(one for name, one in found["services"].items() if name.startswith("gnb"))
     ue = next(one for name, one in found["services"].items() if name.startswith("ue1"))
-    radio = None if profile == "rfsim" else usrp.Usrp(profile.removeprefix("usrp-"), "addr=x")
+    radio = (
+        None if profile == "rfsim" else usrp.Usrp(profile.removeprefix("usrp-"), "addr=x", "addr=x")
+    )
     plan = Plan("2026.w11", carrier(106), 1, radio)
     # The defaults in the file are what ccu would say (but for the order of words and the USRP).
     for text, wanted in (

@@ -20,7 +20,11 @@ PLANS = [
     Plan(tag, carrier(prb), ue_count, radio)
     for tag in VERSIONS
     for prb in WIDTHS_PRB
-    for ue_count, radio in ((1, None), (3, None), (1, usrp.Usrp("b210", "serial=30AD123")))
+    for ue_count, radio in (
+        (1, None),
+        (3, None),
+        (1, usrp.Usrp("b210", "serial=30AD123", "serial=30AD124")),
+    )
 ]
 FIELDS_FILE = Path(__file__).with_name("oai_gnb_fields.txt")
 
@@ -156,7 +160,7 @@ def test_every_ue_has_its_sim_in_the_database(tmp_path: Path) -> None:
 
 
 def test_what_a_radio_cannot_do_is_refused() -> None:
-    b210, x310 = usrp.parse("b210"), usrp.parse("x310:addr=192.168.40.2")
+    b210, x310 = usrp.parse("b210"), usrp.parse("x310:addr=192.168.40.2+addr=192.168.50.2")
     usrp.check_carrier(b210, carrier(106))
     usrp.check_carrier(x310, carrier(162))
     with pytest.raises(Refused, match=r"58\.3 MHz wide, and a B210 does 56 MHz"):
@@ -165,7 +169,13 @@ def test_what_a_radio_cannot_do_is_refused() -> None:
         usrp.check_carrier(x310, carrier(273))
     with pytest.raises(Refused, match="24, 51, 106, 162, 273"):
         carrier(52)
-    for text in ("b200", "b210:", "x310", "x310:serial=1", 'b210:serial="1"'):
+    two = usrp.parse("b210:serial=A+serial=B")
+    assert (
+        'sdr_addrs = "serial=A"'
+        in configs.rendered(Plan("2026.w11", carrier(106), 1, two))["gnb.conf"]
+    )
+    assert "--usrp-args serial=B" in configs.ue_options(Plan("2026.w11", carrier(106), 1, two), 1)
+    for text in ("b200", "b210:", "x310", "x310:serial=1", 'b210:serial="1"', "b210:serial=A"):
         with pytest.raises(ValueError, match=r"write|letters"):
             usrp.parse(text)
     with pytest.raises(Refused, match="no more addresses"):

@@ -123,6 +123,7 @@ def check_good(ran: Ran) -> None:
     assert "Frame.Slot" in stdout
     readings = (raw / "oai/nrMAC_stats.log").read_text()
     assert readings.startswith("### ")
+    assert "amf listens" in (raw / "oai/amf-stdout.log").read_text()
     answers = [json.loads(line) for line in (raw / "oai/o1-stats.jsonl").read_text().splitlines()]
     assert len(answers) >= 3
     assert all(answer["answer"]["O1-Operational"]["num-ues"] == 1 for answer in answers)

@@ -87,7 +87,7 @@ def run(
     runtime: Annotated[str | None, typer.Option(help="Of rfsim, usrp: docker or lxc.")] = None,
     oai_version: Annotated[str | None, typer.Option(help="Image tag: 2023.w16 … 2026.w11.")] = None,
     ues: Annotated[int | None, typer.Option(help="UEs (1); --cc is then a flow each.")] = None,
-    usrp: Annotated[str | None, typer.Option(help="b210:serial=… or x310:addr=….")] = None,
+    usrp: Annotated[str | None, typer.Option(help="b210 or x310:addr=A+addr=B.")] = None,
     capture_n3: Annotated[bool, typer.Option("--capture-n3", help="GTP-U, too.")] = False,
     output: Annotated[Path, typer.Option(help="Where run directories go.")] = Path("runs"),
     socket_interval: Annotated[str | None, typer.Option(help="From 1ms (20ms).")] = None,
@@ -173,7 +173,7 @@ def doctor_command(
     testbed: Annotated[str | None, typer.Option(help="And what this one needs.")] = None,
     runtime: Annotated[str | None, typer.Option(help="Of rfsim, usrp: docker or lxc.")] = None,
     oai_version: Annotated[str | None, typer.Option(help="Image tag: 2023.w16 … 2026.w11.")] = None,
-    usrp: Annotated[str | None, typer.Option(help="b210:serial=… or x310:addr=….")] = None,
+    usrp: Annotated[str | None, typer.Option(help="b210 or x310:addr=A+addr=B.")] = None,
 ) -> None:
     """What this machine can and cannot do, and how to mend it."""
     findings = doctor.examine(output)

@@ -111,7 +111,7 @@ class Oai(_Value):
     ues: Annotated[int, Field(ge=1)] = 1
     """How many attach; the first carries the flows."""
     usrp: str | None = None
-    """b210, b210:serial=…, x310:addr=…"""
+    """b210, b210:serial=A+serial=B, x310:addr=A+addr=B"""
     capture_n3: bool = False
 
 
@@ -177,7 +177,7 @@ class Experiment(_Value):
             )
         if self.oai is not None and (self.testbed == "usrp") != (self.oai.usrp is not None):
             raise ValueError(
-                "--testbed usrp needs --usrp b210, b210:serial=… or x310:addr=…; rfsim takes none"
+                "--testbed usrp needs --usrp, b210 or x310:addr=A+addr=B (docs/oai.md); rfsim none"
             )
         return self
 

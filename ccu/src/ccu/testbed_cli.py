@@ -27,7 +27,7 @@ def up(
     runtime: Annotated[str | None, typer.Option(help="docker (default) or lxc.")] = None,
     oai_version: Annotated[str | None, typer.Option(help="Image tag: 2023.w16 … 2026.w11.")] = None,
     ues: Annotated[int | None, typer.Option(help="How many attach (1).")] = None,
-    usrp: Annotated[str | None, typer.Option(help="b210:serial=… or x310:addr=….")] = None,
+    usrp: Annotated[str | None, typer.Option(help="b210 or x310:addr=A+addr=B.")] = None,
 ) -> None:
     """Core, gNB and UEs up, attached, and left running."""
     flags = {"cc": "cubic", "testbed": testbed, "prb": prb, "runtime": runtime, "ues": ues}

@@ -37,7 +37,7 @@ def delivered():
         return 0, 0
     for line in reversed(lines):
         row = dict(zip(header, line.split(","), strict=False))
-        if len(row) == len(header) and row.get("mac_dl_bytes", "").isdigit():
+        if len(row) == len(header) and row["ue"] == "0" and row.get("mac_dl_bytes", "").isdigit():
             return int(row["mac_dl_bytes"]), int(row["mac_ul_bytes"])
     return 0, 0
 

@@ -103,7 +103,7 @@ def gnb_options(plan: Plan) -> str:
         words += ["--rfsim", plan.options.rfsim_prefix + "options", "chanmod"]
     if plan.carrier.three_quarters:
         words.append("-E")
-    return " ".join([*words, *_telnet(plan.gnb_address), *_SHARED, plan.options.gnb_telnet, *_LOG])
+    return " ".join([*words, *_telnet(plan.gnb_address, plan.options.gnb_telnet), *_LOG])
 
 
 def ue_options(plan: Plan, number: int) -> str:
@@ -118,24 +118,23 @@ def ue_options(plan: Plan, number: int) -> str:
         words.append("-E")
     words += ["-r", str(carrier.prb), "--numerology", "1", "--band", "78"]
     words += ["-C", str(carrier.centre_hz), "--ssb", str(carrier.ssb_subcarrier)]
-    if plan.usrp and plan.usrp.address:
-        words += ["--usrp-args", plan.usrp.address]
+    if plan.usrp and plan.usrp.ue_address:
+        words += ["--usrp-args", plan.usrp.ue_address]
     if not plan.usrp:
         words += _telnet(ue_address(number))
     return " ".join([*words, *_LOG])
 
 
-_SHARED = ("--telnetsrv.shrmod",)
-
 # Colours and file names would only have to be taken out again.
 _LOG = ("--log_config.global_log_options", "level,nocolor,time")
 
 
-def _telnet(address: str) -> list[str]:
+def _telnet(address: str, modules: str = "") -> list[str]:
     """The telnet server has no password: it listens on the containers' network only."""
     return [
         *("--telnetsrv", "--telnetsrv.listenaddr", address),
         *("--telnetsrv.listenport", str(TELNET_PORT)),
+        *(("--telnetsrv.shrmod", modules) if modules else ()),
     ]
 
 

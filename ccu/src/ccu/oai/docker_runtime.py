@@ -122,7 +122,8 @@ def _how_to_get(image: str) -> str:
 
 def _explain(said: str) -> str:
     if "Pool overlaps" in said:
-        return f"{said}\n  another network has these addresses: `ccu clean`, or docker network ls"
+        mend = "`ccu clean`, `ccu testbed down`, or see docker network ls"
+        return f"{said}\n  another network has these addresses: {mend}"
     if "Address already in use" in said or "port is already allocated" in said:
         return f"{said}\n  another container has the address: `ccu clean`, or docker ps"
     return said

@@ -46,7 +46,8 @@ def usrp_trouble(usrp: Usrp) -> str | None:
         if not found & _USB_IDS:
             return "--usrp: no B210 on USB (2500:0020); plug it into USB 3, see uhd_find_devices"
         return None
-    return _x310_trouble(usrp)
+    told = (_x310_trouble(address) for address in (usrp.address, usrp.ue_address))
+    return next((said for said in told if said), None)
 
 
 def _usb_ids() -> set[tuple[str, str]]:
@@ -62,8 +63,8 @@ def _usb_ids() -> set[tuple[str, str]]:
     return found
 
 
-def _x310_trouble(usrp: Usrp) -> str | None:
-    pairs = dict(item.partition("=")[::2] for item in usrp.address.split(","))
+def _x310_trouble(arguments: str) -> str | None:
+    pairs = dict(item.partition("=")[::2] for item in arguments.split(","))
     address = pairs.get("addr", "")
     try:
         with IPRoute() as ip:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pyroute2 import IPRoute, netns
+from pyroute2.netlink.exceptions import NetlinkError
 
 from ccu import programs
 from ccu.errors import RunFailed
@@ -34,6 +35,7 @@ _CORE_PATIENCE_S, _GNB_PATIENCE_S, _ATTACH_PATIENCE_S, _PING_PATIENCE_S = 120.0,
 _POLL_S = 0.05
 # A container that does not run by then has ended already.
 _STARTING_S = 2.0
+_FOLLOWER_S = 3.0
 _AF_INET = 2
 # What the log says, what it means, what to do.
 _SYMPTOMS = (
@@ -120,7 +122,8 @@ class Stack:
 
     def _pings(self, service: str, address: str) -> bool:
         name = self.namespaces[service]
-        set_route(name, DATA_NETWORK_ADDRESS, UE_INTERFACE)
+        if not set_route(name, DATA_NETWORK_ADDRESS, UE_INTERFACE):
+            return False
         command = [programs.require("ip"), "netns", "exec", name, programs.require("ping")]
         command += ["-c", "1", "-W", "1", "-q", "-I", address, DATA_NETWORK_ADDRESS]
         return subprocess.run(command, capture_output=True).returncode == 0
@@ -217,12 +220,30 @@ class Stack:
         try:
             if started:
                 self.runtime.stop(started)
+            self._keep_core_logs()
             for follower in self._followers.values():
-                self._supervisor.stop(follower, patience_s=3.0)
+                self._let_end(follower)
         finally:
             for service in list(self.namespaces):
                 self._detach_namespace(service)
             self.runtime.remove()
+
+    def _keep_core_logs(self) -> None:
+        """What the core said tells why a UE was refused."""
+        running = [service for service in CORE if self.runtime.pid(service) is not None]
+        if running:
+            self.runtime.stop(running)
+        for service in running:
+            if service not in self._followers:
+                self._follow(service, f"{service}-stdout.log")
+                self._followers[service].stopped = True
+
+    def _let_end(self, follower: Process) -> None:
+        """A follower ends by itself when its container has: what was printed last is kept."""
+        deadline = time.monotonic() + _FOLLOWER_S
+        while not follower.ended and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
+        self._supervisor.stop(follower)
 
 
 def interface_address(name: str, interface: str) -> str | None:
@@ -236,8 +257,14 @@ def interface_address(name: str, interface: str) -> str | None:
     return None
 
 
-def set_route(name: str, target: str, interface: str) -> None:
-    """Sends what goes to `target` through `interface`."""
+def set_route(name: str, target: str, interface: str) -> bool:
+    """Sends what goes to `target` through `interface`; False if that is gone, or down."""
     with IPRoute(netns=name) as ip:
-        index = ip.link_lookup(ifname=interface)[0]
-        ip.route("replace", dst=f"{target}/32", oif=index)
+        found = ip.link_lookup(ifname=interface)
+        if not found:
+            return False
+        try:
+            ip.route("replace", dst=f"{target}/32", oif=found[0])
+        except NetlinkError:
+            return False
+    return True

@@ -14,24 +14,34 @@ _X310_CLOCK_HZ = 184_320_000
 _X310_BANDWIDTH_HZ = 160e6  # with a UBX-160
 
 
+_EXAMPLES = "b210, b210:serial=A+serial=B or x310:addr=192.168.40.2+addr=192.168.50.2"
+
+
 @dataclass(frozen=True)
 class Usrp:
-    """One radio: `model` b210 or x310, `address` as UHD takes it (serial=… or addr=…)."""
+    """Two radios of a model: `address` is the gNB's, as UHD takes it (serial=… or addr=…)."""
 
     model: str
     address: str
+    ue_address: str = ""
 
 
 def parse(text: object) -> Usrp:
-    """`b210:serial=30AD123` or `x310:addr=192.168.40.2`. Raises ValueError with the mend."""
-    model, colon, address = str(text).partition(":")
+    """`b210`, `b210:serial=A+serial=B` or `x310:addr=A+addr=B`: the gNB's radio, then the UE's.
+
+    Raises ValueError with the mend.
+    """
+    model, colon, addresses = str(text).partition(":")
+    address, plus, ue_address = addresses.partition("+")
     if model not in ("b210", "x310") or (colon and not address):
-        raise ValueError(f"{text!r} is no USRP; write b210, b210:serial=… or x310:addr=…")
-    if not re.fullmatch(r"[A-Za-z0-9_.,=-]*", address):
+        raise ValueError(f"{text!r} is no USRP; write {_EXAMPLES}")
+    if not re.fullmatch(r"[A-Za-z0-9_.,=+-]*", addresses):
         raise ValueError(f"{text!r}: an address has letters, digits and = , . - only")
     if model == "x310" and "addr=" not in address:
-        raise ValueError(f"{text!r}: an X310 is found by its address; write x310:addr=192.168.40.2")
-    return Usrp(model, address)
+        raise ValueError(f"{text!r}: an X310 is found by its address; write {_EXAMPLES}")
+    if colon and not (plus and ue_address):
+        raise ValueError(f"{text!r}: gNB and UE have a radio each; write {_EXAMPLES}")
+    return Usrp(model, address, ue_address)
 
 
 def check_carrier(usrp: Usrp, carrier: Carrier) -> None:

@@ -80,6 +80,6 @@ def kinds() -> dict[str, TestbedKind]:
             oai.up,
         ),
         "usrp": TestbedKind(
-            "the same over two USRPs (--usrp b210:serial=… or x310:addr=…)", oai.check, oai.up
+            "the same over two USRPs (--usrp b210 or x310:addr=A+addr=B)", oai.check, oai.up
         ),
     }
