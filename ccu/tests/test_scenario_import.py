@@ -108,13 +108,16 @@ def test_a_drive_of_uccs_gives_its_rsrp_and_snr(tmp_path: Path) -> None:
 
 
 def test_taps_split_into_path_loss_and_fading(tmp_path: Path) -> None:
-    rows = ["0.5,0,1e-4,0,100,0,1e-4\n", "0.6,0,1e-4,0,100,0,1e-4\n"]
+    rows = ["0.5,0,1e-7,0,100,0,1e-7\n", "0.6,0,1e-7,0,100,0,1e-7\n"]
     text = "t_s,delay_ns_1,re_1,im_1,delay_ns_2,re_2,im_2\n" + "".join(rows)
     scenario = imported("taps", source(tmp_path, text), tmp_path / "out")
     radio = scenario["radio"]
     assert isinstance(radio, dict)
-    assert radio["level"]["path_loss_db"] == pytest.approx(80 - 3.0103, abs=1e-3)
+    assert radio["level"]["path_loss_db"] == pytest.approx(140 - 3.0103, abs=1e-3)
     assert radio["fading"] == {"tap_series": {"file": "x.csv"}}
+    first = (tmp_path / "out" / "x.csv").read_text().splitlines()[1].split(",")
+    half = 0.707107  # each tap has half of a power of 1
+    assert [float(value) for value in first] == [0, 0, half, 0, 100, 0, half]
 
 
 def test_a_gnbs_log_over_the_wrap_of_its_frames(tmp_path: Path) -> None:

@@ -7,9 +7,8 @@ import io
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import yaml
 
 from ccu import programs
@@ -18,6 +17,9 @@ from ccu.experiment import Experiment
 from ccu.resolve import resolve
 from ccu.scenarios.library import locate, seed_of
 from ccu.testbeds import link_config
+
+if TYPE_CHECKING:
+    import pandas as pd  # imported late: it takes half a second, and most commands do without
 
 MM_WAVE_GHZ = 24.25
 """Where frequency range 2 begins (TS 38.101-2 clause 5.2); below, there are no 120 kHz carriers."""
@@ -51,6 +53,8 @@ def play(planned: Experiment, seconds: float | None = None, interval_ms: int = 1
         )
         if said.returncode != 0:
             raise Refused(link_config.in_the_users_words(said.stderr, folder, file))
+    import pandas as pd
+
     return pd.read_csv(io.StringIO(said.stdout))
 
 

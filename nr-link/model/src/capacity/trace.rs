@@ -143,13 +143,19 @@ fn follows(last: Option<&Rated>, second: f64, duration_s: f64) -> Result<(), Str
 }
 
 fn each_line(
-    content: impl BufRead,
+    mut content: impl BufRead,
     file: &Path,
     mut take: impl FnMut(&str) -> Result<(), String>,
 ) -> Result<(), ScenarioError> {
-    for (number, line) in (1..).zip(content.lines()) {
-        take(line.map_err(|error| unreadable(file, &error))?.trim())
-            .map_err(|complaint| ScenarioError::new(file, Some(number), complaint))?;
+    // One buffer for all lines: there may be ten millions.
+    let mut line = String::new();
+    for number in 1.. {
+        line.clear();
+        let read = content.read_line(&mut line);
+        if read.map_err(|error| unreadable(file, &error))? == 0 {
+            break;
+        }
+        take(line.trim()).map_err(|complaint| ScenarioError::new(file, Some(number), complaint))?;
     }
     Ok(())
 }

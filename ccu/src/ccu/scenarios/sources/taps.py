@@ -40,6 +40,9 @@ def read(file: Path, wanted: Wanted) -> Found:
     mean_power = float(np.mean(power))
     if not mean_power > 0:
         raise Refused(f"{file}: no tap has power; write amplitudes")
+    for name in arrays:
+        if name.startswith(("re_", "im_")):  # to a mean power of 1, as nr-link plays them
+            arrays[name] = arrays[name] / np.sqrt(mean_power)
     t_s = arrays["t_s"]
     radio = {
         "ss_pbch_block_power_dbm": POWER_DBM,
