@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was imported can be run over, one of each kind; and what a scenario fixes, the run has."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import command
+
+SAMPLES = {
+    "mahimahi": "".join(f"{ms}\n" for ms in range(5000)),
+    "seconds-mbps": "1 20\n2 40\n3 30\n",
+    "lumos5g": "run_num,seq_num,nr_ssRsrp,nr_ssSinr,Throughput\n1,1,-80,20,40\n1,2,-81,18,30\n",
+    "ucc5g": (
+        "Timestamp,RSRP,SNR,DL_bitrate,UL_bitrate\n"
+        "2020.02.14_09.38.22,-80,15,9,9\n2020.02.14_09.38.23,-85,12,9,9\n"
+    ),
+    "taps": (
+        "t_s,delay_ns_1,re_1,im_1,delay_ns_2,re_2,im_2\n"
+        "0,0,1e-4,0,90,0,1e-5\n1,0,0,1e-4,90,1e-5,0\n"
+    ),
+    "oai": (
+        "Frame.Slot 128.0\nUE RNTI 4cba CU-UE-ID 1 in-sync PH 48 dB PCMAX 20 dBm, "
+        "average RSRP -80 (16 meas)\nUE 4cba: CQI 12, RI 1, PMI (0,0)\n"
+    ),
+    "android": "1700000000\nSignalStrength:{mNr=CellSignalStrengthNr:{ ssRsrp = -80 ssSinr = 20 }}\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def _rights() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root: it makes network namespaces")
+    if not Path("/dev/net/tun").exists():
+        pytest.skip("needs /dev/net/tun")
+
+
+def run(scenario: str, output: Path) -> Path:
+    ran = command(
+        *("ccu", "run", "--cc", "cubic", "--duration", "1s", "--no-capture"),
+        *("--scenario", scenario, "--output", str(output)),
+    )
+    assert ran.returncode == 0, ran.stderr
+    (directory,) = output.iterdir()
+    return directory
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("form", SAMPLES)
+def test_a_run_over_what_was_imported_completes(form: str, tmp_path: Path) -> None:
+    file = tmp_path / "measured.txt"
+    file.write_text(SAMPLES[form])
+    made = command(
+        *("ccu", "scenario", "import", form, str(file)),
+        *("--name", "mine", "--output", str(tmp_path / "scenarios")),
+    )
+    assert made.returncode == 0, made.stderr
+    directory = run(str(tmp_path / "scenarios" / "mine.yaml"), tmp_path / "runs")
+    content = json.loads((directory / "run.json").read_text())
+    assert content["status"] == "finished"
+    report = json.loads((directory / "raw" / "iperf3-f0-server.json").read_text())
+    assert report["end"]["sum_received"]["bytes"] > 10_000
+
+
+@pytest.mark.root
+def test_what_a_numbered_scenario_fixes_is_in_the_run(tmp_path: Path) -> None:
+    directory = run("cellular-4g-03", tmp_path)
+    experiment = json.loads((directory / "run.json").read_text())["experiment"]
+    assert (experiment["rtt_ms"], experiment["buffer"]["packets"]) == (40.0, 800)
+    assert yaml.safe_load((directory / "raw" / "scenario.yaml").read_text())["seed"] == 3
+    link = yaml.safe_load((directory / "raw" / "link.yaml").read_text())
+    assert link["path"]["ul"]["delay_ms"] == 20.0
