@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
-from conftest import command
 
 SAMPLES = {
     "mahimahi": "".join(f"{ms}\n" for ms in range(5000)),
@@ -27,8 +28,18 @@ SAMPLES = {
         "Frame.Slot 128.0\nUE RNTI 4cba CU-UE-ID 1 in-sync PH 48 dB PCMAX 20 dBm, "
         "average RSRP -80 (16 meas)\nUE 4cba: CQI 12, RI 1, PMI (0,0)\n"
     ),
-    "android": "1700000000\nSignalStrength:{mNr=CellSignalStrengthNr:{ ssRsrp = -80 ssSinr = 20 }}\n",
+    "android": (
+        "1700000000\nSignalStrength:{mNr=CellSignalStrengthNr:{ ssRsrp = -80 ssSinr = 20 }}\n"
+    ),
 }
+
+
+CCU = Path(sys.executable).with_name("ccu")
+
+
+def ccu(*args: str) -> None:
+    ran = subprocess.run([CCU, *args], capture_output=True, text=True, timeout=120, check=False)
+    assert ran.returncode == 0, f"ccu {' '.join(args)}\n{ran.stdout}\n{ran.stderr}"
 
 
 @pytest.fixture(autouse=True)
@@ -40,11 +51,10 @@ def _rights() -> None:
 
 
 def run(scenario: str, output: Path) -> Path:
-    ran = command(
-        *("ccu", "run", "--cc", "cubic", "--duration", "1s", "--no-capture"),
+    ccu(
+        *("run", "--cc", "cubic", "--duration", "1s", "--no-capture"),
         *("--scenario", scenario, "--output", str(output)),
     )
-    assert ran.returncode == 0, ran.stderr
     (directory,) = output.iterdir()
     return directory
 
@@ -54,12 +64,9 @@ def run(scenario: str, output: Path) -> Path:
 def test_a_run_over_what_was_imported_completes(form: str, tmp_path: Path) -> None:
     file = tmp_path / "measured.txt"
     file.write_text(SAMPLES[form])
-    made = command(
-        *("ccu", "scenario", "import", form, str(file)),
-        *("--name", "mine", "--output", str(tmp_path / "scenarios")),
-    )
-    assert made.returncode == 0, made.stderr
-    directory = run(str(tmp_path / "scenarios" / "mine.yaml"), tmp_path / "runs")
+    folder = tmp_path / "scenarios"
+    ccu("scenario", "import", form, str(file), "--name", "mine", "--output", str(folder))
+    directory = run(str(folder / "mine.yaml"), tmp_path / "runs")
     content = json.loads((directory / "run.json").read_text())
     assert content["status"] == "finished"
     report = json.loads((directory / "raw" / "iperf3-f0-server.json").read_text())

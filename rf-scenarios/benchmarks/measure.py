@@ -85,8 +85,9 @@ def imports(folder: Path) -> list[str]:
         )
         rows.append(
             f"| import of {form}, {file.stat().st_size / 1e6:.0f} MB | < {IMPORT_BAR_S:g} s "
-            f"| {ours_s:.2f} s, {cpu_s:.2f} s of CPU | {ours_s / pandas_s:.1f} times pandas' reading alone, "
-            f"{pandas_s:.2f} s; a copy takes {copy_s:.2f} s |"
+            f"| {ours_s:.2f} s, {cpu_s:.2f} s of CPU "
+            f"| {ours_s / pandas_s:.1f} times pandas' reading alone, {pandas_s:.2f} s; "
+            f"a copy takes {copy_s:.2f} s |"
         )
         file.unlink()
     return rows
