@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from ddu.cli import app
 from ddu.compare.load import Compared, load_runs
-from ddu.compare.tables import groups_table, pairs_table, runs_table
+from ddu.compare.tables import groups_table, mixtures, pairs_table, runs_table
 from ddu.errors import DduError
 
 
@@ -88,6 +88,14 @@ def test_invalid_runs_are_listed_and_in_no_mean() -> None:
     assert len(runs_table(runs, ["throughput_bps"])) == 10
     row = groups_table(runs, ["throughput_bps"]).iloc[0]
     assert row["mean"] == pytest.approx(10.2e6)
+
+
+def test_a_mixture_is_told() -> None:
+    other = made("cubic", 10e6, 50)
+    other.summary["prb"] = 24
+    (sentence,) = mixtures([*REPEATS, other])
+    assert sentence.startswith("The runs of cubic differ in prb (24, None)")
+    assert not mixtures(REPEATS)
 
 
 def varied(directory: Path, cc: str, seed: int) -> Path:

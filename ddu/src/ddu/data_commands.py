@@ -52,7 +52,7 @@ def compare(
     """Compare runs: tables, throughput-delay ellipses, CDFs, intervals, effect sizes."""
     from ddu.compare.load import load_runs
     from ddu.compare.page import write_comparison
-    from ddu.compare.tables import METRICS, groups_table
+    from ddu.compare.tables import METRICS, groups_table, mixtures
 
     metrics = tuple(metric or METRICS)
     found = load_runs(runs, by.value, reuse=not anew)
@@ -60,6 +60,8 @@ def compare(
     left_out = sum(not run.is_result for run in found)
     for row in groups_table(found, metrics[:1]).to_dict("records"):
         out.print(f"{row['group']}: {row['metric']} {row['mean']:.4g} ({row['runs']} runs)")
+    for sentence in mixtures(found):
+        out.print(f"[yellow]{sentence}[/]")
     if left_out:
         out.print(f"[yellow]{left_out} invalid runs are in no mean[/]")
     out.print(str(page), markup=False)

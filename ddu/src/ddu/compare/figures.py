@@ -61,6 +61,8 @@ def plane(runs: Sequence[Compared]) -> Figure | None:
     if not drawn:
         return None
     axis.set(xlabel="mean RTT (ms)", ylabel="throughput (Mbit/s)")
+    axis.set_xlim(left=max(axis.get_xlim()[0], 0))
+    axis.set_ylim(bottom=max(axis.get_ylim()[0], 0))
     axis.legend(frameon=False)
     return figure
 

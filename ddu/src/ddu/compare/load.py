@@ -34,7 +34,7 @@ class Compared:
 def load_runs(paths: list[Path], by: str, reuse: bool = True) -> list[Compared]:
     """The runs, analysed where they have not been, labelled by `by`, one of GROUPINGS.
 
-    A directory of runs stands for the runs in it. Raises DduError when fewer than two are there.
+    A directory stands for the runs in it, a campaign's for all of its runs. Raises DduError when fewer than two are there.
     """
     found = [run for path in paths for run in _runs_in(path)]
     found = list(dict.fromkeys(found))
@@ -46,8 +46,10 @@ def load_runs(paths: list[Path], by: str, reuse: bool = True) -> list[Compared]:
 def _runs_in(path: Path) -> list[Path]:
     if (path / "run.json").exists() or not path.is_dir():
         return [path]
-    inside = sorted(manifest.parent for manifest in path.glob("*/run.json"))
-    return inside or [path]
+    inside = sorted(manifest.parent for manifest in path.rglob("run.json"))
+    if not inside:
+        raise DduError(f"{path}: no run directory, and none in it")
+    return inside
 
 
 def _load(path: Path, by: str, reuse: bool) -> Compared:

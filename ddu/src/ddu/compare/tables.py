@@ -83,6 +83,23 @@ def grouped(runs: Sequence[Compared]) -> dict[str, list[Compared]]:
     return groups
 
 
+def mixtures(runs: Sequence[Compared]) -> list[str]:
+    """Groups whose runs are no repeats of each other, as sentences: they differ in more than chance."""
+    told = []
+    for label, group in grouped(runs).items():
+        for key in ("cc", "scenario", "prb", "direction", "duration_s"):
+            found = [run.summary.get(key) for run in group]
+            if key == "duration_s":
+                found = [round(float(each), -1) if each else each for each in found]
+            values = sorted({str(each) for each in found})
+            if len(values) > 1:
+                told.append(
+                    f"The runs of {label} differ in {key} ({', '.join(values)}): they are no "
+                    "repeats, and their interval is of that mixture."
+                )
+    return told
+
+
 def values_of(group: Sequence[Compared], metric: str) -> list[float]:
     """The metric of each run that has it."""
     found = [value(run.summary, metric) for run in group]
