@@ -34,7 +34,8 @@ class Compared:
 def load_runs(paths: list[Path], by: str, reuse: bool = True) -> list[Compared]:
     """The runs, analysed where they have not been, labelled by `by`, one of GROUPINGS.
 
-    A directory stands for the runs in it, a campaign's for all of its runs. Raises DduError when fewer than two are there.
+    A directory stands for the runs in it, a campaign's for all of its runs. Raises DduError when
+    fewer than two are there.
     """
     found = [run for path in paths for run in _runs_in(path)]
     found = list(dict.fromkeys(found))

@@ -84,7 +84,7 @@ def grouped(runs: Sequence[Compared]) -> dict[str, list[Compared]]:
 
 
 def mixtures(runs: Sequence[Compared]) -> list[str]:
-    """Groups whose runs are no repeats of each other, as sentences: they differ in more than chance."""
+    """Groups whose runs differ in more than chance, and are no repeats, as sentences."""
     told = []
     for label, group in grouped(runs).items():
         for key in ("cc", "scenario", "prb", "direction", "duration_s"):
