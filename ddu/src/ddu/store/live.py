@@ -78,6 +78,8 @@ def await_running(runs: Path, since_s: float) -> Path:
 def _follow(url: str, path: Path, tell: Tell) -> None:
     with connected(url) as connection:
         migrate(connection)
+        # No waiting for the disk: were the server to die, all is read from the files again.
+        connection.execute("SET synchronous_commit = off")
         run_id = _begin(connection, path)
         connection.commit()
         tell(f"following {path.name}")
