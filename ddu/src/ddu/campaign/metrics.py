@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from statistics import fmean
 from typing import Any, NamedTuple
 
 
@@ -31,9 +32,13 @@ _UNITS = {
 }
 
 
+PER_FLOW = "flow."
+"""What the figures of single flows are called: their means over the run's data flows."""
+
+
 def shown(name: str) -> Shown:
     """`rtt_ms.p95` → RTT p95, ms; `tcp_throughput_bps` → throughput, Mbit/s."""
-    head, _, inner = name.partition(".")
+    head, _, inner = name.removeprefix(PER_FLOW).partition(".")
     for suffix, (unit, scale) in _UNITS.items():
         if head.endswith(suffix):
             return Shown(_words(head.removesuffix(suffix), inner), unit, scale)
@@ -54,12 +59,21 @@ def value(summary: dict[str, Any], name: str) -> float | None:
     return float(found) if isinstance(found, (int, float)) else None
 
 
-def flat(summary: dict[str, Any], prefix: str = "") -> dict[str, float]:
-    """All numbers of a summary by their dotted names; flows and software left out."""
+def flat(summary: dict[str, Any]) -> dict[str, float]:
+    """All numbers of a summary by their dotted names, those of flows as `flow.…`."""
+    per_flow = [_numbers(flow) for flow in summary.get("flows", [])]
+    names = dict.fromkeys(name for flow in per_flow for name in flow)
+    return _numbers(summary) | {
+        f"{PER_FLOW}{name}": fmean(flow[name] for flow in per_flow if name in flow)
+        for name in names
+    }
+
+
+def _numbers(summary: dict[str, Any], prefix: str = "") -> dict[str, float]:
     numbers: dict[str, float] = {}
     for key, item in summary.items():
         if isinstance(item, dict) and key not in ("software", "cross_checks"):
-            numbers |= flat(item, f"{prefix}{key}.")
+            numbers |= _numbers(item, f"{prefix}{key}.")
         elif isinstance(item, (int, float)) and not isinstance(item, bool):
             numbers[f"{prefix}{key}"] = float(item)
     return numbers
