@@ -29,6 +29,7 @@ LOSS = 0.0001
 LIMIT_CPU_S, LIMIT_GB = 30, 2
 ROLES = ("sender", "receiver")
 SECOND_NS = 1_000_000_000
+MOST_ANALYSED_FLOWS = 1000
 
 
 @dataclass(frozen=True)
@@ -145,24 +146,24 @@ def _split_cpu_s(file: Path) -> float:
 
 
 def _of_flows(scale: Scale, where: Path | None) -> str:
-    rows, analysed = [], []
+    rows = []
     for flows in scale.flows:
         print(f"growth: {flows} flows …", file=sys.stderr)
         with _generated(where, scale.packets_of_flows, flows) as (run, count):
-            begin = time.process_time()
-            SplitCapture(run / "raw" / "sender.pcap", "native", EVERYTHING, 1500)
-            middle = time.process_time()
-            analysis_of(run, SECOND_NS)
-            rows.append((flows, middle - begin, time.process_time() - middle, count))
-    analysed = [
-        f"| {flows:,} | {count:,} | {split:.2f} | {analysis:.2f} | {analysis / flows * 1e3:.1f} |\n"
-        for flows, split, analysis, count in rows
-    ]
+            split_s = _split_cpu_s(run / "raw" / "sender.pcap")
+            analysis = " | "
+            if flows <= MOST_ANALYSED_FLOWS:
+                begin = time.process_time()
+                analysis_of(run, SECOND_NS)
+                cpu_s = time.process_time() - begin
+                analysis = f"{cpu_s:.2f} | {cpu_s / flows * 1e3:.1f}"
+            rows.append(f"| {flows:,} | {count:,} | {split_s:.2f} | {analysis} |\n")
     return (
         "## Growth with flows\n\nAs many packets, of ever more flows; the analysis is of both "
-        "captures, bins of 1 s, without figures.\n\n"
+        "captures, bins of 1 s, without figures. It costs some ms a flow whatever the packets, and "
+        f"is measured to {MOST_ANALYSED_FLOWS:,} data flows; the reader to the end.\n\n"
         "| flows | packets of both captures | split one, CPU s | analysis, CPU s "
-        "| analysis, ms per flow |\n|---:|---:|---:|---:|---:|\n" + "".join(analysed) + "\n"
+        "| analysis, ms per flow |\n|---:|---:|---:|---:|---:|\n" + "".join(rows) + "\n"
     )
 
 
