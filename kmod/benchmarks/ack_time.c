@@ -22,7 +22,8 @@ static int attach_all(struct bpf_object *object)
 {
 	struct bpf_program *program;
 
-	bpf_object__for_each_program(program, object) {
+	bpf_object__for_each_program(program, object)
+	{
 		if (!bpf_program__attach(program)) {
 			perror("ack_time: attach");
 			return -1;
