@@ -75,6 +75,11 @@ fn the_threshold_rule_comes_to_what_the_outer_loop_finds_on_a_still_channel() {
         });
         let ratio = rule as f64 / outer as f64;
         assert!((0.8..1.05).contains(&ratio), "{sinr_db} dB: {ratio}");
+        // Without traffic it has learned nothing, and still tells what a full queue would get.
+        let mut idle: Link<u64> = link(&config(&[narrow, oai]), &flat(sinr_db));
+        idle.advance(10 * SECOND);
+        let told = idle.totals(0, Direction::Downlink).capacity_bytes / outer as f64;
+        assert!((0.85..1.15).contains(&told), "{sinr_db} dB: {told}");
     }
 }
 

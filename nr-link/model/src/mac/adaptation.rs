@@ -88,6 +88,15 @@ impl Adaptation {
         }
     }
 
+    /// The MCS that a full queue would come to at this SINR. The threshold rule learns only from
+    /// traffic; without any it tells nothing of the channel.
+    pub fn settled(&self, schemes: &Schemes, sinr_db: f64) -> u8 {
+        match self {
+            Self::Thresholds(_) => schemes.fitting(sinr_db),
+            _ => self.choose(schemes, sinr_db),
+        }
+    }
+
     /// A block was sent, for the `round`th time.
     pub fn count(&mut self, round: u8) {
         if let Self::Thresholds(rule) = self {

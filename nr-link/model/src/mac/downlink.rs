@@ -149,7 +149,7 @@ fn idle_downlink(serving: &mut Serving, cell: &Cell, room: Room) -> Capacity {
     serving
         .dl
         .idle_capacity(room, serving.csi.version(), |adaptation| {
-            let mcs = adaptation.choose(&cell.schemes, believed_db);
+            let mcs = adaptation.settled(&cell.schemes, believed_db);
             cell.expected(mcs, room, report.sinr_db)
         })
 }

@@ -71,8 +71,8 @@ impl<T> Ue<T> {
         if believed == 0 {
             let reports = serving.csi.version();
             let capacity = serving.ul.idle_capacity(room, reports, |adaptation| {
-                let Choice { mcs, snr_db, .. } = choose(adaptation, cell, &report, room);
-                cell.expected(mcs, room, snr_db)
+                let Choice { snr_db, .. } = choose(adaptation, cell, &report, room);
+                cell.expected(adaptation.settled(&cell.schemes, snr_db), room, snr_db)
             });
             self.ul.account.could_carry(capacity);
             return None;
