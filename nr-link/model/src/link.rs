@@ -105,10 +105,15 @@ impl<T> Link<T> {
     /// with the same result as if each had been run in its time.
     pub fn next_event(&self) -> Nanos {
         let sample = self.sampled_to + self.sample_interval;
+        self.next_work().map_or(sample, |work| work.min(sample))
+    }
+
+    /// When a packet next needs something done; none while the link is idle.
+    pub fn next_work(&self) -> Option<Nanos> {
         [self.ends.next_delivery(), self.air.next_work(&self.ends)]
             .into_iter()
             .flatten()
-            .fold(sample, Nanos::min)
+            .min()
     }
 
     /// Takes the samples of the intervals that have ended, in order of time and UE.

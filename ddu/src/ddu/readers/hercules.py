@@ -34,7 +34,8 @@ def read_wireless(file: Path) -> LogTable:
     for index, line in enumerate(text.splitlines(), start=1):
         cells = line.split(",")
         at, rsrp = number(cells[0]), number(cells[1]) if len(cells) > 1 else None
-        if at is None or len(cells) < 2:
+        # An instant that 64 bits of nanoseconds cannot hold is none.
+        if at is None or not abs(at) < 9e9 or len(cells) < 2:
             raise UnreadableInput(file, f"line {index}: not a time and an RSRP")
         row: Values = {"utc_ns": round(at * 1e9), "ue": 0, "mac_rsrp_dbm": rsrp}
         rows.append(row | ({"extra": ",".join(cells[2:])} if len(cells) > 2 else {}))
