@@ -3,9 +3,12 @@
 
 mod testbed;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::Barrier;
+use std::thread;
 
 use testbed::refusal;
 
@@ -60,6 +63,36 @@ fn a_command_is_the_ue_and_its_exit_code_is_passed_on() {
         "{text}"
     );
     assert!(least_rtt_ms(&text) >= 20.0, "{text}");
+}
+
+/// They share the caller's host, and choose their networks there at the same moment.
+#[test]
+fn shells_that_start_together_get_networks_of_their_own() {
+    needs_a_testbed!();
+    const SHELLS: usize = 32;
+    let folder = tempfile::tempdir().unwrap();
+    write_traces(folder.path());
+    let together = Barrier::new(SHELLS);
+    let one = || {
+        together.wait();
+        told(&shell(
+            folder.path(),
+            &["--", "sh", "-c", "echo at $NR_LINK_SERVER; sleep 1"],
+        ))
+    };
+    let networks: BTreeSet<String> = thread::scope(|scope| {
+        let running: Vec<_> = (0..SHELLS).map(|_| scope.spawn(one)).collect();
+        let address = |text: String| {
+            text.lines()
+                .find(|line| line.starts_with("at "))
+                .map(str::to_owned)
+        };
+        running
+            .into_iter()
+            .map(|shell| address(shell.join().unwrap()).unwrap())
+            .collect()
+    });
+    assert_eq!(networks.len(), SHELLS, "{networks:?}");
 }
 
 #[test]

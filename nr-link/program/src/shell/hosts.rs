@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The two hosts of a shell: network namespaces, in a user namespace if the caller has no rights.
 
-use std::fs;
+use std::fs::{self, File};
 use std::net::Ipv4Addr;
 
 use anyhow::{Context, Result, bail};
+use nix::fcntl::{Flock, FlockArg};
 use nix::ifaddrs::getifaddrs;
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{getgid, getuid};
@@ -51,6 +52,7 @@ impl Hosts {
     /// Gives the devices addresses of a network that the server's host does not have yet, and the UE its default route.
     /// Gives variables that tell commands.
     pub fn address(&self, session: &Session) -> Result<[(&'static str, String); 2]> {
+        let _turn = turn_on_this_network()?;
         let network = free_network()?;
         let addresses = [[100, 64, network, 1], [100, 64, network, 2]];
         for (device, address) in session.devices().zip(addresses) {
@@ -75,6 +77,15 @@ fn free_network() -> Result<u8> {
         Some(network) => Ok(network),
         None => bail!("all networks of 100.64.0.0/16 are in use here; end other shells"),
     }
+}
+
+/// Held while a network is chosen and taken, since two shells that start at once would find the same one free. The lock is
+/// on the network namespace itself, which is all that such shells have in common.
+fn turn_on_this_network() -> Result<Flock<File>> {
+    let namespace = File::open("/proc/self/ns/net").context("opening our network namespace")?;
+    Flock::lock(namespace, FlockArg::LockExclusive)
+        .map_err(|(_, error)| error)
+        .context("locking our network namespace")
 }
 
 fn set_loopback_up(host: Place) -> Result<()> {
