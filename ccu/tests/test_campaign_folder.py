@@ -71,7 +71,7 @@ def test_a_manifest_cut_off_at_any_byte_is_no_result(folder: Folder) -> None:
     for length in range(len(whole) - 1):
         (run / "run.json").write_text(whole[:length])
         assert folder.state(cell) == "to do"
-        assert folder.result(cell) is None
+        assert folder.attempts(cell).result is None
 
 
 def test_a_run_that_finished_is_not_done_again(folder: Folder) -> None:

@@ -4,11 +4,16 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
+
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class Identity(NamedTuple):
@@ -41,3 +46,15 @@ def end(processes: list[Identity], patience_s: float = 3.0) -> None:
         deadline = time.monotonic() + wait_s
         while any(map(alive, processes)) and time.monotonic() < deadline:
             time.sleep(0.02)
+
+
+def dying_with_us() -> Callable[[], None]:
+    """For `preexec_fn`: the child gets SIGTERM when the thread that starts it ends (prctl(2))."""
+    parent = os.getpid()
+
+    def ask_for_signal() -> None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:  # It ended before we asked.
+            os._exit(1)
+
+    return ask_for_signal

@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
-import os
 import signal
 import subprocess
 import time
@@ -19,8 +17,6 @@ from ccu import processes
 from ccu.errors import Interrupted, RunFailed
 from ccu.leftovers import Belongings
 
-_PR_SET_PDEATHSIG = 1  # linux/prctl.h
-_LIBC = ctypes.CDLL(None, use_errno=True)
 _POLL_S = 0.02
 _SETTLE_S = 0.3
 
@@ -79,13 +75,6 @@ class Supervisor:
     def _spawn(
         stage: str, command: Sequence[str], stdout: IO[bytes], stderr: IO[bytes]
     ) -> subprocess.Popen[bytes]:
-        parent = os.getpid()
-
-        def die_with_parent() -> None:
-            _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-            if os.getppid() != parent:
-                os._exit(1)
-
         try:
             return subprocess.Popen(
                 command,
@@ -94,7 +83,7 @@ class Supervisor:
                 stderr=stderr,
                 # Its own session: Ctrl-C is for ccu, which stops its programs in order.
                 start_new_session=True,
-                preexec_fn=die_with_parent,
+                preexec_fn=processes.dying_with_us(),
             )
         except OSError as error:
             raise RunFailed(stage, f"{command[0]}: {error.strerror}") from None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from ccu.campaigns.cells import Cell, Levels
+from ccu.campaigns.folder import Attempts, State
 from ccu.campaigns.runner import Work
 
 # What a run takes beyond its traffic when none has been measured yet.
@@ -49,32 +50,53 @@ class Account:
 
 
 def account(work: Work) -> Account:
-    """Reads the campaign's directory."""
-    by_point: dict[Levels, list[Cell]] = {}
-    for cell in work.cells:
-        by_point.setdefault(cell.point, []).append(cell)
-    failures: list[tuple[Cell, str]] = []
-    waiting_s: list[float] = []
-    overheads: list[float] = []
-    rows = []
-    for point, group in by_point.items():
-        states = {cell: work.folder.state(cell) for cell in group}
-        enough = work.enough(point)
-        degraded = 0
-        for cell, state in states.items():
-            attempts = work.folder.attempts(cell)
-            if state == "failed":
-                failures.append((cell, attempts[-1].reason))
-            elif state == "to do" and not enough:
-                waiting_s.append(cell.experiment.duration_s)
-            for attempt in attempts:
-                degraded += attempt.counts and attempt.verdict == "degraded"
-                if attempt.counts and attempt.took_s is not None:
-                    overheads.append(attempt.took_s - cell.experiment.duration_s)
-        counted = list(states.values())
-        rows.append(
-            Row(point, len(group), counted.count("done"), degraded, counted.count("failed"), enough)
-        )
-    overhead_s = median(overheads) if overheads else _OVERHEAD_S
-    left_s = sum(waiting_s) + overhead_s * len(waiting_s)
-    return Account(rows, dict(work.left_out), left_s, failures)
+    """How the campaign's directory stands."""
+    return Progress(work).account()
+
+
+class Progress:
+    """Keeps the account of a campaign that goes on; reads anew only the cell that changed."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._attempts = {cell: work.folder.attempts(cell) for cell in work.cells}
+
+    def update(self, cell: Cell) -> Attempts:
+        """Reads what has been tried of `cell` by now."""
+        self._attempts[cell] = self._work.folder.attempts(cell)
+        return self._attempts[cell]
+
+    def account(self) -> Account:
+        rows = [self._row(point) for point in self._work.by_point]
+        settled = {row.point for row in rows if row.enough}
+        waiting_s = [
+            cell.experiment.duration_s
+            for cell in self._in_state("to do")
+            if cell.point not in settled
+        ]
+        left_s = sum(waiting_s) + self._overhead_s() * len(waiting_s)
+        failures = [(cell, self._attempts[cell][-1].reason) for cell in self._in_state("failed")]
+        return Account(rows, dict(self._work.left_out), left_s, failures)
+
+    def _row(self, point: Levels) -> Row:
+        group = self._work.by_point[point]
+        states = [self._state(cell) for cell in group]
+        results = [self._attempts[cell].result for cell in group]
+        degraded = sum(one is not None and one.verdict == "degraded" for one in results)
+        done, failed = states.count("done"), states.count("failed")
+        return Row(point, len(group), done, degraded, failed, self._work.enough(point))
+
+    def _state(self, cell: Cell) -> State:
+        return self._attempts[cell].state(self._work.folder.campaign.retries)
+
+    def _in_state(self, state: State) -> list[Cell]:
+        return [cell for cell in self._work.cells if self._state(cell) == state]
+
+    def _overhead_s(self) -> float:
+        """What a run takes beyond its traffic: the median of those that were done."""
+        measured = [
+            attempts.result.took_s - cell.experiment.duration_s
+            for cell, attempts in self._attempts.items()
+            if attempts.result is not None and attempts.result.took_s is not None
+        ]
+        return median(measured) if measured else _OVERHEAD_S

@@ -12,9 +12,11 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from ccu.campaigns.account import Account, Row, account
+from ccu.campaigns import account as accounts
+from ccu.campaigns.account import Account, Row
 from ccu.campaigns.cells import Cell
 from ccu.campaigns.engines import Listener, Outcome
+from ccu.campaigns.folder import Attempts
 from ccu.campaigns.runner import Work
 
 _WIDEST = 10
@@ -36,7 +38,7 @@ class _Lines:
     """One line for each thing that happens, for logs."""
 
     def __init__(self, work: Work, console: Console) -> None:
-        self._work = work
+        self._progress = accounts.Progress(work)
         self._console = console
 
     def note(self, sentence: str) -> None:
@@ -49,15 +51,16 @@ class _Lines:
         """Too much for a log."""
 
     def ended(self, outcome: Outcome) -> None:
-        now = account(self._work)
-        self.note(f"[{now.done}/{now.planned}] {ending(self._work, outcome)} ({left(now.left_s)})")
+        attempts = self._progress.update(outcome.cell)
+        now = self._progress.account()
+        self.note(f"[{now.done}/{now.planned}] {ending(outcome, attempts)} ({left(now.left_s)})")
 
 
 class _Picture:
     """The matrix, the runs that go on, and how long it will take."""
 
     def __init__(self, work: Work, console: Console) -> None:
-        self._work = work
+        self._progress = accounts.Progress(work)
         self._console = console
         columns = (
             TextColumn("{task.description}"),
@@ -79,23 +82,22 @@ class _Picture:
 
     def ended(self, outcome: Outcome) -> None:
         self._running.remove_task(self._tasks.pop(outcome.cell))
-        if self._work.folder.state(outcome.cell) != "done":
-            self.note(ending(self._work, outcome))
+        attempts = self._progress.update(outcome.cell)
+        if attempts.result is None:
+            self.note(ending(outcome, attempts))
         self.live.update(self._drawn())
 
     def _drawn(self) -> Group:
-        now = account(self._work)
+        now = self._progress.account()
         total = f"{now.done} of {now.planned} runs, {left(now.left_s)}"
         return Group(matrix(now), Text(total), self._running)
 
 
-def ending(work: Work, outcome: Outcome) -> str:
-    """One line on how an attempt ended."""
-    attempts = work.folder.attempts(outcome.cell)
-    last = attempts[-1] if attempts else None
-    if outcome.error or last is None:
+def ending(outcome: Outcome, attempts: Attempts) -> str:
+    """One line on how the last of `attempts` ended."""
+    if outcome.error or not attempts:
         return f"failed {outcome.cell.title}: {outcome.error or 'no run directory'}"
-    return f"{last.verdict} {outcome.cell.title}"
+    return f"{attempts[-1].verdict} {outcome.cell.title}"
 
 
 def matrix(now: Account) -> Table:

@@ -73,6 +73,21 @@ class Attempt:
         return (self.failure or {}).get("stage", "")
 
 
+class Attempts(tuple[Attempt, ...]):
+    """What was tried of one cell, the oldest first."""
+
+    @property
+    def result(self) -> Attempt | None:
+        """The one that counts: the first that is a result."""
+        return next((one for one in self if one.counts), None)
+
+    def state(self, retries: int) -> State:
+        """`failed` after as many tries as the campaign allows."""
+        if self.result is not None:
+            return "done"
+        return "failed" if sum(one.tried for one in self) > retries else "to do"
+
+
 class Folder:
     """The directory of one campaign."""
 
@@ -149,22 +164,14 @@ class Folder:
             manifest.hand_over(folder)
         return folder
 
-    def attempts(self, cell: Cell) -> list[Attempt]:
-        """What was tried, the oldest first."""
+    def attempts(self, cell: Cell) -> Attempts:
+        """What was tried, read from its run directories."""
         files = sorted(self.cell(cell).glob("*/run.json"))
-        return [attempt for attempt in map(Attempt.read, files) if attempt is not None]
+        return Attempts(attempt for attempt in map(Attempt.read, files) if attempt is not None)
 
     def state(self, cell: Cell) -> State:
-        """`failed` after as many tries as the campaign allows."""
-        tries = self.attempts(cell)
-        if any(one.counts for one in tries):
-            return "done"
-        used = sum(one.tried for one in tries)
-        return "failed" if used > self.campaign.retries else "to do"
-
-    def result(self, cell: Cell) -> Path | None:
-        """The run directory that counts: the first that is a result."""
-        return next((one.path for one in self.attempts(cell) if one.counts), None)
+        """How the cell stands, read from its run directories."""
+        return self.attempts(cell).state(self.campaign.retries)
 
     @contextmanager
     def locked(self) -> Iterator[None]:

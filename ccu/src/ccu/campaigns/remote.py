@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import ctypes
 import io
-import signal
 import subprocess
 import sys
 import tarfile
@@ -15,15 +13,12 @@ from pathlib import Path
 
 import yaml
 
-from ccu import __version__, congestion, manifest
+from ccu import __version__, congestion, manifest, processes
 from ccu.campaigns import slots
 from ccu.experiment import Experiment
 
 RESOURCE = "testbed"
 """Dask's resource: how many testbeds a worker holds, and so how many runs it does at a time."""
-
-_PR_SET_PDEATHSIG = 1  # linux/prctl.h
-_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True)
@@ -37,7 +32,8 @@ class Job:
     token: str
     """A file that the client made: who sees it shares the client's storage."""
     software: str
-    slots: int
+    testbeds: dict[str, int]
+    """How many testbeds the workers of each machine hold, by the machine's `machine()`."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +51,15 @@ def software() -> str:
     return f"ccu {__version__} at {about['git_revision']}{modified}"
 
 
+def machine() -> str:
+    """The same for all workers of one machine, also in containers and namespaces of it."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
 def describe() -> dict[str, list[str] | str]:
     """What the client wants to know of a worker."""
-    return {"software": software(), "congestion_controls": sorted(congestion.available())}
+    controls = sorted(congestion.available())
+    return {"software": software(), "machine": machine(), "congestion_controls": controls}
 
 
 def perform(job: Job) -> Done:
@@ -65,7 +67,7 @@ def perform(job: Job) -> Done:
     if (ours := software()) != job.software:
         return Done(f"the worker has {ours}, the client {job.software}; update one of them", None)
     experiment = Experiment.model_validate_json(job.experiment)
-    with slots.held(experiment.testbed, True, lambda _: None, job.slots):
+    with slots.held(experiment.testbed, True, lambda _: None, job.testbeds.get(machine(), 1)):
         if Path(job.token).exists():
             return Done(_run(job.experiment, Path(job.output)), None)
         with tempfile.TemporaryDirectory(prefix="ccu-") as folder:
@@ -92,10 +94,6 @@ def _run(experiment: str, output: Path) -> str | None:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            preexec_fn=_die_with_worker,
+            preexec_fn=processes.dying_with_us(),
         )
     return None if said.returncode == 0 else said.stderr.strip() or f"code {said.returncode}"
-
-
-def _die_with_worker() -> None:
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

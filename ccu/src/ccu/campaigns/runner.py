@@ -31,6 +31,9 @@ class Work:
         for cell in every:
             for name in lacking(cell, there):
                 self.left_out[name] += 1
+        self.by_point: dict[Levels, list[Cell]] = defaultdict(list)
+        for cell in self.cells:
+            self.by_point[cell.point].append(cell)
         self._values: dict[Path, float | None] = {}
 
     def to_do(self) -> Iterator[Cell]:
@@ -44,11 +47,12 @@ class Work:
         rule = self.folder.campaign.stop
         if rule is None:
             return False
-        results = [self.folder.result(cell) for cell in self.cells if cell.point == point]
-        for run in results:
-            if run is not None and run not in self._values:
+        results = [self.folder.attempts(cell).result for cell in self.by_point[point]]
+        runs_there = [result.path for result in results if result is not None]
+        for run in runs_there:
+            if run not in self._values:
                 self._values[run] = stopping.metric(run, rule.metric)
-        values = [self._values[run] for run in results if run is not None]
+        values = [self._values[run] for run in runs_there]
         return stopping.enough(rule, [value for value in values if value is not None])
 
 

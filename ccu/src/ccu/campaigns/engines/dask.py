@@ -12,6 +12,7 @@ import secrets
 import shutil
 import tarfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -60,6 +61,8 @@ class Dask:
         self._folder = folder
         self._token = token
         self._software = remote.software()
+        self._machines: dict[str, str] = {}
+        """Each worker's machine, of those that were there when last asked."""
 
     def refuse_strangers(self) -> None:
         """Raises Refused unless there is a worker with a testbed, and all have this software."""
@@ -101,7 +104,7 @@ class Dask:
             output=str(self._folder.prepare(cell).resolve()),
             token=str(self._token.resolve()),
             software=self._software,
-            slots=max(self._testbeds().values(), default=1),
+            testbeds=self._testbeds_of_machines(),
         )
         return self._client.submit(
             remote.perform, job, resources={remote.RESOURCE: 1}, pure=False, key=_key(cell)
@@ -136,6 +139,16 @@ class Dask:
         workers: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
         held = {name: one["resources"].get(remote.RESOURCE, 0) for name, one in workers.items()}
         return {name: int(count) for name, count in held.items() if count}
+
+    def _testbeds_of_machines(self) -> dict[str, int]:
+        """How many each machine holds: several workers may be on one."""
+        testbeds = self._testbeds()
+        if testbeds.keys() != self._machines.keys():
+            self._machines = {name: one["machine"] for name, one in self._described().items()}
+        held: Counter[str] = Counter()
+        for worker, count in testbeds.items():
+            held[self._machines.get(worker, worker)] += count
+        return dict(held)
 
     def _described(self) -> dict[str, Any]:
         workers = list(self._testbeds())
