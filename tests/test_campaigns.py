@@ -128,12 +128,8 @@ class Hosts:
     def start(self, host: int, *arguments: str) -> subprocess.Popen[bytes]:
         # Only the network is the host's: run directories of namespaces stay in sight.
         inside = ["nsenter", f"--net=/run/netns/{self.names[host]}"]
-        return subprocess.Popen(
-            [*inside, *arguments],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        # What they say is shown by pytest if the test fails.
+        return subprocess.Popen([*inside, *arguments], start_new_session=True)
 
     def remove(self) -> None:
         for name in self.names:
@@ -186,14 +182,6 @@ def wait_for_workers(hosts: Hosts, count: int) -> None:
     assert hosts.start(0, str(BIN / "python"), "-c", asked).wait(120) == 0
 
 
-needs_workers = pytest.mark.skipif(
-    "CCU_TEST_WORKERS" not in os.environ,
-    reason="workers in namespaces do not start within their time since the merge of the other "
-    "testbeds; set CCU_TEST_WORKERS=1 to try",
-)
-
-
-@needs_workers
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [2, 4])
 def test_workers_give_what_one_machine_gives(tmp_path: Path, file: Path, workers: int) -> None:
@@ -210,7 +198,6 @@ def test_workers_give_what_one_machine_gives(tmp_path: Path, file: Path, workers
         assert ran["duration_s"] == 1.0
 
 
-@needs_workers
 @pytest.mark.slow
 def test_the_runs_of_a_killed_worker_are_done_elsewhere(
     tmp_path: Path, file: Path, ours: Callable[[], set[str]]
@@ -230,7 +217,6 @@ def test_the_runs_of_a_killed_worker_are_done_elsewhere(
     assert ours() == before
 
 
-@needs_workers
 def test_a_worker_with_other_software_is_refused_with_both_versions(
     tmp_path: Path, file: Path
 ) -> None:

@@ -78,3 +78,23 @@ def test_each_ue_has_a_flow_and_a_flow_may_choose_its_ue() -> None:
     with pytest.raises(Refused, match="--ues"):
         resolve({"cc": "cubic", "ues": 99})
     assert resolve({"cc": "cubic", "ues": 2, "testbed": "rfsim"}).ues == 1
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        {"cc": "reminis"},
+        {"cc": "cubic", "buffer": "2.5MB", "loss": "1%", "rtt": "80ms"},
+        {"traffic": "udp:20M", "direction": "ul"},
+        {"flows": "cubic@0,reno@5", "duration": "20s", "scenario": "congested-reverse"},
+        {"cc": "cubic", "ues": 3},
+        {"cc": "cubic", "testbed": "rfsim", "runtime": "lxc"},
+    ],
+)
+def test_what_was_resolved_can_be_given_to_another_machine_as_a_file(
+    tmp_path: Path, flags: dict[str, object]
+) -> None:
+    experiment = resolve(flags)
+    sent = tmp_path / "experiment.yaml"
+    sent.write_text(experiment.model_dump_json())
+    assert resolve({}, sent) == experiment

@@ -14,6 +14,11 @@ from ccu.errors import Refused
 from ccu.experiment import OAI_TESTBEDS, Experiment
 from ccu.yaml_places import read_mapping
 
+
+def _buffer(value: object) -> object:
+    return value if isinstance(value, dict) else units.buffer(value)
+
+
 # What users write, the experiment's name for it, and how it is read.
 _WRITTEN: dict[str, tuple[str, Callable[[object], object]]] = {
     "duration": ("duration_s", units.seconds),
@@ -25,11 +30,9 @@ _WRITTEN: dict[str, tuple[str, Callable[[object], object]]] = {
     "traffic": ("traffic", units.traffic),
     "dl_delay": ("dl_delay_ms", units.milliseconds),
     "loss": ("loss", units.loss),
-    "ul_buffer": (
-        "ul_buffer",
-        lambda value: value if isinstance(value, dict) else units.buffer(value),
-    ),
-    "buffer": ("buffer", lambda value: value if isinstance(value, dict) else units.buffer(value)),
+    "buffer": ("buffer", _buffer),
+    # A resolved experiment, which can be read again, has none where the uplink's is the same.
+    "ul_buffer": ("ul_buffer", lambda value: None if value is None else _buffer(value)),
     "cc_params": (
         "cc_params",
         lambda value: (
