@@ -116,8 +116,9 @@ def test_one_side_is_imported_and_the_lack_told(tmp_path: Path) -> None:
     (folder / "ue_reno_DL_v1.pcap.tar.gz").unlink()
     (made,) = import_folder(folder, tmp_path / "runs")
     assert "There is no capture of the receiver's side." in made.faults
-    with pytest.raises(DduError, match="no capture of ue"):
-        analysis_of(made.path)
+    summary = analysis_of(made.path).summary
+    assert "Only the sender's side (server) was captured" in summary["not_captured"][0]
+    assert summary["throughput_bps"] > 0
 
 
 def test_a_plain_folder_needs_to_be_told(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ddu.readers.iperf3 import received_bytes
@@ -32,15 +33,16 @@ def cross_checks(
     first = flows[0].flow
     counter = f"mac_{first.direction}_sdu_bytes"
     mac = None if run.mac is None or counter not in run.mac else _delivered(run.mac, first)
-    receiver = run.captures[first.receiver.host].total_ip_bytes(first.receiver.address)
+    capture = run.captures.get(first.receiver.host)
+    receiver = None if capture is None else capture.total_ip_bytes(first.receiver.address)
     iperf3, captured = _by_iperf3(run, flows)
-    integral = float(aligned["tcp_throughput_bps"].sum() * width_s / 8)
+    integral = float(aligned["tcp_throughput_bps"].sum(min_count=1) * width_s / 8)
     return {
         "mac_sdu_bytes": mac,
         "receiver_ip_bytes": receiver,
         "mac_to_receiver_ratio": mac / receiver if mac is not None and receiver else None,
         "iperf3_receiver_bytes": iperf3,
-        "aligned_payload_bytes": round(integral),
+        "aligned_payload_bytes": None if np.isnan(integral) else round(integral),
         "readable_until_iperf3_stopped_bytes": captured,
         "readable_to_iperf3_ratio": captured / iperf3 if captured is not None and iperf3 else None,
     }
@@ -59,7 +61,7 @@ def _by_iperf3(run: Recording, flows: Sequence[ObservedFlow]) -> tuple[int | Non
         if count is None:
             return None, None
         said += count
-        ended = ended and stop is not None
+        ended = ended and stop is not None and flow.at_receiver
         instants, sizes = flow.delivered
         captured += int(sizes[instants <= (stop if stop is not None else 0)].sum())
     return said, captured if ended else None
@@ -69,7 +71,9 @@ def _stopped_counting_utc_ns(run: Recording, flow: ObservedFlow) -> int | None:
     """When the receiver read iperf3's TEST_END: the sender's first message of one byte, a state,
     on the control connection."""
     sender, receiver = flow.flow.sender, flow.flow.receiver
-    capture = run.captures[receiver.host]
+    capture = run.captures.get(receiver.host)
+    if capture is None:
+        return None
     rows = capture.connections
     control = rows[
         (rows["src"] == sender.address)
@@ -95,7 +99,7 @@ def verdict(run: Recording, checks: dict[str, Any]) -> tuple[str, list[str]]:
     if link in _RANK:
         found.append((link, run.link_summary.get("verdict_reasons") or []))
     found.append(("degraded" if run.faults else "valid", run.faults))
-    found += [(grade, [reason]) for grade, reason in _of_captures(run) + _of_checks(checks)]
+    found += [(grade, [reason]) for grade, reason in _of_captures(run) + _of_checks(run, checks)]
     worst = max((grade for grade, _ in found), key=_RANK.__getitem__)
     reasons = [str(reason) for _, some in found for reason in some]
     return worst, list(dict.fromkeys(reasons))
@@ -113,7 +117,7 @@ def _of_captures(run: Recording) -> list[tuple[str, str]]:
     ]
 
 
-def _of_checks(checks: dict[str, Any]) -> list[tuple[str, str]]:
+def _of_checks(run: Recording, checks: dict[str, Any]) -> list[tuple[str, str]]:
     found = []
     crossing = checks["mac_to_receiver_ratio"]
     if crossing is not None and crossing < CROSSING_SHARE:
@@ -125,7 +129,9 @@ def _of_checks(checks: dict[str, Any]) -> list[tuple[str, str]]:
             ("degraded", f"The MAC's bytes are {crossing:.4f} of the receiver capture's bytes.")
         )
     counted = checks["readable_to_iperf3_ratio"]
-    if checks["iperf3_receiver_bytes"] is not None and counted is None:
+    receivers = {flow.receiver.host for flow in run.manifest.flows}
+    seen = receivers <= run.captures.keys()
+    if checks["iperf3_receiver_bytes"] is not None and counted is None and seen:
         found.append(
             ("degraded", "The receiver's capture ends before iperf3's test does: its last is lost.")
         )

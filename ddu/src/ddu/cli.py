@@ -66,16 +66,17 @@ def show(path: Path, summary: dict[str, Any]) -> None:
     """The headline, and where the rest is."""
     colour = {"valid": "green", "degraded": "yellow", "invalid": "red"}[summary["verdict"]]
     rtt, used = summary["rtt_ms"]["p50"], summary["utilisation_ratio"]
+    rate_bps = summary["throughput_bps"]
     parts = [
         f"[{colour}]{summary['verdict']}[/]",
-        f"{summary['throughput_bps'] / 1e6:.1f} Mbit/s",
+        f"{rate_bps / 1e6:.1f} Mbit/s" if rate_bps is not None else "throughput not captured",
         f"RTT {rtt:.1f} ms" if rtt is not None else "no RTT",
         f"{used:.0%} of the link" if used is not None else "no MAC capacity",
     ]
     if summary["retransmissions_count"] is not None:
         parts.append(f"{summary['retransmissions_count']} retransmissions")
     out.print(" · ".join(parts))
-    for reason in summary["verdict_reasons"]:
+    for reason in summary["verdict_reasons"] + summary["not_captured"]:
         out.print(f"  {reason}", markup=False)
     out.print(str(path / "report.html"), markup=False)
 

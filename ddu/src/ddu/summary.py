@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import pandas as pd
 
 from ddu.checks import cross_checks, verdict
 from ddu.run.load import Recording, path_rtt_ms
+from ddu.sides import arrivals_source, unseen
 from ddu.tables.bins import Bins, Float, Int
 from ddu.transport.convergence import convergence
 from ddu.transport.cost import transmission_cost
@@ -46,24 +47,20 @@ def summarise(
         "run": run.manifest.run,
         "verdict": grade,
         "verdict_reasons": reasons,
+        "not_captured": unseen(run, flows),
         "cc": experiment.cc or ",".join(dict.fromkeys(flow.flow.cc for flow in flows)),
         "direction": experiment.direction,
         "prb": experiment.prb,
         "scenario": experiment.scenario,
         "duration_s": duration_s,
         "bin_ms": bins.width_ns / 1e6,
-        "throughput_bps": sum(_throughput_bps(flow, duration_s) for flow in flows),
-        "goodput_bps": sum(float(flow.delivered[1].sum()) for flow in flows) * 8 / duration_s,
+        "throughput_bps": _sum(_throughput_bps(flow, duration_s) for flow in flows),
+        "goodput_bps": _sum(_goodput_bps(flow, duration_s) for flow in flows),
         "rtt_ms": quantiles(rtt, **PERCENTS),
         "rtt_floor_ms": float(rtt.min()) if len(rtt) else None,
         "path_rtt_ms": path_rtt_ms(run),
         "mac_floor_ms": floor,
-        "retransmissions_count": _count(flows, lambda flow: flow.retransmissions.count),
-        "lost_before_link_count": _count(flows, lambda flow: flow.lost_before_link.count),
-        "fast_retransmissions_count": _count(flows, lambda flow: flow.causes.fast.count),
-        "timeout_retransmissions_count": _count(flows, lambda flow: flow.causes.timeout.count),
-        "spurious_retransmissions_count": _count(flows, lambda flow: flow.fates.spurious.count),
-        "lost_in_link_count": _count(flows, lambda flow: flow.fates.lost.count),
+        **_counts(flows),
         **_jain_overall(flows),
         "friendliness": _friendliness(flows),
         **_radio(flows, mac),
@@ -76,18 +73,44 @@ def summarise(
 
 def _duration_s(flows: Sequence[ObservedFlow]) -> float:
     """From the first payload packet sent to the last one received."""
-    first = min(int(flow.sent.utc_ns[0]) for flow in flows)
-    last = max(int(np.append(flow.received.utc_ns, flow.sent.utc_ns[-1]).max()) for flow in flows)
-    return max(last - first, 1) / 1e9
+    first = min(flow.first_utc_ns for flow in flows)
+    return max(max(flow.last_utc_ns for flow in flows) - first, 1) / 1e9
 
 
-def _throughput_bps(flow: ObservedFlow, duration_s: float) -> float:
-    return float(flow.received.payload_bytes.sum()) * 8 / duration_s
+def _throughput_bps(flow: ObservedFlow, duration_s: float) -> float | None:
+    return float(flow.arrivals[1].sum()) * 8 / duration_s if flow.tells_arrivals else None
 
 
-def _count(flows: Sequence[ObservedFlow], of: Callable[[ObservedFlow], Float]) -> int | None:
+def _goodput_bps(flow: ObservedFlow, duration_s: float) -> float | None:
+    return float(flow.delivered[1].sum()) * 8 / duration_s if flow.tells_arrivals else None
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    """Null if one is: what is not known of a part is not known of the whole."""
+    total = 0.0
+    for value in values:
+        if value is None:
+            return None
+        total += value
+    return total
+
+
+def _counts(flows: Sequence[ObservedFlow]) -> dict[str, int | None]:
+    """Sums over TCP flows; null without any, or where a side that is needed was not captured."""
     tcp = [flow for flow in flows if flow.is_tcp]
-    return sum(int(of(flow).sum()) for flow in tcp) if tcp else None
+
+    def count(seen: bool, of: Callable[[ObservedFlow], Float]) -> int | None:
+        return sum(int(of(flow).sum()) for flow in tcp) if tcp and seen else None
+
+    sent, both = all(flow.at_sender for flow in tcp), all(flow.at_both for flow in tcp)
+    return {
+        "retransmissions_count": count(sent, lambda flow: flow.retransmissions.count),
+        "lost_before_link_count": count(sent, lambda flow: flow.lost_before_link.count),
+        "fast_retransmissions_count": count(sent, lambda flow: flow.causes.fast.count),
+        "timeout_retransmissions_count": count(sent, lambda flow: flow.causes.timeout.count),
+        "spurious_retransmissions_count": count(both, lambda flow: flow.fates.spurious.count),
+        "lost_in_link_count": count(both, lambda flow: flow.fates.lost.count),
+    }
 
 
 def _jain_overall(flows: Sequence[ObservedFlow]) -> dict[str, float | None]:
@@ -95,20 +118,24 @@ def _jain_overall(flows: Sequence[ObservedFlow]) -> dict[str, float | None]:
     begin, end = _common_time(flows)
 
     def index(sizes: list[tuple[Any, Any]]) -> float | None:
+        if len(sizes) < len(flows):
+            return None
         within = [_sum_between(at, size, begin, end) for at, size in sizes]
         value = float(jain(np.array(within)[:, None])[0])
         return None if np.isnan(value) else value
 
     return {
-        "jain_throughput": index([(f.received.utc_ns, f.received.payload_bytes) for f in flows]),
-        "jain_sending_rate": index([(f.sent.utc_ns, f.sent.ip_bytes) for f in flows]),
+        "jain_throughput": index([f.arrivals for f in flows if f.tells_arrivals]),
+        "jain_sending_rate": index(
+            [(f.sent.utc_ns, f.sent.ip_bytes) for f in flows if f.at_sender]
+        ),
     }
 
 
 def _radio(flows: Sequence[ObservedFlow], mac: pd.DataFrame | None) -> dict[str, Any]:
     """Of the traffic time and of the direction of the first flow."""
     way = flows[0].flow.direction
-    start = int(min(flow.sent.utc_ns[0] for flow in flows))
+    start = min(flow.first_utc_ns for flow in flows)
     during = None
     if mac is not None:
         end = start + int(_duration_s(flows) * 1e9)
@@ -141,14 +168,16 @@ def _values(table: pd.DataFrame | None, name: str) -> Float:
 
 def _friendliness(flows: Sequence[ObservedFlow]) -> float | None:
     """Over the time in which all of them were sending."""
+    if not all(flow.tells_arrivals for flow in flows):
+        return None
     begin, end = _common_time(flows)
     within = [_sum_between(f.delivered[0], f.delivered[1], begin, end) for f in flows]
     return friendliness(within, [flow.flow.cc for flow in flows])
 
 
 def _common_time(flows: Sequence[ObservedFlow]) -> tuple[int, int]:
-    begin = max(int(flow.sent.utc_ns[0]) for flow in flows)
-    return begin, min(int(flow.sent.utc_ns[-1]) for flow in flows)
+    begin = max(flow.first_utc_ns for flow in flows)
+    return begin, min(flow.last_sent_utc_ns for flow in flows)
 
 
 def _sum_between(at: Int, sizes: npt.NDArray[np.generic], begin: int, end: int) -> float:
@@ -171,29 +200,31 @@ def _flow(run: Recording, flow: ObservedFlow, aligned: pd.DataFrame) -> dict[str
         "direction": flow.flow.direction,
         "start_s": flow.flow.start_s,
         "duration_s": duration_s,
-        "received_payload_bytes": int(flow.received.payload_bytes.sum()),
+        "arrivals_source": arrivals_source(flow),
+        "received_payload_bytes": int(flow.arrivals[1].sum()) if flow.tells_arrivals else None,
         "throughput_bps": _throughput_bps(flow, duration_s),
-        "goodput_bps": float(flow.delivered[1].sum()) * 8 / duration_s,
+        "goodput_bps": _goodput_bps(flow, duration_s),
         "rtt_ms": quantiles(flow.rtt.value_ms, **PERCENTS),
         "owd_ms": quantiles(owd, **PERCENTS),
         "self_inflicted_delay_ms": _self_inflicted_ms(owd),
-        "lost_in_link_count": int(flow.lost.count.sum()),
+        "lost_in_link_count": int(flow.lost.count.sum()) if flow.at_both else None,
         **shares_within(flow),
         **transmission_cost(flow),
     }
-    start_s = (int(flow.sent.utc_ns[0]) - int(aligned["utc_ns"].iloc[0])) / 1e9
+    start_s = (flow.first_utc_ns - int(aligned["utc_ns"].iloc[0])) / 1e9
     of_tcp = _of_tcp(run, flow, duration_s) | convergence(aligned, start_s)
     return found | (of_tcp if flow.is_tcp else dict.fromkeys(of_tcp))
 
 
 def _of_tcp(run: Recording, flow: ObservedFlow, duration_s: float) -> dict[str, Any]:
+    found: dict[str, Any] = desired_delay(run, flow)
+    names = ("retransmissions_count", "ack_blocks_per_s", "packets_per_ack_block")
+    if not flow.at_sender:
+        return found | dict.fromkeys(names)
     blocks = flow.ack_blocks
-    return {
-        "retransmissions_count": int(flow.retransmissions.count.sum()),
-        "ack_blocks_per_s": len(blocks.utc_ns) / duration_s,
-        "packets_per_ack_block": float(blocks.packets.mean()) if len(blocks.packets) else None,
-        **desired_delay(run, flow),
-    }
+    per_block = float(blocks.packets.mean()) if len(blocks.packets) else None
+    counted = int(flow.retransmissions.count.sum()), len(blocks.utc_ns) / duration_s, per_block
+    return found | dict(zip(names, counted, strict=True))
 
 
 def _self_inflicted_ms(owd_ms: Float) -> float | None:

@@ -57,9 +57,7 @@ def anchor_sources(run: Recording, flows: Sequence[ObservedFlow]) -> None:
 
 def span_ns(flows: Sequence[ObservedFlow]) -> tuple[int, int]:
     """From the first payload packet sent to the last one seen anywhere."""
-    ends = [int(f.sent.utc_ns[-1]) for f in flows]
-    ends += [int(f.received.utc_ns[-1]) for f in flows if len(f.received.utc_ns)]
-    return min(int(flow.sent.utc_ns[0]) for flow in flows), max(ends)
+    return min(flow.first_utc_ns for flow in flows), max(flow.last_utc_ns for flow in flows)
 
 
 def _anchor_mac(run: Recording, log: LogTable, flows: Sequence[ObservedFlow]) -> None:
@@ -125,10 +123,11 @@ def _counter(rows: pd.DataFrame, at: Int, way: str) -> Float | None:
 
 
 def _traffic(flows: Sequence[ObservedFlow], way: str) -> Traffic:
-    """Of all flows in a direction, as the receiver's capture has them."""
-    own = [flow for flow in flows if flow.flow.direction == way] or list(flows)
-    at = np.concatenate([flow.received.utc_ns for flow in own])
-    size = np.concatenate([flow.received.payload_bytes.astype(np.int64) for flow in own])
+    """Of all flows in a direction: what arrived, as far as it was seen."""
+    own = [flow.arrivals for flow in flows if flow.flow.direction == way]
+    own = own or [flow.arrivals for flow in flows]
+    at = np.concatenate([utc_ns for utc_ns, _ in own])
+    size = np.concatenate([size_bytes.astype(np.int64) for _, size_bytes in own])
     order = np.argsort(at, kind="stable")
     return Traffic(at[order], size[order])
 

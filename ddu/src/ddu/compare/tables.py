@@ -122,7 +122,7 @@ def of_series(run: Compared, metric: str) -> Interval:
     column = _SERIES[metric]
     table = run.aligned[["t_s", column]].astype("float64")
     per_bin = table.groupby("t_s")[column]
-    joined = per_bin.sum() if column.endswith("_bps") else per_bin.mean()
+    joined = per_bin.sum(min_count=1) if column.endswith("_bps") else per_bin.mean()
     at = np.floor(joined.index.to_numpy() / _SERIES_BIN_S)
     means = joined.groupby(at).mean().to_numpy()
     return statistics.of_series(means[~np.isnan(means)])

@@ -71,7 +71,8 @@ def load(path: Path, manifest: Manifest, reader: Reader) -> Recording:
     """Reads the files that the manifest names, on the run's clock.
 
     A file that is cut off, or a source of secondary columns that is missing, is told in `faults`;
-    captures that are missing or empty end the analysis. Raises UnreadableInput and FailedRun.
+    a capture that is named and is missing or empty ends the analysis. Raises UnreadableInput and
+    FailedRun.
     """
     from ddu.clocks.of_run import align_clocks
 
@@ -112,12 +113,6 @@ def _refuse_unfinished(run: Recording) -> None:
             f"{run.path}: this run is {manifest.status} and its run.json names no "
             f"{'flows' if not manifest.flows else 'captures'}; there is nothing to analyse"
         )
-    missing = _host_without_capture(manifest)
-    if missing:
-        raise FailedRun(
-            f"{run.path}: run.json names no capture of {missing}; both sides are needed: what was "
-            "sent and what arrived are told by different captures"
-        )
     if manifest.status != "finished":
         run.faults.append(f"The run is {manifest.status}: what it recorded may be incomplete.")
 
@@ -130,12 +125,6 @@ def _wanted(manifest: Manifest) -> list[Wanted]:
         if port is not None:
             found.append(Wanted(flow.sender.address, None, flow.receiver.address, port))
     return list(dict.fromkeys(found))
-
-
-def _host_without_capture(manifest: Manifest) -> str | None:
-    captured = {capture.host for capture in manifest.captures}
-    needed = {end.host for flow in manifest.flows for end in (flow.sender, flow.receiver)}
-    return ", ".join(sorted(needed - captured)) or None
 
 
 def _mtu(run: Recording) -> int:

@@ -53,19 +53,28 @@ def _role(data: bool, ack: bool, control: bool) -> str:
 
 
 def _metrics(flow: ObservedFlow) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "sent_payload_bytes": int(flow.sent.payload_bytes.sum()),
-        "received_payload_bytes": int(flow.received.payload_bytes.sum()),
-        "goodput_bytes": int(flow.delivered[1].sum()),
-    }
-    found["lost_in_link_count"] = int(flow.lost.count.sum())
-    if flow.is_tcp:
+    found: dict[str, Any] = {}
+    if flow.at_sender:
+        found["sent_payload_bytes"] = int(flow.sent.payload_bytes.sum())
+    if flow.at_receiver:
+        found["received_payload_bytes"] = int(flow.received.payload_bytes.sum())
+    if flow.tells_arrivals:
+        found["goodput_bytes"] = int(flow.delivered[1].sum())
+    if flow.at_both:
+        found["lost_in_link_count"] = int(flow.lost.count.sum())
+    return found | (_of_tcp(flow) if flow.is_tcp else {})
+
+
+def _of_tcp(flow: ObservedFlow) -> dict[str, int]:
+    found: dict[str, int] = {}
+    if flow.at_sender:
         found |= {
             "retransmissions_count": int(flow.retransmissions.count.sum()),
             "fast_retransmissions_count": int(flow.causes.fast.count.sum()),
             "timeout_retransmissions_count": int(flow.causes.timeout.count.sum()),
-            "spurious_retransmissions_count": int(flow.fates.spurious.count.sum()),
             "lost_before_link_count": int(flow.lost_before_link.count.sum()),
-            "reordered_count": int(flow.reordered.count.sum()),
         }
+    if flow.at_both:
+        found["spurious_retransmissions_count"] = int(flow.fates.spurious.count.sum())
+        found["reordered_count"] = int(flow.reordered.count.sum())
     return found

@@ -15,11 +15,26 @@ from ddu.transport.inflight import inflight_bytes
 from ddu.transport.loss import Events
 from ddu.transport.observe import ObservedFlow
 
+_AT_SENDER = {
+    "tcp_sending_rate_bps", "tcp_rtt_ms", "tcp_rtt_p95_ms", "tcp_rtt_count", "tcp_rtt_seq_ms",
+    "tcp_retransmissions_count", "tcp_lost_before_link_count", "tcp_fast_retransmissions_count",
+    "tcp_timeout_retransmissions_count", "tcp_ack_blocks_per_s", "tcp_packets_per_ack_block",
+    "tcp_inflight_bytes",
+}  # fmt: skip
+"""Columns of the sender's capture."""
+_ARRIVALS = {"tcp_throughput_bps", "tcp_goodput_bps"}
+"""Of the receiver's, or of the ACKs that the sender's has."""
+_AT_BOTH = {
+    "tcp_owd_ms", "tcp_self_inflicted_delay_ms", "tcp_spurious_retransmissions_count",
+    "tcp_lost_in_link_count", "tcp_reordered_count", "udp_owd_ms", "udp_lost_count",
+    "udp_reordered_count",
+}  # fmt: skip
+
 
 def grid(flows: Sequence[ObservedFlow], width_ns: int) -> Bins:
     """From the run's first payload packet to its last, in either capture."""
-    first = min(int(flow.sent.utc_ns[0]) for flow in flows)
-    return Bins.covering(first, max(_last(flow) for flow in flows), width_ns)
+    first = min(flow.first_utc_ns for flow in flows)
+    return Bins.covering(first, max(flow.last_utc_ns for flow in flows), width_ns)
 
 
 def transport_table(flows: Sequence[ObservedFlow], bins: Bins) -> pd.DataFrame:
@@ -51,17 +66,23 @@ def _of_flow(flow: ObservedFlow, bins: Bins) -> pd.DataFrame:
         "cc": flow.flow.cc_read_back or flow.flow.cc,
         "direction": flow.flow.direction,
         "tcp_sending_rate_bps": bins.rates_bps(sent.utc_ns, sent.ip_bytes),
-        "tcp_throughput_bps": bins.rates_bps(received.utc_ns, received.payload_bytes),
+        "tcp_throughput_bps": bins.rates_bps(*flow.arrivals),
         "tcp_throughput_ip_bps": bins.rates_bps(received.utc_ns, received.ip_bytes),
         "tcp_goodput_bps": bins.rates_bps(*flow.delivered),
     }
     of_tcp, of_udp = _tcp_only(flow, bins), _udp_only(flow, bins)
     null = np.full(bins.count, np.nan)
-    return pd.DataFrame(
-        columns
-        | {name: values if flow.is_tcp else null for name, values in of_tcp.items()}
-        | {name: null if flow.is_tcp else values for name, values in of_udp.items()}
-    )
+    columns |= {name: values if flow.is_tcp else null for name, values in of_tcp.items()}
+    columns |= {name: null if flow.is_tcp else values for name, values in of_udp.items()}
+    return pd.DataFrame(columns | dict.fromkeys(_unseen(flow), null))
+
+
+def _unseen(flow: ObservedFlow) -> set[str]:
+    """The columns that the captures at hand say nothing of."""
+    unseen = set() if flow.at_sender else _AT_SENDER
+    unseen = unseen if flow.at_receiver else unseen | {"tcp_throughput_ip_bps"}
+    unseen = unseen if flow.tells_arrivals else unseen | _ARRIVALS
+    return unseen if flow.at_both else unseen | _AT_BOTH
 
 
 def _udp_only(flow: ObservedFlow, bins: Bins) -> dict[str, Float]:
@@ -102,13 +123,8 @@ def _tcp_only(flow: ObservedFlow, bins: Bins) -> dict[str, Float]:
     }
 
 
-def _last(flow: ObservedFlow) -> int:
-    received = int(flow.received.utc_ns[-1]) if len(flow.received) else 0
-    return max(int(flow.sent.utc_ns[-1]), received)
-
-
 def _active(flow: ObservedFlow, bins: Bins) -> npt.NDArray[np.bool_]:
     """Bins between a flow's first payload packet sent and its last one received."""
     starts = bins.edges_utc_ns[:-1]
-    begun: npt.NDArray[np.bool_] = starts + bins.width_ns > flow.sent.utc_ns[0]
-    return begun & (starts <= _last(flow))
+    begun: npt.NDArray[np.bool_] = starts + bins.width_ns > flow.first_utc_ns
+    return begun & (starts <= flow.last_utc_ns)

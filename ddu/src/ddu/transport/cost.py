@@ -5,9 +5,17 @@ from __future__ import annotations
 
 from ddu.transport.observe import ObservedFlow
 
+KEYS = (
+    "on_wire_ip_bytes", "on_wire_to_goodput_ratio", "retransmissions_per_packet_ratio",
+    "retransmissions_per_loss_ratio",
+)  # fmt: skip
+
 
 def transmission_cost(flow: ObservedFlow) -> dict[str, float | None]:
-    """On-wire volume of both sides, and retransmissions per packet sent and per packet lost."""
+    """On-wire volume of both sides, and retransmissions per packet sent and per packet lost; null
+    unless both sides were captured."""
+    if not flow.at_both:
+        return dict.fromkeys(KEYS)
     sent = int(flow.sent.segment_count.sum())
     goodput = int(flow.delivered[1].sum())
     volume = int(flow.sent.ip_bytes.sum()) + flow.back_ip_bytes

@@ -30,8 +30,8 @@ def quantiles(values: Float, **percents: float) -> dict[str, float | None]:
 
 def shares_within(flow: ObservedFlow) -> dict[str, float | None]:
     """Share of the packets sent once that arrived within each budget; lost ones did not."""
-    delay_ms, lost = flow.one_way_delay.value_ms, float(flow.lost.count.sum())
-    packets = len(delay_ms) + lost
+    delay_ms = flow.one_way_delay.value_ms
+    packets = len(delay_ms) + float(flow.lost.count.sum()) if flow.at_both else 0.0
     return {
         f"within_{budget}ms_ratio": float((delay_ms <= budget).sum() / packets) if packets else None
         for budget in WITHIN_MS

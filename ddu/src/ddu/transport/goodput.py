@@ -32,6 +32,18 @@ def delivered_in_order(received: Segments, acks: Acks) -> tuple[Int, Int]:
     return in_order[delivered], sizes[delivered]
 
 
+def acknowledged(sent: Segments, acks: Acks) -> tuple[Int, Int]:
+    """(instants, bytes): new payload at the instant when its acknowledgement is back at the sender.
+
+    What the sender's capture alone tells of delivered_in_order: the same bytes, later by the way
+    back and by what the receiver waits before it acknowledges.
+    """
+    number = np.minimum(acks.ack, int(sent.end.max(initial=0)))  # a FIN counts as a byte
+    advance = number - highest_before(number)
+    new = advance > 0
+    return acks.utc_ns[new], advance[new]
+
+
 def _first_arrivals(received: Segments) -> tuple[Int, Int, Int]:
     """The bytes that arrived as disjoint ascending ranges, and when each first did."""
     begin, end, utc_ns = received.seq, received.end, received.utc_ns
