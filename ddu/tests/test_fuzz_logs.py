@@ -22,6 +22,7 @@ from ddu.readers.hercules import faults_of_series, read_series, read_wireless
 from ddu.readers.iperf3 import read_iperf3
 from ddu.readers.mac_samples import mac_samples
 from ddu.readers.oai.mac import read_mac_log
+from ddu.readers.oai.o1 import read_o1_log
 from ddu.readers.oai.statistics import read_l1_log, read_rrc_log
 from ddu.readers.oai.ue import read_ue_log
 from ddu.readers.ran_csv import read_ran_csv
@@ -47,6 +48,7 @@ READERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "l1": (read_l1_log, "nrL1_stats.log"),
     "rrc": (read_rrc_log, "nrRRC_stats.log"),
     "ue": (read_ue_log, "ue.log"),
+    "o1": (read_o1_log, "o1-stats.jsonl"),
     "ss": (read_ss, "core.cc"),
     "xapp": (read_ran_csv, "mac.csv"),
     "wireless": (read_wireless, "wireless_data.csv"),

@@ -19,6 +19,7 @@ from ddu.readers.csv import read_samples
 from ddu.readers.hercules import faults_of_series, read_series, read_wireless, version_of
 from ddu.readers.logs import LogTable
 from ddu.readers.oai.mac import read_mac_log
+from ddu.readers.oai.o1 import read_o1_log
 from ddu.readers.oai.statistics import read_l1_log, read_rrc_log
 from ddu.readers.oai.ue import read_ue_log
 from ddu.readers.ran_csv import read_ran_csv
@@ -170,7 +171,10 @@ def _arrow(table: pa.Table, kind: str) -> Described:
 
 
 def _json(path: Path) -> Described:
-    text = path.read_text()
+    try:
+        return _log(read_o1_log(path))
+    except UnreadableInput:
+        text = path.read_text()
     lines = text.splitlines()
     try:
         content = json.loads(text)

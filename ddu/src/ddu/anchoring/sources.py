@@ -52,7 +52,10 @@ def anchor_sources(run: Recording, flows: Sequence[ObservedFlow]) -> None:
     for log, host, interval_ms in run.socket_logs:
         _anchor_sockets(run, log, host, interval_ms, flows)
     for name in ("mac", "link", "sockets", "cc_trace"):
-        _refuse_another_run(run, name, flows)
+        if not _is_of_run(run, name, getattr(run, name), flows):
+            setattr(run, name, None)
+    for name in [each for each, own in run.oai.items() if not _is_of_run(run, each, own, flows)]:
+        del run.oai[name], run.alignment[name]
 
 
 def span_ns(flows: Sequence[ObservedFlow]) -> tuple[int, int]:
@@ -179,23 +182,25 @@ def _converted(values: pd.Series, anchor: Anchor) -> pd.Series:
     return found
 
 
-def _refuse_another_run(run: Recording, name: str, flows: Sequence[ObservedFlow]) -> None:
-    table: pd.DataFrame | None = getattr(run, name)
-    if table is None or not len(table):
-        return
+def _is_of_run(
+    run: Recording, name: str, table: pd.DataFrame | None, flows: Sequence[ObservedFlow]
+) -> bool:
+    """False: its times are those of another run, which is told in `faults`."""
+    if table is None or table["utc_ns"].isna().all():
+        return True
     first, last = span_ns(flows)
     begins = int(table["utc_ns"].min())
     ends = int(table["utc_ns"].max())
     if "duration_ns" in table:
         ends += int(table["duration_ns"].iloc[-1])
     if ends >= first and begins <= last:
-        return
-    setattr(run, name, None)
+        return True
     run.faults.append(
         f"The samples of {name.removesuffix('_trace')} are from {_utc(begins)} to {_utc(ends)}, "
         f"the traffic from {_utc(first)} to {_utc(last)}: they are of another run, or of a clock "
-        "that is wrong. Their columns are null."
+        "that is wrong. They are left out."
     )
+    return False
 
 
 def _utc(ns: int) -> str:

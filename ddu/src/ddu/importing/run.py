@@ -117,6 +117,9 @@ def _fill(
         "verdict_reasons": [],
         "import": {"from": folder.name, "faults": faults},
     }
+    for name, file in found.oai.items():
+        (raw / "oai").mkdir(exist_ok=True)
+        shutil.copy2(file, raw / "oai" / name)
     for file in (*found.iperf3, *found.other):
         _copied(file, raw / "foreign")
     return manifest, faults

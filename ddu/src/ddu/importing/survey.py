@@ -11,13 +11,20 @@ from ddu.errors import DduError
 from ddu.readers.hercules import version_of
 from ddu.readers.logs import LogTable
 from ddu.readers.oai.mac import read_mac_log
+from ddu.readers.oai.o1 import read_o1_log
+from ddu.readers.oai.statistics import read_l1_log, read_rrc_log
+from ddu.readers.oai.ue import read_ue_log
 from ddu.readers.ran_csv import read_ran_csv
 from ddu.readers.ss import read_ss
 
 _SERVER_WORDS = ("core", "server", "upf", "ext-dn", "dn_")
 _UE_WORDS = ("ue_", "ue.", "ue1", "client", "phone")
 _CAPTURES = (".pcap", ".pcapng", ".cap")
-_TEXT = (".cc", ".txt", ".log", ".csv", ".ss")
+_TEXT = (".cc", ".txt", ".log", ".csv", ".ss", ".jsonl")
+_OAI: tuple[tuple[str, Callable[[Path], LogTable]], ...] = (
+    ("nrL1_stats.log", read_l1_log), ("nrRRC_stats.log", read_rrc_log),
+    ("ue{}-stdout.log", read_ue_log), ("o1-stats.jsonl", read_o1_log),
+)  # fmt: skip
 _MOST_BYTES_OF_TEXT = 200_000_000
 
 
@@ -35,6 +42,8 @@ class FoundRun:
     iperf3: list[Path] = field(default_factory=list)
     series: Path | None = None
     """Hercules's folder of CSV."""
+    oai: dict[str, Path] = field(default_factory=dict)
+    """OpenAirInterface's other logs, by the name that docs/run-directory.md gives them."""
     other: list[Path] = field(default_factory=list)
 
 
@@ -92,8 +101,17 @@ def _place_text(run: FoundRun, item: Path) -> None:
         run.mac = ("oai", item)
     elif run.mac is None and _is(read_ran_csv, item):
         run.mac = ("xapp", item)
+    elif name := _name_in_oai(run, item):
+        run.oai[name] = item
     else:
         run.other.append(item)
+
+
+def _name_in_oai(run: FoundRun, item: Path) -> str | None:
+    """What docs/run-directory.md calls this log; None: it is another, or there is one already."""
+    form = next((each for each, read in _OAI if _is(read, item)), "")
+    name = form.format(sum(each.startswith("ue") for each in run.oai))
+    return name if name and name not in run.oai else None
 
 
 def _is(read: Callable[[Path], LogTable], file: Path) -> bool:

@@ -23,6 +23,7 @@ from ddu.readers.ran_csv import read_ran_csv
 from ddu.readers.segments import SplitCapture, Wanted
 from ddu.readers.ss import read_ss
 from ddu.run.manifest import CcTrace, Flow, Manifest, Source
+from ddu.run.oai_logs import read_oai_logs
 from ddu.sockets import read_sockets
 
 INTERVAL = ("utc_ns", "duration_ns")
@@ -49,6 +50,8 @@ class Recording:
     sockets: pd.DataFrame | None = None
     cc_trace: pd.DataFrame | None = None
     mac_log: LogTable | None = None
+    oai: dict[str, pd.DataFrame] = field(default_factory=dict)
+    """OpenAirInterface's other logs, by the name of the table that each becomes."""
     socket_logs: list[tuple[LogTable, str, float]] = field(default_factory=list)
     """Logs whose clock is found when the traffic is known (ddu.anchoring), host, interval (ms)."""
     clocks: dict[str, Clock] = field(default_factory=dict)
@@ -89,6 +92,7 @@ def load(path: Path, manifest: Manifest, reader: Reader) -> Recording:
     run.link = _samples(run, manifest.link, INTERVAL)
     run.cc_trace = _samples(run, manifest.cc_trace, ("utc_ns",))
     run.sockets = _sockets(run)
+    run.oai = read_oai_logs(run.raw / "oai", run.faults, run.alignment)
     run.link_summary = _link_summary(run)
     return run
 

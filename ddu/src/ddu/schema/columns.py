@@ -20,6 +20,10 @@ TABLES = {
     "sockets": ("time", "addresses", "sockets"),
     "cc": ("time",),
     "delay_cdf": ("flow", "distribution"),
+    "oai_l1": ("time", "log", "l1"),
+    "oai_rrc": ("time", "log", "rrc"),
+    "oai_ue": ("time", "log", "ue_log", "mac"),
+    "oai_o1": ("time", "log", "o1"),
 }
 """The parts of columns.yaml that each table is made of."""
 

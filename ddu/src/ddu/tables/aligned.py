@@ -11,6 +11,7 @@ from ddu.run.load import Recording
 from ddu.run.manifest import Flow
 from ddu.tables.bins import Bins
 from ddu.tables.mac import link_on_bins, mac_on_bins
+from ddu.tables.secondary import numbered, secondary_on_bins
 from ddu.tables.state import cc_on_bins, sockets_on_bins
 from ddu.transport.observe import ObservedFlow
 
@@ -53,6 +54,17 @@ def _of_link(run: Recording, mac: pd.DataFrame | None, ue: int, bins: Bins) -> l
         # A lone UE may have any number.
         ues = mac["ue"].unique()
         shared.append(mac_on_bins(mac[mac["ue"] == (ue if ue in ues else ues[0])], bins))
+    shared += _of_other_logs(run, ue, bins, {str(name) for part in shared for name in part})
     if run.link is not None:
         shared.append(link_on_bins(run.link, bins))
     return shared
+
+
+def _of_other_logs(run: Recording, ue: int, bins: Bins, known: set[str]) -> list[pd.DataFrame]:
+    """Which of them gave which column is told in `run.alignment`."""
+    tables = {name: numbered(table, run.mac) for name, table in run.oai.items()}
+    found, given = secondary_on_bins(tables, ue, bins, known)
+    for source, names in given.items():
+        told = run.alignment[source].setdefault("gives", [])
+        told += [name for name in names if name not in told]
+    return [found] if len(found.columns) else []

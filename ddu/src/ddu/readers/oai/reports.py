@@ -16,7 +16,8 @@ from ddu.readers.logs import Line, lines_of
 
 _READING = re.compile(r"^### (\d{9,10})(?:\.(\d{1,9}))?\s*$")
 _FRAME = re.compile(r"\bFrame\.Slot (\d{1,4})\.(\d{1,3})\s*$")
-_COMPONENT = re.compile(r"^\[[A-Z0-9_]+\](?: +[A-Z](?= ))? +")
+COMPONENT = re.compile(r"^\[[A-Z0-9_]+\](?: +[A-Z](?= ))? +")
+"""The part of the program that speaks, and its level."""
 FRAMES = 1024
 """A system frame number has ten bits (3GPP TS 38.331, MIB)."""
 FRAME_NS = 10_000_000
@@ -86,5 +87,5 @@ def _nanoseconds(found: re.Match[str]) -> int:
 
 
 def _without_component(line: Line) -> Line:
-    text = _COMPONENT.sub("", line.text)
+    text = COMPONENT.sub("", line.text)
     return Line(line.number, text, line.utc_ns, line.uptime_ns)

@@ -10,9 +10,9 @@ import re
 from pathlib import Path
 
 from ddu.errors import UnreadableInput
-from ddu.readers.fields import Field, Values, field, number, take
+from ddu.readers.fields import Field, Values, field, number, take, tidy
 from ddu.readers.logs import Line, LogTable, content_of, lines_of, table_of, whole_lines
-from ddu.readers.oai.reports import RadioTime
+from ddu.readers.oai.reports import COMPONENT, RadioTime
 
 FIRST = ("utc_ns", "uptime_ns", "radio_ns", "ue", "mac_rnti", "event")
 
@@ -86,7 +86,9 @@ def _statistics(line: Line, radio: RadioTime) -> Values | None:
             "radio_ns": radio.at(int(found[3]), int(found[4]), wall_ns),
             "mac_bad_dci_count": int(found[5]),
         }
-        return row | ({"mac_rnti": int(found[2], 16)} if found[2] else {})
+        row |= {"mac_rnti": int(found[2], 16)} if found[2] else {}
+        rest = tidy(line.text[found.end() :])
+        return row | ({"extra": rest} if rest else {})
     if found := _OLD_ROUNDS.search(line.text):
         return {"event": "statistics"} | _rounds("dl", found[1])
     return None
@@ -101,8 +103,10 @@ def _event(text: str) -> Values | None:
 
 
 def _measurement(text: str) -> Values | None:
-    values, _ = take(text, _MEASURED)
-    return {"event": "measurement"} | values if values else None
+    values, extra = take(COMPONENT.sub("", text), _MEASURED)
+    if not values:
+        return None
+    return {"event": "measurement"} | values | ({"extra": extra} if extra else {})
 
 
 def _add_harq(row: Values, found: re.Match[str]) -> None:

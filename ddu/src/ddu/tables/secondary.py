@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns of the aligned table that the MAC's own source does not have, from OAI's other logs.
+
+A report tells what was since the report before it, as in the MAC's log. The first source of SOURCES
+that knows a column gives it for the whole run: two witnesses are never mixed in one column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pandas as pd
+
+from ddu.tables.bins import Bins, Float
+from ddu.tables.intervals import amounts_per_bin, increments, means_per_bin
+from ddu.tables.mac import is_counter
+
+SOURCES: dict[str, dict[str, str]] = {
+    "oai_ue": {},
+    "oai_rrc": {"rrc_rsrp_dbm": "mac_rsrp_dbm", "rrc_sinr_db": "mac_sinr_db"},
+    "oai_l1": {
+        **{f"l1_ul_rounds_{n}_count": f"mac_ul_rounds_{n}_count" for n in range(1, 5)},
+        "l1_ul_dtx_count": "mac_ulsch_dtx_count",
+        "l1_ul_bytes": "mac_ul_bytes",
+        "l1_ul_bytes_scheduled": "mac_ul_bytes_scheduled",
+        "l1_dl_bytes": "mac_dl_bytes",
+        "l1_dl_layers": "mac_ri",
+        "l1_ul_layers": "mac_ul_ri",
+        "l1_ul_qm": "mac_ul_qm",
+    },
+    "oai_o1": {
+        "o1_dl_throughput_bps": "mac_dl_throughput_bps",
+        "o1_ul_throughput_bps": "mac_ul_throughput_bps",
+    },
+}
+"""By table, nearest to the radio first: its names for columns of docs/metrics.md, beside those
+that are called so already (`mac_…`)."""
+_IDENTITY = {"mac_rnti", "mac_cu_ue_id"}
+
+
+def secondary_on_bins(
+    tables: dict[str, pd.DataFrame], ue: int, bins: Bins, known: Iterable[str]
+) -> tuple[pd.DataFrame, dict[str, list[str]]]:
+    """One UE's columns that are not among the `known`, per bin; and which table gave which."""
+    taken, columns = set(known), {}
+    given: dict[str, list[str]] = {}
+    for source, names in SOURCES.items():
+        table = tables.get(source)
+        if table is None or "ue" not in table:
+            continue
+        rows = table[(table["ue"] == ue) & table["utc_ns"].notna()]
+        for column, name in _candidates(rows, names):
+            values = None if name in taken else _on_bins(rows, column, name, bins)
+            if values is not None:
+                columns[name] = values
+                taken.add(name)
+                given.setdefault(source, []).append(name)
+    return pd.DataFrame(columns), given
+
+
+def numbered(table: pd.DataFrame, mac: pd.DataFrame | None) -> pd.DataFrame:
+    """The table with the run's number of each UE (`ue`), by its RNTI.
+
+    The MAC's samples know which UE had it; without them UEs count in order of appearance.
+    """
+    if "ue" in table or "mac_rnti" not in table:
+        return table
+    rnti = table["mac_rnti"]
+    if mac is not None and "mac_rnti" in mac:
+        known = mac[["mac_rnti", "ue"]].dropna().drop_duplicates("mac_rnti")
+        number = dict(zip(known["mac_rnti"].astype(float), known["ue"].astype(float), strict=True))
+    else:
+        number = {value: float(index) for index, value in enumerate(dict.fromkeys(rnti.dropna()))}
+    return table.assign(ue=rnti.map(number).astype("float64"))
+
+
+def _candidates(rows: pd.DataFrame, names: dict[str, str]) -> Iterator[tuple[str, str]]:
+    for column in map(str, rows.columns):
+        name = names.get(column, column)
+        if name.startswith("mac_") and name not in _IDENTITY:
+            yield column, name
+
+
+def _on_bins(rows: pd.DataFrame, column: str, name: str, bins: Bins) -> Float | None:
+    """None where fewer than two reports have the column, or none of them touches the bins."""
+    known = rows[rows[column].notna()].sort_values("utc_ns", kind="stable")
+    at = known["utc_ns"].to_numpy(dtype=np.int64)
+    values = known[column].to_numpy(dtype=np.float64)
+    apart = np.diff(at) > 0
+    if not apart.any():
+        return None
+    samples = pd.DataFrame({"utc_ns": at[:-1], "duration_ns": np.diff(at)})[apart]
+    if is_counter(name):
+        counted = increments(values)[1:]  # the first report is where its counter starts
+        found = amounts_per_bin(bins, samples, counted[apart])
+    else:
+        found = means_per_bin(bins, samples, values[1:][apart])
+    return None if np.isnan(found).all() else found
