@@ -19,7 +19,7 @@ from ccu.oai import channel, gnb_files, telnet
 from ccu.oai.channel import Setting
 from ccu.oai.frame_clock import FrameClock
 from ccu.oai.radio_clock import RadioClock
-from ccu.oai.replay import Replay
+from ccu.oai.replay import ChannelLog, Replay, Track
 from ccu.oai.telnet import Softmodem, TelnetFailed
 from ccu.oai.verdict import real_time_verdict
 from ccu.programs import REPOSITORY
@@ -127,17 +127,20 @@ def test_a_replay_follows_the_radios_time_and_restores_the_channel(
     settings = [Setting(20.0, -10.0 + index / 10) for index in range(200)]
     next_read = [0.0]
 
-    def tick() -> None:
+    def tick(_room_s: float) -> None:
         if time.monotonic() >= next_read[0]:
             next_read[0] = time.monotonic() + 0.2
             samples, rate = client.radio_time()
             clock.read(samples, rate, time.time_ns(), time.monotonic())
 
-    replay = Replay(client, "rfsimu_channel_ue0", settings, clock, tmp_path / "ul.csv", tick)
+    log = ChannelLog(tmp_path / "ul.csv")
+    track = Track(client, "rfsimu_channel_ue0", 0, settings)
+    replay = Replay(client, [track], clock, log, tick)
     replay.start()
     time.sleep(1.5)
     replay.finish()
     clock.close()
+    log.close()
     assert server.models[0] == {
         "name": "rfsimu_channel_ue0",
         "ploss": 20.0,

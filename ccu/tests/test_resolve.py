@@ -77,7 +77,8 @@ def test_each_ue_has_a_flow_and_a_flow_may_choose_its_ue() -> None:
         resolve({"ues": 2, "flows": [{"cc": "reno", "ue": 3}]})
     with pytest.raises(Refused, match="--ues"):
         resolve({"cc": "cubic", "ues": 99})
-    assert resolve({"cc": "cubic", "ues": 2, "testbed": "rfsim"}).ues == 1
+    over_rfsim = resolve({"cc": "cubic", "ues": 2, "testbed": "rfsim"})
+    assert [flow.ue for flow in plan(over_rfsim)] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,7 @@ def test_each_ue_has_a_flow_and_a_flow_may_choose_its_ue() -> None:
         {"traffic": "udp:20M", "direction": "ul"},
         {"flows": "cubic@0,reno@5", "duration": "20s", "scenario": "congested-reverse"},
         {"cc": "cubic", "ues": 3},
-        {"cc": "cubic", "testbed": "rfsim", "runtime": "lxc"},
+        {"cc": "cubic", "testbed": "rfsim", "runtime": "lxc", "ues": 2},
     ],
 )
 def test_what_was_resolved_can_be_given_to_another_machine_as_a_file(

@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
+import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -174,46 +178,117 @@ def one_layout_for_all(daemon: Daemon, folder: Path) -> Path:
     return folder
 
 
-class Radio(threading.Thread):
-    """Plays the air: when UE stand-ins have synchronised, nr-link joins them to the UPF.
+class Pids:
+    """The first process of each service's container of the newest stack, asked for as little as
+    can be: `names()` gives services and their containers, `pid_of` a container's process."""
 
-    `pid_of(service)` tells the first process of a container of the newest stack.
+    def __init__(
+        self, names: Callable[[], dict[str, str]], pid_of: Callable[[str], int | None]
+    ) -> None:
+        self._names = names
+        self._pid_of = pid_of
+        self._known: dict[str, int] = {}
+
+    def __call__(self) -> dict[str, int]:
+        found = {}
+        for service, container in self._names().items():
+            pid = self._known.get(container)
+            if pid is None or not Path(f"/proc/{pid}/ns/net").exists():
+                pid = self._pid_of(container)
+            if pid:
+                found[service] = self._known[container] = pid
+        return found
+
+
+class DockerApi(http.client.HTTPConnection):
+    """The daemon's own interface: starting the docker command ten times a second costs a core."""
+
+    def __init__(self, socket_file: Path) -> None:
+        super().__init__("localhost", timeout=5)
+        self._file = socket_file
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(str(self._file))
+
+    def get(self, path: str) -> Any:
+        self.request("GET", path)
+        answer = self.getresponse()
+        content = answer.read()
+        return json.loads(content) if answer.status == 200 else None
+
+    def services(self) -> dict[str, str]:
+        label = "com.docker.compose.service"
+        return {
+            one["Labels"][label]: one["Id"]
+            for one in self.get("/containers/json") or []
+            if label in one["Labels"]
+        }
+
+    def pid(self, container: str) -> int | None:
+        found = self.get(f"/containers/{container}/json")
+        return found["State"]["Pid"] if found else None
+
+
+class Radio(threading.Thread):
+    """Plays the air: when a UE stand-in has synchronised, an nr-link joins it to the UPF.
+
+    `pids` tells the first process of each service's container of the newest stack.
     """
 
-    def __init__(self, pid_of: object, folder: Path) -> None:
+    def __init__(self, pids: Callable[[], dict[str, int]], folder: Path) -> None:
         super().__init__(daemon=True)
-        self._pid_of = pid_of
+        self._pids = pids
         self._folder = folder
         self._over = threading.Event()
-        self._link: subprocess.Popen[bytes] | None = None
-        self._names: list[str] = []
-        self._ue_pid: int | None = None
+        self._links: dict[str, Link] = {}
 
     def run(self) -> None:
         while not self._over.wait(0.1):
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, http.client.HTTPException):
                 self._look()
-        self._end()
+        self._end(list(self._links))
 
     def _look(self) -> None:
-        pids = {name: self._pid_of(name) for name in ("upf", "gnb", "ue1")}  # type: ignore[operator]
-        there = all(pids.values())
-        if self._link is not None and (not there or pids["ue1"] != self._ue_pid):
-            self._end()
-        synchronised = Path(f"/proc/{pids['ue1']}/root/tmp/synchronised")
-        if there and self._link is None and synchronised.exists():
-            self._begin(pids)
+        pids = self._pids()
+        there = pids.keys() >= {"upf", "gnb"}
+        gone = [ue for ue, link in self._links.items() if not there or pids.get(ue) != link.ue_pid]
+        self._end(gone)
+        for ue in sorted(pids):
+            synchronised = Path(f"/proc/{pids[ue]}/root/tmp/synchronised")
+            if there and ue.startswith("ue") and ue not in self._links and synchronised.exists():
+                self._links[ue] = Link(int(ue[2:]), pids[ue], pids, self._folder)
 
-    def _begin(self, pids: dict[str, int]) -> None:
-        self._ue_pid = pids["ue1"]
-        self._names = [f"standin-{os.getpid()}-{name}" for name in ("upf", "ue1")]
-        for name, service in zip(self._names, ("upf", "ue1"), strict=True):
-            netns.attach(name, pids[service])
-        target = Path(f"/proc/{pids['gnb']}/root/tmp/link")
-        target.mkdir(exist_ok=True)
+    def _end(self, ues: Sequence[str]) -> None:
+        for ue in ues:
+            self._links.pop(ue).end()
+
+    def finish(self) -> None:
+        self._over.set()
+        self.join(20)
+
+
+class Link:
+    """An nr-link between the UPF and one UE; its MAC's samples are in the gNB's container."""
+
+    def __init__(self, number: int, ue_pid: int, pids: dict[str, int], folder: Path) -> None:
+        self.ue_pid = ue_pid
+        self._names = [f"standin-{os.getpid()}-{number}-{name}" for name in ("upf", "ue")]
+        for name, pid in zip(self._names, (pids["upf"], ue_pid), strict=True):
+            netns.attach(name, pid)
+        mac = Path(f"/proc/{pids['gnb']}/root/tmp/link/mac{number}.csv")
+        mac.parent.mkdir(exist_ok=True)
+        file = folder / f"link{number}.yaml"
+        file.write_text(yaml.safe_dump(self._config(number, mac, folder)))
+        with (folder / f"nr-link{number}.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [BIN / "nr-link", "run", "--config", file], stdout=log, stderr=log
+            )
+
+    def _config(self, number: int, mac: Path, folder: Path) -> dict[str, Any]:
         delay = {"delay_ms": 5.0, "loss_ratio": 0.0}
         queue = {"packets": 1000}
-        config = {
+        return {
             "schema": "nr-link/1",
             "seed": 1,
             "mtu_bytes": 1500,
@@ -233,32 +308,19 @@ class Radio(threading.Thread):
             "queue": {"dl": queue, "ul": dict(queue)},
             "samples": {"interval_ms": 100},
             "devices": {
-                "core": {"name": "n6", "netns": self._names[0]},
+                "core": {"name": f"n6u{number}", "netns": self._names[0]},
                 "ue": [{"name": "oaitun_ue1", "netns": self._names[1]}],
             },
             "output": {
-                "mac": str(target / "mac.csv"),
-                "link": str(self._folder / "link.csv"),
-                "summary": str(self._folder / "link-summary.json"),
+                "mac": str(mac),
+                "link": str(folder / f"link{number}.csv"),
+                "summary": str(folder / f"link{number}-summary.json"),
             },
         }
-        file = self._folder / "link.yaml"
-        file.write_text(yaml.safe_dump(config))
-        with (self._folder / "nr-link.log").open("ab") as log:
-            self._link = subprocess.Popen(
-                [BIN / "nr-link", "run", "--config", file], stdout=log, stderr=log
-            )
 
-    def _end(self) -> None:
-        if self._link is not None:
-            self._link.terminate()
-            self._link.wait(10)
-            self._link = None
+    def end(self) -> None:
+        self._process.terminate()
+        self._process.wait(10)
         for name in self._names:
             with contextlib.suppress(OSError):
                 netns.remove(name)
-        self._names = []
-
-    def finish(self) -> None:
-        self._over.set()
-        self.join(20)

@@ -14,12 +14,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
 import pytest
 
 from ccu.oai import oci_images
 
 BIN = Path(sys.executable).parent
-SHORT = ("--cc", "cubic", "--duration", "3s", "--rtt", "0ms", "--scenario", "static")
+SHORT = ("--duration", "3s", "--rtt", "0ms", "--scenario", "static")
 # An attach that never comes need not be waited for as long as a real one.
 HASTY = "import ccu.oai.stack as s; s._ATTACH_PATIENCE_S = 8; from ccu.cli import main; main()"
 
@@ -53,9 +54,10 @@ class Ccu:
             text=True,
         )
 
-    def run(self, *words: str, hasty: bool = False) -> Ran:
+    def run(self, *words: str, flows: str = "cubic@0", hasty: bool = False) -> Ran:
         output = self.output / f"{len(list(self.output.iterdir())):02d}"
-        arguments = ("run", "--testbed", "rfsim", *SHORT, *words, "--output", str(output))
+        arguments = ("run", "--testbed", "rfsim", "--flows", flows, *SHORT, *words)
+        arguments += ("--output", str(output))
         process = self.start(*arguments, hasty=hasty)
         said, _ = process.communicate(timeout=150)
         found = list(output.iterdir()) if output.exists() else []
@@ -83,15 +85,9 @@ def leftovers(ccu: Ccu) -> list[str]:
 def docker_ccu(daemon: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ccu]:
     from_conftest = sys.modules[type(daemon).__module__]
 
-    def pid_of(service: str) -> int | None:
-        label = f"label=com.docker.compose.service={service}"
-        found = daemon.docker("ps", "-q", "--filter", label).stdout.split()
-        if not found:
-            return None
-        state = daemon.docker("inspect", "-f", "{{.State.Pid}}", found[0], check=False).stdout
-        return int(state) if state.strip().isdigit() and int(state) else None
-
-    radio = from_conftest.Radio(pid_of, tmp_path_factory.mktemp("radio"))
+    api = from_conftest.DockerApi(daemon.folder / "docker.sock")
+    pids = from_conftest.Pids(api.services, api.pid)
+    radio = from_conftest.Radio(pids, tmp_path_factory.mktemp("radio"))
     radio.start()
     registry = from_conftest.REGISTRY
     variables = {
@@ -144,6 +140,53 @@ def test_a_run_in_docker(docker_ccu: Ccu) -> None:
     check_good(ran)
     assert ran.directory is not None
     assert (ran.directory / "raw/n3.pcap").stat().st_size >= 24
+    assert leftovers(docker_ccu) == []
+
+
+def check_two_ues(ran: Ran) -> None:
+    """Each UE has its address, its flow, its captures and its own rows of the MAC."""
+    assert ran.code == 0, ran.said
+    assert ran.directory is not None
+    raw = ran.directory / "raw"
+    flows = ran.manifest["flows"]
+    assert [(flow["ue"], flow["receiver"]["host"]) for flow in flows] == [(0, "ue"), (1, "ue2")]
+    assert [flow["receiver"]["address"] for flow in flows] == ["12.1.1.2", "12.1.1.3"]
+    captures = {one["host"]: one["file"] for one in ran.manifest["captures"]}
+    assert captures == {
+        "server": "raw/sender.pcap",
+        "ue": "raw/receiver.pcap",
+        "ue2": "raw/receiver-ue2.pcap",
+    }
+    answers = [json.loads(line) for line in (raw / "oai/o1-stats.jsonl").read_text().splitlines()]
+    assert answers[-1]["answer"]["O1-Operational"]["num-ues"] == 2
+    for direction in ("dl", "ul"):
+        with (raw / f"oai/channel-{direction}.csv").open(newline="") as file:
+            assert {row["ue"] for row in csv.DictReader(file)} == {"0", "1"}
+    assert (raw / "oai/ue1-stdout.log").stat().st_size > 0
+    analysed = subprocess.run(
+        [BIN / "ddu", "analyze", ran.directory], capture_output=True, text=True
+    )
+    assert analysed.returncode == 0, analysed.stdout + analysed.stderr
+    received = []
+    for flow in flows:
+        report = json.loads((raw / f"iperf3-{flow['id']}-server.json").read_text())
+        received.append(report["end"]["sum_received"]["bytes"])
+    # The second flow is the shorter one, so that rows of the wrong UE would show.
+    assert received[1] < 0.8 * received[0]
+    delivered = [0.0, 0.0]
+    with (ran.directory / "tables" / "mac.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            delivered[int(row["ue"])] += float(row["mac_dl_bytes"] or 0)
+    table = pd.read_parquet(ran.directory / "tables" / "aligned.parquet")
+    own = table.groupby("flow")["mac_dl_bytes"].sum()
+    for flow, payload, of_ue in zip(flows, received, delivered, strict=True):
+        # The gNB's counters come once a second: the first and the last are not seen whole.
+        assert 0.4 * payload < of_ue < 1.5 * payload
+        assert 0.4 * payload < own[flow["id"]] < 1.5 * payload
+
+
+def test_two_ues_in_docker(docker_ccu: Ccu) -> None:
+    check_two_ues(docker_ccu.run("--ues", "2", "--duration", "5s", flows="cubic@0,reno@2"))
     assert leftovers(docker_ccu) == []
 
 
@@ -207,7 +250,18 @@ def test_addresses_that_are_taken_are_told(daemon: Any, docker_ccu: Ccu) -> None
 
 def test_what_a_killed_run_leaves_is_cleaned(docker_ccu: Ccu) -> None:
     output = docker_ccu.output / "killed"
-    words = ("run", "--testbed", "rfsim", *SHORT, "--duration", "60s", "--output", str(output))
+    words = (
+        "run",
+        "--testbed",
+        "rfsim",
+        "--cc",
+        "cubic",
+        *SHORT,
+        "--duration",
+        "60s",
+        "--output",
+        str(output),
+    )
     process = docker_ccu.start(*words)
     deadline = time.monotonic() + 60
     while not list(output.glob("*/raw/iperf3-f0-client.json")):
@@ -241,15 +295,18 @@ def lxc_ccu(
     from_conftest.need("lxc-start", "skopeo", "umoci", "jq")
     layouts = from_conftest.one_layout_for_all(daemon, tmp_path_factory.mktemp("oci"))
 
-    def pid_of(service: str) -> int | None:
-        for folder in oci_images.FOLDER.glob(f"ccu-*-oai-*-{service}"):
-            words = ["lxc-info", "-P", oci_images.FOLDER, "-n", folder.name, "-pH"]
-            said = subprocess.run(words, capture_output=True, text=True).stdout.strip()
-            if said.isdigit():
-                return int(said)
-        return None
+    def names() -> dict[str, str]:
+        folders = oci_images.FOLDER.glob("ccu-*-oai-*-*")
+        return {folder.name.split("-", 4)[-1]: folder.name for folder in folders}
 
-    radio = from_conftest.Radio(pid_of, tmp_path_factory.mktemp("radio-lxc"))
+    def pid_of(name: str) -> int | None:
+        words = ["lxc-info", "-P", oci_images.FOLDER, "-n", name, "-pH"]
+        said = subprocess.run(words, capture_output=True, text=True).stdout.strip()
+        return int(said) if said.isdigit() else None
+
+    radio = from_conftest.Radio(
+        from_conftest.Pids(names, pid_of), tmp_path_factory.mktemp("radio-lxc")
+    )
     radio.start()
     variables = {"OAI_OCI": str(layouts), "OAI_CORE_VERSION": from_conftest.CORE_VERSION}
     yield Ccu(os.environ | variables, tmp_path_factory.mktemp("runs-lxc"))
@@ -261,6 +318,12 @@ def lxc_ccu(
 
 def test_a_run_in_lxc(lxc_ccu: Ccu) -> None:
     check_good(lxc_ccu.run("--runtime", "lxc"))
+    assert leftovers(lxc_ccu) == []
+
+
+def test_two_ues_in_lxc(lxc_ccu: Ccu) -> None:
+    words = ("--runtime", "lxc", "--ues", "2", "--duration", "5s")
+    check_two_ues(lxc_ccu.run(*words, flows="cubic@0,reno@2"))
     assert leftovers(lxc_ccu) == []
 
 

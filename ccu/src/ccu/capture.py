@@ -15,6 +15,7 @@ from ccu import programs
 from ccu.errors import RunFailed
 from ccu.supervisor import Process
 from ccu.testbeds import Host, Site, Testbed
+from ccu.traffic import Flow
 
 # IPv4 and TCP headers with all options are 120 bytes at most (RFC 9293 section 3.1).
 SNAPLEN_BYTES = 128
@@ -28,6 +29,8 @@ _RING_AGE_S = 1.2
 class Capture:
     host: Host
     role: str
+    name: str
+    """The role; where several hosts have it, of further ones with the host's name."""
     process: Process
 
     def record(self) -> dict[str, Any]:
@@ -35,7 +38,7 @@ class Capture:
         return {
             "host": self.host,
             "role": self.role,
-            "file": f"raw/{self.role}.pcap",
+            "file": f"raw/{self.name}.pcap",
             "snaplen_bytes": SNAPLEN_BYTES,
             "packets_dropped_count": dropped_by_kernel(self.process.log.read_text())
             if self.process.log.exists()
@@ -48,25 +51,31 @@ def dropped_by_kernel(log: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def start_captures(site: Site, testbed: Testbed, sender: Host) -> list[Capture]:
-    """tcpdump on both hosts, running."""
-    captures = [
-        Capture(host, role, _tcpdump(site, testbed, host, role))
-        for host, role in ((sender, "sender"), (_other(sender), "receiver"))
-    ]
+def start_captures(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> list[Capture]:
+    """tcpdump on the server and on every host of a UE that has a flow, running."""
+    ues = list(dict.fromkeys(testbed.ue_host(flow.ue) for flow in flows))
+    server_sends = flows[0].way == "dl"
+    captures = []
+    for hosts, role in (
+        (["server"], "sender" if server_sends else "receiver"),
+        (ues, "receiver" if server_sends else "sender"),
+    ):
+        for host in hosts:
+            name = role if host == hosts[0] else f"{role}-{host}"
+            captures.append(Capture(host, role, name, _tcpdump(site, testbed, host, name)))
     for capture in captures:
         site.supervisor.wait_for(capture.process, partial(_listens, capture.process), "listening")
     return captures
 
 
-def _tcpdump(site: Site, testbed: Testbed, host: Host, role: str) -> Process:
+def _tcpdump(site: Site, testbed: Testbed, host: Host, name: str) -> Process:
     interface = testbed.hosts[host]["interface"]
     arguments = [programs.require("tcpdump"), "-n", "-i", interface, "-s", str(SNAPLEN_BYTES)]
     # -Z root: or Debian's drops to user tcpdump, who may not write into the run directory.
     arguments += ["-B", str(_BUFFER_KIB), "--time-stamp-precision=nano", "-Z", "root"]
-    arguments += ["-w", str(site.raw / f"{role}.pcap")]
+    arguments += ["-w", str(site.raw / f"{name}.pcap")]
     return site.supervisor.start(
-        f"tcpdump-{role}", testbed.command(host, arguments), stage="capture"
+        f"tcpdump-{name}", testbed.command(host, arguments), stage="capture"
     )
 
 
@@ -102,7 +111,3 @@ def start_sampling(
         site.supervisor.wait_ready_event(sampler)
         records.append({"host": host, "file": f"raw/{file}", "interval_ms": interval_ms})
     return records
-
-
-def _other(host: Host) -> Host:
-    return "ue" if host == "server" else "server"

@@ -108,8 +108,6 @@ class Oai(_Value):
     version: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$")] = "2026.w11"
     """Tag of the gNB's and the UE's image."""
     runtime: Literal["docker", "lxc"] = "docker"
-    ues: Annotated[int, Field(ge=1)] = 1
-    """How many attach; the first carries the flows."""
     usrp: str | None = None
     """b210, b210:serial=A+serial=B, x310:addr=A+addr=B"""
     capture_n3: bool = False
@@ -129,7 +127,7 @@ class Experiment(_Value):
     scenario: Annotated[str, Field(min_length=1)] = "rome-moderate"
     carrier_ghz: Annotated[float, Field(gt=0, le=300)] = 3.6
     ues: Annotated[int, Field(ge=1, le=16)] = 1
-    """UEs on the emulated link, each with its own queue and channel."""
+    """UEs, each with its own queue and channel."""
     duplex: Literal["fdd"] | TddDuplex = TddDuplex(tdd=Tdd())
     mcs_table: Literal["64qam", "256qam", "64qam-low-se"] = "64qam"
     rtt_ms: Annotated[float, Field(ge=0, le=10_000)] = 20.0
@@ -172,7 +170,7 @@ class Experiment(_Value):
     def _oai_has_its_testbed(self) -> Experiment:
         if self.oai is not None and self.testbed not in OAI_TESTBEDS:
             raise ValueError(
-                "--oai-version, --runtime, --ues, --usrp, --capture-n3 are for OpenAirInterface: "
+                "--oai-version, --runtime, --usrp, --capture-n3 are for OpenAirInterface: "
                 f"add --testbed {' or '.join(OAI_TESTBEDS)}, or leave them out"
             )
         if self.oai is not None and (self.testbed == "usrp") != (self.oai.usrp is not None):

@@ -47,7 +47,6 @@ _WRITTEN: dict[str, tuple[str, Callable[[object], object]]] = {
 _OAI = {
     "oai_version": "version",
     "runtime": "runtime",
-    "ues": "ues",
     "usrp": "usrp",
     "capture_n3": "capture_n3",
 }
@@ -108,8 +107,7 @@ def _collect(flags: Mapping[str, Any], file: Path | None) -> tuple[dict[str, Any
 
 def _gather_oai(values: dict[str, Any], places: dict[str, str]) -> None:
     """What concerns OpenAirInterface is one value of the experiment; flags win over the file's."""
-    ours = {*_OAI} if values.get("testbed") in OAI_TESTBEDS else {*_OAI} - {"ues"}
-    given = {name: values.pop(key) for key, name in _OAI.items() if key in values and key in ours}
+    given = {name: values.pop(key) for key, name in _OAI.items() if key in values}
     if given or values.get("testbed") in OAI_TESTBEDS:
         before = values.get("oai") or {}
         values["oai"] = {**before, **given} if isinstance(before, dict) else before
@@ -129,7 +127,7 @@ def _choose_flows(values: dict[str, Any], places: dict[str, str], problems: list
             f"{places['cc']}: flows name their own congestion controls; give one of both"
         )
     elif cc is not None:
-        ues = values.get("ues", 1) if values.get("testbed") not in OAI_TESTBEDS else 1
+        ues = values.get("ues", 1)
         # One for each UE; what is no number is told later.
         values["flows"] = [{"cc": str(cc)}] * (ues if isinstance(ues, int) and ues > 0 else 1)
         places["flows"] = places["cc"]

@@ -167,12 +167,12 @@ def _watch_packets(
 ) -> tuple[list[capture.Capture], list[dict[str, Any]]]:
     if not site.experiment.capture:
         return [], []
-    captures = capture.start_captures(site, testbed, flows[0].sender_host)
+    captures = capture.start_captures(site, testbed, flows)
     if site.experiment.traffic.kind == "udp":
         return captures, []
     ports: dict[Host, list[int]] = {}
     for flow in flows:
-        ports.setdefault(flow.sender_host, []).append(flow.sending_port)
+        ports.setdefault(flow.sender_host(testbed), []).append(flow.sending_port)
     return captures, capture.start_sampling(site, testbed, ports)
 
 

@@ -41,13 +41,11 @@ class Flow:
     def id(self) -> str:
         return f"f{self.number}"
 
-    @property
-    def sender_host(self) -> Host:
-        return "server" if self.way == "dl" else "ue"
+    def sender_host(self, testbed: Testbed) -> Host:
+        return "server" if self.way == "dl" else testbed.ue_host(self.ue)
 
-    @property
-    def receiver_host(self) -> Host:
-        return "ue" if self.way == "dl" else "server"
+    def receiver_host(self, testbed: Testbed) -> Host:
+        return testbed.ue_host(self.ue) if self.way == "dl" else "server"
 
     @property
     def sending_port(self) -> int:
@@ -60,14 +58,14 @@ class Flow:
     def address(self, testbed: Testbed, host: Host) -> str:
         """That of the server, or of the flow's own UE."""
         found = testbed.hosts[host]
-        addresses: list[str] = found.get("addresses") or [found["address"]]
-        return addresses[self.ue - 1] if host == "ue" else addresses[0]
+        addresses: list[str] | None = found.get("addresses")
+        return addresses[self.ue - 1] if addresses else str(found["address"])
 
     def record(self, testbed: Testbed) -> dict[str, Any]:
         """The line of run.json."""
         ends = {
-            "sender": (self.sender_host, self.sending_port),
-            "receiver": (self.receiver_host, self.listening_port),
+            "sender": (self.sender_host(testbed), self.sending_port),
+            "receiver": (self.receiver_host(testbed), self.listening_port),
         }
         return {
             "id": self.id,
@@ -98,19 +96,20 @@ def plan(experiment: Experiment) -> list[Flow]:
 def start_receivers(site: Site, testbed: Testbed, flows: list[Flow]) -> None:
     """An iperf3 server for each flow, listening."""
     for flow in flows:
-        address = flow.address(testbed, flow.receiver_host)
+        host = flow.receiver_host(testbed)
+        address = flow.address(testbed, host)
         arguments = [programs.require("iperf3"), "-s", "-1", "-J", "-B", address]
         arguments += ["-p", str(flow.listening_port)]
         flow.receiver = site.supervisor.start(
             f"iperf3-{flow.id}-server",
-            testbed.command(flow.receiver_host, arguments),
+            testbed.command(host, arguments),
             stage="traffic",
             output=site.raw / f"iperf3-{flow.id}-server.json",
             lasting=False,
         )
     for flow in flows:
         assert flow.receiver is not None
-        host, port = flow.receiver_host, flow.listening_port
+        host, port = flow.receiver_host(testbed), flow.listening_port
         site.supervisor.wait_for(
             flow.receiver,
             partial(testbed.listens, host, port),
@@ -119,9 +118,10 @@ def start_receivers(site: Site, testbed: Testbed, flows: list[Flow]) -> None:
 
 
 def start_sender(site: Site, testbed: Testbed, flow: Flow) -> None:
-    target = flow.address(testbed, flow.receiver_host)
+    sender = flow.sender_host(testbed)
+    target = flow.address(testbed, flow.receiver_host(testbed))
     arguments = [programs.require("iperf3"), "-c", target, "-p", str(flow.listening_port), "-J"]
-    arguments += ["-B", flow.address(testbed, flow.sender_host)]
+    arguments += ["-B", flow.address(testbed, sender)]
     arguments += ["--cport", str(flow.sending_port), "-t", str(flow.duration_s)]
     traffic = site.experiment.traffic
     if traffic.kind == "udp":
@@ -132,7 +132,7 @@ def start_sender(site: Site, testbed: Testbed, flow: Flow) -> None:
         arguments += ["-C", flow.cc]
     flow.client = site.supervisor.start(
         f"iperf3-{flow.id}-client",
-        testbed.command(flow.sender_host, arguments),
+        testbed.command(sender, arguments),
         stage="traffic",
         output=site.raw / f"iperf3-{flow.id}-client.json",
         lasting=False,
@@ -144,7 +144,7 @@ def read_back(testbed: Testbed, flow: Flow) -> None:
 
     iperf3 connects first and chooses it then: an early answer may be the host's default.
     """
-    found = testbed.congestion_control(flow.sender_host, flow.sending_port)
+    found = testbed.congestion_control(flow.sender_host(testbed), flow.sending_port)
     flow.cc_read_back = found or flow.cc_read_back
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stand-in for a function of the core, or its database: listens where the real one does.
 
-The UPF also forwards: when the link's device n6 appears (the tests' link has its core end here), it
-gets an address and the UEs' route.
+The UPF also forwards: when a link's device n6u<n> appears (the tests' links have their core ends
+here, one for each UE), it gets an address and that UE's route.
 """
 
 import signal
@@ -42,15 +42,23 @@ def main() -> None:
 
 
 def forward() -> None:
-    if not Path("/sys/class/net/n6").exists() or forward.done:
-        return
-    for words in ("addr add 12.1.1.1/32 dev n6", "link set n6 up", "route add 12.1.1.0/24 dev n6"):
-        subprocess.run(["ip", *words.split()], check=True)
-    forward.done = True
-    print("n6 is up")
+    """A link that is gone takes its route along; one that comes again has another index."""
+    for folder in Path("/sys/class/net").glob("n6u*"):
+        name, number = folder.name, int(folder.name.removeprefix("n6u"))
+        try:
+            index = (folder / "ifindex").read_text()
+        except OSError:
+            continue
+        if known.get(name) == index:
+            continue
+        route = f"route add 12.1.1.{1 + number}/32 dev {name}"
+        for words in (f"addr add 12.1.1.1/32 dev {name}", f"link set {name} up", route):
+            subprocess.run(["ip", *words.split()], check=True)
+        known[name] = index
+        print(f"{name} is up")
 
 
-forward.done = False
+known: dict[str, str] = {}
 # The first process of a container ends by SIGTERM only if it says so.
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 main()

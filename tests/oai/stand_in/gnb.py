@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stand-in for the gNB; see README.md. Its MAC counters are those of the tests' nr-link.
+"""Stand-in for the gNB; see README.md. Its MAC counters are those of the tests' nr-link, one a UE.
 
 FAULT (environment): dies, telnet-refuses, truncated-log, old-format.
 """
 
 import os
+import re
 import signal
 import socket
 import sys
@@ -18,18 +19,23 @@ from modem_telnet import ModemTelnet
 
 FAULT = os.environ.get("FAULT", "")
 PACE = float(os.environ.get("PACE", "1.0"))
-MAC = Path("/tmp/link/mac.csv")
-RNTI = 0x4CBA
+LINKS = Path("/tmp/link")
+FIRST_RNTI = 0x4CBA
 
 
 def say(text):
     print(f"{time.monotonic():.6f} {text}", flush=True)
 
 
-def delivered():
+def rntis():
+    """Of the UEs that have attached, in that order."""
+    return [FIRST_RNTI + int(file.stem[3:]) - 1 for file in sorted(LINKS.glob("mac*.csv"))]
+
+
+def delivered(rnti):
     """(dl bytes, ul bytes) of transport blocks so far, from the last whole row of the link's samples."""
     try:
-        with MAC.open("rb") as file:
+        with (LINKS / f"mac{rnti - FIRST_RNTI + 1}.csv").open("rb") as file:
             header = file.readline().decode().rstrip("\n").split(",")
             file.seek(max(file.tell(), os.fstat(file.fileno()).st_size - 4096))
             lines = file.read().decode().split("\n")[:-1]
@@ -42,11 +48,15 @@ def delivered():
     return 0, 0
 
 
-def block(down, up):
-    ue = f"UE {RNTI:04x}:"
+def blocks():
+    return "".join(block(rnti, *delivered(rnti)) for rnti in rntis())
+
+
+def block(rnti, down, up):
+    ue = f"UE {rnti:04x}:"
     if FAULT == "old-format":
         return (
-            f"UE RNTI {RNTI:04x} (1) PH 48 dB PCMAX 20 dBm, average RSRP -43 (16 meas)\n"
+            f"UE RNTI {rnti:04x} (1) PH 48 dB PCMAX 20 dBm, average RSRP -43 (16 meas)\n"
             f"{ue} CQI 15, RI 1, PMI (0,0)\n"
             f"{ue} dlsch_rounds {down // 1000}/2/0/0, dlsch_errors 0, pucch0_DTX 0, BLER 0.01000 MCS 27\n"
             f"{ue} dlsch_total_bytes {down}\n"
@@ -55,7 +65,7 @@ def block(down, up):
             f"{ue} LCID 4: {down} bytes TX\n{ue} LCID 4: {up} bytes RX\n"
         )
     return (
-        f"UE RNTI {RNTI:04x} CU-UE-ID 1 in-sync PH 48 dB PCMAX 20 dBm, average RSRP -43 (16 meas)\n"
+        f"UE RNTI {rnti:04x} CU-UE-ID 1 in-sync PH 48 dB PCMAX 20 dBm, average RSRP -43 (16 meas)\n"
         f"{ue} dlsch_rounds {down // 1000}/2/0/0, dlsch_errors 0, pucch0_DTX 0, BLER 0.01000 MCS (0) 27 CCE fail 0\n"
         f"{ue} ulsch_rounds {up // 1000}/0/0/0, ulsch_errors 0, ulsch_DTX 0, BLER 0.00000 MCS (0) 9"
         " (Qm 2 deltaMCS 0 dB) NPRB 5  SNR 19.5 dB CCE fail 0\n"
@@ -66,8 +76,7 @@ def block(down, up):
 
 def write_files():
     while True:
-        down, up = delivered()
-        text = block(down, up)
+        text = blocks()
         if FAULT == "truncated-log":
             text = text[: len(text) * 2 // 3]
         Path("nrMAC_stats.log").write_text(text)
@@ -93,7 +102,8 @@ def main():
         if wanted not in config:
             sys.exit(f"{given['-O']}: no {wanted}")
     address, port = given["--telnetsrv.listenaddr"], int(given["--telnetsrv.listenport"])
-    models = [("rfsimu_channel_ue0", -2.0), ("rfsimu_channel_enB0", -4.0)]
+    names = re.findall(r'model_name +?= "(rfsimu_channel_ue\d+)"', config)
+    models = [*((name, -2.0) for name in names), ("rfsimu_channel_enB0", -4.0)]
     ModemTelnet(
         address,
         port,
@@ -102,7 +112,7 @@ def main():
         PACE,
         0.02,
         FAULT == "telnet-refuses",
-        RNTI,
+        rntis,
         options.OLD,
     )
     connected = []
@@ -122,7 +132,7 @@ def main():
         frame = (frame + 128) % 1024
         say(f"[NR_MAC] I Frame.Slot {frame}.0")
         if connected:
-            print(block(*delivered()), flush=True)
+            print(blocks(), flush=True)
 
 
 # The first process of a container ends by SIGTERM only if it says so.

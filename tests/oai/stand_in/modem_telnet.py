@@ -21,7 +21,8 @@ RATE_HZ = 61_440_000.0
 
 
 class ModemTelnet:
-    """Serves in a thread. `history` keeps (time, command) of everything that was asked."""
+    """Serves in a thread. `history` keeps (time, command) of everything that was asked, `applied`
+    (time, model, noise) of every change. `rntis` are those of the UEs, as they are now."""
 
     def __init__(
         self,
@@ -32,22 +33,22 @@ class ModemTelnet:
         pace=1.0,
         delay_s=0.0,
         refuses=False,
-        rnti=0x4CBA,
+        rntis=lambda: [0x4CBA],
         old=False,
     ):
-        self.prompt, self.pace, self.delay_s, self.refuses, self.rnti = (
+        self.prompt, self.pace, self.delay_s, self.refuses, self.rntis = (
             prompt,
             pace,
             delay_s,
             refuses,
-            rnti,
+            rntis,
         )
         self.models = [
             {"name": name, "ploss": 20.0, "noise_power_dB": noise} for name, noise in models
         ]
         self.old = old
-        self.rates_kbps = lambda: (0, 0)
         self.history = []
+        self.applied = []
         self.began_s = time.monotonic()
         self._listener = socket.create_server((address, port))
         threading.Thread(target=self._serve, daemon=True).start()
@@ -55,8 +56,8 @@ class ModemTelnet:
     def close(self):
         self._listener.close()
 
-    def radio_s(self):
-        return (time.monotonic() - self.began_s) * self.pace
+    def radio_s(self, at_s=None):
+        return ((at_s or time.monotonic()) - self.began_s) * self.pace
 
     def _serve(self):
         while True:
@@ -99,6 +100,7 @@ class ModemTelnet:
             model = self.models[int(words[2])]
             if words[3] in model:
                 model[words[3]] = float(words[4])
+                self.applied.append((time.monotonic(), model["name"], model["noise_power_dB"]))
                 return DESCRIPTOR.format(**model)
             return ""  # an unknown parameter is answered by the prompt alone
         if command == "rfsimu vtime":
@@ -107,16 +109,16 @@ class ModemTelnet:
                 f"rfsimu_vtime_cmd: vtime measurement: TS {samples} sample_rate {RATE_HZ:.3f}\n\n"
             )
         if command == "o1 stats" and self.prompt.startswith("softmodem_gnb"):
-            down, up = self.rates_kbps()
+            rntis = self.rntis()
             told = {
                 "o1-config": {"device": {"gnbId": 3584, "vendor": "stand-in"}},
                 "O1-Operational": {
                     "frame-type": "tdd",
                     "band-number": 78,
-                    "num-ues": 1,
-                    "ues": [self.rnti],
+                    "num-ues": len(rntis),
+                    "ues": rntis,
                     "load": 0,
-                    "ues-thp": [{"rnti": self.rnti, "dl": down, "ul": up}],
+                    "ues-thp": [{"rnti": rnti, "dl": 0, "ul": 0} for rnti in rntis],
                 },
             }
             return json.dumps(told, indent=2) + "\nOK\n"

@@ -47,18 +47,20 @@ def _clamp(value: float, limits: tuple[float, float]) -> float:
     return min(max(value, limits[0]), limits[1])
 
 
-def series(experiment: Experiment) -> list[Setting]:
-    """The settings for every STEP_S of the run, as nr-link's model plays the scenario.
+def series(experiment: Experiment) -> list[list[Setting]]:
+    """By UE the settings for every STEP_S of the run, as nr-link's model plays the scenario.
 
     Raises Refused if it has no radio.
     """
     played = play(experiment, experiment.duration_s + 1, round(STEP_S * 1e3))
-    first_ue = played[played["ue"] == 0]
-    if first_ue["rsrp_dbm"].isna().all():
+    if played["rsrp_dbm"].isna().all():
         raise Refused(
             f"--scenario: {experiment.scenario} gives capacity, not a radio channel; rfsim needs "
             "one that has radio"
         )
     # Where nothing was measured nothing was received: as far down as rfsim goes.
-    known = first_ue[["rsrp_dbm", "sinr_db"]].fillna({"rsrp_dbm": -200.0, "sinr_db": -50.0})
-    return [setting(rsrp_dbm, sinr_db) for rsrp_dbm, sinr_db in known.itertuples(index=False)]
+    known = played.fillna({"rsrp_dbm": -200.0, "sinr_db": -50.0})
+    return [
+        [setting(rsrp_dbm, sinr_db) for rsrp_dbm, sinr_db in of_ue.itertuples(index=False)]
+        for _, of_ue in known.groupby("ue")[["rsrp_dbm", "sinr_db"]]
+    ]

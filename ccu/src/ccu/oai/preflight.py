@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import socket
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -107,18 +106,14 @@ def governor_trouble() -> str | None:
     return None
 
 
-def check_routes(
-    names: Mapping[Host, str], peers: Mapping[str, str], devices: Mapping[Host, str]
-) -> None:
-    """Raises RunFailed if traffic would not go through the radio."""
-    for host, name in names.items():
-        with IPRoute(netns=name) as ip:
-            route: Any = next(iter(ip.route("get", dst=peers[host])))
-            wanted = ip.link_lookup(ifname=devices[host])[0]
-            if route.get("oif") != wanted:
-                link = next(iter(ip.get_links(route.get("oif"))))
-                raise RunFailed(
-                    "testbed",
-                    f"{host}: the route to {peers[host]} goes through {link.get('ifname')}, not "
-                    f"{devices[host]}: traffic would bypass the radio",
-                )
+def check_route(host: Host, name: str, peer: str, device: str) -> None:
+    """Raises RunFailed if traffic of `host`, whose network is `name`, would bypass the radio."""
+    with IPRoute(netns=name) as ip:
+        route: Any = next(iter(ip.route("get", dst=peer)))
+        if route.get("oif") != ip.link_lookup(ifname=device)[0]:
+            link = next(iter(ip.get_links(route.get("oif"))))
+            raise RunFailed(
+                "testbed",
+                f"{host}: the route to {peer} goes through {link.get('ifname')}, not {device}: "
+                "traffic would bypass the radio",
+            )

@@ -3,48 +3,93 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 HEADER = "utc_ns,duration_ns,radio_s,real_time_ratio"
+_PACE_OVER_S = 1.0
+# Less tells more of how long the answers took than of the pace.
+_SHORTEST_S = 0.5
+
+
+class _Reading(NamedTuple):
+    at_s: float
+    radio_s: float
+    utc_ns: int
 
 
 class RadioClock:
     """From readings of samples and sampling rate, what the radio's time is now.
 
-    Between readings it is extrapolated at the pace of the last two.
+    Between readings it is extrapolated at the pace of the last second.
     """
 
     def __init__(self, file: Path) -> None:
         self._lock = threading.Lock()
         self._file: IO[str] = file.open("w", buffering=1)
         self._file.write(HEADER + "\n")
-        self._at_s: float | None = None
-        self._radio_s = 0.0
-        self._pace = 1.0
-        self._utc_ns = 0
+        self._recent: list[_Reading] = []
+        """The newest last; the first is what the pace is measured from."""
+        self._pace: float | None = None
+        self._told: _Reading | None = None
         self.ratios: list[tuple[int, int, float]] = []
         """(start in UTC ns, duration in ns, seconds of radio a second) of every interval."""
 
-    def read(self, samples: int, rate_hz: float, utc_ns: int, monotonic_s: float) -> None:
-        """One reading, and the instants at which it was taken."""
+    def read(
+        self,
+        samples: int,
+        rate_hz: float,
+        utc_ns: int,
+        monotonic_s: float,
+        uncertainty_s: float = 0.0,
+    ) -> None:
+        """One reading, and the instants at which it was taken, give or take `uncertainty_s`.
+
+        What a late answer says is no better than what was expected of that instant: as far as it
+        allows, the expectation stands, or a busy host would make the radio's time jump.
+        """
         radio_s = samples / rate_hz
         with self._lock:
-            if self._at_s is not None and monotonic_s > self._at_s and radio_s >= self._radio_s:
-                self._pace = (radio_s - self._radio_s) / (monotonic_s - self._at_s)
-                duration_ns = utc_ns - self._utc_ns
-                self.ratios.append((self._utc_ns, duration_ns, self._pace))
-                self._file.write(f"{self._utc_ns},{duration_ns},{radio_s:.6f},{self._pace:.4f}\n")
-            self._at_s, self._radio_s, self._utc_ns = monotonic_s, radio_s, utc_ns
+            if self._pace is not None:
+                slack_s = uncertainty_s * self._pace
+                radio_s = min(max(self._at(monotonic_s), radio_s - slack_s), radio_s + slack_s)
+            reading = _Reading(monotonic_s, radio_s, utc_ns)
+            self._recent.append(reading)
+            while len(self._recent) > 2 and self._recent[1].at_s <= monotonic_s - _PACE_OVER_S:
+                self._recent.pop(0)
+            first = self._recent[0]
+            if monotonic_s - first.at_s >= _SHORTEST_S and radio_s >= first.radio_s:
+                self._pace = (radio_s - first.radio_s) / (monotonic_s - first.at_s)
+            self._tell(reading)
+
+    def _tell(self, now: _Reading) -> None:
+        """A row for what passed since the last one."""
+        before = self._told
+        if before is not None and now.at_s - before.at_s < _SHORTEST_S:
+            return
+        self._told = now
+        if before is not None and now.radio_s >= before.radio_s:
+            ratio = (now.radio_s - before.radio_s) / (now.at_s - before.at_s)
+            duration_ns = now.utc_ns - before.utc_ns
+            self.ratios.append((before.utc_ns, duration_ns, ratio))
+            self._file.write(f"{before.utc_ns},{duration_ns},{now.radio_s:.6f},{ratio:.4f}\n")
+
+    def _at(self, monotonic_s: float) -> float:
+        last = self._recent[-1]
+        return last.radio_s + (monotonic_s - last.at_s) * (self._pace or 0.0)
 
     def now_s(self) -> float | None:
-        """The radio's time; None before the first reading."""
+        """The radio's time; None until its pace is known."""
         with self._lock:
-            if self._at_s is None:
-                return None
-            return self._radio_s + (time.monotonic() - self._at_s) * self._pace
+            return None if self._pace is None else self._at(time.monotonic())
+
+    def lasts_s(self, radio_s: float) -> float:
+        """Seconds of ours that `radio_s` of the radio take at its pace; infinity if it stands."""
+        with self._lock:
+            return radio_s / self._pace if self._pace else math.inf
 
     def close(self) -> None:
         self._file.close()

@@ -1,114 +1,88 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Both modems' telnet servers during a run: the scenario replayed, the radio's time, `o1 stats`."""
+"""The modems' telnet servers during a run: the scenario replayed, the radio's time, `o1 stats`."""
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
 
 from ccu.errors import RunFailed
 from ccu.oai.channel import Setting
 from ccu.oai.configs import TELNET_PORT
-from ccu.oai.frame_clock import FrameClock
+from ccu.oai.gnb_questions import GnbQuestions
 from ccu.oai.radio_clock import RadioClock
-from ccu.oai.replay import Replay
+from ccu.oai.replay import ChannelLog, Replay, Track
 from ccu.oai.telnet import Softmodem, TelnetFailed
 
-_READ_EVERY_S = 1.0
-# o1 stats refuses to be asked twice within 1 ms, and its rates are since the last question.
-_ASK_EVERY_S = 0.5
-DOWNLINK, UPLINK = "rfsimu_channel_enB0", "rfsimu_channel_ue0"
+DOWNLINK, UPLINK = "rfsimu_channel_enB0", "rfsimu_channel_ue{}"
+_ON_TIME_MS = 100.0
+_SKIPPED_RATIO = 0.05
 
 
 class RadioControl:
-    """The gNB has the uplink's model and the time; the first UE has the downlink's model."""
+    """The gNB has the time and the uplinks' models, one a UE; each UE has its downlink's model.
+
+    `settings` are by UE, as `ue_addresses`. Raises RunFailed.
+    """
 
     def __init__(
-        self, gnb_address: str, ue_address: str, settings: Sequence[Setting], folder: Path
+        self,
+        gnb_address: str,
+        ue_addresses: Sequence[str],
+        settings: Sequence[Sequence[Setting]],
+        folder: Path,
     ) -> None:
-        self._statistics: IO[str] = (folder / "o1-stats.jsonl").open("w", buffering=1)
         self.clock = RadioClock(folder / "radio-time.csv")
         self._modems: list[Softmodem] = []
-        self._replays: list[Replay] = []
-        self._next_read_s = self._next_ask_s = 0.0
-        self.notes: list[str] = []
-        """What this version does not tell, in sentences; it makes no run worse."""
-        self._stdout = folder / "gnb-stdout.log"
-        self._frames: FrameClock | None = None
+        self._logs = {way: ChannelLog(folder / f"channel-{way}.csv") for way in ("ul", "dl")}
+        self._replays: dict[str, list[Replay]] = {"ul": [], "dl": []}
+        self._questions: GnbQuestions | None = None
         try:
-            gnb = self._connect(gnb_address)
-            self._gnb = gnb
-            self._replays.append(
-                Replay(gnb, UPLINK, settings, self.clock, folder / "channel-ul.csv", self._tick)
-            )
-            ue = self._connect(ue_address)
-            self._replays.append(
-                Replay(ue, DOWNLINK, settings, self.clock, folder / "channel-dl.csv")
-            )
+            self._connect_gnb(gnb_address, settings, folder)
+            for ue, address in enumerate(ue_addresses):
+                modem = self._connect(address)
+                track = Track(modem, DOWNLINK, ue, settings[ue])
+                self._replays["dl"].append(Replay(modem, [track], self.clock, self._logs["dl"]))
         except TelnetFailed as error:
             self._close()
             raise RunFailed("channel control", str(error)) from None
+
+    def _connect_gnb(
+        self, address: str, settings: Sequence[Sequence[Setting]], folder: Path
+    ) -> None:
+        gnb = self._connect(address)
+        self._questions = GnbQuestions(gnb, self.clock, folder)
+        uplinks = [Track(gnb, UPLINK.format(ue), ue, each) for ue, each in enumerate(settings)]
+        tick = self._questions.ask_one
+        self._replays["ul"].append(Replay(gnb, uplinks, self.clock, self._logs["ul"], tick))
 
     def _connect(self, address: str) -> Softmodem:
         modem = Softmodem(address, TELNET_PORT)
         self._modems.append(modem)
         return modem
 
+    @property
+    def notes(self) -> list[str]:
+        """What this version does not tell, in sentences; it makes no run worse."""
+        return self._questions.notes if self._questions else []
+
+    def _all(self) -> list[Replay]:
+        return [replay for replays in self._replays.values() for replay in replays]
+
     def start(self) -> None:
-        for replay in self._replays:
+        for replay in self._all():
             replay.start()
 
     def check(self) -> None:
         """Raises RunFailed if a replay has broken off."""
-        for replay in self._replays:
+        for replay in self._all():
             if replay.failure:
                 raise RunFailed("channel control", replay.failure)
 
-    def _tick(self) -> None:
-        """One question at a time: the next setting must not wait for two answers."""
-        now_s = time.monotonic()
-        if now_s >= self._next_read_s:
-            self._next_read_s = now_s + _READ_EVERY_S
-            self._read_time(now_s)
-        elif now_s >= self._next_ask_s:
-            self._next_ask_s = now_s + _ASK_EVERY_S
-            self._ask()
-
-    def _read_time(self, asked_s: float) -> None:
-        if self._frames is None:
-            try:
-                samples, rate_hz = self._gnb.radio_time()
-            except TelnetFailed as error:
-                self.notes.append(f"the radio's time is that of the gNB's frames: {error}")
-                self._frames = FrameClock(self._stdout)
-            else:
-                # The answer was made somewhere between question and arrival.
-                half_s = (time.monotonic() - asked_s) / 2
-                utc_ns = time.time_ns() - round(half_s * 1e9)
-                self.clock.read(samples, rate_hz, utc_ns, asked_s + half_s)
-                return
-        if found := self._frames.latest():
-            radio_s, utc_ns = found
-            ago_s = (time.time_ns() - utc_ns) / 1e9
-            self.clock.read(round(radio_s * 1e9), 1e9, utc_ns, time.monotonic() - ago_s)
-
-    def _ask(self) -> None:
-        try:
-            answer = self._gnb.statistics()
-        except TelnetFailed as error:
-            # Versions before 2024 have no o1 module: the rest goes on without.
-            self._next_ask_s = float("inf")
-            self.notes.append(f"o1 stats is not kept: {error}")
-            return
-        self._statistics.write(json.dumps({"utc_ns": time.time_ns(), "answer": answer}) + "\n")
-
     def finish(self) -> list[str]:
-        """Ends the replays and restores both models; sentences about what went wrong."""
+        """Ends the replays and restores the models; sentences about what went wrong."""
         problems = []
-        for replay in self._replays:
+        for replay in self._all():
             try:
                 replay.finish()
             except TelnetFailed as error:
@@ -118,21 +92,26 @@ class RadioControl:
 
     def _lateness(self) -> list[str]:
         told = []
-        for name, replay in zip(("uplink", "downlink"), self._replays, strict=True):
-            late = sorted(replay.late_ms)
-            if not late:
+        for name, way in (("uplink", "ul"), ("downlink", "dl")):
+            replays = self._replays[way]
+            off_ms = sorted(off_ms for replay in replays for off_ms in replay.off_ms)
+            skipped = sum(replay.skipped_count for replay in replays)
+            if not off_ms:
                 told.append(f"the {name}'s channel was never set: the radio's time stood still")
                 continue
-            p99_ms = late[min(len(late) - 1, int(len(late) * 0.99))]
-            if p99_ms > 100 or replay.skipped_count > 0.05 * len(late):
+            p99_ms = off_ms[min(len(off_ms) - 1, int(len(off_ms) * 0.99))]
+            if p99_ms > _ON_TIME_MS or skipped > _SKIPPED_RATIO * len(off_ms):
                 told.append(
                     f"the {name}'s channel followed its scenario late: {p99_ms:.0f} ms (p99), "
-                    f"{replay.skipped_count} of {len(late) + replay.skipped_count} settings skipped"
+                    f"{skipped} of {len(off_ms) + skipped} settings skipped"
                 )
         return told
 
     def _close(self) -> None:
         for modem in self._modems:
             modem.close()
-        self._statistics.close()
+        for log in self._logs.values():
+            log.close()
+        if self._questions:
+            self._questions.close()
         self.clock.close()

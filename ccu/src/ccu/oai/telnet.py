@@ -8,6 +8,9 @@ event loop: a run's other parts are polled processes, and one thread per modem s
 The server has no end-of-answer mark but its prompt, and `rfsimu …` prints the prompt *before* its
 answer: an answer is over when the prompt has come and nothing more within a pause, or, where the
 caller knows how the answer ends, when that has come.
+
+Commands cannot be sent ahead of answers: the server takes what one recv() gives it for one command
+(common/utils/telnetsrv/telnetsrv.c, 2023 to 2026), so that a second line in it is lost silently.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from typing import Any
 PROMPT = re.compile(r"softmodem_\w+> ")
 _PAUSE_S = 0.05
 _PATIENCE_S = 2.0
+_NEWEST_WEIGHT = 0.2
 
 
 class TelnetFailed(Exception):  # noqa: N818
@@ -45,6 +49,8 @@ class Softmodem:
     def __init__(self, address: str, port: int, patience_s: float = _PATIENCE_S) -> None:
         self._where = f"{address}:{port}"
         self._patience_s = patience_s
+        self.answer_s = 0.0
+        """How long a setting takes to be answered: a mean in which the last ones weigh most."""
         try:
             self._socket = socket.create_connection((address, port), patience_s)
         except OSError as error:
@@ -105,7 +111,9 @@ class Softmodem:
 
     def modify(self, index: int, parameter: str, value: float) -> None:
         """Sets one parameter of a channel model and reads it back. Raises TelnetFailed."""
+        began_s = time.monotonic()
         answer = self.ask(f"channelmod modify {index} {parameter} {value:g}", _DESCRIPTOR_END)
+        self.answer_s += (time.monotonic() - began_s - self.answer_s) * _NEWEST_WEIGHT
         label = {"ploss": r"path loss", "noise_power_dB": r"noise"}[parameter]
         found = re.search(rf"{label}: (-?[\d.]+)", answer)
         if found is None or abs(float(found[1]) - value) > 1e-3:

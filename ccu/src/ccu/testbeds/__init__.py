@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ccu.experiment import Experiment, Way
 from ccu.leftovers import Belongings
 from ccu.supervisor import Supervisor
 
-Host = Literal["server", "ue"]
+Host = str
+"""`server`, `ue`, and where further UEs are hosts of their own, `ue2`, `ue3` …"""
 
 
 @dataclass(frozen=True)
@@ -28,12 +29,16 @@ class Site:
 
 
 class Testbed(Protocol):
-    """The path between two hosts, while it is up."""
+    """The path between the server and the UEs, while it is up."""
 
     hosts: dict[Host, dict[str, Any]]
     """For each host what run.json says of it, as read back."""
     records: dict[str, Any]
     """The keys `mac`, `link` and `link_summary` of run.json."""
+
+    def ue_host(self, ue: int) -> Host:
+        """The host that UE number `ue`, from 1, is or is on."""
+        ...
 
     def command(self, host: Host, arguments: Sequence[str]) -> list[str]:
         """The command that runs `arguments` on a host."""

@@ -86,6 +86,9 @@ class Emulated:
         self._names = names
         self._link = link
 
+    def ue_host(self, ue: int) -> Host:  # noqa: ARG002 - one host has a device for each
+        return "ue"
+
     def command(self, host: Host, arguments: Sequence[str]) -> list[str]:
         # ip replaces itself by the program, which keeps its pid and its parent's death signal.
         return [programs.require("ip"), "netns", "exec", self._names[host], *arguments]

@@ -35,6 +35,7 @@ from ccu.supervisor import Supervisor
 from ccu.testbeds import Host, Site, namespace
 
 _NUMEROLOGY = 1
+_SERVER_INTERFACE = "eth0"
 _SYSCTLS = {
     # As on the emulated testbed: the radio is to limit a flow, not the host.
     "net.ipv4.tcp_wmem": "4096 16384 67108864",
@@ -58,13 +59,13 @@ def plan_of(experiment: Experiment) -> Plan:
         raise Refused(
             f"--numerology: {experiment.numerology}; OpenAirInterface is configured at 30 kHz: 1"
         )
-    configs.check_ue_count(settings.ues)
-    if radio and settings.ues > 1:
+    configs.check_ue_count(experiment.ues)
+    if radio and experiment.ues > 1:
         raise Refused("--ues: two USRPs are one gNB and one UE; leave it out")
     chosen = carrier(experiment.prb)
     if radio:
         usrp.check_carrier(radio, chosen)
-    return Plan(settings.version, chosen, settings.ues, radio, experiment.mtu_bytes)
+    return Plan(settings.version, chosen, experiment.ues, radio, experiment.mtu_bytes)
 
 
 def check(experiment: Experiment, _scenario: Path) -> None:
@@ -158,10 +159,10 @@ class OaiTestbed:
         self._stack = stack
         self._folder = site.raw / "oai"
         plan = stack.plan
-        self._names: dict[Host, str] = {
-            "server": stack.namespaces[services.DATA_NETWORK],
-            "ue": stack.namespaces[plan.ue_service(1)],
-        }
+        self._ues = {number: self.ue_host(number) for number in range(1, plan.ue_count + 1)}
+        self._names: dict[Host, str] = {"server": stack.namespaces[services.DATA_NETWORK]}
+        for number, host in self._ues.items():
+            self._names[host] = stack.namespaces[plan.ue_service(number)]
         self._problems: list[str] = []
         self.hosts = self._prepare_hosts()
         self._files = GnbFiles(lambda: stack.runtime.pid(plan.gnb_service), self._folder)
@@ -173,15 +174,18 @@ class OaiTestbed:
 
     def _prepare_hosts(self) -> dict[Host, dict[str, Any]]:
         experiment = self._site.experiment
-        devices: dict[Host, str] = {"server": "eth0", "ue": UE_INTERFACE}
-        peers = {"server": self._stack.ue_address(), "ue": DATA_NETWORK_ADDRESS}
         hosts = {}
         for host, name in self._names.items():
+            device = _SERVER_INTERFACE if host == "server" else UE_INTERFACE
             sysctls = namespace.set_sysctls(name, _SYSCTLS)
-            namespace.set_mtu(name, devices[host], experiment.mtu_bytes)
-            hosts[host] = {**namespace.describe(name, devices[host]), "sysctls": sysctls}
-        preflight.check_routes(self._names, peers, devices)
-        self._problems += add_delay(self._names["server"], devices["server"], experiment.rtt_ms)
+            namespace.set_mtu(name, device, experiment.mtu_bytes)
+            hosts[host] = {**namespace.describe(name, device), "sysctls": sysctls}
+        server = self._names["server"]
+        for number, host in self._ues.items():
+            address = self._stack.ue_address(number)
+            preflight.check_route("server", server, address, _SERVER_INTERFACE)
+            preflight.check_route(host, self._names[host], DATA_NETWORK_ADDRESS, UE_INTERFACE)
+        self._problems += add_delay(server, _SERVER_INTERFACE, experiment.rtt_ms)
         return hosts
 
     def begin(self) -> None:
@@ -191,8 +195,9 @@ class OaiTestbed:
         if site.experiment.oai and site.experiment.oai.capture_n3:
             self._n3 = N3Capture(site, self._stack)
         if plan.usrp is None:
+            addresses = [configs.ue_address(number) for number in self._ues]
             settings = series(site.experiment)
-            control = RadioControl(plan.gnb_address, configs.ue_address(1), settings, self._folder)
+            control = RadioControl(plan.gnb_address, addresses, settings, self._folder)
             self._control = control
             control.start()
             site.supervisor.watch(control.check)
@@ -207,6 +212,9 @@ class OaiTestbed:
         if self._n3:
             self._n3.finish()
         self._files.finish()
+
+    def ue_host(self, ue: int) -> Host:
+        return "ue" if ue == 1 else f"ue{ue}"
 
     def command(self, host: Host, arguments: Sequence[str]) -> list[str]:
         return [programs.require("ip"), "netns", "exec", self._names[host], *arguments]
