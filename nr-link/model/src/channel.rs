@@ -100,8 +100,8 @@ impl Channel {
     }
 
     /// The channels of one UE on component carriers, the primary one first. One way, and shadowing
-    /// of one draw; each carrier fades for itself. Carriers of the primary one's frequency share
-    /// its level and RSRP.
+    /// of one draw; each carrier fades for itself. Carriers of the primary one's frequency and
+    /// subcarrier spacing share its level, noise and RSRP.
     ///
     /// # Errors
     /// As [`Channel::new`].
@@ -114,7 +114,7 @@ impl Channel {
         for (grid, carrier) in grids.iter().zip(0..) {
             let streams = Streams::on_carrier(seed, carrier);
             channels.push(match channels.first() {
-                Some(primary) if grid.carrier_hz == grids[0].carrier_hz => {
+                Some(primary) if grid.has_levels_of(&grids[0]) => {
                     primary.beside(scenario, grid, &streams)
                 }
                 _ => Self::of(scenario, grid, streams)?,
@@ -123,7 +123,7 @@ impl Channel {
         Ok(channels)
     }
 
-    /// A carrier at the same frequency, of which only the fading differs.
+    /// A carrier of which only the fading differs.
     fn beside(&self, scenario: &Scenario, grid: &Grid, streams: &Streams) -> Self {
         let fading = scenario
             .radio

@@ -25,7 +25,7 @@ pub mod scenario;
 mod timeline;
 
 pub use config::ResolvedConfig;
-pub use link::{Held, Link, Source};
+pub use link::{Held, Link, NextEvent, Source};
 pub use mac::account::Totals;
 pub use packet::{Delivery, Direction, Ecn, Packet, Port};
 pub use path::CrossTotals;

@@ -17,8 +17,18 @@ use crate::{Delivery, Direction, Nanos, Packet, Port};
 use air::Air;
 use ends::Ends;
 
+pub(crate) use ends::OfUe;
 pub use held::Held;
 pub use source::Source;
+
+/// What the link has to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NextEvent {
+    /// When: a slot with work to do, a delivery, or the end of a sample interval.
+    pub at: Nanos,
+    /// Whether no packet is in the link, so that a sample interval's end is all there is.
+    pub idle: bool,
+}
 
 /// A link between the core network and its UEs.
 #[derive(Debug)]
@@ -100,20 +110,21 @@ impl<T> Link<T> {
         self.ends.deliver(self.now)
     }
 
-    /// When to call `advance` next if no packet comes before: a slot with work to do, a delivery,
-    /// or the end of a sample interval. Idle slots before it are caught up at almost no cost, and
-    /// with the same result as if each had been run in its time.
-    pub fn next_event(&self) -> Nanos {
+    /// When to call `advance` next if no packet comes before. Idle slots before it are caught up
+    /// at almost no cost, and with the same result as if each had been run in its time.
+    pub fn next_event(&self) -> NextEvent {
         let sample = self.sampled_to + self.sample_interval;
-        self.next_work().map_or(sample, |work| work.min(sample))
-    }
-
-    /// When a packet next needs something done; none while the link is idle.
-    pub fn next_work(&self) -> Option<Nanos> {
-        [self.ends.next_delivery(), self.air.next_work(&self.ends)]
-            .into_iter()
-            .flatten()
-            .min()
+        let work = self.ends.next_delivery().into_iter();
+        match work.chain(self.air.next_work(&self.ends)).min() {
+            Some(work) => NextEvent {
+                at: work.min(sample),
+                idle: false,
+            },
+            None => NextEvent {
+                at: sample,
+                idle: true,
+            },
+        }
     }
 
     /// Takes the samples of the intervals that have ended, in order of time and UE.
@@ -121,7 +132,7 @@ impl<T> Link<T> {
         self.samples.drain(..)
     }
 
-    /// Slots run since the start; over given capacity, as many as fit.
+    /// Slots run since the start, of the carrier with the shortest; over given capacity, as many as fit.
     pub fn slots(&self) -> u64 {
         self.air.slots(self.now)
     }
@@ -139,7 +150,7 @@ impl<T> Link<T> {
         self.air.ues()
     }
 
-    /// Length of a slot; over given capacity, 1 ms.
+    /// Length of the shortest slot; over given capacity, 1 ms.
     pub fn slot_length(&self) -> Nanos {
         self.air.slot_length()
     }

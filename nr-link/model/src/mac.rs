@@ -9,6 +9,7 @@ pub(crate) mod csi;
 pub(crate) mod downlink;
 pub(crate) mod grants;
 pub(crate) mod harq;
+pub(crate) mod layers;
 pub(crate) mod power;
 pub(crate) mod scheduler;
 pub(crate) mod serving;

@@ -56,6 +56,8 @@ pub(crate) struct Arrival<T> {
     pub queued: Nanos,
     /// Start of the slot that first carried its last byte.
     pub sent: Nanos,
+    /// When the receiver had it, and all before it.
+    pub left: Nanos,
     /// Whether it is whole; otherwise part of it was given up.
     pub whole: bool,
 }
@@ -257,15 +259,15 @@ impl<T> Rlc<T> {
         }
     }
 
-    /// A transport block with this span was decoded.
-    pub fn receive(&mut self, span: Span) {
-        self.reassembly.receive(span);
+    /// A transport block with this span is decoded at `decoded`.
+    pub fn receive(&mut self, span: Span, decoded: Nanos) {
+        self.reassembly.receive(span, decoded);
     }
 
     /// Gives up the gaps whose time has come by `now`.
     pub fn expire(&mut self, now: Nanos) {
         while let Some((_, span)) = self.expiring.pop(now) {
-            self.reassembly.lose(span);
+            self.reassembly.lose(span, now);
         }
     }
 
@@ -281,6 +283,7 @@ impl<T> Rlc<T> {
             sent,
             ..
         } = self.sent.pop_front()?;
+        let left = self.reassembly.complete_since(end);
         let whole = !self
             .reassembly
             .take_lost(end - u64::from(packet.bytes), end);
@@ -288,6 +291,7 @@ impl<T> Rlc<T> {
             packet,
             queued,
             sent,
+            left,
             whole,
         })
     }

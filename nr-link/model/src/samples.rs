@@ -50,8 +50,10 @@ pub struct RadioSample {
     pub ul_snr_db: Option<f64>,
     /// CQI in force.
     pub cqi: Option<u8>,
-    /// Rank in force.
+    /// Rank in force, as the UE reported it.
     pub ri: Option<u8>,
+    /// Rank of the uplink in force, as the gNB found it.
+    pub ul_ri: Option<u8>,
     /// Power headroom of the last PUSCH, dB.
     pub phr_db: Option<f64>,
     /// P_CMAX, dBm.
@@ -132,7 +134,8 @@ impl RadioSample {
             sinr_db: gauges.sinr_db.get(),
             ul_snr_db: gauges.ul_snr_db.get(),
             cqi,
-            ri: report.map(|_| cell.radio.layers.dl),
+            ri: report.map(|report| report.rank.dl),
+            ul_ri: report.map(|report| report.rank.ul),
             phr_db: gauges.headroom_db,
             pcmax_dbm: cell.radio.uplink.pcmax_dbm,
             rssi_dbm: gauges.rssi_dbm.get(),

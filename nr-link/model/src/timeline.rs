@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Things that happen later, in the order in which they were decided.
+//! Things that happen later.
 
 use std::collections::VecDeque;
 
-/// A queue whose items come out when their time has come. Times (or slots) never decrease from one
-/// item to the next.
+/// A queue whose items come out when their time has come, in the order in which they went in where
+/// that is at once. Times (or slots) hardly ever decrease from one item to the next.
 #[derive(Debug)]
 pub(crate) struct Timeline<I>(VecDeque<(u64, I)>);
 
@@ -17,7 +17,11 @@ impl<I> Default for Timeline<I> {
 impl<I> Timeline<I> {
     /// `item` happens at `when`.
     pub fn push(&mut self, when: u64, item: I) {
-        self.0.push_back((when, item));
+        let later = self.0.iter().rev().take_while(|(then, _)| *then > when);
+        match later.count() {
+            0 => self.0.push_back((when, item)),
+            later => self.0.insert(self.0.len() - later, (when, item)),
+        }
     }
 
     /// When the next item happens.
@@ -38,5 +42,21 @@ impl<I> Timeline<I> {
     /// Everything that is still to happen.
     pub fn items(&self) -> impl Iterator<Item = &I> {
         self.0.iter().map(|(_, item)| item)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_come_in_order_of_time_and_those_of_one_time_as_they_went_in() {
+        let mut timeline = Timeline::default();
+        for (when, item) in [(2, 'a'), (5, 'b'), (3, 'c'), (5, 'd'), (2, 'e'), (9, 'f')] {
+            timeline.push(when, item);
+        }
+        let until_5: Vec<_> = std::iter::from_fn(|| timeline.pop(5)).collect();
+        assert_eq!(until_5, [(2, 'a'), (2, 'e'), (3, 'c'), (5, 'b'), (5, 'd')]);
+        assert_eq!((timeline.next(), timeline.is_empty()), (Some(9), false));
     }
 }

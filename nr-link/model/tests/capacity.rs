@@ -298,8 +298,8 @@ fn an_idle_link_at_10_gbps_has_nothing_to_do_but_samples() {
     let scenario = given("{dl: {constant_mbps: 10000}, ul: {constant_mbps: 10000}}");
     let mut link: Link<()> = link(&config(&[]), &scenario);
     for interval in 1..=100 {
-        assert_eq!(link.next_event(), interval * 10 * MS);
-        link.advance(link.next_event());
+        assert_eq!(link.next_event().at, interval * 10 * MS);
+        link.advance(link.next_event().at);
     }
 }
 

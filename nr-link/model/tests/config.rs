@@ -113,13 +113,23 @@ fn every_fault_names_its_line_its_rule_and_its_mend() {
         ),
         (
             "dl: {packets: 3200}",
-            "dl: {packets: 3200, aqm: {codel: {target_ms: 100}}}",
-            "dir/link.yaml:17: queue.dl: CoDel's target_ms, 100, is not between",
+            "dl: {packets: 3200, aqm: {codel: {target_ms: 101}}}",
+            "dir/link.yaml:17: queue.dl: 101 is not between 0.001 and 100; write a target_ms",
         ),
         (
             "dl: {packets: 3200}",
             "dl: {packets: 3200, aqm: {pie: {update_ms: 0}}}",
-            "dir/link.yaml:17: queue.dl: PIE's target_ms, 15, and update_ms, 0, are not both",
+            "dir/link.yaml:17: queue.dl: 0 is not between 0.001 and 3600000; an update_ms",
+        ),
+        (
+            "dl: {packets: 3200}",
+            "dl: {packets: 3200, aqm: {codel: {interval_ms: .nan}}}",
+            "dir/link.yaml:17: queue.dl: NaN is not between 0.001 and 3600000; an interval_ms",
+        ),
+        (
+            "dl: {packets: 3200}",
+            "dl: {packets: 3200, aqm: {pie: {target_ms: -1}}}",
+            "dir/link.yaml:17: queue.dl: -1 is not between 0.001 and 3600000; a target_ms",
         ),
         (
             "dl: {packets: 3200}",

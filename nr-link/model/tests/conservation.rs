@@ -129,8 +129,8 @@ fn waking_only_at_next_event_changes_nothing() {
         for now in (sent.saturating_sub(37 * MS)..sent).step_by(250_000) {
             polled.advance(now);
         }
-        while woken.next_event() < sent {
-            woken.advance(woken.next_event());
+        while woken.next_event().at < sent {
+            woken.advance(woken.next_event().at);
             fates[1].extend(std::iter::from_fn(|| woken.dequeue()).map(|out| (out.due, out.to)));
         }
         for (index, link) in [&mut polled, &mut woken].into_iter().enumerate() {

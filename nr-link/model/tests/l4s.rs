@@ -141,6 +141,7 @@ fn run(aqm: Option<Aqm>, controls: Vec<Control>) -> Outcome {
         }
         now = link
             .next_event()
+            .at
             .min(acks.front().map_or(Nanos::MAX, |ack| ack.0));
         link.advance(now);
         link.samples();

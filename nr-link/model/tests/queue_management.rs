@@ -78,7 +78,7 @@ fn run(scenario: &Scenario, queue: Queue, ecn: Ecn) -> (Vec<f64>, Totals) {
             }
         }
         let ack = acks.front().map_or(Nanos::MAX, |ack| ack.0);
-        now = link.next_event().min(ack);
+        now = link.next_event().at.min(ack);
         link.advance(now);
         while let Some(delivery) = link.dequeue() {
             let (index, number) = delivery.packet.payload;

@@ -4,7 +4,7 @@
 use anyhow::Result;
 use nix::sys::signal::Signal;
 use nr_link_model::config::Device;
-use nr_link_model::{Link, Nanos, ResolvedConfig, Source};
+use nr_link_model::{CrossTotals, Direction, Link, Nanos, NextEvent, ResolvedConfig, Source};
 use serde_json::{Value, json};
 
 use crate::burst::Segment;
@@ -142,7 +142,7 @@ impl Session {
     fn forward_until(&mut self, mut ends: impl FnMut(Signal) -> Result<bool>) -> Result<()> {
         let (mut signalled, mut rest) = (None, None);
         loop {
-            let (due, idle) = (self.link.next_event(), self.link.next_work().is_none());
+            let NextEvent { at: due, idle } = self.link.next_event();
             let mut readable = std::mem::take(&mut self.readable);
             let (until, deadline) = (
                 rest.map(|at| self.clock.deadline(at)),
@@ -171,9 +171,12 @@ impl Session {
             self.readable = readable;
             rest = match waited {
                 Waited::Nothing => None,
-                Waited::Packets => {
-                    Some(self.link.next_event().clamp(now + REST, now + LONGEST_REST))
-                }
+                Waited::Packets => Some(
+                    self.link
+                        .next_event()
+                        .at
+                        .clamp(now + REST, now + LONGEST_REST),
+                ),
                 Waited::More => Some(now),
             };
         }
@@ -242,12 +245,16 @@ impl Session {
         Ok(())
     }
 
-    fn summary(&self, failure: Option<&anyhow::Error>) -> Result<Value> {
+    fn summary(&mut self, failure: Option<&anyhow::Error>) -> Result<Value> {
+        let elapsed_ns = self.clock.now();
+        let cross_traffic = json!({
+            "dl": self.cross_traffic(Direction::Downlink),
+            "ul": self.cross_traffic(Direction::Uplink),
+        });
         let slots = self.link.slots();
         let (lateness, counted) = self.trust.whole_run();
         let delivery = self.trust.delivery();
         let (verdict, reasons) = judge(slots, self.link.slot_length(), lateness, counted);
-        let elapsed_ns = self.clock.now();
         Ok(json!({
             "version": env!("CARGO_PKG_VERSION"),
             "verdict": verdict.name(),
@@ -263,6 +270,7 @@ impl Session {
             "delivery_late_p99_us": delivery.map(|late| us(late.p99_ns)),
             "delivery_late_max_us": delivery.map(|late| us(late.max_ns)),
             "unaddressed_packets": self.devices.unaddressed_count(),
+            "cross_traffic": cross_traffic,
             "cpu_ratio": (cpu_time()? - self.start_cpu_ns) as f64 / elapsed_ns as f64,
             "mac_floor_ms": self.mac_floor_ms,
             "duration_s": elapsed_ns as f64 / 1e9,
@@ -272,6 +280,16 @@ impl Session {
             "memory_locked": self.priority.memory_locked,
             "seed": self.config.seed,
         }))
+    }
+
+    /// What others sent on the path's line in this direction, by the last `advance`; null where nobody does.
+    fn cross_traffic(&mut self, direction: Direction) -> Value {
+        let line = &self.config.path.of(direction).line;
+        if line.is_none_or(|line| line.cross.is_none()) {
+            return Value::Null;
+        }
+        let CrossTotals { packets, drops } = self.link.cross_totals(direction);
+        json!({"packets": packets, "queue_drop_packets": drops})
     }
 }
 

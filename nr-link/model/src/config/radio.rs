@@ -10,21 +10,21 @@ use crate::radio::{Duplex, Grid, McsTable, Numerology};
 pub struct RadioConfig {
     /// The component carriers, 1 to 16; the first is the primary one.
     pub carriers: Vec<Carrier>,
-    /// µ of TS 38.211, of all carriers.
-    pub numerology: Numerology,
-    /// TDD pattern or FDD.
-    pub duplex: Duplex,
-    /// MIMO layers, 1 to 4.
+    /// Most MIMO layers, 1 to 4.
     pub layers: PerDirection<u8>,
+    /// Whether there are fewer where they carry more; otherwise there are always so many.
+    pub adapts_rank: bool,
+    /// How much weaker than itself a layer receives each other one, dB; none: not at all.
+    pub layer_isolation_db: Option<f64>,
     /// MCS table of TS 38.214 clause 5.1.3.1, and the CQI table that goes with it.
     pub mcs_table: McsTable,
     /// Whose turn it is, on each carrier.
     pub scheduler: Discipline,
     /// How MCSs are chosen.
     pub link_adaptation: LinkAdaptation,
-    /// Slots between two CSI reports.
+    /// Slots of its carrier between two CSI reports.
     pub csi_period_slots: u64,
-    /// Slots from measurement to the scheduler's use of the report.
+    /// Slots of its carrier from measurement to the scheduler's use of the report.
     pub csi_delay_slots: u64,
     /// Mode of the RLC entities.
     pub rlc: RlcMode,
@@ -35,22 +35,25 @@ pub struct RadioConfig {
 impl RadioConfig {
     /// The grids of the carriers.
     pub fn grids(&self) -> impl Iterator<Item = Grid> {
-        let scs_hz = f64::from(self.numerology.scs_khz()) * 1e3;
-        self.carriers.iter().map(move |carrier| Grid {
+        self.carriers.iter().map(|carrier| Grid {
             carrier_hz: carrier.hz,
-            scs_hz,
+            scs_hz: f64::from(carrier.numerology.scs_khz()) * 1e3,
             prb: carrier.prb,
         })
     }
 
-    /// Length of a slot.
-    pub fn slot_ns(&self) -> Nanos {
-        self.numerology.slot_ns()
+    /// Length of the shortest slot of all carriers.
+    pub fn shortest_slot_ns(&self) -> Nanos {
+        let slots = self
+            .carriers
+            .iter()
+            .map(|carrier| carrier.numerology.slot_ns());
+        slots.min().expect("there is a primary carrier")
     }
 }
 
 /// One component carrier.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Carrier {
     /// Centre frequency, Hz.
     pub hz: f64,
@@ -58,6 +61,10 @@ pub struct Carrier {
     pub prb: u16,
     /// Whether UEs also send on it.
     pub uplink: bool,
+    /// µ of TS 38.211.
+    pub numerology: Numerology,
+    /// TDD pattern or FDD.
+    pub duplex: Duplex,
 }
 
 /// Which UE is served first in a slot; the next ones get what it leaves.

@@ -54,6 +54,10 @@ pub(super) struct Radio {
     #[serde(default = "one_layer")]
     pub layers: Both<u8>,
     #[serde(default)]
+    pub rank: Rank,
+    #[serde(default)]
+    pub layer_isolation_db: Option<f64>,
+    #[serde(default)]
     pub mcs_table: McsTable,
     #[serde(default)]
     pub link_adaptation: LinkAdaptation,
@@ -66,13 +70,17 @@ pub(super) struct Radio {
 }
 
 /// Component carriers beside the primary one; what is absent is as there.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Secondary {
     #[serde(default)]
     pub carrier_ghz: Option<Positive>,
     #[serde(default)]
     pub prb: Option<u16>,
+    #[serde(default)]
+    pub numerology: Option<u8>,
+    #[serde(default)]
+    pub duplex: Option<Duplex>,
     #[serde(default = "yes")]
     pub uplink: bool,
     #[serde(default = "one")]
@@ -109,6 +117,15 @@ impl Default for ProportionalFair {
             window_slots: 100.0,
         }
     }
+}
+
+/// How many of the layers are used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Rank {
+    #[default]
+    Adaptive,
+    Fixed,
 }
 
 fn one_layer() -> Both<u8> {

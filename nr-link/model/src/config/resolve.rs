@@ -88,7 +88,7 @@ fn resolve(raw: Raw, folder: &Path) -> Result<ResolvedConfig, Broken> {
 fn sample_interval(ms: f64, radio: Option<&RadioConfig>) -> Result<Nanos, Broken> {
     const KEY: &str = "samples.interval_ms";
     let interval = nanos(KEY, ms)?;
-    let shortest = radio.map_or(SHORTEST_SLOT, RadioConfig::slot_ns);
+    let shortest = radio.map_or(SHORTEST_SLOT, RadioConfig::shortest_slot_ns);
     if interval >= shortest {
         return Ok(interval);
     }

@@ -43,7 +43,7 @@ impl<T> Air<T> {
     /// When something happens next.
     pub fn next(&self, ends: &Ends<T>) -> Option<Nanos> {
         match self {
-            Self::Radio(radio) => Some(radio.next()),
+            Self::Radio(radio) => Some(radio.next(ends)),
             Self::Given(given) => given.next(ends),
         }
     }
@@ -59,7 +59,7 @@ impl<T> Air<T> {
     /// Runs what happens next, at `now`.
     pub fn run(&mut self, now: Nanos, ends: &mut Ends<T>) {
         match self {
-            Self::Radio(radio) => radio.run(ends),
+            Self::Radio(radio) => radio.run(now, ends),
             Self::Given(given) => given.run(now, ends),
         }
     }
@@ -104,14 +104,14 @@ impl<T> Air<T> {
 
     pub fn slots(&self, now: Nanos) -> u64 {
         match self {
-            Self::Radio(radio) => radio.slots(),
+            Self::Radio(radio) => radio.ticks(),
             Self::Given(_) => now / GRAIN,
         }
     }
 
     pub fn slot_length(&self) -> Nanos {
         match self {
-            Self::Radio(radio) => radio.slot_length(),
+            Self::Radio(radio) => radio.tick_length(),
             Self::Given(_) => GRAIN,
         }
     }

@@ -7,7 +7,7 @@ use crate::capacity::pipe::Pipe;
 use crate::config::{PerDirection, ResolvedConfig};
 use crate::rlc::Buffer;
 use crate::samples::MacSample;
-use crate::{Delivery, Direction, Nanos, Packet, Port};
+use crate::{Direction, Nanos, Packet};
 
 /// What stands for a slot where there is none: Mahimahi's stamps are in whole milliseconds.
 pub(super) const GRAIN: Nanos = 1_000_000;
@@ -57,8 +57,7 @@ impl<T> Given<T> {
     pub fn run(&mut self, now: Nanos, ends: &mut Ends<T>) {
         for (index, ue) in self.ues.iter_mut().enumerate() {
             while let Some(packet) = ue.dl.leave(now) {
-                ends.to_ues
-                    .push_back(Delivery::new(Port::Ue(index), packet, now));
+                ends.to_ues.push(now, (index, packet));
             }
             while let Some(packet) = ue.ul.leave(now) {
                 let outcome = ends.path_ul.enter(index, packet, now);

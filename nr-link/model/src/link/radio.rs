@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A link over radio, slot by slot: what comes in, downlink, grants, uplink, requests.
 //!
-//! Each component carrier has its own schedulers. What is to be sent again goes first; then UEs in
+//! Each component carrier has its own slots and schedulers. What is to be sent again goes first; then UEs in
 //! the scheduler's order, each takes what it needs, the next what is left.
 
 use std::collections::VecDeque;
@@ -23,8 +23,9 @@ pub(super) struct Radio<T> {
     ues: Vec<Ue<T>>,
     /// One of each direction for each carrier.
     schedulers: Vec<PerDirection<Scheduler>>,
-    grants: VecDeque<Grant>,
-    next_slot: u64,
+    /// Of each carrier, by slot.
+    grants: Vec<VecDeque<Grant>>,
+    next_tick: u64,
     /// UEs that have what is to be sent again in this slot. Kept, so that no slot allocates.
     busy: Vec<bool>,
 }
@@ -44,8 +45,8 @@ impl<T> Radio<T> {
         Self {
             cell: Cell::new(radio, config.mtu_bytes),
             schedulers: schedulers.collect(),
-            grants: VecDeque::new(),
-            next_slot: 0,
+            grants: radio.carriers.iter().map(|_| VecDeque::new()).collect(),
+            next_tick: 0,
             busy: vec![false; ues.len()],
             ues,
         }
@@ -65,45 +66,73 @@ impl<T> Radio<T> {
         }
     }
 
-    /// Start of the next slot.
-    pub fn next(&self) -> Nanos {
-        self.cell.timing.start(self.next_slot)
+    /// Start of the next slot of any carrier.
+    fn next_slot(&self) -> Nanos {
+        self.next_tick * self.tick_length()
     }
 
-    /// Start of the next slot that has anything to carry.
+    /// When something happens next: a slot, or the path takes what the gNB has decoded.
+    pub fn next(&self, ends: &Ends<T>) -> Nanos {
+        let slot = self.next_slot();
+        ends.from_gnb.next().map_or(slot, |leaves| leaves.min(slot))
+    }
+
+    /// The same, for slots that have anything to carry.
     pub fn next_work(&self, ends: &Ends<T>) -> Option<Nanos> {
         let busy = !ends.from_ues.is_empty()
-            || !self.grants.is_empty()
+            || self.grants.iter().any(|grants| !grants.is_empty())
             || self.ues.iter().any(|ue| !ue.is_idle());
-        if busy {
-            return Some(self.next());
-        }
-        let length = self.slot_length();
-        let arrives = ends.path_dl.next()?;
-        Some((arrives.div_ceil(length) * length).max(self.next()))
+        let slot = match (busy, ends.path_dl.next()) {
+            (true, _) => Some(self.next_slot()),
+            (false, Some(arrives)) => {
+                let length = self.tick_length();
+                Some((arrives.div_ceil(length) * length).max(self.next_slot()))
+            }
+            (false, None) => None,
+        };
+        ends.from_gnb.next().into_iter().chain(slot).min()
     }
 
-    /// Runs the next slot.
-    pub fn run(&mut self, ends: &mut Ends<T>) {
-        let slot = self.next_slot;
-        self.next_slot += 1;
-        self.admit(slot, ends);
-        let start = self.cell.timing.start(slot);
+    /// Runs what happens next, at `now`.
+    pub fn run(&mut self, now: Nanos, ends: &mut Ends<T>) {
+        while let Some((left, (ue, packet))) = ends.from_gnb.pop(now) {
+            let outcome = ends.path_ul.enter(ue, packet, left);
+            self.ues[ue].ul.account.entered_path(left, outcome);
+        }
+        if self.next_slot() == now {
+            self.run_slot(now, ends);
+        }
+    }
+
+    /// Runs the slots of all carriers that start now.
+    fn run_slot(&mut self, start: Nanos, ends: &mut Ends<T>) {
+        let tick = self.next_tick;
+        self.next_tick += 1;
+        self.admit(start, ends);
         for ue in &mut self.ues {
-            ue.measure(&self.cell, slot, start);
+            ue.measure(&self.cell, tick);
         }
         for carrier in 0..self.schedulers.len() {
-            self.serve_downlink(carrier, slot, ends);
-        }
-        let mut nth = 0;
-        while let Some(at) = self.cell.timing.granted(slot, nth) {
-            for carrier in 0..self.schedulers.len() {
-                self.grant_uplink(carrier, slot, at);
+            if let Some(slot) = self.cell.timing.slot_at(carrier, tick) {
+                self.serve_downlink(carrier, slot, ends);
             }
-            nth += 1;
         }
-        self.serve_uplink(slot, ends);
-        if self.cell.timing.kind(slot).carries_pucch() {
+        for nth in 0.. {
+            let mut any = false;
+            for carrier in 0..self.schedulers.len() {
+                any |= self.grant_uplink(carrier, tick, nth, ends);
+            }
+            if !any {
+                break;
+            }
+        }
+        for carrier in 0..self.schedulers.len() {
+            if let Some(slot) = self.cell.timing.slot_at(carrier, tick) {
+                self.serve_uplink(carrier, slot, ends);
+            }
+        }
+        let primary = self.cell.timing.slot_at(0, tick);
+        if let Some(slot) = primary.filter(|&slot| self.cell.timing.kind(0, slot).carries_pucch()) {
             for ue in &mut self.ues {
                 ue.request(&self.cell, slot);
             }
@@ -125,17 +154,18 @@ impl<T> Radio<T> {
         self.ues.len()
     }
 
-    pub fn slots(&self) -> u64 {
-        self.next_slot
+    /// Slots run, of the carrier with the shortest.
+    pub fn ticks(&self) -> u64 {
+        self.next_tick
     }
 
-    pub fn slot_length(&self) -> Nanos {
-        self.cell.timing.slot
+    /// Length of the shortest slot.
+    pub fn tick_length(&self) -> Nanos {
+        self.cell.timing.tick
     }
 
-    /// Packets that have come by the start of the slot enter the RLC buffers.
-    fn admit(&mut self, slot: u64, ends: &mut Ends<T>) {
-        let start = self.cell.timing.start(slot);
+    /// Packets that have come by the start of a slot enter the RLC buffers.
+    fn admit(&mut self, start: Nanos, ends: &mut Ends<T>) {
         while let Some((arrived, (ue, packet))) = ends.path_dl.leave(start) {
             self.ues[ue].dl.rlc.buffer.offer(packet, arrived);
         }
@@ -152,29 +182,31 @@ impl<T> Radio<T> {
             busy,
             ..
         } = self;
-        let Some(mut room) = cell.room(carrier, slot, Direction::Downlink) else {
+        let Some(mut space) = cell.space(carrier, slot, Direction::Downlink) else {
             return;
         };
         let (scheduler, out) = (&mut schedulers[carrier].dl, &mut ends.to_ues);
         for ue in turns(slot, ues.len()) {
-            ues[ue].learn_downlink(cell, carrier, slot);
-            let again = ues[ue].send_down_again(cell, carrier, slot, room, out);
-            room.prb -= again.unwrap_or(0);
+            ues[ue].learn_downlink(cell, carrier, slot, out);
+            let again = ues[ue].send_down_again(cell, carrier, slot, space, out);
+            space.prb -= again.unwrap_or(0);
             busy[ue] = again.is_some();
         }
-        let rate = |ue: usize| ues[ue].downlink_bytes(cell, carrier, room);
+        let rate = |ue: usize| ues[ue].downlink_bytes(cell, carrier, space);
         scheduler.sort(slot, |ue| !busy[ue], rate);
         let mut place = 0;
-        while let Some(ue) = scheduler.at(place).filter(|_| room.prb > 0) {
-            let given = ues[ue].send_down_new(cell, carrier, slot, room, out);
-            room.prb -= given.prb;
+        while let Some(ue) = scheduler.at(place).filter(|_| space.prb > 0) {
+            let given = ues[ue].send_down_new(cell, carrier, slot, space, out);
+            space.prb -= given.prb;
             scheduler.give(ue, given.bytes);
             place += 1;
         }
         scheduler.end();
     }
 
-    fn grant_uplink(&mut self, carrier: usize, slot: u64, at: u64) {
+    /// Grants the `nth` uplink slot that the slot of a carrier grants which begins with `tick`;
+    /// false if there is none.
+    fn grant_uplink(&mut self, carrier: usize, tick: u64, nth: usize, ends: &mut Ends<T>) -> bool {
         let Self {
             cell,
             ues,
@@ -183,42 +215,46 @@ impl<T> Radio<T> {
             grants,
             ..
         } = self;
-        let Some(mut room) = cell.room(carrier, at, Direction::Uplink) else {
-            return;
+        let timing = &cell.timing;
+        let Some(slot) = timing.slot_at(carrier, tick) else {
+            return false;
         };
-        let scheduler = &mut schedulers[carrier].ul;
+        let Some(at) = timing.granted(carrier, slot, nth) else {
+            return false;
+        };
+        let Some(mut space) = cell.space(carrier, at, Direction::Uplink) else {
+            return true;
+        };
+        let (scheduler, grants) = (&mut schedulers[carrier].ul, &mut grants[carrier]);
         for ue in turns(at, ues.len()) {
-            ues[ue].learn_uplink(cell, carrier, slot);
-            let again = ues[ue].grant_again(carrier, at, room);
+            ues[ue].learn_uplink(cell, carrier, slot, &mut ends.from_gnb);
+            let again = ues[ue].grant_again(carrier, at, space);
             busy[ue] = again.is_some();
-            room.prb -= again.as_ref().map_or(0, Grant::prb);
+            space.prb -= again.as_ref().map_or(0, Grant::prb);
             grants.extend(again);
         }
-        let rate = |ue: usize| ues[ue].uplink_bytes(cell, carrier, room);
+        let rate = |ue: usize| ues[ue].uplink_bytes(cell, carrier, space);
         scheduler.sort(at, |ue| !busy[ue], rate);
         let mut place = 0;
-        while let Some(ue) = scheduler.at(place).filter(|_| room.prb > 0) {
-            if let Some(grant) = ues[ue].grant_new(cell, carrier, slot, at, room) {
-                room.prb -= grant.prb();
+        while let Some(ue) = scheduler.at(place).filter(|_| space.prb > 0) {
+            if let Some(grant) = ues[ue].grant_new(cell, carrier, slot, at, space) {
+                space.prb -= grant.prb();
                 scheduler.give(ue, grant.new_bytes());
                 grants.push_back(grant);
             }
             place += 1;
         }
         scheduler.end();
+        true
     }
 
-    fn serve_uplink(&mut self, slot: u64, ends: &mut Ends<T>) {
-        let due = self.cell.timing.decoded_by_gnb(slot);
-        while self.grants.front().is_some_and(|grant| grant.slot == slot) {
-            let Some(grant) = self.grants.pop_front() else {
+    fn serve_uplink(&mut self, carrier: usize, slot: u64, ends: &mut Ends<T>) {
+        let grants = &mut self.grants[carrier];
+        while grants.front().is_some_and(|grant| grant.slot == slot) {
+            let Some(grant) = grants.pop_front() else {
                 return;
             };
-            let path = &mut ends.path_ul;
-            self.ues[grant.ue].send_up(&self.cell, grant, |ue, packet| {
-                let outcome = path.enter(ue.index, packet, due);
-                ue.ul.account.entered_path(due, outcome);
-            });
+            self.ues[grant.ue].send_up(&self.cell, grant, &mut ends.from_gnb);
         }
     }
 }

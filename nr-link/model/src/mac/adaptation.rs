@@ -4,6 +4,7 @@
 mod outer_loop;
 mod thresholds;
 
+use crate::Nanos;
 use crate::config::{LinkAdaptation, RadioConfig};
 use crate::radio::bler::{CodeBlocks, sinr_for};
 use crate::radio::{Mcs, McsTable};
@@ -48,13 +49,21 @@ impl Schemes {
         self.schemes.len() as u8 - 1
     }
 
-    /// The highest scheme that meets the target at this SINR; the lowest if none does. Thresholds
-    /// are not monotonic where the modulation changes, so the search is from above.
+    /// The highest scheme that meets the target at this SINR; the lowest if none does.
     fn fitting(&self, sinr_db: f64) -> u8 {
-        self.thresholds_db
-            .iter()
-            .rposition(|&needed| needed <= sinr_db)
-            .unwrap_or(0) as u8
+        self.highest_at(sinr_db).unwrap_or(0) as u8
+    }
+
+    /// Information bits of a symbol and layer at this SINR; 0 if no scheme meets the target.
+    pub fn efficiency(&self, sinr_db: f64) -> f64 {
+        self.highest_at(sinr_db)
+            .map_or(0.0, |index| self.schemes[index].spectral_efficiency())
+    }
+
+    /// Thresholds are not monotonic where the modulation changes, so the search is from above.
+    fn highest_at(&self, sinr_db: f64) -> Option<usize> {
+        let met = |&needed: &f64| needed <= sinr_db;
+        self.thresholds_db.iter().rposition(met)
     }
 }
 
@@ -67,19 +76,20 @@ pub(crate) enum Adaptation {
 }
 
 impl Adaptation {
-    pub fn new(radio: &RadioConfig) -> Self {
+    /// For a carrier with slots of this length.
+    pub fn new(radio: &RadioConfig, slot: Nanos) -> Self {
         match radio.link_adaptation {
             LinkAdaptation::OuterLoop { bler_target } => {
                 Self::OuterLoop(OuterLoop::new(bler_target))
             }
             LinkAdaptation::Thresholds { lower, upper } => {
-                Self::Thresholds(Thresholds::new(lower, upper, radio.slot_ns()))
+                Self::Thresholds(Thresholds::new(lower, upper, slot))
             }
             LinkAdaptation::Fixed { mcs } => Self::Fixed(mcs),
         }
     }
 
-    /// The MCS for an SINR in dB as it was reported.
+    /// The MCS for an SINR in dB as it was reported, of each layer.
     pub fn choose(&self, schemes: &Schemes, sinr_db: f64) -> u8 {
         match self {
             Self::OuterLoop(outer) => schemes.fitting(sinr_db + outer.offset_db()),

@@ -26,11 +26,11 @@ impl<T> Bearer<T> {
         self.account.totals_with(self.rlc.buffer.struck)
     }
 
-    /// A block was sent once more, and arrived or not.
-    pub fn transmitted(&mut self, block: &Block, arrived: bool) {
+    /// A block was sent once more, and is decoded at `decoded` if it arrived.
+    pub fn transmitted(&mut self, block: &Block, arrived: bool, decoded: Nanos) {
         self.account.transmission(block, arrived);
         if arrived && block.span.bytes() > 0 {
-            self.rlc.receive(block.span);
+            self.rlc.receive(block.span, decoded);
         }
     }
 
@@ -42,18 +42,19 @@ impl<T> Bearer<T> {
         }
     }
 
-    /// The next packet that leaves RLC at `now`; what was given up in part is counted and gone.
-    pub fn depart(&mut self, now: Nanos) -> Option<Packet<T>> {
+    /// The next packet that leaves RLC, and when; what was given up in part is counted and gone.
+    pub fn depart(&mut self) -> Option<(Nanos, Packet<T>)> {
         while let Some(Arrival {
             packet,
             queued,
             sent,
+            left,
             whole,
         }) = self.rlc.pop()
         {
             if whole {
-                self.account.departure(packet.bytes, queued, sent, now);
-                return Some(packet);
+                self.account.departure(packet.bytes, queued, sent, left);
+                return Some((left, packet));
             }
             self.account.totals.rlc_losses += 1;
             self.account.totals.rlc_lost_bytes += u64::from(packet.bytes);

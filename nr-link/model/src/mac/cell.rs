@@ -2,15 +2,15 @@
 //! What all UEs of the cell share and nothing changes.
 
 use super::adaptation::Schemes;
-use super::csi::layer_db;
 use super::harq::Block;
+use super::layers::Layers;
 use super::timing::Timing;
 use crate::Direction;
-use crate::config::{RadioConfig, Uplink};
+use crate::config::{PerDirection, RadioConfig, Uplink};
 use crate::headers::ip_bytes_of;
 use crate::radio::bler::{CodeBlocks, block_error_ratio};
 use crate::radio::tbs::{Allocation, transport_block_bits};
-use crate::radio::{CqiTable, decibel, overhead};
+use crate::radio::{CqiTable, SlotKind, decibel, overhead};
 
 #[derive(Debug)]
 pub(crate) struct Cell {
@@ -20,10 +20,34 @@ pub(crate) struct Cell {
     pub timing: Timing,
     pub schemes: Schemes,
     pub cqi_table: CqiTable,
+    pub layers: PerDirection<Layers>,
     mtu_bytes: u32,
 }
 
-/// Room for data in one slot and direction.
+/// What one slot and direction of a carrier has left for data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Space {
+    pub prb: u16,
+    symbols: u8,
+}
+
+impl Space {
+    /// All of it, for a UE with so many layers.
+    pub fn room(self, layers: u8) -> Room {
+        Room {
+            prb: self.prb,
+            re_per_prb: overhead::data_re_per_prb(self.symbols, layers),
+            layers,
+        }
+    }
+
+    /// Whether a block can be sent again in it.
+    pub fn fits(self) -> impl Fn(&Block) -> bool {
+        move |block| block.prb <= self.prb && block.re_per_prb <= self.room(block.layers).re_per_prb
+    }
+}
+
+/// Room for one UE's data in one slot and direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Room {
     pub prb: u16,
@@ -32,13 +56,13 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    pub fn narrowed(self, prb: u16) -> Self {
-        Self { prb, ..self }
+    /// Resource elements, those of every layer counted.
+    pub fn elements(self) -> f64 {
+        f64::from(self.prb) * f64::from(self.re_per_prb) * f64::from(self.layers)
     }
 
-    /// Whether a block can be sent again in it.
-    pub fn fits(self) -> impl Fn(&Block) -> bool {
-        move |block| block.prb <= self.prb && block.re_per_prb <= self.re_per_prb
+    pub fn narrowed(self, prb: u16) -> Self {
+        Self { prb, ..self }
     }
 }
 
@@ -56,8 +80,13 @@ impl Cell {
             pcmax_dbm: radio.uplink.pcmax_dbm - decibel::from_ratio(sending.count() as f64),
             ..radio.uplink
         };
+        let layers = |most| Layers::new(most, radio.adapts_rank, radio.layer_isolation_db);
         Self {
             uplink,
+            layers: PerDirection {
+                dl: layers(radio.layers.dl),
+                ul: layers(radio.layers.ul),
+            },
             timing: Timing::new(radio),
             schemes: Schemes::new(radio.mcs_table, radio.link_adaptation),
             cqi_table: CqiTable::new(radio.mcs_table),
@@ -66,27 +95,27 @@ impl Cell {
         }
     }
 
-    /// What `slot` of a carrier has for data in a direction, if anything.
-    pub fn room(&self, carrier: usize, slot: u64, direction: Direction) -> Option<Room> {
+    /// What a slot of a carrier has for data in a direction, if anything.
+    pub fn space(&self, carrier: usize, slot: u64, direction: Direction) -> Option<Space> {
+        let kind = self.timing.kind(carrier, slot);
         let carrier = &self.radio.carriers[carrier];
-        let kind = self.timing.kind(slot);
-        let layers = *self.radio.layers.of(direction);
-        let re_per_prb = match direction {
-            Direction::Downlink => overhead::pdsch_re_per_prb(kind.dl_symbols(), layers),
-            Direction::Uplink if carrier.uplink && kind.carries_pusch() => {
-                overhead::pusch_re_per_prb(kind.ul_symbols(), layers)
-            }
-            Direction::Uplink => 0,
+        let symbols = match direction {
+            Direction::Uplink if !carrier.uplink => 0,
+            _ => overhead::shared_symbols(kind, direction),
         };
-        (re_per_prb > 0).then_some(Room {
+        (symbols > 0).then_some(Space {
             prb: carrier.prb,
-            re_per_prb,
-            layers,
+            symbols,
         })
     }
 
-    pub fn layer_db(&self, direction: Direction) -> f32 {
-        layer_db(*self.radio.layers.of(direction))
+    /// A whole slot of a carrier, for one UE's data.
+    pub fn widest(&self, carrier: usize, direction: Direction, layers: u8) -> Room {
+        let whole = Space {
+            prb: self.radio.carriers[carrier].prb,
+            symbols: overhead::shared_symbols(SlotKind::Paired, direction),
+        };
+        whole.room(layers)
     }
 
     /// Bytes of a block that takes all of `room`.

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What the gNB knows of a UE's channel: measured every period, in force a delay later.
 
-use crate::Nanos;
-use crate::channel::{Channel, Observation};
-use crate::radio::{CqiTable, decibel};
+use super::cell::Cell;
+use super::power::Power;
+use crate::Direction;
+use crate::channel::Observation;
+use crate::config::PerDirection;
+use crate::radio::decibel;
 use crate::timeline::Timeline;
+
+const DOWN: Direction = Direction::Downlink;
+const UP: Direction = Direction::Uplink;
 
 /// One measurement of both directions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Report {
-    /// CSI-RS: the highest CQI that the UE finds the channel to bear.
+    /// Layers: of the downlink as the UE reports it (RI), of the uplink as the gNB finds it.
+    pub rank: PerDirection<u8>,
+    /// CSI-RS: the highest CQI that the UE finds the channel to bear with that rank.
     pub cqi: u8,
     /// Effective downlink SINR a layer, dB: that of a flat channel with the same Shannon capacity.
     pub sinr_db: f64,
@@ -21,61 +29,94 @@ pub(crate) struct Report {
     pub noise_ul_dbm: f64,
 }
 
+impl Report {
+    /// Of a carrier, of what the UE sees there and of the noise at the gNB; `layered` is where the
+    /// SINRs of layers are kept.
+    fn of(
+        cell: &Cell,
+        carrier: usize,
+        seen: &Observation,
+        noise_ul_dbm: f64,
+        layered: &mut Vec<f32>,
+    ) -> Self {
+        let mut each_of = |rank| {
+            layered.clone_from(&seen.sinr_db);
+            cell.layers.dl.divide(layered, rank);
+            let cqi = cell.cqi_table.report(layered);
+            (cqi, shannon_effective_db(layered))
+        };
+        let rank = cell.layers.dl.best(|rank| {
+            let elements = cell.widest(carrier, DOWN, rank).elements();
+            cell.cqi_table.efficiency(each_of(rank).0) * elements
+        });
+        let (cqi, sinr_db) = each_of(rank);
+        let mut report = Self {
+            rank: PerDirection { dl: rank, ul: 1 },
+            cqi,
+            sinr_db,
+            rsrp_dbm: seen.rsrp_dbm,
+            path_loss_db: seen.path_loss_db,
+            noise_ul_dbm,
+        };
+        report.rank.ul = cell.layers.ul.best(|rank| {
+            let room = cell.widest(carrier, UP, rank);
+            let power = Power::of(cell.uplink, &report, room.prb);
+            let snr_db = cell.layers.ul.each_db(power.expected_snr_db(&report), rank);
+            cell.schemes.efficiency(snr_db) * room.elements()
+        });
+        report
+    }
+}
+
 /// Periodic measurement and its way to the scheduler.
 #[derive(Debug)]
 pub(crate) struct Csi {
     period: u64,
     delay: u64,
-    layer_db: f32,
     under_way: Timeline<Report>,
     in_force: Option<Report>,
     version: u64,
+    /// Kept, so that no slot allocates.
+    layered: Vec<f32>,
 }
 
 impl Csi {
-    /// Every `period` slots, known `delay` slots later; the power is shared by `layers`.
-    pub fn new(period: u64, delay: u64, layers: u8) -> Self {
+    /// Every `period` slots of its carrier, known `delay` slots later.
+    pub fn new(period: u64, delay: u64) -> Self {
         Self {
             period,
             delay,
-            layer_db: layer_db(layers),
             under_way: Timeline::default(),
             in_force: None,
             version: 0,
+            layered: Vec::new(),
         }
     }
 
-    /// Measures and reports when it is time. Returns what was measured in this slot.
-    pub fn run(
+    /// Whether it is time to measure.
+    pub fn measures(&self, slot: u64) -> bool {
+        slot.is_multiple_of(self.period)
+    }
+
+    /// Measures in this slot of a carrier, of what the UE sees there, and reports.
+    pub fn measure(
         &mut self,
+        cell: &Cell,
+        carrier: usize,
         slot: u64,
-        start: Nanos,
-        channel: &Channel,
-        table: &CqiTable,
-        seen: &mut Observation,
-    ) -> Option<Report> {
-        let measured = slot.is_multiple_of(self.period).then(|| {
-            channel.observe(start, seen);
-            self.measure(channel.noise_ul_dbm_per_re(start), table, seen)
-        });
-        if let Some(report) = measured {
-            self.under_way.push(slot + self.delay, report);
-        }
+        seen: &Observation,
+        noise_ul_dbm: f64,
+    ) -> Report {
+        let report = Report::of(cell, carrier, seen, noise_ul_dbm, &mut self.layered);
+        self.under_way.push(slot + self.delay, report);
+        report
+    }
+
+    /// What has been reported by this slot comes into force.
+    pub fn come_to(&mut self, slot: u64) {
         while let Some((_, report)) = self.under_way.pop(slot) {
             self.in_force = Some(report);
             self.version += 1;
-        }
-        measured
-    }
-
-    fn measure(&self, noise_ul_dbm: f64, table: &CqiTable, seen: &mut Observation) -> Report {
-        per_layer(&mut seen.sinr_db, self.layer_db);
-        Report {
-            cqi: table.report(&seen.sinr_db),
-            sinr_db: shannon_effective_db(&seen.sinr_db),
-            rsrp_dbm: seen.rsrp_dbm,
-            path_loss_db: seen.path_loss_db,
-            noise_ul_dbm,
         }
     }
 
@@ -89,18 +130,8 @@ impl Csi {
     }
 }
 
-/// What each of `layers` loses against one that has all power, dB.
-pub(crate) fn layer_db(layers: u8) -> f32 {
-    decibel::from_ratio(f64::from(layers)) as f32
-}
-
-/// Turns the SINRs of the whole power into those of each layer.
-pub(crate) fn per_layer(sinr_db: &mut [f32], layer_db: f32) {
-    sinr_db.iter_mut().for_each(|sinr| *sinr -= layer_db);
-}
-
 /// The SINR of a flat channel with the same Shannon capacity, dB.
-pub(crate) fn shannon_effective_db(sinr_db: &[f32]) -> f64 {
+fn shannon_effective_db(sinr_db: &[f32]) -> f64 {
     let bits: f64 = sinr_db
         .iter()
         .map(|&sinr| libm::log2(1.0 + decibel::to_ratio(f64::from(sinr))))

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One UE's share of a downlink slot on one carrier.
 
-use super::cell::{Capacity, Cell, Room};
-use super::csi::per_layer;
+use super::cell::{Capacity, Cell, Space};
 use super::harq::{Block, Feedback};
-use super::serving::Serving;
+use super::serving::{Outcome, Serving};
 use super::ue::Ue;
-use crate::{Delivery, Direction, Port};
-
-const DOWN: Direction = Direction::Downlink;
+use crate::link::OfUe;
+use crate::timeline::Timeline;
 
 /// What a slot gave to a UE.
 #[derive(Debug, Clone, Copy, Default)]
@@ -19,23 +17,33 @@ pub(crate) struct Given {
 }
 
 impl<T> Ue<T> {
-    /// The gNB learns what it can know by `slot`.
-    pub fn learn_downlink(&mut self, cell: &Cell, carrier: usize, slot: u64) {
+    /// The gNB learns what it can know by `slot`, and the UE gives up gaps whose time has come.
+    pub fn learn_downlink(
+        &mut self,
+        cell: &Cell,
+        carrier: usize,
+        slot: u64,
+        out: &mut Timeline<OfUe<T>>,
+    ) {
+        let start = cell.timing.start(carrier, slot);
         let half = &mut self.serving[carrier].dl;
         while let Some(feedback) = half.learn(&cell.schemes, slot) {
             if let Feedback::GivenUp(block) = feedback {
-                let delay = cell.timing.report_delay(slot);
-                self.dl.give_up(&block, cell.timing.start(slot), delay);
+                let delay = cell.timing.report_delay(start);
+                self.dl.give_up(&block, start, delay);
             }
         }
         half.adaptation.come_to(&cell.schemes, slot);
-        self.dl.rlc.expire(cell.timing.start(slot));
+        self.dl.rlc.expire(start);
+        self.depart_down(out);
     }
 
     /// Bytes of a new block that takes all of `room`; 0 while no report is in force or the last
     /// was out of range (CQI 0).
-    pub fn downlink_bytes(&self, cell: &Cell, carrier: usize, room: Room) -> u32 {
-        downlink_mcs(&self.serving[carrier], cell).map_or(0, |mcs| cell.block_bytes(mcs, room))
+    pub fn downlink_bytes(&self, cell: &Cell, carrier: usize, space: Space) -> u32 {
+        downlink_choice(&self.serving[carrier], cell).map_or(0, |Choice { mcs, layers }| {
+            cell.block_bytes(mcs, space.room(layers))
+        })
     }
 
     /// Sends the longest waiting failed block that fits. Packets that become complete go to `out`.
@@ -45,31 +53,33 @@ impl<T> Ue<T> {
         cell: &Cell,
         carrier: usize,
         slot: u64,
-        room: Room,
-        out: &mut impl Extend<Delivery<T>>,
+        space: Space,
+        out: &mut Timeline<OfUe<T>>,
     ) -> Option<u16> {
-        let (process, block) = self.serving[carrier].dl.harq.take_failed(room.fits())?;
+        let (process, block) = self.serving[carrier].dl.harq.take_failed(space.fits())?;
         self.send_down(cell, carrier, slot, process, block, out);
         Some(block.prb)
     }
 
-    /// Sends new data in as much of `room` as it needs. Packets that become complete go to `out`.
+    /// Sends new data in as much of `space` as it needs. Packets that become complete go to `out`.
     pub fn send_down_new(
         &mut self,
         cell: &Cell,
         carrier: usize,
         slot: u64,
-        room: Room,
-        out: &mut impl Extend<Delivery<T>>,
+        space: Space,
+        out: &mut Timeline<OfUe<T>>,
     ) -> Given {
         let serving = &mut self.serving[carrier];
-        let Some(mcs) = downlink_mcs(serving, cell).filter(|_| serving.dl.harq.has_free()) else {
+        let choice = downlink_choice(serving, cell).filter(|_| serving.dl.harq.has_free());
+        let Some(Choice { mcs, layers }) = choice else {
             return Given::default();
         };
-        let start = cell.timing.start(slot);
+        let room = space.room(layers);
+        let start = cell.timing.start(carrier, slot);
         let wanted = self.dl.rlc.next_bytes(start);
         if wanted == 0 {
-            let capacity = idle_downlink(serving, cell, room);
+            let capacity = idle_downlink(serving, cell, space);
             self.dl.account.could_carry(capacity);
             return Given::default();
         }
@@ -90,6 +100,7 @@ impl<T> Ue<T> {
             mcs,
             prb: taken.prb,
             re_per_prb: taken.re_per_prb,
+            layers,
             round: 0,
             sinr: 0.0,
             capacity_bytes: f64::from(full),
@@ -111,40 +122,57 @@ impl<T> Ue<T> {
         slot: u64,
         process: usize,
         block: Block,
-        out: &mut impl Extend<Delivery<T>>,
+        out: &mut Timeline<OfUe<T>>,
     ) {
         let Serving {
             channel, seen, dl, ..
         } = &mut self.serving[carrier];
-        channel.observe(cell.timing.start(slot), seen);
-        per_layer(&mut seen.sinr_db, cell.layer_db(DOWN));
-        let known = cell.timing.acknowledged(slot);
+        channel.observe(cell.timing.start(carrier, slot), seen);
+        cell.layers.dl.divide(&mut seen.sinr_db, block.layers);
+        let outcome = Outcome {
+            decoded: cell.timing.decoded_by_ue(carrier, slot),
+            known: cell.timing.acknowledged(carrier, slot),
+        };
         dl.transmit(
             &mut self.dl,
             process,
             block,
             &cell.schemes,
             &seen.sinr_db,
-            known,
+            outcome,
         );
-        let due = cell.timing.decoded_by_ue(slot);
-        let to = Port::Ue(self.index);
-        while let Some(packet) = self.dl.depart(due) {
-            out.extend([Delivery::new(to, packet, due)]);
+        self.depart_down(out);
+    }
+
+    /// What has become complete at the UE leaves.
+    fn depart_down(&mut self, out: &mut Timeline<OfUe<T>>) {
+        while let Some((left, packet)) = self.dl.depart() {
+            out.push(left, (self.index, packet));
         }
     }
 }
 
-fn downlink_mcs(serving: &Serving, cell: &Cell) -> Option<u8> {
-    let report = serving.csi.in_force().filter(|report| report.cqi > 0)?;
-    let believed_db = cell.cqi_table.sinr_db(report.cqi);
-    Some(serving.dl.adaptation.choose(&cell.schemes, believed_db))
+/// MCS and layers for new data.
+#[derive(Debug, Clone, Copy)]
+struct Choice {
+    mcs: u8,
+    layers: u8,
 }
 
-fn idle_downlink(serving: &mut Serving, cell: &Cell, room: Room) -> Capacity {
+fn downlink_choice(serving: &Serving, cell: &Cell) -> Option<Choice> {
+    let report = serving.csi.in_force().filter(|report| report.cqi > 0)?;
+    let believed_db = cell.cqi_table.sinr_db(report.cqi);
+    Some(Choice {
+        mcs: serving.dl.adaptation.choose(&cell.schemes, believed_db),
+        layers: report.rank.dl,
+    })
+}
+
+fn idle_downlink(serving: &mut Serving, cell: &Cell, space: Space) -> Capacity {
     let Some(report) = serving.csi.in_force() else {
         return Capacity::default();
     };
+    let room = space.room(report.rank.dl);
     let believed_db = cell.cqi_table.sinr_db(report.cqi.max(1));
     serving
         .dl

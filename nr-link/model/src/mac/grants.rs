@@ -6,12 +6,13 @@ use std::collections::VecDeque;
 
 use super::cell::{Capacity, Room};
 use super::harq::Block;
+use crate::Nanos;
 use crate::timeline::Timeline;
 
 /// What the gNB grants to a UE that only requested: enough for a report and a few small packets.
 const GRANT_ON_REQUEST_BYTES: u64 = 512;
 
-/// A PUSCH to come.
+/// A PUSCH to come, in a slot as its carrier counts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Grant {
     pub slot: u64,
@@ -55,21 +56,22 @@ pub(crate) enum Content {
 
 #[derive(Debug, Clone, Copy)]
 enum Message {
-    Request { slot: u64 },
-    Status { slot: u64, bytes: u64 },
+    Request { sent: Nanos },
+    Status { built: Nanos, bytes: u64 },
 }
 
-/// The gNB's view of one UE's buffer, and the UE's side of how it comes about.
+/// The gNB's view of one UE's buffer, and the UE's side of how it comes about. Carriers may count
+/// slots differently: a slot is named by its start.
 #[derive(Debug, Default)]
 pub(crate) struct BufferStatus {
-    /// On their way: from which slot on the gNB knows them.
+    /// On their way: from when on the gNB knows them.
     messages: Timeline<Message>,
     /// Bytes that the gNB believes the UE has left, beyond what is granted.
     believed: u64,
-    /// Reports of slots before this one are out of date.
-    newest: u64,
-    /// Granted for new blocks: slot and bytes.
-    granted: VecDeque<(u64, u64)>,
+    /// Reports of slots that start before are out of date.
+    newest: Nanos,
+    /// Granted for new blocks: the slot's start, and bytes.
+    granted: VecDeque<(Nanos, u64)>,
     /// The UE has said that it has data, and not yet that it has none.
     announced: bool,
 }
@@ -80,10 +82,11 @@ impl BufferStatus {
         !self.announced
     }
 
-    /// The UE sends a scheduling request in `slot`, which the gNB knows from slot `known` on.
-    pub fn request(&mut self, slot: u64, known: u64) {
+    /// The UE sends a scheduling request in the slot that starts at `sent`; the gNB knows it from
+    /// `known` on.
+    pub fn request(&mut self, sent: Nanos, known: Nanos) {
         self.announced = true;
-        self.messages.push(known, Message::Request { slot });
+        self.messages.push(known, Message::Request { sent });
     }
 
     /// The UE built a block that says it has `bytes` left.
@@ -91,9 +94,10 @@ impl BufferStatus {
         self.announced = bytes > 0;
     }
 
-    /// A block of `slot` arrived; the gNB knows its report from slot `known` on.
-    pub fn report(&mut self, slot: u64, bytes: u64, known: u64) {
-        self.messages.push(known, Message::Status { slot, bytes });
+    /// A block arrived that was built for the slot that starts at `built`; the gNB knows its report
+    /// from `known` on.
+    pub fn report(&mut self, built: Nanos, bytes: u64, known: Nanos) {
+        self.messages.push(known, Message::Status { built, bytes });
     }
 
     /// A block was given up, and its report with it: the UE asks again (retxBSR-Timer).
@@ -101,9 +105,9 @@ impl BufferStatus {
         self.announced = false;
     }
 
-    /// What the gNB believes at `slot`.
-    pub fn believed(&mut self, slot: u64) -> u64 {
-        while let Some((_, message)) = self.messages.pop(slot) {
+    /// What the gNB believes at `now`.
+    pub fn believed(&mut self, now: Nanos) -> u64 {
+        while let Some((_, message)) = self.messages.pop(now) {
             self.read(message);
         }
         self.believed
@@ -111,24 +115,24 @@ impl BufferStatus {
 
     fn read(&mut self, message: Message) {
         match message {
-            Message::Request { slot } => {
+            Message::Request { sent } => {
                 // A block of this slot or before that HARQ brings later was built without what is
                 // asked for now: its "nothing left" must not silence the request.
-                self.newest = self.newest.max(slot + 1);
+                self.newest = self.newest.max(sent + 1);
                 self.believed = self.believed.max(GRANT_ON_REQUEST_BYTES);
             }
-            Message::Status { slot, .. } if slot < self.newest => {}
-            Message::Status { slot, bytes } => {
-                self.newest = slot;
-                self.granted.retain(|&(of, _)| of > slot);
+            Message::Status { built, .. } if built < self.newest => {}
+            Message::Status { built, bytes } => {
+                self.newest = built;
+                self.granted.retain(|&(slot, _)| slot > built);
                 let coming: u64 = self.granted.iter().map(|&(_, bytes)| bytes).sum();
                 self.believed = bytes.saturating_sub(coming);
             }
         }
     }
 
-    /// A new block was granted for `slot`.
-    pub fn grant(&mut self, slot: u64, bytes: u64) {
+    /// A new block was granted for the slot that starts at `slot`.
+    pub fn grant(&mut self, slot: Nanos, bytes: u64) {
         self.granted.push_back((slot, bytes));
         self.believed = self.believed.saturating_sub(bytes);
     }

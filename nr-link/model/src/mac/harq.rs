@@ -20,6 +20,7 @@ pub(crate) struct Block {
     pub mcs: u8,
     pub prb: u16,
     pub re_per_prb: u16,
+    pub layers: u8,
     /// Transmissions so far.
     pub round: u8,
     /// Sum of the effective SINRs of its transmissions, ratio: chase combining.
@@ -27,7 +28,7 @@ pub(crate) struct Block {
     /// What its slot could have carried, and of that IP bytes.
     pub capacity_bytes: f64,
     pub capacity_sdu_bytes: f64,
-    /// Slot of its first transmission.
+    /// Slot of its first transmission, as its carrier counts.
     pub slot: u64,
     /// What the UE has left to send, as the block says (uplink).
     pub buffer_status: u64,

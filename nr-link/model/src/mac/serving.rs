@@ -16,6 +16,7 @@ use crate::{Direction, Nanos};
 
 #[derive(Debug)]
 pub(crate) struct Serving {
+    carrier: usize,
     pub channel: Channel,
     pub csi: Csi,
     pub dl: Half,
@@ -35,17 +36,14 @@ impl Serving {
     ) -> Self {
         let half = |direction| Half {
             harq: Harq::default(),
-            adaptation: Adaptation::new(radio),
+            adaptation: Adaptation::new(radio, radio.carriers[carrier].numerology.slot_ns()),
             idle: None,
             errors: Stream::on_carrier(seed, Purpose::BlockError, ue, direction, carrier),
         };
         Self {
+            carrier,
             channel,
-            csi: Csi::new(
-                radio.csi_period_slots,
-                radio.csi_delay_slots,
-                radio.layers.dl,
-            ),
+            csi: Csi::new(radio.csi_period_slots, radio.csi_delay_slots),
             dl: half(Direction::Downlink),
             ul: half(Direction::Uplink),
             seen: Observation::default(),
@@ -58,9 +56,17 @@ impl Serving {
     }
 
     /// Measures the channel when it is time; returns what was measured.
-    pub fn measure(&mut self, cell: &Cell, slot: u64, start: Nanos) -> Option<Report> {
-        self.csi
-            .run(slot, start, &self.channel, &cell.cqi_table, &mut self.seen)
+    pub fn measure(&mut self, cell: &Cell, tick: u64) -> Option<Report> {
+        let slot = cell.timing.slot_at(self.carrier, tick)?;
+        let measured = self.csi.measures(slot).then(|| {
+            let start = cell.timing.start(self.carrier, slot);
+            self.channel.observe(start, &mut self.seen);
+            let noise_dbm = self.channel.noise_ul_dbm_per_re(start);
+            self.csi
+                .measure(cell, self.carrier, slot, &self.seen, noise_dbm)
+        });
+        self.csi.come_to(slot);
+        measured
     }
 }
 
@@ -74,6 +80,15 @@ pub(crate) struct Half {
     errors: Stream,
 }
 
+/// When the outcome of a transmission shows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Outcome {
+    /// When the receiver has it.
+    pub decoded: Nanos,
+    /// The first slot of the carrier in which the gNB can use it.
+    pub known: u64,
+}
+
 #[derive(Debug, Clone, Copy)]
 struct IdleCapacity {
     room: Room,
@@ -82,8 +97,8 @@ struct IdleCapacity {
 }
 
 impl Half {
-    /// Sends a block of `bearer` once more; `sinr_db` for each part of the carrier. The sender
-    /// knows the outcome by slot `known`. Returns whether the block arrived.
+    /// Sends a block of `bearer` once more; `sinr_db` is each layer's for each part of the carrier.
+    /// Returns whether the block arrived.
     pub fn transmit<T>(
         &mut self,
         bearer: &mut Bearer<T>,
@@ -91,7 +106,7 @@ impl Half {
         mut block: Block,
         schemes: &Schemes,
         sinr_db: &[f32],
-        known: u64,
+        outcome: Outcome,
     ) -> bool {
         let mcs = schemes.get(block.mcs);
         block.round += 1;
@@ -100,9 +115,9 @@ impl Half {
         let blocks = CodeBlocks::of(8 * block.bytes, mcs);
         let ratio = block_error_ratio(mcs, blocks, decibel::from_ratio(block.sinr));
         let arrived = !self.errors.happens(ratio);
-        bearer.transmitted(&block, arrived);
+        bearer.transmitted(&block, arrived, outcome.decoded);
         self.adaptation.count(block.round);
-        self.harq.sent(process, block, arrived, known);
+        self.harq.sent(process, block, arrived, outcome.known);
         arrived
     }
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What processing takes, and which slots answer which.
+//!
+//! Every carrier counts its own slots. They begin together, and a slot of one lasts a power of two
+//! of another's (TS 38.211 clause 4.3.2): the shortest slots are the ticks of all. Across carriers
+//! only instants compare.
 
 use crate::Nanos;
-use crate::config::RadioConfig;
+use crate::config::{Carrier, RadioConfig};
 use crate::radio::duplex::SYMBOLS_PER_SLOT;
 use crate::radio::overhead::PDCCH_SYMBOLS;
-use crate::radio::{Duplex, SlotKind};
+use crate::radio::{Duplex, Numerology, SlotKind};
 
 /// PDSCH decoding time N1 of a UE of capability 1 with additional DM-RS, symbols, for µ = 0 to 3
 /// (TS 38.214 table 5.3-1).
@@ -16,80 +20,120 @@ const N2_SYMBOLS: [u64; 4] = [10, 12, 23, 36];
 /// half a millisecond is one slot at 30 kHz.
 const GNB_PROCESSING: Nanos = 500_000;
 
-/// Timing of one carrier.
+/// Timing of all carriers.
 #[derive(Debug, Clone)]
 pub(crate) struct Timing {
-    pub slot: Nanos,
+    clocks: Vec<Clock>,
+    /// Length of the shortest slot.
+    pub tick: Nanos,
+}
+
+/// Timing of one carrier.
+#[derive(Debug, Clone)]
+struct Clock {
+    slot: Nanos,
+    /// Ticks of a slot.
+    ticks: u64,
     duplex: Duplex,
+    /// What a UE takes from the end of a PDSCH.
     n1: Nanos,
-    /// Slots from PDSCH to the earliest acknowledgement.
-    k1: u64,
-    /// Slots that the gNB takes after the end of an uplink slot.
-    gnb_slots: u64,
     /// For each slot of the pattern: how many slots later lie the uplink slots that it grants.
     grants: Vec<Vec<u64>>,
 }
 
 impl Timing {
     pub fn new(radio: &RadioConfig) -> Self {
-        let mu = usize::from(radio.numerology.mu());
-        let symbols = u64::from(SYMBOLS_PER_SLOT);
-        let slot = radio.slot_ns();
-        let k2 = 1 + (u64::from(PDCCH_SYMBOLS) + N2_SYMBOLS[mu]).div_ceil(symbols);
+        let tick = radio.shortest_slot_ns();
+        let primary = radio.carriers[0].numerology;
+        let clocks = radio.carriers.iter();
         Self {
-            slot,
-            duplex: radio.duplex.clone(),
-            n1: N1_SYMBOLS[mu] * slot / symbols,
-            k1: 1 + N1_SYMBOLS[mu].div_ceil(symbols),
-            gnb_slots: GNB_PROCESSING.div_ceil(slot),
-            grants: grants(&radio.duplex, k2),
+            clocks: clocks
+                .map(|carrier| Clock::new(carrier, primary, tick))
+                .collect(),
+            tick,
         }
     }
 
-    pub fn kind(&self, slot: u64) -> SlotKind {
-        self.duplex.slot(slot)
+    /// The slot of a carrier that begins with this tick, if one does.
+    pub fn slot_at(&self, carrier: usize, tick: u64) -> Option<u64> {
+        let ticks = self.clocks[carrier].ticks;
+        tick.is_multiple_of(ticks).then(|| tick / ticks)
     }
 
-    pub fn start(&self, slot: u64) -> Nanos {
-        slot * self.slot
+    pub fn kind(&self, carrier: usize, slot: u64) -> SlotKind {
+        self.clocks[carrier].duplex.slot(slot)
+    }
+
+    pub fn start(&self, carrier: usize, slot: u64) -> Nanos {
+        slot * self.clocks[carrier].slot
     }
 
     /// When a UE has decoded what a slot brought.
-    pub fn decoded_by_ue(&self, slot: u64) -> Nanos {
-        self.start(slot + 1) + self.n1
+    pub fn decoded_by_ue(&self, carrier: usize, slot: u64) -> Nanos {
+        self.start(carrier, slot + 1) + self.clocks[carrier].n1
     }
 
-    /// When the gNB has decoded what a slot brought.
-    pub fn decoded_by_gnb(&self, slot: u64) -> Nanos {
-        self.start(slot + 1) + GNB_PROCESSING
+    /// When the gNB has decoded what a slot brought, and can use it.
+    pub fn decoded_by_gnb(&self, carrier: usize, slot: u64) -> Nanos {
+        self.start(carrier, slot + 1) + GNB_PROCESSING
     }
 
     /// The first slot in which the gNB can use what an uplink slot brought.
-    pub fn used_by_gnb(&self, slot: u64) -> u64 {
-        slot + 1 + self.gnb_slots
+    pub fn used_by_gnb(&self, carrier: usize, slot: u64) -> u64 {
+        self.decoded_by_gnb(carrier, slot)
+            .div_ceil(self.clocks[carrier].slot)
     }
 
-    /// The first slot in which the gNB can use the acknowledgement of a downlink slot.
-    pub fn acknowledged(&self, slot: u64) -> u64 {
-        self.used_by_gnb(self.next_pucch(slot + self.k1))
+    /// The first slot in which the gNB can use the acknowledgement of a downlink slot, which goes
+    /// over the primary carrier.
+    pub fn acknowledged(&self, carrier: usize, slot: u64) -> u64 {
+        let pucch = self.next_pucch(self.decoded_by_ue(carrier, slot));
+        self.decoded_by_gnb(0, pucch)
+            .div_ceil(self.clocks[carrier].slot)
     }
 
-    /// How long a status report of a UE takes from `slot` to the gNB's scheduler.
-    pub fn report_delay(&self, slot: u64) -> Nanos {
-        self.start(self.used_by_gnb(self.next_pucch(slot)) - slot)
+    /// How long a status report of a UE takes from `now` to the gNB's scheduler.
+    pub fn report_delay(&self, now: Nanos) -> Nanos {
+        let used = self.used_by_gnb(0, self.next_pucch(now));
+        self.start(0, used) - now
     }
 
-    /// The uplink slot that this slot grants `nth`, from 0.
-    pub fn granted(&self, slot: u64, nth: usize) -> Option<u64> {
-        let place = (slot % self.grants.len() as u64) as usize;
-        self.grants[place].get(nth).map(|after| slot + after)
+    /// The uplink slot that a slot of the same carrier grants `nth`, from 0.
+    pub fn granted(&self, carrier: usize, slot: u64, nth: usize) -> Option<u64> {
+        let grants = &self.clocks[carrier].grants;
+        let place = (slot % grants.len() as u64) as usize;
+        grants[place].get(nth).map(|after| slot + after)
     }
 
-    fn next_pucch(&self, from: u64) -> u64 {
+    /// The primary carrier's first slot with PUCCH that begins at `from` or later.
+    fn next_pucch(&self, from: Nanos) -> u64 {
+        let primary = &self.clocks[0];
+        let from = from.div_ceil(primary.slot);
         (from..)
-            .find(|&slot| self.kind(slot).carries_pucch())
+            .find(|&slot| primary.duplex.slot(slot).carries_pucch())
             .unwrap_or(from)
     }
+}
+
+impl Clock {
+    fn new(carrier: &Carrier, primary: Numerology, tick: Nanos) -> Self {
+        let slot = carrier.numerology.slot_ns();
+        // That of PDSCH or that of PUCCH, whichever takes longer (TS 38.214 clause 5.3).
+        let n1 = decoding(carrier.numerology).max(decoding(primary));
+        let n2 = N2_SYMBOLS[usize::from(carrier.numerology.mu())];
+        let k2 = 1 + (u64::from(PDCCH_SYMBOLS) + n2).div_ceil(u64::from(SYMBOLS_PER_SLOT));
+        Self {
+            slot,
+            ticks: slot / tick,
+            duplex: carrier.duplex.clone(),
+            n1,
+            grants: grants(&carrier.duplex, k2),
+        }
+    }
+}
+
+fn decoding(numerology: Numerology) -> Nanos {
+    N1_SYMBOLS[usize::from(numerology.mu())] * numerology.slot_ns() / u64::from(SYMBOLS_PER_SLOT)
 }
 
 /// Each uplink slot is granted in the last downlink slot at least `k2` before it.
@@ -113,11 +157,35 @@ fn grants(duplex: &Duplex, k2: u64) -> Vec<Vec<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::radio::TddPattern;
+
+    fn tdd(word: &str) -> Duplex {
+        Duplex::Tdd(TddPattern::new(word, 6, 4).expect("valid"))
+    }
+
+    fn timing(carriers: &[(u8, Duplex)]) -> Timing {
+        let numerology = |mu| Numerology::new(mu).expect("0 to 3");
+        let tick = carriers.iter().map(|&(mu, _)| numerology(mu).slot_ns());
+        let tick = tick.min().expect("a carrier");
+        let clock = |(mu, duplex): &(u8, Duplex)| {
+            let carrier = Carrier {
+                hz: 3.6e9,
+                prb: 24,
+                uplink: true,
+                numerology: numerology(*mu),
+                duplex: duplex.clone(),
+            };
+            Clock::new(&carrier, numerology(carriers[0].0), tick)
+        };
+        Timing {
+            clocks: carriers.iter().map(clock).collect(),
+            tick,
+        }
+    }
 
     #[test]
     fn the_default_pattern_grants_both_uplink_slots_before_them() {
-        let pattern = crate::radio::TddPattern::new("DDDDDDDSUU", 6, 4).expect("valid");
-        let grants = grants(&Duplex::Tdd(pattern), 2);
+        let grants = grants(&tdd("DDDDDDDSUU"), 2);
         let all: Vec<_> = grants
             .iter()
             .enumerate()
@@ -129,5 +197,36 @@ mod tests {
     #[test]
     fn every_fdd_slot_grants_one() {
         assert_eq!(grants(&Duplex::Fdd, 2), [[2]]);
+    }
+
+    #[test]
+    fn a_slot_of_15_khz_begins_with_every_eighth_of_120() {
+        let timing = timing(&[(3, tdd("DDDSU")), (0, Duplex::Fdd)]);
+        assert_eq!(timing.tick, 125_000);
+        let slots: Vec<_> = (0..17).map(|tick| timing.slot_at(1, tick)).collect();
+        assert_eq!(slots.iter().flatten().count(), 3);
+        assert_eq!((slots[8], slots[16]), (Some(1), Some(2)));
+        assert_eq!(timing.slot_at(0, 17), Some(17));
+    }
+
+    #[test]
+    fn an_acknowledgement_waits_for_the_primary_carriers_pucch() {
+        let timing = timing(&[(1, tdd("DDDDDDDSUU")), (3, tdd("DDDSU"))]);
+        // Slot 0 of 120 kHz ends at 125 µs and is decoded at most 464 µs later, as a UE of 30 kHz
+        // takes; the first slot with uplink of the primary carrier is its slot 7, the special one.
+        // That ends at 4 ms, and half a millisecond later is slot 36.
+        assert_eq!(timing.decoded_by_ue(1, 0), 125_000 + 464_285);
+        assert_eq!(timing.acknowledged(1, 0), 36);
+        assert_eq!(timing.acknowledged(0, 0), 9);
+    }
+
+    #[test]
+    fn with_one_numerology_the_acknowledgement_is_n1_and_one_slot_later() {
+        // k1 = 1 + ⌈N1/14⌉ slots, then the slot itself and ⌈0.5 ms⌉.
+        for (mu, k1, gnb) in [(0, 2, 1), (1, 2, 1), (2, 3, 2), (3, 3, 4)] {
+            let timing = timing(&[(mu, Duplex::Fdd)]);
+            assert_eq!(timing.acknowledged(0, 5), 5 + k1 + 1 + gnb, "µ = {mu}");
+            assert_eq!(timing.used_by_gnb(0, 5), 5 + 1 + gnb, "µ = {mu}");
+        }
     }
 }

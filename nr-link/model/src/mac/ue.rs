@@ -7,10 +7,10 @@ use super::csi::Report;
 use super::grants::BufferStatus;
 use super::power::Power;
 use super::serving::Serving;
+use crate::Direction;
 use crate::channel::Channel;
 use crate::config::{RadioConfig, ResolvedConfig};
 use crate::rlc::Buffer;
-use crate::{Direction, Nanos};
 
 /// What was measured in the interval, and the last reports.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,8 +32,9 @@ impl Gauges {
         self.sinr_db.add(report.sinr_db);
         // SRS over the whole carrier.
         let power = Power::of(cell.uplink, report, cell.radio.carriers[0].prb);
-        let snr_db = power.expected_snr_db(report, cell.layer_db(Direction::Uplink));
-        self.ul_snr_db.add(snr_db);
+        let snr_db = power.expected_snr_db(report);
+        self.ul_snr_db
+            .add(cell.layers.ul.each_db(snr_db, report.rank.ul));
     }
 }
 
@@ -101,9 +102,9 @@ impl<T> Ue<T> {
     }
 
     /// Measures the channels when it is time.
-    pub fn measure(&mut self, cell: &Cell, slot: u64, start: Nanos) {
+    pub fn measure(&mut self, cell: &Cell, tick: u64) {
         for (carrier, serving) in self.serving.iter_mut().enumerate() {
-            let measured = serving.measure(cell, slot, start);
+            let measured = serving.measure(cell, tick);
             if let Some(report) = measured.filter(|_| carrier == 0) {
                 self.gauges.measured(cell, &report);
             }

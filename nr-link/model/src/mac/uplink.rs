@@ -2,19 +2,18 @@
 //! One UE's share of an uplink slot on one carrier: the grant first, the transmission slots later.
 
 use super::adaptation::Adaptation;
-use super::cell::{Capacity, Cell, Room};
+use super::cell::{Capacity, Cell, Room, Space};
 use super::csi::Report;
 use super::grants::{Content, Grant};
 use super::harq::{Block, Feedback};
 use super::power::{Power, uplink_snr};
-use super::serving::Serving;
+use super::serving::{Outcome, Serving};
 use super::ue::Ue;
 use crate::headers::BUFFER_STATUS_BYTES;
-use crate::{Direction, Packet};
+use crate::link::OfUe;
+use crate::timeline::Timeline;
 
-const UP: Direction = Direction::Uplink;
-
-/// An MCS on an allocation, and the SNR that it was chosen for.
+/// An MCS on an allocation, and the SNR of a layer that it was chosen for.
 #[derive(Debug, Clone, Copy)]
 struct Choice {
     mcs: u8,
@@ -23,36 +22,45 @@ struct Choice {
 }
 
 impl<T> Ue<T> {
-    /// The gNB learns what it can know by `slot`.
-    pub fn learn_uplink(&mut self, cell: &Cell, carrier: usize, slot: u64) {
+    /// The gNB learns what it can know by `slot`, and gives up gaps whose time has come.
+    pub fn learn_uplink(
+        &mut self,
+        cell: &Cell,
+        carrier: usize,
+        slot: u64,
+        out: &mut Timeline<OfUe<T>>,
+    ) {
+        let start = cell.timing.start(carrier, slot);
         let half = &mut self.serving[carrier].ul;
         while let Some(feedback) = half.learn(&cell.schemes, slot) {
             if let Feedback::GivenUp(block) = feedback {
                 self.buffer_status.lose();
-                let delay = cell.timing.report_delay(slot);
-                self.ul.give_up(&block, cell.timing.start(slot), delay);
+                let delay = cell.timing.report_delay(start);
+                self.ul.give_up(&block, start, delay);
             }
         }
         half.adaptation.come_to(&cell.schemes, slot);
-        self.ul.rlc.expire(cell.timing.start(slot));
+        self.ul.rlc.expire(start);
+        self.depart_up(out);
     }
 
     /// Bytes of a new block that takes all of `room`; 0 while no report is in force.
-    pub fn uplink_bytes(&self, cell: &Cell, carrier: usize, room: Room) -> u32 {
+    pub fn uplink_bytes(&self, cell: &Cell, carrier: usize, space: Space) -> u32 {
         let Serving { csi, ul, .. } = &self.serving[carrier];
         csi.in_force().map_or(0, |report| {
+            let room = space.room(report.rank.ul);
             let mcs = choose(&ul.adaptation, cell, report, room).mcs;
             cell.block_bytes(mcs, room)
         })
     }
 
-    /// A grant in slot `at` for the longest waiting failed block that fits in `room`.
-    pub fn grant_again(&mut self, carrier: usize, at: u64, room: Room) -> Option<Grant> {
-        let (process, block) = self.serving[carrier].ul.harq.take_failed(room.fits())?;
+    /// A grant in slot `at` for the longest waiting failed block that fits in `space`.
+    pub fn grant_again(&mut self, carrier: usize, at: u64, space: Space) -> Option<Grant> {
+        let (process, block) = self.serving[carrier].ul.harq.take_failed(space.fits())?;
         Some(self.granted(carrier, at, process, Content::Again(block)))
     }
 
-    /// In slot `now` the gNB decides what new data the UE sends in slot `at`, of which `room` is
+    /// In slot `now` the gNB decides what new data the UE sends in slot `at`, of which `space` is
     /// left.
     pub fn grant_new(
         &mut self,
@@ -60,14 +68,15 @@ impl<T> Ue<T> {
         carrier: usize,
         now: u64,
         at: u64,
-        room: Room,
+        space: Space,
     ) -> Option<Grant> {
         let serving = &mut self.serving[carrier];
         let report = *serving
             .csi
             .in_force()
             .filter(|_| serving.ul.harq.has_free())?;
-        let believed = self.buffer_status.believed(now);
+        let room = space.room(report.rank.ul);
+        let believed = self.buffer_status.believed(cell.timing.start(carrier, now));
         if believed == 0 {
             let reports = serving.csi.version();
             let capacity = serving.ul.idle_capacity(room, reports, |adaptation| {
@@ -88,7 +97,8 @@ impl<T> Ue<T> {
             sdu_bytes: cell.ip_bytes(full),
         };
         let process = serving.ul.harq.reserve()?;
-        self.buffer_status.grant(at, u64::from(bytes));
+        self.buffer_status
+            .grant(cell.timing.start(carrier, at), u64::from(bytes));
         let content = Content::New {
             mcs: taken.mcs,
             room: taken.room,
@@ -108,13 +118,8 @@ impl<T> Ue<T> {
         }
     }
 
-    /// The UE sends what it was granted. Packets that become complete leave through `leave`.
-    pub fn send_up(
-        &mut self,
-        cell: &Cell,
-        grant: Grant,
-        mut leave: impl FnMut(&mut Self, Packet<T>),
-    ) {
+    /// The UE sends what it was granted. Packets that become complete go to `out`.
+    pub fn send_up(&mut self, cell: &Cell, grant: Grant, out: &mut Timeline<OfUe<T>>) {
         let block = match grant.content {
             Content::Again(block) => block,
             Content::New {
@@ -122,10 +127,13 @@ impl<T> Ue<T> {
                 room,
                 bytes,
                 full,
-            } => self.build_up(cell, grant.slot, mcs, room, bytes, full),
+            } => self.build_up(cell, &grant, mcs, room, bytes, full),
         };
-        self.observe_up(cell, &grant, block.prb);
-        let known = cell.timing.used_by_gnb(grant.slot);
+        self.observe_up(cell, &grant, &block);
+        let outcome = Outcome {
+            decoded: cell.timing.decoded_by_gnb(grant.carrier, grant.slot),
+            known: cell.timing.used_by_gnb(grant.carrier, grant.slot),
+        };
         let Serving { seen, ul, .. } = &mut self.serving[grant.carrier];
         let arrived = ul.transmit(
             &mut self.ul,
@@ -133,38 +141,43 @@ impl<T> Ue<T> {
             block,
             &cell.schemes,
             &seen.sinr_db,
-            known,
+            outcome,
         );
         if arrived {
+            let built = cell.timing.start(grant.carrier, block.slot);
             self.buffer_status
-                .report(block.slot, block.buffer_status, known);
+                .report(built, block.buffer_status, outcome.decoded);
         }
-        let due = cell.timing.decoded_by_gnb(grant.slot);
-        while let Some(packet) = self.ul.depart(due) {
-            leave(self, packet);
+        self.depart_up(out);
+    }
+
+    /// What has become complete at the gNB leaves.
+    fn depart_up(&mut self, out: &mut Timeline<OfUe<T>>) {
+        while let Some((left, packet)) = self.ul.depart() {
+            out.push(left, (self.index, packet));
         }
     }
 
-    /// The UE asks to be heard, if it has data that the gNB does not know of.
+    /// The UE asks to be heard, in a slot of the primary carrier, if it has data that the gNB does
+    /// not know of.
     pub fn request(&mut self, cell: &Cell, slot: u64) {
-        if self.buffer_status.unannounced()
-            && self.ul.rlc.backlog_bytes(cell.timing.start(slot)) > 0
-        {
+        let start = cell.timing.start(0, slot);
+        if self.buffer_status.unannounced() && self.ul.rlc.backlog_bytes(start) > 0 {
             self.buffer_status
-                .request(slot, cell.timing.used_by_gnb(slot));
+                .request(start, cell.timing.decoded_by_gnb(0, slot));
         }
     }
 
     fn build_up(
         &mut self,
         cell: &Cell,
-        slot: u64,
+        grant: &Grant,
         mcs: u8,
         room: Room,
         bytes: u32,
         full: Capacity,
     ) -> Block {
-        let start = cell.timing.start(slot);
+        let start = cell.timing.start(grant.carrier, grant.slot);
         let payload = self
             .ul
             .rlc
@@ -180,18 +193,19 @@ impl<T> Ue<T> {
             mcs,
             prb: room.prb,
             re_per_prb: room.re_per_prb,
+            layers: room.layers,
             round: 0,
             sinr: 0.0,
             capacity_bytes: full.bytes,
             capacity_sdu_bytes: f64::from(payload.span.bytes()) + cell.ip_bytes(unused),
-            slot,
+            slot: grant.slot,
             buffer_status: left,
         }
     }
 
-    /// Leaves in the carrier's `seen` the SNRs at the gNB.
-    fn observe_up(&mut self, cell: &Cell, grant: &Grant, prb: u16) {
-        let start = cell.timing.start(grant.slot);
+    /// Leaves in the carrier's `seen` the SNRs of each layer at the gNB.
+    fn observe_up(&mut self, cell: &Cell, grant: &Grant, block: &Block) {
+        let start = cell.timing.start(grant.carrier, grant.slot);
         let Serving {
             channel, csi, seen, ..
         } = &mut self.serving[grant.carrier];
@@ -199,21 +213,23 @@ impl<T> Ue<T> {
         let Some(report) = csi.in_force() else {
             return;
         };
-        let power = Power::of(cell.uplink, report, prb);
+        let power = Power::of(cell.uplink, report, block.prb);
         let noise_dbm = channel.noise_ul_dbm_per_re(start);
         if grant.carrier == 0 {
             self.gauges.headroom_db = Some(power.headroom_db);
             self.gauges
                 .rssi_dbm
-                .add(power.rssi_dbm(seen.path_loss_db, noise_dbm, prb));
+                .add(power.rssi_dbm(seen.path_loss_db, noise_dbm, block.prb));
         }
-        uplink_snr(seen, power, noise_dbm, cell.layer_db(UP));
+        uplink_snr(seen, power, noise_dbm);
+        cell.layers.ul.divide(&mut seen.sinr_db, block.layers);
     }
 }
 
 fn choose(adaptation: &Adaptation, cell: &Cell, report: &Report, room: Room) -> Choice {
     let power = Power::of(cell.uplink, report, room.prb);
-    let snr_db = power.expected_snr_db(report, cell.layer_db(UP));
+    let snr_db = power.expected_snr_db(report);
+    let snr_db = cell.layers.ul.each_db(snr_db, room.layers);
     Choice {
         mcs: adaptation.choose(&cell.schemes, snr_db),
         room,

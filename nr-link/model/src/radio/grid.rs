@@ -17,6 +17,13 @@ pub struct Grid {
     pub prb: u16,
 }
 
+impl Grid {
+    /// Whether a resource element receives the same signal and noise, before fading.
+    pub fn has_levels_of(&self, other: &Self) -> bool {
+        (self.carrier_hz, self.scs_hz) == (other.carrier_hz, other.scs_hz)
+    }
+}
+
 /// Numerology µ of TS 38.211 table 4.2-1: subcarriers 15·2^µ kHz apart, 2^µ slots a millisecond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Numerology(u8);

@@ -7,27 +7,28 @@
 //! layers both CDM groups are taken (12 of 12). SSB, CSI-RS and SRS take elements that block sizes
 //! do not count (xOverhead 0): they are left out.
 
+use super::duplex::SlotKind;
 use super::grid::SUBCARRIERS_PER_PRB;
+use crate::Direction;
 
 /// Symbols of PDCCH.
 pub const PDCCH_SYMBOLS: u8 = 1;
 
-/// Resource elements of a PRB for PDSCH, of this many downlink symbols.
-pub fn pdsch_re_per_prb(dl_symbols: u8, layers: u8) -> u16 {
-    data_re_per_prb(dl_symbols.saturating_sub(PDCCH_SYMBOLS), layers)
-}
-
-/// Resource elements of a PRB for PUSCH, of this many uplink symbols.
-pub fn pusch_re_per_prb(ul_symbols: u8, layers: u8) -> u16 {
-    data_re_per_prb(ul_symbols, layers)
-}
-
-fn data_re_per_prb(symbols: u8, layers: u8) -> u16 {
+/// Symbols of a slot that carry PDSCH or PUSCH, their DM-RS included; 0 if too few do.
+pub fn shared_symbols(kind: SlotKind, direction: Direction) -> u8 {
+    let symbols = match direction {
+        Direction::Downlink => kind.dl_symbols().saturating_sub(PDCCH_SYMBOLS),
+        Direction::Uplink if kind.carries_pusch() => kind.ul_symbols(),
+        Direction::Uplink => 0,
+    };
     // The shortest allocation of mapping type A (TS 38.214 table 5.1.2.1-1).
-    if symbols < 3 {
-        return 0;
-    }
+    if symbols < 3 { 0 } else { symbols }
+}
+
+/// Resource elements of a PRB for data, of as many [`shared_symbols`].
+pub fn data_re_per_prb(symbols: u8, layers: u8) -> u16 {
     let dmrs_symbols = if symbols >= 8 { 2 } else { 1 };
     let dmrs_subcarriers = if layers > 2 { 12 } else { 6 };
-    u16::from(symbols) * SUBCARRIERS_PER_PRB as u16 - dmrs_symbols * dmrs_subcarriers
+    let all = u16::from(symbols) * SUBCARRIERS_PER_PRB as u16;
+    all.saturating_sub(dmrs_symbols * dmrs_subcarriers)
 }

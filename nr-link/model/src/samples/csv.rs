@@ -24,7 +24,7 @@ macro_rules! columns_of {
 /// The header of `mac.csv`, without a line end.
 pub const CSV_HEADER: &str = concat!(
     "utc_ns,duration_ns,ue,mac_rnti,mac_in_sync,mac_rsrp_dbm,mac_rsrp_meas_count,",
-    "mac_sinr_db,mac_ul_snr_db,mac_cqi,mac_ri,mac_phr_db,mac_pcmax_dbm,mac_rssi_dbm",
+    "mac_sinr_db,mac_ul_snr_db,mac_cqi,mac_ri,mac_ul_ri,mac_phr_db,mac_pcmax_dbm,mac_rssi_dbm",
     columns_of!("dl"),
     columns_of!("ul")
 );
@@ -39,7 +39,7 @@ impl MacSample {
         write!(to, "{utc_ns},{},{}", self.duration, self.ue)?;
         match &self.radio {
             Some(radio) => radio.write(to)?,
-            None => write!(to, ",,,,,,,,,,,")?,
+            None => write!(to, ",,,,,,,,,,,,")?,
         }
         let mcs_table = self.radio.as_ref().map(|radio| radio.mcs_table);
         self.directions.dl.write(mcs_table, to)?;
@@ -57,6 +57,7 @@ impl RadioSample {
         gauge(to, self.ul_snr_db)?;
         whole(to, self.cqi)?;
         whole(to, self.ri)?;
+        whole(to, self.ul_ri)?;
         gauge(to, self.phr_db)?;
         gauge(to, Some(self.pcmax_dbm))?;
         gauge(to, self.rssi_dbm)

@@ -5,6 +5,11 @@ use crate::config::broken::{Broken, nanos, within};
 use crate::config::raw;
 use crate::config::{Aqm, CoDel, DualPi2, PerDirection, Pie, Queue, QueueLimit};
 
+/// Below a microsecond no time of queue management means anything.
+const LEAST_MS: f64 = 1e-3;
+/// An hour is more than any.
+const MS: std::ops::RangeInclusive<f64> = LEAST_MS..=3.6e6;
+
 /// The buffers of both directions, under a key that holds `dl` and `ul`.
 pub(super) fn both(
     key: &str,
@@ -50,26 +55,18 @@ pub(super) fn limit(
 }
 
 fn codel(key: &str, raw: raw::CoDel) -> Result<Aqm, Broken> {
-    if !(raw.target_ms > 0.0 && raw.target_ms < raw.interval_ms) {
-        return Err(Broken::new(
-            key,
-            format!(
-                "CoDel's target_ms, {}, is not between 0 and its interval_ms, {}; 5 and 100 are usual",
-                raw.target_ms, raw.interval_ms
-            ),
-        ));
-    }
+    let interval_ms = within(key, raw.interval_ms, MS, "an interval_ms of 100 is usual")?;
+    let below = LEAST_MS..=interval_ms;
+    let mend = "write a target_ms up to interval_ms, of which a twentieth is usual";
     Ok(Aqm::CoDel(CoDel {
-        target: nanos(key, raw.target_ms)?,
-        interval: nanos(key, raw.interval_ms)?,
+        target: nanos(key, within(key, raw.target_ms, below, mend)?)?,
+        interval: nanos(key, interval_ms)?,
         ecn: raw.ecn,
     }))
 }
 
 fn dual_pi2(key: &str, raw: raw::DualPi2) -> Result<Aqm, Broken> {
-    let ms = 1e-3..=3.6e6;
-    let target_ms = within(key, raw.target_ms, ms.clone(), "a target_ms of 15 is usual")?;
-    let update_ms = within(key, raw.update_ms, ms, "an update_ms of 15 is usual")?;
+    let (target_ms, update_ms) = steering(key, raw.target_ms, raw.update_ms)?;
     let coupling = within(key, raw.coupling, 0.1..=100.0, "a coupling of 2 is usual")?;
     Ok(Aqm::DualPi2(DualPi2 {
         target: nanos(key, target_ms)?,
@@ -80,20 +77,19 @@ fn dual_pi2(key: &str, raw: raw::DualPi2) -> Result<Aqm, Broken> {
     }))
 }
 
+/// What PIE and DualPI2 steer to, and how often.
+fn steering(key: &str, target_ms: f64, update_ms: f64) -> Result<(f64, f64), Broken> {
+    Ok((
+        within(key, target_ms, MS, "a target_ms of 15 is usual")?,
+        within(key, update_ms, MS, "an update_ms of 15 is usual")?,
+    ))
+}
+
 fn pie(key: &str, raw: raw::Pie) -> Result<Aqm, Broken> {
-    // Below a microsecond neither means anything.
-    if !(raw.target_ms >= 1e-3 && raw.update_ms >= 1e-3) {
-        return Err(Broken::new(
-            key,
-            format!(
-                "PIE's target_ms, {}, and update_ms, {}, are not both above 0; 15 and 15 are usual",
-                raw.target_ms, raw.update_ms
-            ),
-        ));
-    }
+    let (target_ms, update_ms) = steering(key, raw.target_ms, raw.update_ms)?;
     Ok(Aqm::Pie(Pie {
-        target: nanos(key, raw.target_ms)?,
-        update: nanos(key, raw.update_ms)?,
+        target: nanos(key, target_ms)?,
+        update: nanos(key, update_ms)?,
         ecn: raw.ecn,
         on_off: raw.on_off,
         derandomise: raw.derandomise,

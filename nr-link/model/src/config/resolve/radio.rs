@@ -18,22 +18,16 @@ const CSI_PERIODS: [u64; 10] = [4, 5, 8, 10, 16, 20, 40, 80, 160, 320];
 const LONGEST_CSI_DELAY: u64 = 1000;
 
 pub(super) fn radio(raw: raw::Radio) -> Result<RadioConfig, Broken> {
-    let numerology = Numerology::new(raw.numerology).ok_or_else(|| {
-        Broken::new(
-            "radio.numerology",
-            format!(
-                "{} is not 0, 1, 2 or 3 (TS 38.211 table 4.2-1); 1 is 30 kHz",
-                raw.numerology
-            ),
-        )
-    })?;
+    let numerology = numerology("radio.numerology", raw.numerology)?;
     let primary = Carrier {
         hz: raw.carrier_ghz.get() * 1e9,
         prb: raw.prb,
         uplink: true,
+        numerology,
+        duplex: duplex("radio.duplex", raw.duplex)?,
     };
-    check_carrier("radio", &primary, numerology)?;
-    let carriers = carriers(primary, raw.secondary, numerology)?;
+    check_carrier("radio", &primary)?;
+    let carriers = carriers(primary, raw.secondary)?;
     check_csi_period(raw.csi.period_slots)?;
     let csi_delay_slots = within(
         "radio.csi.delay_slots",
@@ -43,12 +37,12 @@ pub(super) fn radio(raw: raw::Radio) -> Result<RadioConfig, Broken> {
     )?;
     Ok(RadioConfig {
         carriers,
-        numerology,
-        duplex: duplex(raw.duplex, numerology)?,
         layers: PerDirection {
             dl: layers("radio.layers.dl", raw.layers.dl)?,
             ul: layers("radio.layers.ul", raw.layers.ul)?,
         },
+        adapts_rank: raw.rank == raw::Rank::Adaptive,
+        layer_isolation_db: layer_isolation_db(raw.layer_isolation_db)?,
         mcs_table: raw.mcs_table,
         scheduler: scheduler(raw.scheduler)?,
         link_adaptation: link_adaptation(raw.link_adaptation, raw.mcs_table.schemes().len())?,
@@ -59,33 +53,37 @@ pub(super) fn radio(raw: raw::Radio) -> Result<RadioConfig, Broken> {
     })
 }
 
-/// A frequency that a range has, and a width that it has for the numerology.
-fn check_carrier(key: &str, carrier: &Carrier, numerology: Numerology) -> Result<(), Broken> {
+fn numerology(key: &str, mu: u8) -> Result<Numerology, Broken> {
+    let complaint = "is not 0, 1, 2 or 3 (TS 38.211 table 4.2-1); 1 is 30 kHz";
+    Numerology::new(mu).ok_or_else(|| Broken::new(key, format!("{mu} {complaint}")))
+}
+
+/// A frequency that a range has, a width that it has for the numerology, and a pattern that fills a
+/// period.
+fn check_carrier(key: &str, carrier: &Carrier) -> Result<(), Broken> {
     let range = bands::frequency_range(carrier.hz)
         .map_err(|complaint| Broken::new(&format!("{key}.carrier_ghz"), complaint))?;
-    bands::check_prb(range, numerology, carrier.prb)
-        .map_err(|complaint| Broken::new(&format!("{key}.prb"), complaint))
+    bands::check_prb(range, carrier.numerology, carrier.prb)
+        .map_err(|complaint| Broken::new(&format!("{key}.prb"), complaint))?;
+    match &carrier.duplex {
+        Duplex::Fdd => Ok(()),
+        Duplex::Tdd(pattern) => pattern
+            .check_period(carrier.numerology)
+            .map_err(|complaint| Broken::new(&format!("{key}.duplex"), complaint)),
+    }
 }
 
 /// The primary carrier and the others.
 fn carriers(
     primary: Carrier,
     secondary: Vec<Spanned<raw::Secondary>>,
-    numerology: Numerology,
 ) -> Result<Vec<Carrier>, Broken> {
-    const KEY: &str = "radio.secondary";
     let mut carriers = vec![primary];
     for Spanned {
         value, referenced, ..
     } in secondary
     {
         let in_entry = |broken: Broken| broken.in_entry(referenced.line());
-        let carrier = Carrier {
-            hz: value.carrier_ghz.map_or(primary.hz, |ghz| ghz.get() * 1e9),
-            prb: value.prb.unwrap_or(primary.prb),
-            uplink: value.uplink,
-        };
-        check_carrier(KEY, &carrier, numerology).map_err(in_entry)?;
         let left = MOST_CARRIERS - carriers.len();
         let count = within(
             "radio.secondary.count",
@@ -93,9 +91,31 @@ fn carriers(
             1..=left,
             "16 component carriers are the most, the primary one included",
         );
-        carriers.extend(std::iter::repeat_n(carrier, count.map_err(in_entry)?));
+        let count = count.map_err(in_entry)?;
+        let carrier = beside(&carriers[0], value).map_err(in_entry)?;
+        carriers.extend(std::iter::repeat_n(carrier, count));
     }
     Ok(carriers)
+}
+
+/// A secondary carrier, which is as the primary one where nothing else is said.
+fn beside(primary: &Carrier, raw: raw::Secondary) -> Result<Carrier, Broken> {
+    const KEY: &str = "radio.secondary";
+    let carrier = Carrier {
+        hz: raw.carrier_ghz.map_or(primary.hz, |ghz| ghz.get() * 1e9),
+        prb: raw.prb.unwrap_or(primary.prb),
+        uplink: raw.uplink,
+        numerology: match raw.numerology {
+            Some(mu) => numerology("radio.secondary.numerology", mu)?,
+            None => primary.numerology,
+        },
+        duplex: match raw.duplex {
+            Some(raw) => duplex("radio.secondary.duplex", raw)?,
+            None => primary.duplex.clone(),
+        },
+    };
+    check_carrier(KEY, &carrier)?;
+    Ok(carrier)
 }
 
 fn scheduler(raw: raw::Scheduler) -> Result<Discipline, Broken> {
@@ -125,14 +145,13 @@ fn check_csi_period(slots: u64) -> Result<(), Broken> {
     ))
 }
 
-fn duplex(raw: raw::Duplex, numerology: Numerology) -> Result<Duplex, Broken> {
-    let broken = |complaint| Broken::new("radio.duplex", complaint);
+fn duplex(key: &str, raw: raw::Duplex) -> Result<Duplex, Broken> {
+    let broken = |complaint| Broken::new(key, complaint);
     let raw::Duplex::Tdd(tdd) = raw else {
         return Ok(Duplex::Fdd);
     };
     let pattern = TddPattern::new(&tdd.pattern, tdd.special.dl_symbols, tdd.special.ul_symbols)
         .map_err(broken)?;
-    pattern.check_period(numerology).map_err(broken)?;
     Ok(Duplex::Tdd(pattern))
 }
 
@@ -146,6 +165,13 @@ fn layers(key: &str, layers: u8) -> Result<u8, Broken> {
             "{layers} is not 1, 2, 3 or 4; one codeword carries no more (TS 38.211 table 7.3.1.3-1)"
         ),
     ))
+}
+
+fn layer_isolation_db(raw: Option<f64>) -> Result<Option<f64>, Broken> {
+    const KEY: &str = "radio.layer_isolation_db";
+    let mend =
+        "20 dB is much among antennas of one host; leave it out for layers that do not interfere";
+    raw.map(|db| within(KEY, db, 0.0..=100.0, mend)).transpose()
 }
 
 fn link_adaptation(raw: raw::LinkAdaptation, schemes: usize) -> Result<LinkAdaptation, Broken> {
