@@ -207,6 +207,26 @@ fn every_fault_names_its_line_its_rule_and_its_mend() {
             "dir/link.yaml:11: radio.secondary.prb: Fr2 has no carriers of 30 kHz",
         ),
         (
+            "mcs_table: 64qam",
+            "mcs_table: 64qam\n  secondary: [{numerology: 4}]",
+            "dir/link.yaml:11: radio.secondary.numerology: 4 is not 0, 1, 2 or 3",
+        ),
+        (
+            "mcs_table: 64qam",
+            "mcs_table: 64qam\n  secondary: [{numerology: 2, prb: 107}, {numerology: 0, duplex: {tdd: {pattern: DDDSUU}}}]",
+            "dir/link.yaml:11: radio.secondary.duplex: a pattern of 6 slots lasts 6 ms",
+        ),
+        (
+            "layers: {dl: 1, ul: 1}",
+            "layers: {dl: 1, ul: 1}\n  rank: best",
+            "dir/link.yaml:10: ",
+        ),
+        (
+            "layers: {dl: 1, ul: 1}",
+            "layers: {dl: 1, ul: 1}\n  layer_isolation_db: .nan",
+            "dir/link.yaml:10: radio.layer_isolation_db: NaN is not between 0 and 100; 20 dB",
+        ),
+        (
             "{olla: {bler_target: 0.1}}",
             "{oai: {bler_lower: 0.2}}",
             "dir/link.yaml:11: radio.link_adaptation: bler_lower 0.2 and bler_upper 0.15",

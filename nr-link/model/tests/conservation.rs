@@ -109,6 +109,26 @@ proptest! {
     }
 
     #[test]
+    fn on_carriers_of_different_slots_with_changing_ranks(
+        arrivals in arrivals(), sinr_db in 0.0..30.0, um in any::<bool>(), slow_first in any::<bool>(),
+    ) {
+        let (first, second) = if slow_first {
+            ("carrier_ghz: 0.8\n  numerology: 0\n  prb: 52", "{carrier_ghz: 28, numerology: 3, prb: 66}")
+        } else {
+            ("carrier_ghz: 28\n  numerology: 3\n  prb: 66", "{carrier_ghz: 0.8, numerology: 0, prb: 52}")
+        };
+        let rlc = if um { "um" } else { "am" };
+        let layers = format!(
+            "layers: {{dl: 4, ul: 4}}\n  layer_isolation_db: 15\n  rlc: {{mode: {rlc}}}\n  secondary: [{second}]"
+        );
+        let changes = [
+            ("carrier_ghz: 3.6\n  numerology: 1\n  prb: 106", first),
+            ("layers: {dl: 1, ul: 1}", layers.as_str()),
+        ];
+        check(&arrivals, &run(&arrivals, &changes, sinr_db, MS), [10 * MS; 2]);
+    }
+
+    #[test]
     fn the_result_does_not_depend_on_how_often_time_is_told(arrivals in arrivals()) {
         let fates = |step| -> Vec<_> {
             let outcome = run(&arrivals, &[], 8.0, step);

@@ -61,11 +61,23 @@ proptest! {
     }
 
     #[test]
+    fn where_a_gap_is_given_up_and_nothing_follows(
+        arrivals in arrivals(), sinr_db in -4.0..0.0, seed in any::<u64>(),
+    ) {
+        let fixed = config(&[
+            ("{olla: {bler_target: 0.1}}", "{fixed_mcs: 9}\n  rlc: {mode: um}"),
+            ("prb: 106", "prb: 24"),
+        ]);
+        check(&arrivals, &ResolvedConfig { seed, ..fixed }, sinr_db);
+    }
+
+    #[test]
     fn with_a_queue_that_overflows(arrivals in arrivals(), seed in any::<u64>()) {
         let mut config = ResolvedConfig { seed, ..config(&[]) };
         config.ues[0].queue.ul = QueueLimit::Packets(3).into();
         check(&arrivals, &config, 12.0);
     }
+
     #[test]
     fn with_a_queue_that_drops_what_was_reported(arrivals in arrivals(), seed in any::<u64>()) {
         let mut config = ResolvedConfig { seed, ..config(&[("prb: 106", "prb: 24")]) };

@@ -76,6 +76,30 @@ fn the_ready_line_tells_what_the_devices_are() {
     link.stop();
 }
 
+#[test]
+fn the_summary_counts_what_others_sent_on_the_path() {
+    needs_a_testbed!();
+    let testbed = Testbed::new();
+    let config = testbed.configure(24, 1.0);
+    let text = std::fs::read_to_string(&config).unwrap();
+    let slow = "ul: {rate_mbps: 4, queue: {packets: 5}, cross_traffic: {rate_mbps: 8, packet_bytes: 1000}, delay_ms";
+    std::fs::write(&config, text.replacen("ul: {delay_ms", slow, 1)).unwrap();
+    let link = testbed.start(&config);
+    // The line is overloaded: of the answers some are lost.
+    let ping = format!("ping -c 5 -i 0.05 -W 1 -q {UE} || true");
+    testbed.on(&testbed.server, "sh", &["-c", &ping]);
+    link.stop();
+    let summary = summary(&testbed);
+    let cross = &summary["cross_traffic"];
+    assert!(cross["dl"].is_null(), "{cross}");
+    let packets = cross["ul"]["packets"].as_f64().unwrap();
+    let drops = cross["ul"]["queue_drop_packets"].as_f64().unwrap();
+    // 1000 packets a second, by the last time that the model ran, of which the line takes half.
+    let seconds = summary["duration_s"].as_f64().unwrap();
+    assert!(packets > 0.0 && packets <= 1000.0 * seconds, "{cross}");
+    assert!((drops / packets - 0.5).abs() < 0.1, "{cross}");
+}
+
 /// iperf3's receiver-side rate and the MAC's capacity over the same time, Mbit/s; the link's end is checked.
 fn saturate(prb: u16, reverse: bool) -> (f64, f64) {
     const SECONDS: f64 = 4.0;

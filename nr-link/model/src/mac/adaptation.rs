@@ -7,7 +7,7 @@ mod thresholds;
 use crate::Nanos;
 use crate::config::{LinkAdaptation, RadioConfig};
 use crate::radio::bler::{CodeBlocks, sinr_for};
-use crate::radio::{Mcs, McsTable};
+use crate::radio::{Constellation, Mcs, McsTable};
 use outer_loop::OuterLoop;
 use thresholds::Thresholds;
 
@@ -49,21 +49,28 @@ impl Schemes {
         self.schemes.len() as u8 - 1
     }
 
-    /// The highest scheme that meets the target at this SINR; the lowest if none does.
+    /// The highest scheme that meets the target at this SINR; the lowest if none does. Thresholds
+    /// are not monotonic where the modulation changes, so the search is from above.
     fn fitting(&self, sinr_db: f64) -> u8 {
-        self.highest_at(sinr_db).unwrap_or(0) as u8
+        self.thresholds_db
+            .iter()
+            .rposition(|&needed| needed <= sinr_db)
+            .unwrap_or(0) as u8
     }
 
-    /// Information bits of a symbol and layer at this SINR; 0 if no scheme meets the target.
-    pub fn efficiency(&self, sinr_db: f64) -> f64 {
-        self.highest_at(sinr_db)
-            .map_or(0.0, |index| self.schemes[index].spectral_efficiency())
-    }
-
-    /// Thresholds are not monotonic where the modulation changes, so the search is from above.
-    fn highest_at(&self, sinr_db: f64) -> Option<usize> {
-        let met = |&needed: &f64| needed <= sinr_db;
-        self.thresholds_db.iter().rposition(met)
+    /// Information bits of a symbol and layer at these SINRs in dB, one for each part of the
+    /// carrier; 0 if no scheme meets the target.
+    pub fn efficiency(&self, sinr_db: &[f32]) -> f64 {
+        let mut of_modulation = [None; 5];
+        let schemes = self.schemes.iter().zip(&self.thresholds_db).rev();
+        let mut met = schemes.filter(|(mcs, threshold_db)| {
+            let effective_db = of_modulation[usize::from(mcs.bits_per_symbol / 2)]
+                .get_or_insert_with(|| {
+                    Constellation::of(mcs.bits_per_symbol).effective_db(sinr_db)
+                });
+            *effective_db >= **threshold_db
+        });
+        met.next().map_or(0.0, |(mcs, _)| mcs.spectral_efficiency())
     }
 }
 

@@ -39,21 +39,23 @@ impl Report {
         noise_ul_dbm: f64,
         layered: &mut Vec<f32>,
     ) -> Self {
-        let mut each_of = |rank| {
+        let divide = |layered: &mut Vec<f32>, rank| {
             layered.clone_from(&seen.sinr_db);
             cell.layers.dl.divide(layered, rank);
-            let cqi = cell.cqi_table.report(layered);
-            (cqi, shannon_effective_db(layered))
         };
         let rank = cell.layers.dl.best(|rank| {
-            let elements = cell.widest(carrier, DOWN, rank).elements();
-            cell.cqi_table.efficiency(each_of(rank).0) * elements
+            divide(layered, rank);
+            // A CQI is too coarse a step to choose by, but without one nothing is sent.
+            if cell.cqi_table.report(layered) == 0 {
+                return 0.0;
+            }
+            cell.schemes.efficiency(layered) * cell.widest(carrier, DOWN, rank).elements()
         });
-        let (cqi, sinr_db) = each_of(rank);
+        divide(layered, rank);
         let mut report = Self {
             rank: PerDirection { dl: rank, ul: 1 },
-            cqi,
-            sinr_db,
+            cqi: cell.cqi_table.report(layered),
+            sinr_db: shannon_effective_db(layered),
             rsrp_dbm: seen.rsrp_dbm,
             path_loss_db: seen.path_loss_db,
             noise_ul_dbm,
@@ -62,7 +64,7 @@ impl Report {
             let room = cell.widest(carrier, UP, rank);
             let power = Power::of(cell.uplink, &report, room.prb);
             let snr_db = cell.layers.ul.each_db(power.expected_snr_db(&report), rank);
-            cell.schemes.efficiency(snr_db) * room.elements()
+            cell.schemes.efficiency(&[snr_db as f32]) * room.elements()
         });
         report
     }

@@ -9,7 +9,7 @@ use crate::Nanos;
 use crate::config::{Carrier, RadioConfig};
 use crate::radio::duplex::SYMBOLS_PER_SLOT;
 use crate::radio::overhead::PDCCH_SYMBOLS;
-use crate::radio::{Duplex, Numerology, SlotKind};
+use crate::radio::{Duplex, Numerology, SlotKind, bands};
 
 /// PDSCH decoding time N1 of a UE of capability 1 with additional DM-RS, symbols, for µ = 0 to 3
 /// (TS 38.214 table 5.3-1).
@@ -35,6 +35,8 @@ struct Clock {
     /// Ticks of a slot.
     ticks: u64,
     duplex: Duplex,
+    /// The carrier over which its downlink is acknowledged.
+    pucch: usize,
     /// What a UE takes from the end of a PDSCH.
     n1: Nanos,
     /// For each slot of the pattern: how many slots later lie the uplink slots that it grants.
@@ -43,13 +45,13 @@ struct Clock {
 
 impl Timing {
     pub fn new(radio: &RadioConfig) -> Self {
-        let tick = radio.shortest_slot_ns();
-        let primary = radio.carriers[0].numerology;
-        let clocks = radio.carriers.iter();
+        Self::of(&radio.carriers, radio.shortest_slot_ns())
+    }
+
+    fn of(carriers: &[Carrier], tick: Nanos) -> Self {
+        let clock = |carrier| Clock::new(carrier, carriers, tick);
         Self {
-            clocks: clocks
-                .map(|carrier| Clock::new(carrier, primary, tick))
-                .collect(),
+            clocks: carriers.iter().map(clock).collect(),
             tick,
         }
     }
@@ -84,17 +86,20 @@ impl Timing {
             .div_ceil(self.clocks[carrier].slot)
     }
 
-    /// The first slot in which the gNB can use the acknowledgement of a downlink slot, which goes
-    /// over the primary carrier.
+    /// The first slot in which the gNB can use the acknowledgement of a downlink slot.
     pub fn acknowledged(&self, carrier: usize, slot: u64) -> u64 {
-        let pucch = self.next_pucch(self.decoded_by_ue(carrier, slot));
-        self.decoded_by_gnb(0, pucch)
-            .div_ceil(self.clocks[carrier].slot)
+        let Clock {
+            pucch,
+            slot: length,
+            ..
+        } = self.clocks[carrier];
+        let sent = self.next_pucch(pucch, self.decoded_by_ue(carrier, slot));
+        self.decoded_by_gnb(pucch, sent).div_ceil(length)
     }
 
     /// How long a status report of a UE takes from `now` to the gNB's scheduler.
     pub fn report_delay(&self, now: Nanos) -> Nanos {
-        let used = self.used_by_gnb(0, self.next_pucch(now));
+        let used = self.used_by_gnb(0, self.next_pucch(0, now));
         self.start(0, used) - now
     }
 
@@ -105,31 +110,46 @@ impl Timing {
         grants[place].get(nth).map(|after| slot + after)
     }
 
-    /// The primary carrier's first slot with PUCCH that begins at `from` or later.
-    fn next_pucch(&self, from: Nanos) -> u64 {
-        let primary = &self.clocks[0];
-        let from = from.div_ceil(primary.slot);
+    /// A carrier's first slot with PUCCH that begins at `from` or later.
+    fn next_pucch(&self, carrier: usize, from: Nanos) -> u64 {
+        let clock = &self.clocks[carrier];
+        let from = from.div_ceil(clock.slot);
         (from..)
-            .find(|&slot| primary.duplex.slot(slot).carries_pucch())
+            .find(|&slot| clock.duplex.slot(slot).carries_pucch())
             .unwrap_or(from)
     }
 }
 
 impl Clock {
-    fn new(carrier: &Carrier, primary: Numerology, tick: Nanos) -> Self {
+    fn new(carrier: &Carrier, all: &[Carrier], tick: Nanos) -> Self {
+        let pucch = pucch_of(carrier, all);
         let slot = carrier.numerology.slot_ns();
         // That of PDSCH or that of PUCCH, whichever takes longer (TS 38.214 clause 5.3).
-        let n1 = decoding(carrier.numerology).max(decoding(primary));
+        let n1 = decoding(carrier.numerology).max(decoding(all[pucch].numerology));
         let n2 = N2_SYMBOLS[usize::from(carrier.numerology.mu())];
         let k2 = 1 + (u64::from(PDCCH_SYMBOLS) + n2).div_ceil(u64::from(SYMBOLS_PER_SLOT));
         Self {
             slot,
             ticks: slot / tick,
             duplex: carrier.duplex.clone(),
+            pucch,
             n1,
             grants: grants(&carrier.duplex, k2),
         }
     }
+}
+
+/// The primary carrier, or, in the other frequency range, the first there that has an uplink: a
+/// second PUCCH group (TS 38.213 clause 9). 16 HARQ processes of 120 kHz last for 2 ms, and an
+/// uplink slot of the first range may be further away.
+fn pucch_of(carrier: &Carrier, all: &[Carrier]) -> usize {
+    let range = |carrier: &Carrier| bands::frequency_range(carrier.hz);
+    if range(carrier) == range(&all[0]) {
+        return 0;
+    }
+    all.iter()
+        .position(|other| other.uplink && range(other) == range(carrier))
+        .unwrap_or(0)
 }
 
 fn decoding(numerology: Numerology) -> Nanos {
@@ -163,23 +183,13 @@ mod tests {
         Duplex::Tdd(TddPattern::new(word, 6, 4).expect("valid"))
     }
 
-    fn timing(carriers: &[(u8, Duplex)]) -> Timing {
-        let numerology = |mu| Numerology::new(mu).expect("0 to 3");
-        let tick = carriers.iter().map(|&(mu, _)| numerology(mu).slot_ns());
-        let tick = tick.min().expect("a carrier");
-        let clock = |(mu, duplex): &(u8, Duplex)| {
-            let carrier = Carrier {
-                hz: 3.6e9,
-                prb: 24,
-                uplink: true,
-                numerology: numerology(*mu),
-                duplex: duplex.clone(),
-            };
-            Clock::new(&carrier, numerology(carriers[0].0), tick)
-        };
-        Timing {
-            clocks: carriers.iter().map(clock).collect(),
-            tick,
+    fn carrier(ghz: f64, mu: u8, uplink: bool, duplex: Duplex) -> Carrier {
+        Carrier {
+            hz: ghz * 1e9,
+            prb: 66,
+            uplink,
+            numerology: Numerology::new(mu).expect("0 to 3"),
+            duplex,
         }
     }
 
@@ -201,8 +211,8 @@ mod tests {
 
     #[test]
     fn a_slot_of_15_khz_begins_with_every_eighth_of_120() {
-        let timing = timing(&[(3, tdd("DDDSU")), (0, Duplex::Fdd)]);
-        assert_eq!(timing.tick, 125_000);
+        let high = carrier(28.0, 3, true, tdd("DDDSU"));
+        let timing = Timing::of(&[high, carrier(0.8, 0, true, Duplex::Fdd)], 125_000);
         let slots: Vec<_> = (0..17).map(|tick| timing.slot_at(1, tick)).collect();
         assert_eq!(slots.iter().flatten().count(), 3);
         assert_eq!((slots[8], slots[16]), (Some(1), Some(2)));
@@ -210,11 +220,17 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgement_waits_for_the_primary_carriers_pucch() {
-        let timing = timing(&[(1, tdd("DDDDDDDSUU")), (3, tdd("DDDSU"))]);
-        // Slot 0 of 120 kHz ends at 125 µs and is decoded at most 464 µs later, as a UE of 30 kHz
-        // takes; the first slot with uplink of the primary carrier is its slot 7, the special one.
-        // That ends at 4 ms, and half a millisecond later is slot 36.
+    fn acknowledgements_go_over_the_primary_carrier_or_one_of_their_own_range() {
+        let middle = carrier(3.6, 1, true, tdd("DDDDDDDSUU"));
+        let [high, deaf] = [true, false].map(|uplink| carrier(28.0, 3, uplink, tdd("DDDSU")));
+        let timing = Timing::of(&[middle.clone(), deaf.clone(), high], 125_000);
+        // Slot 0 of 120 kHz ends at 125 µs and is decoded 214 µs later; the next slot of that range
+        // with uplink is its fourth, from 375 to 500 µs, and half a millisecond later is slot 8.
+        assert_eq!(timing.decoded_by_ue(1, 0), 125_000 + 214_285);
+        assert_eq!(timing.acknowledged(1, 0), 8);
+        // Without an uplink there: the UE takes what 30 kHz takes, 464 µs; the primary carrier's
+        // first slot with uplink is its eighth, which ends at 4 ms.
+        let timing = Timing::of(&[middle, deaf], 125_000);
         assert_eq!(timing.decoded_by_ue(1, 0), 125_000 + 464_285);
         assert_eq!(timing.acknowledged(1, 0), 36);
         assert_eq!(timing.acknowledged(0, 0), 9);
@@ -224,7 +240,8 @@ mod tests {
     fn with_one_numerology_the_acknowledgement_is_n1_and_one_slot_later() {
         // k1 = 1 + ⌈N1/14⌉ slots, then the slot itself and ⌈0.5 ms⌉.
         for (mu, k1, gnb) in [(0, 2, 1), (1, 2, 1), (2, 3, 2), (3, 3, 4)] {
-            let timing = timing(&[(mu, Duplex::Fdd)]);
+            let lone = carrier(3.6, mu, true, Duplex::Fdd);
+            let timing = Timing::of(&[lone], 1_000_000 >> mu);
             assert_eq!(timing.acknowledged(0, 5), 5 + k1 + 1 + gnb, "µ = {mu}");
             assert_eq!(timing.used_by_gnb(0, 5), 5 + 1 + gnb, "µ = {mu}");
         }

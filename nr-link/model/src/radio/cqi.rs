@@ -38,8 +38,8 @@ const REFERENCE: CodeBlocks = CodeBlocks {
 /// A CQI table with the SINR that each index needs.
 #[derive(Debug, Clone)]
 pub struct CqiTable {
-    /// Scheme and threshold in dB of indices 1 to 15.
-    rows: Vec<(Mcs, f64)>,
+    /// (Qm, threshold in dB) of indices 1 to 15.
+    rows: Vec<(u8, f64)>,
 }
 
 impl CqiTable {
@@ -51,7 +51,7 @@ impl CqiTable {
         };
         let rows = schemes(table)
             .into_iter()
-            .map(|mcs| (mcs, sinr_for(mcs, REFERENCE, ratio)))
+            .map(|mcs| (mcs.bits_per_symbol, sinr_for(mcs, REFERENCE, ratio)))
             .collect();
         Self { rows }
     }
@@ -59,8 +59,7 @@ impl CqiTable {
     /// The highest CQI that these SINRs (dB, one for each part of the carrier) bear; 0 if none.
     pub fn report(&self, sinr_db: &[f32]) -> u8 {
         let mut of_modulation = [None; 5];
-        for (index, &(mcs, threshold_db)) in self.rows.iter().enumerate().rev() {
-            let bits = mcs.bits_per_symbol;
+        for (index, &(bits, threshold_db)) in self.rows.iter().enumerate().rev() {
             let effective_db = *of_modulation[usize::from(bits / 2)]
                 .get_or_insert_with(|| Constellation::of(bits).effective_db(sinr_db));
             if effective_db >= threshold_db {
@@ -68,12 +67,6 @@ impl CqiTable {
             }
         }
         0
-    }
-
-    /// Information bits of a symbol and layer that this CQI stands for; 0 for out of range.
-    pub fn efficiency(&self, cqi: u8) -> f64 {
-        let row = usize::from(cqi).checked_sub(1);
-        row.map_or(0.0, |row| self.rows[row].0.spectral_efficiency())
     }
 
     /// What the scheduler may assume of the SINR, dB, when it reads this CQI (1 to 15).
