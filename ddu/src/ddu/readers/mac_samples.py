@@ -39,7 +39,7 @@ def mac_samples(log: LogTable) -> pd.DataFrame:
 def _of_ue(rows: pd.DataFrame, per_print: bool) -> pd.DataFrame:
     instants = rows["utc_ns"].to_numpy(dtype=np.int64)
     columns: dict[str, object] = {"ue": rows["ue"].to_numpy(dtype=np.int64)}
-    names = [str(name) for name in rows if str(name).startswith("mac_")]
+    names = [str(name) for name in rows if str(name).startswith(("mac_", "phone_"))]
     names = [name for name in names if rows[name].notna().any()]
     lost = (rows.get("mac_in_sync", pd.Series(1, index=rows.index)) == 0).to_numpy()
     identity = rows.get("mac_rnti", pd.Series(0, index=rows.index)).fillna(0).to_numpy()

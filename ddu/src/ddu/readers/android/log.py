@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""raw/phone/radio.txt, and text that people kept of their phones.
+
+A line of `### ` and seconds since 1970, or these seconds alone (`date +%s.%N`), stamps what
+follows; a line `## name` begins a section of it (net, battery, thermal, power; else the registry).
+The last reading of a stamped log counts only when another stamp ends it: a file may be cut
+anywhere, and half a dump could be another SIM's. A dump without any stamp is one reading.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+from ddu.errors import UnreadableInput
+from ddu.readers.android.registry import Subscriptions, is_registry, registry_of
+from ddu.readers.android.state import SECTIONS
+from ddu.readers.fields import Values
+from ddu.readers.logs import LogTable, content_of, table_of, whole_lines
+
+KIND = "android-phone"
+FIRST = ("utc_ns", "ue", "mac_rnti", "mac_in_sync", "mac_technology")
+_STAMP = re.compile(r"^(?:### ?)?(\d{9,10})(?:\.(\d{1,9}))?\s*$")
+_SECTION = re.compile(r"^## (\w+)(?: (.*))?$")
+_REGISTRY = "registry"
+_KEPT = (
+    "phone_battery_ratio",
+    "phone_battery_temperature_c",
+    "phone_cpu_temperature_c",
+    "phone_skin_temperature_c",
+    "phone_thermal_status",
+    "phone_screen_on",
+)
+
+
+@dataclass
+class _Reading:
+    utc_ns: int | None
+    sections: dict[str, list[str]] = field(default_factory=dict)
+
+
+def read_phone_log(file: Path) -> LogTable:
+    """One row per reading. What is asked seldom (battery, temperatures, screen) stays in force.
+
+    Raises UnreadableInput when the file cannot be read or holds no reading of a phone.
+    """
+    text, truncated_at = whole_lines(content_of(file))
+    known = Subscriptions()
+    rows: list[Values] = []
+    notes: list[str] = []
+    seldom: Values = {}
+    empty = told = 0
+    for reading in _readings(text, notes):
+        values, extra = _values(reading, known)
+        seldom |= {name: values[name] for name in _KEPT if name in values}
+        told += bool(values)
+        if not values and not extra:
+            empty += 1
+            continue
+        row: Values = {"ue": 0, **seldom, **values}
+        if reading.utc_ns is not None:
+            row["utc_ns"] = reading.utc_ns
+        rows.append(row | ({"extra": extra} if extra else {}))
+    if not told:
+        raise UnreadableInput(
+            file,
+            "no reading of an Android phone in it",
+            "is it the output of `dumpsys telephony.registry`?",
+        )
+    if empty:
+        notes.append(f"{empty} readings hold nothing that is known here; the file keeps them")
+    notes += _back_in_time(rows)
+    return LogTable(file, KIND, table_of(rows, FIRST), "", truncated_at, tuple(notes))
+
+
+def _readings(text: str, notes: list[str]) -> Iterator[_Reading]:
+    current: _Reading | None = None
+    stamped = False
+    section = _REGISTRY
+    for line in text.splitlines():
+        if found := _STAMP.match(line):
+            if current is not None:
+                yield current
+            whole_s, part = int(found[1]), (found[2] or "").ljust(9, "0")
+            current, section, stamped = _Reading(whole_s * 10**9 + int(part)), _REGISTRY, True
+            continue
+        if current is None:
+            if not line.strip():
+                continue
+            current = _Reading(None)
+        if found := _SECTION.match(line):
+            section = found[1]
+            if found[2]:
+                current.sections.setdefault(section, []).append(found[2])
+            elif section == "end":
+                yield current
+                current = None
+            continue
+        current.sections.setdefault(section, []).append(line)
+    if current is not None and not stamped:
+        yield current
+    elif current is not None and current.sections:
+        notes.append("the last reading is not read: nothing shows that it is whole")
+
+
+def _values(reading: _Reading, known: Subscriptions) -> tuple[Values, str]:
+    values: Values = {}
+    extra: list[str] = []
+    for name, lines in reading.sections.items():
+        text = "\n".join(lines)
+        if name == _REGISTRY:
+            if is_registry(text):
+                found, rest = registry_of(text, known)
+                values |= found
+                extra += [rest] if rest else []
+            elif text.strip() and not values:
+                extra.append(_first_words(text))
+        elif name in SECTIONS:
+            values |= SECTIONS[name](text)
+        elif name == "subscription":
+            if text.strip().isdigit():
+                known.of_user(int(text.strip()))
+        elif name != "end":
+            extra.append(f"{name}: {_first_words(text)}")
+    return values, "; ".join(extra)
+
+
+def _first_words(text: str) -> str:
+    return " ".join(text.split())[:200]
+
+
+def _back_in_time(rows: list[Values]) -> Iterator[str]:
+    stamps = [row["utc_ns"] for row in rows if "utc_ns" in row]
+    back = sum(int(str(later)) < int(str(before)) for before, later in pairwise(stamps))
+    if back:
+        yield f"the phone's clock was set back {back} times"

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`dumpsys telephony.registry`: one block a SIM, of which the one that carries the data counts."""
+
+from __future__ import annotations
+
+import re
+
+from ddu.readers.android import cells
+from ddu.readers.android.braces import inside
+from ddu.readers.android.signal import signal_of
+from ddu.readers.fields import Values
+
+_BLOCK = re.compile(r"^\s*(?:mPhoneId|Phone Id)\s*=\s*(\d+)\s*$")
+_END_OF_BLOCKS = re.compile(r"^\s*(?:local logs|registrations)\b")
+_SUBSCRIPTION_OF_PHONE = (
+    re.compile(r"\bsubId=(\d+)\s+phoneId=(\d+)"),
+    re.compile(r"\bphoneId=(\d+)\s+subId=(\d+)"),
+)
+_DATA_SUBSCRIPTION = re.compile(r"\b(?:mActiveDataSubId|mPreferredDataSubId)\s*=\s*(\d+)")
+_DATA_STATE = re.compile(r"^\s*mDataConnectionState\s*=\s*(\d+)")
+_DATA_CONNECTED = "2"  # android.telephony.TelephonyManager.DATA_CONNECTED
+_TOKENS = ("mSignalStrength", "mServiceState", "mCellInfo", "mPhysicalChannelConfigs", "Phone Id")
+
+
+class Subscriptions:
+    """Which SIM has which subscription, and which of these carries data; a dump may tell it once
+    and later dumps of the same phone not again."""
+
+    def __init__(self) -> None:
+        self._phone_of: dict[int, int] = {}
+        self._data: int | None = None
+
+    def note(self, text: str) -> None:
+        for number, pattern in enumerate(_SUBSCRIPTION_OF_PHONE):
+            for first, second in pattern.findall(text):
+                subscription, phone = (first, second) if number == 0 else (second, first)
+                self._phone_of[int(subscription)] = int(phone)
+        for found in _DATA_SUBSCRIPTION.findall(text):
+            self._data = int(found)
+
+    def of_user(self, subscription: int) -> None:
+        """What the phone's settings say."""
+        self._data = subscription
+
+    def data_phone(self) -> int | None:
+        return None if self._data is None else self._phone_of.get(self._data)
+
+
+def is_registry(text: str) -> bool:
+    """Whether it looks like this dump at all."""
+    return any(f"{token}=" in text.replace(" =", "=") for token in _TOKENS)
+
+
+def registry_of(text: str, known: Subscriptions) -> tuple[Values, str]:
+    """The columns of the SIM that carries data, and as text what there is no column for."""
+    known.note(text)
+    block = _chosen(_blocks(text), known)
+    values: Values = {}
+    extra = ""
+    if (service := inside(block, "mServiceState")) is not None:
+        values |= cells.service_of(service)
+    line = next((one for one in block.splitlines() if "SignalStrength:{" in one), "")
+    if (found := signal_of(line)) is not None:
+        values |= found[0]
+        extra = found[1]
+    if values.get("mac_technology") in (None, cells.LTE) and cells.has_nr_channel(block):
+        values["mac_technology"] = cells.NSA
+    technology = values.get("mac_technology")
+    values |= cells.cell_of(block, technology if isinstance(technology, int) else None)
+    return values | _serving(values), extra
+
+
+def _serving(values: Values) -> Values:
+    """RSRP, RSRQ, SINR and CQI of the cell that carries the user's data, as far as it is told."""
+    technology = values.get("mac_technology")
+    if technology == cells.NONE:
+        return {}
+    kinds = ("lte",) if technology == cells.LTE else ("nr", "lte")
+    if technology == cells.SA:
+        kinds = ("nr",)
+    for kind in kinds:
+        if f"mac_{kind}_rsrp_dbm" in values:
+            named = {"rsrp_dbm", "rsrq_db", "sinr_db", "cqi"}
+            return {
+                f"mac_{name}": values[f"mac_{kind}_{name}"]
+                for name in sorted(named)
+                if f"mac_{kind}_{name}" in values
+            }
+    return {}
+
+
+def _blocks(text: str) -> dict[int, str]:
+    """The text of each SIM's block, by its number; all of it as SIM 0 where there are no blocks."""
+    blocks: dict[int, list[str]] = {}
+    current: list[str] | None = None
+    for line in text.splitlines():
+        if found := _BLOCK.match(line):
+            current = blocks.setdefault(int(found[1]), [])
+        elif _END_OF_BLOCKS.match(line):
+            current = None
+        elif current is not None:
+            current.append(line)
+    return {phone: "\n".join(lines) for phone, lines in blocks.items()} or {0: text}
+
+
+def _chosen(blocks: dict[int, str], known: Subscriptions) -> str:
+    phone = known.data_phone()
+    if phone in blocks:
+        return blocks[phone]
+    connected = [
+        block
+        for block in blocks.values()
+        if any(
+            found[1] == _DATA_CONNECTED
+            for line in block.splitlines()
+            if (found := _DATA_STATE.match(line))
+        )
+    ]
+    if len(connected) == 1:
+        return connected[0]
+    # Nothing tells: the first that measures anything, as a phone with one SIM has it.
+    return next((one for one in blocks.values() if _measures(one)), next(iter(blocks.values())))
+
+
+def _measures(block: str) -> bool:
+    found = signal_of(next((one for one in block.splitlines() if "SignalStrength:{" in one), ""))
+    return found is not None and bool(found[0])

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The phone itself: interface counters, battery, temperatures, screen.
+
+Sources: proc(5) for /proc/net/dev; `dumpsys battery` (temperature in tenths of a degree Celsius);
+`dumpsys thermalservice`, android.os.Temperature (type 3 is the skin, 0 a CPU); `dumpsys power`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from ddu.readers.fields import Values, number
+
+_INTERFACE = re.compile(r"^\s*([\w.-]+):\s*(.+)$")
+_COUNTERS = 16
+_SENT_AT = 8
+_BATTERY = {
+    "level": ("phone_battery_ratio", 0.01, 0.0, 1.0),
+    "temperature": ("phone_battery_temperature_c", 0.1, -60.0, 150.0),
+}
+_TEMPERATURE = re.compile(
+    r"Temperature\{\s*mValue=(-?[\d.]+|NaN),\s*mType=(-?\d+),\s*mName=([^,}]*)"
+)
+_THERMAL_STATUS = re.compile(r"^\s*Thermal Status:\s*(\d+)", re.MULTILINE)
+_CURRENT = "Current temperatures from HAL:"
+_NAMES = {0: "phone_cpu_temperature_c", 3: "phone_skin_temperature_c"}
+_AWAKE = re.compile(r"mWakefulness=(\w+)")
+
+
+def net_of(text: str) -> Values:
+    """Bytes that crossed the interface, both ways, since the phone made it."""
+    for line in text.splitlines():
+        found = _INTERFACE.match(line)
+        numbers = found[2].split() if found else []
+        if len(numbers) == _COUNTERS and all(one.isdigit() for one in numbers):
+            received, sent = int(numbers[0]), int(numbers[_SENT_AT])
+            return {"mac_dl_sdu_bytes": received, "mac_ul_sdu_bytes": sent}
+    return {}
+
+
+def battery_of(text: str) -> Values:
+    values: Values = {}
+    for line in text.splitlines():
+        name, colon, value = line.partition(":")
+        known = _BATTERY.get(name.strip())
+        if colon and known:
+            column, scale, least, greatest = known
+            found = number(value)
+            if found is not None and least <= found * scale <= greatest:
+                values.setdefault(column, found * scale)
+    return values
+
+
+def thermal_of(text: str) -> Values:
+    """The hottest of each type, as the hardware told it last."""
+    values: Values = {}
+    if found := _THERMAL_STATUS.search(text):
+        values["phone_thermal_status"] = int(found[1])
+    current = text.partition(_CURRENT)[2] or text
+    current = current.partition("\nCurrent cooling")[0]
+    for value, kind, _ in _TEMPERATURE.findall(current):
+        column = _NAMES.get(int(kind))
+        celsius = number(value)
+        if column and celsius is not None and -60 < celsius < 150:
+            known = values.get(column)
+            values[column] = celsius if known is None else max(float(str(known)), celsius)
+    return values
+
+
+def power_of(text: str) -> Values:
+    found = _AWAKE.search(text)
+    return {"phone_screen_on": int(found[1] == "Awake")} if found else {}
+
+
+SECTIONS: dict[str, Callable[[str], Values]] = {
+    "net": net_of,
+    "battery": battery_of,
+    "thermal": thermal_of,
+    "power": power_of,
+}
+"""What reads each section of raw/phone/radio.txt beside the registry."""
