@@ -11,7 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from shared_data import shared
+from synthetic_run import T0, steady
 
+from ddu.analyze import analysis_of
 from ddu.errors import UnreadableInput
 from ddu.readers.android.log import read_phone_log
 from ddu.readers.android.signal import signal_of
@@ -103,6 +105,31 @@ def test_lines_of_public_logs() -> None:
     assert lte_only[0]["mac_lte_rsrp_dbm"] == -77
     assert "mac_nr_rsrp_dbm" not in lte_only[0]
     assert "SignalBarInfo" in lte_only[1]
+
+
+def test_a_run_with_one_capture_and_a_phone(tmp_path: Path) -> None:
+    run = steady(packets=1000).write(
+        tmp_path / "run",
+        mac={"file": "raw/phone/radio.txt", "source": "phone"},
+        time={"offset_ns": -300_000_000, "offset_uncertainty_ns": 2_000_000},
+        captures=[{"host": "server", "role": "sender", "file": "raw/sender.pcap"}],
+    )
+    (run / "raw" / "receiver.pcap").unlink()
+    (run / "raw" / "phone").mkdir()
+    log = (SEEDS / "sa-two-sims.txt").read_bytes()
+    (run / "raw" / "phone" / "radio.txt").write_bytes(log)
+    found = analysis_of(run)
+    # The phone's clock is 300 ms behind: its reading of T0 was 300 ms after T0.
+    assert found.tables["mac"]["t_s"].iloc[0] == pytest.approx(0.3)
+    aligned = found.tables["aligned"].set_index("t_s")
+    assert aligned["mac_rsrp_dbm"].iloc[0:14].isna().all()
+    assert set(aligned["mac_technology"].dropna()) == {3}
+    assert found.summary["technology_ratio"] == {"sa": 1.0}
+    (event,) = found.tables["events"].to_dict("records")
+    assert (event["event"], event["before"], event["after"]) == ("handover", "879", "311")
+    assert event["utc_ns"] == T0 + 2_300_000_000
+    assert found.summary["alignment"]["mac"]["uncertainty_ns"] == 102_000_000
+    assert found.summary["throughput_bps"] > 0
 
 
 @pytest.mark.parametrize("text", ["hello\n", "\n\n", "### 1795257315.0\n"])

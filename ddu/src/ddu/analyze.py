@@ -74,7 +74,8 @@ def _sources(
     run: Recording, mac: pd.DataFrame | None, start_utc_ns: int
 ) -> dict[str, pd.DataFrame]:
     """The sources as tables of their own, on the run's clock."""
-    found = {"mac": mac, "sockets": run.sockets, "cc": run.cc_trace, **run.oai}
+    found = {"mac": mac, "sockets": run.sockets, "cc": run.cc_trace, "events": run.events}
+    found |= run.oai
     kept = {name: table for name, table in found.items() if table is not None}
     for name, table in kept.items():
         if name in run.alignment:

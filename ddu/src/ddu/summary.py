@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ddu.checks import cross_checks, verdict
+from ddu.readers.android.cells import TECHNOLOGIES
 from ddu.run.load import Recording, path_rtt_ms
 from ddu.sides import arrivals_source, unseen
 from ddu.tables.bins import Bins, Float, Int
@@ -66,6 +67,7 @@ def summarise(
         **_radio(flows, mac),
         "flows": _per_flow(run, flows, aligned),
         "cross_checks": checks,
+        **({} if run.events is None else {"events_count": _events(run.events)}),
         "alignment": run.alignment,
         "software": run.manifest.software,
     }
@@ -150,7 +152,22 @@ def _radio(flows: Sequence[ObservedFlow], mac: pd.DataFrame | None) -> dict[str,
         key: quantiles(_values(during, name), p5=5, p95=95) for key, name in gauges.items()
     }
     radio["utilisation_ratio"] = _utilisation(during, way)
+    if during is not None and "mac_technology" in during:
+        radio["technology_ratio"] = _technologies(during)
     return radio
+
+
+def _events(events: pd.DataFrame) -> dict[str, int]:
+    """How often each kind of event was seen while the phone was watched."""
+    return {str(name): int(count) for name, count in events["event"].value_counts().items()}
+
+
+def _technologies(during: pd.DataFrame) -> dict[str, float]:
+    """Shares of the time, as far as the phone told it."""
+    told = during[during["mac_technology"].notna()]
+    lasted = told.groupby("mac_technology")["duration_ns"].sum()
+    names = lasted.index.map(lambda value: TECHNOLOGIES.get(int(value), "unknown"))
+    return {str(name): float(ns / lasted.sum()) for name, ns in zip(names, lasted, strict=True)}
 
 
 def _utilisation(during: pd.DataFrame | None, way: str) -> float | None:

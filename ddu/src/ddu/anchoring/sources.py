@@ -16,6 +16,8 @@ import pandas as pd
 
 from ddu.anchoring.anchor import DAY_NS, Anchor, by_file_time, by_zone
 from ddu.anchoring.correlation import Traffic, by_correlation
+from ddu.readers.android import log as android
+from ddu.readers.android.events import events_of
 from ddu.readers.logs import LogTable
 from ddu.readers.mac_samples import mac_samples
 from ddu.run.load import Recording
@@ -39,6 +41,8 @@ _ARRIVAL = {
     "uncertainty_ns": 100_000_000,
 }
 """A line may wait in a pipe before it is stamped."""
+_READING_NS = 100_000_000
+"""What a phone takes for a reading, at most; seen are some 30 ms."""
 _TOLD: dict[str, dict[str, Any]] = {
     "oai-mac-readings": _READING,
     "hercules-wireless": _WHOLE_SECONDS,
@@ -66,6 +70,8 @@ def span_ns(flows: Sequence[ObservedFlow]) -> tuple[int, int]:
 def _anchor_mac(run: Recording, log: LogTable, flows: Sequence[ObservedFlow]) -> None:
     if log.table["utc_ns"].notna().any():
         told: dict[str, Any] = dict(_TOLD.get(log.kind, _ARRIVAL))
+        if log.kind == android.KIND:
+            told = _by_phones_clock(run, log)
     else:
         anchor = _of_mac(log, flows)
         if anchor is None:
@@ -83,6 +89,23 @@ def _anchor_mac(run: Recording, log: LogTable, flows: Sequence[ObservedFlow]) ->
         run.faults.append(f"{log.file.name} has fewer than two reports of a UE: nothing to align.")
         return
     run.alignment["mac"] = told | {"file": log.file.name, "format": log.kind, "notes": log.notes}
+
+
+def _by_phones_clock(run: Recording, log: LogTable) -> dict[str, Any]:
+    """Readings bear the phone's own time; ccu measured what that is apart from the server's."""
+    at = log.table["utc_ns"]
+    known = at.notna()
+    found = pd.Series(pd.NA, index=at.index, dtype="Int64")
+    found[known] = run.clock("ue").corrected(at[known].to_numpy(dtype=np.int64))
+    log.table["utc_ns"] = found
+    run.events = events_of(log.table[known])
+    uncertainty_ns = run.manifest.time.offset_uncertainty_ns
+    return {
+        "source": "the phone's clock",
+        "method": "time before each reading, less the phone's offset in run.json",
+        "offset_ns": run.manifest.time.offset_ns,
+        "uncertainty_ns": _READING_NS + uncertainty_ns if uncertainty_ns is not None else None,
+    }
 
 
 def _of_mac(log: LogTable, flows: Sequence[ObservedFlow]) -> Anchor | None:

@@ -15,6 +15,7 @@ import yaml
 from ddu.clocks.clock import RUN_CLOCK, Clock
 from ddu.errors import FailedRun, UnreadableInput
 from ddu.packets import Reader
+from ddu.readers.android.log import read_phone_log
 from ddu.readers.csv import read_samples
 from ddu.readers.hercules import read_wireless
 from ddu.readers.logs import LogTable
@@ -31,6 +32,7 @@ MAC_LOGS: dict[str, Callable[[Path], LogTable]] = {
     "oai": read_mac_log,
     "xapp": read_ran_csv,
     "hercules": read_wireless,
+    "phone": read_phone_log,
 }
 """Readers of foreign MAC logs, by run.json's `mac.source`."""
 _IP_TCP_HEADERS = {4: 40, 6: 60}
@@ -52,6 +54,8 @@ class Recording:
     mac_log: LogTable | None = None
     oai: dict[str, pd.DataFrame] = field(default_factory=dict)
     """OpenAirInterface's other logs, by the name of the table that each becomes."""
+    events: pd.DataFrame | None = None
+    """What a phone went through: handovers, technologies."""
     socket_logs: list[tuple[LogTable, str, float]] = field(default_factory=list)
     """Logs whose clock is found when the traffic is known (ddu.anchoring), host, interval (ms)."""
     clocks: dict[str, Clock] = field(default_factory=dict)

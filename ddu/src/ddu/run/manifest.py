@@ -69,8 +69,8 @@ class SocketSamples(_Part):
 
 
 class Source(_Part):
-    """A file of samples; `source` is who wrote it and in which form: `nr-link`, `oai`, `xapp` or
-    `hercules`."""
+    """A file of samples; `source` is who wrote it and in which form: `nr-link`, `oai`, `xapp`,
+    `hercules` or `phone`."""
 
     file: str
     source: str = "nr-link"

@@ -13,12 +13,13 @@ import pandas as pd
 import yaml
 
 TABLES = {
-    "aligned": ("time", "flow", "transport", "sockets_on_bins", "mac", "link"),
+    "aligned": ("time", "flow", "transport", "sockets_on_bins", "mac", "phone", "link"),
     "transport": ("time", "flow", "transport"),
-    "mac": ("time", "mac"),
+    "mac": ("time", "mac", "phone"),
     "flows": ("flow", "flows", "addresses"),
     "sockets": ("time", "addresses", "sockets"),
     "cc": ("time",),
+    "events": ("time", "events"),
     "delay_cdf": ("flow", "distribution"),
     "oai_l1": ("time", "log", "l1"),
     "oai_rrc": ("time", "log", "rrc"),

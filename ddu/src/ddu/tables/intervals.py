@@ -47,6 +47,16 @@ def means_per_bin(bins: Bins, samples: pd.DataFrame, gauge: Float) -> Float:
         return np.where(covered > 1e-12, total / covered, np.nan)
 
 
+def states_per_bin(bins: Bins, samples: pd.DataFrame, states: Float) -> Float:
+    """The state in force at each bin's end; null where no interval reaches it."""
+    begins: Int = samples["utc_ns"].to_numpy(dtype=np.int64)
+    ends = begins + samples["duration_ns"].to_numpy(dtype=np.int64)
+    last = bins.edges_utc_ns[1:] - 1
+    at = np.searchsorted(begins, last, side="right") - 1
+    found = np.where(at >= 0, states[at], np.nan)
+    return np.where((at >= 0) & (ends[at] > last), found, np.nan)
+
+
 def _seconds(samples: pd.DataFrame) -> Float:
     return samples["duration_ns"].to_numpy(dtype=np.float64) / 1e9
 

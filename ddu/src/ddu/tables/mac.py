@@ -6,7 +6,7 @@ from __future__ import annotations
 import pandas as pd
 
 from ddu.tables.bins import Bins, Float
-from ddu.tables.intervals import amounts_per_bin, increments, means_per_bin
+from ddu.tables.intervals import amounts_per_bin, increments, means_per_bin, states_per_bin
 
 _RATES = {
     "bytes": "throughput_bps",
@@ -24,6 +24,15 @@ LINK_COLUMNS = {
     "real_time_ratio": "link_real_time_ratio",
 }
 """Timing trust, as link.csv and as the aligned table name it."""
+
+
+_STATES = ("_technology", "_pci", "_band", "_arfcn", "_rnti", "_in_sync", "_carriers", "_on")
+"""What has no mean: names of things, and flags."""
+
+
+def is_state(name: str) -> bool:
+    """Whether a bin has the value that is in force at its end, and not a mean."""
+    return name.endswith(_STATES)
 
 
 def is_counter(name: str) -> bool:
@@ -44,15 +53,21 @@ def mac_table(samples: pd.DataFrame, start_utc_ns: int) -> pd.DataFrame:
 def mac_on_bins(table: pd.DataFrame, bins: Bins) -> pd.DataFrame:
     """One UE's rows of `mac_table`, per bin: counters summed, gauges averaged, and rates."""
     columns: dict[str, Float] = {}
-    for name in (name for name in table.columns if name.startswith("mac_")):
-        bring = amounts_per_bin if is_counter(name) else means_per_bin
-        columns[name] = bring(bins, table, _values(table, name))
+    for name in (name for name in table.columns if name.startswith(("mac_", "phone_"))):
+        columns[name] = _brought(bins, table, name)
     for direction in ("dl", "ul"):
         for counter, rate in _RATES.items():
             amount = columns.get(f"mac_{direction}_{counter}")
             if amount is not None:
                 columns[f"mac_{direction}_{rate}"] = amount * 8 / bins.width_s
     return pd.DataFrame(columns)
+
+
+def _brought(bins: Bins, table: pd.DataFrame, name: str) -> Float:
+    if is_state(name):
+        return states_per_bin(bins, table, _values(table, name))
+    bring = amounts_per_bin if is_counter(name) else means_per_bin
+    return bring(bins, table, _values(table, name))
 
 
 def link_on_bins(samples: pd.DataFrame, bins: Bins) -> pd.DataFrame:

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What changed between two readings of a phone: handovers, technology, service, screen."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from ddu.readers.android.cells import TECHNOLOGIES
+
+COLUMNS = ("utc_ns", "ue", "event", "before", "after")
+_WATCHED = {
+    "mac_technology": "technology",
+    "mac_pci": "handover",
+    "mac_band": "band",
+    "mac_in_sync": "service",
+    "phone_screen_on": "screen",
+    "phone_thermal_status": "thermal status",
+}
+
+
+def events_of(readings: pd.DataFrame) -> pd.DataFrame:
+    """One row per change, at the reading that shows it first. A value that is not told is no
+    change: the next that is told is compared with the last that was."""
+    rows = [
+        row
+        for column, event in _WATCHED.items()
+        if column in readings
+        for row in _changes(readings, column, event)
+    ]
+    table = pd.DataFrame(rows, columns=list(COLUMNS)).astype({"utc_ns": "int64", "ue": "int64"})
+    return table.sort_values("utc_ns", kind="stable", ignore_index=True)
+
+
+def _changes(readings: pd.DataFrame, column: str, event: str) -> list[dict[str, object]]:
+    told = readings[readings[column].notna()]
+    before = told[column].shift()
+    changed = told[(told[column] != before) & before.notna()]
+    return [
+        {
+            "utc_ns": int(readings["utc_ns"].loc[index]),
+            "ue": int(readings["ue"].loc[index]),
+            "event": event,
+            "before": _named(column, before.loc[index]),
+            "after": _named(column, told[column].loc[index]),
+        }
+        for index in changed.index
+    ]
+
+
+def _named(column: str, value: float) -> str:
+    if column == "mac_technology":
+        return TECHNOLOGIES.get(int(value), "?")
+    if column == "mac_in_sync":
+        return "in service" if value else "out of service"
+    if column == "phone_screen_on":
+        return "on" if value else "off"
+    return f"{value:g}"
