@@ -28,6 +28,35 @@ def _goodput_bps(run: Path) -> float:
 
 
 @pytest.mark.root
+@pytest.mark.parametrize(("duration", "ends"), [("20s", True), ("2s", False)])
+def test_a_flow_of_a_volume_ends_with_it_or_in_words(
+    duration: str, ends: bool, tmp_path: Path
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root: it makes network namespaces")
+    link = ("--scenario", "constant-100M", "--duration", duration, "--output", str(tmp_path))
+    ccu = Path(sys.executable).parent / "ccu"
+    ran = subprocess.run(
+        [ccu, "run", "--cc", "cubic", "--traffic", "tcp:40MB", *link],
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    (run,) = tmp_path.iterdir()
+    if not ends:  # 40 MB take 3.2 s at least.
+        assert ran.returncode != 0
+        assert "has not sent its 40 MB within 2 s" in ran.stderr
+        return
+    assert ran.returncode == 0, ran.stderr
+    (report,) = (run / "raw").glob("iperf3-*-client.json")
+    sent_bytes = json.loads(report.read_text())["end"]["sum_sent"]["bytes"]
+    # iperf3 sends whole blocks of 128 KiB.
+    assert 40e6 <= sent_bytes < 40e6 + 2**17
+    ddu = Path(sys.executable).parent / "ddu"
+    subprocess.run([ddu, "analyze", run], check=True, capture_output=True)
+    (flow,) = json.loads((run / "summary.json").read_text())["flows"]
+    assert 40e6 * 8 / 100e6 < flow["duration_s"] < 10
+
+
+@pytest.mark.root
 @pytest.mark.slow
 @pytest.mark.parametrize("cc", ["cubic", "bbr"])
 def test_a_gigabit_is_filled_within_one_per_cent(cc: str, tmp_path: Path) -> None:

@@ -87,6 +87,7 @@ def test_each_ue_has_a_flow_and_a_flow_may_choose_its_ue() -> None:
         {"cc": "reminis"},
         {"cc": "cubic", "buffer": "2.5MB", "loss": "1%", "rtt": "80ms"},
         {"traffic": "udp:20M", "direction": "ul"},
+        {"cc": "cubic", "traffic": "tcp:1.5GB"},
         {"flows": "cubic@0,reno@5", "duration": "20s", "scenario": "congested-reverse"},
         {"cc": "cubic", "ues": 3},
         {"cc": "cubic", "testbed": "rfsim", "runtime": "lxc", "ues": 2},
@@ -99,3 +100,13 @@ def test_what_was_resolved_can_be_given_to_another_machine_as_a_file(
     sent = tmp_path / "experiment.yaml"
     sent.write_text(experiment.model_dump_json())
     assert resolve({}, sent) == experiment
+
+
+def test_a_volume_is_bytes_and_only_tcp_has_one(tmp_path: Path) -> None:
+    assert resolve({"cc": "cubic", "traffic": "tcp:1.5GB"}).traffic.volume_bytes == 1_500_000_000
+    with pytest.raises(Refused, match="tcp:1GB"):
+        resolve({"cc": "cubic", "traffic": "tcp:40M"})
+    file = tmp_path / "run.yaml"
+    file.write_text("traffic: {kind: udp, rate_bps: 1e6, volume_bytes: 5}\n")
+    with pytest.raises(Refused, match="a volume is for tcp"):
+        resolve({}, file)

@@ -82,7 +82,9 @@ def run(
     seed: Annotated[int | None, typer.Option(help="Of all that is random (1).")] = None,
     mss: Annotated[int | None, typer.Option(help="Bytes; the MTU is 40 more (1460).")] = None,
     flows: Annotated[str | None, typer.Option(help="CC@START,…: cubic@0,reno@10.")] = None,
-    traffic: Annotated[str | None, typer.Option(help="tcp (default) or udp:RATE.")] = None,
+    traffic: Annotated[
+        str | None, typer.Option(help="tcp (default), tcp:VOLUME or udp:RATE.")
+    ] = None,
     testbed: Annotated[str | None, typer.Option(help="See `ccu list testbeds`.")] = None,
     runtime: Annotated[str | None, typer.Option(help="Of rfsim, usrp: docker or lxc.")] = None,
     oai_version: Annotated[str | None, typer.Option(help="Image tag: 2023.w16 … 2026.w11.")] = None,

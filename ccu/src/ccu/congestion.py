@@ -40,19 +40,27 @@ def available() -> dict[str, str]:
     return found if way.trouble else {**found, REMINIS: way.summary}
 
 
+def available_in_time() -> set[str]:
+    """Those, and what only another run keeps from running now."""
+    return {*available(), REMINIS} if reminis.way().taken else set(available())
+
+
 def listed() -> dict[str, str]:
     """What is available, and why Reminis is not if it is not: for people."""
     trouble = reminis.way().trouble
     return available() | ({REMINIS: f"not now: {trouble}"} if trouble else {})
 
 
-def check(experiment: Experiment) -> None:
-    """Raises Refused if a congestion control is not to be had, or does not take the parameters."""
+def check(experiment: Experiment, *, now: bool = True) -> None:
+    """Raises Refused if a congestion control is not to be had, or does not take the parameters.
+
+    Without `now`, what another run has is to be had: that run will end.
+    """
     if experiment.traffic.kind == "udp":
         if experiment.cc_params:
             raise Refused("--cc-param: UDP has no congestion control; leave it out")
         return
-    there = available()
+    there = available() if now else dict.fromkeys(sorted(available_in_time()))
     for plan in experiment.flows:
         if plan.cc in there:
             continue

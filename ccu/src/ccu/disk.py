@@ -16,6 +16,8 @@ _BYTES_PER_PACKET = (128 + 16) * 2 * 1.5
 # One layer of 64QAM, 948/1024 · 6 bit (TS 38.214 table 5.1.3.1-1), on 12 · 14 elements a slot.
 _BITS_PER_PRB_SLOT = 948 / 1024 * 6 * 12 * 14
 
+_WITH_RETRANSMISSIONS = 1.5
+
 
 def free_bytes(folder: Path) -> int:
     status = os.statvfs(folder)
@@ -26,7 +28,11 @@ def needed_bytes(experiment: Experiment) -> int:
     """An upper estimate of what the run writes: every slot full in each direction that it has."""
     slots_per_s = 1000 * 2**experiment.numerology
     link_bps = experiment.prb * slots_per_s * _BITS_PER_PRB_SLOT * len(experiment.ways)
-    packets = link_bps / 8 / experiment.mtu_bytes * experiment.duration_s
+    crossing_bytes = link_bps / 8 * experiment.duration_s
+    if (volume := experiment.traffic.volume_bytes) is not None:
+        senders = len(experiment.flows) * len(experiment.ways)
+        crossing_bytes = min(crossing_bytes, _WITH_RETRANSMISSIONS * volume * senders)
+    packets = crossing_bytes / experiment.mtu_bytes
     captures = packets * _BYTES_PER_PACKET if experiment.capture else 0
     # inet_diag's answer for a flow is about 600 bytes, a row of MAC samples 500.
     sockets = len(experiment.flows) * 600 * experiment.duration_s * 1e3

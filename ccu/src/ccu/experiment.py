@@ -31,15 +31,21 @@ class FlowPlan(_Value):
 
 
 class Traffic(_Value):
-    """What iperf3 sends; `rate_bps` is that of one UDP sender, IP headers not counted."""
+    """What iperf3 sends; `rate_bps` is that of one UDP sender, IP headers not counted.
+
+    A flow with `volume_bytes` ends when all is sent; the run's duration is the most it may take.
+    """
 
     kind: Literal["tcp", "udp"] = "tcp"
     rate_bps: Annotated[float, Field(gt=0, le=100e9)] | None = None
+    volume_bytes: Annotated[int, Field(ge=1)] | None = None
 
     @model_validator(mode="after")
     def _udp_has_a_rate(self) -> Traffic:
         if (self.kind == "udp") != (self.rate_bps is not None):
             raise ValueError("udp needs a rate and tcp has none; write tcp or udp:100M")
+        if self.kind == "udp" and self.volume_bytes is not None:
+            raise ValueError("a volume is for tcp; write tcp:1GB or udp:100M")
         return self
 
 

@@ -31,6 +31,8 @@ class Way(NamedTuple):
     summary: str
     """For `ccu list cc`."""
     trouble: str | None = None
+    taken: bool = False
+    """The trouble passes by itself: another run has it."""
 
 
 def way() -> Way:
@@ -40,7 +42,7 @@ def way() -> Way:
     loader = programs.find("reminis-bpf")
     status = _status(loader) if loader else {}
     if _is_registered():
-        return Way("", "", _holder(status))
+        return Way("", "", _holder(status), taken=_held_by_a_run(status))
     if file := installed():
         return Way("module", f"kernel module, loaded for a run ({file})")
     trouble = _bpf_trouble(loader, status)
@@ -101,6 +103,10 @@ def installed() -> Path | None:
 
 def _is_registered() -> bool:
     return NAME in _AVAILABLE.read_text().split()
+
+
+def _held_by_a_run(status: dict[str, Any]) -> bool:
+    return status.get("registered") == "bpf" and not status.get("left_behind")
 
 
 def _holder(status: dict[str, Any]) -> str:

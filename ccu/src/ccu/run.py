@@ -191,8 +191,8 @@ def _carry(site: Site, testbed: Testbed, flows: list[Flow], tell: Listener) -> N
             if flow.client and not flow.client.ended:
                 if tcp and flow.cc_read_back != flow.cc:
                     traffic.read_back(testbed, flow)
-                if traffic.overdue(flow, began + flow.start_s):
-                    raise RunFailed("traffic", f"flow {flow.id} does not come to its end")
+                if traffic.overdue(site.experiment, flow, began + flow.start_s):
+                    raise RunFailed("traffic", traffic.too_long(site.experiment, flow))
         if not waiting and all(_done(flow) for flow in flows):
             break
         tell("traffic", min(elapsed_s / site.experiment.duration_s, 1.0))

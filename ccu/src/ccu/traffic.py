@@ -122,8 +122,12 @@ def start_sender(site: Site, testbed: Testbed, flow: Flow) -> None:
     target = flow.address(testbed, flow.receiver_host(testbed))
     arguments = [programs.require("iperf3"), "-c", target, "-p", str(flow.listening_port), "-J"]
     arguments += ["-B", flow.address(testbed, sender)]
-    arguments += ["--cport", str(flow.sending_port), "-t", str(flow.duration_s)]
+    arguments += ["--cport", str(flow.sending_port)]
     traffic = site.experiment.traffic
+    if traffic.volume_bytes is not None:
+        arguments += ["-n", str(traffic.volume_bytes)]
+    else:
+        arguments += ["-t", str(flow.duration_s)]
     if traffic.kind == "udp":
         assert traffic.rate_bps is not None
         length_bytes = site.experiment.mtu_bytes - _UDP_HEADERS_BYTES
@@ -148,9 +152,20 @@ def read_back(testbed: Testbed, flow: Flow) -> None:
     flow.cc_read_back = found or flow.cc_read_back
 
 
-def overdue(flow: Flow, started_s: float) -> bool:
+def overdue(experiment: Experiment, flow: Flow, started_s: float) -> bool:
     """Whether the flow should have ended long ago; `started_s` is on the monotonic clock."""
-    return time.monotonic() > started_s + flow.duration_s + _PATIENCE_S
+    patience_s = _PATIENCE_S if experiment.traffic.volume_bytes is None else 0.0
+    return time.monotonic() > started_s + flow.duration_s + patience_s
+
+
+def too_long(experiment: Experiment, flow: Flow) -> str:
+    volume = experiment.traffic.volume_bytes
+    if volume is None:
+        return f"flow {flow.id} does not come to its end"
+    return (
+        f"flow {flow.id} has not sent its {volume / 1e6:g} MB within {flow.duration_s} s; "
+        "give it longer with --duration"
+    )
 
 
 def received_bytes(flow: Flow) -> int:

@@ -93,12 +93,17 @@ def _flow(item: str) -> dict[str, object]:
 
 
 def traffic(text: object) -> dict[str, object]:
-    """`tcp`, or `udp:RATE` with the rate that each sender offers."""
+    """`tcp`, `tcp:VOLUME` that each sender has to send, or `udp:RATE` that each sender offers."""
     if isinstance(text, dict):
         return text
-    kind, colon, rate = str(text).partition(":")
+    kind, colon, quantity = str(text).partition(":")
     if kind == "tcp" and not colon:
         return {"kind": "tcp"}
-    if kind == "udp" and rate:
-        return {"kind": "udp", "rate_bps": bits_per_second(rate)}
-    raise ValueError(f"{text!r} is no traffic; write tcp or udp:RATE, for example udp:100M")
+    if kind == "tcp":
+        sizes = {name: float(size) for name, size in _SIZE_BYTES.items()}
+        return {"kind": "tcp", "volume_bytes": round(_quantity(quantity, sizes, "tcp:1GB"))}
+    if kind == "udp" and quantity:
+        return {"kind": "udp", "rate_bps": bits_per_second(quantity)}
+    raise ValueError(
+        f"{text!r} is no traffic; write tcp, tcp:VOLUME or udp:RATE, for example tcp:1GB, udp:100M"
+    )

@@ -58,7 +58,7 @@ def machine() -> str:
 
 def describe() -> dict[str, list[str] | str]:
     """What the client wants to know of a worker."""
-    controls = sorted(congestion.available())
+    controls = sorted(congestion.available_in_time())
     return {"software": software(), "machine": machine(), "congestion_controls": controls}
 
 

@@ -21,7 +21,7 @@ class Local:
         self._folder = folder
 
     def congestion_controls(self) -> set[str]:
-        return set(congestion.available())
+        return congestion.available_in_time()
 
     def attempts(self, cells: Iterator[Cell], listener: Listener) -> Iterator[Outcome]:
         for cell in cells:
