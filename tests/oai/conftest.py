@@ -45,6 +45,10 @@ def need(*programs: str) -> None:
 
 @pytest.fixture(scope="session")
 def root_file_system(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_root_file_system(tmp_path_factory.mktemp("rootfs") / "rootfs.tar")
+
+
+def make_root_file_system(file: Path) -> Path:
     """A tarball of a small Debian with Python, made of packages, not of an image."""
     need("mmdebstrap")
     release = dict(
@@ -52,7 +56,6 @@ def root_file_system(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for line in Path("/etc/os-release").read_text().splitlines()
         if "=" in line
     )
-    file = tmp_path_factory.mktemp("rootfs") / "rootfs.tar"
     made = subprocess.run(
         [
             *("mmdebstrap", "--quiet", "--variant=extract", f"--include={PACKAGES}"),
@@ -148,6 +151,17 @@ def daemon(root_file_system: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         yield made
     finally:
         made.stop()
+
+
+def variables(daemon: Daemon) -> dict[str, str]:
+    """By which ccu and Compose take the stand-ins' images."""
+    return {
+        "DOCKER_HOST": daemon.socket,
+        "OAI_REGISTRY": REGISTRY,
+        "OAI_CORE_VERSION": CORE_VERSION,
+        "OAI_MYSQL_IMAGE": f"{REGISTRY}/mysql:8.0",
+        "OAI_TRAFFIC_IMAGE": f"{REGISTRY}/traffic:1",
+    }
 
 
 def one_layout_for_all(daemon: Daemon, folder: Path) -> Path:

@@ -89,15 +89,7 @@ def docker_ccu(daemon: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     pids = from_conftest.Pids(api.services, api.pid)
     radio = from_conftest.Radio(pids, tmp_path_factory.mktemp("radio"))
     radio.start()
-    registry = from_conftest.REGISTRY
-    variables = {
-        "DOCKER_HOST": daemon.socket,
-        "OAI_REGISTRY": registry,
-        "OAI_CORE_VERSION": from_conftest.CORE_VERSION,
-        "OAI_MYSQL_IMAGE": f"{registry}/mysql:8.0",
-        "OAI_TRAFFIC_IMAGE": f"{registry}/traffic:1",
-    }
-    yield Ccu(os.environ | variables, tmp_path_factory.mktemp("runs"))
+    yield Ccu(os.environ | from_conftest.variables(daemon), tmp_path_factory.mktemp("runs"))
     radio.finish()
 
 

@@ -31,7 +31,6 @@ from ccu.campaigns.cli import app as campaign_app
 from ccu.campaigns.remote import RESOURCE
 from ccu.errors import CcuError, Interrupted, Refused, RunFailed
 from ccu.experiment import OAI_TESTBEDS, Experiment
-from ccu.oai import doctor as oai_doctor
 from ccu.resolve import resolve
 from ccu.scenarios.cli import app as scenario_app
 from ccu.testbed_cli import app as testbed_app
@@ -180,6 +179,8 @@ def doctor_command(
     """What this machine can and cannot do, and how to mend it."""
     findings = doctor.examine(output)
     if testbed in OAI_TESTBEDS:
+        from ccu.oai import doctor as oai_doctor  # takes longer than all else here
+
         flags = {"cc": "cubic", "testbed": testbed, "runtime": runtime}
         findings += oai_doctor.examine(resolve(flags | {"oai_version": oai_version, "usrp": usrp}))
     if as_json:

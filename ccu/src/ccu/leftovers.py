@@ -13,8 +13,6 @@ import subprocess
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from pyroute2 import netns
-
 from ccu import processes, programs, reminis
 from ccu.errors import Refused
 from ccu.processes import Identity
@@ -90,6 +88,8 @@ def _all() -> list[Belongings]:
 
 def remove(belongings: Belongings) -> list[str]:
     """Ends and removes what `belongings` names and still exists; sentences that say what."""
+    from pyroute2 import netns  # takes longer than most commands
+
     done = []
     inside = [who for name in belongings.namespaces for who in _inhabitants(name)]
     running = [who for who in {*belongings.children, *inside} if processes.alive(who)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -13,8 +13,6 @@ from rich.table import Table
 
 from ccu import leftovers
 from ccu.experiment import OAI_TESTBEDS
-from ccu.oai import by_hand, configs, version
-from ccu.oai.carrier import carrier
 from ccu.resolve import resolve
 
 app = typer.Typer(no_args_is_help=True, help="OpenAirInterface up for working by hand.")
@@ -33,6 +31,7 @@ def up(
     flags = {"cc": "cubic", "testbed": testbed, "prb": prb, "runtime": runtime, "ues": ues}
     experiment = resolve({**flags, "oai_version": oai_version, "usrp": usrp})
     leftovers.need_root("ccu testbed up")
+    by_hand = _by_hand()
     by_hand.up(experiment)
     _show(by_hand.status())
     print("next: ccu testbed shell ue1; ccu testbed down")
@@ -42,7 +41,7 @@ def up(
 def status() -> None:
     """What runs, and the UEs' addresses."""
     leftovers.need_root("ccu testbed status")
-    _show(by_hand.status())
+    _show(_by_hand().status())
 
 
 @app.command()
@@ -51,7 +50,7 @@ def shell(
 ) -> None:
     """A shell in one of the containers."""
     leftovers.need_root("ccu testbed shell")
-    command = by_hand.shell_command(service)
+    command = _by_hand().shell_command(service)
     os.execvp(command[0], command)
 
 
@@ -59,14 +58,24 @@ def shell(
 def down() -> None:
     """Everything that `up` made is gone."""
     leftovers.need_root("ccu testbed down")
-    for sentence in by_hand.down() or ["no testbed was up"]:
+    for sentence in _by_hand().down() or ["no testbed was up"]:
         print(sentence)
 
 
 @app.command(hidden=True)
 def defaults() -> None:
     """Writes containers/defaults anew, which Compose uses without ccu."""
+    from ccu.oai import configs, version
+    from ccu.oai.carrier import carrier
+
     configs.write(configs.Plan(version.DEFAULT, carrier(106)), Path(configs.CONTAINERS, "defaults"))
+
+
+def _by_hand() -> Any:
+    """Imported late: every command of ccu would wait for it."""
+    from ccu.oai import by_hand
+
+    return by_hand
 
 
 def _show(rows: list[tuple[str, str]]) -> None:

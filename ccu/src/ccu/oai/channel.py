@@ -10,11 +10,13 @@ relative changes are better than absolute ones.
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import dataclass
 
 from ccu.errors import Refused
 from ccu.experiment import Experiment
-from ccu.scenarios.play import play
+from ccu.scenarios.play import played
 
 STEP_S = 0.1
 _REFERENCE_PLOSS_DB = 20.0
@@ -52,15 +54,16 @@ def series(experiment: Experiment) -> list[list[Setting]]:
 
     Raises Refused if it has no radio.
     """
-    played = play(experiment, experiment.duration_s + 1, round(STEP_S * 1e3))
-    if played["rsrp_dbm"].isna().all():
+    text = played(experiment, experiment.duration_s + 1, round(STEP_S * 1e3))
+    rows = list(csv.DictReader(io.StringIO(text)))
+    if not any(row["rsrp_dbm"] for row in rows):
         raise Refused(
             f"--scenario: {experiment.scenario} gives capacity, not a radio channel; rfsim needs "
             "one that has radio"
         )
     # Where nothing was measured nothing was received: as far down as rfsim goes.
-    known = played.fillna({"rsrp_dbm": -200.0, "sinr_db": -50.0})
-    return [
-        [setting(rsrp_dbm, sinr_db) for rsrp_dbm, sinr_db in of_ue.itertuples(index=False)]
-        for _, of_ue in known.groupby("ue")[["rsrp_dbm", "sinr_db"]]
-    ]
+    by_ue: list[list[Setting]] = [[] for _ in range(experiment.ues)]
+    for row in rows:
+        rsrp_dbm, sinr_db = float(row["rsrp_dbm"] or -200.0), float(row["sinr_db"] or -50.0)
+        by_ue[int(row["ue"])].append(setting(rsrp_dbm, sinr_db))
+    return by_ue

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from ccu.errors import Refused
 from ccu.oai import version as versions
 from ccu.oai.carrier import Carrier
@@ -198,6 +196,8 @@ def rendered(plan: Plan) -> dict[str, str]:
 
 
 def _template(name: str) -> Any:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     environment = Environment(
         loader=FileSystemLoader([CONTAINERS, CONTAINERS / "ran"]),
         undefined=StrictUndefined,

@@ -8,9 +8,6 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from python_on_whales import DockerClient
-from python_on_whales.exceptions import DockerException, NoSuchContainer
-
 from ccu.errors import Refused, RunFailed
 from ccu.oai import docker
 from ccu.oai.configs import CONTAINERS
@@ -26,16 +23,9 @@ class DockerRuntime:
         self, project: str, files: Sequence[Path], profile: str, variables: Mapping[str, str]
     ) -> None:
         self._project = project
-        # Compose reads its variables from the environment, which python-on-whales cannot be given:
-        # it makes the command lines and reads the answers, and we run what takes variables.
+        self._files = [str(file) for file in files]
+        self._profile = profile
         self._variables = dict(variables)
-        self._client = DockerClient(
-            config=docker.config_folder(),
-            compose_files=[str(file) for file in files],
-            compose_profiles=[profile],
-            compose_project_name=project,
-            compose_project_directory=str(CONTAINERS),
-        )
         self._pids: dict[str, int] = {}
 
     def check(self) -> None:
@@ -44,14 +34,13 @@ class DockerRuntime:
         if said.returncode != 0:
             lines = said.stderr.strip().splitlines() or ["no answer"]
             raise Refused(f"docker: {lines[-1]}; start it: sudo systemctl start docker")
-        missing = [image for image in self._images() if not self._client.image.exists(image)]
+        images = sorted(set(self._compose("config", "--images").split()))
+        # All at once, and one by one only to tell which it is.
+        missing = [] if _here(images) else [image for image in images if not _here([image])]
         if missing:
             raise Refused(
                 "\n".join(f"{image}: not here; {_how_to_get(image)}" for image in missing)
             )
-
-    def _images(self) -> list[str]:
-        return sorted(set(self._compose("config", "--images").split()))
 
     def start(self, services: Sequence[str]) -> None:
         self._compose("up", "--detach", "--no-deps", "--pull", "never", "--no-build", *services)
@@ -69,9 +58,11 @@ class DockerRuntime:
         self._compose("down", "--volumes", "--remove-orphans", "--timeout", str(_STOP_S))
 
     def _compose(self, *arguments: str) -> str:
-        command = [str(word) for word in self._client.compose.docker_compose_cmd]
+        options = ["--project-name", self._project, "--profile", self._profile]
+        options += ["--project-directory", str(CONTAINERS), "--progress", "quiet"]
+        files = [word for file in self._files for word in ("--file", file)]
         said = subprocess.run(
-            [*command, "--progress", "quiet", *arguments],
+            [*docker.command(), "compose", *files, *options, *arguments],
             capture_output=True,
             text=True,
             env=os.environ | self._variables,
@@ -88,18 +79,29 @@ class DockerRuntime:
 
     def pid(self, service: str) -> int | None:
         """Asked of Docker once, then of /proc: readiness is polled often."""
+        if service not in self._pids:
+            self._ask_pids()
         known = self._pids.get(service)
-        if known is None:
-            try:
-                state = self._client.container.inspect(self._name(service)).state
-            except NoSuchContainer:
-                return None
-            except DockerException as error:
-                raise RunFailed("containers", f"docker inspect {service}: {error}") from None
-            if not state.running or not state.pid:
-                return None
-            known = self._pids[service] = int(state.pid)
-        return known if Path(f"/proc/{known}/ns/net").exists() else None
+        return known if known and Path(f"/proc/{known}/ns/net").exists() else None
+
+    def _ask_pids(self) -> None:
+        """Of every container of the project that runs, as each question takes its time."""
+        label = f"label=com.docker.compose.project={self._project}"
+        found = self._docker("ps", "--quiet", "--filter", label).split()
+        if not found:
+            return
+        form = '{{.State.Pid}} {{index .Config.Labels "com.docker.compose.service"}}'
+        for line in self._docker("inspect", "--format", form, *found).splitlines():
+            pid, _, service = line.partition(" ")
+            if int(pid):
+                self._pids[service] = int(pid)
+
+    def _docker(self, *words: str) -> str:
+        said = subprocess.run([*docker.command(), *words], capture_output=True, text=True)
+        # A container may be gone in between; the rest is told.
+        if said.returncode != 0 and "No such" not in said.stderr:
+            raise RunFailed("containers", f"docker {words[0]}: {said.stderr.strip()}")
+        return said.stdout
 
     def log_command(self, service: str) -> list[str]:
         # A container's stderr comes apart from its stdout; in time they belong together.
@@ -112,6 +114,11 @@ class DockerRuntime:
 
     def _name(self, service: str) -> str:
         return f"{self._project}-{service}-1"
+
+
+def _here(images: list[str]) -> bool:
+    words = [*docker.command(), "image", "inspect", "--format", "{{.Id}}", *images]
+    return subprocess.run(words, capture_output=True).returncode == 0
 
 
 def _how_to_get(image: str) -> str:

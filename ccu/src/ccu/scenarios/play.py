@@ -36,6 +36,14 @@ def play(planned: Experiment, seconds: float | None = None, interval_ms: int = 1
 
     `seconds`: None for the scenario's duration, at most 100 s. Raises Refused.
     """
+    text = played(planned, seconds, interval_ms)
+    import pandas as pd
+
+    return pd.read_csv(io.StringIO(text))
+
+
+def played(planned: Experiment, seconds: float | None = None, interval_ms: int = 100) -> str:
+    """The same as `nr-link capacity` prints it, CSV, for those who can do without pandas."""
     file = locate(planned.scenario)
     if seconds is None:
         seconds = min(duration_s(file), DEFAULT_S)
@@ -53,9 +61,7 @@ def play(planned: Experiment, seconds: float | None = None, interval_ms: int = 1
         )
         if said.returncode != 0:
             raise Refused(link_config.in_the_users_words(said.stderr, folder, file))
-    import pandas as pd
-
-    return pd.read_csv(io.StringIO(said.stdout))
+    return said.stdout
 
 
 def content(file: Path) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -73,18 +74,23 @@ class TestbedKind(NamedTuple):
 
 def kinds() -> dict[str, TestbedKind]:
     """Every testbed by its name."""
-    from ccu.testbeds import emulated, oai
-
     return {
-        "emulated": TestbedKind(
-            "nr-link between two network namespaces of this machine", emulated.check, emulated.up
+        "emulated": _kind("nr-link between two network namespaces of this machine", "emulated"),
+        "rfsim": _kind(
+            "OpenAirInterface's core, gNB and UE in containers, radio in software", "oai"
         ),
-        "rfsim": TestbedKind(
-            "OpenAirInterface's core, gNB and UE in containers, radio in software",
-            oai.check,
-            oai.up,
-        ),
-        "usrp": TestbedKind(
-            "the same over two USRPs (--usrp b210 or x310:addr=A+addr=B)", oai.check, oai.up
-        ),
+        "usrp": _kind("the same over two USRPs (--usrp b210 or x310:addr=A+addr=B)", "oai"),
     }
+
+
+def _kind(summary: str, name: str) -> TestbedKind:
+    """Of the module `name` here, which is imported when it is used: each takes its time."""
+
+    def module() -> Any:
+        return importlib.import_module(f"{__name__}.{name}")
+
+    return TestbedKind(
+        summary,
+        lambda experiment, scenario: module().check(experiment, scenario),
+        lambda site: module().up(site),
+    )

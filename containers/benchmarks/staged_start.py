@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ccu's staged start adds to what the containers take: `ccu testbed up` beside a bare start.
+
+The bare start is Compose alone, in the same order and with the same files: it goes on as soon as
+what it started listens, looks every millisecond, checks nothing and writes nothing down.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from ccu.oai import configs, docker, services
+from ccu.oai.carrier import carrier
+from ccu.oai.configs import Plan
+from ccu.oai.runtime import listens
+from ccu.oai.stack import DATA_NETWORK_ADDRESS, UE_INTERFACE, has_interface
+from ccu.oai.version import DEFAULT
+
+ROOT = Path(__file__).resolve().parents[2]
+BIN = Path(sys.executable).parent
+REPEATS = 5
+PORTS = {"mysql": 3306, "nrf": 80, "amf": 80, "smf": 80}
+ABOUT = """\
+## Staged start
+
+`ccu testbed up rfsim`, from the command to a UE that pings, beside Compose alone that starts the
+same containers in the same order (asked for: at most 2 s more). Stand-ins are ready at once, so
+that nothing hides behind their waiting.
+"""
+
+
+def stand_ins() -> Any:
+    """The tests' daemon, images and radio."""
+    spec = importlib.util.spec_from_file_location("stand_ins", ROOT / "tests/oai/conftest.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@contextmanager
+def world(folder: Path) -> Iterator[tuple[dict[str, str], Any]]:
+    """The environment in which ccu finds the stand-ins, and the daemon's interface."""
+    tests = stand_ins()
+    root_file_system = tests.make_root_file_system(folder / "rootfs.tar")
+    daemon = tests.Daemon(folder)
+    api = tests.DockerApi(folder / "docker.sock")
+    radio = tests.Radio(tests.Pids(api.services, api.pid), folder)
+    try:
+        daemon.build(root_file_system)
+        radio.start()
+        yield os.environ | tests.variables(daemon), tests.DockerApi(folder / "docker.sock")
+    finally:
+        radio.finish()
+        daemon.stop()
+
+
+def ccu_s(environment: dict[str, str]) -> float:
+    began_s = time.monotonic()
+    subprocess.run([BIN / "ccu", "testbed", "up"], env=environment, check=True, capture_output=True)
+    took_s = time.monotonic() - began_s
+    subprocess.run(
+        [BIN / "ccu", "testbed", "down"], env=environment, check=True, capture_output=True
+    )
+    return took_s
+
+
+def bare_s(environment: dict[str, str], api: Any, folder: Path) -> float:
+    plan = Plan(DEFAULT, carrier(106))
+    given = environment | configs.write(plan, folder / "config") | {"CCU_RUN": "bare"}
+    compose = [*docker.command(), "compose", "-p", "bare", "-f", str(services.FILE)]
+    compose += ["--profile", plan.profile, "--progress", "quiet"]
+
+    def start(*names: str) -> dict[str, int]:
+        words = ["up", "--detach", "--no-deps", "--pull", "never", "--no-build", *names]
+        subprocess.run([*compose, *words], env=given, check=True, capture_output=True)
+        return {name: api.pid(container) for name, container in api.services().items()}
+
+    began_s = time.monotonic()
+    pids = start(*services.CORE, services.DATA_NETWORK)
+    for name, port in PORTS.items():
+        _until(listens, pids[name], port)
+    _until(listens, pids["upf"], 8805, "udp")
+    pids = start("gnb")
+    for port in (configs.TELNET_PORT, 4043):
+        _until(listens, pids["gnb"], port)
+    pids = start("ue1")
+    _until(has_interface, pids["ue1"], UE_INTERFACE)
+    _until(_pings, pids["ue1"])
+    took_s = time.monotonic() - began_s
+    words = ["down", "--volumes", "--timeout", "5"]
+    subprocess.run([*compose, *words], env=given, check=True, capture_output=True)
+    return took_s
+
+
+def _until(look: Any, *arguments: Any) -> None:
+    while not look(*arguments):
+        time.sleep(0.001)
+
+
+def _pings(pid: int) -> bool:
+    inside = ["nsenter", "--target", str(pid), "--net"]
+    route = ["ip", "route", "replace", DATA_NETWORK_ADDRESS, "dev", UE_INTERFACE]
+    ping = ["ping", "-c", "1", "-W", "1", "-q", DATA_NETWORK_ADDRESS]
+    return all(
+        subprocess.run([*inside, *words], capture_output=True).returncode == 0
+        for words in (route, ping)
+    )
+
+
+def measure() -> list[str]:
+    """The table, in Markdown."""
+    with tempfile.TemporaryDirectory() as name, world(Path(name)) as (environment, api):
+        os.environ["DOCKER_HOST"] = environment["DOCKER_HOST"]
+        # In turns, so that what else the machine does falls on both.
+        pairs = [(ccu_s(environment), bare_s(environment, api, Path(name))) for _ in range(REPEATS)]
+    ours_s, bare = (median(times) for times in zip(*pairs, strict=True))
+    added_s = median(with_ccu - without for with_ccu, without in pairs)
+    return [
+        ABOUT,
+        "| start | median |",
+        "|---|---|",
+        f"| Compose alone | {bare:.2f} s |",
+        f"| `ccu testbed up` | {ours_s:.2f} s |",
+        f"| added (median of {REPEATS} pairs) | **{added_s:.2f} s** |",
+    ]
