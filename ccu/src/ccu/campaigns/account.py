@@ -59,7 +59,11 @@ class Progress:
 
     def __init__(self, work: Work) -> None:
         self._work = work
-        self._attempts = {cell: work.folder.attempts(cell) for cell in work.cells}
+        begun = work.folder.begun()
+        self._attempts = {
+            cell: work.folder.attempts(cell) if cell.slug in begun else Attempts()
+            for cell in work.cells
+        }
 
     def update(self, cell: Cell) -> Attempts:
         """Reads what has been tried of `cell` by now."""
@@ -70,7 +74,7 @@ class Progress:
         rows = [self._row(point) for point in self._work.by_point]
         settled = {row.point for row in rows if row.enough}
         waiting_s = [
-            cell.experiment.duration_s
+            cell.of_point.duration_s
             for cell in self._in_state("to do")
             if cell.point not in settled
         ]
@@ -95,7 +99,7 @@ class Progress:
     def _overhead_s(self) -> float:
         """What a run takes beyond its traffic: the median of those that were done."""
         measured = [
-            attempts.result.took_s - cell.experiment.duration_s
+            attempts.result.took_s - cell.of_point.duration_s
             for cell, attempts in self._attempts.items()
             if attempts.result is not None and attempts.result.took_s is not None
         ]

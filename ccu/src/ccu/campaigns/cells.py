@@ -27,17 +27,23 @@ class Cell:
 
     point: Levels
     repeat: int
-    experiment: Experiment
+    seed: int
+    of_point: Experiment
+    """That of its point, whose cells differ in the seed only."""
+
+    @property
+    def experiment(self) -> Experiment:
+        return self.of_point.model_copy(update={"seed": self.seed})
 
     @property
     def slug(self) -> str:
         """Its name on disk: the same for the same cell, and different for different ones."""
-        return slug([*self.point, ("seed", str(self.experiment.seed))])
+        return slug([*self.point, ("seed", str(self.seed))])
 
     @property
     def title(self) -> str:
         return " ".join(f"{factor}={label}" for factor, label in self.point) + (
-            f" seed={self.experiment.seed}"
+            f" seed={self.seed}"
         )
 
 
@@ -81,8 +87,8 @@ def cells(campaign: Campaign) -> list[Cell]:
         block = list(resolved)
         if campaign.order == "random":
             random.Random(f"{campaign.order_seed}/{repeat}").shuffle(block)
-        seed = {"seed": campaign.first_seed + repeat}
-        order += [Cell(point, repeat, each.model_copy(update=seed)) for point, each in block]
+        seed = campaign.first_seed + repeat
+        order += [Cell(point, repeat, seed, each) for point, each in block]
     return order
 
 

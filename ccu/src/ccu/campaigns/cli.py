@@ -84,13 +84,15 @@ def plan(file: File, profile: Profile = None, output: Output = Path("runs")) -> 
     runner.check(work)
     now = account(work)
     table = Table(box=None, show_header=False)
-    experiments = [cell.experiment for cell in work.cells]
-    on = sorted({one.testbed for one in experiments})
+    on = sorted({one.testbed for one in work.of_points})
     table.add_row("campaign", f"{campaign.name}, profile {campaign.profile}: {campaign.title}")
     table.add_row("factors", "; ".join(f"{k}: {', '.join(v)}" for k, v in campaign.factors.items()))
     table.add_row("runs", f"{now.planned} ({len(now.rows)} points, each {campaign.repeats} times)")
     table.add_row("time", f"{display.left(now.left_s)} with one testbed, {now.done} runs done")
-    needed_gb = sum(map(disk.needed_bytes, experiments)) / 1e9
+    needed_bytes = sum(
+        len(group) * disk.needed_bytes(group[0].of_point) for group in work.by_point.values()
+    )
+    needed_gb = needed_bytes / 1e9
     table.add_row("disk", f"up to {needed_gb:.1f} GB in {folder.path}")
     table.add_row("testbed", ", ".join(on))
     out.print(table)
@@ -125,7 +127,7 @@ def _carry_out(folder: Folder, name: str, scheduler: str | None, *, wait: bool) 
         work = runner.Work(folder, engine.congestion_controls())
         if name == "local":
             runner.check(work)
-            for testbed in sorted({cell.experiment.testbed for cell in work.cells}):
+            for testbed in sorted({one.testbed for one in work.of_points}):
                 stack.enter_context(slots.held(testbed, wait, print))
         try:
             with display.shown(work, out) as listener:

@@ -158,11 +158,16 @@ class Folder:
             content = {
                 "levels": dict(cell.point),
                 "repeat": cell.repeat,
-                "seed": cell.experiment.seed,
+                "seed": cell.seed,
             }
             manifest.write_whole(folder / "cell.json", content)
             manifest.hand_over(folder)
         return folder
+
+    def begun(self) -> set[str]:
+        """The slugs of the cells that have a folder: quicker than to look for each."""
+        runs = self.path / "runs"
+        return {entry.name for entry in runs.iterdir()} if runs.is_dir() else set()
 
     def attempts(self, cell: Cell) -> Attempts:
         """What was tried, read from its run directories."""

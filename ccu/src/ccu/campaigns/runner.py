@@ -26,14 +26,16 @@ class Work:
         """`there`: the congestion controls that can be run."""
         self.folder = folder
         every = cells(folder.campaign)
-        self.cells = [cell for cell in every if not lacking(cell, there)]
-        self.left_out: dict[str, int] = defaultdict(int)
-        for cell in every:
-            for name in lacking(cell, there):
-                self.left_out[name] += 1
         self.by_point: dict[Levels, list[Cell]] = defaultdict(list)
-        for cell in self.cells:
+        for cell in every:
             self.by_point[cell.point].append(cell)
+        self.left_out: dict[str, int] = defaultdict(int)
+        for point, group in list(self.by_point.items()):
+            if missing := lacking(group[0].of_point, there):
+                del self.by_point[point]
+            for name in missing:
+                self.left_out[name] += len(group)
+        self.cells = [cell for cell in every if cell.point in self.by_point]
         self._values: dict[Path, float | None] = {}
 
     def to_do(self) -> Iterator[Cell]:
@@ -55,19 +57,24 @@ class Work:
         values = [self._values[run] for run in runs_there]
         return stopping.enough(rule, [value for value in values if value is not None])
 
+    @property
+    def of_points(self) -> list[Experiment]:
+        """One experiment for each point."""
+        return [group[0].of_point for group in self.by_point.values()]
 
-def lacking(cell: Cell, there: set[str]) -> set[str]:
-    """The congestion controls that the cell needs and `there` has not."""
-    if cell.experiment.traffic.kind == "udp":
+
+def lacking(experiment: Experiment, there: set[str]) -> set[str]:
+    """The congestion controls that the experiment needs and `there` has not."""
+    if experiment.traffic.kind == "udp":
         return set()
-    return {plan.cc for plan in cell.experiment.flows} - there
+    return {plan.cc for plan in experiment.flows} - there
 
 
 def check(work: Work) -> None:
     """Refuses what cannot work before anything starts, with each mistake once."""
     if not work.cells:
         raise Refused(f"nothing can run: no machine here has {', '.join(sorted(work.left_out))}")
-    experiments = [cell.experiment for cell in work.cells]
+    experiments = work.of_points
     problems: list[str] = []
     for one in _distinct(experiments, without={"flows", "cc_params", "seed", "duration_s"}):
         problems += _refusals(partial(_check_link, one))

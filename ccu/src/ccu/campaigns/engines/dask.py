@@ -156,7 +156,7 @@ class Dask:
 
 
 def _deadline_s(cell: Cell) -> float:
-    return time.monotonic() + cell.experiment.duration_s + _PATIENCE_S
+    return time.monotonic() + cell.of_point.duration_s + _PATIENCE_S
 
 
 def _key(cell: Cell) -> str:
