@@ -139,6 +139,14 @@ def test_no_phone_in_it(tmp_path: Path, text: str) -> None:
         read_phone_log(tmp_path / "radio.txt")
 
 
+def test_what_the_log_itself_costs(tmp_path: Path) -> None:
+    times = "## cpu\n0m0.10s 0m0.20s\n1m1.00s 0m2.00s\n"
+    log = (SEEDS / "redacted.txt").read_text().replace("## registry", times + "## registry")
+    (tmp_path / "radio.txt").write_text(log)
+    table = read_phone_log(tmp_path / "radio.txt").table
+    assert set(table["phone_log_cpu_s"].round(6)) == {63.3}
+
+
 def test_an_unknown_section_is_kept_as_text(tmp_path: Path) -> None:
     log = (SEEDS / "redacted.txt").read_text().replace("## registry", "## modem\nx=1\n## registry")
     (tmp_path / "radio.txt").write_text(log)

@@ -52,7 +52,10 @@ def dropped_by_kernel(log: str) -> int | None:
 
 
 def start_captures(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> list[Capture]:
-    """tcpdump on the server and on every host of a UE that has a flow, running."""
+    """tcpdump on the server and on every host of a UE that has a flow, running.
+
+    A host without an interface to capture, as a phone, is left out.
+    """
     ues = list(dict.fromkeys(testbed.ue_host(flow.ue) for flow in flows))
     server_sends = flows[0].way == "dl"
     captures = []
@@ -61,6 +64,8 @@ def start_captures(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> list[
         (ues, "receiver" if server_sends else "sender"),
     ):
         for host in hosts:
+            if testbed.hosts[host]["interface"] is None:
+                continue
             name = role if host == hosts[0] else f"{role}-{host}"
             captures.append(Capture(host, role, name, _tcpdump(site, testbed, host, name)))
     for capture in captures:
@@ -74,6 +79,8 @@ def _tcpdump(site: Site, testbed: Testbed, host: Host, name: str) -> Process:
     # -Z root: or Debian's drops to user tcpdump, who may not write into the run directory.
     arguments += ["-B", str(_BUFFER_KIB), "--time-stamp-precision=nano", "-Z", "root"]
     arguments += ["-w", str(site.raw / f"{name}.pcap")]
+    if only := testbed.hosts[host].get("capture_filter"):
+        arguments.append(only)
     return site.supervisor.start(
         f"tcpdump-{name}", testbed.command(host, arguments), stage="capture"
     )
@@ -101,6 +108,8 @@ def start_sampling(
     interval_ms = site.experiment.socket_interval_ms
     records = []
     for host, of_host in ports.items():
+        if testbed.hosts[host]["interface"] is None:
+            continue
         file = f"sockets-{host}.pcap"
         arguments = [programs.require("socket-sampler"), "--interval", f"{interval_ms:g}ms"]
         arguments += ["--output", str(site.raw / file)]

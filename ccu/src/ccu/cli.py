@@ -49,6 +49,10 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _of_phone(text: str, *names: str) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel="With --testbed phone (docs/phone.md)")
+
+
 @app.callback()
 def ccu(
     _version: Annotated[
@@ -90,6 +94,14 @@ def run(
     ues: Annotated[int | None, typer.Option(help="UEs (1); --cc is then a flow each.")] = None,
     usrp: Annotated[str | None, typer.Option(help="b210 or x310:addr=A+addr=B.")] = None,
     capture_n3: Annotated[bool, typer.Option("--capture-n3", help="GTP-U, too.")] = False,
+    serial: Annotated[str | None, _of_phone("The one of `adb devices` that is meant.")] = None,
+    no_adb: Annotated[bool, _of_phone("Its owner starts the transfer.", "--no-adb")] = False,
+    server_address: Annotated[str | None, _of_phone("By which the phone reaches us.")] = None,
+    server_port: Annotated[int | None, _of_phone("Open for TCP (5201).")] = None,
+    phone_address: Annotated[str | None, _of_phone("Needs to show no token.")] = None,
+    max_bytes: Annotated[str | None, _of_phone("Of the run, such as 500MB (1GB).")] = None,
+    place: Annotated[str | None, _of_phone("Where you stand.")] = None,
+    note: Annotated[str | None, _of_phone("What you want to remember.")] = None,
     output: Annotated[Path, typer.Option(help="Where run directories go.")] = Path("runs"),
     socket_interval: Annotated[str | None, typer.Option(help="From 1ms (20ms).")] = None,
     mac_interval: Annotated[str | None, typer.Option(help="From 1ms (10ms).")] = None,
@@ -123,6 +135,14 @@ def run(
         "ues": ues,
         "usrp": usrp,
         "capture_n3": True if capture_n3 else None,
+        "serial": serial,
+        "adb": False if no_adb else None,
+        "server_address": server_address,
+        "server_port": server_port,
+        "phone_address": phone_address,
+        "max_bytes": max_bytes,
+        "place": place,
+        "note": note,
         "socket_interval": socket_interval,
         "mac_interval": mac_interval,
         "capture": False if no_capture else None,
@@ -244,15 +264,21 @@ def _show_result(directory: Path) -> None:
     for title in ("flow", "congestion control", "direction", "received"):
         table.add_column(title)
     for flow in content["flows"]:
-        report = json.loads((directory / f"raw/iperf3-{flow['id']}-server.json").read_text())
-        end = report["end"]
-        rate_bps = (end.get("sum_received") or end["sum"])["bits_per_second"]
+        rate_bps = _received_bps(directory, flow)
         found = flow["cc_read_back"] or flow["cc"]
         table.add_row(flow["id"], found, flow["direction"], f"{rate_bps / 1e6:.1f} Mbit/s")
     out.print(table)
     reasons = "; ".join(content["verdict_reasons"])
     print(f"verdict: {content['verdict']}{f' ({reasons})' if reasons else ''}")
     print(f"run: {directory}\nnext: ddu analyze {shlex.quote(str(directory))}")
+
+
+def _received_bps(directory: Path, flow: dict[str, Any]) -> float:
+    if "lasted_s" in flow:
+        return float(flow["received_bytes"]) * 8 / float(flow["lasted_s"])
+    report = json.loads((directory / f"raw/iperf3-{flow['id']}-server.json").read_text())
+    end = report["end"]
+    return float((end.get("sum_received") or end["sum"])["bits_per_second"])
 
 
 def main() -> None:

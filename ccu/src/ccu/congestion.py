@@ -61,18 +61,16 @@ def check(experiment: Experiment, *, now: bool = True) -> None:
             raise Refused("--cc-param: UDP has no congestion control; leave it out")
         return
     there = available() if now else dict.fromkeys(sorted(available_in_time()))
-    for plan in experiment.flows:
-        if plan.cc in there:
+    for name in experiment.servers_ccs:
+        if name in there:
             continue
         others = ", ".join(there)
-        trouble = reminis.way().trouble if plan.cc == REMINIS else None
+        trouble = reminis.way().trouble if name == REMINIS else None
         if trouble:
             raise Refused(f"--cc: reminis cannot run here: {trouble}. Others that can: {others}")
-        raise Refused(
-            f"--cc: no congestion control {plan.cc!r} on this machine; there are {others}"
-        )
+        raise Refused(f"--cc: no congestion control {name!r} on this machine; there are {others}")
     if experiment.cc_params:
-        if REMINIS not in experiment.cc.split("+"):
+        if REMINIS not in experiment.servers_ccs:
             raise Refused(f"--cc-param: {experiment.cc} takes none; reminis does")
         reminis_params.check(experiment.cc_params)
 
@@ -80,7 +78,7 @@ def check(experiment: Experiment, *, now: bool = True) -> None:
 @contextmanager
 def loaded(site: Site) -> Iterator[dict[str, Any]]:
     """The implementation of each congestion control, in the kernel while the context lasts."""
-    names = [] if site.experiment.traffic.kind == "udp" else site.experiment.cc.split("+")
+    names = site.experiment.servers_ccs
     found = {name: _kernels_own(name) for name in names if name != REMINIS}
     if REMINIS not in names:
         yield found

@@ -13,6 +13,9 @@ Way = Literal["dl", "ul"]
 # iperf3 counts a day at most (MAX_TIME of its iperf.h).
 LONGEST_S = 86_400
 OAI_TESTBEDS = ("rfsim", "usrp")
+PHONE = "phone"
+PHONES_OWN = "phone"
+"""As a flow's congestion control: whatever the phone has."""
 # RFC 9293 section 3.7.1: the MSS leaves out the fixed IPv4 and TCP headers, and only these.
 HEADERS_BYTES = 40
 
@@ -119,6 +122,33 @@ class Oai(_Value):
     capture_n3: bool = False
 
 
+class Phone(_Value):
+    """A phone's part, on the testbed phone."""
+
+    serial: str | None = None
+    """As `adb devices` names it; None: the only one."""
+    adb: bool = True
+    """Without, its owner starts the transfer by hand, and nothing is known of its radio."""
+    server_address: str | None = None
+    """By which the phone reaches the server; None: the one that goes to the internet."""
+    port: Annotated[int, Field(ge=1024, le=65_000)] = 5201
+    """Of the first flow; further flows have the next."""
+    phone_address: str | None = None
+    """Who connects from here need not show the run's token."""
+    max_bytes: Annotated[int, Field(ge=10_000)] = 10**9
+    """That all flows of the run together may carry."""
+    place: Annotated[str, Field(max_length=200)] = ""
+    note: Annotated[str, Field(max_length=2000)] = ""
+
+
+OF_THE_LINK = frozenset(
+    {"prb", "numerology", "scenario", "carrier_ghz", "ues", "duplex", "mcs_table", "rtt_ms"}
+    | {"dl_delay_ms", "loss", "path", "buffer", "ul_buffer", "aqm", "ecn", "mss_bytes"}
+    | {"mac_interval_ms"}
+)
+"""What an operator's network has of its own, and nobody can ask it for."""
+
+
 class Experiment(_Value):
     """Everything that determines a run; run.json carries it as it is."""
 
@@ -152,6 +182,7 @@ class Experiment(_Value):
     mss_bytes: Annotated[int, Field(ge=536, le=65_495)] = 1460
     testbed: str = "emulated"
     oai: Oai | None = None
+    phone: Phone | None = None
     capture: bool = True
     socket_interval_ms: Annotated[float, Field(ge=1, le=60_000)] = 20.0
     mac_interval_ms: Annotated[int, Field(ge=1, le=60_000)] = 10
@@ -182,6 +213,33 @@ class Experiment(_Value):
         if self.oai is not None and (self.testbed == "usrp") != (self.oai.usrp is not None):
             raise ValueError(
                 "--testbed usrp needs --usrp, b210 or x310:addr=A+addr=B (docs/oai.md); rfsim none"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _phone_has_its_testbed(self) -> Experiment:
+        if (self.phone is not None) != (self.testbed == PHONE):
+            raise ValueError(
+                "--serial, --no-adb, --server-address, --server-port, --phone-address, "
+                "--max-bytes, --place, --note are for a phone: add --testbed phone, or leave "
+                "them out"
+            )
+        if self.phone is None:
+            return self
+        if asked := sorted(OF_THE_LINK & self.model_fields_set):
+            raise ValueError(
+                f"{', '.join(asked)}: an operator's network is as it is; leave it out with "
+                "--testbed phone"
+            )
+        if self.traffic != Traffic():
+            raise ValueError(
+                "--traffic: with a phone it is TCP, for the run's time or --max-bytes; leave it out"
+            )
+        wrong = {plan.cc for plan in self.flows} - {PHONES_OWN}
+        if self.direction == "ul" and wrong:
+            raise ValueError(
+                f"--cc {', '.join(sorted(wrong))}: an uplink is sent by the phone, with the one "
+                f"that it has; leave --cc out, or write {PHONES_OWN}"
             )
         return self
 
@@ -236,6 +294,14 @@ class Experiment(_Value):
     def cc(self) -> str:
         """The congestion controls in one word, each named once, for names and tables."""
         return "+".join(dict.fromkeys(plan.cc for plan in self.flows))
+
+    @property
+    def servers_ccs(self) -> tuple[str, ...]:
+        """The congestion controls that this machine's kernel has to have, each once."""
+        phone_sends = self.testbed == PHONE and self.direction == "ul"
+        if self.traffic.kind == "udp" or phone_sends:
+            return ()
+        return tuple(dict.fromkeys(plan.cc for plan in self.flows))
 
     @property
     def mtu_bytes(self) -> int:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +48,14 @@ def check_crossing(
     return unchecked
 
 
-def verdict(summary: dict[str, Any], captures: list[dict[str, Any]]) -> Verdict:
-    """nr-link's own verdict, and `degraded` at least if a capture has holes."""
+def verdict(
+    summary: dict[str, Any], captures: list[dict[str, Any]], problems: Sequence[str] = ()
+) -> Verdict:
+    """nr-link's own verdict; `degraded` at least if a capture has holes, or a flow a problem."""
     worst = str(summary["verdict"])
-    reasons = [str(reason) for reason in summary["verdict_reasons"]]
+    reasons = [str(reason) for reason in summary["verdict_reasons"]] + list(problems)
+    if problems and worst == "valid":
+        worst = "degraded"
     for capture in captures:
         if dropped := capture["packets_dropped_count"]:
             reasons.append(f"the {capture['role']}'s capture lacks {dropped} packets")

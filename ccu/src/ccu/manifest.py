@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from ccu import __version__, programs, scenarios
 from ccu.errors import Refused
-from ccu.experiment import Experiment
+from ccu.experiment import OF_THE_LINK, PHONE, Experiment
 
 SCHEMA_VERSION = 1
 
@@ -30,7 +30,7 @@ class Manifest:
             "run": directory.name,
             "status": "running",
             "failure": None,
-            "experiment": {"cc": experiment.cc, **experiment.model_dump(mode="json")},
+            "experiment": {"cc": experiment.cc, **_told(experiment)},
             "hosts": {},
             "flows": [],
             "captures": [],
@@ -54,6 +54,13 @@ class Manifest:
         write_whole(self._directory / "run.json", self.content)
 
 
+def _told(experiment: Experiment) -> dict[str, Any]:
+    """The experiment; null for what it does not set: an operator's network has its own."""
+    written = experiment.model_dump(mode="json")
+    unset = OF_THE_LINK if experiment.testbed == PHONE else frozenset[str]()
+    return {key: None if key in unset else value for key, value in written.items()}
+
+
 def write_whole(file: Path, content: dict[str, Any]) -> None:
     """Writes JSON so that a reader sees the old file or the new one, and nothing between."""
     part = file.with_suffix(".part")
@@ -75,7 +82,8 @@ def experiment_of(run: Path) -> Experiment:
         raise Refused(f"{file}: has schema_version {version}; use the ccu that made it, or newer")
     written.pop("cc", None)  # It follows from the flows.
     try:
-        experiment = Experiment.model_validate(written)
+        known = {key: value for key, value in written.items() if value is not None}
+        experiment = Experiment.model_validate(known)
     except ValidationError as error:
         raise Refused(f"{file}: {error.errors()[0]['msg']}; use the ccu that made it") from None
     return experiment.model_copy(update={"scenario": _as_played(experiment.scenario, run)})

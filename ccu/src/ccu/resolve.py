@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from ccu import scenarios, units
 from ccu.errors import Refused
-from ccu.experiment import OAI_TESTBEDS, Experiment
+from ccu.experiment import OAI_TESTBEDS, PHONE, PHONES_OWN, Experiment
 from ccu.yaml_places import read_mapping
 
 
@@ -33,6 +33,7 @@ _WRITTEN: dict[str, tuple[str, Callable[[object], object]]] = {
     "buffer": ("buffer", _buffer),
     # A resolved experiment, which can be read again, has none where the uplink's is the same.
     "ul_buffer": ("ul_buffer", lambda value: None if value is None else _buffer(value)),
+    "max_bytes": ("max_bytes", units.size_bytes),
     "cc_params": (
         "cc_params",
         lambda value: (
@@ -51,6 +52,17 @@ _OAI = {
     "capture_n3": "capture_n3",
 }
 """What users write of OpenAirInterface: its name within the experiment's `oai`."""
+_PHONE = {
+    "serial": "serial",
+    "adb": "adb",
+    "server_address": "server_address",
+    "server_port": "port",
+    "phone_address": "phone_address",
+    "max_bytes": "max_bytes",
+    "place": "place",
+    "note": "note",
+}
+"""What users write of a phone: its name within the experiment's `phone`."""
 
 
 def resolve(flags: Mapping[str, Any], file: Path | None = None) -> Experiment:
@@ -81,7 +93,9 @@ def resolve_written(written: Mapping[str, Any], found_at: Mapping[str, str]) -> 
             problems.append(f"{places[key]}: {error}")
     _choose_flows(values, places, problems)
     _gather_oai(values, places)
-    _complete_from_scenario(values, places)
+    _gather_phone(values, places)
+    if values.get("testbed") != PHONE:
+        _complete_from_scenario(values, places)
     return _validated(values, places, problems)
 
 
@@ -114,6 +128,14 @@ def _gather_oai(values: dict[str, Any], places: dict[str, str]) -> None:
         places.setdefault("oai", next((places[key] for key in _OAI if key in places), "oai"))
 
 
+def _gather_phone(values: dict[str, Any], places: dict[str, str]) -> None:
+    given = {name: values.pop(key) for key, name in _PHONE.items() if key in values}
+    if given or values.get("testbed") == PHONE:
+        before = values.get("phone") or {}
+        values["phone"] = {**before, **given} if isinstance(before, dict) else before
+        places.setdefault("phone", next((places[key] for key in _PHONE if key in places), "phone"))
+
+
 def _choose_flows(values: dict[str, Any], places: dict[str, str], problems: list[str]) -> None:
     """`cc` is short for one flow of it; UDP has no congestion control."""
     cc = values.pop("cc", None)
@@ -131,6 +153,8 @@ def _choose_flows(values: dict[str, Any], places: dict[str, str], problems: list
         # One for each UE; what is no number is told later.
         values["flows"] = [{"cc": str(cc)}] * (ues if isinstance(ues, int) and ues > 0 else 1)
         places["flows"] = places["cc"]
+    elif values.get("testbed") == PHONE and values.get("direction") == "ul":
+        values.setdefault("flows", [{"cc": PHONES_OWN}])
     elif "flows" not in values and "flows" not in places:
         problems.append("--cc: which congestion control? Give --cc NAME (see `ccu list cc`)")
 
@@ -151,7 +175,7 @@ def _validated(values: dict[str, Any], places: dict[str, str], problems: list[st
     try:
         experiment = Experiment.model_validate(values)
     except ValidationError as error:
-        known = {*Experiment.model_fields, *_WRITTEN, *_OAI, "cc"}
+        known = {*Experiment.model_fields, *_WRITTEN, *_OAI, *_PHONE, "cc"}
         problems += [
             text for text in (_explain(item, places, known) for item in error.errors()) if text
         ]

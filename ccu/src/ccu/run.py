@@ -7,16 +7,17 @@ import os
 import secrets
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from ccu import capture, congestion, disk, judge, leftovers, manifest, programs, scenarios, traffic
+from ccu import capture, congestion, disk, judge, leftovers, loads, manifest, programs, scenarios
 from ccu.errors import CcuError, Interrupted, Refused, RunFailed
-from ccu.experiment import Experiment, Way
+from ccu.experiment import PHONE, Experiment, Way
+from ccu.loads import Load
 from ccu.manifest import Manifest
 from ccu.supervisor import Supervisor
 from ccu.testbeds import Host, Site, Testbed, kinds
@@ -39,7 +40,8 @@ def check(experiment: Experiment, output: Path) -> Path:
         scenario = scenarios.locate(experiment.scenario)
     except Refused as error:
         problems.append(str(error))
-    needed = ["iperf3", "ip", *(["tcpdump", "socket-sampler"] if experiment.capture else [])]
+    needs = there[experiment.testbed].needs if experiment.testbed in there else ()
+    needed = [*needs, *(["tcpdump", "socket-sampler"] if experiment.capture else [])]
     checks: list[Callable[[], Any]] = [partial(programs.require, name) for name in needed]
     checks += [lambda: congestion.check(experiment), lambda: disk.check(experiment, output)]
     if scenario and experiment.testbed in there:
@@ -96,8 +98,10 @@ def clean() -> list[str]:
 
 def _make_directory(experiment: Experiment, output: Path) -> Path:
     now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    scenario = Path(experiment.scenario).stem
-    name = f"{now}-{experiment.cc}-{experiment.direction}-{experiment.prb}prb-{scenario}"
+    link = f"{experiment.prb}prb-{Path(experiment.scenario).stem}"
+    if experiment.testbed == PHONE:
+        link = PHONE
+    name = f"{now}-{experiment.cc}-{experiment.direction}-{link}"
     for number in range(1, 100):
         directory = output / (name if number == 1 else f"{name}-{number}")
         try:
@@ -134,36 +138,40 @@ def _interruptible(supervisor: Supervisor) -> Iterator[None]:
 
 
 def _perform(site: Site, record: Manifest, tell: Listener) -> None:
-    flows = traffic.plan(site.experiment)
+    load = loads.of(site.experiment)
+    flows = load.plan(site.experiment)
     with ExitStack() as stack:
         tell("loading the congestion control", 0.0)
         implementations = stack.enter_context(congestion.loaded(site))
         trace = site.raw / f"cc-{congestion.REMINIS}.csv"
         tell("bringing up the link", 0.0)
         testbed = stack.enter_context(kinds()[site.experiment.testbed].up(site))
+        record.write(time={**record.content["time"], **testbed.clock})
         record.write(hosts=testbed.hosts, cc_implementation=implementations, **testbed.records)
         captures, sockets = _watch_packets(site, testbed, flows)
         record.write(sockets=sockets, captures=[one.record() for one in captures])
-        traffic.start_receivers(site, testbed, flows)
+        load.listen(site, testbed, flows)
         record.write(time=_stamped(record, "traffic_start_utc_ns"))
         try:
-            _carry(site, testbed, flows, tell)
+            _carry(site, testbed, load, flows, tell)
         finally:
             record.write(flows=[flow.record(testbed) for flow in flows])
         record.write(time=_stamped(record, "traffic_stop_utc_ns"))
         tell("taking down", 1.0)
         capture.stop_captures(site, captures)
         summary = testbed.settle()
+        record.write(time={**record.content["time"], **testbed.clock})
     if trace.exists():
         record.write(cc_trace={"cc": congestion.REMINIS, "file": f"raw/{trace.name}"})
-    unchecked = judge.check_crossing(testbed.delivered_bytes, _received(flows))
+    unchecked = judge.check_crossing(testbed.delivered_bytes, _received(load, flows))
     captured = [one.record() for one in captures]
-    verdict, reasons = judge.verdict(summary, captured)
+    problems = [problem for flow in flows for problem in load.problems(flow)]
+    verdict, reasons = judge.verdict(summary, captured, problems)
     record.write(captures=captured, verdict=verdict, verdict_reasons=reasons + unchecked)
 
 
 def _watch_packets(
-    site: Site, testbed: Testbed, flows: list[Flow]
+    site: Site, testbed: Testbed, flows: Sequence[Flow]
 ) -> tuple[list[capture.Capture], list[dict[str, Any]]]:
     if not site.experiment.capture:
         return [], []
@@ -176,7 +184,7 @@ def _watch_packets(
     return captures, capture.start_sampling(site, testbed, ports)
 
 
-def _carry(site: Site, testbed: Testbed, flows: list[Flow], tell: Listener) -> None:
+def _carry(site: Site, testbed: Testbed, load: Load, flows: Sequence[Flow], tell: Listener) -> None:
     """Starts each flow at its time and waits for all, while everything else has to live."""
     began = time.monotonic()
     waiting = sorted(flows, key=lambda flow: flow.start_s)
@@ -184,34 +192,26 @@ def _carry(site: Site, testbed: Testbed, flows: list[Flow], tell: Listener) -> N
     while True:
         elapsed_s = time.monotonic() - began
         while waiting and waiting[0].start_s <= elapsed_s:
-            traffic.start_sender(site, testbed, waiting.pop(0))
+            load.connect(site, testbed, waiting.pop(0))
         site.supervisor.check()
         disk.watch(site.raw)
         for flow in flows:
-            if flow.client and not flow.client.ended:
-                if tcp and flow.cc_read_back != flow.cc:
-                    traffic.read_back(testbed, flow)
-                if traffic.overdue(site.experiment, flow, began + flow.start_s):
-                    raise RunFailed("traffic", traffic.too_long(site.experiment, flow))
-        if not waiting and all(_done(flow) for flow in flows):
+            if flow not in waiting:
+                load.look(site, testbed, flow, began + flow.start_s)
+        if not waiting and all(load.finished(flow) for flow in flows):
             break
         tell("traffic", min(elapsed_s / site.experiment.duration_s, 1.0))
         time.sleep(_POLL_S)
     site.supervisor.check()
     for flow in flows:
-        if tcp and flow.cc_read_back != flow.cc:
-            found = flow.cc_read_back or "no data connection"
-            raise RunFailed("read back", f"flow {flow.id}: {found} was seen, not {flow.cc}")
+        if tcp and (wrong := flow.wrong_cc()):
+            raise RunFailed("read back", f"flow {flow.id}: {wrong}")
 
 
-def _done(flow: Flow) -> bool:
-    return all(process is not None and process.ended for process in (flow.client, flow.receiver))
-
-
-def _received(flows: list[Flow]) -> dict[Way, int]:
+def _received(load: Load, flows: Sequence[Flow]) -> dict[Way, int]:
     received: dict[Way, int] = {}
     for flow in flows:
-        count = traffic.received_bytes(flow)
+        count = load.received_bytes(flow)
         received[flow.way] = received.get(flow.way, 0) + count
     return received
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -61,6 +62,12 @@ class Flow:
         addresses: list[str] | None = found.get("addresses")
         return addresses[self.ue - 1] if addresses else str(found["address"])
 
+    def wrong_cc(self) -> str | None:
+        """What was seen instead of the congestion control that was asked for, if anything."""
+        if self.cc_read_back == self.cc:
+            return None
+        return f"{self.cc_read_back or 'no data connection'} was seen, not {self.cc}"
+
     def record(self, testbed: Testbed) -> dict[str, Any]:
         """The line of run.json."""
         ends = {
@@ -81,7 +88,7 @@ class Flow:
         }
 
 
-def plan(experiment: Experiment) -> list[Flow]:
+def plan(experiment: Experiment) -> Sequence[Flow]:
     """The flows in the order in which the experiment names them, each way that it has."""
     plans = [
         (item, item.ue or index % experiment.ues + 1) for index, item in enumerate(experiment.flows)
@@ -93,7 +100,7 @@ def plan(experiment: Experiment) -> list[Flow]:
     ]
 
 
-def start_receivers(site: Site, testbed: Testbed, flows: list[Flow]) -> None:
+def listen(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> None:
     """An iperf3 server for each flow, listening."""
     for flow in flows:
         host = flow.receiver_host(testbed)
@@ -117,7 +124,8 @@ def start_receivers(site: Site, testbed: Testbed, flows: list[Flow]) -> None:
         )
 
 
-def start_sender(site: Site, testbed: Testbed, flow: Flow) -> None:
+def connect(site: Site, testbed: Testbed, flow: Flow) -> None:
+    """An iperf3 client, which sends."""
     sender = flow.sender_host(testbed)
     target = flow.address(testbed, flow.receiver_host(testbed))
     arguments = [programs.require("iperf3"), "-c", target, "-p", str(flow.listening_port), "-J"]
@@ -143,6 +151,17 @@ def start_sender(site: Site, testbed: Testbed, flow: Flow) -> None:
     )
 
 
+def look(site: Site, testbed: Testbed, flow: Flow, started_s: float) -> None:
+    """How the flow is doing; `started_s` is on the monotonic clock. Raises RunFailed."""
+    if flow.client is None or flow.client.ended:
+        return
+    if site.experiment.traffic.kind == "tcp" and flow.wrong_cc():
+        read_back(testbed, flow)
+    patience_s = _PATIENCE_S if site.experiment.traffic.volume_bytes is None else 0.0
+    if time.monotonic() > started_s + flow.duration_s + patience_s:
+        raise RunFailed("traffic", too_long(site.experiment, flow))
+
+
 def read_back(testbed: Testbed, flow: Flow) -> None:
     """Asks the kernel which congestion control the flow has.
 
@@ -150,12 +169,6 @@ def read_back(testbed: Testbed, flow: Flow) -> None:
     """
     found = testbed.congestion_control(flow.sender_host(testbed), flow.sending_port)
     flow.cc_read_back = found or flow.cc_read_back
-
-
-def overdue(experiment: Experiment, flow: Flow, started_s: float) -> bool:
-    """Whether the flow should have ended long ago; `started_s` is on the monotonic clock."""
-    patience_s = _PATIENCE_S if experiment.traffic.volume_bytes is None else 0.0
-    return time.monotonic() > started_s + flow.duration_s + patience_s
 
 
 def too_long(experiment: Experiment, flow: Flow) -> str:
@@ -166,6 +179,16 @@ def too_long(experiment: Experiment, flow: Flow) -> str:
         f"flow {flow.id} has not sent its {volume / 1e6:g} MB within {flow.duration_s} s; "
         "give it longer with --duration"
     )
+
+
+def finished(flow: Flow) -> bool:
+    """Both ends have come to theirs."""
+    return all(process is not None and process.ended for process in (flow.client, flow.receiver))
+
+
+def problems(_flow: Flow) -> list[str]:
+    """What makes the flow less than was asked for: iperf3 tells by its exit code."""
+    return []
 
 
 def received_bytes(flow: Flow) -> int:

@@ -62,6 +62,11 @@ def buffer(text: object) -> dict[str, int]:
     return {kind: int(value)}
 
 
+def size_bytes(text: object) -> int:
+    """A number of bytes: `500MB`, `2GiB`."""
+    return round(_quantity(text, {k: float(v) for k, v in _SIZE_BYTES.items()}, "500MB"))
+
+
 def loss(text: object) -> object:
     """A share of packets, `0.01` or `1%`; for each way its own as a mapping of `dl` and `ul`."""
     if isinstance(text, dict):

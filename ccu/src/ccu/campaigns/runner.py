@@ -65,9 +65,7 @@ class Work:
 
 def lacking(experiment: Experiment, there: set[str]) -> set[str]:
     """The congestion controls that the experiment needs and `there` has not."""
-    if experiment.traffic.kind == "udp":
-        return set()
-    return {plan.cc for plan in experiment.flows} - there
+    return set(experiment.servers_ccs) - there
 
 
 def check(work: Work) -> None:

@@ -314,7 +314,7 @@ class Sender:
             # A peer that reads no more is not waited for.
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         acked = struct.unpack_from("<Q", info, _BYTES_ACKED_AT)[0] if len(info) >= 128 else 0
-        return max(int(acked) - 2, 0)  # SYN and FIN count, too.
+        return max(int(acked) - 1, 0)  # FIN counts, too.
 
 
 def become_nobody() -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from ccu.experiment import Experiment, Way
+from ccu.experiment import PHONE, Experiment, Way
 from ccu.leftovers import Belongings
 from ccu.supervisor import Supervisor
 
@@ -36,6 +36,11 @@ class Testbed(Protocol):
     """For each host what run.json says of it, as read back."""
     records: dict[str, Any]
     """The keys `mac`, `link` and `link_summary` of run.json."""
+
+    @property
+    def clock(self) -> dict[str, Any]:
+        """The keys `offset_ns` and `offset_uncertainty_ns` of run.json's `time`."""
+        ...
 
     def ue_host(self, ue: int) -> Host:
         """The host that UE number `ue`, from 1, is or is on."""
@@ -65,11 +70,19 @@ class Testbed(Protocol):
         ...
 
 
+SHARED_CLOCK = {"offset_ns": 0, "offset_uncertainty_ns": 0}
+"""Of hosts on one kernel."""
+
+
 class TestbedKind(NamedTuple):
+    """How a kind of testbed is brought up, and what it asks of this machine."""
+
     summary: str
     check: Callable[[Experiment, Path], None]
     """Refuses, before anything starts, what it cannot carry: (experiment, scenario's file)."""
     up: Callable[[Site], AbstractContextManager[Testbed]]
+    needs: tuple[str, ...]
+    """Programs of this machine."""
 
 
 def kinds() -> dict[str, TestbedKind]:
@@ -80,10 +93,13 @@ def kinds() -> dict[str, TestbedKind]:
             "OpenAirInterface's core, gNB and UE in containers, radio in software", "oai"
         ),
         "usrp": _kind("the same over two USRPs (--usrp b210 or x310:addr=A+addr=B)", "oai"),
+        PHONE: _kind(
+            "a phone in an operator's network, by adb or by hand (docs/phone.md)", "phone", needs=()
+        ),
     }
 
 
-def _kind(summary: str, name: str) -> TestbedKind:
+def _kind(summary: str, name: str, needs: tuple[str, ...] = ("iperf3", "ip")) -> TestbedKind:
     """Of the module `name` here, which is imported when it is used: each takes its time."""
 
     def module() -> Any:
@@ -93,4 +109,5 @@ def _kind(summary: str, name: str) -> TestbedKind:
         summary,
         lambda experiment, scenario: module().check(experiment, scenario),
         lambda site: module().up(site),
+        needs,
     )

@@ -16,7 +16,7 @@ from ccu import judge, programs, scenarios
 from ccu.errors import RunFailed
 from ccu.experiment import Experiment, Way
 from ccu.supervisor import Process
-from ccu.testbeds import Host, Site, link_config, namespace
+from ccu.testbeds import SHARED_CLOCK, Host, Site, link_config, namespace
 
 _ADDRESSES: dict[Host, str] = {"server": "10.45.0.1", "ue": link_config.ue_address(1)}
 _DEVICES: dict[Host, str] = {"server": link_config.CORE_DEVICE, "ue": link_config.ue_device(1)}
@@ -73,6 +73,8 @@ class Emulated:
         "link": {"file": "raw/link.csv", "source": "nr-link"},
         "link_summary": "raw/link-summary.json",
     }
+
+    clock = SHARED_CLOCK
 
     def __init__(
         self,

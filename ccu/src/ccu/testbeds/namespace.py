@@ -99,13 +99,31 @@ def describe(name: str, device: str) -> dict[str, Any]:
     return {**found, "offloads": _offloads(name, device)}
 
 
+def describe_here(device: str, address: str) -> dict[str, Any]:
+    """As `describe`, of this machine itself."""
+    with IPRoute() as ip:
+        link = ip.get_links(ip.link_lookup(ifname=device)[0])[0]
+        found = {
+            "address": address,
+            "interface": device,
+            "netns": None,
+            "mtu_bytes": link.get("mtu"),
+            "txqueuelen": link.get("txqlen"),
+        }
+    return {**found, "offloads": _features(device)}
+
+
 def _offloads(name: str, device: str) -> dict[str, bool]:
     with inside(name):
-        ethtool = Ethtool()
-        try:
-            features = ethtool.get_features(device).features
-        finally:
-            ethtool.close()
+        return _features(device)
+
+
+def _features(device: str) -> dict[str, bool]:
+    ethtool = Ethtool()
+    try:
+        features = ethtool.get_features(device).features
+    finally:
+        ethtool.close()
     return {
         ours: features[theirs].enable for theirs, ours in _OFFLOADS.items() if theirs in features
     }

@@ -32,7 +32,7 @@ from ccu.oai.runtime import Runtime
 from ccu.oai.stack import DATA_NETWORK_ADDRESS, UE_INTERFACE, Stack
 from ccu.oai.verdict import real_time_verdict
 from ccu.supervisor import Supervisor
-from ccu.testbeds import Host, Site, namespace
+from ccu.testbeds import SHARED_CLOCK, Host, Site, namespace
 
 _NUMEROLOGY = 1
 _SERVER_INTERFACE = "eth0"
@@ -153,6 +153,8 @@ class OaiTestbed:
         "link": {"file": "raw/oai/radio-time.csv", "source": "oai"},
         "link_summary": None,
     }
+
+    clock = SHARED_CLOCK
 
     def __init__(self, site: Site, stack: Stack) -> None:
         self._site = site

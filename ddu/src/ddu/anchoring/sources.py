@@ -17,7 +17,7 @@ import pandas as pd
 from ddu.anchoring.anchor import DAY_NS, Anchor, by_file_time, by_zone
 from ddu.anchoring.correlation import Traffic, by_correlation
 from ddu.readers.android import log as android
-from ddu.readers.android.events import events_of
+from ddu.readers.android.events import events_of, fell_back
 from ddu.readers.logs import LogTable
 from ddu.readers.mac_samples import mac_samples
 from ddu.run.load import Recording
@@ -99,6 +99,8 @@ def _by_phones_clock(run: Recording, log: LogTable) -> dict[str, Any]:
     found[known] = run.clock("ue").corrected(at[known].to_numpy(dtype=np.int64))
     log.table["utc_ns"] = found
     run.events = events_of(log.table[known])
+    if fell := fell_back(log.table[known]):
+        run.faults.append(fell)
     uncertainty_ns = run.manifest.time.offset_uncertainty_ns
     return {
         "source": "the phone's clock",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ddu.readers.android.cells import TECHNOLOGIES
+from ddu.readers.android.cells import NSA, TECHNOLOGIES
 
 COLUMNS = ("utc_ns", "ue", "event", "before", "after")
 _WATCHED = {
@@ -29,6 +29,20 @@ def events_of(readings: pd.DataFrame) -> pd.DataFrame:
     ]
     table = pd.DataFrame(rows, columns=list(COLUMNS)).astype({"utc_ns": "int64", "ue": "int64"})
     return table.sort_values("utc_ns", kind="stable", ignore_index=True)
+
+
+def fell_back(readings: pd.DataFrame) -> str | None:
+    """A sentence if the phone was on 5G for a part of the time only."""
+    if "mac_technology" not in readings:
+        return None
+    told = readings["mac_technology"].dropna()
+    without = int((told < NSA).sum())
+    if not 0 < without < len(told):
+        return None
+    return (
+        f"The phone fell back to LTE, or lost its network, in {without} of {len(told)} readings "
+        "(table events)."
+    )
 
 
 def _changes(readings: pd.DataFrame, column: str, event: str) -> list[dict[str, object]]:

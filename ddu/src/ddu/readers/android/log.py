@@ -33,6 +33,7 @@ _KEPT = (
     "phone_skin_temperature_c",
     "phone_thermal_status",
     "phone_screen_on",
+    "phone_log_cpu_s",
 )
 
 

@@ -15,6 +15,7 @@ from ddu.readers.fields import Values, number
 _INTERFACE = re.compile(r"^\s*([\w.-]+):\s*(.+)$")
 _COUNTERS = 16
 _SENT_AT = 8
+_IFCONFIG = re.compile(r"RX bytes:(\d+).*?TX bytes:(\d+)")
 _BATTERY = {
     "level": ("phone_battery_ratio", 0.01, 0.0, 1.0),
     "temperature": ("phone_battery_temperature_c", 0.1, -60.0, 150.0),
@@ -25,6 +26,7 @@ _TEMPERATURE = re.compile(
 _THERMAL_STATUS = re.compile(r"^\s*Thermal Status:\s*(\d+)", re.MULTILINE)
 _CURRENT = "Current temperatures from HAL:"
 _NAMES = {0: "phone_cpu_temperature_c", 3: "phone_skin_temperature_c"}
+_TIMES = re.compile(r"(\d+)m(\d+\.\d+)s")
 _AWAKE = re.compile(r"mWakefulness=(\w+)")
 
 
@@ -36,6 +38,8 @@ def net_of(text: str) -> Values:
         if len(numbers) == _COUNTERS and all(one.isdigit() for one in numbers):
             received, sent = int(numbers[0]), int(numbers[_SENT_AT])
             return {"mac_dl_sdu_bytes": received, "mac_ul_sdu_bytes": sent}
+    if found := _IFCONFIG.search(text):  # where /proc/net/dev may not be read
+        return {"mac_dl_sdu_bytes": int(found[1]), "mac_ul_sdu_bytes": int(found[2])}
     return {}
 
 
@@ -73,10 +77,17 @@ def power_of(text: str) -> Values:
     return {"phone_screen_on": int(found[1] == "Awake")} if found else {}
 
 
+def cpu_of(text: str) -> Values:
+    """`times` of the shell that reads all this: user and system, its own and its children's."""
+    spent = [float(minutes) * 60 + float(seconds) for minutes, seconds in _TIMES.findall(text)]
+    return {"phone_log_cpu_s": sum(spent)} if len(spent) == 4 else {}
+
+
 SECTIONS: dict[str, Callable[[str], Values]] = {
     "net": net_of,
     "battery": battery_of,
     "thermal": thermal_of,
     "power": power_of,
+    "cpu": cpu_of,
 }
 """What reads each section of raw/phone/radio.txt beside the registry."""

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the owner of a phone without adb does: open a page, or type a line."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class _Flow(Protocol):
+    @property
+    def id(self) -> str: ...
+    @property
+    def way(self) -> str: ...
+    @property
+    def reached_at(self) -> str: ...
+    @property
+    def port(self) -> int: ...
+    @property
+    def duration_s(self) -> int: ...
+
+
+def url(flow: _Flow, token: str) -> str:
+    """What a browser downloads from."""
+    host = f"[{flow.reached_at}]" if ":" in flow.reached_at else flow.reached_at
+    return f"http://{host}:{flow.port}/{token}"
+
+
+def instructions(flow: _Flow, token: str) -> str:
+    """For one flow: an address to open and a line to type, on the phone."""
+    if flow.way == "dl":
+        line = f"(echo {token}; sleep {flow.duration_s + 1}) | nc {flow.reached_at} {flow.port}"
+        ways = [f"open {url(flow, token)}", f"or type (Termux): {line} > /dev/null"]
+        return "\n".join([f"{flow.id}, downlink: on the phone, with Wi-Fi off,", *ways])
+    line = f"(echo {token}; cat /dev/zero) | nc {flow.reached_at} {flow.port}"
+    return f"{flow.id}, uplink: on the phone, with Wi-Fi off, type (Termux): {line}"
+
+
+def qr_code(text: str) -> str:
+    """A QR code in characters of half a line."""
+    import segno
+
+    drawn = io.StringIO()
+    segno.make(text, error="m").terminal(drawn, compact=True)
+    return drawn.getvalue()
+
+
+def show(flows: Sequence[_Flow], token: str) -> None:
+    for flow in flows:
+        print(instructions(flow, token))
+        if flow.way == "dl":
+            print(qr_code(url(flow, token)), flush=True)

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A phone in an operator's network, and this machine as its server."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyroute2 import IPRoute
+
+from ccu.errors import Refused, RunFailed
+from ccu.experiment import Experiment, Phone, Way
+from ccu.phone import adb, radio_log, survey
+from ccu.phone.adb import Adb
+from ccu.phone.clock import Offset, common, measure
+from ccu.supervisor import Process
+from ccu.testbeds import Host, Site
+from ccu.testbeds.namespace import describe_here
+
+_SYSCTLS = ("tcp_wmem", "tcp_rmem", "tcp_no_metrics_save", "tcp_ecn")
+_ANYWHERE = {4: "192.0.2.1", 6: "2001:db8::1"}  # RFC 5737, RFC 3849: for routes only
+# A clock that was corrected meanwhile moves by more than quartz does in a run.
+_MOST_DRIFT = 200e-6
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the phone reaches this machine, and how that looks from inside."""
+
+    reached_at: str
+    listens: str
+    interface: str
+
+
+def check(experiment: Experiment, _scenario: Path) -> None:
+    """Raises Refused, before anything starts, when the phone or the way to it is not fit."""
+    settings = experiment.phone or Phone()
+    server = server_address(settings)
+    _check_ports(server, [settings.port + number for number in range(_flow_count(experiment))])
+    if settings.adb:
+        phone = adb.chosen(settings.serial)
+        survey.check_radio(phone, server.reached_at)
+        survey.check_volume(phone, settings.max_bytes)
+
+
+def _flow_count(experiment: Experiment) -> int:
+    return len(experiment.flows) * len(experiment.ways)
+
+
+def server_address(settings: Phone) -> Address:
+    """Raises Refused when the machine has no network, or the address is none."""
+    reached_at = settings.server_address or _own_address()
+    try:
+        reached_at = str(socket.getaddrinfo(reached_at, None)[0][4][0])
+    except socket.gaierror:
+        raise Refused(
+            f"--server-address: {reached_at!r} is no address, and no known name"
+        ) from None
+    version = ipaddress.ip_address(reached_at).version
+    with IPRoute() as ip:
+        for found in ip.get_addr():
+            if found.get("address") == reached_at or found.get("local") == reached_at:
+                name = ip.get_links(found["index"])[0].get("ifname")
+                return Address(reached_at, reached_at, str(name))
+        # Not ours: a router or provider in front translates it.
+        routes = ip.route("get", dst=_ANYWHERE[version])
+        name = ip.get_links(routes[0].get("oif"))[0].get("ifname")
+    return Address(reached_at, "0.0.0.0" if version == 4 else "::", str(name))
+
+
+def _own_address() -> str:
+    """By which this machine reaches the internet; nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((_ANYWHERE[4], 9))
+        except OSError:
+            raise Refused(
+                "--server-address: this machine has no way to the internet; say by which address "
+                "the phone reaches it"
+            ) from None
+        return str(probe.getsockname()[0])
+
+
+def _check_ports(server: Address, ports: list[int]) -> None:
+    family = socket.AF_INET6 if ":" in server.listens else socket.AF_INET
+    for port in ports:
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((server.listens, port))
+            except OSError as error:
+                raise Refused(
+                    f"--server-port: {port}: {error.strerror}; choose another, open for TCP"
+                ) from None
+
+
+@contextmanager
+def up(site: Site) -> Iterator[PhoneTestbed]:
+    """The phone, watched; nothing of ours stays on it."""
+    settings = site.experiment.phone or Phone()
+    testbed = PhoneTestbed(site, server_address(settings), settings)
+    try:
+        yield testbed
+    finally:
+        testbed.end()
+
+
+class PhoneTestbed:
+    """See `ccu.testbeds.Testbed`."""
+
+    def __init__(self, site: Site, server: Address, settings: Phone) -> None:
+        self._site = site
+        self._phone: Adb | None = None
+        self._log: Process | None = None
+        self._offset: Offset | None = None
+        self._measured_s = time.monotonic()
+        self._problems: list[str] = []
+        count = _flow_count(site.experiment)
+        ports = f"{settings.port}-{settings.port + count - 1}"
+        self.hosts: dict[Host, dict[str, Any]] = {
+            "server": {
+                **describe_here(server.interface, server.listens),
+                "reached_at": server.reached_at,
+                "listens": server.listens,
+                "sysctls": _sysctls(),
+                "capture_filter": f"tcp portrange {ports}",
+            },
+            "ue": {"address": None, "interface": None},
+        }
+        self.records: dict[str, Any] = {"mac": None, "link": None, "link_summary": None}
+        if settings.adb:
+            self._watch(adb.chosen(settings.serial), server)
+
+    def _watch(self, phone: Adb, server: Address) -> None:
+        self._phone = phone
+        radio = survey.check_radio(phone, server.reached_at)
+        # Without an interface: nothing is captured on the phone.
+        self.hosts["ue"] = {
+            **survey.describe(phone),
+            "serial": phone.serial,
+            "mobile_interface": radio["interface"],
+            "address": radio["address"],
+            "interface": None,
+        }
+        self._offset = measure(phone)
+        self._log = radio_log.start(self._site, phone, radio["interface"])
+        self.records["mac"] = {"file": f"raw/{radio_log.FILE}", "source": "phone"}
+
+    @property
+    def clock(self) -> dict[str, Any]:
+        """The phone's clock minus this machine's, for run.json; null if nobody could ask it."""
+        known = self._offset
+        return {
+            "offset_ns": known.ns if known else None,
+            "offset_uncertainty_ns": known.uncertainty_ns if known else None,
+        }
+
+    def ue_host(self, ue: int) -> Host:  # noqa: ARG002
+        return "ue"
+
+    def command(self, host: Host, arguments: Sequence[str]) -> list[str]:
+        """On the phone, the single argument is a script of its shell."""
+        if host == "server":
+            return list(arguments)
+        if self._phone is None:
+            raise RunFailed("phone", "there is no adb to run anything on the phone by")
+        return self._phone.command(" ".join(arguments))
+
+    def congestion_control(self, host: Host, port: int) -> str | None:  # noqa: ARG002
+        return None  # The sender reads it back from each connection (ccu.phone.traffic).
+
+    def listens(self, host: Host, port: int) -> bool:  # noqa: ARG002
+        return False
+
+    def delivered_bytes(self, way: Way) -> int | None:
+        if self._log is None:
+            return None
+        return radio_log.crossed_bytes(self._site.raw / radio_log.FILE, way)
+
+    def note(self, problem: str) -> None:
+        """What makes the run less than it should be."""
+        self._problems.append(problem)
+
+    def settle(self) -> dict[str, Any]:
+        """Reads the phone's clock again, and ends its log."""
+        if self._phone and self._offset:
+            self._check_clock(self._offset, measure(self._phone))
+        self.end()
+        verdict = "degraded" if self._problems else "valid"
+        return {"verdict": verdict, "verdict_reasons": self._problems}
+
+    def _check_clock(self, before: Offset, after: Offset) -> None:
+        """Two measures narrow the offset, unless the clock was set in between."""
+        allowance_ns = round((time.monotonic() - self._measured_s) * _MOST_DRIFT * 1e9)
+        wider = Offset(before.low_ns - allowance_ns, before.high_ns + allowance_ns)
+        both = common([wider, after])
+        if both is not None:
+            self._offset = common([before, after]) or both
+            return
+        jump_s = (after.ns - before.ns) / 1e9
+        self._problems.append(
+            f"the phone's clock was set by {jump_s:+.1f} s during the run: the times of its "
+            "radio are off by that much from then on"
+        )
+
+    def end(self) -> None:
+        """Stops the log, once."""
+        if self._log and not self._log.stopped:
+            radio_log.end(self._site, self._log)
+
+
+def _sysctls() -> dict[str, str]:
+    """As they are: a machine on the internet is not ours to tune."""
+    folder = Path("/proc/sys/net/ipv4")
+    return {f"net.ipv4.{key}": " ".join((folder / key).read_text().split()) for key in _SYSCTLS}

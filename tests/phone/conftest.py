@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server and a phone on this machine: two namespaces with nr-link between them, toybox as the
+phone's programs, Android's own answers replayed, and Debian's adb client in between."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from pyroute2 import netns
+
+sys.path.insert(0, str(Path(__file__).parent))
+from adbd import Adbd
+
+BIN = Path(sys.executable).parent
+SERVER, PHONE = "198.51.100.1", "198.51.100.2"
+DEVICE, CORE_DEVICE = "rmnet_data0", "n6"
+
+
+@contextmanager
+def inside(name: str) -> Iterator[None]:
+    netns.pushns(name)
+    try:
+        yield
+    finally:
+        netns.popns()
+
+
+class Street:
+    """The phone, the link to the server, and the commands that a user types at the server."""
+
+    def __init__(self, folder: Path, rate_mbps: float = 40.0) -> None:
+        self.folder = folder
+        tag = secrets.token_hex(2)
+        self.server, self.phone = f"srv-{tag}", f"phone-{tag}"
+        self.state = folder / "state"
+        self._home = folder / "home"
+        self._home.mkdir(parents=True)
+        self._programs()
+        self._link = self._start_link(rate_mbps)
+        self.adbd = Adbd(self._on_phone)
+        self.adbd.start(lambda: inside(self.server))
+        self.adb_port = _free_port()
+        self.set()
+
+    def _programs(self) -> None:
+        """What Android has and toybox has not; each answers with what `state` says now."""
+        programs = self.folder / "bin"
+        programs.mkdir()
+        self.state.mkdir()
+        toybox = shutil.which("toybox")
+        assert toybox is not None
+        for name in ("nc", "sleep", "grep", "ifconfig", "id", "cat", "toybox"):
+            (programs / name).symlink_to(toybox)
+        answering = Path(__file__).parent / "android.sh"
+        for name in ("dumpsys", "getprop", "settings", "date"):
+            (programs / name).symlink_to(answering)
+        (programs / "ip").symlink_to(answering)
+
+    def _on_phone(self, script: str) -> list[str]:
+        environment = [f"PATH={self.folder / 'bin'}:/usr/bin:/bin", f"STATE={self.state}"]
+        run = ["ip", "netns", "exec", self.phone, "env", "-i", *environment]
+        return [*run, "sh", "-c", script]
+
+    def set(self, **values: str) -> None:
+        """What the phone answers from now on; see android.sh."""
+        for name, value in values.items():
+            part = self.state / f".{name}"
+            part.write_text(value)
+            part.replace(self.state / name)
+
+    def _start_link(self, rate_mbps: float) -> subprocess.Popen[bytes]:
+        for name in (self.server, self.phone):
+            netns.create(name)
+            _ip(name, "link", "set", "lo", "up")
+        scenario = f"""
+schema: rf-scenario/1
+name: street
+summary: A given rate.
+sources: [chosen]
+license: Apache-2.0
+duration_s: 600
+capacity: {{dl: {{constant_mbps: {rate_mbps}}}, ul: {{constant_mbps: {rate_mbps}}}}}
+"""
+        (self.folder / "scenario.yaml").write_text(scenario)
+        (self.folder / "link.yaml").write_text(json.dumps(self._link_config()))
+        program = [str(BIN / "nr-link"), "run", "--config", str(self.folder / "link.yaml")]
+        link = subprocess.Popen(program, stdout=subprocess.PIPE)
+        assert link.stdout is not None
+        assert b"ready" in link.stdout.readline()
+        for name, device, own, peer in (
+            (self.server, CORE_DEVICE, SERVER, PHONE),
+            (self.phone, DEVICE, PHONE, SERVER),
+        ):
+            _ip(name, "link", "set", device, "up", "mtu", "1500")
+            _ip(name, "addr", "add", own, "peer", peer, "dev", device)
+            _ip(name, "route", "add", "default", "dev", device, "src", own)
+        return link
+
+    def _link_config(self) -> dict[str, object]:
+        path = {"delay_ms": 10.0, "loss_ratio": 0.0}
+        ue = {"name": DEVICE, "netns": self.phone, "addresses": [PHONE]}
+        return {
+            "schema": "nr-link/1",
+            "seed": 1,
+            "mtu_bytes": 1500,
+            "scenario": "scenario.yaml",
+            "path": {"dl": path, "ul": path},
+            "queue": {"dl": {"packets": 200}, "ul": {"packets": 200}},
+            "samples": {"interval_ms": 100},
+            "devices": {"core": {"name": CORE_DEVICE, "netns": self.server}, "ue": [ue]},
+            "output": {"mac": "mac.csv", "link": "link.csv", "summary": "link-summary.json"},
+        }
+
+    def ccu(self, *args: str, timeout_s: float = 90) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command("ccu", *args), capture_output=True, text=True, timeout=timeout_s
+        )
+
+    def command(self, name: str, *args: str) -> list[str]:
+        """One of the user's commands, at the server, with an adb of its own."""
+        environment = [f"HOME={self._home}", f"ANDROID_ADB_SERVER_PORT={self.adb_port}"]
+        run = ["ip", "netns", "exec", self.server, "env", *environment]
+        program = BIN / name if (BIN / name).exists() else name
+        return [*run, str(program), *args]
+
+    def plug_in(self) -> str:
+        """The phone's name at adb."""
+        serial = f"127.0.0.1:{self.adbd.port}"
+        subprocess.run(self.command("adb", "connect", serial), capture_output=True, timeout=30)
+        return serial
+
+    def close(self) -> None:
+        subprocess.run(self.command("adb", "kill-server"), capture_output=True, timeout=30)
+        self.adbd.stop()
+        self._link.terminate()
+        self._link.communicate(timeout=10)
+        for name in (self.server, self.phone):
+            netns.remove(name)
+
+
+@pytest.fixture
+def street(tmp_path: Path) -> Iterator[Street]:
+    for program in ("adb", "toybox"):
+        if shutil.which(program) is None:
+            pytest.skip(f"needs {program}: setup/system-packages test")
+    if os.geteuid() != 0 or not Path("/dev/net/tun").exists():
+        pytest.skip("needs root and /dev/net/tun: it makes network namespaces")
+    made = Street(tmp_path / "street")
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def _ip(name: str, *args: str) -> None:
+    subprocess.run(["ip", "-n", name, *args], check=True)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

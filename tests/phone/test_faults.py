@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What goes wrong with phones: told in one message, with what to do, and nothing left running."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Street
+
+RUN = ("run", "--testbed", "phone", "--cc", "cubic", "--duration", "5s")
+SIGNAL = "cqiTableIndex=2147483647 cqi=2147483647 ta=2147483647 level=4"
+LTE = f"""last known state:
+  Phone Id=0
+    mServiceState={{mDataRegState=0(IN_SERVICE), getRilDataRadioTechnology=14(LTE), mNetworkRegistrationInfos=[NetworkRegistrationInfo{{ domain=PS transportType=WWAN accessNetworkTechnology=LTE cellIdentity=CellIdentityLte:{{ mCi=**** mPci=**** mTac=**** mBands=[3] mMcc=null }} nrState=NONE}}]}}
+    mSignalStrength=SignalStrength:{{mLte=CellSignalStrengthLte: rssi=-60 rsrp=-95 rsrq=-10 rssnr=12 {SIGNAL},mNr=Invalid,primary=CellSignalStrengthLte}}
+    mDataConnectionState=2
+"""  # noqa: E501
+
+
+def refused(street: Street, *more: str, args: tuple[str, ...] = RUN) -> str:
+    """What is said, before anything starts."""
+    output = street.folder / "refused"
+    ran = street.ccu(*args, *more, "--output", str(output))
+    assert ran.returncode == 2, ran.stdout + ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert not output.exists()
+    return ran.stderr
+
+
+@pytest.mark.root
+def test_what_is_refused(street: Street) -> None:
+    assert "USB debugging" in refused(street)
+    street.adbd.authorised = False
+    serial = street.plug_in()
+    assert "tap Allow" in refused(street)
+    subprocess.run(street.command("adb", "disconnect"), capture_output=True)
+    street.adbd.authorised = True
+    street.plug_in()
+    for state, word in (
+        ({"airplane": "1"}, "airplane mode"),
+        ({"airplane": "0", "sim": "PIN_REQUIRED"}, "PIN"),
+        ({"sim": "ABSENT"}, "SIM is ABSENT"),
+        ({"sim": "LOADED", "route": "198.51.100.1 dev wlan0 src 192.168.1.7 uid 2000"}, "Wi-Fi"),
+        ({"route": "RTNETLINK answers: Network is unreachable"}, "no data connection"),
+        ({"route": "198.51.100.1 dev rmnet_data0", "limit_bytes": "1000000"}, "data limit"),
+    ):
+        street.set(**state)
+        assert word in refused(street), state
+    street.set(limit_bytes="-1")
+    assert "vegaz" in refused(street, "--cc", "vegaz")
+    assert "no phone 'abc'" in refused(street, "--serial", "abc")
+    assert "operator's network" in refused(street, "--prb", "106")
+    assert "leave --cc out" in refused(street, "--ul")
+    assert serial
+
+
+@pytest.mark.root
+def test_two_phones(street: Street) -> None:
+    serial = street.plug_in()
+    subprocess.run(
+        street.command("adb", "connect", serial.replace("127.0.0.1", "localhost")),
+        capture_output=True,
+    )
+    said = refused(street)
+    assert "2 phones" in said
+    assert serial in said
+
+
+def started(street: Street, output: Path) -> subprocess.Popen[str]:
+    """A run whose traffic flows."""
+    run = subprocess.Popen(
+        street.command("ccu", *RUN[:-1], "12s", "--output", str(output)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    deadline = time.monotonic() + 30
+    while not any('"served"' in file.read_text() for file in output.glob("*/raw/phone/sender.j*")):
+        assert run.poll() is None, run.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    time.sleep(1)
+    return run
+
+
+def manifest(output: Path) -> dict[str, Any]:
+    (found,) = output.glob("*/run.json")
+    loaded: dict[str, Any] = json.loads(found.read_text())
+    return loaded
+
+
+def processes_of(street: Street) -> list[str]:
+    """What runs in the server's network, adb's server apart."""
+    pids = subprocess.run(
+        ["ip", "netns", "pids", street.server], capture_output=True, text=True
+    ).stdout.split()
+    names = [Path(f"/proc/{pid}/comm") for pid in pids if int(pid) != os.getpid()]
+    return [name.read_text().strip() for name in names if name.exists()]
+
+
+@pytest.mark.root
+def test_unplugged_in_the_middle(street: Street, tmp_path: Path) -> None:
+    street.plug_in()
+    run = started(street, tmp_path)
+    street.adbd.unplug()
+    said, _ = run.communicate(timeout=30)
+    assert run.returncode == 1, said
+    assert "phone" in said
+    assert manifest(tmp_path)["status"] == "failed"
+    assert set(processes_of(street)) <= {"adb"}
+
+
+@pytest.mark.root
+def test_the_world_changes_in_the_middle(street: Street, tmp_path: Path) -> None:
+    """The screen locks, the phone falls back to LTE with redacted identities, its clock is set."""
+    street.plug_in()
+    output = tmp_path / "runs"
+    run = started(street, output)
+    street.set(wakefulness="Asleep", registry=LTE, clock_ahead_s="60")
+    said, _ = run.communicate(timeout=40)
+    assert run.returncode == 0, said
+    told = manifest(output)
+    assert told["verdict"] == "degraded"
+    assert "clock was set by +60.0 s" in " ".join(told["verdict_reasons"])
+    (directory,) = output.iterdir()
+    subprocess.run(street.command("ddu", "analyze", str(directory)), check=True)
+    summary = json.loads((directory / "summary.json").read_text())
+    assert summary["events_count"]["technology"] == 1
+    assert "LTE" in " ".join(summary["verdict_reasons"])
+
+
+@pytest.mark.root
+def test_the_server_is_not_reached(street: Street, tmp_path: Path) -> None:
+    street.plug_in()
+    street.set(route="203.0.113.9 dev rmnet_data0 src 198.51.100.2")
+    ran = street.ccu(*RUN, "--server-address", "203.0.113.9", "--output", str(tmp_path))
+    assert ran.returncode == 1
+    assert "let TCP port 5201 in" in ran.stderr

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ccu run --testbed phone`, from a phone that is plugged in to its analysed run."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Street
+
+SHORT = ("run", "--testbed", "phone", "--duration", "5s")
+
+
+def manifest(output: Path) -> dict[str, Any]:
+    (found,) = output.glob("*/run.json")
+    loaded: dict[str, Any] = json.loads(found.read_text())
+    return loaded
+
+
+@pytest.mark.root
+def test_downlink(street: Street, tmp_path: Path) -> None:
+    street.set(clock_ahead_s="3")
+    serial = street.plug_in()
+    output = tmp_path / "runs"
+    ran = street.ccu(*SHORT, "--cc", "cubic", "--place", "bridge", "--output", str(output))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    told = manifest(output)
+    (flow,) = told["flows"]
+    assert flow["cc_read_back"] == "cubic"
+    assert flow["receiver"]["address"] == "198.51.100.2"
+    assert told["hosts"]["ue"]["serial"] == serial
+    assert told["hosts"]["ue"]["mobile_interface"] == "rmnet_data0"
+    assert told["experiment"]["phone"]["place"] == "bridge"
+    assert told["experiment"]["prb"] is None
+    known = told["time"]
+    assert abs(known["offset_ns"] - 3_000_000_000) <= known["offset_uncertainty_ns"]
+    (run,) = output.iterdir()
+    assert "token" not in "".join(
+        file.read_text() for file in (run / "raw" / "phone").iterdir() if file.suffix == ".json"
+    )
+    analysed = subprocess.run(street.command("ddu", "analyze", str(run)), capture_output=True)
+    assert analysed.returncode == 0, analysed.stderr.decode()
+    summary = json.loads((run / "summary.json").read_text())
+    assert summary["technology_ratio"] == {"sa": 1.0}
+    assert 20e6 < summary["throughput_bps"] < 40e6
+    aligned = pd.read_parquet(run / "tables" / "aligned.parquet")
+    assert set(aligned["mac_rsrp_dbm"].dropna().round(6)) == {-71.0}
+    assert aligned["mac_rsrp_dbm"].notna().mean() > 0.9
+    assert aligned["tcp_rtt_ms"].min() >= 20
+    mac = pd.read_parquet(run / "tables" / "mac.parquet")
+    assert len(mac) / mac["duration_ns"].sum() * 1e9 > 2
+    assert mac["phone_log_cpu_s"].dropna().is_monotonic_increasing
+
+
+@pytest.mark.root
+def test_uplink_is_the_phones_own(street: Street, tmp_path: Path) -> None:
+    street.plug_in()
+    output = tmp_path / "runs"
+    ran = street.ccu(*SHORT, "--ul", "--output", str(output))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    told = manifest(output)
+    (flow,) = told["flows"]
+    assert flow["cc"] == "phone"
+    assert flow["cc_read_back"] == told["hosts"]["ue"]["congestion_control"]
+    assert told["captures"][0]["role"] == "receiver"
+    (run,) = output.iterdir()
+    analysed = subprocess.run(street.command("ddu", "analyze", str(run)), capture_output=True)
+    assert analysed.returncode == 0, analysed.stderr.decode()
+    summary = json.loads((run / "summary.json").read_text())
+    assert 20e6 < summary["throughput_bps"] < 40e6
+
+
+@pytest.mark.root
+def test_a_browser_without_adb(street: Street, tmp_path: Path) -> None:
+    output = tmp_path / "runs"
+    run = subprocess.Popen(
+        street.command("ccu", *SHORT, "--cc", "cubic", "--no-adb", "--output", str(output)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert run.stdout is not None
+    said = ""
+    while not (found := re.search(r"http://\S+", said)):
+        line = run.stdout.readline()
+        assert line, said
+        said += line
+    browser = ["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code} %{size_download}", found[0]]
+    got = subprocess.run(
+        ["ip", "netns", "exec", street.phone, *browser], capture_output=True, text=True, timeout=60
+    )
+    rest, _ = run.communicate(timeout=60)
+    assert run.returncode == 0, said + rest
+    assert got.stdout.startswith("200 "), got
+    (flow,) = manifest(output)["flows"]
+    assert flow["over_http"]
+    # Between its own count and the browser's lie the headers.
+    assert 0 < flow["received_bytes"] - int(got.stdout.split()[1]) < 500
+    assert manifest(output)["time"]["offset_ns"] is None
+
+
+@pytest.mark.root
+def test_no_more_bytes_than_allowed(street: Street, tmp_path: Path) -> None:
+    street.plug_in()
+    output = tmp_path / "runs"
+    ran = street.ccu(*SHORT, "--cc", "cubic", "--max-bytes", "3MB", "--output", str(output))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    told = manifest(output)
+    assert told["flows"][0]["received_bytes"] == 3_000_000
+    assert told["verdict"] == "degraded"
+    assert "--max-bytes" in " ".join(told["verdict_reasons"])
