@@ -204,13 +204,17 @@ def _sum_between(at: Int, sizes: npt.NDArray[np.generic], begin: int, end: int) 
 def _per_flow(
     run: Recording, flows: Sequence[ObservedFlow], aligned: pd.DataFrame
 ) -> list[dict[str, Any]]:
-    rows = dict(iter(aligned.groupby("flow", sort=False)))
-    return [_flow(run, flow, rows[flow.flow.id]) for flow in flows]
+    count = len(aligned) // len(flows)  # every flow has a row for every bin, in this order
+    return [
+        _flow(run, flow, aligned.iloc[index * count : (index + 1) * count])
+        for index, flow in enumerate(flows)
+    ]
 
 
 def _flow(run: Recording, flow: ObservedFlow, aligned: pd.DataFrame) -> dict[str, Any]:
     duration_s = _duration_s([flow])
-    owd = flow.one_way_delay.value_ms
+    owd_ms = flow.one_way_delay.value_ms
+    owd = quantiles(owd_ms, **PERCENTS)
     found: dict[str, Any] = {
         "id": flow.flow.id,
         "cc": flow.flow.cc_read_back or flow.flow.cc,
@@ -222,8 +226,8 @@ def _flow(run: Recording, flow: ObservedFlow, aligned: pd.DataFrame) -> dict[str
         "throughput_bps": _throughput_bps(flow, duration_s),
         "goodput_bps": _goodput_bps(flow, duration_s),
         "rtt_ms": quantiles(flow.rtt.value_ms, **PERCENTS),
-        "owd_ms": quantiles(owd, **PERCENTS),
-        "self_inflicted_delay_ms": _self_inflicted_ms(owd),
+        "owd_ms": owd,
+        "self_inflicted_delay_ms": _self_inflicted_ms(owd["p95"], owd_ms),
         "lost_in_link_count": int(flow.lost.count.sum()) if flow.at_both else None,
         **shares_within(flow),
         **transmission_cost(flow),
@@ -244,6 +248,6 @@ def _of_tcp(run: Recording, flow: ObservedFlow, duration_s: float) -> dict[str, 
     return found | dict(zip(names, counted, strict=True))
 
 
-def _self_inflicted_ms(owd_ms: Float) -> float | None:
+def _self_inflicted_ms(p95_ms: float | None, owd_ms: Float) -> float | None:
     """What the flow's own queue adds: the 95th percentile beyond the least delay."""
-    return float(np.percentile(owd_ms, 95) - owd_ms.min()) if len(owd_ms) else None
+    return None if p95_ms is None else p95_ms - float(owd_ms.min())

@@ -79,7 +79,7 @@ class SplitCapture:
 
     def protocol(self, connection: int) -> int:
         """IANA's number."""
-        return int(self._source.flows["proto"].iloc[connection])
+        return int(self._numbers["proto"][connection])
 
     def connection(self, src: str, sport: int, dst: str, dport: int) -> int | None:
         """Row of `connections` with this 5-tuple (TCP or UDP), the largest of two."""
@@ -94,7 +94,7 @@ class SplitCapture:
 
     def origin(self, connection: int) -> int:
         """Sequence number of the stream's first byte, as the header has it."""
-        return int(self._source.flows["origin"].iloc[connection])
+        return int(self._numbers["origin"][connection])
 
     def direction(self, connection: int | None, origin: int, ack_origin: int) -> Direction:
         """One direction's packets, sequence numbers counted from the origins; empty if unwanted."""
@@ -109,8 +109,12 @@ class SplitCapture:
 
     def wire_ip_bytes(self, connection: int | None) -> int:
         """IP bytes of a connection, headers once per segment of a super-packet."""
-        rows = self._source.flows["wire_ip_bytes"]
-        return 0 if connection is None else int(rows.iloc[connection])
+        return 0 if connection is None else int(self._numbers["wire_ip_bytes"][connection])
+
+    @cached_property
+    def _numbers(self) -> dict[str, npt.NDArray[np.generic]]:
+        names = ("proto", "origin", "wire_ip_bytes")
+        return {name: self._source.flows[name].to_numpy() for name in names}
 
     def total_ip_bytes(self, dst: str) -> int:
         """IP bytes of every packet to `dst`, headers once per segment of a super-packet."""

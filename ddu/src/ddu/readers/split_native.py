@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -48,9 +49,13 @@ class SplitNatively:
         return Rows(direction, origin=found[4], ack_origin=found[5])
 
 
+_address = lru_cache(ip_address)
+"""Many flows share few of them."""
+
+
 def _both_directions(wanted: Wanted) -> tuple[_Wanted, _Wanted]:
     """Payload in the one, its ACKs in the other."""
-    src, dst = ip_address(wanted.src), ip_address(wanted.dst)
+    src, dst = _address(wanted.src), _address(wanted.dst)
     forth = (src, wanted.sport, dst, wanted.dport, True, False)
     return forth, (dst, wanted.dport, src, wanted.sport, False, True)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,11 @@ from ddu.readers.segments import SplitCapture, Wanted
 from ddu.readers.ss import read_ss
 from ddu.run.manifest import CcTrace, Flow, Manifest, Source
 from ddu.run.oai_logs import read_oai_logs
+from ddu.run.rows import RowsByKey
 from ddu.sockets import read_sockets
 
+_PORTS = ("sport", "dport")
+_ENDS = ("src", "sport", "dst", "dport")
 INTERVAL = ("utc_ns", "duration_ns")
 MAC_LOGS: dict[str, Callable[[Path], LogTable]] = {
     "oai": read_mac_log,
@@ -64,6 +68,17 @@ class Recording:
     """By source: how its times became UTC, and how uncertain they are."""
     faults: list[str] = field(default_factory=list)
     """What is wrong with the files, as sentences; the analysis went on without what is missing."""
+
+    @cached_property
+    def socket_rows(self) -> RowsByKey | None:
+        """By source address and port, then the destination's; once the sources are anchored."""
+        return None if self.sockets is None else RowsByKey(self.sockets, _ENDS)
+
+    @cached_property
+    def cc_rows(self) -> RowsByKey | None:
+        """By ports; None where the trace does not tell them."""
+        trace = self.cc_trace
+        return RowsByKey(trace, _PORTS) if trace is not None and {*_PORTS} <= {*trace} else None
 
     @property
     def raw(self) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from ddu.run.load import Recording
@@ -24,32 +25,32 @@ def aligned_table(
     bins: Bins,
 ) -> pd.DataFrame:
     """The transport table's rows, and beside them socket, congestion control, MAC and link."""
-    parts = []
-    of_ue: dict[int, list[pd.DataFrame]] = {}
-    of_flow = dict(iter(transport.groupby("flow", sort=False)))
-    for flow in flows:
-        own = of_flow[flow.flow.id].reset_index(drop=True)
-        state = _of_flow(run, flow.flow, bins)
-        ue = flow.flow.ue
-        if ue not in of_ue:
-            of_ue[ue] = _of_link(run, mac, ue, bins)
-        parts.append(pd.concat([own, *state, *of_ue[ue]], axis=1))
-    return pd.concat(parts, ignore_index=True)
+    parts = [transport]
+    state = [_of_flow(run, flow.flow, bins) for flow in flows] if _has_state(run) else []
+    if any(len(own.columns) for own in state):
+        parts.append(pd.concat(state, ignore_index=True))
+    ues = {ue: _of_link(run, mac, ue, bins) for ue in dict.fromkeys(f.flow.ue for f in flows)}
+    if any(len(own.columns) for own in ues.values()):
+        place = {ue: index * bins.count for index, ue in enumerate(ues)}
+        rows = np.concatenate([place[flow.flow.ue] + np.arange(bins.count) for flow in flows])
+        parts.append(pd.concat(ues.values(), ignore_index=True).take(rows))
+    return pd.concat([part.reset_index(drop=True) for part in parts], axis=1)
 
 
-def _of_flow(run: Recording, flow: Flow, bins: Bins) -> list[pd.DataFrame]:
-    state = []
-    if run.sockets is not None:
-        state.append(sockets_on_bins(run.sockets, flow, bins))
-    if run.cc_trace is not None and run.manifest.cc_trace is not None:
-        trace_of = run.manifest.cc_trace.cc
-        if trace_of in (flow.cc, flow.cc_read_back):
-            state.append(cc_on_bins(run.cc_trace, flow, bins))
-    return state
+def _has_state(run: Recording) -> bool:
+    return run.sockets is not None or run.cc_trace is not None
 
 
-def _of_link(run: Recording, mac: pd.DataFrame | None, ue: int, bins: Bins) -> list[pd.DataFrame]:
-    shared = []
+def _of_flow(run: Recording, flow: Flow, bins: Bins) -> pd.DataFrame:
+    """A row per bin; without columns where nothing is known."""
+    state = [pd.DataFrame(index=range(bins.count))]
+    state += [sockets_on_bins(run, flow, bins), cc_on_bins(run, flow, bins)]
+    return pd.concat(state, axis=1)
+
+
+def _of_link(run: Recording, mac: pd.DataFrame | None, ue: int, bins: Bins) -> pd.DataFrame:
+    """A row per bin; without columns where nothing is known."""
+    shared = [pd.DataFrame(index=range(bins.count))]
     if mac is not None:
         # A lone UE may have any number.
         ues = mac["ue"].unique()
@@ -57,7 +58,7 @@ def _of_link(run: Recording, mac: pd.DataFrame | None, ue: int, bins: Bins) -> l
     shared += _of_other_logs(run, ue, bins, {str(name) for part in shared for name in part})
     if run.link is not None:
         shared.append(link_on_bins(run.link, bins))
-    return shared
+    return pd.concat(shared, axis=1)
 
 
 def _of_other_logs(run: Recording, ue: int, bins: Bins, known: set[str]) -> list[pd.DataFrame]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ddu.run.load import endpoints
+from ddu.run.load import Recording, endpoints
 from ddu.run.manifest import Flow
 from ddu.tables.bins import Bins
 
@@ -23,9 +23,12 @@ _USED = pd.Index(
 """Of the socket's fields; a source that has fewer (the text of ss) leaves the rest null."""
 
 
-def sockets_on_bins(samples: pd.DataFrame, flow: Flow, bins: Bins) -> pd.DataFrame:
+def sockets_on_bins(run: Recording, flow: Flow, bins: Bins) -> pd.DataFrame:
     """The socket's last sample in each bin, in the units of the aligned table."""
-    own = _of_flow(samples, flow)
+    ends = endpoints(flow)
+    if run.socket_rows is None or ends is None:
+        return pd.DataFrame()
+    own = run.socket_rows.of(ends)
     if not len(own):
         return pd.DataFrame()
     last = _latest(own, bins, own["interval_ms"].iloc[0] * 1e6)
@@ -44,10 +47,10 @@ def sockets_on_bins(samples: pd.DataFrame, flow: Flow, bins: Bins) -> pd.DataFra
     )
 
 
-def cc_on_bins(trace: pd.DataFrame, flow: Flow, bins: Bins) -> pd.DataFrame:
+def cc_on_bins(run: Recording, flow: Flow, bins: Bins) -> pd.DataFrame:
     """What the congestion control told last in each bin, as `cc_<its name>`."""
-    own = trace_of_flow(trace, flow)
-    if not len(own):
+    own = trace_of_flow(run, flow)
+    if own is None or not len(own):
         return pd.DataFrame()
     interval_ns = float(np.median(np.diff(own["utc_ns"]))) if len(own) > 1 else 0.0
     last = _latest(own, bins, interval_ns)
@@ -55,19 +58,15 @@ def cc_on_bins(trace: pd.DataFrame, flow: Flow, bins: Bins) -> pd.DataFrame:
     return last[names].add_prefix("cc_")
 
 
-def trace_of_flow(trace: pd.DataFrame, flow: Flow) -> pd.DataFrame:
-    """The rows of one flow; all, if the trace does not tell whose they are."""
-    if {"sport", "dport"} <= set(trace.columns):
-        return trace[(trace["sport"] == flow.sender.port) & (trace["dport"] == flow.receiver.port)]
-    return trace
-
-
-def _of_flow(samples: pd.DataFrame, flow: Flow) -> pd.DataFrame:
-    ends = endpoints(flow)
-    if ends is None:
-        return samples.iloc[:0]
-    match = (samples["src"] == ends[0]) & (samples["sport"] == ends[1])
-    return samples[match & (samples["dst"] == ends[2]) & (samples["dport"] == ends[3])]
+def trace_of_flow(run: Recording, flow: Flow) -> pd.DataFrame | None:
+    """The rows of one flow; all, if the trace does not tell whose they are; None if it is of
+    another congestion control."""
+    told = run.manifest.cc_trace
+    if run.cc_trace is None or told is None or told.cc not in (flow.cc, flow.cc_read_back):
+        return None
+    if run.cc_rows is None:
+        return run.cc_trace
+    return run.cc_rows.of((flow.sender.port, flow.receiver.port))
 
 
 def _latest(rows: pd.DataFrame, bins: Bins, interval_ns: float) -> pd.DataFrame:

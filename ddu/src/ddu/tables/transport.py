@@ -31,6 +31,17 @@ _AT_BOTH = {
 }  # fmt: skip
 
 
+_UDP_ONLY = ("udp_owd_ms", "udp_lost_count", "udp_reordered_count")
+_TCP_ONLY = (
+    "tcp_rtt_ms", "tcp_rtt_p95_ms", "tcp_rtt_count", "tcp_rtt_seq_ms", "tcp_owd_ms",
+    "tcp_self_inflicted_delay_ms", "tcp_retransmissions_count", "tcp_lost_before_link_count",
+    "tcp_fast_retransmissions_count", "tcp_timeout_retransmissions_count",
+    "tcp_spurious_retransmissions_count", "tcp_lost_in_link_count", "tcp_reordered_count",
+    "tcp_ack_blocks_per_s", "tcp_packets_per_ack_block", "tcp_inflight_bytes",
+)  # fmt: skip
+"""In the order of the table."""
+
+
 def grid(flows: Sequence[ObservedFlow], width_ns: int) -> Bins:
     """From the run's first payload packet to its last, in either capture."""
     first = min(flow.first_utc_ns for flow in flows)
@@ -38,43 +49,47 @@ def grid(flows: Sequence[ObservedFlow], width_ns: int) -> Bins:
 
 
 def transport_table(flows: Sequence[ObservedFlow], bins: Bins) -> pd.DataFrame:
-    """One row per bin and flow, in order of time within each flow."""
-    tables = [_of_flow(flow, bins) for flow in flows]
+    """One row per bin and flow, in order of time within each flow.
+
+    Columns are joined one by one: a table of each flow's own would cost more than its packets.
+    """
+    of_flows = [_of_flow(flow, bins) for flow in flows]
+    starts = bins.edges_utc_ns[:-1]
+    columns: dict[str, object] = {
+        "utc_ns": np.tile(starts, len(flows)),
+        "t_s": np.tile((starts - bins.start_utc_ns) / 1e9, len(flows)),
+        "flow": _repeated([flow.flow.id for flow in flows], bins),
+        "cc": _repeated([flow.flow.cc_read_back or flow.flow.cc for flow in flows], bins),
+        "direction": _repeated([flow.flow.direction for flow in flows], bins),
+    }
+    active = np.stack([_active(flow, bins) for flow in flows])
+    for name in of_flows[0]:
+        columns[name] = np.concatenate([own[name] for own in of_flows])
     for name, of in (
         ("jain_throughput", "tcp_throughput_bps"),
         ("jain_sending_rate", "tcp_sending_rate_bps"),
     ):
-        index = jain(
-            np.stack(
-                [
-                    np.where(_active(flow, bins), table[of], np.nan)
-                    for flow, table in zip(flows, tables, strict=True)
-                ]
-            )
-        )
-        tables = [table.assign(**{name: index}) for table in tables]
-    return pd.concat(tables, ignore_index=True)
+        rates = np.stack([own[of] for own in of_flows])
+        columns[name] = np.tile(jain(np.where(active, rates, np.nan)), len(flows))
+    return pd.DataFrame(columns)
 
 
-def _of_flow(flow: ObservedFlow, bins: Bins) -> pd.DataFrame:
+def _repeated(values: list[str], bins: Bins) -> npt.NDArray[np.object_]:
+    return np.repeat(np.array(values, dtype=object), bins.count)
+
+
+def _of_flow(flow: ObservedFlow, bins: Bins) -> dict[str, Float]:
     sent, received = flow.sent, flow.received
-    starts = bins.edges_utc_ns[:-1]
-    columns: dict[str, object] = {
-        "utc_ns": starts,
-        "t_s": (starts - bins.start_utc_ns) / 1e9,
-        "flow": flow.flow.id,
-        "cc": flow.flow.cc_read_back or flow.flow.cc,
-        "direction": flow.flow.direction,
+    null = np.full(bins.count, np.nan)
+    columns = {
         "tcp_sending_rate_bps": bins.rates_bps(sent.utc_ns, sent.ip_bytes),
         "tcp_throughput_bps": bins.rates_bps(*flow.arrivals),
         "tcp_throughput_ip_bps": bins.rates_bps(received.utc_ns, received.ip_bytes),
         "tcp_goodput_bps": bins.rates_bps(*flow.delivered),
     }
-    of_tcp, of_udp = _tcp_only(flow, bins), _udp_only(flow, bins)
-    null = np.full(bins.count, np.nan)
-    columns |= {name: values if flow.is_tcp else null for name, values in of_tcp.items()}
-    columns |= {name: null if flow.is_tcp else values for name, values in of_udp.items()}
-    return pd.DataFrame(columns | dict.fromkeys(_unseen(flow), null))
+    columns |= _tcp_only(flow, bins) if flow.is_tcp else dict.fromkeys(_TCP_ONLY, null)
+    columns |= dict.fromkeys(_UDP_ONLY, null) if flow.is_tcp else _udp_only(flow, bins)
+    return columns | dict.fromkeys(_unseen(flow), null)
 
 
 def _unseen(flow: ObservedFlow) -> set[str]:

@@ -30,11 +30,9 @@ def desired_delay(run: Recording, flow: ObservedFlow) -> dict[str, float | str |
 
 
 def _traced_ms(run: Recording, flow: ObservedFlow) -> float | None:
-    told = run.manifest.cc_trace
-    if run.cc_trace is None or told is None or "dtt_us" not in run.cc_trace:
+    trace = trace_of_flow(run, flow.flow)
+    if trace is None or "dtt_us" not in trace:
         return None
-    if told.cc not in (flow.flow.cc, flow.flow.cc_read_back):
-        return None
-    own = trace_of_flow(run.cc_trace, flow.flow)["dtt_us"].to_numpy(dtype=np.float64)
+    own = trace["dtt_us"].to_numpy(dtype=np.float64)
     own = own[own > 0]
     return float(np.median(own)) / 1e3 if len(own) else None

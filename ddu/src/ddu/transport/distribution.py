@@ -15,7 +15,7 @@ WITHIN_MS = (20, 40, 100)
 """Delay budgets of applications: haptic feedback and VR, cloud games, speech and video."""
 
 CDF_SHARES = np.unique(np.concatenate([np.linspace(0, 1, 1001), 1 - np.logspace(-3, -5, 21)]))
-"""Per mille, and finer in the tail."""
+"""Per mille, and finer in the tail; of a flow with fewer samples, those of each sample."""
 
 
 def quantiles(values: Float, **percents: float) -> dict[str, float | None]:
@@ -41,12 +41,33 @@ def shares_within(flow: ObservedFlow) -> dict[str, float | None]:
 def delay_cdf(flows: Sequence[ObservedFlow]) -> pd.DataFrame:
     """`flow`, `metric` (`rtt`, `owd`), `share`, `delay_ms`: that share of its samples is no
     larger (nearest rank)."""
-    parts = []
+    names: list[tuple[str, str, str]] = []
+    shares: list[Float] = []
+    delays_ms: list[Float] = []
     for flow in flows:
         for metric, samples in (("rtt", flow.rtt), ("owd", flow.one_way_delay)):
             if len(samples):
-                delay_ms = np.quantile(samples.value_ms, CDF_SHARES, method="inverted_cdf")
-                names = {"flow": flow.flow.id, "cc": flow.flow.cc_read_back or flow.flow.cc}
-                rows = {"metric": metric, "share": CDF_SHARES, "delay_ms": delay_ms}
-                parts.append(pd.DataFrame(names | rows))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+                share, delay_ms = _cdf(samples.value_ms)
+                names.append((flow.flow.id, flow.flow.cc_read_back or flow.flow.cc, metric))
+                shares.append(share)
+                delays_ms.append(delay_ms)
+    if not names:
+        return pd.DataFrame()
+    lengths = [len(each) for each in shares]
+    of_rows = {
+        column: np.repeat(np.array(values, dtype=object), lengths)
+        for column, values in zip(("flow", "cc", "metric"), zip(*names, strict=True), strict=True)
+    }
+    of_rows |= {"share": np.concatenate(shares), "delay_ms": np.concatenate(delays_ms)}
+    return pd.DataFrame(of_rows)
+
+
+def _cdf(delay_ms: Float) -> tuple[Float, Float]:
+    """Shares and the delays that bound them; every sample's own share where there are few."""
+    ordered = np.sort(delay_ms)
+    count = len(ordered)
+    if count < len(CDF_SHARES):
+        return np.arange(1, count + 1) / count, ordered
+    # Rounding must not lift a share that is a whole number of samples to the next one.
+    rank = np.ceil(np.round(CDF_SHARES * count, 6)).astype(np.int64)
+    return CDF_SHARES, ordered[np.maximum(rank - 1, 0)]

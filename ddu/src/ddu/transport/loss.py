@@ -22,6 +22,10 @@ class Events:
     size_bytes: Int | UInt32
 
 
+_NONE = np.zeros(0, dtype=np.int64)
+NO_EVENTS = Events(_NONE, np.zeros(0), _NONE)
+
+
 def resent_ranges(sent: Segments) -> tuple[Int, Int]:
     """The bytes that the sender sent more than once, as disjoint ascending ranges."""
     before = highest_before(sent.end)
@@ -66,6 +70,8 @@ def fates(sent: Segments, received: Segments) -> Fates:
     reached = int(received.end.max(initial=0))
     # A byte that was sent once and arrived at all was not lost: only the others are looked at.
     doubtful = merged(resent_ranges(sent), holes(union(received.seq, received.end), reached))
+    if not len(doubtful[0]):
+        return Fates(NO_EVENTS, NO_EVENTS)
     sent = sent.where(overlaps(doubtful, sent.seq, sent.end) & (sent.end <= reached))
     received = received.where(overlaps(doubtful, received.seq, received.end))
     boundaries = np.unique(
@@ -101,6 +107,8 @@ def reordered(received: Segments, resent: tuple[Int, Int]) -> Events:
 
 def _events(packets: Segments, size_bytes: Int | UInt32, mask: npt.NDArray[np.bool_]) -> Events:
     """The share of each packet's segments that `size_bytes` of it are."""
+    if not mask.any():
+        return NO_EVENTS
     chosen, size = packets.where(mask), size_bytes[mask]
     per_segment = np.ceil(chosen.payload_bytes / np.maximum(chosen.segment_count, 1))
     return Events(chosen.utc_ns, np.ceil(size / np.maximum(per_segment, 1)), size)

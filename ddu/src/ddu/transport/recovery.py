@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ddu.tables.bins import Int
-from ddu.transport.loss import Events, retransmissions
+from ddu.transport.loss import NO_EVENTS, Events, retransmissions
 from ddu.transport.ranges import Ranges, cut, overlaps
 from ddu.transport.segments import Acks, Segments, highest_before
 
@@ -31,10 +31,11 @@ def causes(sent: Segments, acks: Acks, resent: Ranges) -> Causes:
     only a timer can have sent it: the retransmission timeout (RFC 6298) or a tail loss probe.
     """
     again = np.minimum(sent.end, highest_before(sent.end)) > sent.seq
-    is_fast = np.zeros(len(sent), dtype=bool)
     index = np.flatnonzero(again)
-    if len(index):
-        is_fast[index] = _told_by_acks(sent, acks, resent, index)
+    if not len(index):
+        return Causes(NO_EVENTS, NO_EVENTS)
+    is_fast = np.zeros(len(sent), dtype=bool)
+    is_fast[index] = _told_by_acks(sent, acks, resent, index)
     return Causes(retransmissions(sent, is_fast), retransmissions(sent, ~is_fast))
 
 

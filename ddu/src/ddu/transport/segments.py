@@ -84,6 +84,7 @@ class Acks:
         return _where(self, mask)
 
 
+_COLUMNS = {kind: tuple(part.name for part in fields(kind)) for kind in (Segments, Acks)}
 _Rows = TypeVar("_Rows", Segments, Acks)
 _Timed = TypeVar("_Timed", Segments, Acks, Stamps)
 
@@ -140,5 +141,5 @@ def highest_before(end: Int) -> Int:
 
 
 def _where(rows: _Rows, mask: npt.NDArray[np.bool_]) -> _Rows:
-    columns = {part.name: getattr(rows, part.name) for part in fields(rows)}
-    return type(rows)(**{name: c[mask] if len(c) else c for name, c in columns.items()})
+    columns = [getattr(rows, name) for name in _COLUMNS[type(rows)]]
+    return type(rows)(*[column[mask] if len(column) else column for column in columns])
