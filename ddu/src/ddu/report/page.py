@@ -20,6 +20,8 @@ from ddu.report.live import live_figures
 from ddu.report.palette import VERDICT, colour_of
 from ddu.report.traces import timeline
 
+MOST_FLOWS = 16
+"""That figures and the table of flows show."""
 CAPTIONS = {
     "timeline": "Every layer on one time axis",
     "radio-cdf": "Distribution of RSRP and SINR over the run",
@@ -31,6 +33,10 @@ CAPTIONS = {
 def write_report(results: Path, tables: dict[str, pd.DataFrame], summary: dict[str, Any]) -> None:
     """Writes figures/ and report.html under `results`."""
     way = summary["flows"][0]["direction"]
+    flows = _largest(summary["flows"])
+    if len(flows) < len(summary["flows"]):
+        drawn = tables["aligned"]["flow"].isin([flow["id"] for flow in flows])
+        tables = tables | {"aligned": tables["aligned"][drawn]}
     figures = write_figures(results / "figures", tables, way)
     environment = Environment(
         loader=PackageLoader("ddu.report"), autoescape=True, undefined=StrictUndefined
@@ -42,12 +48,20 @@ def write_report(results: Path, tables: dict[str, pd.DataFrame], summary: dict[s
         colour_of=colour_of,
         headlines=headlines(summary),
         figures=[(file.stem, CAPTIONS[file.stem], _inline(file)) for file in figures],
-        flow_rows=flow_rows(summary["flows"]),
+        flows=flows,
+        flow_rows=flow_rows(flows),
         accounts=accounts(summary["cross_checks"]),
         live=_script_json(live),
         plotly=_compressed_plotly(),
     )
     (results / "report.html").write_text(page, encoding="utf-8")
+
+
+def _largest(flows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those with most bytes, in their order: more lines than colours are no figure."""
+    by_size = sorted(flows, key=lambda flow: -(flow["received_payload_bytes"] or 0))
+    kept = {flow["id"] for flow in by_size[:MOST_FLOWS]}
+    return [flow for flow in flows if flow["id"] in kept]
 
 
 def _inline(svg: Path) -> str:
