@@ -68,7 +68,7 @@ OF_SOURCE = {
     "mmwave-driving": "306 (13…1010): see below",
     "cellular-3g": "highest: 5",
     "cellular-4g": "highest: 20",
-    "congested-reverse": "100; ACKs behind 100 of UDP",
+    "congested-reverse": "100; ACKs behind 102.9 of UDP",
     "lan": "100",
     "wan-1": "1",
     "wan-2": "100",

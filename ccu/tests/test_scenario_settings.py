@@ -79,4 +79,4 @@ def test_a_line_and_what_crosses_it_come_from_the_scenario_too() -> None:
     path = link_config(resolve({"cc": "cubic", "scenario": "congested-reverse"}), "a", "b")["path"]
     assert "rate_mbps" not in path["dl"]
     assert path["ul"]["rate_mbps"] == 100
-    assert path["ul"]["cross_traffic"] == {"rate_mbps": 100, "packet_bytes": 1500}
+    assert path["ul"]["cross_traffic"] == {"rate_mbps": 102.9, "packet_bytes": 1500}
