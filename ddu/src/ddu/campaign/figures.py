@@ -52,7 +52,8 @@ def _drawn(wanted: Any, runs: pd.DataFrame, aligned: Aligned) -> Figure | None:
         return None
     draw, per_panel = _DRAW[wanted.kind], _columns_of(wanted)
     count = len(panels) * len(per_panel)
-    across = min(count, _ACROSS if len(per_panel) == 1 else len(per_panel))
+    # A row is a panel's columns, if they fit.
+    across = len(per_panel) if 1 < len(per_panel) <= _ACROSS else min(count, _ACROSS)
     down = -(-count // across)
     size = (_PANEL_INCHES[0] * across, _PANEL_INCHES[1] * down)
     figure = Figure(figsize=size, layout="constrained")
