@@ -41,7 +41,7 @@ def read(file: Path, wanted: Wanted) -> Found:
     stamps = columns["Timestamp"].cast(pa.int64())
     t = csv_table.numbers(file, stamps, "Timestamp", 2)
     csv_table.rising(file, t, 2, strictly=False)
-    t -= t[0]
+    t = (t - t[0]).astype(np.float64)
     if wanted.kind == "capacity":
         return _capacity(file, wanted, columns, t)
     known = pac.and_(pac.is_valid(columns["RSRP"]), pac.is_valid(columns["SNR"]))
