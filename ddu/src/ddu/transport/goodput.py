@@ -7,12 +7,12 @@ import numpy as np
 
 from ddu.tables.bins import Int
 from ddu.transport.ranges import cut, overlaps, union
-from ddu.transport.segments import Acks, Segments, highest_before
+from ddu.transport.segments import Acks, Segments, UInt32, highest_before
 
 NEVER = np.iinfo(np.int64).max
 
 
-def delivered_in_order(received: Segments, acks: Acks) -> tuple[Int, Int]:
+def delivered_in_order(received: Segments, acks: Acks) -> tuple[Int, Int | UInt32]:
     """(instants, bytes): new payload at the instant when it and everything before it has arrived.
 
     A byte is in order at the latest first arrival of any byte up to it. Bytes that the capture
@@ -24,12 +24,14 @@ def delivered_in_order(received: Segments, acks: Acks) -> tuple[Int, Int]:
     begin, end, arrived = _first_arrivals(received)
     gap_begin = np.concatenate([[0], end[:-1]])
     missing = np.flatnonzero(begin > gap_begin)
-    gaps = _acknowledged_at(begin[missing], acks)
-    arrived = np.insert(arrived, missing, gaps)
-    sizes = np.insert(end - begin, missing, (begin - gap_begin)[missing])
+    sizes: Int | UInt32 = (end - begin).astype(np.uint32)
+    if len(missing):
+        gaps = _acknowledged_at(begin[missing], acks)
+        arrived = np.insert(arrived, missing, gaps)
+        sizes = np.insert(sizes.astype(np.int64), missing, (begin - gap_begin)[missing])
     in_order = np.maximum.accumulate(arrived)
-    delivered = in_order < NEVER
-    return in_order[delivered], sizes[delivered]
+    count = int(np.searchsorted(in_order, NEVER))
+    return in_order[:count], sizes[:count]
 
 
 def acknowledged(sent: Segments, acks: Acks) -> tuple[Int, Int]:

@@ -7,7 +7,6 @@ The columns are as narrow as their values: a run at 1 Gbit/s has tens of million
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -51,7 +50,7 @@ class Segments:
     def __len__(self) -> int:
         return len(self.utc_ns)
 
-    @cached_property
+    @property  # made anew: kept, it would be a third of what a long run's packets take
     def end(self) -> Int:
         return self.seq + self.payload_bytes
 
