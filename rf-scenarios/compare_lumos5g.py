@@ -7,9 +7,12 @@ Only statistics and cumulative distributions leave this program. Run from the ro
 
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
+import yaml
+from fit_links import fit
 from scipy.stats import ks_2samp
 
 from ccu.scenarios import LIBRARY
@@ -75,6 +78,35 @@ def distances(kind: str, real: list[np.ndarray], synthetic: list[np.ndarray]) ->
     )
 
 
+def held_out(kind: str, real: list[np.ndarray]) -> str:
+    """Fitted to every other link, compared with the rest, which the fit has not seen; and back."""
+    found = []
+    for begin in (0, 1):
+        known, unseen = real[begin::2], np.concatenate(real[1 - begin :: 2])
+        drawn = np.concatenate(drawn_from(kind, fit(known)))
+        found.append(
+            f"{ks_2samp(unseen, drawn).statistic:.3f} ({len(known)} links fitted, "
+            f"{len(real) - len(known)} unseen; the two halves of the measured ones are "
+            f"{ks_2samp(unseen, np.concatenate(known)).statistic:.3f} apart)"
+        )
+    return f"- {kind}: {found[0]}; {found[1]}."
+
+
+def drawn_from(kind: str, drawn: dict[str, object]) -> list[np.ndarray]:
+    """As many links as LINKS of the library's scenario, with this instead of its own numbers."""
+    scenario = yaml.safe_load((LIBRARY / f"mmwave-{kind}.yaml").read_text())
+    scenario["capacity"]["dl"] = {"drawn": drawn}
+    scenario["name"] = "held-out"
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "held-out.yaml")
+        file.write_text(yaml.safe_dump(scenario))
+        played = [
+            play(experiment(str(file), {"seed": seed}), duration_s(file), interval_ms=1000)
+            for seed in LINKS
+        ]
+    return [rows["dl_capacity_mbps"].to_numpy() for rows in played]
+
+
 def draw(pairs: dict[str, tuple[list[np.ndarray], list[np.ndarray]]]) -> None:
     import io
 
@@ -109,6 +141,8 @@ def main() -> None:
     draw(pairs)
     text = table(pairs) + "\n\nKolmogorov-Smirnov distance of all seconds together:\n\n"
     text += "\n".join(distances(kind, *pairs[kind]) for kind in KINDS)
+    text += "\n\nHeld out, the same distance from links that the fit has not seen:\n\n"
+    text += "\n".join(held_out(kind, pairs[kind][0]) for kind in KINDS)
     marked = re.compile(r"(<!-- lumos5g -->\n).*(<!-- /lumos5g -->)", re.DOTALL)
     PAGE.write_text(marked.sub(lambda marks: marks[1] + text + "\n" + marks[2], PAGE.read_text()))
 

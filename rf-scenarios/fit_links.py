@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import yaml
 from numpy.polynomial.hermite_e import hermegauss
 from scipy.optimize import least_squares
 from scipy.stats import norm
@@ -68,21 +69,32 @@ def fit_memory(correlation: np.ndarray) -> tuple[float, list[tuple[float, float]
     return between, [(first, fast_s), (1 - first, slow_s)]
 
 
+def fit(links: list[np.ndarray]) -> dict[str, object]:
+    """`drawn` of a scenario whose links have the statistics of these, in Mbit/s a second."""
+    quantiles = np.quantile(np.concatenate(links), SHARES)
+    between, memory = fit_memory(of_the_normal(autocorrelation(links), quantiles))
+    first = round(memory[0][0], 2)
+    shares = (first, round(1 - first, 2))
+    return {
+        "step_s": 1,
+        "quantiles_mbps": [
+            [share, float(f"{rate:.4g}")] for share, rate in zip(SHARES, quantiles, strict=True)
+        ],
+        "between_links_ratio": round(between, 2),
+        "memory": [
+            {"share": share, "time_s": float(f"{time_s:.3g}")}
+            for share, (_, time_s) in zip(shares, memory, strict=True)
+            if share
+        ],
+    }
+
+
 def main() -> None:
     links = [np.loadtxt(file)[:, 1] for file in sorted(map(Path, sys.argv[1:]))]
     if not links:
         sys.exit("fit_links: no files; give one file a link, of `second Mbit/s` lines")
-    rates = np.concatenate(links)
-    quantiles = np.quantile(rates, SHARES)
-    between, memory = fit_memory(of_the_normal(autocorrelation(links), quantiles))
-    print(f"# {len(links)} links, {len(rates)} s")
-    print("drawn:\n  step_s: 1\n  quantiles_mbps:")
-    for share, rate in zip(SHARES, quantiles, strict=True):
-        print(f"    - [{share:g}, {rate:.4g}]")
-    print(f"  between_links_ratio: {between:.2f}\n  memory:")
-    first = round(memory[0][0], 2)
-    for share, time_s in zip((first, 1 - first), (memory[0][1], memory[1][1]), strict=True):
-        print(f"    - {{share: {share:.2f}, time_s: {time_s:.3g}}}")
+    print(f"# {len(links)} links, {sum(map(len, links))} s")
+    print(yaml.safe_dump({"drawn": fit(links)}, sort_keys=False, default_flow_style=None), end="")
 
 
 if __name__ == "__main__":
