@@ -29,6 +29,7 @@ STAND_IN = Path(__file__).with_name("stand_in")
 BIN = Path(sys.executable).parent
 REGISTRY = "ccu-stand-in"
 CORE_VERSION = "v2.1.10"
+ANY_ROLE = f"{REGISTRY}/any:1"
 PACKAGES = "python3-minimal,libpython3-stdlib,iproute2,bash,coreutils,dash,libc-bin,procps"
 
 
@@ -113,23 +114,27 @@ class Daemon:
             "data-network": "traffic:1",
             **{role: f"oai-{role}:{CORE_VERSION}" for role in ("nrf", "amf", "smf", "upf")},
         }
+        self.docker("build", "--quiet", "-t", ANY_ROLE, STAND_IN)
         for role, name in roles.items():
-            words = ("--build-arg", f"ROLE={role}", "-t", f"{REGISTRY}/{name}", STAND_IN)
-            self.docker("build", "--quiet", *words)
+            self._derive(ANY_ROLE, name, ROLE=role)
 
     def faulty(self, tag: str, **variables: str) -> str:
         """gNB and UE images with `tag` whose environment has `variables`."""
-        lines = "".join(f"ENV {key}={value}\n" for key, value in variables.items())
         for name in ("oai-gnb", "oai-nr-ue"):
-            subprocess.run(
-                ["docker", "build", "--quiet", "-t", f"{REGISTRY}/{name}:{tag}", "-"],
-                input=f"FROM {REGISTRY}/{name}:2026.w11\n{lines}",
-                capture_output=True,
-                text=True,
-                env=self.environment,
-                check=True,
-            )
+            self._derive(f"{REGISTRY}/{name}:2026.w11", f"{name}:{tag}", **variables)
         return tag
+
+    def _derive(self, image: str, name: str, **variables: str) -> None:
+        """An image with more in its environment; no container has to run for it."""
+        lines = "".join(f"ENV {key}={value}\n" for key, value in variables.items())
+        subprocess.run(
+            ["docker", "build", "--quiet", "-t", f"{REGISTRY}/{name}", "-"],
+            input=f"FROM {image}\n{lines}",
+            capture_output=True,
+            text=True,
+            env=self.environment,
+            check=True,
+        )
 
     def stop(self) -> None:
         self._process.terminate()
@@ -169,23 +174,16 @@ def one_layout_for_all(daemon: Daemon, folder: Path) -> Path:
 
     Under the tag `dies` it is the one whose gNB dies.
     """
-    image = f"{REGISTRY}/any:1"
-    daemon.docker("build", "--quiet", "--build-arg", "ROLE=", "-t", image, STAND_IN)
-    subprocess.run(
-        ["docker", "build", "--quiet", "-t", f"{REGISTRY}/any:dies", "-"],
-        input=f"FROM {image}\nENV FAULT=dies\n",
-        capture_output=True,
-        text=True,
-        env=daemon.environment,
-        check=True,
-    )
-    tags = {"2026.w11": image, CORE_VERSION: image, "8.0": image, "1": image}
-    for tag, source in {**tags, "dies": f"{REGISTRY}/any:dies"}.items():
-        archive = folder / f"{tag}.tar"
-        daemon.docker("save", source, "-o", archive)
-        words = ["skopeo", "copy", "--quiet", f"docker-archive:{archive}"]
-        subprocess.run([*words, f"oci:{folder}/one:{tag}"], check=True, capture_output=True)
-        archive.unlink()
+    archive, one = folder / "any.tar", folder / "one"
+    daemon.docker("save", ANY_ROLE, "-o", archive)
+    words = ["skopeo", "copy", "--quiet", f"docker-archive:{archive}", f"oci:{one}:2026.w11"]
+    subprocess.run(words, check=True, capture_output=True)
+    archive.unlink()
+    for tag in (CORE_VERSION, "8.0", "1"):
+        words = ["umoci", "tag", "--image", f"{one}:2026.w11", tag]
+        subprocess.run(words, check=True, capture_output=True)
+    words = ["umoci", "config", "--image", f"{one}:2026.w11", "--tag", "dies"]
+    subprocess.run([*words, "--config.env", "FAULT=dies"], check=True, capture_output=True)
     names = ("oai-gnb", "oai-nr-ue", "oai-nrf", "oai-amf", "oai-smf", "oai-upf", "mysql")
     for name in (*names, "ccu-traffic"):
         (folder / name).symlink_to("one")

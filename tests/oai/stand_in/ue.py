@@ -62,7 +62,7 @@ def main():
         time.sleep(1.28 / PACE if FAULT != "loses-sync" else 0.2)
         say("[NR_MAC]   UE 0 RNTI 4cba stats sfn: 384.8, cumulated bad DCI 0")
         print("    DL harq: 1/0\n    Ul harq: 38/0 avg code rate 0.1", flush=True)
-        if FAULT == "loses-sync" and time.monotonic() - began_s > 5:
+        if FAULT == "loses-sync" and time.monotonic() - began_s > 3:
             say("[PHY]   synch Failed: stand-in: the UE loses its cell, as it was told to")
             sys.exit(1)
         if not gnb.fileno():

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from ccu.errors import Refused, RunFailed
@@ -23,7 +24,8 @@ PACKAGES = _PROGRAMS
 class OciImage:
     source: str
     """As skopeo names it: oci:/folder/name:tag, or docker://registry/name:tag."""
-    digest: str
+    layers: str
+    """Digest of its layers: images that differ in nothing but configuration share a base."""
     command: tuple[str, ...]
     """Entrypoint and command of the image's own configuration."""
     entrypoint: tuple[str, ...]
@@ -32,7 +34,7 @@ class OciImage:
 
     @property
     def base(self) -> str:
-        return f"ccu-base-{self.digest[:16]}"
+        return f"ccu-base-{self.layers[:16]}"
 
 
 def source_of(image: str) -> str:
@@ -50,13 +52,17 @@ def _full(image: str) -> str:
 
 def inspect(image: str) -> OciImage:
     """Raises Refused if the image is not to be had, with the command that gets it."""
-    source = source_of(image)
-    manifest = _skopeo("inspect", "--raw", source, image=image)
-    config = json.loads(_skopeo("inspect", "--config", source, image=image))["config"]
+    return _inspect(image, source_of(image))
+
+
+@cache
+def _inspect(image: str, source: str) -> OciImage:
+    found = json.loads(_skopeo("inspect", "--config", source, image=image))
+    config, layers = found["config"], found["rootfs"]["diff_ids"]
     entrypoint = tuple(config.get("Entrypoint") or ())
     return OciImage(
         source,
-        hashlib.sha256(manifest.encode()).hexdigest(),
+        hashlib.sha256(" ".join(layers).encode()).hexdigest(),
         entrypoint + tuple(config.get("Cmd") or ()),
         entrypoint,
         tuple(config.get("Env") or ()),
