@@ -59,6 +59,9 @@ check: build ## formatting, types and lints, as CI has them
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy ccu/src ddu/src
+	@if $(BIN)/python -c 'import grafana_foundation_sdk' 2>/dev/null; then \
+	  $(BIN)/mypy --python-version 3.11 dashboards/boards; \
+	  else echo "skipped: types of dashboards/ (Grafana's SDK needs Python 3.11)"; fi
 	$(call if_cargo_has,fmt,--check)
 	$(call if_cargo_has,clippy,--quiet --locked --workspace --all-targets -- -D warnings)
 	$(BIN)/clang-format --dry-run -Werror $$(git ls-files 'kmod/*.[ch]')

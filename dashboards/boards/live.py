@@ -44,7 +44,8 @@ WHERE {RUN} AND time > (SELECT max(time) - interval '1 second' FROM testbed.live
     age = f"SELECT extract(epoch FROM now() - max(time)) * 1000 AS age FROM testbed.live_radio WHERE {RUN}"
     return [
         listing("What runs", what, "The experiment as it was resolved.", width=12, height=4),
-        figure("Acknowledged, last second", "bps", rate, "Payload that the receivers acknowledged, all flows.",
+        figure("Throughput, last second", "bps", rate, "Payload that the receivers acknowledged, all flows "
+               "(tcpi_bytes_acked).",
                decimals=1),
         figure("Smoothed RTT, last second", "ms", delay,
                "The kernel's, mean of all flows; coloured by the classes of applications (20, 40, 100 ms).",
@@ -65,7 +66,8 @@ ORDER BY 1, 2""".strip()
 
 def _sockets() -> list[object]:
     return [
-        series("Acknowledged", "bps", _of_socket("acked_bps"), "Growth of the bytes that were acknowledged.",
+        series("Throughput (acknowledged)", "bps", _of_socket("acked_bps"), "From the samples of the sender's "
+               "sockets: growth of tcpi_bytes_acked. The captures' own comes when the run has ended.",
                width=12, height=7),
         series("Smoothed RTT", "ms", _of_socket("srtt_ms"), delay=True, width=12, height=7,
                about="The kernel's. Dashed: what applications can bear (20, 40, 100 ms)."),

@@ -19,9 +19,9 @@ from ddu.report.palette import GRID, INK, MUTED, colour_of, sequence
 _SCALES = {"bps": (1e-6, "Mbit/s"), "decbytes": (1e-3, "kB"), "percentunit": (100, "%"), "ms": (1, "ms"),
            "cps": (1, "1/s"), "dBm": (1, "dBm"), "suffix: dB": (1, "dB"), "µs": (1, "µs")}  # fmt: skip
 _COLUMNS, _UNIT_INCH = 24, 0.42
-_STYLE = {"font.size": 6.5, "axes.titlesize": 7, "axes.titleweight": "bold", "axes.edgecolor": MUTED, "axes.grid": True,
-          "grid.color": GRID, "grid.linewidth": 0.4, "axes.linewidth": 0.5, "text.color": INK, "axes.labelcolor": INK,
-          "xtick.color": MUTED, "ytick.color": MUTED}  # fmt: skip
+_STYLE: Any = {"font.size": 6.5, "axes.titlesize": 7, "axes.titleweight": "bold", "axes.edgecolor": MUTED,
+          "axes.grid": True, "grid.color": GRID, "grid.linewidth": 0.4, "axes.linewidth": 0.5, "text.color": INK,
+          "axes.labelcolor": INK, "xtick.color": MUTED, "ytick.color": MUTED}  # fmt: skip
 
 
 def draw(board: Board, reader: Any, fixed: dict[str, list[str]], over: Range) -> Any:

@@ -31,7 +31,8 @@ def _headline() -> list[object]:
     what = f"""
 SELECT name AS run, cc, direction, prb AS "PRB", scenario, testbed, seed, started, duration_s,
        array_to_string(verdict_reasons, ' ') AS reasons, 'report' AS report, 'CSV' AS csv,
-       regexp_replace(directory, '^.*/', '') AS directory_name, run_id
+       regexp_replace(directory, CASE WHEN campaign = '(none)' THEN '^.*/'
+                                 ELSE '^.*/(?=[^/]+/[^/]+/[^/]+/[^/]+$)' END, '') AS directory_name, run_id
 {OF_RUN}""".strip()
     links = {
         "report": ("Report of this run", f"{report}/report.html"),

@@ -18,7 +18,7 @@ from ddu.store.copying import copy_table
 from ddu.store.live_rows import Growth, radio_rows, reminis_rows, socket_rows, trust_rows
 from ddu.store.publish import Published, insert_run, lock_name, publish
 from ddu.store.schema import migrate
-from ddu.store.tails import CsvTail, SocketTail
+from ddu.store.tails import CsvTail, SocketTail, Tail
 
 LOOK_EVERY_S = 0.2
 """So that a row is in the store within a second, with room for a busy machine."""
@@ -34,7 +34,7 @@ Rows = Callable[[pd.DataFrame, Growth], pd.DataFrame]
 class Followed:
     """A file, the table that its rows go to, and how they are made."""
 
-    tail: CsvTail | SocketTail
+    tail: Tail
     table: str
     rows: Rows
     growth: Growth
@@ -125,7 +125,7 @@ def _refused(error: StoreError) -> bool:
 
 def _find_files(raw: Path, manifest: Manifest, followed: dict[Path, Followed]) -> None:
     """Follows what the manifest names, as soon as it does, and traces when they appear."""
-    wanted: dict[Path, tuple[type[CsvTail] | type[SocketTail], str, Rows, list[str]]] = {}
+    wanted: dict[Path, tuple[type[Tail], str, Rows, list[str]]] = {}
     sockets = ["src", "sport", "dst", "dport"]
     for source in manifest.sockets:
         wanted[raw.parent / source.file] = (SocketTail, "live_socket", socket_rows, sockets)

@@ -19,17 +19,36 @@ _LITTLE_ENDIAN = (b"\x4d\x3c\xb2\xa1", b"\xd4\xc3\xb2\xa1")
 _LONGEST_RECORD_BYTES = 1 << 20
 
 
-class CsvTail:
-    """The lines of a CSV file with a header."""
+class Tail:
+    """A file whose header says how what follows is read; only what is whole is taken."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._offset = 0
+        """Where the next look begins."""
         self._header = b""
 
     def new_rows(self) -> pd.DataFrame | None:
-        """None while there is nothing new. Raises UnreadableInput for what is no such CSV."""
-        content = _from(self._file, self._offset)
+        """None while there is nothing new. Raises UnreadableInput for what is no such file."""
+        raise NotImplementedError
+
+    def _grown(self) -> bytes:
+        """From the offset to the end, as it is now; nothing while there is no such file."""
+        try:
+            with self._file.open("rb") as stream:
+                stream.seek(self._offset)
+                return stream.read()
+        except FileNotFoundError:
+            return b""
+        except OSError as error:
+            raise UnreadableInput(self._file, error.strerror or str(error)) from None
+
+
+class CsvTail(Tail):
+    """The lines of a CSV file with a header."""
+
+    def new_rows(self) -> pd.DataFrame | None:
+        content = self._grown()
         whole = content[: content.rfind(b"\n") + 1]
         self._offset += len(whole)
         if not self._header:
@@ -45,17 +64,11 @@ class CsvTail:
         return rows
 
 
-class SocketTail:
+class SocketTail(Tail):
     """The records of a socket sampler's capture."""
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._offset = 0
-        self._header = b""
-
     def new_rows(self) -> pd.DataFrame | None:
-        """None while there is nothing new. Raises UnreadableInput for what is no such capture."""
-        content = _from(self._file, self._offset)
+        content = self._grown()
         if not self._header:
             if len(content) < _PCAP_HEADER_BYTES:
                 return None
@@ -86,14 +99,3 @@ class SocketTail:
                 break
             end += _RECORD_HEADER_BYTES + captured
         return end
-
-
-def _from(file: Path, offset: int) -> bytes:
-    try:
-        with file.open("rb") as stream:
-            stream.seek(offset)
-            return stream.read()
-    except FileNotFoundError:
-        return b""
-    except OSError as error:
-        raise UnreadableInput(file, error.strerror or str(error)) from None
