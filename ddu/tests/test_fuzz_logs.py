@@ -18,6 +18,9 @@ from hypothesis import strategies as st
 
 from ddu.describe import describe
 from ddu.errors import UnreadableInput
+from ddu.readers.android.drive_test import read_drive_test
+from ddu.readers.android.events import events_of
+from ddu.readers.android.log import read_phone_log
 from ddu.readers.hercules import faults_of_series, read_series, read_wireless
 from ddu.readers.iperf3 import read_iperf3
 from ddu.readers.mac_samples import mac_samples
@@ -43,6 +46,13 @@ def series_and_faults(file: Path) -> Any:
     return read_series(file)
 
 
+def phone_and_events(file: Path) -> Any:
+    log = read_phone_log(file)
+    events_of(log.table[log.table["utc_ns"].notna()])
+    mac_samples(log)
+    return log
+
+
 READERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "gnb": (mac_and_samples, "gnb.log"),
     "l1": (read_l1_log, "nrL1_stats.log"),
@@ -53,6 +63,8 @@ READERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "xapp": (read_ran_csv, "mac.csv"),
     "wireless": (read_wireless, "wireless_data.csv"),
     "iperf3": (read_iperf3, "iperf3.json"),
+    "phone": (phone_and_events, "radio.txt"),
+    "drive": (read_drive_test, "walk.csv"),
     "series": (series_and_faults, "cwnd_values.csv"),
 }
 

@@ -15,7 +15,7 @@ import pytest
 if TYPE_CHECKING:
     from conftest import Street
 
-RUN = ("run", "--testbed", "phone", "--cc", "cubic", "--duration", "5s")
+RUN = ("run", "--testbed", "phone", "--cc", "cubic", "--duration", "3s")
 SIGNAL = "cqiTableIndex=2147483647 cqi=2147483647 ta=2147483647 level=4"
 LTE = f"""last known state:
   Phone Id=0
@@ -77,7 +77,7 @@ def test_two_phones(street: Street) -> None:
 def started(street: Street, output: Path) -> subprocess.Popen[str]:
     """A run whose traffic flows."""
     run = subprocess.Popen(
-        street.command("ccu", *RUN[:-1], "12s", "--output", str(output)),
+        street.command("ccu", *RUN[:-1], "8s", "--output", str(output)),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -15,7 +15,7 @@ import pytest
 if TYPE_CHECKING:
     from conftest import Street
 
-SHORT = ("run", "--testbed", "phone", "--duration", "5s")
+SHORT = ("run", "--testbed", "phone", "--duration", "3s")
 
 
 def manifest(output: Path) -> dict[str, Any]:

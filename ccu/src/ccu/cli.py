@@ -30,7 +30,7 @@ from ccu import run as runs
 from ccu.campaigns.cli import app as campaign_app
 from ccu.campaigns.remote import RESOURCE
 from ccu.errors import CcuError, Interrupted, Refused, RunFailed
-from ccu.experiment import OAI_TESTBEDS, Experiment
+from ccu.experiment import OAI_TESTBEDS, Experiment, Phone
 from ccu.resolve import resolve
 from ccu.scenarios.cli import app as scenario_app
 from ccu.testbed_cli import app as testbed_app
@@ -158,9 +158,20 @@ def _perform(experiment: Experiment, output: Path, dry_run: bool) -> None:
         )
         return
     leftovers.need_root(shlex.join([str(Path(sys.argv[0]).resolve()), *sys.argv[1:]]))
+    if experiment.phone:
+        print(_data_volume(experiment, experiment.phone))
     with progress.shown(out) as tell:
         directory = runs.run(experiment, output, tell)
     _show_result(directory)
+
+
+def _data_volume(experiment: Experiment, phone: Phone) -> str:
+    """What the run may cost, said before it does."""
+    at_rate = experiment.duration_s * len(experiment.ways) * 100e6 / 8
+    return (
+        f"data over the operator's network: at most {phone.max_bytes / 1e6:g} MB (--max-bytes); "
+        f"{experiment.duration_s:g} s at 100 Mbit/s are {at_rate / 1e6:g} MB"
+    )
 
 
 @app.command()

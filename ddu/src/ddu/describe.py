@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from ddu.errors import DduError, NotARun, UnreadableInput
 from ddu.packets import TCP, PacketStream
+from ddu.readers.android.drive_test import read_drive_test
 from ddu.readers.android.log import read_phone_log
 from ddu.readers.csv import read_samples
 from ddu.readers.hercules import faults_of_series, read_series, read_wireless, version_of
@@ -33,7 +34,8 @@ _CAPTURE_MAGIC = (
     b"\x0a\x0d\x0d\x0a", b"\x1f\x8b", b"\x28\xb5\x2f\xfd",
 )  # fmt: skip
 _LOGS: tuple[Callable[[Path], LogTable], ...] = (
-    read_mac_log, read_l1_log, read_rrc_log, read_ss, read_ran_csv, read_ue_log, read_phone_log,
+    read_mac_log, read_l1_log, read_rrc_log, read_ss, read_drive_test, read_ran_csv, read_ue_log,
+    read_phone_log,
 )  # fmt: skip
 _RESULTS = ("tables", "figures", "report.html", "summary.json")
 

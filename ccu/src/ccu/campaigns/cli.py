@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ccu import disk, leftovers, programs
-from ccu.campaigns import definition, display, runner, slots
+from ccu.campaigns import definition, display, field, runner, slots
 from ccu.campaigns.account import account
 from ccu.campaigns.cells import cells
 from ccu.campaigns.engines import Engine
@@ -32,6 +32,8 @@ Output = Annotated[Path, typer.Option(help="Where the campaign's directory goes.
 EngineName = Annotated[str, typer.Option(help="local, or dask.")]
 Scheduler = Annotated[str | None, typer.Option(help="Dask's, such as tcp://10.0.0.1:8786.")]
 NoWait = Annotated[bool, typer.Option("--no-wait", help="Refuse if the testbed is taken.")]
+Place = Annotated[str | None, typer.Option(help="With a phone: do the next block, here.")]
+Note = Annotated[str, typer.Option(help="With --place: what you want to remember.")]
 Directory = Annotated[Path, typer.Argument(help="The campaign's directory.")]
 
 
@@ -43,12 +45,14 @@ def run(
     engine: EngineName = "local",
     scheduler: Scheduler = None,
     no_wait: NoWait = False,
+    place: Place = None,
+    note: Note = "",
 ) -> None:
     """Do every run that the campaign has not done yet."""
     campaign = definition.read(definition.locate(file), profile)
     cells(campaign)  # Refused before a directory is made.
     folder = Folder.make(default_path(campaign, output), campaign)
-    _carry_out(folder, engine, scheduler, wait=not no_wait)
+    _carry_out(folder, engine, scheduler, wait=not no_wait, spot=_spot(place, note))
 
 
 @app.command()
@@ -57,9 +61,12 @@ def resume(
     engine: EngineName = "local",
     scheduler: Scheduler = None,
     no_wait: NoWait = False,
+    place: Place = None,
+    note: Note = "",
 ) -> None:
     """Go on with a campaign that was stopped, however it was."""
-    _carry_out(Folder.open(directory), engine, scheduler, wait=not no_wait)
+    folder = Folder.open(directory)
+    _carry_out(folder, engine, scheduler, wait=not no_wait, spot=_spot(place, note))
 
 
 @app.command()
@@ -95,6 +102,9 @@ def plan(file: File, profile: Profile = None, output: Output = Path("runs")) -> 
     needed_gb = needed_bytes / 1e9
     table.add_row("disk", f"up to {needed_gb:.1f} GB in {folder.path}")
     table.add_row("testbed", ", ".join(on))
+    if field.is_field(work):
+        most_gb = field.most_bytes(work) / 1e9
+        table.add_row("data", f"up to {most_gb:.1f} GB over the operator's network (max_bytes)")
     out.print(table)
     for name, count in sorted(now.left_out.items()):
         print(f"left out: {count} runs of {name}, which is not on this machine")
@@ -118,7 +128,13 @@ def list_command() -> None:
     out.print(table)
 
 
-def _carry_out(folder: Folder, name: str, scheduler: str | None, *, wait: bool) -> None:
+def _spot(place: str | None, note: str) -> field.Spot | None:
+    return field.Spot(place, note) if place is not None else None
+
+
+def _carry_out(
+    folder: Folder, name: str, scheduler: str | None, *, wait: bool, spot: field.Spot | None
+) -> None:
     again = f"ccu campaign resume {shlex.quote(str(folder.path))}"
     leftovers.need_root(f"{programs.find('ccu') or 'ccu'} {again.removeprefix('ccu ')}")
     with ExitStack() as stack:
@@ -129,9 +145,13 @@ def _carry_out(folder: Folder, name: str, scheduler: str | None, *, wait: bool) 
             runner.check(work)
             for testbed in sorted({one.testbed for one in work.of_points}):
                 stack.enter_context(slots.held(testbed, wait, print))
+        walk = _walk(work, engine, spot)
         try:
-            with display.shown(work, out) as listener:
-                runner.carry_out(work, engine, listener)
+            with display.shown(work, out, lines=walk is not None) as listener:
+                if walk is None:
+                    runner.carry_out(work, engine, listener)
+                else:
+                    field.carry_out(work, walk, listener, field.ask_at_terminal, spot)
         except BaseException:
             print(f"stopped; go on with: {again}", file=sys.stderr)
             raise
@@ -140,9 +160,25 @@ def _carry_out(folder: Folder, name: str, scheduler: str | None, *, wait: bool) 
     for cell, reason in now.failures:
         print(f"failed {cell.title}: {reason}")
     print(f"campaign: {folder.path}\nnext: ddu campaign report {shlex.quote(str(folder.path))}")
+    if spot is not None and not now.complete:
+        print(f"the next place: {again} --place NAME")
+        return
     if not now.complete or now.failures:
         missing = now.planned - now.done
         raise Incomplete(f"{missing} of {now.planned} runs have no result")
+
+
+def _walk(work: runner.Work, engine: Engine, spot: field.Spot | None) -> Local | None:
+    """The engine, if the campaign is a walk with a phone."""
+    if not field.is_field(work):
+        if spot is not None:
+            raise Refused("--place: no run of this campaign has a phone; leave it out")
+        return None
+    if not isinstance(engine, Local):
+        raise Refused("--engine: a phone is in one place; leave it out")
+    gigabytes = field.most_bytes(work) / 1e9
+    print(f"data over the operator's network: up to {gigabytes:.1f} GB (max_bytes of each run)")
+    return engine
 
 
 def _engine(name: str, scheduler: str | None, folder: Folder, stack: ExitStack) -> Engine:

@@ -59,6 +59,8 @@ class Campaign(_Value):
     order: Literal["random", "listed"] = "random"
     """`random`: each repeat is a block that holds every point once, shuffled."""
     order_seed: int = 1
+    pause_s: Annotated[float, Field(ge=0, le=3600)] = 0.0
+    """Between two runs on one testbed."""
     retries: Annotated[int, Field(ge=0, le=100)] = 2
     stop: StopRule | None = None
     report: dict[str, Any] = {}

@@ -24,9 +24,10 @@ _WIDEST = 10
 
 
 @contextmanager
-def shown(work: Work, console: Console) -> Iterator[Listener]:
-    """A listener for `ccu.campaigns.runner.carry_out`."""
-    if not console.is_terminal:
+def shown(work: Work, console: Console, *, lines: bool = False) -> Iterator[Listener]:
+    """A listener for `ccu.campaigns.runner.carry_out`; with `lines`, one that may be written
+    between."""
+    if lines or not console.is_terminal:
         yield _Lines(work, console)
         return
     picture = _Picture(work, console)

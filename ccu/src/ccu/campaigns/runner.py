@@ -37,10 +37,14 @@ class Work:
                 self.left_out[name] += len(group)
         self.cells = [cell for cell in every if cell.point in self.by_point]
         self._values: dict[Path, float | None] = {}
+        self.only_repeat: int | None = None
+        """To do is what belongs to this one; None: to all."""
 
     def to_do(self) -> Iterator[Cell]:
         """Those without a result that still have a try, and whose point has not had enough."""
         for cell in self.cells:
+            if self.only_repeat not in (None, cell.repeat):
+                continue
             if self.folder.state(cell) == "to do" and not self.enough(cell.point):
                 yield cell
 

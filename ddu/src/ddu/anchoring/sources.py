@@ -16,6 +16,7 @@ import pandas as pd
 
 from ddu.anchoring.anchor import DAY_NS, Anchor, by_file_time, by_zone
 from ddu.anchoring.correlation import Traffic, by_correlation
+from ddu.readers.android import drive_test
 from ddu.readers.android import log as android
 from ddu.readers.android.events import events_of, fell_back
 from ddu.readers.logs import LogTable
@@ -24,7 +25,7 @@ from ddu.run.load import Recording
 from ddu.tables.bins import Float, Int
 from ddu.transport.observe import ObservedFlow
 
-_CLOCKS = {"uptime_ns": "uptime", "radio_ns": "radio", "local_ns": "local"}
+_CLOCKS = {"uptime_ns": "uptime", "radio_ns": "radio", "local_ns": "local", "of_day_ns": "of_day"}
 _READING = {
     "source": "UTC",
     "method": "times of reading the statistics file, which the gNB rewrites about once a second",
@@ -70,7 +71,7 @@ def span_ns(flows: Sequence[ObservedFlow]) -> tuple[int, int]:
 def _anchor_mac(run: Recording, log: LogTable, flows: Sequence[ObservedFlow]) -> None:
     if log.table["utc_ns"].notna().any():
         told: dict[str, Any] = dict(_TOLD.get(log.kind, _ARRIVAL))
-        if log.kind == android.KIND:
+        if log.kind in (android.KIND, drive_test.KIND):
             told = _by_phones_clock(run, log)
     else:
         anchor = _of_mac(log, flows)
@@ -113,6 +114,10 @@ def _by_phones_clock(run: Recording, log: LogTable) -> dict[str, Any]:
 def _of_mac(log: LogTable, flows: Sequence[ObservedFlow]) -> Anchor | None:
     way = flows[0].flow.direction
     rows = log.table[log.table["ue"] == log.table["ue"].iloc[0]]
+    for column in ("local_ns", "of_day_ns"):
+        if column in rows and rows[column].notna().any():
+            at = _unwrapped(rows[column], column)
+            return by_zone(column.removesuffix("_ns"), at, *span_ns(flows))
     for column in ("uptime_ns", "radio_ns"):
         if column not in rows or rows[column].isna().any():
             continue

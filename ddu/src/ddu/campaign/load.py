@@ -24,6 +24,8 @@ class CellRun:
     verdict: str
     """valid or degraded; for a cell without result what became of it: invalid, failed …"""
     reason: str
+    place: str = ""
+    """Where a phone was."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,8 @@ def _cell(file: Path) -> CellRun:
         reasons = "; ".join(manifest.get("verdict_reasons") or [])
         verdict = manifest.get("verdict")
         if manifest.get("status") == "finished" and verdict in ("valid", "degraded"):
-            return CellRun(levels, seed, run, verdict, reasons)
+            phone = (manifest.get("experiment") or {}).get("phone") or {}
+            return CellRun(levels, seed, run, verdict, reasons, phone.get("place") or "")
         last = (verdict or str(manifest.get("status")), str(failure.get("reason") or reasons))
     return CellRun(levels, seed, None, *last)
 

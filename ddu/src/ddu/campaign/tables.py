@@ -30,11 +30,31 @@ def runs_table(campaign: Campaign, summaries: dict[Path, dict[str, Any]]) -> pd.
                 "seed": cell.seed,
                 "verdict": verdict or cell.verdict,
                 "reason": cell.reason,
+                **({"place": cell.place} if cell.place else {}),
                 "run": str(cell.path.relative_to(campaign.path)) if cell.path else "",
                 **{name: number for name, number in numbers.items() if name not in cell.levels},
             }
         )
-    return pd.DataFrame(rows)
+    return of_best(pd.DataFrame(rows), list(campaign.definition["factors"]))
+
+
+OF_BEST = {"throughput_bps": "throughput_of_best_ratio", "goodput_bps": "goodput_of_best_ratio"}
+"""What is shown as a share of the best in the same place (Reminis, section 4.2)."""
+
+
+def of_best(runs: pd.DataFrame, factors: list[str]) -> pd.DataFrame:
+    """With each run's throughput over that of the best point in the same place: the point whose
+    mean over its usable runs there is highest. Null where no place is known."""
+    if "place" not in runs:
+        return runs
+    found = runs.copy()
+    there = usable(runs)
+    for metric, share in OF_BEST.items():
+        if metric in there:
+            means = there.groupby(["place", *factors])[metric].mean()
+            best = means.groupby("place").max()
+            found[share] = (there[metric] / there["place"].map(best)).reindex(runs.index)
+    return found
 
 
 def usable(runs: pd.DataFrame) -> pd.DataFrame:

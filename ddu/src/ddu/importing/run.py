@@ -112,7 +112,7 @@ def _fill(
         "captures": captures,
         "sockets": _sockets(sockets, samples, "server" if direction == "dl" else "ue"),
         "mac": _mac(found, raw),
-        "time": {"traffic_start_utc_ns": first, "traffic_stop_utc_ns": last},
+        "time": {"traffic_start_utc_ns": first, "traffic_stop_utc_ns": last} | _clocks(found),
         "verdict": "valid",
         "verdict_reasons": [],
         "import": {"from": folder.name, "faults": faults},
@@ -123,6 +123,13 @@ def _fill(
     for file in (*found.iperf3, *found.other):
         _copied(file, raw / "foreign")
     return manifest, faults
+
+
+def _clocks(found: FoundRun) -> dict[str, None]:
+    """A phone has a clock of its own, and nobody measured how far it was apart."""
+    if found.mac is None or found.mac[0] not in ("phone", "drive-test"):
+        return {}
+    return {"offset_ns": None, "offset_uncertainty_ns": None}
 
 
 def _faults(

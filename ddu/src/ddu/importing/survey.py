@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ddu.errors import DduError
+from ddu.readers.android.drive_test import read_drive_test
+from ddu.readers.android.log import read_phone_log
 from ddu.readers.hercules import version_of
 from ddu.readers.logs import LogTable
 from ddu.readers.oai.mac import read_mac_log
@@ -99,8 +101,12 @@ def _place_text(run: FoundRun, item: Path) -> None:
         run.sockets = item
     elif run.mac is None and _is(read_mac_log, item):
         run.mac = ("oai", item)
+    elif run.mac is None and _is(read_drive_test, item):
+        run.mac = ("drive-test", item)
     elif run.mac is None and _is(read_ran_csv, item):
         run.mac = ("xapp", item)
+    elif run.mac is None and _is(read_phone_log, item):
+        run.mac = ("phone", item)
     elif name := _name_in_oai(run, item):
         run.oai[name] = item
     else:

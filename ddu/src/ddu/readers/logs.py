@@ -128,11 +128,14 @@ def table_of(rows: list[dict[str, object]], first: tuple[str, ...]) -> pd.DataFr
 def _column(name: str, values: list[object]) -> pd.Series:
     """Instants never pass through float64, which would round them."""
     if name.endswith("_ns"):
-        return pd.Series(
-            [value if isinstance(value, int) else None for value in values], dtype="Int64"
-        )
+        return pd.Series([value if _is_instant(value) else None for value in values], dtype="Int64")
     if any(isinstance(value, str) for value in values):
         return pd.Series(values, dtype="object")
     return pd.Series(
         [None if value is None else float(str(value)) for value in values], dtype="float64"
     )
+
+
+def _is_instant(value: object) -> bool:
+    """64 bits reach to the year 2262; what lies beyond is no time of a log."""
+    return isinstance(value, int) and abs(value) < 2**63

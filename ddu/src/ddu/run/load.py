@@ -16,6 +16,7 @@ import yaml
 from ddu.clocks.clock import RUN_CLOCK, Clock
 from ddu.errors import FailedRun, UnreadableInput
 from ddu.packets import Reader
+from ddu.readers.android.drive_test import read_drive_test
 from ddu.readers.android.log import read_phone_log
 from ddu.readers.csv import read_samples
 from ddu.readers.hercules import read_wireless
@@ -37,6 +38,7 @@ MAC_LOGS: dict[str, Callable[[Path], LogTable]] = {
     "xapp": read_ran_csv,
     "hercules": read_wireless,
     "phone": read_phone_log,
+    "drive-test": read_drive_test,
 }
 """Readers of foreign MAC logs, by run.json's `mac.source`."""
 _IP_TCP_HEADERS = {4: 40, 6: 60}

@@ -70,7 +70,7 @@ class SocketSamples(_Part):
 
 class Source(_Part):
     """A file of samples; `source` is who wrote it and in which form: `nr-link`, `oai`, `xapp`,
-    `hercules` or `phone`."""
+    `hercules`, `phone` or `drive-test`."""
 
     file: str
     source: str = "nr-link"

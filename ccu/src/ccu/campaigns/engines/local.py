@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from ccu import congestion
@@ -12,6 +13,7 @@ from ccu.campaigns.cells import Cell
 from ccu.campaigns.engines import Listener, Outcome
 from ccu.campaigns.folder import Folder
 from ccu.errors import RunFailed
+from ccu.experiment import Experiment
 
 
 class Local:
@@ -19,6 +21,9 @@ class Local:
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
+        self._ended_s: float | None = None
+        self.prepared: Callable[[Cell], Experiment] = lambda cell: cell.experiment
+        """What is run of a cell, asked when its turn has come."""
 
     def congestion_controls(self) -> set[str]:
         return congestion.available_in_time()
@@ -28,8 +33,17 @@ class Local:
             listener.started(cell)
             try:
                 output = self._folder.prepare(cell)
-                runs.run(cell.experiment, output, partial(listener.stage, cell))
+                self._pause()
+                runs.run(self.prepared(cell), output, partial(listener.stage, cell))
             except RunFailed as failed:
+                self._ended_s = time.monotonic()
                 yield Outcome(cell, str(failed))
             else:
+                self._ended_s = time.monotonic()
                 yield Outcome(cell, None)
+
+    def _pause(self) -> None:
+        """What the campaign wants between two runs, less what has passed of it."""
+        if self._ended_s is not None:
+            left_s = self._ended_s + self._folder.campaign.pause_s - time.monotonic()
+            time.sleep(max(left_s, 0.0))

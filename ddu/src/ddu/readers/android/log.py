@@ -49,6 +49,7 @@ def read_phone_log(file: Path) -> LogTable:
     Raises UnreadableInput when the file cannot be read or holds no reading of a phone.
     """
     text, truncated_at = whole_lines(content_of(file))
+    text = _of_bugreport(text)
     known = Subscriptions()
     rows: list[Values] = []
     notes: list[str] = []
@@ -75,6 +76,15 @@ def read_phone_log(file: Path) -> LogTable:
         notes.append(f"{empty} readings hold nothing that is known here; the file keeps them")
     notes += _back_in_time(rows)
     return LogTable(file, KIND, table_of(rows, FIRST), "", truncated_at, tuple(notes))
+
+
+def _of_bugreport(text: str) -> str:
+    """Of a bugreport's text the registry's part; other text as it is."""
+    begin = text.find("\nDUMP OF SERVICE telephony.registry:")
+    if begin < 0:
+        return text
+    end = text.find("\nDUMP OF SERVICE ", begin + 1)
+    return text[begin:end] if end > 0 else text[begin:]
 
 
 def _readings(text: str, notes: list[str]) -> Iterator[_Reading]:
