@@ -262,7 +262,8 @@ class Radio(threading.Thread):
         self._end(list(self._links))
 
     def _look(self) -> None:
-        pids = self._pids()
+        # gnb-x310 is the gNB as well, on the host's network.
+        pids = {name.partition("-")[0]: pid for name, pid in self._pids().items()}
         there = pids.keys() >= {"upf", "gnb"}
         gone = [ue for ue, link in self._links.items() if not there or pids.get(ue) != link.ue_pid]
         self._end(gone)

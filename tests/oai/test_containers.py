@@ -54,9 +54,11 @@ class Ccu:
             text=True,
         )
 
-    def run(self, *words: str, flows: str = "cubic@0", hasty: bool = False) -> Ran:
+    def run(
+        self, *words: str, testbed: str = "rfsim", flows: str = "cubic@0", hasty: bool = False
+    ) -> Ran:
         output = self.output / f"{len(list(self.output.iterdir())):02d}"
-        arguments = ("run", "--testbed", "rfsim", "--flows", flows, *SHORT, *words)
+        arguments = ("run", "--testbed", testbed, "--flows", flows, *SHORT, *words)
         arguments += ("--output", str(output))
         process = self.start(*arguments, hasty=hasty)
         said, _ = process.communicate(timeout=150)
@@ -161,7 +163,9 @@ def test_two_ues_in_docker(docker_ccu: Ccu) -> None:
     ran = docker_ccu.run(*TWO_UES, "--capture-n3", flows="cubic@0,reno@2")
     check_two_ues(ran)
     assert ran.directory is not None
-    assert (ran.directory / "raw/n3.pcap").stat().st_size >= 24
+    words = ["tcpdump", "-n", "-r", str(ran.directory / "raw/n3.pcap")]
+    said = subprocess.run(words, capture_output=True, text=True).stdout
+    assert said.count("192.168.71.140.2152 > 192.168.71.134.2152") >= 4
     assert leftovers(docker_ccu) == []
 
 
@@ -186,6 +190,7 @@ def test_the_first_generation_and_a_second_try(daemon: Any, docker_ccu: Ccu) -> 
         ("loses-sync", ("oai-ue1 ended", "the UE loses its cell")),
         ("telnet-refuses", ("channel control", "telnet server 192.168.71.140:9090")),
         ("never-attaches", ("UE 1 did not attach", "synch Failed")),
+        ("no-address", ("UE 1 did not attach", "Establishment reject", "is its pool used up?")),
     ],
 )
 def test_a_fault_is_told_with_its_last_words(
@@ -200,11 +205,32 @@ def test_a_fault_is_told_with_its_last_words(
     assert leftovers(docker_ccu) == []
 
 
-def test_a_log_that_is_cut_off_does_not_end_a_run(daemon: Any, docker_ccu: Ccu) -> None:
-    tag = daemon.faulty("fault-truncated", FAULT="truncated-log")
+@pytest.mark.parametrize("fault", ["truncated-log", "unknown-format"])
+def test_a_log_that_cannot_be_read_does_not_end_a_run(
+    daemon: Any, docker_ccu: Ccu, fault: str
+) -> None:
+    tag = daemon.faulty(f"fault-{fault}", FAULT=fault)
     ran = docker_ccu.run("--oai-version", tag)
-    assert ran.code == 0, ran.said
+    run = analysed(ran)
     assert any("counts no bytes" in reason for reason in ran.manifest["verdict_reasons"])
+    assert (run / "raw/oai/nrMAC_stats.log").stat().st_size > 0
+    if fault == "unknown-format":
+        reasons = json.loads((run / "summary.json").read_text())["verdict_reasons"]
+        assert any("no OAI MAC block" in reason for reason in reasons)
+
+
+def test_a_run_over_usrps_keeps_o1_stats_and_plays_no_scenario(docker_ccu: Ccu) -> None:
+    # An X310 is looked for by its address: anything that answers there with a refusal will do.
+    radios = ("--usrp", "x310:addr=127.0.0.1+addr=127.0.0.1")
+    ran = docker_ccu.run(*radios, testbed="usrp")
+    run = analysed(ran)
+    assert ran.manifest["link"] is None
+    assert ran.manifest["flows"][0]["receiver"]["address"] == "12.1.1.2"
+    assert received_bytes(run, "f0") > 1e6
+    assert len((run / "raw/oai/o1-stats.jsonl").read_text().splitlines()) >= 3
+    assert not list((run / "raw/oai").glob("channel-*"))
+    assert "addr=127.0.0.1" in (run / "raw/oai/config/gnb.conf").read_text()
+    assert leftovers(docker_ccu) == []
 
 
 def test_an_image_that_is_not_here_is_named_with_the_pull(docker_ccu: Ccu) -> None:

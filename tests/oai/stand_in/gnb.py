@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stand-in for the gNB; see README.md. Its MAC counters are those of the tests' nr-link, one a UE.
 
-FAULT (environment): dies, telnet-refuses, truncated-log, old-format.
+FAULT (environment): dies, telnet-refuses, truncated-log, old-format, unknown-format.
 """
 
 import os
 import re
 import signal
 import socket
+import struct
 import sys
 import threading
 import time
@@ -54,6 +55,8 @@ def blocks():
 
 def block(rnti, down, up):
     ue = f"UE {rnti:04x}:"
+    if FAULT == "unknown-format":
+        return f"user={rnti} sent={down} got={up} (a format of tomorrow)\n"
     if FAULT == "old-format":
         return (
             f"UE RNTI {rnti:04x} (1) PH 48 dB PCMAX 20 dBm, average RSRP -43 (16 meas)\n"
@@ -84,6 +87,17 @@ def write_files():
         time.sleep(1.0)
 
 
+def echo(config):
+    """As GTP-U's path management (TS 29.281 clause 7.2.1): an echo request to the UPF, here often."""
+    own = re.search(r'GNB_IPV4_ADDRESS_FOR_NGU += "([\d.]+)"', config)[1]
+    request = struct.pack("!BBHIHBB", 0x32, 1, 4, 0, 0, 0, 0)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as gtp_u:
+        gtp_u.bind((own, 2152))
+        while True:
+            gtp_u.sendto(request, ("192.168.71.134", 2152))
+            time.sleep(0.5)
+
+
 def accept(server, connected):
     while True:
         client, _ = server.accept()
@@ -94,11 +108,9 @@ def accept(server, connected):
 def main():
     given = options.parse(sys.argv[1:])
     config = Path(given["-O"]).read_text()
-    for wanted in (
-        "Active_gNBs",
-        "rfsimulator : {" if options.OLD else "rfsimulator = ({",
-        "rfsimu_channel_ue0",
-    ):
+    list_or_group = "rfsimulator : {" if options.OLD else "rfsimulator = ({"
+    of_radio = (list_or_group, "rfsimu_channel_ue0") if "--rfsim" in given else ("sdr_addrs",)
+    for wanted in ("Active_gNBs", *of_radio):
         if wanted not in config:
             sys.exit(f"{given['-O']}: no {wanted}")
     address, port = given["--telnetsrv.listenaddr"], int(given["--telnetsrv.listenport"])
@@ -119,6 +131,7 @@ def main():
     server = socket.create_server(("0.0.0.0", 4043))
     threading.Thread(target=accept, args=(server, connected), daemon=True).start()
     threading.Thread(target=write_files, daemon=True).start()
+    threading.Thread(target=echo, args=(config,), daemon=True).start()
     say("[NGAP]   NGAP_REGISTER_GNB_CNF: associated AMF 1")
     frame = 0
     first_s = None

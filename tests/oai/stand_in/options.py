@@ -13,6 +13,7 @@ PREFIX = "--rfsimulator." if OLD else "--rfsimulator.[0]."
 FLAGS = {"--rfsim", "-E", "--telnetsrv", "--continuous-tx", "--ue-fo-compensation"}
 VALUES = {
     *("-O", "-r", "--numerology", "--band", "-C", "--ssb", "--telnetsrv.listenaddr"),
+    "--usrp-args",
     *("--telnetsrv.listenport", "--telnetsrv.shrmod", "--log_config.global_log_options"),
     *(PREFIX + "options", PREFIX + "serveraddr"),
 }

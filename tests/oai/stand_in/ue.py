@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stand-in for the nrUE; see README.md. Its interface is the UE end of the tests' nr-link.
 
-FAULT (environment): never-attaches, loses-sync; ABORTS_ONCE.
+FAULT (environment): never-attaches, no-address, loses-sync; ABORTS_ONCE.
 """
 
 import os
@@ -36,20 +36,26 @@ def main():
     if os.environ.get("ABORTS_ONCE") and not mark.exists():
         mark.touch()
         sys.exit("Assertion (bytes_read == size) failed! stand-in: aborts at its first start")
-    ModemTelnet(
-        given["--telnetsrv.listenaddr"],
-        int(given["--telnetsrv.listenport"]),
-        "softmodem_5Gue> ",
-        [("rfsimu_channel_enB0", -4.0), ("rfsimu_channel_ue0", -2.0)],
-        PACE,
-        0.02,
-    )
+    if "--telnetsrv" in given:
+        ModemTelnet(
+            given["--telnetsrv.listenaddr"],
+            int(given["--telnetsrv.listenport"]),
+            "softmodem_5Gue> ",
+            [("rfsimu_channel_enB0", -4.0), ("rfsimu_channel_ue0", -2.0)],
+            PACE,
+            0.02,
+        )
     while FAULT == "never-attaches":
         say("[PHY]   synch Failed: ")
         time.sleep(0.5)
-    gnb = socket.create_connection((given[options.PREFIX + "serveraddr"], 4043), 10)
+    # Over a USRP the gNB is on the host, which is the gateway here.
+    cell = given.get(options.PREFIX + "serveraddr", "192.168.71.129")
+    gnb = socket.create_connection((cell, 4043), 10)
     say("[PHY]   Initial sync successful, PCI: 0")
     Path("/tmp/synchronised").touch()
+    if FAULT == "no-address":
+        say("[NAS]   Received PDU Session Establishment reject")
+        time.sleep(60)
     interface = "oaitun_ue1"
     while not Path("/sys/class/net", interface).exists():
         time.sleep(0.02)

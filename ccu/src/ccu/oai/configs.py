@@ -26,6 +26,7 @@ _FIRST_UE_ADDRESS = 150
 MOST_UES = 190 - _FIRST_UE_ADDRESS + 1
 AMBR_MBPS = 10_000
 TELNET_PORT = 9090
+GTP_U_PORT = 2152
 # What OpenAirInterface's own rfsim configuration begins with, and what a run restores.
 PLOSS_DB, DL_NOISE_DB, UL_NOISE_DB = 20, -4, -2
 # Keys of OpenAirInterface's own test SIMs.

@@ -29,6 +29,7 @@ def examine(experiment: Experiment) -> list[Finding]:
     if plan.usrp:
         findings.append(_trouble(f"USRP {plan.usrp.model}", preflight.usrp_trouble(plan.usrp)))
         findings.append(_trouble("CPU governor", preflight.governor_trouble()))
+        findings.append(_trouble("ports", "; ".join(preflight.port_troubles()) or None))
         findings.append(_memory_locks())
     return findings
 

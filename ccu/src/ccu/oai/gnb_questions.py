@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from pathlib import Path
 from typing import IO
@@ -22,15 +23,17 @@ _OVERDUE_S = 1.0
 
 
 class GnbQuestions:
-    """Into o1-stats.jsonl and the clock. Versions that do not answer are told once, in `notes`."""
+    """Into o1-stats.jsonl and the clock, if there is one to be read. Versions that do not answer
+    are told once, in `notes`."""
 
-    def __init__(self, gnb: Softmodem, clock: RadioClock, folder: Path) -> None:
+    def __init__(self, gnb: Softmodem, clock: RadioClock | None, folder: Path) -> None:
         self._gnb = gnb
         self._clock = clock
         self._statistics: IO[str] = (folder / "o1-stats.jsonl").open("w", buffering=1)
         self._stdout = folder / "gnb-stdout.log"
         self._frames: FrameClock | None = None
-        self._next_read_s = self._next_ask_s = 0.0
+        self._next_read_s = 0.0 if clock else float("inf")
+        self._next_ask_s = 0.0
         self.notes: list[str] = []
 
     def ask_one(self, room_s: float) -> None:
@@ -41,14 +44,15 @@ class GnbQuestions:
         now_s = time.monotonic()
         fits = self._gnb.answer_s <= room_s + self._gnb.answer_s / 2
         if now_s >= self._next_read_s and (fits or now_s >= self._next_read_s + _OVERDUE_S):
-            unknown = self._clock.now_s() is None
-            self._next_read_s = now_s + (_FIRST_READ_EVERY_S if unknown else _READ_EVERY_S)
             self._read_time(now_s)
         elif now_s >= self._next_ask_s and (fits or now_s >= self._next_ask_s + _OVERDUE_S):
             self._next_ask_s = now_s + _ASK_EVERY_S
             self._ask_statistics()
 
     def _read_time(self, asked_s: float) -> None:
+        assert self._clock is not None
+        unknown = self._clock.now_s() is None
+        self._next_read_s = asked_s + (_FIRST_READ_EVERY_S if unknown else _READ_EVERY_S)
         if self._frames is None:
             try:
                 samples, rate_hz = self._gnb.radio_time()
@@ -78,3 +82,36 @@ class GnbQuestions:
 
     def close(self) -> None:
         self._statistics.close()
+
+
+class Statistics:
+    """`o1 stats` alone, where the radio keeps real time by itself: over a USRP. It makes no run
+    worse that the gNB does not answer; `notes` tells it."""
+
+    def __init__(self, address: str, port: int, folder: Path) -> None:
+        self.notes: list[str] = []
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        try:
+            self._gnb = Softmodem(address, port)
+        except TelnetFailed as error:
+            self.notes.append(f"o1 stats is not kept: {error}")
+            return
+        self._thread = threading.Thread(target=self._run, args=(folder,), daemon=True)
+
+    def start(self) -> None:
+        if self._thread:
+            self._thread.start()
+
+    def _run(self, folder: Path) -> None:
+        questions = GnbQuestions(self._gnb, None, folder)
+        while not self._stop.wait(_ASK_EVERY_S / 5):
+            questions.ask_one(_ASK_EVERY_S)
+        self.notes += questions.notes
+        questions.close()
+
+    def finish(self) -> None:
+        self._stop.set()
+        if self._thread and self._thread.ident is not None:
+            self._thread.join()
+            self._gnb.close()

@@ -6,12 +6,12 @@ from __future__ import annotations
 import signal
 
 from ccu import programs
+from ccu.oai.configs import GTP_U_PORT
 from ccu.oai.stack import Stack
 from ccu.testbeds import Site
 
 # Outer IPv4, UDP and GTP-U with its extension header, then IPv4 and TCP with all options.
 SNAPLEN_BYTES = 180
-_GTP_U_PORT = 2152
 
 
 class N3Capture:
@@ -22,7 +22,7 @@ class N3Capture:
         name = stack.namespace_of("upf")
         command = [programs.require("ip"), "netns", "exec", name, programs.require("tcpdump")]
         command += ["-n", "-i", "any", "-s", str(SNAPLEN_BYTES), "--time-stamp-precision=nano"]
-        command += ["-Z", "root", "-w", str(site.raw / "n3.pcap"), f"udp port {_GTP_U_PORT}"]
+        command += ["-Z", "root", "-w", str(site.raw / "n3.pcap"), f"udp port {GTP_U_PORT}"]
         self._process = site.supervisor.start("tcpdump-n3", command, stage="capture")
         site.supervisor.wait_for(
             self._process, lambda: "listening on" in self._process.log.read_text(), "listening"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import Any
 from pyroute2 import IPRoute
 
 from ccu.errors import Refused, RunFailed
-from ccu.oai.configs import Plan
+from ccu.oai.configs import GTP_U_PORT, HOST_ADDRESS, TELNET_PORT, Plan
+from ccu.oai.runtime import listens
 from ccu.oai.usrp import Usrp
 from ccu.testbeds import Host
 
@@ -26,6 +28,7 @@ _USB_IDS = {
 _JUMBO_BYTES = 8000
 _X310_PORT = 49152
 _CPU = Path("/sys/devices/system/cpu")
+_USB = Path("/sys/bus/usb/devices")
 
 
 def check_host(plan: Plan) -> None:
@@ -33,7 +36,8 @@ def check_host(plan: Plan) -> None:
     if not Path("/dev/net/tun").exists():
         raise Refused("/dev/net/tun: not there, and UE and UPF need it; type: sudo modprobe tun")
     if plan.usrp:
-        problems = [said for said in (usrp_trouble(plan.usrp), governor_trouble()) if said]
+        found = (usrp_trouble(plan.usrp), governor_trouble(), *port_troubles())
+        problems = [said for said in found if said]
         if problems:
             raise Refused("\n".join(problems))
 
@@ -51,7 +55,7 @@ def usrp_trouble(usrp: Usrp) -> str | None:
 
 def _usb_ids() -> set[tuple[str, str]]:
     found = set()
-    for device in Path("/sys/bus/usb/devices").glob("*"):
+    for device in _USB.glob("*"):
         try:
             vendor, product = (
                 (device / name).read_text().strip() for name in ("idVendor", "idProduct")
@@ -104,6 +108,17 @@ def governor_trouble() -> str | None:
             "type: sudo cpupower frequency-set -g performance"
         )
     return None
+
+
+def port_troubles() -> list[str]:
+    """Over a USRP the gNB has the host's network: who there has its ports, as Prometheus 9090."""
+    used = (("tcp", TELNET_PORT, "telnet server"), ("udp", GTP_U_PORT, "GTP-U"))
+    return [
+        f"{protocol} port {port} is taken, which the gNB's {what} needs; see who has it: "
+        f"sudo ss -lnp{protocol[0]} sport = :{port}"
+        for protocol, port, what in used
+        if listens(os.getpid(), port, protocol, (HOST_ADDRESS,))
+    ]
 
 
 def check_route(host: Host, name: str, peer: str, device: str) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import socket
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
@@ -41,8 +43,17 @@ class Runtime(Protocol):
         ...
 
 
-def listens(pid: int, port: int, protocol: str = "tcp") -> bool:
-    """Whether a socket in the network namespace of `pid` waits on `port` (proc(5): net/tcp)."""
+def listens(
+    pid: int, port: int, protocol: str = "tcp", addresses: Sequence[str] | None = None
+) -> bool:
+    """Whether a socket in the network namespace of `pid` waits on `port` (proc(5): net/tcp).
+
+    `addresses`: only one that waits on one of these (IPv4) or on all; None: whatever it waits on.
+    """
+    # /proc has an address as the CPU has the number.
+    hosts = [
+        f"{int.from_bytes(socket.inet_aton(one), sys.byteorder):08X}" for one in addresses or ()
+    ]
     wanted = {_LISTENS} if protocol == "tcp" else {_UNCONNECTED}
     for name in (protocol, f"{protocol}6"):
         try:
@@ -51,6 +62,9 @@ def listens(pid: int, port: int, protocol: str = "tcp") -> bool:
             continue
         for row in rows:
             fields = row.split()
-            if fields[3] in wanted and fields[1].endswith(f":{port:04X}"):
+            host, _, number = fields[1].partition(":")
+            if fields[3] not in wanted or number != f"{port:04X}":
+                continue
+            if addresses is None or host in hosts or not host.strip("0"):
                 return True
     return False

@@ -45,6 +45,7 @@ _SYMPTOMS = (
     ("unknown option", "this version takes other options: --oai-version has to be the image's"),
     ("Illegal instruction", "the image was built for CPUs with AVX2 or AVX-512"),
     ("Registration reject", "the core knows no such SIM: was the database filled anew?"),
+    ("PDU Session Establishment reject", "the core gave no address: is its pool used up?"),
 )
 
 
@@ -182,7 +183,8 @@ class Stack:
         time.sleep(0.3)
         lines = self._followers[service].output.read_text(errors="replace").splitlines()[-8:]
         told = "".join(f"\n  {line}" for line in lines)
-        hints = [f"\n  {hint}" for mark, hint in _SYMPTOMS if any(mark in line for line in lines)]
+        said = "\n".join(lines).casefold()
+        hints = [f"\n  {hint}" for mark, hint in _SYMPTOMS if mark.casefold() in said]
         return ":" + told + "".join(hints) if lines else " and said nothing"
 
     def namespace_of(self, service: str) -> str:

@@ -24,6 +24,7 @@ from ccu.oai.channel import series
 from ccu.oai.configs import Plan
 from ccu.oai.docker_runtime import DockerRuntime
 from ccu.oai.gnb_files import GnbFiles
+from ccu.oai.gnb_questions import Statistics
 from ccu.oai.lxc_runtime import LxcRuntime
 from ccu.oai.n3 import N3Capture
 from ccu.oai.path_delay import add_delay
@@ -169,6 +170,7 @@ class OaiTestbed:
         self.hosts = self._prepare_hosts()
         self._files = GnbFiles(lambda: stack.runtime.pid(plan.gnb_service), self._folder)
         self._control: RadioControl | None = None
+        self._statistics: Statistics | None = None
         self._n3: N3Capture | None = None
         self._ended = False
         if plan.usrp:
@@ -203,6 +205,9 @@ class OaiTestbed:
             self._control = control
             control.start()
             site.supervisor.watch(control.check)
+        else:
+            self._statistics = Statistics(plan.gnb_address, configs.TELNET_PORT, self._folder)
+            self._statistics.start()
 
     def end(self) -> None:
         """Stops what follows and replays, and restores the channel; once."""
@@ -211,6 +216,8 @@ class OaiTestbed:
         self._ended = True
         if self._control:
             self._problems += self._control.finish()
+        if self._statistics:
+            self._statistics.finish()
         if self._n3:
             self._n3.finish()
         self._files.finish()
@@ -239,5 +246,6 @@ class OaiTestbed:
         clock = self._control.clock if self._control else None
         verdict, reasons = real_time_verdict(clock)
         verdict = "degraded" if verdict == "valid" and self._problems else verdict
-        told = self._control.notes if self._control else []
+        asked = self._control or self._statistics
+        told = asked.notes if asked else []
         return {"verdict": verdict, "verdict_reasons": reasons + self._problems + told}

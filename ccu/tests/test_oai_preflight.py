@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is refused before a container is started: each with the mend, and nothing else."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from ccu.errors import Refused
+from ccu.oai import docker, preflight
+from ccu.oai.carrier import carrier
+from ccu.oai.configs import Plan
+from ccu.oai.docker_runtime import DockerRuntime
+from ccu.oai.services import FILE
+from ccu.oai.usrp import Usrp
+
+B210 = Usrp("b210", "serial=A", "serial=B")
+
+
+@pytest.fixture
+def programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[str], None]]:
+    """Puts a `docker` of the test's own on an otherwise empty PATH."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(docker, "_OWN_CONFIG", tmp_path / "none")
+    docker.config_folder.cache_clear()
+
+    def make(script: str) -> None:
+        file = tmp_path / "docker"
+        file.write_text(f"#!/bin/sh\n{script}\n")
+        file.chmod(0o755)
+
+    yield make
+    docker.config_folder.cache_clear()
+
+
+def check() -> None:
+    DockerRuntime("ccu-test", [FILE], "rfsim", {}).check()
+
+
+def test_without_docker_its_package_is_named(programs: Callable[[str], None]) -> None:
+    with pytest.raises(Refused, match=r"docker: not found; .*apt-get install docker\.io"):
+        check()
+
+
+def test_without_compose_it_is_told_where_it_comes_from(programs: Callable[[str], None]) -> None:
+    programs("echo \"docker: 'compose' is not a docker command\" >&2; exit 1")
+    with pytest.raises(Refused, match=r"docker compose: not found, 2\.20 or newer .*setup/"):
+        check()
+
+
+@pytest.mark.parametrize("version", ["2.17.3", "v1.29.2"])
+def test_an_old_compose_is_told(programs: Callable[[str], None], version: str) -> None:
+    programs(f'case "$*" in *compose*) echo {version} ;; esac')
+    found = ".".join(version.lstrip("v").split(".")[:2])
+    with pytest.raises(Refused, match=rf"docker compose: {found} is too old, 2\.20 or newer"):
+        check()
+
+
+def test_a_daemon_that_does_not_run_is_told(programs: Callable[[str], None]) -> None:
+    programs(
+        'case "$*" in *compose*) echo 2.29.1 ;; '
+        "*) echo Cannot connect to the Docker daemon. >&2; exit 1 ;; esac"
+    )
+    with pytest.raises(Refused, match=r"Cannot connect .*; start it: sudo systemctl start docker"):
+        check()
+
+
+def test_every_image_that_is_missing_is_named_with_its_pull(
+    programs: Callable[[str], None],
+) -> None:
+    programs(
+        'case "$*" in *"compose version"*) echo 2.29.1 ;; *--images*) echo a/here:1 b/gone:2 ;; '
+        "*gone*) exit 1 ;; esac"
+    )
+    with pytest.raises(Refused) as refused:
+        check()
+    assert str(refused.value) == "b/gone:2: not here; docker pull b/gone:2"
+
+
+def test_a_usrp_on_usb_is_found_by_its_ids(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(preflight, "_USB", tmp_path)
+    assert "no B210 on USB" in str(preflight.usrp_trouble(B210))
+    device = tmp_path / "1-1"
+    device.mkdir()
+    (device / "idVendor").write_text("2500\n")
+    (device / "idProduct").write_text("0020\n")
+    assert preflight.usrp_trouble(B210) is None
+
+
+def test_an_x310_needs_a_route(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Anything that answers with a refusal is there; the loopback takes jumbo frames.
+    assert preflight.usrp_trouble(Usrp("x310", "addr=127.0.0.1", "addr=127.0.0.1")) is None
+    said = preflight.usrp_trouble(Usrp("x310", "addr=127.0.0.1", "addr=no-address"))
+    assert "no-address: no route" in str(said)
+    monkeypatch.setattr(preflight, "_JUMBO_BYTES", 70_000)
+    said = preflight.usrp_trouble(Usrp("x310", "addr=127.0.0.1", "addr=127.0.0.1"))
+    assert "lo to 127.0.0.1 has an MTU of 65536" in str(said)
+    assert "sudo ip link set lo mtu 9000" in str(said)
+
+
+def test_a_governor_that_saves_power_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(preflight, "_CPU", tmp_path)
+    for number, governor in enumerate(("performance", "powersave")):
+        folder = tmp_path / f"cpu{number}" / "cpufreq"
+        folder.mkdir(parents=True)
+        (folder / "scaling_governor").write_text(f"{governor}\n")
+    assert "cpupower frequency-set -g performance" in str(preflight.governor_trouble())
+    folder.joinpath("scaling_governor").write_text("performance\n")
+    assert preflight.governor_trouble() is None
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "127.0.0.1"])
+def test_a_port_that_the_gnb_would_find_taken_is_told(
+    monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    with socket.create_server((address, 0)) as server:
+        monkeypatch.setattr(preflight, "TELNET_PORT", server.getsockname()[1])
+        said = preflight.port_troubles()
+        # A listener elsewhere on the host is in nobody's way.
+        taken = [one for one in said if one.startswith("tcp")]
+        assert len(taken) == (address == "0.0.0.0")
+        assert all("sudo ss -lnpt sport" in one for one in taken)
+
+
+def test_all_that_is_wrong_with_a_host_is_told_at_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if not Path("/dev/net/tun").exists():
+        pytest.skip("needs /dev/net/tun")
+    monkeypatch.setattr(preflight, "_USB", tmp_path)
+    monkeypatch.setattr(preflight, "governor_trouble", lambda: "CPU governor powersave")
+    with pytest.raises(Refused, match=r"(?s)no B210 on USB.*CPU governor"):
+        preflight.check_host(Plan("2026.w11", carrier(106), 1, B210))
