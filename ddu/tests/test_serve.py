@@ -43,9 +43,7 @@ def test_a_report_is_there_whatever_the_runs_name(port: int) -> None:
     assert b"a run&#x27;s &lt;b&gt;" in listing or b"a%20run%27s%20%3Cb%3E" in listing
 
 
-def test_a_campaigns_report_is_there_as_the_link_says(
-    port: int, tmp_path: Path
-) -> None:
+def test_a_campaigns_report_is_there_as_the_link_says(port: int, tmp_path: Path) -> None:
     run = tmp_path / "runs" / "campaign" / "runs" / "cell" / "run"
     run.mkdir(parents=True)
     (run / "report.html").write_text("of a cell")
