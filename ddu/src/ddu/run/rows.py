@@ -19,7 +19,7 @@ class RowsByKey:
 
     def __init__(self, table: pd.DataFrame, columns: Sequence[str]) -> None:
         self.table = table
-        self._rows = table.groupby(list(columns), sort=False).indices
+        self._rows = table.groupby(list(columns), sort=False, observed=True).indices
 
     def of(self, key: tuple[object, ...]) -> pd.DataFrame:
         """The rows whose columns have these values, in the table's order."""
