@@ -100,6 +100,7 @@ def run(
     server_port: Annotated[int | None, _of_phone("Open for TCP (5201).")] = None,
     phone_address: Annotated[str | None, _of_phone("Needs to show no token.")] = None,
     max_bytes: Annotated[str | None, _of_phone("Of the run, such as 500MB (1GB).")] = None,
+    server: Annotated[str | None, _of_phone("Another machine with ccu, by ssh.")] = None,
     place: Annotated[str | None, _of_phone("Where you stand.")] = None,
     note: Annotated[str | None, _of_phone("What you want to remember.")] = None,
     output: Annotated[Path, typer.Option(help="Where run directories go.")] = Path("runs"),
@@ -147,7 +148,20 @@ def run(
         "mac_interval": mac_interval,
         "capture": False if no_capture else None,
     }
-    _perform(resolve(flags, file), output, dry_run)
+    experiment = resolve(flags, file)
+    if server is None:
+        _perform(experiment, output, dry_run)
+    else:
+        _perform_far(experiment, server, output, dry_run)
+
+
+def _perform_far(experiment: Experiment, server: str, output: Path, dry_run: bool) -> None:
+    from ccu.phone import far_server
+
+    if experiment.phone is None:
+        raise Refused("--server: is for a phone; add --testbed phone, or leave it out")
+    if made := far_server.run(experiment, server, output, dry_run):
+        print(f"brought here: {made}\nnext: ddu analyze {shlex.quote(str(made))}")
 
 
 def _perform(experiment: Experiment, output: Path, dry_run: bool) -> None:

@@ -25,12 +25,13 @@ class Manifest:
 
     def __init__(self, directory: Path, experiment: Experiment) -> None:
         self._directory = directory
+        written = without_the_links(experiment, experiment.model_dump(mode="json"))
         self.content: dict[str, Any] = {
             "schema_version": SCHEMA_VERSION,
             "run": directory.name,
             "status": "running",
             "failure": None,
-            "experiment": {"cc": experiment.cc, **_told(experiment)},
+            "experiment": {"cc": experiment.cc, **written},
             "hosts": {},
             "flows": [],
             "captures": [],
@@ -54,9 +55,8 @@ class Manifest:
         write_whole(self._directory / "run.json", self.content)
 
 
-def _told(experiment: Experiment) -> dict[str, Any]:
+def without_the_links(experiment: Experiment, written: dict[str, Any]) -> dict[str, Any]:
     """The experiment; null for what it does not set: an operator's network has its own."""
-    written = experiment.model_dump(mode="json")
     unset = OF_THE_LINK if experiment.testbed == PHONE else frozenset[str]()
     return {key: None if key in unset else value for key, value in written.items()}
 
