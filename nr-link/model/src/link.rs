@@ -110,6 +110,12 @@ impl<T> Link<T> {
         self.ends.deliver(self.now)
     }
 
+    /// As [`Link::dequeue`], of packets that are due by `now` whatever happens until then: for a
+    /// driver that woke late, and has packets to enqueue before it may advance.
+    pub fn dequeue_early(&mut self, now: Nanos) -> Option<Delivery<T>> {
+        self.ends.deliver(now.max(self.now))
+    }
+
     /// When to call `advance` next if no packet comes before. Idle slots before it are caught up
     /// at almost no cost, and with the same result as if each had been run in its time.
     pub fn next_event(&self) -> NextEvent {

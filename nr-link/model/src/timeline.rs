@@ -17,10 +17,11 @@ impl<I> Default for Timeline<I> {
 impl<I> Timeline<I> {
     /// `item` happens at `when`.
     pub fn push(&mut self, when: u64, item: I) {
-        let later = self.0.iter().rev().take_while(|(then, _)| *then > when);
-        match later.count() {
-            0 => self.0.push_back((when, item)),
-            later => self.0.insert(self.0.len() - later, (when, item)),
+        if self.0.back().is_none_or(|&(last, _)| last <= when) {
+            self.0.push_back((when, item));
+        } else {
+            let at = self.0.partition_point(|&(then, _)| then <= when);
+            self.0.insert(at, (when, item));
         }
     }
 

@@ -82,7 +82,7 @@ fn forward(mut tuns: [Tun; 2], copying: Copying, stop: &AtomicBool) -> f64 {
         let soon = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).unwrap();
         let deadline = soon + TimeSpec::new(1, 0);
         waker
-            .sleep(None, deadline, |event| {
+            .sleep(deadline, |event| {
                 if let Event::Packets(device) = event {
                     readable.push(device);
                 }

@@ -19,6 +19,17 @@ use crate::tun::Tun;
 /// So that one device's flood does not keep the others, or the model's slots, waiting for more than about 100 µs.
 const MOST_READS: u64 = 64;
 
+/// What there was to read or to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Found {
+    /// No packet.
+    Nothing,
+    /// Some.
+    Packets,
+    /// And there are more than we took.
+    More,
+}
+
 /// Where packets from the core go.
 #[derive(Debug)]
 pub struct Routes {
@@ -139,19 +150,26 @@ impl Devices {
         self.unaddressed_count
     }
 
-    /// Reads what waits in device `number` into the link, as come at `came`, at most [`MOST_READS`] packets; whether that
-    /// was all.
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.tuns.len()
+    }
+
+    /// Reads what waits in device `number` into the link, as come at `came`, at most [`MOST_READS`] packets.
     pub fn read_into(
         &mut self,
         link: &mut Link<Segment>,
         number: usize,
         came: Nanos,
         trust: &mut Trust,
-    ) -> Result<bool> {
+    ) -> Result<Found> {
         for packets in 0..MOST_READS {
             let Some(buffer) = self.tuns[number].read(&mut self.scratch, &self.pool)? else {
                 trust.found_waiting(packets);
-                return Ok(true);
+                return Ok(match packets {
+                    0 => Found::Nothing,
+                    _ => Found::Packets,
+                });
             };
             let Some(burst) = Burst::parse(buffer) else {
                 self.refused_count += 1;
@@ -166,19 +184,19 @@ impl Devices {
             }
         }
         trust.found_waiting(MOST_READS);
-        Ok(false)
+        Ok(Found::More)
     }
 
-    /// Writes what is due in the link to the devices. Gives the numbers of those that were written to, some perhaps
+    /// Writes what is due to the devices. Gives the numbers of those that were written to, some perhaps
     /// more than once: what comes back from their hosts may be there already.
-    pub fn write_from(
+    pub fn write(
         &mut self,
-        link: &mut Link<Segment>,
+        deliveries: impl Iterator<Item = Delivery<Segment>>,
         clock: &Clock,
         trust: &mut Trust,
     ) -> Result<std::vec::Drain<'_, usize>> {
         let mut run: Option<Run> = None;
-        while let Some(delivery) = link.dequeue() {
+        for delivery in deliveries {
             let due = delivery.due;
             match &mut run {
                 Some(run) if run.continues_with(&delivery) => {
@@ -187,19 +205,19 @@ impl Devices {
                 }
                 _ => {
                     if let Some(complete) = run.replace(Run::of(delivery)) {
-                        self.write(&complete, clock, trust)?;
+                        self.write_run(&complete, clock, trust)?;
                     }
                 }
             }
             self.due.push(due);
         }
         if let Some(last) = run {
-            self.write(&last, clock, trust)?;
+            self.write_run(&last, clock, trust)?;
         }
         Ok(self.written.drain(..))
     }
 
-    fn write(&mut self, run: &Run, clock: &Clock, trust: &mut Trust) -> Result<()> {
+    fn write_run(&mut self, run: &Run, clock: &Clock, trust: &mut Trust) -> Result<()> {
         let Segment { burst, index } = &run.first.packet.payload;
         write_headers(burst, *index, run.count, run.first.ce, &mut self.headers);
         let (number, direction) = match run.first.to {

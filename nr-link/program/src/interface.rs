@@ -23,6 +23,9 @@ mod ioctl {
 /// About 120 bytes a line: enough for some 500 interfaces; those beyond are not seen.
 const STATISTICS_BYTES: usize = 65_536;
 
+/// The smallest page holds several lines more.
+const SURELY_ALL_BYTES: usize = 2_048;
+
 /// An interface of the network namespace in which this was made.
 #[derive(Debug)]
 pub struct Interface {
@@ -141,7 +144,7 @@ impl Interface {
         let context = "reading /proc/net/dev";
         let mut filled = 0;
         loop {
-            // The kernel gives a page at a time; none at the end.
+            // The kernel gives whole lines of up to a page at a time; none at the end.
             let room = &mut self.text[filled..];
             match self
                 .statistics
@@ -150,6 +153,9 @@ impl Interface {
             {
                 0 => break,
                 read => filled += read,
+            }
+            if filled < SURELY_ALL_BYTES {
+                break;
             }
         }
         let text = std::str::from_utf8(&self.text[..filled]).context(context)?;

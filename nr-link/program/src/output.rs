@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The files of a run (docs/run-directory.md): rows are handed to the kernel at the end of each interval, so that
-//! they survive SIGKILL.
+//! The files of a run (docs/run-directory.md): rows are handed to the kernel a few times a second, so that they survive
+//! SIGKILL.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -12,6 +12,12 @@ use nr_link_model::{MacSample, Nanos};
 use serde_json::Value;
 
 use crate::trust::Observed;
+
+/// How long rows wait at most, unless an interval is longer. Writing files takes time in which packets are not moved.
+const HAND_OVER_NS: i64 = 100_000_000;
+
+/// What 64 UEs write in that time, and more: only whole rows are handed over.
+const BUFFER_BYTES: usize = 1 << 20;
 
 const LINK_HEADER: &str = "utc_ns,duration_ns,slot_count,lateness_p50_us,lateness_p99_us,lateness_max_us,\
                            overrun_count,host_drop_count,tun_backlog_packets,cpu_ratio,dl_mbps,ul_mbps";
@@ -27,7 +33,7 @@ impl Table {
     fn create(path: &Path, header: &str) -> Result<Self> {
         let file = File::create(path).with_context(|| cannot_write(path))?;
         let mut table = Self {
-            file: BufWriter::new(file),
+            file: BufWriter::with_capacity(BUFFER_BYTES, file),
             path: path.into(),
         };
         table.write(|file| writeln!(file, "{header}"))?;
@@ -72,6 +78,7 @@ pub struct Output {
     mac: Table,
     link: Table,
     summary: PathBuf,
+    handed_over_utc_ns: i64,
 }
 
 impl Output {
@@ -84,6 +91,7 @@ impl Output {
             mac,
             link,
             summary: paths.summary.clone(),
+            handed_over_utc_ns: 0,
         })
     }
 
@@ -92,9 +100,13 @@ impl Output {
         self.mac.write(|file| sample.write_csv(start_utc_ns, file))
     }
 
-    /// Adds a row to link.csv, and gives the kernel all rows so far.
+    /// Adds a row to link.csv, and when it is time gives the kernel all rows so far.
     pub fn link(&mut self, row: &LinkRow) -> Result<()> {
         self.link.write(|file| write_link_row(row, file))?;
+        if (row.utc_ns - self.handed_over_utc_ns).abs() < HAND_OVER_NS {
+            return Ok(());
+        }
+        self.handed_over_utc_ns = row.utc_ns;
         self.mac.hand_over()?;
         self.link.hand_over()
     }

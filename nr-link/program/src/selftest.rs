@@ -52,7 +52,7 @@ fn wake_for_slots(duration: Duration) -> Result<(u64, Trust)> {
     let (mut slot, mut ended) = (1, false);
     while slot <= last && !ended {
         let deadline = slot * SLOT_NS;
-        waker.sleep(None, clock.deadline(deadline), |event| {
+        waker.sleep(clock.deadline(deadline), |event| {
             ended |= matches!(event, Event::Signal(_))
         })?;
         let now = clock.now();

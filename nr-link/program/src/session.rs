@@ -4,12 +4,14 @@
 use anyhow::Result;
 use nix::sys::signal::Signal;
 use nr_link_model::config::Device;
-use nr_link_model::{CrossTotals, Direction, Link, Nanos, NextEvent, ResolvedConfig, Source};
+use nr_link_model::{
+    CrossTotals, Delivery, Direction, Link, Nanos, NextEvent, ResolvedConfig, Source,
+};
 use serde_json::{Value, json};
 
 use crate::burst::Segment;
 use crate::clock::{Clock, cpu_time};
-use crate::forward::{Devices, Routes};
+use crate::forward::{Devices, Found, Routes};
 use crate::netns::Place;
 use crate::output::{LinkRow, Output, us};
 use crate::priority::{self, Priority};
@@ -25,16 +27,10 @@ const REST: Nanos = 100_000;
 /// comes within one can only be sent with the next.
 const LONGEST_REST: Nanos = 500_000;
 
-/// What there was to do when we woke.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Waited {
-    /// No packet came or went.
-    Nothing,
-    /// Some did.
-    Packets,
-    /// And there are more than we took.
-    More,
-}
+/// So few devices are read sooner than it is asked which of them have packets.
+const FEW_DEVICES: usize = 4;
+/// How often we look for signals then.
+const LOOK: Nanos = 10_000_000;
 
 /// Everything that runs.
 pub struct Session {
@@ -46,6 +42,8 @@ pub struct Session {
     clock: Clock,
     trust: Trust,
     readable: Vec<usize>,
+    /// When we looked for signals.
+    looked: Nanos,
     priority: Priority,
     mac_floor_ms: Value,
     interval_start: Nanos,
@@ -86,6 +84,7 @@ impl Session {
             clock,
             trust,
             readable: Vec::new(),
+            looked: 0,
             priority,
             mac_floor_ms,
             interval_start,
@@ -140,76 +139,100 @@ impl Session {
     }
 
     fn forward_until(&mut self, mut ends: impl FnMut(Signal) -> Result<bool>) -> Result<()> {
-        let (mut signalled, mut rest) = (None, None);
+        let mut rest = None;
         loop {
             let NextEvent { at: due, idle } = self.link.next_event();
             let mut readable = std::mem::take(&mut self.readable);
-            let (until, deadline) = (
-                rest.map(|at| self.clock.deadline(at)),
-                self.clock.deadline(due),
-            );
-            self.waker.sleep(until, deadline, |event| match event {
-                Event::Packets(device) => readable.push(device),
-                Event::Deadline => {}
-                Event::Signal(signal) => signalled = Some(signal),
-            })?;
-            if let Some(signal) = signalled.take()
+            if let Some(signal) = self.wait(rest, due, &mut readable)?
                 && ends(signal)?
             {
                 return self.end_interval(self.clock.now());
             }
             let now = self.clock.now();
+            // What can leave leaves before others are read, for that takes time.
+            let mut found = self.write(|link| link.dequeue_early(now), &mut readable)?;
             // What came while we rested to a slot's start was there when it started: we see it as late as we woke.
             let came = rest.filter(|&at| at == due).unwrap_or(now);
-            let mut waited = self.read(&mut readable, came)?;
+            let read = self.read(&mut readable, came)?;
             // An idle link has nothing that could be late, unless packets came meanwhile.
-            if !(idle && matches!(waited, Waited::Nothing)) {
+            if !(idle && read == Found::Nothing) {
                 self.trust.ran(due, now);
             }
-            self.catch_up(now, &mut readable)?;
-            waited = waited.max(self.read(&mut readable, self.clock.now())?);
+            self.link.advance(now);
+            found = found
+                .max(self.write(Link::dequeue, &mut readable)?)
+                .max(read);
+            if now >= self.interval_start + self.config.sample_interval {
+                self.end_interval(now)?;
+            }
+            found = found.max(self.read(&mut readable, self.clock.now())?);
             self.readable = readable;
-            rest = match waited {
-                Waited::Nothing => None,
-                Waited::Packets => Some(
-                    self.link
-                        .next_event()
-                        .at
-                        .clamp(now + REST, now + LONGEST_REST),
-                ),
-                Waited::More => Some(now),
+            rest = match found {
+                Found::Nothing => None,
+                Found::Packets => {
+                    let next = self.link.next_event().at;
+                    Some(next.clamp(now + REST, now + LONGEST_REST))
+                }
+                Found::More => Some(now),
             };
         }
     }
 
-    /// Runs the model to `now`, and sends on what it delivers; adds the devices that may have got an answer.
-    fn catch_up(&mut self, now: Nanos, readable: &mut Vec<usize>) -> Result<()> {
-        self.link.advance(now);
+    /// Sleeps until packets come or the model's next event is `due`, or else until `rest`, whatever comes; adds the
+    /// devices that may have packets. Gives a signal, if there was one.
+    fn wait(
+        &mut self,
+        rest: Option<Nanos>,
+        due: Nanos,
+        readable: &mut Vec<usize>,
+    ) -> Result<Option<Signal>> {
+        let mut signalled = None;
+        let wakened = |event| match event {
+            Event::Packets(device) => readable.push(device),
+            Event::Deadline => {}
+            Event::Signal(signal) => signalled = Some(signal),
+        };
+        let Some(rest) = rest else {
+            self.waker.sleep(self.clock.deadline(due), wakened)?;
+            return Ok(signalled);
+        };
+        self.waker.rest(self.clock.deadline(rest))?;
+        let devices = self.devices.count();
+        if devices > FEW_DEVICES || rest >= self.looked + LOOK {
+            self.looked = rest;
+            self.waker.look(wakened)?;
+        } else {
+            readable.extend(0..devices);
+        }
+        Ok(signalled)
+    }
+
+    /// Writes what `dequeue` takes from the link; adds the devices that may have got an answer.
+    fn write(
+        &mut self,
+        dequeue: impl Fn(&mut Link<Segment>) -> Option<Delivery<Segment>>,
+        readable: &mut Vec<usize>,
+    ) -> Result<Found> {
         let (link, clock, trust) = (&mut self.link, &self.clock, &mut self.trust);
-        for device in self.devices.write_from(link, clock, trust)? {
+        let deliveries = std::iter::from_fn(|| dequeue(link));
+        let mut found = Found::Nothing;
+        for device in self.devices.write(deliveries, clock, trust)? {
+            found = Found::Packets;
             if !readable.contains(&device) {
                 readable.push(device);
             }
         }
-        if now >= self.interval_start + self.config.sample_interval {
-            self.end_interval(now)?;
-        }
-        Ok(())
+        Ok(found)
     }
 
     /// Reads these devices; what is there has come at `came`.
-    fn read(&mut self, readable: &mut Vec<usize>, came: Nanos) -> Result<Waited> {
-        let mut waited = match readable.is_empty() {
-            true => Waited::Nothing,
-            false => Waited::Packets,
-        };
+    fn read(&mut self, readable: &mut Vec<usize>, came: Nanos) -> Result<Found> {
+        let mut found = Found::Nothing;
         for device in readable.drain(..) {
             let (link, trust) = (&mut self.link, &mut self.trust);
-            if !self.devices.read_into(link, device, came, trust)? {
-                waited = Waited::More;
-            }
+            found = found.max(self.devices.read_into(link, device, came, trust)?);
         }
-        Ok(waited)
+        Ok(found)
     }
 
     /// Writes the rows of the interval that has ended: if we were late, one long row rather than an invented one.

@@ -69,21 +69,27 @@ impl Waker {
         self.epoll.add(descriptor, event).context("epoll")
     }
 
-    /// Sleeps until `deadline` or an earlier event; or until `rest`, whatever comes (both of CLOCK_MONOTONIC). Calls `wakened`
-    /// for each event by then.
-    pub fn sleep(
-        &mut self,
-        rest: Option<TimeSpec>,
-        deadline: TimeSpec,
-        mut wakened: impl FnMut(Event),
-    ) -> Result<()> {
-        let timeout = if let Some(rest) = rest {
-            sleep_until(rest)?;
-            EpollTimeout::ZERO // whoever rests has work, and looks at once whether there is more
-        } else {
-            self.arm(deadline)?;
-            EpollTimeout::NONE
-        };
+    /// Sleeps until `deadline` (of CLOCK_MONOTONIC) or an earlier event. Calls `wakened` for each event by then.
+    pub fn sleep(&mut self, deadline: TimeSpec, wakened: impl FnMut(Event)) -> Result<()> {
+        self.arm(deadline)?;
+        self.wait(EpollTimeout::NONE, wakened)
+    }
+
+    /// Sleeps until then (of CLOCK_MONOTONIC), whatever comes.
+    pub fn rest(&self, until: TimeSpec) -> Result<()> {
+        let flags = ClockNanosleepFlags::TIMER_ABSTIME;
+        match clock_nanosleep(nix::time::ClockId::CLOCK_MONOTONIC, flags, &until) {
+            Ok(_) | Err(Errno::EINTR) => Ok(()),
+            Err(error) => Err(error).context("resting"),
+        }
+    }
+
+    /// Calls `wakened` for each event that there is by now.
+    pub fn look(&mut self, wakened: impl FnMut(Event)) -> Result<()> {
+        self.wait(EpollTimeout::ZERO, wakened)
+    }
+
+    fn wait(&mut self, timeout: EpollTimeout, mut wakened: impl FnMut(Event)) -> Result<()> {
         let mut events = [EpollEvent::empty(); 32];
         let count = match self.epoll.wait(&mut events, timeout) {
             Err(Errno::EINTR) => 0, // a debugger, or stop and continue
@@ -123,14 +129,5 @@ impl Waker {
             self.armed = Some(deadline);
         }
         Ok(())
-    }
-}
-
-/// Sleeps until then, if that is not past.
-fn sleep_until(until: TimeSpec) -> Result<()> {
-    let flags = ClockNanosleepFlags::TIMER_ABSTIME;
-    match clock_nanosleep(nix::time::ClockId::CLOCK_MONOTONIC, flags, &until) {
-        Ok(_) | Err(Errno::EINTR) => Ok(()),
-        Err(error) => Err(error).context("resting"),
     }
 }

@@ -88,7 +88,8 @@ fn through_a_link(from: &mut Tun, core: Tun, ue: Tun) -> Result<f64> {
         devices.read_into(&mut link, 0, clock.now(), &mut trust)?;
         link.advance(clock.now());
         link.samples();
-        devices.write_from(&mut link, &clock, &mut trust)?;
+        let due = std::iter::from_fn(|| link.dequeue());
+        devices.write(due, &clock, &mut trust)?;
         Ok(trust.end_interval().delivered_bytes.iter().sum())
     })
 }
