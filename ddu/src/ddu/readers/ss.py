@@ -31,7 +31,7 @@ _ON_ONE_LINE = re.compile(r"\b(?:rto|mss|cwnd):\d")
 _HEADING = re.compile(r"^(?:Netid\s+)?State\s+Recv-Q")
 _NOT_CONGESTION = ("ts", "sack", "ecn", "ecnseen", "fastopen", "app_limited", "tcp-ulp-tls")
 _SECONDS = {"ms": 1e3, "s": 1e6, "us": 1.0, "sec": 1e6, "min": 60e6}
-_RATE = re.compile(r"^([\d.]+)([KMGT]?)bps$")
+_RATE = re.compile(r"^(\d+(?:\.\d+)?)([KMGT]?)bps$")
 _RATE_SCALE = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 _PLAIN = {
@@ -163,10 +163,12 @@ def _information(text: str) -> Iterator[tuple[str, object]]:
     for word in words:
         key, colon, value = word.partition(":")
         if word in _SPACED_RATES or word == "send":
-            rate = _rate(next(words, ""))
-            name = _SPACED_RATES.get(word)
+            told = next(words, "")
+            rate, name = _rate(told), _SPACED_RATES.get(word)
             if name and rate is not None:
                 yield name, rate
+            elif rate is None:
+                extra += [word, told]
         elif word == "app_limited":
             yield "delivery_rate_app_limited", 1
         elif not colon:
