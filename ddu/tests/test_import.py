@@ -101,6 +101,12 @@ def test_hercules_becomes_a_run_and_its_faults_are_told(tmp_path: Path) -> None:
     at_5_s = aligned[aligned["utc_ns"].between(T0 + 5_000 * MS, T0 + 5_100 * MS)]
     assert at_5_s["tcp_cwnd_bytes"].dropna().unique().tolist() == [30 * 1448]
     assert summary["verdict"] == "valid"
+    assert abs(summary["alignment"]["clocks"]["offset_ns"]) <= 10 * MS
+
+
+def test_one_clock_needs_no_estimate(tmp_path: Path) -> None:
+    (made,) = import_folder(hercules(tmp_path), tmp_path / "runs", one_clock=True)
+    assert "clocks" not in analysis_of(made.path).summary["alignment"]
 
 
 def test_each_repeat_is_a_run(tmp_path: Path) -> None:

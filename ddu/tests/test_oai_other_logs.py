@@ -227,7 +227,7 @@ def test_an_import_knows_them_by_their_content(tmp_path: Path) -> None:
     for name, content in (("a.log", l1_log()), ("b.txt", rrc_log()), ("c.log", ue_log()),
                           ("d.jsonl", o1_log())):  # fmt: skip
         (folder / name).write_text(content)
-    (run,) = import_folder(folder, tmp_path / "runs")
+    (run,) = import_folder(folder, tmp_path / "runs", one_clock=True)
     assert sorted(file.name for file in (run.path / "raw" / "oai").iterdir()) == [
         "nrL1_stats.log", "nrRRC_stats.log", "o1-stats.jsonl", "ue0-stdout.log",
     ]  # fmt: skip

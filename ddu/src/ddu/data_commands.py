@@ -16,6 +16,11 @@ from ddu.errors import DduError
 out = Console(soft_wrap=True, highlight=False)
 
 
+_TABLE_NAMES = (
+    "aligned, transport, mac, flows, sockets, cc, delay_cdf, oai_l1, oai_rrc, oai_ue or oai_o1."
+)
+
+
 class Grouping(str, Enum):
     cc = "cc"
     scenario = "scenario"
@@ -72,9 +77,7 @@ def export(
     to: Annotated[
         Path | None, typer.Argument(help="File to write [default: standard output, as CSV]")
     ] = None,
-    table: Annotated[
-        str, typer.Option(help="aligned, transport, mac, flows, sockets, cc or delay_cdf.")
-    ] = "aligned",
+    table: Annotated[str, typer.Option(help=_TABLE_NAMES)] = "aligned",
     form: Annotated[
         str | None,
         typer.Option("--format", help="csv, parquet, arrow or json [default: by the file's name]"),
@@ -105,12 +108,16 @@ def import_(
     ] = None,
     server: Annotated[Path | None, typer.Option(help="Capture at the server or core.")] = None,
     ue: Annotated[Path | None, typer.Option(help="Capture at the UE.")] = None,
+    one_clock: Annotated[
+        bool, typer.Option("--one-clock", help="One machine's clock stamped both captures.")
+    ] = False,
 ) -> None:
     """Make run directories of a foreign folder, Hercules's among them, and tell its faults."""
     from ddu.importing.run import import_folder
 
     hosts = {name: file for name, file in (("server", server), ("ue", ue)) if file is not None}
-    for made in import_folder(folder, runs, direction.value if direction else None, hosts):
+    way = direction.value if direction else None
+    for made in import_folder(folder, runs, way, hosts, one_clock):
         out.print(str(made.path), markup=False)
         for fault in made.faults:
             out.print(f"  {fault}", markup=False)
@@ -134,9 +141,7 @@ def describe(
 
 
 def schema(
-    table: Annotated[
-        str | None, typer.Argument(help="aligned, transport, mac, flows, sockets, cc or delay_cdf.")
-    ] = None,
+    table: Annotated[str | None, typer.Argument(help=_TABLE_NAMES)] = None,
     run: Annotated[
         Path | None, typer.Option(help="The columns that this run has, with types and nulls.")
     ] = None,

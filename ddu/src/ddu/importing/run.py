@@ -31,11 +31,17 @@ class Imported:
 
 
 def import_folder(
-    folder: Path, runs: Path, direction: str | None = None, hosts: dict[str, Path] | None = None
+    folder: Path,
+    runs: Path,
+    direction: str | None = None,
+    hosts: dict[str, Path] | None = None,
+    one_clock: bool = False,
 ) -> list[Imported]:
     """A run directory under `runs` for each run in `folder`, whose files are only read.
 
-    `direction` and `hosts` (captures by host) are needed where the names do not tell them. Each
+    `direction` and `hosts` (captures by host) are needed where the names do not tell them.
+    `one_clock`: both captures were stamped by one machine's; else what their clocks are apart is
+    found from the packets when a run is analysed. Each
     directory is made whole or not at all. Raises DduError, naming what is missing.
     """
     found = survey(folder)
@@ -44,7 +50,7 @@ def import_folder(
         found[0].unplaced = [f for f in found[0].unplaced if f not in hosts.values()]
     way = direction or direction_of(folder.resolve().name, found)
     runs.mkdir(parents=True, exist_ok=True)
-    return [_import_one(folder.resolve(), run, runs, way) for run in found]
+    return [_import_one(folder.resolve(), run, runs, way, one_clock) for run in found]
 
 
 def direction_of(folder: str, runs: list[FoundRun]) -> str:
@@ -60,7 +66,9 @@ def direction_of(folder: str, runs: list[FoundRun]) -> str:
     return told[0]
 
 
-def _import_one(folder: Path, found: FoundRun, runs: Path, direction: str) -> Imported:
+def _import_one(
+    folder: Path, found: FoundRun, runs: Path, direction: str, one_clock: bool
+) -> Imported:
     if found.unplaced and len(found.captures) < 2:
         names = ", ".join(file.name for file in found.unplaced)
         raise DduError(
@@ -70,6 +78,8 @@ def _import_one(folder: Path, found: FoundRun, runs: Path, direction: str) -> Im
     made = Path(tempfile.mkdtemp(prefix=".import-", dir=runs))
     try:
         manifest, faults = _fill(made, folder, found, direction)
+        if not one_clock:
+            manifest["time"] |= {"offset_ns": None, "offset_uncertainty_ns": None}
         (made / "run.json").write_text(json.dumps(manifest, indent=2) + "\n")
         target = _free(runs / manifest["run"])
         made.chmod(0o755)
