@@ -136,7 +136,7 @@ def test_columns_that_the_mac_lacks_come_from_the_first_that_knows_them(tmp_path
     assert aligned["mac_ulsch_dtx_count"].iloc[:4].tolist() == pytest.approx([3] * 4)
     assert aligned["mac_ul_throughput_bps"].iloc[0] == pytest.approx(300e3)
     assert "mac_dl_sdu_throughput_bps" in aligned
-    assert set(told["oai_ue"]["gives"]) == {"mac_sinr_db", "mac_cqi", "mac_bad_dci_count"}
+    assert set(told["oai_ue"]["gives"]) == {"mac_sinr_db", "mac_cqi"}
     assert "gives" not in told["oai_rrc"]
     assert "mac_ul_rounds_1_count" in told["oai_l1"]["gives"]
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
+from ddu.schema.columns import column as defined
 from ddu.tables.bins import Bins, Float
 from ddu.tables.intervals import amounts_per_bin, increments, means_per_bin
 from ddu.tables.mac import is_counter
@@ -34,7 +35,7 @@ SOURCES: dict[str, dict[str, str]] = {
         "o1_ul_throughput_bps": "mac_ul_throughput_bps",
     },
 }
-"""By table, nearest to the radio first: its names for columns of docs/metrics.md, beside those
+"""By table, nearest to the radio first: its names for columns of the aligned table, beside those
 that are called so already (`mac_…`)."""
 _IDENTITY = {"mac_rnti", "mac_cu_ue_id"}
 
@@ -78,7 +79,7 @@ def numbered(table: pd.DataFrame, mac: pd.DataFrame | None) -> pd.DataFrame:
 def _candidates(rows: pd.DataFrame, names: dict[str, str]) -> Iterator[tuple[str, str]]:
     for column in map(str, rows.columns):
         name = names.get(column, column)
-        if name.startswith("mac_") and name not in _IDENTITY:
+        if name.startswith("mac_") and name not in _IDENTITY and defined(name) is not None:
             yield column, name
 
 
