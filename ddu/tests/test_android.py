@@ -132,6 +132,26 @@ def test_a_run_with_one_capture_and_a_phone(tmp_path: Path) -> None:
     assert found.summary["throughput_bps"] > 0
 
 
+@pytest.mark.parametrize("jump_s", [60, -60])
+def test_a_clock_that_is_set_during_the_run(tmp_path: Path, jump_s: int) -> None:
+    run = steady(packets=4000).write(
+        tmp_path / "run",
+        mac={"file": "raw/phone/radio.txt", "source": "phone"},
+        time={"offset_ns": 0, "offset_uncertainty_ns": 1, "offset_after_ns": jump_s * 10**9},
+    )
+    (run / "raw" / "phone").mkdir()
+    lines = (SEEDS / "sa-two-sims.txt").read_text().splitlines(keepends=True)
+    first = T0 // 10**9
+    late = [f"### {first + at}." for at in (2, 3, 4)]
+    set_late = [
+        line.replace(line[4:14], str(int(line[4:14]) + jump_s)) if line[:15] in late else line
+        for line in lines
+    ]
+    (run / "raw" / "phone" / "radio.txt").write_text("".join(set_late))
+    mac = analysis_of(run).tables["mac"]
+    assert list(mac["t_s"].round(6)) == [0, 0.5, 1, 1.5, 2, 2.5, 3]
+
+
 @pytest.mark.parametrize("text", ["hello\n", "\n\n", "### 1795257315.0\n"])
 def test_no_phone_in_it(tmp_path: Path, text: str) -> None:
     (tmp_path / "radio.txt").write_text(text)

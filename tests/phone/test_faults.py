@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import pytest
 
 if TYPE_CHECKING:
@@ -74,6 +75,25 @@ def test_two_phones(street: Street) -> None:
     assert serial in said
 
 
+@pytest.mark.root
+def test_the_doctor_and_a_dry_run(street: Street) -> None:
+    nobody = street.ccu("doctor", "--testbed", "phone", "--json")
+    found = {one["name"]: one for one in json.loads(nobody.stdout)}
+    assert nobody.returncode == 1
+    assert "USB debugging" in found["phone"]["mend"]
+    street.plug_in()
+    found = {
+        one["name"]: one
+        for one in json.loads(street.ccu("doctor", "--testbed", "phone", "--json").stdout)
+    }
+    assert "Test 5G, Android 14" in found["phone"]["detail"]
+    assert found["radio"]["detail"] == "rmnet_data0, 198.51.100.2"
+    planned = street.ccu(*RUN, "--dry-run")
+    assert planned.returncode == 0
+    assert "at most 1000 MB" in planned.stdout
+    assert "prb" not in planned.stdout
+
+
 def started(street: Street, output: Path) -> subprocess.Popen[str]:
     """A run whose traffic flows."""
     run = subprocess.Popen(
@@ -134,6 +154,9 @@ def test_the_world_changes_in_the_middle(street: Street, tmp_path: Path) -> None
     subprocess.run(street.command("ddu", "analyze", str(directory)), check=True)
     summary = json.loads((directory / "summary.json").read_text())
     assert summary["events_count"]["technology"] == 1
+    mac = pd.read_parquet(directory / "tables" / "mac.parquet")
+    assert mac["t_s"].is_monotonic_increasing
+    assert mac["duration_ns"].max() < 10e9  # and none of a minute
     assert "LTE" in " ".join(summary["verdict_reasons"])
 
 

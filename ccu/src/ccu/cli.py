@@ -30,7 +30,7 @@ from ccu import run as runs
 from ccu.campaigns.cli import app as campaign_app
 from ccu.campaigns.remote import RESOURCE
 from ccu.errors import CcuError, Interrupted, Refused, RunFailed
-from ccu.experiment import OAI_TESTBEDS, Experiment, Phone
+from ccu.experiment import OAI_TESTBEDS, PHONE, Experiment, Phone
 from ccu.resolve import resolve
 from ccu.scenarios.cli import app as scenario_app
 from ccu.testbed_cli import app as testbed_app
@@ -167,9 +167,14 @@ def _perform_far(experiment: Experiment, server: str, output: Path, dry_run: boo
 def _perform(experiment: Experiment, output: Path, dry_run: bool) -> None:
     if dry_run:
         runs.check(experiment, output)
+        written = experiment.model_dump(mode="json", exclude_none=True)
+        told = manifest.without_the_links(experiment, written)
         print(
-            yaml.safe_dump(experiment.model_dump(mode="json", exclude_none=True), sort_keys=False)
+            yaml.safe_dump({k: v for k, v in told.items() if v is not None}, sort_keys=False),
+            end="",
         )
+        if experiment.phone:
+            print(_data_volume(experiment, experiment.phone))
         return
     leftovers.need_root(shlex.join([str(Path(sys.argv[0]).resolve()), *sys.argv[1:]]))
     if experiment.phone:
@@ -228,6 +233,10 @@ def doctor_command(
 
         flags = {"cc": "cubic", "testbed": testbed, "runtime": runtime}
         findings += oai_doctor.examine(resolve(flags | {"oai_version": oai_version, "usrp": usrp}))
+    if testbed == PHONE:
+        from ccu.phone import doctor as phone_doctor
+
+        findings += phone_doctor.examine(Phone())
     if as_json:
         print(json.dumps([finding._asdict() for finding in findings], indent=2))
     else:

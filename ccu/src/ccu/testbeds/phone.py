@@ -119,6 +119,8 @@ class PhoneTestbed:
         self._phone: Adb | None = None
         self._log: Process | None = None
         self._offset: Offset | None = None
+        self._after: Offset | None = None
+        """Where the clock was set meanwhile."""
         self._measured_s = time.monotonic()
         self._problems: list[str] = []
         count = _flow_count(site.experiment)
@@ -156,10 +158,11 @@ class PhoneTestbed:
     def clock(self) -> dict[str, Any]:
         """The phone's clock minus this machine's, for run.json; null if nobody could ask it."""
         known = self._offset
-        return {
+        told = {
             "offset_ns": known.ns if known else None,
             "offset_uncertainty_ns": known.uncertainty_ns if known else None,
         }
+        return told | ({"offset_after_ns": self._after.ns} if self._after else {})
 
     def ue_host(self, ue: int) -> Host:  # noqa: ARG002
         return "ue"
@@ -203,10 +206,11 @@ class PhoneTestbed:
         if both is not None:
             self._offset = common([before, after]) or both
             return
+        self._after = after
         jump_s = (after.ns - before.ns) / 1e9
         self._problems.append(
-            f"the phone's clock was set by {jump_s:+.1f} s during the run: the times of its "
-            "radio are off by that much from then on"
+            f"the phone's clock was set by {jump_s:+.1f} s during the run; when, is known to a "
+            "reading of its radio"
         )
 
     def end(self) -> None:

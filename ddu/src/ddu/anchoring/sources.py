@@ -97,7 +97,8 @@ def _by_phones_clock(run: Recording, log: LogTable) -> dict[str, Any]:
     at = log.table["utc_ns"]
     known = at.notna()
     found = pd.Series(pd.NA, index=at.index, dtype="Int64")
-    found[known] = run.clock("ue").corrected(at[known].to_numpy(dtype=np.int64))
+    instants = at[known].to_numpy(dtype=np.int64)
+    found[known] = run.clock("ue").corrected(instants) - _since_set(run, instants)
     log.table["utc_ns"] = found
     run.events = events_of(log.table[known])
     if fell := fell_back(log.table[known]):
@@ -109,6 +110,20 @@ def _by_phones_clock(run: Recording, log: LogTable) -> dict[str, Any]:
         "offset_ns": run.manifest.time.offset_ns,
         "uncertainty_ns": _READING_NS + uncertainty_ns if uncertainty_ns is not None else None,
     }
+
+
+def _since_set(run: Recording, instants: Int) -> Int:
+    """By how much a clock that was set during the run is off in each reading: it was set where
+    the step between two readings differs most from the usual one, if by about that much."""
+    off = np.zeros(len(instants), dtype=np.int64)
+    before, after = run.manifest.time.offset_ns, run.manifest.time.offset_after_ns
+    if before is None or after is None or len(instants) < 3:
+        return off
+    steps = np.diff(instants)
+    at = int(np.argmax(np.sign(after - before) * steps))
+    if abs(steps[at] - np.median(steps) - (after - before)) < abs(after - before) / 2:
+        off[at + 1 :] = after - before
+    return off
 
 
 def _of_mac(log: LogTable, flows: Sequence[ObservedFlow]) -> Anchor | None:

@@ -94,6 +94,8 @@ class Time(_Part):
     clock: str = "CLOCK_REALTIME"
     offset_ns: int | None = 0
     offset_uncertainty_ns: int | None = 0
+    offset_after_ns: int | None = None
+    """Of a phone whose clock was set during the run: what it was from then on."""
 
 
 class Experiment(_Part):
