@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ccu.errors import RunFailed
-from ccu.experiment import Experiment, Phone
+from ccu.experiment import PHONES_OWN, Experiment, Phone
 from ccu.phone import by_hand, sender
 from ccu.supervisor import Process
 from ccu.testbeds import Host, Site, Testbed
@@ -100,7 +100,7 @@ def plan(experiment: Experiment) -> list[PhoneFlow]:
     return [
         PhoneFlow(
             number,
-            item.cc,
+            item.cc if way == "dl" else PHONES_OWN,
             way,
             item.start_s,
             round(experiment.duration_s - item.start_s),

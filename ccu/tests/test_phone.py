@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Of phones, what needs neither phone nor network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ccu.errors import Refused
+from ccu.experiment import Experiment
+from ccu.manifest import Manifest, experiment_of
+from ccu.phone.clock import Offset, bounds, common
+from ccu.phone.radio_log import crossed_bytes
+from ccu.phone.survey import MOBILE
+from ccu.phone.traffic import plan
+from ccu.resolve import resolve
+
+T0 = 1_795_257_315_000_000_000
+DELAYS = st.tuples(st.integers(0, 10**9), st.integers(0, 10**9))
+
+
+@given(st.integers(-(10**12), 10**12), st.lists(DELAYS, min_size=1, max_size=20))
+def test_the_true_offset_is_within_the_bounds(
+    offset_ns: int, delays: list[tuple[int, int]]
+) -> None:
+    answers = []
+    asked_ns = T0
+    for forth_ns, back_ns in delays:
+        said = asked_ns + forth_ns + offset_ns
+        stamp = f"{said // 10**9}.{said % 10**9:09d}\n"
+        one = bounds(asked_ns, stamp, asked_ns + forth_ns + back_ns)
+        assert one is not None
+        answers.append(one)
+        asked_ns += forth_ns + back_ns + 1
+    found = common(answers)
+    assert found is not None
+    assert abs(found.ns - offset_ns) <= found.uncertainty_ns
+    # Never less sure than by the quickest of the questions.
+    assert found.uncertainty_ns <= min(forth + back for forth, back in delays) // 2 + 1
+
+
+@pytest.mark.parametrize("said", ["", "date: bad format\n", "1795257315.12\n", "12.000000000\n"])
+def test_what_is_no_time_bounds_nothing(said: str) -> None:
+    assert bounds(T0, said, T0 + 1) is None
+
+
+def test_a_clock_of_whole_seconds_is_a_second_unsure() -> None:
+    found = bounds(T0 + 400, "1795257315\n", T0 + 500)
+    assert found == Offset(-500, 10**9 - 400)
+
+
+def test_two_measures_that_exclude_each_other_have_nothing_in_common() -> None:
+    assert common([Offset(0, 10), Offset(20, 30)]) is None
+
+
+@pytest.mark.parametrize("name", ["rmnet_data1", "ccmni0", "wwan0", "v4-rmnet_data2", "clat4"])
+def test_interfaces_of_modems(name: str) -> None:
+    assert MOBILE.match(name)
+
+
+@pytest.mark.parametrize("name", ["wlan0", "tun0", "rndis0", "eth0", "v4-wlan0", "lo"])
+def test_interfaces_of_others(name: str) -> None:
+    assert not MOBILE.match(name)
+
+
+def test_bytes_that_crossed(tmp_path: Path) -> None:
+    file = tmp_path / "radio.txt"
+    proc = "## net\nrmnet0: {} 9 0 0 0 0 0 0 {} 5 0 0 0 0 0 0\n"
+    file.write_text(proc.format(1000, 50) + proc.format(9000, 80))
+    assert crossed_bytes(file, "dl") == 8000
+    assert crossed_bytes(file, "ul") == 30
+    file.write_text("## net\n RX bytes:5 TX bytes:7\n## net\n RX bytes:105 TX bytes:8\n")
+    assert crossed_bytes(file, "dl") == 100
+    file.write_text("## net\n")
+    assert crossed_bytes(file, "dl") is None
+
+
+def phone(**more: object) -> Experiment:
+    return resolve({"testbed": "phone", "cc": "cubic", **more})
+
+
+def test_flows_each_way_have_ports_of_their_own() -> None:
+    flows = plan(phone(direction="bidir", server_port=6000))
+    known = [(flow.way, flow.port, flow.cc) for flow in flows]
+    assert known == [("dl", 6000, "cubic"), ("ul", 6001, "phone")]
+
+
+def test_an_uplink_needs_no_name() -> None:
+    experiment = resolve({"testbed": "phone", "direction": "ul"})
+    assert experiment.cc == "phone"
+    assert experiment.servers_ccs == ()
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        ({"testbed": "phone", "prb": 106}, "operator's network"),
+        ({"testbed": "phone", "traffic": "udp:1M"}, "leave it out"),
+        ({"testbed": "phone", "direction": "ul"}, "leave --cc out"),
+        ({"testbed": "phone", "max_bytes": "lots"}, "500MB"),
+        ({"testbed": "phone", "server_port": 80}, "1024"),
+        ({"place": "bridge"}, "add --testbed phone"),
+    ],
+)
+def test_what_is_refused(flags: dict[str, object], words: str) -> None:
+    with pytest.raises(Refused, match=words):
+        resolve({"cc": "cubic", **flags})
+
+
+def test_a_manifest_says_nothing_of_a_link_that_it_does_not_know(tmp_path: Path) -> None:
+    experiment = phone(place="bridge")
+    manifest = Manifest(tmp_path, experiment)
+    manifest.write()
+    told = manifest.content["experiment"]
+    assert told["prb"] is None
+    assert told["rtt_ms"] is None
+    assert told["phone"]["place"] == "bridge"
+    assert experiment_of(tmp_path) == experiment
