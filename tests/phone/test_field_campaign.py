@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 WALK = """
 title: A short walk
-base: {testbed: phone, duration: 2s, max_bytes: 100MB}
+base: {testbed: phone, duration: 1s, max_bytes: 100MB}
 factors:
   scheme:
     CUBIC: {cc: cubic}

@@ -65,7 +65,8 @@ def server_address(settings: Phone) -> Address:
     version = ipaddress.ip_address(reached_at).version
     with IPRoute() as ip:
         for found in ip.get_addr():
-            if found.get("address") == reached_at or found.get("local") == reached_at:
+            # With a peer, "address" is the peer's (rtnetlink(7)).
+            if (found.get("local") or found.get("address")) == reached_at:
                 name = ip.get_links(found["index"])[0].get("ifname")
                 return Address(reached_at, reached_at, str(name))
         # Not ours: a router or provider in front translates it.
