@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from synthetic_run import T0, steady
 
+from ddu.analyze import analysis_of
 from ddu.errors import UnreadableInput
 from ddu.readers.iperf3 import read_iperf3
+from ddu.schema.columns import column
 
 START = {"timestamp": {"timesecs": 1_795_282_920}, "version": "iperf 3.12"}
 
@@ -67,3 +70,24 @@ def test_a_stream_that_is_cut_gives_what_is_whole(tmp_path: Path) -> None:
 def test_what_is_none_is_told(tmp_path: Path, text: str, problem: str) -> None:
     with pytest.raises(UnreadableInput, match=problem):
         read(tmp_path, text)
+
+
+def test_what_both_ends_said_is_a_table_of_the_run(tmp_path: Path) -> None:
+    run = steady().write(tmp_path / "run")
+    began = T0 // 10**9
+    for end, count in (("client", 1000), ("server", 900)):
+        stream = {"socket": 5, "start": 0, "end": 1, "bytes": count, "sender": end == "client"}
+        said = {"start": {"timestamp": {"timesecs": began}}, "intervals": [{"streams": [stream]}]}
+        file = run / "raw" / f"iperf3-f0-{end}.json"
+        file.write_text(json.dumps(said | {"end": {}}))
+    (run / "raw" / "iperf3-f1-client.json").write_text("{}")
+    found = analysis_of(run)
+    table = found.tables["iperf3"]
+    assert table[["flow", "end", "iperf3_bytes", "sender"]].to_numpy().tolist() == [
+        ["f0", "client", 1000, 1],
+        ["f0", "server", 900, 0],
+    ]
+    assert all(column(str(name), "iperf3") for name in table)
+    told = found.summary["alignment"]["iperf3"]
+    assert told["uncertainty_ns"] == 1_000_000_000
+    assert "iperf3-f1-client.json" in told["notes"][-1]

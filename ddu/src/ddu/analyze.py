@@ -75,6 +75,7 @@ def _sources(
 ) -> dict[str, pd.DataFrame]:
     """The sources as tables of their own, on the run's clock."""
     found = {"mac": mac, "sockets": run.sockets, "cc": run.cc_trace, "events": run.events}
+    found["iperf3"] = run.iperf3
     found |= run.oai
     kept = {name: table for name, table in found.items() if table is not None}
     for name, table in kept.items():

@@ -17,7 +17,8 @@ out = Console(soft_wrap=True, highlight=False)
 
 
 _TABLE_NAMES = (
-    "aligned, transport, mac, flows, sockets, cc, delay_cdf, oai_l1, oai_rrc, oai_ue or oai_o1."
+    "aligned, transport, mac, flows, sockets, cc, delay_cdf, iperf3, oai_l1, oai_rrc, oai_ue or "
+    "oai_o1."
 )
 
 

@@ -25,6 +25,7 @@ from ddu.readers.oai.mac import read_mac_log
 from ddu.readers.ran_csv import read_ran_csv
 from ddu.readers.segments import SplitCapture, Wanted
 from ddu.readers.ss import read_ss
+from ddu.run.iperf3_files import read_iperf3_files
 from ddu.run.manifest import CcTrace, Flow, Manifest, Source
 from ddu.run.oai_logs import read_oai_logs
 from ddu.run.rows import RowsByKey
@@ -62,6 +63,8 @@ class Recording:
     """OpenAirInterface's other logs, by the name of the table that each becomes."""
     events: pd.DataFrame | None = None
     """What a phone went through: handovers, technologies."""
+    iperf3: pd.DataFrame | None = None
+    """What both ends said of each interval."""
     socket_logs: list[tuple[LogTable, str, float]] = field(default_factory=list)
     """Logs whose clock is found when the traffic is known (ddu.anchoring), host, interval (ms)."""
     clocks: dict[str, Clock] = field(default_factory=dict)
@@ -110,6 +113,7 @@ def load(path: Path, manifest: Manifest, reader: Reader) -> Recording:
         _note_cut(run, file, split.truncated_at)
     align_clocks(run)
     run.mac = _mac(run)
+    run.iperf3 = read_iperf3_files(run.raw, run.alignment)
     run.link = _samples(run, manifest.link, INTERVAL)
     run.cc_trace = _samples(run, manifest.cc_trace, ("utc_ns",))
     run.sockets = _sockets(run)

@@ -21,6 +21,7 @@ TABLES = {
     "cc": ("time",),
     "events": ("time", "events"),
     "delay_cdf": ("flow", "distribution"),
+    "iperf3": ("time", "flow", "iperf3"),
     "oai_l1": ("time", "log", "l1"),
     "oai_rrc": ("time", "log", "rrc"),
     "oai_ue": ("time", "log", "ue_log", "mac"),
