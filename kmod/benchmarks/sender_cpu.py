@@ -3,31 +3,35 @@
 
 Two namespaces and a router between them whose veth is limited by TBF (no netem needed, so there
 is no path delay: RTTs are the queue's, SIs are as short as they get, which is the dearest case).
-iperf3 holds a rate of 0.9 of the link, so that all carry the same bytes. CUBIC and Reminis take
-turns; each turn tells the CPU time of the sending process (user + system, with what the kernel
-does on its behalf) per gigabyte. The BPF programs' own run time comes from the kernel's BPF
-statistics.
+One process holds a flow of each at 0.9 of the link, in turns of a fraction of a second (slices.c):
+whatever else the machine does meets both turns of a pair nearly alike. Each turn tells the CPU time
+of the process (user + system, with what the kernel does on its behalf) per gigabyte; pairs give
+ratios, of which the median counts. A second run, not timed so, tells nanoseconds per ACK and the
+BPF programs' own run time.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from statistics import median
 
 LOADER = Path(__file__).parent.parent / "build" / "reminis-bpf"
 BPF_STATS = Path("/proc/sys/kernel/bpf_stats_enabled")
 TAG = f"kmcpu{os.getpid()}"
 SENDER, ROUTER, SINK = (f"{TAG}{letter}" for letter in "src")
-PORT = "5209"
+SLICES = LOADER.parent / "slices"
+ACK_TIME = LOADER.parent / "ack_time"
+PORT = "5201"  # for which ack_time is built
+RESAMPLES = 4000
 
 
 def run(command: str) -> str:
@@ -57,26 +61,6 @@ def link(mbit: float) -> Iterator[None]:
             subprocess.run(["ip", "netns", "del", name], capture_output=True)
 
 
-def turn(cc: str, seconds: int, mbit: float) -> tuple[float, float]:
-    """CPU seconds of the sender per gigabyte, and the rate in Mbit/s."""
-    server = subprocess.Popen(
-        ["ip", "netns", "exec", SINK, "iperf3", "-s", "-1", "-p", PORT], stdout=subprocess.DEVNULL
-    )
-    time.sleep(0.3)
-    try:
-        text = run(
-            f"ip netns exec {SENDER} iperf3 -c 10.98.2.1 -p {PORT} -C {cc} -t {seconds}"
-            f" -b {mbit}M --json"
-        )
-        end: dict[str, Any] = json.loads(text)["end"]
-    finally:
-        server.terminate()
-        server.wait()
-    received = end["sum_received"]["bytes"]
-    cpu_s = end["cpu_utilization_percent"]["host_total"] / 100 * end["sum_sent"]["seconds"]
-    return cpu_s / (received / 1e9), received * 8e-6 / end["sum_received"]["seconds"]
-
-
 @contextmanager
 def reminis() -> Iterator[None]:
     loader = subprocess.Popen([LOADER, "run", "--dtt", "20ms"], stdout=subprocess.PIPE, text=True)
@@ -100,34 +84,101 @@ def bpf_costs() -> dict[str, tuple[int, float]]:
     }
 
 
-@dataclass
-class Costs:
-    """Each turn's CPU seconds of the sender per gigabyte, and nanoseconds of each BPF program."""
+@dataclass(frozen=True)
+class Pair:
+    """CPU seconds of the sending process per gigabyte, of two turns that follow each other."""
 
-    cubic: list[float]
-    reminis: list[float]
-    programs_ns: dict[str, tuple[int, float]]
+    cubic: float
+    reminis: float
 
     @property
-    def ratios(self) -> list[float]:
-        """Reminis to CUBIC, round by round."""
-        return [r / c for r, c in zip(self.reminis, self.cubic, strict=True)]
+    def ratio(self) -> float:
+        """Reminis to CUBIC."""
+        return self.reminis / self.cubic
 
 
-def measure(rounds: int, seconds: int, mbit: float) -> Costs:
-    """`rounds` turns of `seconds` of each, at 0.9 of `mbit`. Root only."""
-    costs = Costs([], [], {})
+@dataclass(frozen=True)
+class Costs:
+    """What was measured."""
+
+    pairs: list[Pair]
+    ack_ns: dict[str, tuple[int, float]]
+    """By congestion control: ACKs, and mean nanoseconds of the kernel's `tcp_ack()`."""
+    programs_ns: dict[str, tuple[int, float]]
+    """By BPF program: calls, and mean nanoseconds."""
+
+    def ratio(self) -> tuple[float, float, float]:
+        """Median of the pairs' ratios, and the bounds of its 95 % interval by bootstrap."""
+        ratios = [pair.ratio for pair in self.pairs]
+        draw = random.Random(1)
+        medians = sorted(median(draw.choices(ratios, k=len(ratios))) for _ in range(RESAMPLES))
+        return median(ratios), medians[RESAMPLES // 40], medians[-RESAMPLES // 40]
+
+
+def measure(pairs: int, slice_ms: int, mbit: float) -> Costs:
+    """`pairs` of turns of `slice_ms`, at 0.9 of `mbit`. Root only."""
     before = BPF_STATS.read_text()
-    with link(mbit), reminis():
-        for n in range(rounds):
-            for cc in ("cubic", "reminis") if n % 2 else ("reminis", "cubic"):
-                cost, rate = turn(cc, seconds, 0.9 * mbit)
-                getattr(costs, cc).append(cost)
-                print(f"round {n + 1} {cc:8} {cost:.4f} CPU s/GB at {rate:.0f} Mbit/s", flush=True)
-        BPF_STATS.write_text("1")
+    with link(mbit), reminis(), sink():
+        measured = in_turns(pairs, slice_ms, 0.9 * mbit)
+        BPF_STATS.write_text("1")  # which costs something itself, as does timing each ACK
         try:
-            turn("reminis", seconds, 0.9 * mbit)
-            costs.programs_ns = bpf_costs()
+            with ack_timer() as ack_ns:
+                in_turns(pairs // 4, slice_ms, 0.9 * mbit)
+                return Costs(measured, ack_ns(), bpf_costs())
         finally:
             BPF_STATS.write_text(before)
-    return costs
+
+
+def in_turns(pairs: int, slice_ms: int, mbit: float) -> list[Pair]:
+    """Lets CUBIC and Reminis send in turns (slices.c)."""
+    words = f"send 10.98.2.1 {PORT} {mbit} {slice_ms} {pairs} cubic reminis"
+    said = run(f"ip netns exec {SENDER} {SLICES} {words}")
+    turns: dict[int, dict[str, float]] = {}
+    for told in map(json.loads, said.splitlines()):
+        turns.setdefault(told["pair"], {})[told["cc"]] = told["cpu_ns"] / told["bytes"]
+    return [Pair(**turn) for turn in turns.values()]
+
+
+@contextmanager
+def sink() -> Iterator[None]:
+    """Takes what comes, one run of turns after the other."""
+    command = f"while {SLICES} sink {PORT}; do :; done"
+    words = ["ip", "netns", "exec", SINK, "sh", "-c", command]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert process.stdout is not None
+    process.stdout.readline()
+    try:
+        yield
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+@contextmanager
+def ack_timer() -> Iterator[Callable[[], dict[str, tuple[int, float]]]]:
+    """Times `tcp_ack()` of the flows to the sink, for all congestion controls in the same way.
+
+    What it gives tells nothing where the kernel lets nobody trace it.
+    """
+    words = [str(ACK_TIME), f"{ACK_TIME}.bpf.o"]
+    timer = subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+    def read() -> dict[str, tuple[int, float]]:
+        assert timer.stdin is not None
+        assert timer.stdout is not None
+        try:
+            timer.stdin.write("\n")
+            timer.stdin.flush()
+        except BrokenPipeError:
+            return {}
+        totals = json.loads(timer.stdout.readline() or "{}")
+        return {cc: (told["acks"], told["ns"] / told["acks"]) for cc, told in totals.items()}
+
+    try:
+        read()  # then it is attached, or has given up
+        yield read
+    finally:
+        timer.kill()
+        timer.wait()

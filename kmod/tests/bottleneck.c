@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * One flow over one bottleneck, packet by packet and repeatable: a FIFO queue
- * of any length, a rate that may change once, then a fixed delay; every packet
+ * of any length, a rate that may change once, at once or evenly, then a fixed delay; every packet
  * is acknowledged. The window is the core's plus Reno's congestion avoidance.
  * No loss unless the buffer has an end.
  *
@@ -20,7 +20,8 @@ struct scenario {
 	uint32_t mrtt_us;
 	uint32_t initial_cwnd, initial_ssthresh;
 	double rate_pps, later_rate_pps; /* packets per second */
-	uint64_t change_us, end_us, measure_from_us, measure_to_us;
+	uint64_t change_us, ramp_us; /* the change begins, and how long it takes */
+	uint64_t end_us, measure_from_us, measure_to_us;
 	uint32_t target_cwnd; /* counts the SIs until the window is this large */
 };
 
@@ -51,7 +52,13 @@ struct run {
 
 static double rate_at(const struct scenario *s, double time_us)
 {
-	return time_us < s->change_us ? s->rate_pps : s->later_rate_pps;
+	double after_us = time_us - s->change_us;
+
+	if (after_us < 0)
+		return s->rate_pps;
+	if (after_us >= s->ramp_us)
+		return s->later_rate_pps;
+	return s->rate_pps + (s->later_rate_pps - s->rate_pps) * after_us / s->ramp_us;
 }
 
 static int is_measured(const struct scenario *s, double time_us)

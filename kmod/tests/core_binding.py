@@ -58,7 +58,8 @@ class Scenario(c.Structure):
         *((n, c.c_uint32) for n in ("later_switches", "mrtt_us")),
         *((n, c.c_uint32) for n in ("initial_cwnd", "initial_ssthresh")),
         *((n, c.c_double) for n in ("rate_pps", "later_rate_pps")),
-        *((n, c.c_uint64) for n in ("change_us", "end_us", "measure_from_us", "measure_to_us")),
+        *((n, c.c_uint64) for n in ("change_us", "ramp_us", "end_us")),
+        *((n, c.c_uint64) for n in ("measure_from_us", "measure_to_us")),
         ("target_cwnd", c.c_uint32),
     ]
 
@@ -139,6 +140,7 @@ def simulate(
     rate_pps: float,
     later_rate_pps: float | None = None,
     change_s: float = 0,
+    ramp_s: float = 0,
     end_s: float,
     measure_s: tuple[float, float] = (0, 0),
     settings: Params,
@@ -150,7 +152,7 @@ def simulate(
     """One flow over one bottleneck (bottleneck.c)."""
     later = rate_pps if later_rate_pps is None else later_rate_pps
     switches = settings.switches if later_switches is None else later_switches
-    microseconds = [int(s * 1e6) for s in (change_s, end_s, *measure_s)]
+    microseconds = [int(s * 1e6) for s in (change_s, ramp_s, end_s, *measure_s)]
     scenario = Scenario(
         settings,
         switches,
