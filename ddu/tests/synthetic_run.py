@@ -151,3 +151,11 @@ def steady(packets: int = 100, every_ns: int = MS) -> SyntheticRun:
         run.data(sent, index * 1448, 1448, 100 + index, sent + 10 * MS)
         run.ack(sent + 10 * MS, (index + 1) * 1448, 100 + index, sent + 20 * MS)
     return run
+
+
+def one_sided(run: SyntheticRun, directory: Path, role: str, **changes: Any) -> Path:
+    """The run without the other side's file, which run.json does not name either."""
+    captures = [each for each in run.manifest()["captures"] if each["role"] == role]
+    path = run.write(directory, captures=captures, **changes)
+    (path / "raw" / f"{'receiver' if role == 'sender' else 'sender'}.pcap").unlink()
+    return path

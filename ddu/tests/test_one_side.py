@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from synthetic_run import MS, SERVER, T0, UE, SyntheticRun, steady, udp
+from synthetic_run import MS, SERVER, T0, UE, SyntheticRun, one_sided, steady, udp
 
 from ddu.analyze import analysis_of, analyze
 from ddu.errors import DduError
@@ -33,14 +33,6 @@ def lossy() -> SyntheticRun:
     run.receiver.records = [r for r in run.receiver.records if r[0] != lost[1] or len(r[1]) == 52]
     run.data(75 * MS, 40 * 1448, 1448, 175, 85 * MS)
     return run
-
-
-def one_sided(run: SyntheticRun, directory: Path, role: str, **changes: Any) -> Path:
-    """The run without the other side's file, which run.json does not name either."""
-    captures = [each for each in run.manifest()["captures"] if each["role"] == role]
-    path = run.write(directory, captures=captures, **changes)
-    (path / "raw" / f"{'receiver' if role == 'sender' else 'sender'}.pcap").unlink()
-    return path
 
 
 def known(aligned: pd.DataFrame) -> set[str]:

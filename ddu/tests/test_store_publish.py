@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from store_runs import tabled, two_flows, with_radio
 from store_server import reader_url
+from synthetic_run import one_sided
 
 from ddu.errors import DduError, StoreError
 from ddu.store.campaigns import publish_campaign
@@ -211,3 +212,20 @@ def test_one_run_of_a_campaign_that_is_broken_stops_no_other(
     (campaign / "campaign.json").write_text('{"schema_version": 1, "campaign": {"name": "x"}}')
     with pytest.raises(DduError, match=r"campaign\.json"):
         list(publish_campaign(empty_store.url(), campaign))
+
+
+@pytest.mark.parametrize("role", ["sender", "receiver"])
+def test_a_run_of_one_side_is_stored_with_nulls(
+    empty_store: Place, tmp_path: Path, role: str
+) -> None:
+    run = tabled(one_sided(two_flows(), tmp_path / "run", role))
+    publish(empty_store.url(), run)
+    stored = frame(
+        empty_store,
+        "SELECT throughput_bps, rtt_mean_ms, retransmissions_count, lost_in_link_count "
+        "FROM testbed.run",
+    ).iloc[0]
+    assert stored["throughput_bps"] > 0
+    assert pd.isna(stored["rtt_mean_ms"]) == (role == "receiver")
+    assert pd.isna(stored["retransmissions_count"]) == (role == "receiver")
+    assert pd.isna(stored["lost_in_link_count"])
