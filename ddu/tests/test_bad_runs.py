@@ -110,3 +110,14 @@ def test_a_write_that_fails_keeps_the_earlier_results(
 def test_a_width_that_is_none_is_refused(width: str) -> None:
     result = CliRunner().invoke(app, ["analyze", "--bin", width])
     assert result.exit_code != 0
+
+
+def test_without_a_report_none_of_an_earlier_analysis_stays(tmp_path: Path) -> None:
+    run = steady().write(tmp_path / "run")
+    whole = analyze(run)
+    assert (run / "report.html").exists()
+    made = CliRunner().invoke(app, ["analyze", "--no-report", str(run)])
+    assert made.exit_code == 0, made.output
+    assert json.loads((run / "summary.json").read_text()) == whole
+    names = {path.name for path in run.iterdir()}
+    assert names == {"raw", "run.json", "tables", "summary.json"}

@@ -35,19 +35,24 @@ class Analysis:
     summary: dict[str, Any]
 
 
-def analyze(path: Path, bin_ns: int = BIN_NS, reader: Reader = "native") -> dict[str, Any]:
+def analyze(
+    path: Path, bin_ns: int = BIN_NS, reader: Reader = "native", report: bool = True
+) -> dict[str, Any]:
     """Analyses the run at `path`, writes its results there, and gives its summary.
+
+    Without `report` figures and report.html are left out, which take most of the time.
 
     Raises DduError; results are then as they were before.
     """
-    from ddu.report.page import write_report
-
     analysis = analysis_of(path, bin_ns, reader)
     with results_of(path) as results:
         (results / "tables").mkdir()
         for name, table in analysis.tables.items():
             write_table(results / "tables", name, table)
-        write_report(results, analysis.tables, analysis.summary)
+        if report:
+            from ddu.report.page import write_report
+
+            write_report(results, analysis.tables, analysis.summary)
         (results / "summary.json").write_text(json.dumps(analysis.summary, indent=2) + "\n")
     return analysis.summary
 

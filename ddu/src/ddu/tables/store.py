@@ -64,7 +64,8 @@ def _put_in_place(made: Path, run: Path) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX)
         for name in RESULTS:
             new, current = made / name, run / name
-            if current.is_dir():
+            # A file that is not made anew would tell of other results.
+            if current.is_dir() or (current.exists() and not new.exists()):
                 current.rename(made / f"{name}.old")
             if new.exists():
                 new.replace(current)
