@@ -2,8 +2,8 @@
 """How punctually a scenario is replayed, beside the limit that the telnet dialogue itself sets.
 
 The server is the tests' stand-in; its delay of an answer is the median that was measured of a real
-gNB (58 ms on a busy host) and others. It notes when a command took effect: at the end of the delay,
-the worst case. How far that is from when it was due is told by the stand-in, not by the replay.
+gNB (58 ms on a busy host) and others. It acts at the end of the delay, and notes when: how far that
+is from when it was due is told by the stand-in, not by the replay.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ Asked for: 10 settings a second of radio, within 100 ms of radio time. Each dire
 connection; on this one, the gNB's, `rfsimu vtime` is asked once and `o1 stats` twice a second
 besides. Off: from the instant at which a setting was due to that at which it took effect, by the
 stand-in's own clock. The dialogue allows one command at a time: with answers of 58 ms it carries
-17 a second, of all UEs together.
+17 a second, of all UEs together. The stand-in acts at the end of its delay, for settings and for
+`vtime` alike; where a real gNB acts between question and answer is not known, and `off` is then up
+to half of an answer more.
 
 | answer takes | radio's pace | UEs | settings a second of radio | skipped | off p50 | p99 | most |
 |---|---|---|---|---|---|---|---|"""
