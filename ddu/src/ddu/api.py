@@ -37,7 +37,7 @@ class Run:
         return content
 
     def table(self, name: str) -> pd.DataFrame:
-        """`flows`, `transport`, `mac`, `sockets`, `cc` or `aligned`. KeyError: the run has none."""
+        """A table of those that `ddu schema` lists. KeyError: the run has none of this name."""
         _ = self.summary
         file = self.path / "tables" / f"{name}.parquet"
         if not file.exists():
