@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from shared_data import shared
 from synthetic_run import T0, steady
 
-from ddu.analyze import analysis_of
+from ddu.analyze import analysis_of, analyze
 from ddu.errors import UnreadableInput
 from ddu.readers.android.log import read_phone_log
 from ddu.readers.android.signal import signal_of
@@ -115,9 +116,16 @@ def test_a_run_with_one_capture_and_a_phone(tmp_path: Path) -> None:
         captures=[{"host": "server", "role": "sender", "file": "raw/sender.pcap"}],
     )
     (run / "raw" / "receiver.pcap").unlink()
+    manifest = json.loads((run / "run.json").read_text())
+    manifest["experiment"] |= {"prb": None, "scenario": None, "phone": {"place": "bridge"}}
+    (run / "run.json").write_text(json.dumps(manifest))
     (run / "raw" / "phone").mkdir()
     log = (SEEDS / "sa-two-sims.txt").read_bytes()
     (run / "raw" / "phone" / "radio.txt").write_bytes(log)
+    analyze(run)
+    page = (run / "report.html").read_text()
+    assert "downlink · bridge · " in page
+    assert "None" not in page.split('class="what"', 1)[1].split("</p>", 1)[0]
     found = analysis_of(run)
     # The phone's clock is 300 ms behind: its reading of T0 was 300 ms after T0.
     assert found.tables["mac"]["t_s"].iloc[0] == pytest.approx(0.3)

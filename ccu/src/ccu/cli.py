@@ -308,8 +308,9 @@ def _show_result(directory: Path) -> None:
 
 
 def _received_bps(directory: Path, flow: dict[str, Any]) -> float:
-    if "lasted_s" in flow:
-        return float(flow["received_bytes"]) * 8 / float(flow["lasted_s"])
+    if "with_drain_s" in flow:
+        # What was queued when the time was over is among the bytes, and so is its time.
+        return float(flow["received_bytes"]) * 8 / float(flow["with_drain_s"])
     report = json.loads((directory / f"raw/iperf3-{flow['id']}-server.json").read_text())
     end = report["end"]
     return float((end.get("sum_received") or end["sum"])["bits_per_second"])

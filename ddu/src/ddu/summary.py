@@ -53,6 +53,7 @@ def summarise(
         "direction": experiment.direction,
         "prb": experiment.prb,
         "scenario": experiment.scenario,
+        **({"place": experiment.phone.place} if experiment.phone else {}),
         "duration_s": duration_s,
         "bin_ms": bins.width_ns / 1e6,
         "throughput_bps": _sum(_throughput_bps(flow, duration_s) for flow in flows),

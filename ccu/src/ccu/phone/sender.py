@@ -259,8 +259,9 @@ class Sender:
         acked = self._finish(sock) if flow.way == "dl" else None
         sock.close()
         self._log.event(
-            "done", flow=flow.id, bytes=count, acked_bytes=acked, lasted_s=lasted_s, why=why
-        )
+            "done", flow=flow.id, bytes=count, acked_bytes=acked, lasted_s=lasted_s, why=why,
+            with_drain_s=time.monotonic() - began,
+        )  # fmt: skip
         flow.done = True
 
     def _send(self, sock: socket.socket, until: float, http: bool) -> tuple[int, str]:

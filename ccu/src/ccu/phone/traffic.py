@@ -67,6 +67,7 @@ class PhoneFlow(Flow):
             "control_port": None,
             "received_bytes": self.received_bytes,
             "lasted_s": (self.done or {}).get("lasted_s"),
+            "with_drain_s": (self.done or {}).get("with_drain_s"),
             "ended_by": (self.done or {}).get("why"),
             "over_http": served.get("http"),
         } | {

@@ -98,6 +98,10 @@ class Time(_Part):
     """Of a phone whose clock was set during the run: what it was from then on."""
 
 
+class Phone(_Part):
+    place: str = ""
+
+
 class Experiment(_Part):
     cc: str | None = None
     direction: Literal["dl", "ul", "bidir"]
@@ -106,6 +110,7 @@ class Experiment(_Part):
     duration_s: float | None = None
     rtt_ms: float | None = None
     mss_bytes: int | None = None
+    phone: Phone | None = None
 
 
 class Failure(_Part):
