@@ -16,6 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from ccu.campaigns import definition
+from ddu.campaign import plan
+
 from .conftest import BIN, command
 
 FILE = """\
@@ -58,6 +61,32 @@ def experiments(campaign: Path) -> dict[str, str]:
 
 
 EVERY = {f"prb={prb},seed={seed}": 1 for prb in (24, 51, 106) for seed in (1, 2)}
+
+
+def test_the_reports_of_the_projects_campaigns_can_be_made() -> None:
+    for name in definition.library():
+        for profile in ("quick", "full"):
+            campaign = definition.read(definition.locate(name), profile)
+            plan.check(campaign.report, campaign.factors, name)
+
+
+@pytest.mark.parametrize(
+    ("report", "said"),
+    [
+        ("{compare: {factor: prb, baseline: 24}}", "report.compare: is a list"),
+        ("{figures: [{kind: plane}]}", "figures.0.plane.title: Field required"),
+        ("{figures: [{kind: cdf, title: x, columns: [tcp_rtt]}]}", "no column 'tcp_rtt'"),
+        ("{figures: [{kind: plane, title: x, panels: [prbs]}]}", "no factor 'prbs'; there are prb"),
+    ],
+)
+def test_a_report_that_cannot_be_made_is_told_before_the_runs(
+    tmp_path: Path, file: Path, report: str, said: str
+) -> None:
+    file.write_text(f"{FILE}report: {report}\n")
+    refused = command("ccu", "campaign", "run", str(file), "--output", str(tmp_path))
+    assert refused.returncode == 2
+    assert said in refused.stderr
+    assert not list(tmp_path.glob("campaign-*"))
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import subprocess
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,6 +19,7 @@ from ccu import disk, leftovers, programs
 from ccu.campaigns import definition, display, field, runner, slots
 from ccu.campaigns.account import account
 from ccu.campaigns.cells import cells
+from ccu.campaigns.definition import Campaign
 from ccu.campaigns.engines import Engine
 from ccu.campaigns.engines.local import Local
 from ccu.campaigns.folder import Folder, default_path
@@ -49,7 +51,7 @@ def run(
     note: Note = "",
 ) -> None:
     """Do every run that the campaign has not done yet."""
-    campaign = definition.read(definition.locate(file), profile)
+    campaign = _read(file, profile)
     cells(campaign)  # Refused before a directory is made.
     folder = Folder.make(default_path(campaign, output), campaign)
     _carry_out(folder, engine, scheduler, wait=not no_wait, spot=_spot(place, note))
@@ -85,7 +87,7 @@ def status(directory: Directory) -> None:
 @app.command()
 def plan(file: File, profile: Profile = None, output: Output = Path("runs")) -> None:
     """How many runs, how long, and on what; checks everything and starts nothing."""
-    campaign = definition.read(definition.locate(file), profile)
+    campaign = _read(file, profile)
     folder = Folder(default_path(campaign, output), campaign)
     work = runner.Work(folder, Local(folder).congestion_controls())
     runner.check(work)
@@ -130,6 +132,19 @@ def list_command() -> None:
 
 def _spot(place: str | None, note: str) -> field.Spot | None:
     return field.Spot(place, note) if place is not None else None
+
+
+def _read(name: str, profile: str | None) -> Campaign:
+    """The campaign, its report checked by who will make it. Raises Refused."""
+    file = definition.locate(name)
+    campaign = definition.read(file, profile)
+    if ddu := programs.find("ddu"):
+        asked = campaign.model_dump_json(include={"factors", "report"})
+        command = [str(ddu), "campaign", "check", str(file)]
+        said = subprocess.run(command, input=asked, capture_output=True, text=True)
+        if said.returncode != 0:
+            raise Refused(said.stderr.strip().removeprefix("error: "))
+    return campaign
 
 
 def _carry_out(

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -11,11 +13,6 @@ from rich.console import Console
 
 app = typer.Typer(no_args_is_help=True, help="What a campaign's runs say together.")
 out = Console(soft_wrap=True, highlight=False)
-
-
-@app.callback()
-def commands() -> None:
-    """Keeps `ddu campaign report` a command of its own."""
 
 
 @app.command()
@@ -30,3 +27,15 @@ def report(
     from ddu.campaign.report import write_report
 
     out.print(str(write_report(directory, analyze_all(out, scheduler))), markup=False)
+
+
+@app.command(hidden=True)
+def check(place: Annotated[str, typer.Argument(help="The file, for messages.")]) -> None:
+    """Whether the `report` of a campaign, JSON with its `factors` on standard input, can be made.
+
+    `ccu campaign` asks before the first run.
+    """
+    from ddu.campaign import plan
+
+    content = json.load(sys.stdin)
+    plan.check(content.get("report"), content["factors"], place)

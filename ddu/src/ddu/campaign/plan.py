@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ddu.errors import DduError
+from ddu.schema.columns import column
 
 Where = dict[str, str]
 """Labels of levels by factor: the points that have them."""
@@ -106,10 +108,46 @@ def report_plan(written: Any, place: str) -> ReportPlan:
     try:
         return ReportPlan.model_validate(written or {})
     except ValidationError as error:
-        mistakes = [
-            f"{place}: report.{'.'.join(str(part) for part in item['loc'])}: {item['msg']}"
-            for item in error.errors()
-        ]
+        mistakes = [_explain(item, place) for item in error.errors()]
         raise DduError(
             "\n".join(mistakes) + "\nmend the campaign's file and run it again"
         ) from None
+
+
+def _explain(item: Any, place: str) -> str:
+    written = ".".join(str(part) for part in item["loc"])
+    wants_list = item["type"] in ("tuple_type", "list_type")
+    rule = "is a list: write each entry with a dash before it" if wants_list else item["msg"]
+    return f"{place}: report.{written}: {rule}"
+
+
+def check(written: Any, factors: dict[str, Any], place: str) -> None:
+    """Raises DduError unless the plan can be drawn of a campaign with `factors`, so that it is told
+    before the runs and not after them."""
+    plan = report_plan(written, place)
+    if mistakes := [f"{place}: report.{mistake}" for mistake in _mistakes(plan, factors)]:
+        raise DduError("\n".join(mistakes))
+
+
+def _mistakes(plan: ReportPlan, factors: dict[str, Any]) -> Iterator[str]:
+    for number, compared in enumerate(plan.compare):
+        yield from _unknown_factors(f"compare.{number}", {compared.factor}, factors)
+    for number, figure in enumerate(plan.figures):
+        named = {*figure.panels, *figure.where}
+        named |= {figure.colour} if "colour" in figure.model_fields_set else set()
+        named |= {figure.x} if isinstance(figure, Lines) else set()
+        yield from _unknown_factors(f"figures.{number}", named, factors)
+        for name in _columns_of(figure):
+            if column(name) is None:
+                yield f"figures.{number}: no column {name!r}; `ddu schema aligned` lists them"
+
+
+def _unknown_factors(where: str, named: set[str], factors: dict[str, Any]) -> Iterator[str]:
+    for name in sorted(named - set(factors)):
+        yield f"{where}: no factor {name!r}; there are {', '.join(factors)}"
+
+
+def _columns_of(figure: _Figure) -> Iterable[str]:
+    if isinstance(figure, Scatter):
+        return [name for pair in figure.pairs for name in pair]
+    return figure.columns if isinstance(figure, (Series, Cdf)) else []
