@@ -77,6 +77,8 @@ def test_each_ue_has_a_flow_and_a_flow_may_choose_its_ue() -> None:
         resolve({"ues": 2, "flows": [{"cc": "reno", "ue": 3}]})
     with pytest.raises(Refused, match="--ues"):
         resolve({"cc": "cubic", "ues": 99})
+    udp = resolve({"traffic": "udp:20M", "ues": 2})
+    assert [flow.ue for flow in plan(udp)] == [1, 2]
     over_rfsim = resolve({"cc": "cubic", "ues": 2, "testbed": "rfsim"})
     assert [flow.ue for flow in plan(over_rfsim)] == [1, 2]
 
@@ -110,3 +112,9 @@ def test_a_volume_is_bytes_and_only_tcp_has_one(tmp_path: Path) -> None:
     file.write_text("traffic: {kind: udp, rate_bps: 1e6, volume_bytes: 5}\n")
     with pytest.raises(Refused, match="a volume is for tcp"):
         resolve({}, file)
+
+
+def test_of_wrong_traffic_only_that_is_told() -> None:
+    with pytest.raises(Refused) as refused:
+        resolve({"traffic": "udp:200"})
+    assert "--cc" not in str(refused.value)

@@ -80,3 +80,11 @@ def test_a_line_and_what_crosses_it_come_from_the_scenario_too() -> None:
     assert "rate_mbps" not in path["dl"]
     assert path["ul"]["rate_mbps"] == 100
     assert path["ul"]["cross_traffic"] == {"rate_mbps": 102.9, "packet_bytes": 1500}
+
+
+def test_a_run_ends_before_its_scenario_falls_silent() -> None:
+    urban = scenarios.locate("urban-mmwave")
+    scenarios.check_time(urban, 57)
+    with pytest.raises(Refused, match=r"stops after 60 s.*57s at most"):
+        scenarios.check_time(urban, 60)
+    scenarios.check_time(scenarios.locate("static"), 86_400)

@@ -270,7 +270,9 @@ def list_command(what: Annotated[str, typer.Argument(help="cc, scenarios or test
         "testbeds": lambda: {name: kind.summary for name, kind in kinds().items()},
     }
     if what not in sources:
-        raise Refused(f"list: no {what!r}; there are {', '.join(sources)}")
+        raise Refused(
+            f"list: no {what!r}; there are {', '.join(sources)} (and `ccu campaign list`)"
+        )
     table = Table(box=None, show_header=False)
     for name, summary in sources[what]().items():
         table.add_row(name, summary)

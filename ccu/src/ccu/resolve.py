@@ -143,20 +143,25 @@ def _choose_flows(values: dict[str, Any], places: dict[str, str], problems: list
     if isinstance(traffic, dict) and traffic.get("kind") == "udp":
         if cc not in (None, "udp"):
             problems.append(f"{places['cc']}: UDP has no congestion control; leave it out")
-        values.setdefault("flows", [{"cc": "udp"}])
+        values.setdefault("flows", [{"cc": "udp"}] * _ues(values))
     elif cc is not None and "flows" in values:
         problems.append(
             f"{places['cc']}: flows name their own congestion controls; give one of both"
         )
     elif cc is not None:
-        ues = values.get("ues", 1)
-        # One for each UE; what is no number is told later.
-        values["flows"] = [{"cc": str(cc)}] * (ues if isinstance(ues, int) and ues > 0 else 1)
+        values["flows"] = [{"cc": str(cc)}] * _ues(values)
         places["flows"] = places["cc"]
     elif values.get("testbed") == PHONE and values.get("direction") == "ul":
         values.setdefault("flows", [{"cc": PHONES_OWN}])
-    elif "flows" not in values and "flows" not in places:
+    elif not {"flows", "traffic"} & (set(places) - set(values)) and "flows" not in values:
+        # Where those are given but wrong, that is told.
         problems.append("--cc: which congestion control? Give --cc NAME (see `ccu list cc`)")
+
+
+def _ues(values: dict[str, Any]) -> int:
+    """A flow for each UE; what is no number is told later."""
+    ues = values.get("ues", 1)
+    return ues if isinstance(ues, int) and ues > 0 else 1
 
 
 def _complete_from_scenario(values: dict[str, Any], places: dict[str, str]) -> None:

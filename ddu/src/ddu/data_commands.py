@@ -58,10 +58,11 @@ def compare(
     """Compare runs: tables, throughput-delay ellipses, CDFs, intervals, effect sizes."""
     from ddu.compare.load import load_runs
     from ddu.compare.page import write_comparison
-    from ddu.compare.tables import METRICS, groups_table, mixtures
+    from ddu.compare.tables import METRICS, groups_table, mixtures, refuse_unknown
 
     metrics = tuple(metric or METRICS)
     found = load_runs(runs, by.value, reuse=not anew)
+    refuse_unknown(found, metric or [])
     page = write_comparison(to, found, metrics)
     left_out = sum(not run.is_result for run in found)
     for row in groups_table(found, metrics[:1]).to_dict("records"):

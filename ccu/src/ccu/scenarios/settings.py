@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from ccu.errors import Refused
 from ccu.experiment import HEADERS_BYTES
 
 Settings = dict[str, tuple[Any, str]]
@@ -17,23 +18,41 @@ Settings = dict[str, tuple[Any, str]]
 _LINE = ("bit_error_ratio", "rate_mbps", "queue", "cross_traffic")
 _LINK = ("carrier_ghz", "numerology", "prb", "duplex", "mcs_table")
 
+# The link is up before the traffic, and after it queues drain and results are exchanged.
+_AROUND_S = 3.0
+
 
 def settings(file: Path, taken: set[str]) -> Settings:
     """What the scenario in `file` fixes, without the fields in `taken`, which the user gave.
 
     Parts that are not as they should be are left to nr-link, which names their lines.
     """
+    content = _content(file)
+    found: Settings = {}
+    if isinstance(path := content.get("path"), dict):
+        found |= {key: (value, "path") for key, value in _of_path(path, taken).items()}
+    if isinstance(link := content.get("link"), dict):
+        found |= {key: (link[key], "link") for key in _LINK if key in link}
+    return {key: value for key, value in found.items() if key not in taken}
+
+
+def check_time(file: Path, duration_s: float) -> None:
+    """Raises Refused if the scenario falls silent, as `at_end: stop` says, before a run is over."""
+    content = _content(file)
+    lasts_s = _number(content.get("duration_s"))
+    if content.get("at_end") == "stop" and duration_s > lasts_s - _AROUND_S:
+        raise Refused(
+            f"--duration: {file.name} stops after {lasts_s:g} s, and silence would keep the flows "
+            f"from ending; give {lasts_s - _AROUND_S:g}s at most (or at_end: loop in the scenario)"
+        )
+
+
+def _content(file: Path) -> dict[str, Any]:
     try:
         content = yaml.load(file.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (OSError, yaml.YAMLError, ValueError, RecursionError):
         return {}
-    found: Settings = {}
-    if isinstance(content, dict):
-        if isinstance(path := content.get("path"), dict):
-            found |= {key: (value, "path") for key, value in _of_path(path, taken).items()}
-        if isinstance(link := content.get("link"), dict):
-            found |= {key: (link[key], "link") for key in _LINK if key in link}
-    return {key: value for key, value in found.items() if key not in taken}
+    return content if isinstance(content, dict) else {}
 
 
 def _of_path(path: dict[str, Any], taken: set[str]) -> dict[str, Any]:

@@ -33,7 +33,8 @@ _SYSCTLS = {
 
 
 def check(experiment: Experiment, scenario: Path) -> None:
-    """Raises Refused if nr-link would not run with this."""
+    """Raises Refused if nr-link would not run with this, or not to its end."""
+    scenarios.check_time(scenario, experiment.duration_s)
     config = link_config.link_config(experiment, "core", "ue")
     link_config.check(config, scenario, scenarios.seed_of(experiment.scenario))
 

@@ -8,8 +8,10 @@ over time; the rest has none.
 
 from __future__ import annotations
 
+import difflib
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +19,7 @@ import pandas as pd
 from ddu import statistics
 from ddu.campaign.metrics import value
 from ddu.compare.load import Compared
+from ddu.errors import DduError
 from ddu.statistics import Interval
 
 METRICS = (
@@ -42,6 +45,26 @@ def runs_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFrame
                 row |= {f"{metric}.low": found.low, f"{metric}.high": found.high}
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def refuse_unknown(runs: Sequence[Compared], metrics: Sequence[str]) -> None:
+    """Raises DduError for a metric that no run has."""
+    there = {name for run in runs for name in _names(run.summary)}
+    for metric in metrics:
+        if metric not in there:
+            near = difflib.get_close_matches(metric, sorted(there), n=5, cutoff=0.4)
+            raise DduError(
+                f"--metric: no run has {metric!r}; near it are {', '.join(near) or 'none'} "
+                "(docs/metrics.md has all)"
+            )
+
+
+def _names(summary: dict[str, Any], before: str = "") -> Iterator[str]:
+    for name, entry in summary.items():
+        if isinstance(entry, dict):
+            yield from _names(entry, f"{before}{name}.")
+        else:
+            yield f"{before}{name}"
 
 
 def groups_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFrame:

@@ -17,7 +17,7 @@ OPPORTUNITY_BYTES = 1504
 
 
 def read(file: Path, wanted: Wanted) -> Found:
-    """The trace as downlink; `wanted.ul` as uplink, without which it never limits."""
+    """The trace as downlink; `wanted.ul` as uplink, else the downlink's mean rate."""
     last_ms, count = look(file)
     copies = {f"{wanted.name}.down": file}
     mbps = count * OPPORTUNITY_BYTES * 8 / last_ms / 1e3
