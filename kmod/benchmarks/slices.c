@@ -3,7 +3,8 @@
  * Two flows in short turns, and what each turn cost.
  *
  *   slices sink PORT                                         takes connections, discards what comes
- *   slices send ADDRESS PORT MBIT SLICE_MS PAIRS CC CC       two flows, one of each congestion control
+ *   slices send ADDRESS PORT MBIT SLICE_MS PAIRS CC CC       two flows, one of each congestion
+ * control
  *
  * `send` keeps both connections for the whole run. In each pair of turns one flow sends at MBIT for
  * SLICE_MS, then the other; which is first alternates. A turn ends when all that it sent has been
@@ -57,13 +58,15 @@ static int sink(const char *port)
 
 	flows[0] = (struct pollfd){socket(AF_INET, SOCK_STREAM, 0), POLLIN, 0};
 	setsockopt(flows[0].fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(flows[0].fd, (struct sockaddr *)&any, sizeof(any)) || listen(flows[0].fd, SINK_FLOWS))
+	if (bind(flows[0].fd, (struct sockaddr *)&any, sizeof(any)) ||
+	    listen(flows[0].fd, SINK_FLOWS))
 		die("slices: sink");
 	puts("ready");
 	fflush(stdout);
 	while (poll(flows, count, -1) > 0) {
 		if (flows[0].revents && count <= SINK_FLOWS)
-			flows[count++] = (struct pollfd){accept(flows[0].fd, NULL, NULL), POLLIN, 0};
+			flows[count++] =
+				(struct pollfd){accept(flows[0].fd, NULL, NULL), POLLIN, 0};
 		for (int i = 1; i < count; i++) /* MSG_TRUNC: discarded in the kernel */
 			if (flows[i].revents && recv(flows[i].fd, NULL, 1 << 20, MSG_TRUNC) <= 0)
 				return 0;
@@ -134,6 +137,7 @@ int main(int argc, char **argv)
 		return sink(argv[2]);
 	if (argc == 9 && !strcmp(argv[1], "send"))
 		return send_in_turns(argv + 2);
-	fprintf(stderr, "usage: slices sink PORT | slices send ADDRESS PORT MBIT SLICE_MS PAIRS CC CC\n");
+	fprintf(stderr,
+		"usage: slices sink PORT | slices send ADDRESS PORT MBIT SLICE_MS PAIRS CC CC\n");
 	return 2;
 }

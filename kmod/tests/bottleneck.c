@@ -20,7 +20,7 @@ struct scenario {
 	uint32_t mrtt_us;
 	uint32_t initial_cwnd, initial_ssthresh;
 	double rate_pps, later_rate_pps; /* packets per second */
-	uint64_t change_us, ramp_us; /* the change begins, and how long it takes */
+	uint64_t change_us, ramp_us;	 /* the change begins, and how long it takes */
 	uint64_t end_us, measure_from_us, measure_to_us;
 	uint32_t target_cwnd; /* counts the SIs until the window is this large */
 };
