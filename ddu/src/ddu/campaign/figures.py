@@ -20,7 +20,7 @@ from ddu.campaign.metrics import shown
 from ddu.campaign.tables import usable
 from ddu.report.ellipse import add_ellipse
 from ddu.report.figures import METADATA, STYLE
-from ddu.report.palette import colour_of, sequence
+from ddu.report.palette import colour_of, colours_of
 
 _PANEL_INCHES = (4.2, 3.1)
 _ACROSS = 3
@@ -100,8 +100,9 @@ def _coloured(wanted: Any, runs: pd.DataFrame) -> Iterator[tuple[str, str, pd.Da
         yield "", colour_of(""), runs
         return
     labels = sorted(set(runs[wanted.colour]))
-    colours = map(colour_of, labels) if wanted.colour == "cc" else sequence(len(labels))
-    for label, colour in zip(labels, colours, strict=True):
+    others = colours_of(labels)
+    for label in labels:
+        colour = colour_of(label) if wanted.colour == "cc" else others[label]
         yield label, colour, runs[runs[wanted.colour] == label]
 
 
