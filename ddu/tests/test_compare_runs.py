@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from ddu.cli import app
 from ddu.compare.load import Compared, load_runs
-from ddu.compare.tables import groups_table, mixtures, pairs_table, runs_table
+from ddu.compare.tables import groups_table, mixtures, pairs_table, refuse_unknown, runs_table
 from ddu.errors import DduError
 
 
@@ -130,3 +130,10 @@ def test_the_command_writes_page_tables_and_figures(tmp_path: Path) -> None:
 def test_one_run_is_no_comparison(tmp_path: Path) -> None:
     with pytest.raises(DduError, match="two or more"):
         load_runs([varied(tmp_path, "cubic", 1)], "cc")
+
+
+def test_a_metric_that_no_run_has_is_told_with_those_near_it(tmp_path: Path) -> None:
+    runs = load_runs([varied(tmp_path, "cubic", 1), varied(tmp_path, "reno", 2)], "cc")
+    refuse_unknown(runs, ["rtt_ms.p95"])
+    with pytest.raises(DduError, match=r"near it are .*rtt_ms\.p95"):
+        refuse_unknown(runs, ["rtt_ms.p59"])
