@@ -77,9 +77,7 @@ def phone(street: Street, greeting: str = TOKEN) -> int:
 
 def connected(street: Street, port: int = PORT) -> socket.socket:
     """A stranger, as near to the server as can be: the radio's rate does not slow it."""
-    from conftest import inside
-
-    with inside(street.server):
+    with street.inside(street.server):
         sock = socket.socket()
     sock.settimeout(2)
     sock.connect(("198.51.100.1", port))
