@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from conftest import Runs
 
 # A short queue, and long enough that what is under way when iperf3 stops counting is little.
-SHORT_QUEUE = ("--prb", "106", "--scenario", "static", "--duration", "12s", "--buffer", "150pkt")
+SHORT_QUEUE = ("--prb", "106", "--scenario", "static", "--duration", "20s", "--buffer", "150pkt")
 TWO_FLOWS = (
     *("--flows", "cubic@0,reno@2", "--prb", "106", "--scenario", "static"),
     *("--duration", "8s", "--buffer", "600pkt"),
