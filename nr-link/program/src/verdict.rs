@@ -3,13 +3,13 @@
 
 use nr_link_model::Nanos;
 
-use crate::trust::{Counters, Lateness};
+use crate::trust::{Counters, Lateness, tolerated_ns};
 
 /// Share of slots that ran more than one slot late: from which on a run is degraded, and invalid.
 const OVERRUN_RATIO: [f64; 2] = [0.001, 0.01];
 /// Share of packets that the host dropped outside of the link. TCP sees every one of them, so the first one counts.
 const HOST_DROP_RATIO: [f64; 2] = [0.0, 0.0001];
-/// 99th percentile of lateness in slots. Half a slot still falls into the jitter of slot alignment.
+/// 99th percentile of lateness in slots, of 0.5 ms at least. Half a slot still falls into the jitter of slot alignment.
 const LATENESS_P99_SLOTS: [f64; 2] = [0.5, 1.0];
 
 /// How far a run may be believed.
@@ -42,14 +42,20 @@ pub fn judge(
     counted: Counters,
 ) -> (Verdict, Vec<String>) {
     let ratio = |part: u64, of: u64| part as f64 / of.max(1) as f64;
+    let tolerated_ns = tolerated_ns(slot_ns);
     let p99_ns = lateness.map_or(0, |lateness| lateness.p99_ns);
     let packets = counted.delivered + counted.host_drops;
     let findings = [
         (
             grade(ratio(counted.overruns, slots), OVERRUN_RATIO),
             format!(
-                "{} of {slots} slots ran more than one slot late.",
-                counted.overruns
+                "{} of {slots} slots ran more than {} late.",
+                counted.overruns,
+                if tolerated_ns == slot_ns {
+                    "one slot"
+                } else {
+                    "500 µs"
+                },
             ),
         ),
         (
@@ -60,7 +66,7 @@ pub fn judge(
             ),
         ),
         (
-            grade(p99_ns as f64 / slot_ns as f64, LATENESS_P99_SLOTS),
+            grade(p99_ns as f64 / tolerated_ns as f64, LATENESS_P99_SLOTS),
             format!(
                 "One slot in a hundred ran {} µs late or more; a slot lasts {} µs.",
                 p99_ns / 1000,
