@@ -30,7 +30,10 @@ def held(testbed: str, wait: bool, tell: Callable[[str], None], slots: int = 1) 
             if not wait:
                 raise Refused(f"testbed {testbed} is taken by {_owners(files)}; wait for its end")
             if not told:
-                tell(f"waiting: testbed {testbed} is taken by {_owners(files)}")
+                tell(
+                    f"waiting: testbed {testbed} is taken by {_owners(files)} "
+                    "(Ctrl-C leaves; --no-wait does not wait)"
+                )
                 told = True
             time.sleep(_POLL_S)
         mine.truncate(0)
