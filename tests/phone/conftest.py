@@ -12,11 +12,12 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from pyroute2 import netns
+
+from ccu.testbeds.namespace import inside
 
 sys.path.insert(0, str(Path(__file__).parent))
 from adbd import Adbd
@@ -26,20 +27,8 @@ SERVER, PHONE = "198.51.100.1", "198.51.100.2"
 DEVICE, CORE_DEVICE = "rmnet_data0", "n6"
 
 
-@contextmanager
-def inside(name: str) -> Iterator[None]:
-    netns.pushns(name)
-    try:
-        yield
-    finally:
-        netns.popns()
-
-
 class Street:
     """The phone, the link to the server, and the commands that a user types at the server."""
-
-    # Tests cannot import it from here: in a run of all tests, `conftest` is another one.
-    inside = staticmethod(inside)
 
     def __init__(self, folder: Path, rate_mbps: float = 40.0) -> None:
         self.folder = folder

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ccu.phone import sender as sender_module
+from ccu.testbeds.namespace import inside
 
 if TYPE_CHECKING:
     from conftest import Street
@@ -77,7 +78,7 @@ def phone(street: Street, greeting: str = TOKEN) -> int:
 
 def connected(street: Street, port: int = PORT) -> socket.socket:
     """A stranger, as near to the server as can be: the radio's rate does not slow it."""
-    with street.inside(street.server):
+    with inside(street.server):
         sock = socket.socket()
     sock.settimeout(2)
     sock.connect(("198.51.100.1", port))

@@ -33,16 +33,21 @@ def as_modules() -> set[str]:
 
 def available() -> dict[str, str]:
     """Every congestion control that can run here, and where it comes from."""
-    found = dict.fromkeys(sorted(as_modules()), "kernel module")
-    found |= dict.fromkeys(sorted(in_kernel()), "kernel")
-    found.pop(REMINIS, None)
-    way = reminis.way()
-    return found if way.trouble else {**found, REMINIS: way.summary}
+    way, others = reminis.way(), _of_the_kernel()
+    return others if way.trouble else {**others, REMINIS: way.summary}
 
 
 def available_in_time() -> set[str]:
     """Those, and what only another run keeps from running now."""
-    return {*available(), REMINIS} if reminis.way().taken else set(available())
+    way, others = reminis.way(), set(_of_the_kernel())
+    return others if way.trouble and not way.taken else {*others, REMINIS}
+
+
+def _of_the_kernel() -> dict[str, str]:
+    found = dict.fromkeys(sorted(as_modules()), "kernel module")
+    found |= dict.fromkeys(sorted(in_kernel()), "kernel")
+    found.pop(REMINIS, None)
+    return found
 
 
 def listed() -> dict[str, str]:

@@ -68,12 +68,8 @@ class Flow:
             return None
         return f"{self.cc_read_back or 'no data connection'} was seen, not {self.cc}"
 
-    def record(self, testbed: Testbed) -> dict[str, Any]:
-        """The line of run.json."""
-        ends = {
-            "sender": (self.sender_host(testbed), self.sending_port),
-            "receiver": (self.receiver_host(testbed), self.listening_port),
-        }
+    def _identity(self) -> dict[str, Any]:
+        """What run.json says of a flow of any kind."""
         return {
             "id": self.id,
             "cc": self.cc,
@@ -81,8 +77,15 @@ class Flow:
             "direction": self.way,
             "start_s": self.start_s,
             "ue": self.ue - 1,
-            "control_port": self.listening_port,
-        } | {
+        }
+
+    def record(self, testbed: Testbed) -> dict[str, Any]:
+        """The line of run.json."""
+        ends = {
+            "sender": (self.sender_host(testbed), self.sending_port),
+            "receiver": (self.receiver_host(testbed), self.listening_port),
+        }
+        return {**self._identity(), "control_port": self.listening_port} | {
             end: {"host": host, "address": self.address(testbed, host), "port": port}
             for end, (host, port) in ends.items()
         }

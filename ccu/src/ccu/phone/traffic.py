@@ -58,12 +58,7 @@ class PhoneFlow(Flow):
         hosts: dict[Host, list[Any]] = {"server": served["local"], "ue": served["peer"]}
         ends = {"sender": self.sender_host(testbed), "receiver": self.receiver_host(testbed)}
         return {
-            "id": self.id,
-            "cc": self.cc,
-            "cc_read_back": self.cc_read_back,
-            "direction": self.way,
-            "start_s": self.start_s,
-            "ue": 0,
+            **self._identity(),
             "control_port": None,
             "received_bytes": self.received_bytes,
             "lasted_s": (self.done or {}).get("lasted_s"),
@@ -84,9 +79,7 @@ class PhoneFlow(Flow):
 
     def wrong_cc(self) -> str | None:
         """The server's is proved by the kernel; the phone's own is what it is."""
-        if self.way == "ul" or self.cc_read_back == self.cc:
-            return None
-        return f"{self.cc_read_back or 'no data connection'} was seen, not {self.cc}"
+        return None if self.way == "ul" else super().wrong_cc()
 
 
 def plain(address: str) -> str:

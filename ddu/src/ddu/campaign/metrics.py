@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -77,3 +78,12 @@ def _numbers(summary: dict[str, Any], prefix: str = "") -> dict[str, float]:
         elif isinstance(item, (int, float)) and not isinstance(item, bool):
             numbers[f"{prefix}{key}"] = float(item)
     return numbers
+
+
+def names(summary: dict[str, Any], before: str = "") -> Iterator[str]:
+    """The dotted names of all figures of summary.json."""
+    for name, entry in summary.items():
+        if isinstance(entry, dict):
+            yield from names(entry, f"{before}{name}.")
+        else:
+            yield f"{before}{name}"

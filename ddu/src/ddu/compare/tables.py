@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import difflib
 import itertools
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from ddu import statistics
-from ddu.campaign.metrics import value
+from ddu.campaign.metrics import names, value
 from ddu.compare.load import Compared
 from ddu.errors import DduError
 from ddu.statistics import Interval
@@ -49,7 +48,7 @@ def runs_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFrame
 
 def refuse_unknown(runs: Sequence[Compared], metrics: Sequence[str]) -> None:
     """Raises DduError for a metric that no run has."""
-    there = {name for run in runs for name in _names(run.summary)}
+    there = {name for run in runs for name in names(run.summary)}
     for metric in metrics:
         if metric not in there:
             near = difflib.get_close_matches(metric, sorted(there), n=5, cutoff=0.4)
@@ -57,14 +56,6 @@ def refuse_unknown(runs: Sequence[Compared], metrics: Sequence[str]) -> None:
                 f"--metric: no run has {metric!r}; near it are {', '.join(near) or 'none'} "
                 "(docs/metrics.md has all)"
             )
-
-
-def _names(summary: dict[str, Any], before: str = "") -> Iterator[str]:
-    for name, entry in summary.items():
-        if isinstance(entry, dict):
-            yield from _names(entry, f"{before}{name}.")
-        else:
-            yield f"{before}{name}"
 
 
 def groups_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFrame:

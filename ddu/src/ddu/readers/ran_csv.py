@@ -8,15 +8,14 @@ Columns that are neither keep their name and values.
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 
 import pandas as pd
 
 from ddu.errors import UnreadableInput
 from ddu.readers.fields import number
-from ddu.readers.logs import LogTable, content_of, table_of, whole_lines
+from ddu.readers.foreign_csv import ForeignCsv
+from ddu.readers.logs import LogTable, table_of
 from ddu.readers.timestamps import stamp
 
 FIRST = ("utc_ns", "local_ns", "of_day_ns", "ue", "mac_rnti")
@@ -57,12 +56,8 @@ def read_ran_csv(file: Path) -> LogTable:
 
     Raises UnreadableInput when the file has no header with a time and a known measurement.
     """
-    text, truncated_at = whole_lines(content_of(file))
-    try:
-        lines = list(csv.reader(io.StringIO(text)))
-    except csv.Error as error:
-        raise UnreadableInput(file, f"not the CSV that it should be: {error}") from None
-    names = [name.strip() for name in lines[0]] if lines else []
+    content = ForeignCsv(file)
+    names = content.names
     bare = [name.lower().removeprefix("mac_").removeprefix("kpm_") for name in names]
     time = next((at for at, name in enumerate(bare) if name in _TIMES), None)
     if time is None or not set(bare) & set(_COLUMNS):
@@ -74,19 +69,13 @@ def read_ran_csv(file: Path) -> LogTable:
     ues: dict[str, int] = {}
     identity = next((bare.index(name) for name in _UES if name in bare), None)
     rows = []
-    for index, cells in enumerate(lines[1:], start=2):
-        if not any(cell.strip() for cell in cells):
-            continue
-        if len(cells) != len(names):
-            raise UnreadableInput(
-                file, f"line {index}: {len(cells)} fields, the header has {len(names)}"
-            )
+    for cells in content.rows():
         row = _row(names, bare, cells)
         row |= _times(cells[time])
         named = cells[identity].strip() if identity is not None else ""
         row["ue"] = ues.setdefault(named, len(ues))
         rows.append(row)
-    return LogTable(file, "ran-csv", table_of(rows, FIRST), "", truncated_at)
+    return LogTable(file, "ran-csv", table_of(rows, FIRST), "", content.truncated_at)
 
 
 def _row(names: list[str], bare: list[str], cells: list[str]) -> dict[str, object]:

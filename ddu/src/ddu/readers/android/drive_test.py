@@ -8,8 +8,6 @@ names of Android's own API as Lumos5G's app writes them (Narayanan et al., IMC 2
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from pathlib import Path
 
@@ -17,7 +15,8 @@ from ddu.errors import UnreadableInput
 from ddu.readers.android.cells import LTE, NONE, NSA, SA
 from ddu.readers.android.signal import NOT_AVAILABLE
 from ddu.readers.fields import Values, number
-from ddu.readers.logs import LogTable, content_of, table_of, whole_lines
+from ddu.readers.foreign_csv import ForeignCsv
+from ddu.readers.logs import LogTable, table_of
 from ddu.readers.timestamps import stamp
 
 KIND = "drive-test"
@@ -69,12 +68,8 @@ def read_drive_test(file: Path) -> LogTable:
 
     Raises UnreadableInput when there is no header with a time and a level, or a line is broken.
     """
-    text, truncated_at = whole_lines(content_of(file))
-    try:
-        lines = list(csv.reader(io.StringIO(text)))
-    except csv.Error as error:
-        raise UnreadableInput(file, f"not the CSV that it should be: {error}") from None
-    names = [name.strip() for name in lines[0]] if lines else []
+    content = ForeignCsv(file)
+    names = content.names
     keys = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in names]
     time = next((at for at, key in enumerate(keys) if key in TIMES), None)
     known = {COLUMNS[key][0] for key in keys if key in COLUMNS}
@@ -85,15 +80,9 @@ def read_drive_test(file: Path) -> LogTable:
             "docs/log-sources.md lists the columns of drive-test apps that are known",
         )
     rows = []
-    for index, cells in enumerate(lines[1:], start=2):
-        if not any(cell.strip() for cell in cells):
-            continue
-        if len(cells) != len(names):
-            raise UnreadableInput(
-                file, f"line {index}: {len(cells)} fields, the header has {len(names)}"
-            )
+    for cells in content.rows():
         rows.append({"ue": 0, **_row(names, keys, cells), **_times(cells[time])})
-    return LogTable(file, KIND, table_of(rows, FIRST), "", truncated_at)
+    return LogTable(file, KIND, table_of(rows, FIRST), "", content.truncated_at)
 
 
 def _row(names: list[str], keys: list[str], cells: list[str]) -> Values:
