@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from statistics import median
 
 from ccu.campaigns.cells import Cell, Levels
-from ccu.campaigns.folder import Attempts, State
 from ccu.campaigns.runner import Work
 
 # What a run takes beyond its traffic when none has been measured yet.
@@ -25,6 +24,11 @@ class Row:
     failed: int
     enough: bool
     """The stop rule is satisfied: what is not done is not needed."""
+
+    @property
+    def waiting(self) -> int:
+        """How many runs are still to do."""
+        return 0 if self.enough else self.planned - self.done - self.failed
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class Account:
     @property
     def complete(self) -> bool:
         """Nothing is left to try."""
-        return all(row.enough or row.done + row.failed == row.planned for row in self.rows)
+        return not any(row.waiting for row in self.rows)
 
 
 def account(work: Work) -> Account:
@@ -54,53 +58,57 @@ def account(work: Work) -> Account:
     return Progress(work).account()
 
 
+@dataclass(frozen=True)
+class _Point:
+    """What is known of a point until one of its cells is tried again."""
+
+    row: Row
+    waiting_s: float
+    """Traffic that is to come."""
+    failures: list[tuple[Cell, str]]
+    overheads_s: list[float]
+    """What its runs took beyond their traffic."""
+
+
 class Progress:
-    """Keeps the account of a campaign that goes on; reads anew only the cell that changed."""
+    """Keeps the account of a campaign that goes on: after a run, only its point is counted."""
 
     def __init__(self, work: Work) -> None:
         self._work = work
-        begun = work.folder.begun()
-        self._attempts = {
-            cell: work.folder.attempts(cell) if cell.slug in begun else Attempts()
-            for cell in work.cells
-        }
+        self._points = {point: self._of(point) for point in work.by_point}
 
-    def update(self, cell: Cell) -> Attempts:
-        """Reads what has been tried of `cell` by now."""
-        self._attempts[cell] = self._work.folder.attempts(cell)
-        return self._attempts[cell]
+    def update(self, cell: Cell) -> None:
+        """Takes over what `Work.update` has read of `cell`."""
+        self._points[cell.point] = self._of(cell.point)
 
     def account(self) -> Account:
-        rows = [self._row(point) for point in self._work.by_point]
-        settled = {row.point for row in rows if row.enough}
-        waiting_s = [
-            cell.of_point.duration_s
-            for cell in self._in_state("to do")
-            if cell.point not in settled
-        ]
-        left_s = sum(waiting_s) + self._overhead_s() * len(waiting_s)
-        failures = [(cell, self._attempts[cell][-1].reason) for cell in self._in_state("failed")]
+        points = self._points.values()
+        measured = [overhead_s for one in points for overhead_s in one.overheads_s]
+        overhead_s = median(measured) if measured else _OVERHEAD_S
+        rows = [one.row for one in points]
+        left_s = sum(one.waiting_s for one in points) + overhead_s * sum(
+            row.waiting for row in rows
+        )
+        failures = [failure for one in points for failure in one.failures]
         return Account(rows, dict(self._work.left_out), left_s, failures)
 
-    def _row(self, point: Levels) -> Row:
-        group = self._work.by_point[point]
-        states = [self._state(cell) for cell in group]
-        results = [self._attempts[cell].result for cell in group]
-        degraded = sum(one is not None and one.verdict == "degraded" for one in results)
-        done, failed = states.count("done"), states.count("failed")
-        return Row(point, len(group), done, degraded, failed, self._work.enough(point))
-
-    def _state(self, cell: Cell) -> State:
-        return self._attempts[cell].state(self._work.folder.campaign.retries)
-
-    def _in_state(self, state: State) -> list[Cell]:
-        return [cell for cell in self._work.cells if self._state(cell) == state]
-
-    def _overhead_s(self) -> float:
-        """What a run takes beyond its traffic: the median of those that were done."""
-        measured = [
-            attempts.result.took_s - cell.of_point.duration_s
-            for cell, attempts in self._attempts.items()
-            if attempts.result is not None and attempts.result.took_s is not None
+    def _of(self, point: Levels) -> _Point:
+        work, group = self._work, self._work.by_point[point]
+        states = [work.state(cell) for cell in group]
+        failures = [
+            (cell, work.attempts(cell)[-1].reason)
+            for cell, state in zip(group, states, strict=True)
+            if state == "failed"
         ]
-        return median(measured) if measured else _OVERHEAD_S
+        results = [one for cell in group if (one := work.attempts(cell).result) is not None]
+        duration_s = group[0].of_point.duration_s
+        row = Row(
+            point,
+            planned=len(group),
+            done=len(results),
+            degraded=sum(one.verdict == "degraded" for one in results),
+            failed=len(failures),
+            enough=work.enough(point),
+        )
+        overheads_s = [one.took_s - duration_s for one in results if one.took_s is not None]
+        return _Point(row, row.waiting * duration_s, failures, overheads_s)

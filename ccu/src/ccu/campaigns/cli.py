@@ -76,7 +76,7 @@ def status(directory: Directory) -> None:
     """How far a campaign is; does not disturb it."""
     folder = Folder.open(directory)
     now = account(runner.Work(folder, Local(folder).congestion_controls()))
-    out.print(display.matrix(now))
+    out.print(display.matrix(now, out.width))
     for name, count in sorted(now.left_out.items()):
         print(f"left out: {count} runs of {name}, which is not on this machine")
     for cell, reason in now.failures:
@@ -171,7 +171,7 @@ def _carry_out(
             print(f"stopped; go on with: {again}", file=sys.stderr)
             raise
     now = account(work)
-    out.print(display.matrix(now))
+    out.print(display.matrix(now, out.width))
     for cell, reason in now.failures:
         print(f"failed {cell.title}: {reason}")
     print(f"campaign: {folder.path}\nnext: ddu campaign report {shlex.quote(str(folder.path))}")

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from rich.console import Console, Group
 from rich.live import Live
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from rich.segment import Segments
 from rich.table import Table
 from rich.text import Text
 
@@ -19,8 +20,8 @@ from ccu.campaigns.engines import Listener, Outcome
 from ccu.campaigns.folder import Attempts
 from ccu.campaigns.runner import Work
 
-_WIDEST = 10
-"""Columns that fit on a terminal; a factor with more levels gets rows instead."""
+_LINES_BELOW = 6
+"""Kept of a terminal for what is under the matrix, the runs that go on among it."""
 
 
 @contextmanager
@@ -39,6 +40,7 @@ class _Lines:
     """One line for each thing that happens, for logs."""
 
     def __init__(self, work: Work, console: Console) -> None:
+        self._work = work
         self._progress = accounts.Progress(work)
         self._console = console
 
@@ -52,7 +54,8 @@ class _Lines:
         """Too much for a log."""
 
     def ended(self, outcome: Outcome) -> None:
-        attempts = self._progress.update(outcome.cell)
+        attempts = self._work.attempts(outcome.cell)
+        self._progress.update(outcome.cell)
         now = self._progress.account()
         self.note(f"[{now.done}/{now.planned}] {ending(outcome, attempts)} ({left(now.left_s)})")
 
@@ -61,6 +64,7 @@ class _Picture:
     """The matrix, the runs that go on, and how long it will take."""
 
     def __init__(self, work: Work, console: Console) -> None:
+        self._work = work
         self._progress = accounts.Progress(work)
         self._console = console
         columns = (
@@ -83,15 +87,21 @@ class _Picture:
 
     def ended(self, outcome: Outcome) -> None:
         self._running.remove_task(self._tasks.pop(outcome.cell))
-        attempts = self._progress.update(outcome.cell)
+        attempts = self._work.attempts(outcome.cell)
+        self._progress.update(outcome.cell)
         if attempts.result is None:
             self.note(ending(outcome, attempts))
         self.live.update(self._drawn())
 
     def _drawn(self) -> Group:
+        """Drawn once a run, as it is shown four times a second beside a run in real time."""
         now = self._progress.account()
         total = f"{now.done} of {now.planned} runs, {left(now.left_s)}"
-        return Group(matrix(now), Text(total), self._running)
+        room = max(self._console.height - _LINES_BELOW, 1)
+        wide = self._console.width
+        table = matrix(now, wide) if lines_of(now, wide) <= room else by_factor(now)
+        ready = Segments(list(self._console.render(table)))
+        return Group(ready, Text(total), self._running)
 
 
 def ending(outcome: Outcome, attempts: Attempts) -> str:
@@ -101,10 +111,13 @@ def ending(outcome: Outcome, attempts: Attempts) -> str:
     return f"{attempts[-1].verdict} {outcome.cell.title}"
 
 
-def matrix(now: Account) -> Table:
-    """Done of planned at each point: the last factor that fits across, the others down."""
+def matrix(now: Account, width: int) -> Table:
+    """Done of planned at each point: the last factor that fits across, the others down.
+
+    `width` is the console's, in characters.
+    """
     names = [factor for factor, _ in now.rows[0].point]
-    across = _across(now, names)
+    across = _across(now, width)
     down = [name for name in names if name != across]
     table = Table(box=None)
     for name in down or ["campaign"]:
@@ -124,11 +137,49 @@ def matrix(now: Account) -> Table:
     return table
 
 
-def _across(now: Account, names: list[str]) -> str | None:
-    for name in reversed(names):
-        if 1 < len({dict(row.point)[name] for row in now.rows}) <= _WIDEST:
-            return name
-    return None
+def lines_of(now: Account, width: int) -> int:
+    """How many lines `matrix` has, its heading included."""
+    across = _across(now, width)
+    return 1 + len({tuple(one for one in row.point if one[0] != across) for row in now.rows})
+
+
+def by_factor(now: Account) -> Table:
+    """Done of planned at each level of each factor: for designs too large for `matrix`."""
+    factors: dict[str, dict[str, list[Row]]] = {}
+    for row in now.rows:
+        for factor, label in row.point:
+            factors.setdefault(factor, {}).setdefault(label, []).append(row)
+    table = Table(box=None)
+    for name in ("factor", "level", "done"):
+        table.add_column(name)
+    for factor, levels in factors.items():
+        for number, (label, rows) in enumerate(levels.items()):
+            table.add_row("" if number else factor, label, _entry(_sum(rows)))
+    return table
+
+
+def _sum(rows: list[Row]) -> Row:
+    """Rows as one; its point stays empty."""
+    names = ("planned", "done", "degraded", "failed")
+    counts = {name: sum(getattr(row, name) for row in rows) for name in names}
+    return Row((), **counts, enough=all(row.enough for row in rows))
+
+
+def _across(now: Account, width: int) -> str | None:
+    labels: dict[str, set[str]] = {}
+    for row in now.rows:
+        for factor, label in row.point:
+            labels.setdefault(factor, set()).add(label)
+    entry = max(len(_entry(row)) for row in now.rows)
+    whole = {name: max(map(len, [name, *found])) for name, found in labels.items()}
+
+    def fits(name: str) -> bool:
+        columns = [max(len(f"{name}={label}"), entry) for label in labels[name]]
+        down = [characters for other, characters in whole.items() if other != name]
+        return sum(columns + down) + 2 * len(columns + down) <= width
+
+    fitting = [name for name, found in labels.items() if len(found) > 1 and fits(name)]
+    return fitting[-1] if fitting else None
 
 
 def _entry(row: Row | None) -> Text:

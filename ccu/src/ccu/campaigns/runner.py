@@ -11,22 +11,27 @@ from pathlib import Path
 from ccu import congestion, scenarios
 from ccu import run as runs
 from ccu.campaigns import stopping
-from ccu.campaigns.cells import Cell, Levels, cells
+from ccu.campaigns.cells import Cell, Levels, cells, points
+from ccu.campaigns.definition import StopRule
 from ccu.campaigns.engines import Engine, Listener
-from ccu.campaigns.folder import Folder
+from ccu.campaigns.folder import Attempts, Folder, State
 from ccu.errors import Refused
 from ccu.experiment import Experiment
 from ccu.testbeds import kinds
 
 
 class Work:
-    """What is to be done of a campaign, and how far it is; all of it read from its directory."""
+    """What is to be done of a campaign, and how far it is; all of it read from its directory.
+
+    A cell is read again when it was tried (`update`), and at each pass while it has no result: what
+    is read after a run does not grow with the campaign.
+    """
 
     def __init__(self, folder: Folder, there: set[str]) -> None:
         """`there`: the congestion controls that can be run."""
         self.folder = folder
         every = cells(folder.campaign)
-        self.by_point: dict[Levels, list[Cell]] = defaultdict(list)
+        self.by_point: dict[Levels, list[Cell]] = {point: [] for point in points(folder.campaign)}
         for cell in every:
             self.by_point[cell.point].append(cell)
         self.left_out: dict[str, int] = defaultdict(int)
@@ -36,16 +41,38 @@ class Work:
             for name in missing:
                 self.left_out[name] += len(group)
         self.cells = [cell for cell in every if cell.point in self.by_point]
+        begun = folder.begun()
+        self._attempts = {
+            cell: folder.attempts(cell) if cell.slug in begun else Attempts() for cell in self.cells
+        }
+        self._enough: dict[Levels, bool] = {}
         self._values: dict[Path, float | None] = {}
         self.only_repeat: int | None = None
         """To do is what belongs to this one; None: to all."""
 
+    def attempts(self, cell: Cell) -> Attempts:
+        """What was tried of `cell`, as last read."""
+        return self._attempts[cell]
+
+    def update(self, cell: Cell) -> Attempts:
+        """Reads what has been tried of `cell` by now."""
+        found = self.folder.attempts(cell)
+        if found != self._attempts[cell]:
+            self._attempts[cell] = found
+            self._enough.pop(cell.point, None)
+        return found
+
+    def state(self, cell: Cell) -> State:
+        """How `cell` stands, as last read."""
+        return self._attempts[cell].state(self.folder.campaign.retries)
+
     def to_do(self) -> Iterator[Cell]:
         """Those without a result that still have a try, and whose point has not had enough."""
         for cell in self.cells:
-            if self.only_repeat not in (None, cell.repeat):
+            if self.only_repeat not in (None, cell.repeat) or self.state(cell) == "done":
                 continue
-            if self.folder.state(cell) == "to do" and not self.enough(cell.point):
+            self.update(cell)
+            if self.state(cell) == "to do" and not self.enough(cell.point):
                 yield cell
 
     def enough(self, point: Levels) -> bool:
@@ -53,13 +80,17 @@ class Work:
         rule = self.folder.campaign.stop
         if rule is None:
             return False
-        results = [self.folder.attempts(cell).result for cell in self.by_point[point]]
-        runs_there = [result.path for result in results if result is not None]
-        for run in runs_there:
-            if run not in self._values:
-                self._values[run] = stopping.metric(run, rule.metric)
-        values = [self._values[run] for run in runs_there]
-        return stopping.enough(rule, [value for value in values if value is not None])
+        if point not in self._enough:
+            results = [self._attempts[cell].result for cell in self.by_point[point]]
+            values = [self._value(rule, result.path) for result in results if result is not None]
+            known = [value for value in values if value is not None]
+            self._enough[point] = stopping.enough(rule, known)
+        return self._enough[point]
+
+    def _value(self, rule: StopRule, run: Path) -> float | None:
+        if run not in self._values:
+            self._values[run] = stopping.metric(run, rule.metric)
+        return self._values[run]
 
     @property
     def of_points(self) -> list[Experiment]:
@@ -119,6 +150,7 @@ def carry_out(work: Work, engine: Engine, listener: Listener) -> None:
         tried = False
         for outcome in engine.attempts(work.to_do(), listener):
             tried = True
+            work.update(outcome.cell)
             listener.ended(outcome)
         if not tried:
             return
