@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -156,6 +157,25 @@ def test_a_phone_with_stamps_and_one_without(tmp_path: Path) -> None:
     assert csv == "t_s,rsrp_dbm,sinr_db\n0,-64,30\n3,-84,13\n"
     with pytest.raises(Refused, match=r":1: nothing says when this was; .*--period"):
         FORMATS["android"].read(source(tmp_path, nr), Wanted("x"))
+
+
+def test_a_bugreports_radio_log(tmp_path: Path) -> None:
+    signal = "SignalStrength:{{mNr=CellSignalStrengthNr:{{ ssRsrp = {} ssSinr = 9 }}}} [PHONE{}]"
+    rows = [(1.5, -70, 1), (2.0, -31, 0), (3.5, -80, 1)]
+    lines = [
+        f"11-21 23:59:{at:06.3f} radio  1 2 D RILJ: {signal.format(r, p)}" for at, r, p in rows
+    ]
+    text = "== dumpstate: 2026-11-22 00:00:09\n" + "\n".join(lines) + "\n"
+    file = tmp_path / "bugreport-x.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("dumpstate_log.txt", "x" * 99999)
+        archive.writestr("bugreport-x.txt", text)
+    for name, given in (("zip", file), ("text", source(tmp_path, text))):
+        imported("android", given, tmp_path / name)
+        assert (tmp_path / name / "x.csv").read_text() == "t_s,rsrp_dbm,sinr_db\n0,-70,9\n2,-80,9\n"
+    file.write_bytes(file.read_bytes()[:5000])
+    with pytest.raises(Refused, match="not a whole zip"):
+        FORMATS["android"].read(file, Wanted("x"))
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from ddu.errors import DduError, NotARun, UnreadableInput
 from ddu.packets import TCP, PacketStream
+from ddu.readers.android.bugreport_file import is_bugreport
 from ddu.readers.android.drive_test import read_drive_test
 from ddu.readers.android.log import read_phone_log
 from ddu.readers.csv import read_samples
@@ -114,6 +115,8 @@ def _file(path: Path) -> Described:
         return _told(
             lambda: _arrow(pa.ipc.open_file(path).read_all(), "Arrow table"), "Arrow table"
         )
+    if is_bugreport(path):
+        return _told(lambda: _log(read_phone_log(path)), "zip or bugreport")
     if head.lstrip()[:1] == b"{":
         return _told(lambda: _json(path), "JSON")
     return _text(path)

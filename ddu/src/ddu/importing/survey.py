@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ddu.errors import DduError
+from ddu.readers.android.bugreport_file import ZIP_NAME, is_bugreport
 from ddu.readers.android.drive_test import read_drive_test
 from ddu.readers.android.log import read_phone_log
 from ddu.readers.hercules import version_of
@@ -90,10 +91,24 @@ def _place(run: FoundRun, item: Path) -> None:
             run.captures[host] = item
     elif item.suffix == ".json":
         run.iperf3.append(item)
+    elif run.mac is None and (ZIP_NAME.match(item.name) or is_bugreport(item)):
+        _place_bugreport(run, item)
     elif item.suffix in _TEXT and item.stat().st_size < _MOST_BYTES_OF_TEXT:
         _place_text(run, item)
     else:
         run.other.append(item)
+
+
+def _place_bugreport(run: FoundRun, item: Path) -> None:
+    """One that is named so and is none, or is damaged, is an error: nobody else would tell."""
+    try:
+        read_phone_log(item)
+    except DduError:
+        if ZIP_NAME.match(item.name):
+            raise
+        run.other.append(item)
+    else:
+        run.mac = ("phone", item)
 
 
 def _place_text(run: FoundRun, item: Path) -> None:

@@ -2,19 +2,22 @@
 """What a phone says of its signal: `dumpsys telephony.registry`, time after time.
 
 A line of `date +%s.%N` (or `### ` and seconds) stamps what follows; without such lines samples are
-`period_s` apart. 5G counts before LTE where a phone has both (CellSignalStrengthNr, then …Lte);
+`period_s` apart. Of a bugreport, also zipped, the log buffers count. 5G counts before LTE where a
+phone has both (CellSignalStrengthNr, then …Lte);
 2147483647 is Android's "not available".
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from ccu.errors import Refused
-from ccu.scenarios.sources import csv_table
+from ccu.scenarios.sources import bugreport, csv_table
 from ccu.scenarios.sources.found import Found, Wanted, last_step_s, not_too_long, radio_series
 
 _STAMP = re.compile(r"^(?:### ?)?(\d{9,10}(?:\.\d+)?)\s*$")
@@ -29,8 +32,8 @@ def read(file: Path, wanted: Wanted) -> Found:
     stamps: list[float] = []
     rows: list[tuple[float, float]] = []
     now_s: float | None = None
-    with csv_table.opened(file).open(encoding="utf-8", errors="replace") as stream:
-        for number, line in enumerate(stream, start=1):
+    with _lines(file) as lines:
+        for number, line in enumerate(lines, start=1):
             if stamp := _STAMP.match(line):
                 if now_s is not None and float(stamp[1]) < now_s:
                     raise Refused(f"{file}:{number}: stamp {stamp[1]} is before {now_s}; sort them")
@@ -49,7 +52,8 @@ def read(file: Path, wanted: Wanted) -> Found:
                     rows.append(sample)
     if not rows:
         raise Refused(
-            f"{file}: no SignalStrength with RSRP; give the output of `dumpsys telephony.registry`"
+            f"{file}: no SignalStrength with RSRP; give the output of `dumpsys "
+            "telephony.registry`, or a bugreport whose radio log has them"
         )
     t_s = np.array(stamps) - stamps[0]
     rsrp_dbm, sinr_db = (np.array(column) for column in zip(*rows, strict=True))
@@ -59,6 +63,15 @@ def read(file: Path, wanted: Wanted) -> Found:
         sources=[f"RSRP and SINR: dumpsys telephony.registry of a phone, {file.name}."],
         **radio_series(file, wanted, t_s, rsrp_dbm, sinr_db),
     )
+
+
+@contextmanager
+def _lines(file: Path) -> Iterator[Iterable[str]]:
+    if bugreport.is_bugreport(csv_table.readable(file)):
+        yield bugreport.stamped_signals(file)
+        return
+    with csv_table.opened(file).open(encoding="utf-8", errors="replace") as stream:
+        yield stream
 
 
 def _sample(line: str) -> tuple[float, float] | None:

@@ -19,7 +19,19 @@ _MISSING = ["", "NA", "N/A", "null", "-", "nan", "NaN"]
 
 
 def opened(file: Path) -> Path:
-    """The file, if it is one that can be read. Raises Refused."""
+    """The file, if it is text that can be read. Raises Refused."""
+    if b"\0" in _head(file):
+        raise Refused(f"{file}: is not text; give the text form of the trace")
+    return file
+
+
+def readable(file: Path) -> Path:
+    """The file, if it can be read, whatever is in it. Raises Refused."""
+    _head(file)
+    return file
+
+
+def _head(file: Path) -> bytes:
     try:
         about = file.stat()
         with file.open("rb") as stream:
@@ -35,9 +47,7 @@ def opened(file: Path) -> Path:
         )
     if not head.strip():
         raise Refused(f"{file}: is empty; give a file with samples")
-    if b"\0" in head:
-        raise Refused(f"{file}: is not text; give the text form of the trace")
-    return file
+    return head
 
 
 def names(file: Path, required: Sequence[str], tool: str) -> list[str]:

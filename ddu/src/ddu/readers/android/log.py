@@ -5,17 +5,20 @@ A line of `### ` and seconds since 1970, or these seconds alone (`date +%s.%N`),
 follows; a line `## name` begins a section of it (net, battery, thermal, power; else the registry).
 The last reading of a stamped log counts only when another stamp ends it: a file may be cut
 anywhere, and half a dump could be another SIM's. A dump without any stamp is one reading.
+A bugreport gives readings of each change that it tells of (ddu.readers.android.bugreport).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
 from ddu.errors import UnreadableInput
+from ddu.readers.android.bugreport import read_bugreport
+from ddu.readers.android.bugreport_file import is_bugreport
+from ddu.readers.android.reading import REGISTRY, Reading, of_bugreport
 from ddu.readers.android.registry import Subscriptions, is_registry, registry_of
 from ddu.readers.android.state import SECTIONS
 from ddu.readers.fields import Values
@@ -25,7 +28,6 @@ KIND = "android-phone"
 FIRST = ("utc_ns", "ue", "mac_rnti", "mac_in_sync", "mac_technology")
 _STAMP = re.compile(r"^(?:### ?)?(\d{9,10})(?:\.(\d{1,9}))?\s*$")
 _SECTION = re.compile(r"^## (\w+)(?: (.*))?$")
-_REGISTRY = "registry"
 _KEPT = (
     "phone_battery_ratio",
     "phone_battery_temperature_c",
@@ -37,25 +39,23 @@ _KEPT = (
 )
 
 
-@dataclass
-class _Reading:
-    utc_ns: int | None
-    sections: dict[str, list[str]] = field(default_factory=dict)
-
-
 def read_phone_log(file: Path) -> LogTable:
     """One row per reading. What is asked seldom (battery, temperatures, screen) stays in force.
 
     Raises UnreadableInput when the file cannot be read or holds no reading of a phone.
     """
-    text, truncated_at = whole_lines(content_of(file))
-    text = _of_bugreport(text)
     known = Subscriptions()
     rows: list[Values] = []
     notes: list[str] = []
+    truncated_at = None
+    if is_bugreport(file):
+        readings = iter(of_bugreport(read_bugreport(file), known, notes))
+    else:
+        text, truncated_at = whole_lines(content_of(file))
+        readings = _readings(_of_dumpsys(text), notes)
     seldom: Values = {}
     empty = told = 0
-    for reading in _readings(text, notes):
+    for reading in readings:
         values, extra = _values(reading, known)
         seldom |= {name: values[name] for name in _KEPT if name in values}
         told += bool(values)
@@ -78,8 +78,8 @@ def read_phone_log(file: Path) -> LogTable:
     return LogTable(file, KIND, table_of(rows, FIRST), "", truncated_at, tuple(notes))
 
 
-def _of_bugreport(text: str) -> str:
-    """Of a bugreport's text the registry's part; other text as it is."""
+def _of_dumpsys(text: str) -> str:
+    """Of a dump of all services the registry's part; other text as it is."""
     begin = text.find("\nDUMP OF SERVICE telephony.registry:")
     if begin < 0:
         return text
@@ -87,21 +87,21 @@ def _of_bugreport(text: str) -> str:
     return text[begin:end] if end > 0 else text[begin:]
 
 
-def _readings(text: str, notes: list[str]) -> Iterator[_Reading]:
-    current: _Reading | None = None
+def _readings(text: str, notes: list[str]) -> Iterator[Reading]:
+    current: Reading | None = None
     stamped = False
-    section = _REGISTRY
+    section = REGISTRY
     for line in text.splitlines():
         if found := _STAMP.match(line):
             if current is not None:
                 yield current
             whole_s, part = int(found[1]), (found[2] or "").ljust(9, "0")
-            current, section, stamped = _Reading(whole_s * 10**9 + int(part)), _REGISTRY, True
+            current, section, stamped = Reading(whole_s * 10**9 + int(part)), REGISTRY, True
             continue
         if current is None:
             if not line.strip():
                 continue
-            current = _Reading(None)
+            current = Reading(None)
         if found := _SECTION.match(line):
             section = found[1]
             if found[2]:
@@ -117,12 +117,12 @@ def _readings(text: str, notes: list[str]) -> Iterator[_Reading]:
         notes.append("the last reading is not read: nothing shows that it is whole")
 
 
-def _values(reading: _Reading, known: Subscriptions) -> tuple[Values, str]:
+def _values(reading: Reading, known: Subscriptions) -> tuple[Values, str]:
     values: Values = {}
     extra: list[str] = []
     for name, lines in reading.sections.items():
         text = "\n".join(lines)
-        if name == _REGISTRY:
+        if name == REGISTRY:
             if is_registry(text):
                 found, rest = registry_of(text, known)
                 values |= found

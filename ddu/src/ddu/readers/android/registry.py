@@ -70,6 +70,14 @@ def registry_of(text: str, known: Subscriptions) -> tuple[Values, str]:
     return values | _serving(values), extra
 
 
+def data_phone_in(text: str, known: Subscriptions) -> int:
+    """The number of the SIM that carries data, as `registry_of` chooses it."""
+    known.note(text)
+    blocks = _blocks(text)
+    block = _chosen(blocks, known)
+    return next(phone for phone, own in blocks.items() if own is block)
+
+
 def _serving(values: Values) -> Values:
     """RSRP, RSRQ, SINR and CQI of the cell that carries the user's data, as far as it is told."""
     technology = values.get("mac_technology")

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Android's bugreport, as `adb bugreport` and the developer options make it: a zip or its text.
+
+Of its text, which may have hundreds of MB, three things tell of the radio with a time:
+
+- `DUMP OF SERVICE telephony.registry:`, the state at the end of that dump (`ending at: …`);
+- within it the history of what was notified (`2026-11-21T20:48:01.123 - notifyServiceState…`);
+- the log buffers (`logcat -v threadtime`: month, day and time), where the phone's process and the
+  modem's interface print service states, signal strengths and physical channels as they change.
+
+All of them are the phone's local time, whose zone stands among the system properties. Sources:
+AOSP frameworks/native/cmds/dumpstate and dumpsys, TelephonyRegistry, LocalLog, logcat(1).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone, tzinfo
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from ddu.errors import UnreadableInput
+from ddu.readers.android.braces import inside
+from ddu.readers.android.bugreport_file import HEADER, blocks
+
+_MOST_LINES = 500_000
+"""That tell of the radio: a second of a walk has few."""
+_MOST_KEPT_BYTES = 64 << 20
+
+_MADE = re.compile(rb"^== dumpstate: (\d{4})-(\d\d)-(\d\d)[ _](\d\d)[:-](\d\d)[:-](\d\d)")
+_ZONE = re.compile(rb"^\[persist\.sys\.timezone\]: \[([\w/+-]+)\]")
+_SERVICE = re.compile(rb"^DUMP OF SERVICE (?:(?:CRITICAL|HIGH|NORMAL) )?([\w./]+):")
+_ENDED = re.compile(
+    rb"^-{5,} [\d.]+s was the duration of dumpsys ([\w./]+)"
+    rb"(?:, ending at: (\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d))?"
+)
+_REGISTRY = b"telephony.registry"
+_HISTORY = re.compile(r"^\s*(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))? - (.*)$")
+_LOGCAT = re.compile(
+    rb"^(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{3,9}) +(?:\w+ +)?\d+ +\d+ [VDIWE] "
+)
+_WORDS = (
+    b"DUMP OF SERVICE ", b"was the duration of dumpsys", b"[persist.sys.timezone]", HEADER,
+    b"SignalStrength:{", b"newSS=[{", b"{mConnectionStatus=",
+)  # fmt: skip
+_PHONE = re.compile(r"\bphoneId=(\d)|\[PHONE(\d)\]|^\w+ *: \[(\d)\] ")
+_DAY_NS = 86_400 * 10**9
+
+
+@dataclass
+class Told:
+    """Something that was said at a time: a line of the registry's form, of one SIM."""
+
+    local_ns: int
+    phone: int | None
+    """Null: the line does not tell which SIM's it is."""
+    name: str
+    """mServiceState, mSignalStrength or mPhysicalChannelConfigs."""
+    text: str
+
+
+@dataclass
+class Bugreport:
+    """What of it tells of the radio."""
+
+    dumps: list[tuple[int | None, str]] = field(default_factory=list)
+    """Whole ones of the registry, and when each was made (local time; null: it does not say)."""
+    history: list[Told] = field(default_factory=list)
+    """In order of time."""
+    zone: tzinfo | None = None
+    is_cut: bool = False
+    """The file stops within a dump of the registry, which is then not one of `dumps`."""
+
+    def utc_ns(self, local_ns: int) -> int | None:
+        """Null where the report does not name the phone's zone."""
+        if self.zone is None:
+            return None
+        seconds, rest = divmod(local_ns, 10**9)
+        naive = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=seconds)
+        shift = naive.replace(tzinfo=self.zone).utcoffset() or timedelta()
+        return (seconds - int(shift.total_seconds())) * 10**9 + rest
+
+
+def read_bugreport(file: Path) -> Bugreport:
+    """Reads it in one pass, with bounded memory.
+
+    Raises UnreadableInput for what is no whole zip, a zip without a bugreport, one that unpacks to
+    more than 512 MiB, and a report without the registry.
+    """
+    found = _Pass(file)
+    for block in blocks(file):
+        found.take(block)
+    return found.report()
+
+
+def _told_lines(block: bytes) -> list[tuple[int, int]]:
+    """Begin and end of the lines that have one of the words in them: most lines have none, and
+    are not looked at one by one."""
+    found = set()
+    for word in _WORDS:
+        at = block.find(word)
+        while at >= 0:
+            end = block.index(b"\n", at) + 1
+            found.add((block.rfind(b"\n", 0, at) + 1, end))
+            at = block.find(word, end)
+    return sorted(found)
+
+
+class _Pass:
+    """What one pass over the lines keeps."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._made: tuple[int, ...] | None = None
+        self._zone: tzinfo | None = None
+        self._dump: list[str] | None = None
+        """The text of the registry's dump that the pass is in."""
+        self._dumps: list[tuple[int | None, str]] = []
+        self._log: list[tuple[re.Match[bytes], str]] = []
+        self._kept_bytes = self._count = 0
+
+    def take(self, block: bytes) -> None:
+        at = 0
+        lines = _told_lines(block)
+        self._count += len(lines)
+        if self._count > _MOST_LINES:
+            raise UnreadableInput(self._file, f"more than {_MOST_LINES} lines of the radio")
+        for begin, end in lines:
+            line = block[begin:end]
+            service, ended = _SERVICE.match(line), _ENDED.match(line)
+            if service or ended:
+                self._keep(block[at:begin])
+                self._end(_local_ns(*map(int, ended.groups()[1:])) if ended and ended[2] else None)
+                self._dump = [] if service and service[1] == _REGISTRY else None
+                at = end
+            elif self._dump is None:
+                self._line(line)
+        self._keep(block[at:])
+
+    def _keep(self, text: bytes) -> None:
+        if self._dump is not None and text:
+            self._dump.append(self._kept(text))
+
+    def _line(self, line: bytes) -> None:
+        if found := _ZONE.match(line):
+            self._zone = _named(found[1].decode())
+        elif self._made is None and (found := _MADE.match(line)):
+            self._made = tuple(map(int, found.groups()))
+        elif found := _LOGCAT.match(line):
+            self._log.append((found, self._kept(line[found.end() :])))
+
+    def _end(self, at_ns: int | None) -> None:
+        if self._dump:
+            self._dumps.append((at_ns, "".join(self._dump)))
+        self._dump = None
+
+    def _kept(self, text: bytes) -> str:
+        self._kept_bytes += len(text)
+        if self._kept_bytes > _MOST_KEPT_BYTES:
+            raise UnreadableInput(self._file, f"more of the radio than {_MOST_KEPT_BYTES} bytes")
+        return text.decode(errors="replace")
+
+    def report(self) -> Bugreport:
+        texts = [text for _, text in self._dumps] + ["".join(self._dump or [])]
+        if not any(texts) and not self._log:
+            raise UnreadableInput(
+                self._file,
+                "no `DUMP OF SERVICE telephony.registry` in this report",
+                "is it whole, and of the full kind?",
+            )
+        made_ns = _local_ns(*self._made) if self._made else None
+        dumps = [(made_ns if at is None else at, text) for at, text in self._dumps]
+        found = [_of_history(line) for text in texts for line in text.splitlines()]
+        found += [_of_logcat(when, made_ns, text) for when, text in self._log]
+        history = sorted((one for one in found if one), key=lambda one: one.local_ns)
+        return Bugreport(dumps, history, self._zone, is_cut=bool(self._dump))
+
+
+def _named(zone: str) -> tzinfo | None:
+    try:
+        return ZoneInfo(zone)
+    except (OSError, ValueError):
+        return None
+
+
+def _local_ns(*parts: int) -> int | None:
+    try:
+        at = datetime(*parts[:6], tzinfo=timezone.utc)  # type: ignore[arg-type,misc]
+    except (ValueError, TypeError):
+        return None
+    since = at - datetime(1970, 1, 1, tzinfo=timezone.utc)
+    return (since.days * 86_400 + since.seconds) * 10**9
+
+
+def _of_history(line: str) -> Told | None:
+    found = _HISTORY.match(line)
+    if found is None:
+        return None
+    at_ns = _local_ns(*(int(found[part]) for part in range(1, 7)))
+    if at_ns is None:
+        return None
+    return _told(at_ns + int((found[7] or "0").ljust(9, "0")), found[8])
+
+
+def _of_logcat(when: re.Match[bytes], made_ns: int | None, text: str) -> Told | None:
+    """Logs have no year: what would be after the report is of the year before it."""
+    if made_ns is None:
+        return None
+    made = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=made_ns // 10**9)
+    for year in (made.year, made.year - 1):
+        at_ns = _local_ns(year, *(int(when[part]) for part in range(1, 6)))
+        if at_ns is not None and at_ns <= made_ns + _DAY_NS:
+            return _told(at_ns + int(when[6].ljust(9, b"0")), text)
+    return None
+
+
+def _told(at_ns: int, text: str) -> Told | None:
+    """The part of a line that the registry's own reader understands, under the registry's name."""
+    found = _PHONE.search(text)
+    phone = next((int(digit) for digit in found.groups() if digit), None) if found else None
+    if (signal := inside(text, "SignalStrength")) is not None:
+        return Told(at_ns, phone, "mSignalStrength", f"SignalStrength:{{{signal}}}")
+    if "{mConnectionStatus=" in text:
+        channels = text[text.index("{mConnectionStatus=") : text.rfind("}") + 1]
+        return Told(at_ns, phone, "mPhysicalChannelConfigs", f"[{channels}]")
+    if (state := inside(text, "newSS")) is not None:
+        return Told(at_ns, phone, "mServiceState", state)
+    if "notifyServiceState" in text and (state := inside(text, "state")) is not None:
+        return Told(at_ns, phone, "mServiceState", f"{{{state}}}")
+    return None

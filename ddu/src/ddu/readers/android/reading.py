@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One reading of a phone, and a bugreport as readings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ddu.readers.android.bugreport import Bugreport
+from ddu.readers.android.registry import Subscriptions, data_phone_in
+
+REGISTRY = "registry"
+"""The section that has the dump of telephony.registry."""
+
+
+@dataclass
+class Reading:
+    """What a phone said at an instant, by section; null where the time is not known."""
+
+    utc_ns: int | None
+    sections: dict[str, list[str]] = field(default_factory=dict)
+
+
+def of_bugreport(report: Bugreport, known: Subscriptions, notes: list[str]) -> list[Reading]:
+    """Readings before and after each change of the SIM that carries data, and of each dump.
+
+    What was told is in force until the next that is told of its kind, so a reading just before
+    each change says what was: between two changes nothing of the later one is assumed. Without
+    the phone's zone nothing has a time, and the dumps alone are read.
+    """
+    if report.is_cut:
+        notes.append("the report stops within telephony.registry; that dump is not read")
+    if report.zone is None:
+        notes.append("the report does not name the phone's time zone (persist.sys.timezone)")
+        return [_reading(None, text) for _, text in report.dumps]
+    changes = list(_changes(report, _phone_of(report, known)))
+    changes += [(at, text) for at, text in report.dumps if at is not None]
+    found: list[Reading] = []
+    before = ""
+    for at, text in sorted(changes, key=lambda one: one[0]):
+        if before:
+            found.append(_reading(report.utc_ns(at - 1), before))
+        found.append(_reading(report.utc_ns(at), text))
+        before = text
+    return found
+
+
+def _phone_of(report: Bugreport, known: Subscriptions) -> int | None:
+    """The SIM that carries data by the last dump; without one, the first that is told of."""
+    phone = next((one.phone for one in report.history if one.phone is not None), None)
+    for _, text in report.dumps:
+        phone = data_phone_in(text, known)
+    return phone
+
+
+def _changes(report: Bugreport, phone: int | None) -> Iterator[tuple[int, str]]:
+    """When something of this SIM changed (local time, ns), and all that was in force from then."""
+    in_force: dict[str, str] = {}
+    for one in report.history:
+        is_its = one.phone is None or one.phone == phone
+        if is_its and in_force.get(one.name) != one.text:
+            in_force[one.name] = one.text
+            lines = (f"    {name}={text}" for name, text in in_force.items())
+            yield one.local_ns, "\n".join(lines)
+
+
+def _reading(utc_ns: int | None, text: str) -> Reading:
+    return Reading(utc_ns, {REGISTRY: text.splitlines()})
