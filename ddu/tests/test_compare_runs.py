@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.patches import Ellipse
 from scipy import stats
-from synthetic_run import MS, SyntheticRun
+from synthetic_run import MS, T0, SyntheticRun
 from typer.testing import CliRunner
 
 from ddu.cli import app
-from ddu.compare.load import Compared, load_runs
+from ddu.compare.figures import plane
+from ddu.compare.load import Compared, load_runs, same_runs
 from ddu.compare.tables import groups_table, mixtures, pairs_table, refuse_unknown, runs_table
 from ddu.errors import DduError
 
@@ -98,7 +101,7 @@ def test_a_mixture_is_told() -> None:
     assert not mixtures(REPEATS)
 
 
-def varied(directory: Path, cc: str, seed: int) -> Path:
+def varied(directory: Path, cc: str, seed: int, **changes: object) -> Path:
     rng = np.random.default_rng(seed)
     run = SyntheticRun(ccs=(cc,))
     run.handshake()
@@ -107,7 +110,7 @@ def varied(directory: Path, cc: str, seed: int) -> Path:
         at += int(rng.uniform(1, 9) * MS)
         run.data(at, index * 1448, 1448, 100 + index, at + 10 * MS)
         run.ack(at + 10 * MS, (index + 1) * 1448, 100 + index, at + 20 * MS)
-    return run.write(directory / f"{cc}-{seed}")
+    return run.write(directory / f"{cc}-{seed}", **changes)
 
 
 def test_the_command_writes_page_tables_and_figures(tmp_path: Path) -> None:
@@ -125,6 +128,52 @@ def test_the_command_writes_page_tables_and_figures(tmp_path: Path) -> None:
     assert "http" not in page.replace("http-equiv", "")
     groups = pd.read_csv(to / "groups.csv")
     assert set(groups["group"]) == {"cubic", "reminis"}
+
+
+def at(ns: int) -> dict[str, object]:
+    """What run.json says of a run that started then."""
+    return {"run": f"run-of-{ns}", "time": {"start_utc_ns": ns}}
+
+
+def test_a_copied_run_is_counted_once(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    for seed in (1, 2):
+        varied(runs, "cubic", seed, **at(T0 + seed))
+    shutil.copytree(runs / "cubic-1", runs / "renamed")
+    (tmp_path / "link").symlink_to(runs / "cubic-2")
+    found = load_runs([runs, runs / "cubic-2", tmp_path / "link"], "cc")
+    assert [run.path.name for run in found] == ["cubic-1", "cubic-2"]
+    (sentence,) = same_runs(found)
+    assert sentence == f"{runs}/cubic-1 and {runs}/renamed hold the same run: it is counted once"
+    assert groups_table(found, ["throughput_bps"])["runs"].tolist() == [2]
+
+
+def test_runs_of_one_name_that_started_at_two_instants_are_two(tmp_path: Path) -> None:
+    for seed in (1, 2):
+        varied(tmp_path, "cubic", seed, **at(T0 + seed) | {"run": "the-same"})
+    assert not same_runs(load_runs([tmp_path], "cc"))
+
+
+def test_a_run_and_its_copy_are_no_comparison(tmp_path: Path) -> None:
+    varied(tmp_path, "cubic", 1, **at(T0))
+    shutil.copytree(tmp_path / "cubic-1", tmp_path / "cubic-2")
+    with pytest.raises(DduError, match=r"^1 run given.*cubic-1 and .*cubic-2 hold the same run$"):
+        load_runs([tmp_path], "cc")
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_an_ellipse_is_about_its_cross(count: int) -> None:
+    """Whether it is of the repeats or of a run's seconds, whose mean is another."""
+    runs = [made("cubic", 10e6 + 1e6 * seed**2, seed) for seed in range(count)]
+    for run in runs:
+        run.summary["rtt_ms"]["mean"] = 40.0 + run.summary["throughput_bps"] / 1e6
+    figure = plane(runs)
+    assert figure is not None
+    (axis,) = figure.axes
+    (ellipse,) = [patch for patch in axis.patches if isinstance(patch, Ellipse)]
+    (cross,) = [line for line in axis.lines if line.get_marker() == "P"]
+    at = (cross.get_xdata()[0], cross.get_ydata()[0])  # type: ignore[index]
+    assert ellipse.get_center() == pytest.approx(at)
 
 
 def test_one_run_is_no_comparison(tmp_path: Path) -> None:

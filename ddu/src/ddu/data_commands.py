@@ -56,7 +56,7 @@ def compare(
     anew: Annotated[bool, typer.Option("--anew", help="Analyse runs that have been.")] = False,
 ) -> None:
     """Compare runs: tables, throughput-delay ellipses, CDFs, intervals, effect sizes."""
-    from ddu.compare.load import load_runs
+    from ddu.compare.load import load_runs, same_runs
     from ddu.compare.page import write_comparison
     from ddu.compare.tables import METRICS, groups_table, mixtures, refuse_unknown
 
@@ -67,8 +67,8 @@ def compare(
     left_out = sum(not run.is_result for run in found)
     for row in groups_table(found, metrics[:1]).to_dict("records"):
         out.print(f"{row['group']}: {row['metric']} {row['mean']:.4g} ({row['runs']} runs)")
-    for sentence in mixtures(found):
-        out.print(f"[yellow]{sentence}[/]")
+    for sentence in same_runs(found) + mixtures(found):
+        out.print(sentence, style="yellow", markup=False)
     if left_out:
         out.print(f"[yellow]{left_out} invalid runs are in no mean[/]")
     out.print(str(page), markup=False)

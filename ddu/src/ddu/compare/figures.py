@@ -55,7 +55,8 @@ def plane(runs: Sequence[Compared]) -> Figure | None:
         drawn = True
         xs, ys = np.array(x), np.array(y) * 1e-6
         points = (xs, ys) if len(xs) >= 3 else _seconds(group)
-        add_ellipse(axis, points[0], points[1], colours[label])
+        centre = (float(xs.mean()), float(ys.mean()))
+        add_ellipse(axis, points[0], points[1], colours[label], centre)
         axis.plot(xs, ys, ".", color=colours[label], alpha=0.5, markersize=5)
         _mean(axis, group, label, colours[label])
     if not drawn:

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ddu.api import open_run
+from ddu.api import Run, open_run
 from ddu.errors import DduError
 
 GROUPINGS = ("cc", "scenario", "prb", "direction", "run")
@@ -24,6 +25,8 @@ class Compared:
     label: str
     summary: dict[str, Any]
     aligned: pd.DataFrame
+    copies: tuple[Path, ...] = ()
+    """Other directories that hold this same run; they are not counted."""
 
     @property
     def is_result(self) -> bool:
@@ -34,14 +37,46 @@ class Compared:
 def load_runs(paths: list[Path], by: str, reuse: bool = True) -> list[Compared]:
     """The runs, analysed where they have not been, labelled by `by`, one of GROUPINGS.
 
-    A directory stands for the runs in it, a campaign's for all of its runs. Raises DduError when
-    fewer than two are there.
+    A directory stands for the runs in it, a campaign's for all of its runs; a run that is there
+    more than once, copied, linked or imported again, is taken once. Raises DduError when fewer
+    than two are there.
     """
-    found = [run for path in paths for run in _runs_in(path)]
-    found = list(dict.fromkeys(found))
+    directories: dict[Path, Path] = {}
+    for path in (run for each in paths for run in _runs_in(each)):
+        directories.setdefault(path.resolve(), path)
+    found = _apart([open_run(path) for path in directories.values()])
     if len(found) < 2:
-        raise DduError(f"{len(found)} run given; a comparison needs two or more run directories")
-    return [_load(path, by, reuse) for path in found]
+        pairs = [(run, other) for run, *others in found for other in others]
+        same = "".join(f"; {_same(run.path, other.path)}" for run, other in pairs)
+        raise DduError(
+            f"{len(found)} run given; a comparison needs two or more run directories{same}"
+        )
+    return [_load(run, by, reuse, tuple(each.path for each in others)) for run, *others in found]
+
+
+def same_runs(runs: Iterable[Compared]) -> list[str]:
+    """Which directories hold the same run, as sentences."""
+    return [f"{_same(run.path, other)}: it is counted once" for run in runs for other in run.copies]
+
+
+def _same(run: Path, other: Path) -> str:
+    return f"{run} and {other} hold the same run"
+
+
+def _apart(runs: list[Run]) -> list[list[Run]]:
+    """Each run with its copies behind it."""
+    found: dict[object, list[Run]] = {}
+    for run in runs:
+        found.setdefault(_identity(run), []).append(run)
+    return list(found.values())
+
+
+def _identity(run: Run) -> object:
+    """What a copy shares and a repeat does not: the name that the run was given, and the
+    nanosecond of its start. A run that has no instant at all is nobody's copy."""
+    time = run.manifest.time
+    started = time.start_utc_ns or time.traffic_start_utc_ns
+    return (run.manifest.run, started) if started else run.path.resolve()
 
 
 def _runs_in(path: Path) -> list[Path]:
@@ -53,11 +88,10 @@ def _runs_in(path: Path) -> list[Path]:
     return inside
 
 
-def _load(path: Path, by: str, reuse: bool) -> Compared:
-    run = open_run(path)
+def _load(run: Run, by: str, reuse: bool, copies: tuple[Path, ...]) -> Compared:
     if not reuse:
         run.analyze()
-    summary = run.summary
-    label = path.resolve().name if by == "run" else str(summary.get(by))
-    table = run.aligned
-    return Compared(path, label, summary, table[[name for name in _NEEDED if name in table]])
+    summary, table = run.summary, run.aligned
+    label = run.path.resolve().name if by == "run" else str(summary.get(by))
+    kept = table[[name for name in _NEEDED if name in table]]
+    return Compared(run.path, label, summary, kept, copies)

@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from ddu.campaign.metrics import shown
 from ddu.campaign.report import number
 from ddu.compare.figures import write_figures
-from ddu.compare.load import Compared
+from ddu.compare.load import Compared, same_runs
 from ddu.compare.tables import groups_table, mixtures, pairs_table, runs_table
 from ddu.errors import DduError, UnreadableInput
 from ddu.report.palette import VERDICT, colours_of
@@ -74,7 +74,7 @@ def _page(
         colours=colours_of(labels),
         verdict_colours=VERDICT,
         figures=[(caption, _inline(file)) for caption, file in figures],
-        mixtures=mixtures(runs),
+        warnings=same_runs(runs) + mixtures(runs),
         reasons={run.path.resolve().name: run.summary["verdict_reasons"] for run in runs},
         **{name: _records(table) for name, table in tables.items()},
     )
