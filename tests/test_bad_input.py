@@ -120,5 +120,5 @@ def test_a_cut_off_capture_and_a_future_schema(runs: Runs, tmp_path: Path) -> No
     refused = subprocess.run(
         [".venv/bin/ddu", "analyze", str(copy)], cwd=ROOT, capture_output=True, text=True
     )
-    assert refused.returncode == 1
+    assert refused.returncode == 2
     assert "99" in refused.stderr

@@ -76,7 +76,10 @@ def test_the_reports_of_the_projects_campaigns_can_be_made() -> None:
         ("{compare: {factor: prb, baseline: 24}}", "report.compare: is a list"),
         ("{figures: [{kind: plane}]}", "figures.0.plane.title: Field required"),
         ("{figures: [{kind: cdf, title: x, columns: [tcp_rtt]}]}", "no column 'tcp_rtt'"),
-        ("{figures: [{kind: plane, title: x, panels: [prbs]}]}", "no factor 'prbs'; there are prb"),
+        (
+            "{figures: [{kind: plane, title: x, panels: [prbs]}]}",
+            "no factor 'prbs'; did you mean",
+        ),
     ],
 )
 def test_a_report_that_cannot_be_made_is_told_before_the_runs(

@@ -77,10 +77,10 @@ MISTAKES = {
     "title: x\nfactors: {}\n": r"try.yaml:2: factors: name at least one factor",
     "title: x\nfactors: {cc: []}\n": r"try.yaml:2: factors: cc: has no levels",
     "title: x\nfactors: {cc: [cubic, cubic]}\n": r"the same level twice",
-    "title: x\nfactors: {cc: [cubic]}\nrepeat: 3\n": r"try.yaml:3: repeat: no such key",
+    "title: x\nfactors: {cc: [cubic]}\nrepeat: 3\n": r"try.yaml:3: no key 'repeat'",
     "factors: {cc: [cubic]}\n": r"title is missing",
     "title: x\nfactors: {cc: [cubic]}\nexclude: [{pbr: 24}]\n": r"no factor 'pbr'; there are cc",
-    "title: x\nfactors: {cc: [cubic]}\nexclude: [{cc: reno}]\n": r"cc has no 'reno'",
+    "title: x\nfactors: {cc: [cubic]}\nexclude: [{cc: reno}]\n": r":3: exclude.*: no level 'reno'",
     "title: x\nfactors: {cc: [cubic]}\nrepeats: 0\n": r"try.yaml:3: repeats",
 }
 

@@ -31,7 +31,7 @@ def test_flags_win_over_the_file_and_errors_name_its_lines(tmp_path: Path) -> No
     found = resolve({"prb": 106}, file)
     assert (found.prb, found.rtt_ms, found.cc) == (106, 40.0, "cubic")
     file.write_text("cc: cubic\nduration: -3s\nprbs: 24\n")
-    with pytest.raises(Refused, match=rf"(?s){file}:2: duration.*{file}:3: prbs: no such key"):
+    with pytest.raises(Refused, match=rf"(?s){file}:2: duration.*{file}:3: no key 'prbs'"):
         resolve({}, file)
 
 

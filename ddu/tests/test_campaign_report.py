@@ -114,7 +114,10 @@ def test_the_page_shows_all_figures_and_escapes_names(tmp_path: Path) -> None:
 
 def test_a_wrong_plan_is_told_by_its_key(tmp_path: Path) -> None:
     wrong = {"figures": [{"kind": "pie", "title": "x"}], "metric": []}
-    with pytest.raises(DduError, match=r"(?s)report\.figures\.0.*pie.*report\.metric: Extra"):
+    with pytest.raises(
+        DduError,
+        match=r"(?s)report\.figures\.0.*pie.*report: no key 'metric'; did you mean metrics",
+    ):
         write_report(made(tmp_path / "c", wrong), no_analysis)
     assert not (tmp_path / "c" / "report").exists()
 

@@ -86,9 +86,10 @@ def test_columns_and_times_are_chosen(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--columns", "nonsense"], "no column nonsense"),
-        (["--format", "xlsx"], "no such format"),
+        (["--columns", "nonsense"], "no column 'nonsense'; there are"),
+        (["--format", "xlsx"], "no format 'xlsx'"),
         (["--table", "cc"], "no table cc"),
+        (["--table", "alinged"], "no table 'alinged'; did you mean aligned?"),
     ],
 )
 def test_what_cannot_be_exported_is_told(
@@ -98,7 +99,7 @@ def test_what_cannot_be_exported_is_told(
     monkeypatch.setattr("sys.argv", ["ddu", "export", str(analysed), *arguments])
     with pytest.raises(SystemExit) as ended:
         main()
-    assert ended.value.code == 1
+    assert ended.value.code == 2
     assert problem in capsys.readouterr().err
 
 

@@ -20,6 +20,7 @@ from ccu import (
     __version__,
     congestion,
     doctor,
+    ending,
     leftovers,
     manifest,
     programs,
@@ -29,7 +30,8 @@ from ccu import (
 from ccu import run as runs
 from ccu.campaigns.cli import app as campaign_app
 from ccu.campaigns.remote import RESOURCE
-from ccu.errors import CcuError, Interrupted, Refused, RunFailed
+from ccu.choices import no_such
+from ccu.errors import Refused
 from ccu.experiment import OAI_TESTBEDS, PHONE, Experiment, Phone
 from ccu.resolve import resolve
 from ccu.scenarios.cli import app as scenario_app
@@ -270,9 +272,7 @@ def list_command(what: Annotated[str, typer.Argument(help="cc, scenarios or test
         "testbeds": lambda: {name: kind.summary for name, kind in kinds().items()},
     }
     if what not in sources:
-        raise Refused(
-            f"list: no {what!r}; there are {', '.join(sources)} (and `ccu campaign list`)"
-        )
+        raise Refused(f"list: {no_such('list', what, sources)}")
     table = Table(box=None, show_header=False)
     for name, summary in sources[what]().items():
         table.add_row(name, summary)
@@ -320,12 +320,4 @@ def _received_bps(directory: Path, flow: dict[str, Any]) -> float:
 
 def main() -> None:
     """Runs the command line; an error is one message on stderr and an exit code."""
-    try:
-        app()
-    except CcuError as error:
-        kept = " (the run directory keeps the logs)" if isinstance(error, RunFailed) else ""
-        print(f"ccu: {error}{kept}", file=sys.stderr)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print("ccu: interrupted", file=sys.stderr)
-        sys.exit(Interrupted.exit_code)
+    ending.main(app)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ccu import reminis, reminis_params, reminis_session
+from ccu.choices import no_such
 from ccu.errors import Refused
 from ccu.experiment import Experiment
 from ccu.testbeds import Site
@@ -69,11 +70,11 @@ def check(experiment: Experiment, *, now: bool = True) -> None:
     for name in experiment.servers_ccs:
         if name in there:
             continue
-        others = ", ".join(there)
         trouble = reminis.way().trouble if name == REMINIS else None
         if trouble:
+            others = ", ".join(there)
             raise Refused(f"--cc: reminis cannot run here: {trouble}. Others that can: {others}")
-        raise Refused(f"--cc: no congestion control {name!r} on this machine; there are {others}")
+        raise Refused(f"--cc: {no_such('congestion control', name, there, 'on this machine')}")
     if experiment.cc_params:
         if REMINIS not in experiment.servers_ccs:
             raise Refused(f"--cc-param: {experiment.cc} takes none; reminis does")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ccu import congestion, disk, programs, reminis
+from ccu.ending import untold
 
 
 class Finding(NamedTuple):
@@ -98,7 +99,7 @@ def _speed() -> Finding:
         return Finding("speed", False, "not measured", "build, and be root", needed=False)
     said = subprocess.run([program, "selftest", "--seconds", "1"], capture_output=True, text=True)
     if said.returncode != 0:
-        mend = said.stderr.strip().removeprefix("nr-link: ")
+        mend = untold(said.stderr, "nr-link")
         return Finding("speed", False, "nr-link cannot measure it", mend, needed=False)
     told = json.loads(said.stdout)
     ok = told["verdict"] == "valid"

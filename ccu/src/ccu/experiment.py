@@ -271,7 +271,7 @@ class Experiment(_Value):
     def _delay_is_part_of_the_round_trip(self) -> Experiment:
         if self.dl_delay_ms is not None and self.dl_delay_ms > self.rtt_ms:
             raise ValueError(
-                f"dl_delay_ms is {self.dl_delay_ms:g} in a round trip of {self.rtt_ms:g} ms; "
+                f"--rtt: dl_delay is {self.dl_delay_ms:g} ms of {self.rtt_ms:g} ms; "
                 "lower the one or raise the other"
             )
         return self

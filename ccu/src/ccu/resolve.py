@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ccu import scenarios, units
+from ccu.choices import no_such, no_such_key, slip
 from ccu.errors import Refused
 from ccu.experiment import OAI_TESTBEDS, PHONE, PHONES_OWN, Experiment
 from ccu.yaml_places import read_mapping
@@ -193,10 +195,39 @@ def _explain(item: Any, places: Mapping[str, str], known: set[str]) -> str | Non
     location = [str(part) for part in item["loc"]]
     name = location[0] if location else ""
     if item["type"] == "extra_forbidden" and len(location) == 1:
-        return f"{places[name]}: no such key; there are {', '.join(sorted(known))}"
+        place = places[name].removesuffix(f": {name}")
+        return f"{place}: {no_such('key', name, known, '`ccu run … --dry-run` prints them')}"
+    if item["type"] == "extra_forbidden":
+        where = _inside(location[:-1])
+        inside = f"{where}: " if where else ""
+        return f"{places.get(name, name)}: {inside}{no_such_key(Experiment, item)}"
     if item["type"] == "missing" and name not in places:
         return None  # Told already, where the flows are chosen.
+    if item["type"] == "literal_error" and isinstance(item["input"], dict):
+        return None  # Of a union, whose other form the mapping is: that one's error is told.
     message = str(item["msg"]).removeprefix("Value error, ")
-    inner = ".".join(location[1:])
+    inner = _inside(location)
     shown = "" if item["type"] == "value_error" else f" (it is {item['input']!r})"
-    return f"{places.get(name, name or 'flows')}: {inner + ': ' if inner else ''}{message}{shown}"
+    if not location:
+        return _of_several(message, places)
+    return f"{places.get(name, name)}: {inner + ': ' if inner else ''}{message}{shown}{slip(item)}"
+
+
+def _inside(location: list[str]) -> str:
+    """Where within a key; without the names that pydantic gives to the forms of a union."""
+    of_ours = (part for part in location[1:] if part == part.lower() and "[" not in part)
+    return ".".join(of_ours)
+
+
+def _of_several(message: str, places: Mapping[str, str]) -> str:
+    """What is wrong between several keys names them itself; the place of the first is told, too."""
+    head, colon, rest = message.partition(": ")
+    if colon and all(name in places for name in head.split(", ")):
+        return f"{', '.join(places[name] for name in head.split(', '))}: {rest}"
+    if message.startswith("flow "):
+        return f"{places.get('flows', 'flows')}: {message}"
+    for option in re.findall(r"--([a-z][a-z0-9-]*)", message):
+        place = places.get(option.replace("-", "_"), "")
+        if place and not place.startswith("--"):
+            return f"{place}: {message.removeprefix(f'--{option}: ')}"
+    return message

@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Any
 
 from ccu import capture, congestion, disk, judge, leftovers, loads, manifest, programs, scenarios
+from ccu.choices import no_such
 from ccu.errors import CcuError, Interrupted, Refused, RunFailed
 from ccu.experiment import PHONE, Experiment, Way
 from ccu.loads import Load
@@ -34,7 +35,7 @@ def check(experiment: Experiment, output: Path) -> Path:
     problems = []
     there = kinds()
     if experiment.testbed not in there:
-        problems.append(f"--testbed: no {experiment.testbed!r}; there are {', '.join(there)}")
+        problems.append(f"--testbed: {no_such('testbed', experiment.testbed, there)}")
     scenario = None
     try:
         scenario = scenarios.locate(experiment.scenario)

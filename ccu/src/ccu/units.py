@@ -77,10 +77,12 @@ def loss(text: object) -> object:
 def _share(text: object) -> float:
     number, percent, _ = str(text).strip().partition("%")
     try:
-        value = float(number)
+        value = float(number) / (100 if percent else 1)
     except ValueError:
         raise ValueError(f"{text!r} is no share of packets; write for example 0.01 or 1%") from None
-    return round(value / 100, 15) if percent else value
+    if not 0 <= value <= 1:
+        raise ValueError(f"{text!r} is not between 0 and 1; write for example 0.01 or 1%")
+    return round(value, 15)
 
 
 def flows(text: object) -> list[dict[str, object]]:

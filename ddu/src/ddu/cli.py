@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,16 +11,14 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from ddu import data_commands
+from ddu import data_commands, ending
 from ddu.campaign.cli import app as campaign_app
-from ddu.errors import DduError
 from ddu.run.find import newest_run
 from ddu.store import commands as store_commands
 
 app = typer.Typer(help="From raw captures to tables, figures and a report.", no_args_is_help=True)
 app.add_typer(campaign_app, name="campaign")
 out = Console(soft_wrap=True, highlight=False)
-err = Console(stderr=True, soft_wrap=True, highlight=False)
 
 
 store_commands.register(app)
@@ -86,13 +83,5 @@ def show(path: Path, summary: dict[str, Any], made: str = "report.html") -> None
 
 
 def main() -> None:
-    """Run the command; what the user got wrong is one line and exit code 1."""
-    try:
-        app(standalone_mode=True)
-    except DduError as error:
-        err.print("[red]error:[/] ", end="")
-        err.print(str(error), markup=False)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        err.print("interrupted; nothing was changed")
-        sys.exit(130)
+    """Run the command; what the user got wrong is one message on stderr and an exit code."""
+    ending.main(app)

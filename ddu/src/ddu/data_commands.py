@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from ddu.choices import no_such
 from ddu.errors import DduError
 
 out = Console(soft_wrap=True, highlight=False)
@@ -93,6 +94,7 @@ def export(
     from ddu.export import chosen, format_of
     from ddu.export import export as write
 
+    _need_known(table)
     form = format_of(to, form)
     try:
         found = open_run(run).table(table)
@@ -152,8 +154,8 @@ def schema(
     """Columns, units and definitions of the tables."""
     from ddu.schema.columns import TABLES
 
-    if table is not None and table not in TABLES:
-        raise DduError(f"no table {table}; there are {', '.join(TABLES)}")
+    if table is not None:
+        _need_known(table)
     names = [table] if table else list(TABLES)
     found = {name: columns for name in names if (columns := _columns(name, run))}
     if as_json:
@@ -164,6 +166,13 @@ def schema(
         for each in columns:
             unit = f" [{each['unit']}]" if each["unit"] else ""
             out.print(f"  {each['name']}{unit}: {each['definition']}", markup=False)
+
+
+def _need_known(table: str) -> None:
+    from ddu.schema.columns import TABLES
+
+    if table not in TABLES:
+        raise DduError(no_such("table", table, TABLES))
 
 
 def _columns(table: str, run: Path | None) -> list[dict[str, Any]]:

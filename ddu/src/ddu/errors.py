@@ -7,7 +7,9 @@ from pathlib import Path
 
 
 class DduError(Exception):
-    """One line for the user; the command ends with exit code 1."""
+    """What the user asked for cannot be had; the text says all that is needed to mend it."""
+
+    exit_code = 2
 
 
 class NotARun(DduError):  # noqa: N818 - a name that says what is wrong
@@ -32,3 +34,5 @@ class UnreadableInput(DduError):  # noqa: N818
 
 class StoreError(DduError):
     """The store is away, refuses us, or holds something else."""
+
+    exit_code = 1

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from ddu.choices import no_such
 from ddu.errors import DduError, UnreadableInput
 
 
@@ -55,7 +56,7 @@ def format_of(file: Path | None, named: str | None) -> str:
     """
     found = named or (_SUFFIXES.get(file.suffix.lower()) if file else "csv")
     if found not in FORMATS:
-        raise DduError(f"{named or file}: no such format; there are {', '.join(FORMATS)}")
+        raise DduError(no_such("format", named or (file.suffix if file else ""), FORMATS))
     return found
 
 
@@ -68,7 +69,8 @@ def chosen(
     """
     missing = sorted(set(columns) - set(table))
     if missing:
-        raise DduError(f"no column {', '.join(missing)}; there are {', '.join(map(str, table))}")
+        there = list(map(str, table))
+        raise DduError("\n".join(no_such("column", name, there) for name in missing))
     if first_s is not None or last_s is not None:
         if "t_s" not in table:
             raise DduError("this table has no time t_s to choose by")

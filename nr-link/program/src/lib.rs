@@ -7,6 +7,7 @@
 pub mod burst;
 pub mod capacity;
 pub mod clock;
+pub mod ending;
 pub mod forward;
 pub mod interface;
 pub mod merge;

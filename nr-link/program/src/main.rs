@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use nr_link::capacity;
+use nr_link::ending::{self, told};
 use nr_link::forward::Routes;
 use nr_link::selftest;
 use nr_link::session::{self, Session};
@@ -81,16 +82,28 @@ struct Configuration {
 }
 
 fn main() -> ExitCode {
-    match execute(Options::parse().command) {
+    let options = match Options::try_parse() {
+        Ok(options) => options,
+        Err(answer) if answer.use_stderr() => {
+            let said = answer.to_string();
+            eprintln!("{}", told(said.strip_prefix("error: ").unwrap_or(&said)));
+            return ExitCode::from(answer.exit_code() as u8);
+        }
+        Err(help) => help.exit(),
+    };
+    match execute(options.command) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("nr-link: {error:#}");
-            ExitCode::FAILURE
+            eprintln!("{}", told(&format!("{error:#}")));
+            ExitCode::from(ending::code(&error))
         }
     }
 }
 
 fn execute(command: Command) -> Result<ExitCode> {
+    if !matches!(command, Command::Run(_) | Command::Shell(_)) {
+        ending::end_when_unread()?;
+    }
     match command {
         Command::Run(Configuration { config }) => {
             let session = Session::open(ResolvedConfig::load(&config)?)?;

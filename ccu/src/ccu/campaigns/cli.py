@@ -23,6 +23,8 @@ from ccu.campaigns.definition import Campaign
 from ccu.campaigns.engines import Engine
 from ccu.campaigns.engines.local import Local
 from ccu.campaigns.folder import Folder, default_path
+from ccu.choices import no_such
+from ccu.ending import untold
 from ccu.errors import Incomplete, Refused
 
 app = typer.Typer(no_args_is_help=True, help="Many runs from one file, resumable to the run.")
@@ -143,7 +145,7 @@ def _read(name: str, profile: str | None) -> Campaign:
         command = [str(ddu), "campaign", "check", str(file)]
         said = subprocess.run(command, input=asked, capture_output=True, text=True)
         if said.returncode != 0:
-            raise Refused(said.stderr.strip().removeprefix("error: "))
+            raise Refused(untold(said.stderr, "ddu"))
     return campaign
 
 
@@ -207,4 +209,4 @@ def _engine(name: str, scheduler: str | None, folder: Folder, stack: ExitStack) 
         from ccu.campaigns.engines.dask import connected
 
         return stack.enter_context(connected(scheduler, folder))
-    raise Refused(f"--engine: no {name!r}; there are local, dask")
+    raise Refused(f"--engine: {no_such('engine', name, ('local', 'dask'))}")

@@ -9,11 +9,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from ccu import units
+from ccu.choices import no_such, no_such_key, slip
 from ccu.errors import Refused
 from ccu.programs import REPOSITORY
 from ccu.yaml_places import read_mapping
 
 LIBRARY = REPOSITORY / "campaigns"
+_LISTED_BY = "`ccu campaign list`"
 PROFILE = "quick"
 """What runs when the user names no profile: the one that ends within minutes."""
 
@@ -92,13 +94,13 @@ class Campaign(_Value):
             for factor, labels in item.items():
                 there = self.factors.get(factor)
                 if there is None:
-                    names = ", ".join(self.factors)
-                    raise ValueError(f"exclude[{number}]: no factor {factor!r}; there are {names}")
+                    raise ValueError(
+                        f"exclude[{number}]: {no_such('factor', factor, self.factors)}"
+                    )
                 for label in labels:
                     if label not in there:
                         raise ValueError(
-                            f"exclude[{number}]: {factor} has no {label!r}; "
-                            f"there are {', '.join(there)}"
+                            f"exclude[{number}]: {factor}: {no_such('level', label, there)}"
                         )
         return self
 
@@ -148,8 +150,10 @@ def locate(name: str) -> Path:
     for file in (Path(name), LIBRARY / f"{name}.yaml"):
         if file.is_file():
             return file
+    if "/" in name or name.endswith((".yaml", ".yml")):
+        raise Refused(f"{name}: no such file; give a campaign's file, or a name of {_LISTED_BY}")
     raise Refused(
-        f"{name}: no such campaign; give a file, or one of {', '.join(library()) or '(none here)'}"
+        no_such("campaign", name, library(), f"{_LISTED_BY} tells of each, or give a file")
     )
 
 
@@ -159,7 +163,7 @@ def read(file: Path, profile: str | None = None) -> Campaign:
     profiles = content.pop("profiles", None) or {}
     chosen = profile or (PROFILE if PROFILE in profiles else next(iter(profiles), "only"))
     if profiles and chosen not in profiles:
-        raise Refused(f"{file}: no profile {chosen!r}; there are {', '.join(profiles)}")
+        raise Refused(f"{file}: {no_such('profile', chosen, profiles)}")
     if profile and not profiles and profile != "only":
         raise Refused(f"{file}: has no profiles; leave --profile out")
     merged = _merged(content, profiles.get(chosen) or {})
@@ -188,9 +192,14 @@ def _explain(item: Any, file: Path, lines: dict[str, int], profile: str) -> str:
     key = location[0] if location else ""
     place = f"{file}:{lines[key]}" if key in lines else f"{file}:{lines.get('profiles', 1)}"
     if item["type"] == "extra_forbidden":
-        there = ", ".join(sorted({*Campaign.model_fields, "profiles"} - {"profile"}))
-        return f"{place}: {'.'.join(location)}: no such key; there are {there}"
+        if len(location) > 1:
+            return f"{place}: {'.'.join(location[:-1])}: {no_such_key(Campaign, item)}"
+        there = {*Campaign.model_fields, "profiles"} - {"profile"}
+        return f"{place}: {no_such('key', key, there)}"
     if item["type"] == "missing":
         return f"{file}: {'.'.join(location)} is missing here and in {profile}; add it"
     message = str(item["msg"]).removeprefix("Value error, ")
-    return f"{place}: {'.'.join(location)}: {message}"
+    if not location:  # It begins with the key itself.
+        key = message.partition("[")[0]
+        return f"{file}:{lines.get(key, lines.get('profiles', 1))}: {message}"
+    return f"{place}: {'.'.join(location)}: {message}{slip(item)}"

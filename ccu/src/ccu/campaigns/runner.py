@@ -15,6 +15,7 @@ from ccu.campaigns.cells import Cell, Levels, cells, points
 from ccu.campaigns.definition import StopRule
 from ccu.campaigns.engines import Engine, Listener
 from ccu.campaigns.folder import Attempts, Folder, State
+from ccu.choices import no_such
 from ccu.errors import Refused
 from ccu.experiment import Experiment
 from ccu.testbeds import kinds
@@ -129,7 +130,7 @@ def _distinct(
 def _check_link(experiment: Experiment) -> None:
     there = kinds()
     if experiment.testbed not in there:
-        raise Refused(f"testbed: no {experiment.testbed!r}; there are {', '.join(there)}")
+        raise Refused(f"testbed: {no_such('testbed', experiment.testbed, there)}")
     there[experiment.testbed].check(experiment, scenarios.locate(experiment.scenario))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from ccu import programs
 from ccu.campaigns.definition import StopRule
+from ccu.ending import untold
 from ccu.errors import Refused
 
 
@@ -48,4 +49,4 @@ def _analyze(run: Path) -> None:
     command = [programs.require("ddu"), "analyze", str(run)]
     said = subprocess.run(command, capture_output=True, text=True)
     if said.returncode != 0:
-        raise Refused(f"stop: {run} cannot be analysed: {said.stderr.strip()}")
+        raise Refused(f"stop: {run} cannot be analysed: {untold(said.stderr, 'ddu')}")

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from ccu import units
+from ccu.choices import no_such
 from ccu.errors import Refused
 from ccu.scenarios.library import locate, seed_of
 
@@ -98,7 +99,7 @@ def import_command(
     from ccu.scenarios.write import write
 
     if form not in FORMATS:
-        raise Refused(f"import: no format {form!r}; there are {', '.join(FORMATS)}")
+        raise Refused(f"import: {no_such('format', form, FORMATS)}")
     if kind not in (None, "radio", "capacity"):
         raise Refused(f"--as: no {kind!r}; give radio or capacity")
     called = name or re.sub(r"[^A-Za-z0-9._-]+", "-", file.resolve().name.removesuffix(file.suffix))
@@ -128,7 +129,7 @@ def export(
     from ccu.scenarios.play import DEFAULT_S, duration_s
 
     if form not in FORMATS:
-        raise Refused(f"export: no format {form!r}; there are {', '.join(FORMATS)}")
+        raise Refused(f"export: {no_such('format', form, FORMATS)}")
     experiment = _experiment(scenario, seed=seed, prb=prb, numerology=numerology)
     if seconds is None:
         seconds = min(duration_s(locate(scenario)), DEFAULT_S)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import yaml
 
+from ccu.choices import no_such
 from ccu.errors import Refused
 from ccu.programs import REPOSITORY
 
@@ -40,8 +41,9 @@ def locate(name: str) -> Path:
     numbered = _NUMBERED.fullmatch(name)
     if numbered and (LIBRARY / f"{numbered['name']}.yaml").is_file():
         return LIBRARY / f"{numbered['name']}.yaml"
-    names = ", ".join(library())
-    raise Refused(f"--scenario: no scenario {name!r}; there are {names}, or give a file's path")
+    raise Refused(
+        f"--scenario: {no_such('scenario', name, library(), 'or give the path of a file')}"
+    )
 
 
 def seed_of(name: str) -> int | None:

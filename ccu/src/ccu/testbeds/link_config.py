@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from ccu import programs
+from ccu.ending import untold
 from ccu.errors import Refused
 from ccu.experiment import Experiment, Way
 
@@ -159,7 +160,7 @@ def check(
 
 def in_the_users_words(said: str, folder: str, scenario: Path) -> str:
     """What nr-link said of the files in `folder`, by the names and options of who asked."""
-    answer = said.strip().removeprefix("nr-link: ")
+    answer = untold(said, "nr-link")
     answer = answer.replace(f"{folder}/scenario.yaml", str(scenario))
     # Its other files are copies of those beside the scenario.
     answer = answer.replace(f"{folder}/link.yaml", "link.yaml")

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ddu.choices import no_such, no_such_key, slip
 from ddu.errors import DduError
-from ddu.schema.columns import column
+from ddu.schema.columns import column, written_names
 
 Where = dict[str, str]
 """Labels of levels by factor: the points that have them."""
@@ -117,8 +118,11 @@ def report_plan(written: Any, place: str) -> ReportPlan:
 def _explain(item: Any, place: str) -> str:
     written = ".".join(str(part) for part in item["loc"])
     wants_list = item["type"] in ("tuple_type", "list_type")
+    if item["type"] == "extra_forbidden":
+        inside = "".join(f".{part}" for part in item["loc"][:-1])
+        return f"{place}: report{inside}: {no_such_key(ReportPlan, item)}"
     rule = "is a list: write each entry with a dash before it" if wants_list else item["msg"]
-    return f"{place}: report.{written}: {rule}"
+    return f"{place}: report.{written}: {rule}{slip(item)}"
 
 
 def check(written: Any, factors: dict[str, Any], place: str) -> None:
@@ -139,12 +143,14 @@ def _mistakes(plan: ReportPlan, factors: dict[str, Any]) -> Iterator[str]:
         yield from _unknown_factors(f"figures.{number}", named, factors)
         for name in _columns_of(figure):
             if column(name) is None:
-                yield f"figures.{number}: no column {name!r}; `ddu schema aligned` lists them"
+                known = written_names("aligned")
+                see = "`ddu schema aligned` tells of each"
+                yield f"figures.{number}: {no_such('column', name, known, see)}"
 
 
 def _unknown_factors(where: str, named: set[str], factors: dict[str, Any]) -> Iterator[str]:
     for name in sorted(named - set(factors)):
-        yield f"{where}: no factor {name!r}; there are {', '.join(factors)}"
+        yield f"{where}: {no_such('factor', name, factors)}"
 
 
 def _columns_of(figure: _Figure) -> Iterable[str]:

@@ -8,7 +8,6 @@ over time; the rest has none.
 
 from __future__ import annotations
 
-import difflib
 import itertools
 from collections.abc import Sequence
 
@@ -17,6 +16,7 @@ import pandas as pd
 
 from ddu import statistics
 from ddu.campaign.metrics import names, value
+from ddu.choices import no_such
 from ddu.compare.load import Compared
 from ddu.errors import DduError
 from ddu.statistics import Interval
@@ -51,11 +51,7 @@ def refuse_unknown(runs: Sequence[Compared], metrics: Sequence[str]) -> None:
     there = {name for run in runs for name in names(run.summary)}
     for metric in metrics:
         if metric not in there:
-            near = difflib.get_close_matches(metric, sorted(there), n=5, cutoff=0.4)
-            raise DduError(
-                f"--metric: no run has {metric!r}; near it are {', '.join(near) or 'none'} "
-                "(docs/metrics.md has all)"
-            )
+            raise DduError(f"--metric: {no_such('figure', metric, there, 'docs/metrics.md')}")
 
 
 def groups_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFrame:

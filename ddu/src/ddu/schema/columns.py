@@ -70,6 +70,12 @@ def column(name: str, table: str = "aligned") -> Column | None:
     return None
 
 
+def written_names(table: str) -> list[str]:
+    """The names of its columns with what stands for a way written out."""
+    names = (each.name for each in columns_of(table))
+    return list(dict.fromkeys(name.replace("{way}", way) for name in names for way in ("dl", "ul")))
+
+
 def described(table: pd.DataFrame, name: str) -> list[dict[str, Any]]:
     """The columns that a table has: name, type, unit, definition, how many values are null."""
     rows = []

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from ddu.ending import told
 from ddu.errors import DduError
 from ddu.run.find import newest_run
 from ddu.store.place import READER, Place, default_directory, locate
@@ -65,7 +66,7 @@ def publish(
     for path in paths or [newest_run(runs)]:
         for done in _published(url, path, replace):
             if isinstance(done, DduError):
-                err.print(f"error: {done}")
+                err.print(told(str(done)))
                 failed += 1
             else:
                 rows = f", {done.rows} rows" if done.rows else ""

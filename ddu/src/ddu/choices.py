@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a user is told who named something that there is not: what is near it, and what there is."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel
+
+# More names than these are not listed where one of them is near.
+_MOST_LISTED = 20
+_ALIKE = 0.7
+
+
+def no_such(what: str, name: object, there: Iterable[str], see: str = "") -> str:
+    """`no scenario 'rome'; did you mean rome-moderate? There are …`; `see` tells more of them."""
+    names = sorted(there)
+    close = near(str(name), names)
+    asked = f"did you mean {_either(close)}?" if close else ""
+    more = f" ({see})" if see else ""
+    if close and len(names) > _MOST_LISTED:
+        return f"no {what} {name!r}; {asked}{more}"
+    listed = f"here are {', '.join(names) or 'none'}{more}"
+    return f"no {what} {name!r}; " + (f"{asked} T{listed}" if close else f"t{listed}")
+
+
+def near(name: str, there: Iterable[str], most: int = 3) -> list[str]:
+    """Those that `name` may be a slip of, the likeliest first: cut short, or otherwise spelt."""
+    wanted = _plain(name)
+    alike = {each: _likeness(wanted, _plain(each)) for each in sorted(there)}
+    return sorted((each for each in alike if alike[each] > _ALIKE), key=lambda each: -alike[each])[
+        :most
+    ]
+
+
+def _likeness(wanted: str, name: str) -> float:
+    """From 0 to 1; what begins with it is as good as a small slip."""
+    ratio = difflib.SequenceMatcher(None, wanted, name).ratio()
+    return max(ratio, 0.8) if len(wanted) > 2 and name.startswith(wanted) else ratio
+
+
+def _either(names: Sequence[str]) -> str:
+    return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def no_such_key(model: type[BaseModel], item: Any) -> str:
+    """Of pydantic's error `extra_forbidden` in `model`: which key, and which there are."""
+    *where, key = item["loc"]
+    return no_such("key", str(key), keys_at(model, where))
+
+
+def slip(item: Any) -> str:
+    """Of pydantic's error `literal_error`: `; did you mean …?`, if something is near."""
+    if item["type"] != "literal_error":
+        return ""
+    close = near(str(item["input"]), re.findall(r"'([^']*)'", str(item["ctx"]["expected"])))
+    return f"; did you mean {_either(close)}?" if close else ""
+
+
+def keys_at(model: type[BaseModel], location: Sequence[object]) -> list[str]:
+    """The keys that `model` has at pydantic's `location` of one of its values."""
+    found = [model]
+    for part in location:
+        inner = [each for one in found if part in one.model_fields
+                 for each in _models(one.model_fields[str(part)].annotation)]  # fmt: skip
+        found = inner or [each for each in found if _is_called(each, part)] or found
+    return list(dict.fromkeys(key for each in found for key in each.model_fields))
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models(inner)
+
+
+def _is_called(model: type[BaseModel], part: object) -> bool:
+    """Whether pydantic means this one of a union by `part`: by its name, or by its tag."""
+    tags = [get_args(each.annotation) for each in model.model_fields.values()
+            if get_origin(each.annotation) is Literal]  # fmt: skip
+    return model.__name__ == part or any(part in values for values in tags)
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "-").replace(" ", "-")

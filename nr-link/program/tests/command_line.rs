@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What the command line answers to wrong input, and to a reader that leaves.
+
+mod testbed;
+
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Output, Stdio};
+
+fn nr_link(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_nr-link"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn wrong_input_is_one_message_and_code_2() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = testbed::write_config(folder.path(), 106, 1.0, ["a", "b"]);
+    let config = config.to_str().unwrap();
+    let here = folder.path().to_str().unwrap();
+    for (arguments, words) in [
+        (vec!["chek"], "unrecognized subcommand 'chek'"),
+        (vec!["check", "--confg", config], "unexpected argument"),
+        (vec!["check"], "--config <CONFIG>"),
+        (
+            vec!["check", "--config", "/nowhere.yaml"],
+            "/nowhere.yaml: cannot be read",
+        ),
+        (vec!["check", "--config", here], "cannot be read"),
+        (
+            vec!["capacity", "--config", config, "--seconds", "nan"],
+            "--seconds: NaN",
+        ),
+        (
+            vec!["capacity", "--config", config, "--seconds=-1"],
+            "--seconds: -1",
+        ),
+        (
+            vec!["capacity", "--config", config, "--interval-ms", "0"],
+            "--interval-ms: 0",
+        ),
+        (
+            vec!["capacity", "--config", config, "--interval-ms", "20ms"],
+            "invalid value '20ms'",
+        ),
+    ] {
+        let answer = nr_link(&arguments);
+        let said = String::from_utf8(answer.stderr).unwrap();
+        assert_eq!(answer.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(answer.stdout.is_empty(), "{arguments:?}");
+        let mut lines = said.lines();
+        let first = lines.next().unwrap();
+        assert!(first.starts_with("nr-link: error: "), "{said}");
+        assert!(lines.all(|line| line.starts_with("  ")), "{said}");
+        assert!(said.contains(words), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = testbed::write_config(folder.path(), 106, 1.0, ["a", "b"]);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_nr-link"))
+        .args([
+            "capacity",
+            "--seconds",
+            "3600",
+            "--interval-ms",
+            "1",
+            "--config",
+        ])
+        .arg(&config)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    assert!(line.starts_with("t_s,"));
+    let ended = child.wait().unwrap();
+    let mut said = String::new();
+    child.stderr.unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(ended.signal(), Some(nix::libc::SIGPIPE));
+    assert_eq!(said, "");
+}
