@@ -32,7 +32,7 @@ from ccu.campaigns.cli import app as campaign_app
 from ccu.campaigns.remote import RESOURCE
 from ccu.choices import no_such
 from ccu.errors import Refused
-from ccu.experiment import OAI_TESTBEDS, PHONE, Experiment, Phone
+from ccu.experiment import EMULATED, OAI_TESTBEDS, PHONE, Experiment, Phone
 from ccu.resolve import resolve
 from ccu.scenarios.cli import app as scenario_app
 from ccu.testbed_cli import app as testbed_app
@@ -223,12 +223,18 @@ def worker(
 def doctor_command(
     as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
     output: Annotated[Path, typer.Option(help="Where runs would go.")] = Path("runs"),
-    testbed: Annotated[str | None, typer.Option(help="And what this one needs.")] = None,
+    testbed: Annotated[str | None, typer.Option(help="And what this one needs (emulated).")] = None,
     runtime: Annotated[str | None, typer.Option(help="Of rfsim, usrp: docker or lxc.")] = None,
     oai_version: Annotated[str | None, typer.Option(help="Image tag: 2023.w16 … 2026.w11.")] = None,
     usrp: Annotated[str | None, typer.Option(help="b210 or x310:addr=A+addr=B.")] = None,
 ) -> None:
-    """What this machine can and cannot do, and how to mend it."""
+    """What this machine can and cannot do, and how to mend it.
+
+    ✓ is there, ✗ is missing and needed, ○ is missing and optional. The exit code is 0 if runs can
+    begin, else 1.
+    """
+    if testbed is not None and testbed not in kinds():
+        raise Refused(f"--testbed: {no_such('testbed', testbed, kinds())}")
     findings = doctor.examine(output)
     if testbed in OAI_TESTBEDS:
         from ccu.oai import doctor as oai_doctor  # takes longer than all else here
@@ -242,13 +248,8 @@ def doctor_command(
     if as_json:
         print(json.dumps([finding._asdict() for finding in findings], indent=2))
     else:
-        table = Table(box=None, show_header=False)
-        for overflow in ("ellipsis", "ellipsis", "fold"):
-            table.add_column(overflow=overflow)
-        for found in findings:
-            mend = f"\n→ {found.mend}" if found.mend else ""
-            table.add_row("✓" if found.ok else "✗", found.name, found.detail + mend)
-        out.print(table)
+        out.print(doctor.table(findings))
+        print(doctor.conclusion(findings, testbed or EMULATED))
     if any(found.needed and not found.ok for found in findings):
         raise typer.Exit(1)
 

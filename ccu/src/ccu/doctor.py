@@ -12,6 +12,9 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from rich.markup import escape
+from rich.table import Table
+
 from ccu import congestion, disk, programs, reminis
 from ccu.ending import untold
 
@@ -23,6 +26,36 @@ class Finding(NamedTuple):
     mend: str = ""
     needed: bool = True
     """Whether a run of a kernel's congestion control cannot do without."""
+
+    @property
+    def mark(self) -> str:
+        if self.ok:
+            return "✓"
+        return "✗" if self.needed else "○"
+
+    @property
+    def sentence(self) -> str:
+        """What was found; of what is missing, whether it is optional, and the mend."""
+        optional = "" if self.ok or self.needed else " (optional)"
+        return f"{self.detail}{optional}" + (f"\n→ {self.mend}" if self.mend else "")
+
+
+def table(findings: list[Finding]) -> Table:
+    """For people: ✓ is there, ✗ is missing and needed, ○ is missing and optional."""
+    made = Table(box=None, show_header=False)
+    for overflow in ("ellipsis", "ellipsis", "fold"):
+        made.add_column(overflow=overflow)
+    for found in findings:
+        made.add_row(found.mark, found.name, escape(found.sentence))
+    return made
+
+
+def conclusion(findings: list[Finding], testbed: str) -> str:
+    """Whether a run can begin, in one line."""
+    missing = dict.fromkeys(found.name for found in findings if found.needed and not found.ok)
+    if missing:
+        return f"not ready for --testbed {testbed}: {', '.join(missing)} (✗)"
+    return f"ready for --testbed {testbed}"
 
 
 def examine(output: Path) -> list[Finding]:
@@ -45,7 +78,8 @@ def examine(output: Path) -> list[Finding]:
 
 def _root() -> Finding:
     ok = os.geteuid() == 0
-    return Finding("root", ok, f"user id {os.geteuid()}", "" if ok else "type: sudo ccu …")
+    mend = "" if ok else f"type: sudo {programs.find('ccu') or 'ccu'} …"
+    return Finding("root", ok, f"user id {os.geteuid()}", mend)
 
 
 def _tun() -> Finding:
@@ -81,7 +115,9 @@ def _modules() -> Finding:
 
 
 def _congestion_controls() -> Finding:
-    return Finding("congestion controls", True, ", ".join(congestion.available()))
+    there = congestion.available()
+    mend = "" if there else "boot a kernel with TCP, such as a distribution's"
+    return Finding("congestion controls", bool(there), ", ".join(there) or "none", mend)
 
 
 def program(name: str, needed: bool = True) -> Finding:
@@ -96,11 +132,12 @@ def _speed() -> Finding:
     """What nr-link's self-test says; it takes some 3 s."""
     program = programs.find("nr-link")
     if program is None or os.geteuid() != 0:
-        return Finding("speed", False, "not measured", "build, and be root", needed=False)
+        mend = "be root, and `make build`"
+        return Finding("speed", False, "not measured", mend, needed=False)
     said = subprocess.run([program, "selftest", "--seconds", "1"], capture_output=True, text=True)
     if said.returncode != 0:
         mend = untold(said.stderr, "nr-link")
-        return Finding("speed", False, "nr-link cannot measure it", mend, needed=False)
+        return Finding("speed", False, "nr-link cannot measure it", mend)
     told = json.loads(said.stdout)
     ok = told["verdict"] == "valid"
     detail = (

@@ -12,6 +12,7 @@ Way = Literal["dl", "ul"]
 
 # iperf3 counts a day at most (MAX_TIME of its iperf.h).
 LONGEST_S = 86_400
+EMULATED = "emulated"
 OAI_TESTBEDS = ("rfsim", "usrp")
 PHONE = "phone"
 PHONES_OWN = "phone"
@@ -180,7 +181,7 @@ class Experiment(_Value):
     """Hosts negotiate ECN (RFC 3168), and the queue's management marks where it would drop."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
     mss_bytes: Annotated[int, Field(ge=536, le=65_495)] = 1460
-    testbed: str = "emulated"
+    testbed: str = EMULATED
     oai: Oai | None = None
     phone: Phone | None = None
     capture: bool = True

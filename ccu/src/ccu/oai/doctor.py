@@ -24,23 +24,23 @@ def examine(experiment: Experiment) -> list[Finding]:
     findings = [doctor.program("ping")]
     if runtime == "docker":
         findings += [_compose(), _daemon()]
-    findings.append(_refusal(f"images of {plan.version}", oai.images_check(experiment)))
+    findings += _refusals(f"images of {plan.version}", oai.images_check(experiment))
     findings.append(_netem())
     if plan.usrp:
         findings.append(_trouble(f"USRP {plan.usrp.model}", preflight.usrp_trouble(plan.usrp)))
         findings.append(_trouble("CPU governor", preflight.governor_trouble()))
-        findings.append(_trouble("ports", "; ".join(preflight.port_troubles()) or None))
+        findings += [_trouble("ports", said) for said in preflight.port_troubles() or (None,)]
         findings.append(_memory_locks())
     return findings
 
 
-def _refusal(name: str, look: Callable[[], None]) -> Finding:
+def _refusals(name: str, look: Callable[[], None]) -> list[Finding]:
+    """One for each thing that is missing, with its mend."""
     try:
         look()
     except Refused as error:
-        detail, _, mend = str(error).partition("; ")
-        return Finding(name, False, detail, mend)
-    return Finding(name, True, "here")
+        return [_trouble(name, said) for said in str(error).splitlines()]
+    return [Finding(name, True, "here")]
 
 
 def _trouble(name: str, said: str | None) -> Finding:
@@ -80,7 +80,8 @@ def _netem() -> Finding:
         for line in file.read_text(errors="replace").splitlines()
     )
     detail = "there" if known else "not in this kernel: --rtt adds no delay, the verdict says so"
-    return Finding("netem", known, detail, "" if known else "modprobe sch_netem", needed=False)
+    mend = "" if known else f"sudo apt-get install linux-modules-extra-{release} (Ubuntu)"
+    return Finding("netem", known, detail, mend, needed=False)
 
 
 def _memory_locks() -> Finding:

@@ -76,10 +76,18 @@ def _skopeo(*words: str, image: str) -> str:
         layouts = os.environ.get(LAYOUTS_VARIABLE, "/var/lib/ccu/oci")
         name = image.rpartition("/")[2]
         raise Refused(
-            f"{image}: not to be had; type: skopeo copy docker://{image} oci:{layouts}/{name} && "
+            f"{image}: not to be had; type: {_source(image)} oci:{layouts}/{name} && "
             f"export {LAYOUTS_VARIABLE}={layouts}"
         )
     return said.stdout
+
+
+def _source(image: str) -> str:
+    """The beginning of the command that copies it; no registry has our own."""
+    if image.startswith("ccu-traffic"):
+        build = "docker compose --profile rfsim build data-network"
+        return f"{build} && skopeo copy docker-daemon:{image}"
+    return f"skopeo copy docker://{image}"
 
 
 def base_of(image: OciImage) -> Path:

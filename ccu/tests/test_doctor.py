@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `ccu doctor` makes of what it found."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from ccu import cli, doctor, programs
+from ccu.doctor import Finding
+from ccu.errors import Refused
+from ccu.oai import doctor as oai_doctor
+
+THERE = Finding("root", True, "user id 0")
+OPTIONAL = Finding("netem", False, "not [in] this kernel", "modprobe it", needed=False)
+MISSING = Finding("iperf3", False, "not found", "apt-get install iperf3")
+
+
+def printed(findings: list[Finding]) -> str:
+    console = Console(file=io.StringIO(), width=200)
+    console.print(doctor.table(findings))
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_what_is_missing_and_optional_has_a_mark_of_its_own() -> None:
+    lines = [line.strip() for line in printed([THERE, OPTIONAL, MISSING]).splitlines()]
+    assert [line.split()[0] for line in lines] == ["✓", "○", "→", "✗", "→"]
+    assert lines[1].endswith("not [in] this kernel (optional)")
+    assert "optional" not in lines[3]
+
+
+@pytest.mark.parametrize(
+    ("findings", "code", "said"),
+    [
+        ([THERE, OPTIONAL], 0, "ready for --testbed emulated\n"),
+        ([THERE, OPTIONAL, MISSING, MISSING], 1, "not ready for --testbed emulated: iperf3 (✗)\n"),
+    ],
+)
+def test_only_what_is_needed_decides(
+    monkeypatch: pytest.MonkeyPatch, findings: list[Finding], code: int, said: str
+) -> None:
+    monkeypatch.setattr(doctor, "examine", lambda _output: findings)
+    ran = CliRunner().invoke(cli.app, ["doctor"])
+    assert ran.exit_code == code
+    assert ran.output.endswith(said)
+    told = json.loads(CliRunner().invoke(cli.app, ["doctor", "--json"]).output)
+    assert [one["ok"] for one in told] == [one.ok for one in findings]
+
+
+def test_a_testbed_that_there_is_not_is_refused() -> None:
+    ran = CliRunner().invoke(cli.app, ["doctor", "--testbed", "rf-sim"])
+    assert isinstance(ran.exception, Refused)
+    assert "did you mean rfsim?" in str(ran.exception)
+
+
+def test_where_nothing_is_everything_has_its_mend(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """On a machine without programs, rights, TUN, and disk, as far as looking tells."""
+
+    def refused(*_args: object, **_more: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess([], 1, "", "operation not permitted")
+
+    monkeypatch.setattr(programs, "find", lambda _name: None)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(subprocess, "run", refused)
+    monkeypatch.setattr("ccu.disk.free_bytes", lambda _folder: 10)
+    found = doctor.examine(tmp_path)
+    missing = [one for one in found if not one.ok]
+    assert {"root", "iperf3", "nr-link", "network namespaces", "disk"} <= {
+        one.name for one in missing
+    }
+    assert all(one.mend for one in missing)
+
+
+def test_each_image_that_is_missing_is_a_line_with_its_mend() -> None:
+    def look() -> None:
+        raise Refused("a:1: not here; docker pull a:1\nb:2: not here; docker pull b:2")
+
+    found = oai_doctor._refusals("images", look)
+    assert [(one.detail, one.mend) for one in found] == [
+        ("a:1: not here", "docker pull a:1"), ("b:2: not here", "docker pull b:2"),
+    ]  # fmt: skip
