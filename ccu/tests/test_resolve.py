@@ -118,3 +118,42 @@ def test_of_wrong_traffic_only_that_is_told() -> None:
     with pytest.raises(Refused) as refused:
         resolve({"traffic": "udp:200"})
     assert "--cc" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        ({"loss": "1.5"}, "--loss: '1.5' is not between 0 and 1; write for example 0.01 or 1%"),
+        ({"loss": "nan"}, "--loss: 'nan' is not between 0 and 1; write for example 0.01 or 1%"),
+        ({"loss": "-1%"}, "--loss: '-1%' is not between 0 and 1; write for example 0.01 or 1%"),
+        ({"testbed": "usrp"}, "--testbed usrp needs --usrp, b210 or x310:addr=A+addr=B "
+         "(docs/oai.md); rfsim none"),
+        ({"testbed": "phone", "rtt": "9ms"}, "--rtt: an operator's network is as it is; leave it "
+         "out with --testbed phone"),
+    ],
+)  # fmt: skip
+def test_one_mistake_is_one_line_under_its_own_name(flags: dict[str, str], told: str) -> None:
+    with pytest.raises(Refused) as refused:
+        resolve({"cc": "cubic", **flags})
+    assert str(refused.value) == told
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("ecn: true\n", ":2: ecn: a drop-tail queue marks nothing; add --aqm"),
+        ("path: {dl: {rate_mbs: 3}}\n", ":2: path: dl: no key 'rate_mbs'; did you mean rate_mbps"),
+        ("duplex: {tdd: {patern: DU}}\n", ":2: duplex: tdd: no key 'patern'; did you mean pattern"),
+        ("mcs_table: 256-qam\n", "did you mean 256qam?"),
+    ],
+)
+def test_a_wrong_key_is_told_with_its_line_and_what_is_near(
+    tmp_path: Path, lines: str, told: str
+) -> None:
+    file = tmp_path / "e.yaml"
+    file.write_text(f"cc: cubic\n{lines}")
+    with pytest.raises(Refused) as refused:
+        resolve({}, file)
+    assert str(refused.value).startswith(f"{file}:2")
+    assert told in str(refused.value)
+    assert "\n" not in str(refused.value)

@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from typer.testing import CliRunner
 
+from ccu.cli import app
 from ccu.errors import Refused
 from ccu.scenarios import LIBRARY
 from ccu.scenarios.play import experiment, play
@@ -263,3 +265,26 @@ def test_real_files_are_taken(tmp_path: Path, form: str, path: str) -> None:
 def test_every_shipped_scenario_validates() -> None:
     for file in sorted(LIBRARY.glob("*.yaml")):
         validate(file)
+
+
+def test_an_import_tells_what_it_chose(tmp_path: Path) -> None:
+    table = tmp_path / "walk.csv"
+    table.write_text("0,10\n1,20\n")
+    into = ("--output", str(tmp_path / "made"))
+    ran = CliRunner().invoke(app, ["scenario", "import", "seconds-mbps", str(table), *into])
+    assert ran.exit_code == 0, ran.output
+    assert "capacity of 2 s: Measured rates of walk.csv: 15.0 Mbit/s" in ran.output
+    assert "Uplink: chosen, the downlink's highest rate." in ran.output
+    assert "Licence: unknown (name it by --license)" in ran.output
+    assert ran.output.endswith(f"next: ccu scenario show {tmp_path}/made/walk.yaml\n")
+
+
+def test_what_was_chosen_of_a_radio_is_among_its_sources(tmp_path: Path) -> None:
+    taps = tmp_path / "taps.csv"
+    taps.write_text("t_s,delay_ns_1,re_1,im_1\n0,0,1,0\n1,0,0.5,0\n")
+    sources = imported("taps", taps, tmp_path / "made")["sources"]
+    assert isinstance(sources, list)
+    assert sources[1:] == [
+        "Power of the SSB: chosen, 0 dBm a resource element.",
+        "Noise: chosen, a noise figure of 7 dB.",
+    ]

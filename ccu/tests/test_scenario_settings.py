@@ -4,10 +4,12 @@
 from pathlib import Path
 
 import pytest
+import yaml
 
 from ccu import scenarios
+from ccu.cli import resolved
 from ccu.errors import Refused
-from ccu.experiment import Buffer
+from ccu.experiment import OF_THE_RADIO, Buffer
 from ccu.resolve import resolve
 from ccu.testbeds.link_config import copy_scenario, link_config
 
@@ -88,3 +90,13 @@ def test_a_run_ends_before_its_scenario_falls_silent() -> None:
     with pytest.raises(Refused, match=r"stops after 60 s.*57s at most"):
         scenarios.check_time(urban, 60)
     scenarios.check_time(scenarios.locate("static"), 86_400)
+
+
+def test_a_dry_run_over_given_capacity_shows_no_radio(uneven: Path) -> None:
+    shown = resolved(resolve({"cc": "cubic", "scenario": str(uneven)}), uneven)
+    content = yaml.safe_load(shown)
+    assert not OF_THE_RADIO & set(content)
+    assert content["mss_bytes"] == 8960
+    assert shown.startswith(f"# {uneven} gives capacity itself")
+    radio = scenarios.locate("static")
+    assert "prb: 106" in resolved(resolve({"cc": "cubic", "scenario": "static"}), radio)

@@ -37,7 +37,7 @@ SELECT unnest(CASE verdict_reasons WHEN '{{}}' THEN ARRAY['none'] ELSE verdict_r
         figure("Verdict", "none", f"SELECT coalesce(verdict, status) AS verdict {of_run}",
                "The worst of what ccu, nr-link and ddu found.", words=True, of_verdict=True),
         figure("Worst lateness, 99 %", "µs", late, "Highest 99 % lateness of a 20 ms bin.", decimals=0),
-        figure("Overruns", "none", counts, "Slots that were run more than one slot late."),
+        figure("Overruns", "none", counts, "Slots that were run more than one slot, 0.5 ms at least, late."),
         figure("Host drops", "none", drops, "Packets that the host refused, not the network."),
         listing("Reasons", reasons, "Why the verdict is what it is.", width=8, height=4),
         bars("CPU of each part", "percentunit", parts, label="part", width=24, height=7,
@@ -57,7 +57,7 @@ def _over_time() -> list[object]:
                colours={"lateness, 99 %": RADIO}),
         series("Overruns and drops", "cps", lost, dots=True,
                colours={"overruns": "#d55e00", "host drops": "#0072b2"},
-               about="Slots run more than one slot late, and packets that the host refused, per second."),
+               about="Slots run more than one slot, 0.5 ms at least, late; packets that the host refused, per second."),
         series("CPU of the link", "percentunit", cpu, "Share of one core that nr-link used.",
                colours={"nr-link": RADIO}),
     ]  # fmt: skip

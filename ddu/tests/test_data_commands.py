@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 from ddu.analyze import analysis_of, analyze
 from ddu.api import open_run
 from ddu.cli import app, main
+from ddu.describe import describe as tell
 from ddu.schema.columns import TABLES, column, columns_of
 
 HEADER = "utc_ns,duration_ns,ue,mac_rsrp_dbm,mac_dl_mcs,mac_dl_sdu_bytes,mac_dl_capacity_sdu_bytes"
@@ -152,6 +153,17 @@ def test_describe_tells_every_kind(analysed: Path) -> None:
     assert found["results"] == ["tables", "figures", "report.html", "summary.json"]
     table = json.loads(ddu("describe", run / "tables" / "sockets.parquet", "--json"))
     assert "UTC+00:00" in table["alignment"]["method"]
+
+
+def test_describe_knows_what_a_scenario_is_exported_to(tmp_path: Path) -> None:
+    file = tmp_path / "mine.csv"
+    file.write_text("t_s,rsrp_dbm,dl_capacity_mbps\n0,-60.5,100\n0.02,-60.25,101\n0.04,-6")
+    found = tell(file)
+    assert found["kind"] == "scenario over time (CSV)"
+    assert (found["rows"], found["seconds"]) == (2, 0.02)
+    assert found["truncated_at"] == len(file.read_text().rpartition("\n")[0]) + 1
+    file.write_text("t_s,colour\n0,red\n")
+    assert tell(file)["kind"] == "of no kind that ddu knows"
 
 
 def test_describe_survives_anything(tmp_path: Path) -> None:

@@ -28,11 +28,12 @@ from ccu import (
     scenarios,
 )
 from ccu import run as runs
+from ccu.campaigns import definition
 from ccu.campaigns.cli import app as campaign_app
 from ccu.campaigns.remote import RESOURCE
 from ccu.choices import no_such
 from ccu.errors import Refused
-from ccu.experiment import EMULATED, OAI_TESTBEDS, PHONE, Experiment, Phone
+from ccu.experiment import EMULATED, OAI_TESTBEDS, OF_THE_RADIO, PHONE, Experiment, Phone
 from ccu.resolve import resolve
 from ccu.scenarios.cli import app as scenario_app
 from ccu.testbed_cli import app as testbed_app
@@ -67,52 +68,88 @@ def ccu(
 @app.command()
 def run(
     cc: Annotated[str | None, typer.Option(help="Congestion control: see `ccu list cc`.")] = None,
-    cc_param: Annotated[list[str] | None, typer.Option(help="NAME=VALUE, repeatable.")] = None,
+    cc_param: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE, such as dtt=60ms; repeatable.")
+    ] = None,
     dl: Annotated[bool, typer.Option("--dl", help="Downlink (default).")] = False,
     ul: Annotated[bool, typer.Option("--ul", help="Uplink.")] = False,
     bidir: Annotated[bool, typer.Option("--bidir", help="A flow each way.")] = False,
-    prb: Annotated[int | None, typer.Option(help="Carrier width in PRBs (106).")] = None,
-    numerology: Annotated[
-        int | None, typer.Option(help="Subcarriers 15·2^µ kHz apart (1).")
+    prb: Annotated[
+        int | None, typer.Option(help="Carrier width in PRBs (106: 40 MHz at 30 kHz).")
     ] = None,
-    scenario: Annotated[str | None, typer.Option(help="Name or file (rome-moderate).")] = None,
-    duration: Annotated[str | None, typer.Option(help="Such as 30s (default).")] = None,
-    rtt: Annotated[str | None, typer.Option(help="Path without the radio, such as 20ms.")] = None,
-    loss: Annotated[str | None, typer.Option(help="Of packets, each way: 0.01 or 1% (0).")] = None,
-    buffer: Annotated[str | None, typer.Option(help="RLC queue: 3200pkt (default), 2.5MB.")] = None,
+    numerology: Annotated[
+        int | None, typer.Option(help="Subcarriers 15·2^µ kHz apart: 0 to 6 (1: 30 kHz).")
+    ] = None,
+    scenario: Annotated[
+        str | None, typer.Option(help="Name of `ccu list scenarios`, or a file (rome-moderate).")
+    ] = None,
+    duration: Annotated[
+        str | None, typer.Option(help="Of the traffic: 30s (default), 2min, 1h.")
+    ] = None,
+    rtt: Annotated[str | None, typer.Option(help="Round trip without the radio (20ms).")] = None,
+    loss: Annotated[
+        str | None, typer.Option(help="Share of packets lost, each way: 0.01 or 1% (0).")
+    ] = None,
+    buffer: Annotated[
+        str | None, typer.Option(help="RLC queue, each way: 3200pkt (default), 2.5MB.")
+    ] = None,
     aqm: Annotated[
         str | None, typer.Option(help="Of that queue: droptail (default), codel, pie, dualpi2.")
     ] = None,
     ecn: Annotated[bool, typer.Option("--ecn", help="Mark, where --aqm would drop.")] = False,
-    seed: Annotated[int | None, typer.Option(help="Of all that is random (1).")] = None,
-    mss: Annotated[int | None, typer.Option(help="Bytes; the MTU is 40 more (1460).")] = None,
-    flows: Annotated[str | None, typer.Option(help="CC@START,…: cubic@0,reno@10.")] = None,
-    traffic: Annotated[
-        str | None, typer.Option(help="tcp (default), tcp:VOLUME or udp:RATE.")
+    seed: Annotated[
+        int | None, typer.Option(help="Of all that is random: a whole number (1).")
     ] = None,
-    testbed: Annotated[str | None, typer.Option(help="See `ccu list testbeds`.")] = None,
-    runtime: Annotated[str | None, typer.Option(help="Of rfsim, usrp: docker or lxc.")] = None,
-    oai_version: Annotated[str | None, typer.Option(help="Image tag: 2023.w16 … 2026.w11.")] = None,
+    mss: Annotated[
+        int | None, typer.Option(help="TCP's segment in bytes; the MTU is 40 more (1460).")
+    ] = None,
+    flows: Annotated[
+        str | None, typer.Option(help="CC@SECONDS, with commas: cubic@0,reno@10 (--cc at 0).")
+    ] = None,
+    traffic: Annotated[
+        str | None, typer.Option(help="tcp (default), a volume a flow: tcp:1GB, a rate: udp:100M.")
+    ] = None,
+    testbed: Annotated[str | None, typer.Option(help="See `ccu list testbeds` (emulated).")] = None,
+    runtime: Annotated[
+        str | None, typer.Option(help="Of rfsim, usrp: docker (default) or lxc.")
+    ] = None,
+    oai_version: Annotated[
+        str | None, typer.Option(help="Image tag: 2023.w16 … 2026.w11 (default).")
+    ] = None,
     ues: Annotated[int | None, typer.Option(help="UEs (1); --cc is then a flow each.")] = None,
-    usrp: Annotated[str | None, typer.Option(help="b210 or x310:addr=A+addr=B.")] = None,
-    capture_n3: Annotated[bool, typer.Option("--capture-n3", help="GTP-U, too.")] = False,
-    serial: Annotated[str | None, _of_phone("The one of `adb devices` that is meant.")] = None,
+    usrp: Annotated[str | None, typer.Option(help="Of usrp: b210 or x310:addr=A+addr=B.")] = None,
+    capture_n3: Annotated[
+        bool, typer.Option("--capture-n3", help="Of rfsim, usrp: GTP-U, too.")
+    ] = False,
+    serial: Annotated[
+        str | None, _of_phone("The one of `adb devices` that is meant (the only one).")
+    ] = None,
     no_adb: Annotated[bool, _of_phone("Its owner starts the transfer.", "--no-adb")] = False,
-    server_address: Annotated[str | None, _of_phone("By which the phone reaches us.")] = None,
-    server_port: Annotated[int | None, _of_phone("Open for TCP (5201).")] = None,
+    server_address: Annotated[
+        str | None, _of_phone("By which the phone reaches us (ours to the internet).")
+    ] = None,
+    server_port: Annotated[int | None, _of_phone("Of the first flow, open for TCP (5201).")] = None,
     phone_address: Annotated[str | None, _of_phone("Needs to show no token.")] = None,
     max_bytes: Annotated[str | None, _of_phone("Of the run, such as 500MB (1GB).")] = None,
     server: Annotated[str | None, _of_phone("Another machine with ccu, by ssh.")] = None,
     place: Annotated[str | None, _of_phone("Where you stand.")] = None,
     note: Annotated[str | None, _of_phone("What you want to remember.")] = None,
     output: Annotated[Path, typer.Option(help="Where run directories go.")] = Path("runs"),
-    socket_interval: Annotated[str | None, typer.Option(help="From 1ms (20ms).")] = None,
-    mac_interval: Annotated[str | None, typer.Option(help="From 1ms (10ms).")] = None,
+    socket_interval: Annotated[
+        str | None, typer.Option(help="Between samples of the sockets, from 1ms (20ms).")
+    ] = None,
+    mac_interval: Annotated[
+        str | None, typer.Option(help="Length of a sample of the MAC, from 1ms (10ms).")
+    ] = None,
     no_capture: Annotated[
-        bool, typer.Option("--no-capture", help="No packets, no sockets.")
+        bool, typer.Option("--no-capture", help="No packets, no sockets: MAC and iperf3 only.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check, print, do nothing.")] = False,
-    file: Annotated[Path | None, typer.Option("-f", "--file", help="YAML; flags win.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check, print the experiment, do nothing.")
+    ] = False,
+    file: Annotated[
+        Path | None, typer.Option("-f", "--file", help="The same as YAML; flags win.")
+    ] = None,
 ) -> None:
     """Run one experiment and record it in a new directory."""
     flags: dict[str, Any] = {
@@ -168,13 +205,7 @@ def _perform_far(experiment: Experiment, server: str, output: Path, dry_run: boo
 
 def _perform(experiment: Experiment, output: Path, dry_run: bool) -> None:
     if dry_run:
-        runs.check(experiment, output)
-        written = experiment.model_dump(mode="json", exclude_none=True)
-        told = manifest.without_the_links(experiment, written)
-        print(
-            yaml.safe_dump({k: v for k, v in told.items() if v is not None}, sort_keys=False),
-            end="",
-        )
+        print(resolved(experiment, runs.check(experiment, output)), end="")
         if experiment.phone:
             print(_data_volume(experiment, experiment.phone))
         return
@@ -184,6 +215,19 @@ def _perform(experiment: Experiment, output: Path, dry_run: bool) -> None:
     with progress.shown(out) as tell:
         directory = runs.run(experiment, output, tell)
     _show_result(directory)
+
+
+def resolved(experiment: Experiment, scenario: Path) -> str:
+    """The experiment as YAML, with what it has no use for left out."""
+    written = experiment.model_dump(mode="json", exclude_none=True)
+    told = manifest.without_the_links(experiment, written)
+    note = ""
+    if scenarios.gives_capacity(scenario):
+        told = {key: None if key in OF_THE_RADIO else value for key, value in told.items()}
+        left_out = ", ".join(sorted(OF_THE_RADIO))
+        note = f"# {experiment.scenario} gives capacity itself, so there is no {left_out}\n"
+    known = {key: value for key, value in told.items() if value is not None}
+    return note + yaml.safe_dump(known, sort_keys=False)
 
 
 def _data_volume(experiment: Experiment, phone: Phone) -> str:
@@ -199,7 +243,9 @@ def _data_volume(experiment: Experiment, phone: Phone) -> str:
 def rerun(
     run: Annotated[Path, typer.Argument(help="The directory of a run.")],
     output: Annotated[Path, typer.Option(help="Where run directories go.")] = Path("runs"),
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check, print, do nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check, print the experiment, do nothing.")
+    ] = False,
 ) -> None:
     """Run again what a run's manifest says, with the scenario that it played."""
     _perform(manifest.experiment_of(run), output, dry_run)
@@ -221,12 +267,16 @@ def worker(
 
 @app.command("doctor")
 def doctor_command(
-    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON, for programs.")] = False,
     output: Annotated[Path, typer.Option(help="Where runs would go.")] = Path("runs"),
     testbed: Annotated[str | None, typer.Option(help="And what this one needs (emulated).")] = None,
-    runtime: Annotated[str | None, typer.Option(help="Of rfsim, usrp: docker or lxc.")] = None,
-    oai_version: Annotated[str | None, typer.Option(help="Image tag: 2023.w16 … 2026.w11.")] = None,
-    usrp: Annotated[str | None, typer.Option(help="b210 or x310:addr=A+addr=B.")] = None,
+    runtime: Annotated[
+        str | None, typer.Option(help="Of rfsim, usrp: docker (default) or lxc.")
+    ] = None,
+    oai_version: Annotated[
+        str | None, typer.Option(help="Image tag: 2023.w16 … 2026.w11 (default).")
+    ] = None,
+    usrp: Annotated[str | None, typer.Option(help="Of usrp: b210 or x310:addr=A+addr=B.")] = None,
 ) -> None:
     """What this machine can and cannot do, and how to mend it.
 
@@ -265,12 +315,17 @@ def clean() -> None:
 
 
 @app.command("list")
-def list_command(what: Annotated[str, typer.Argument(help="cc, scenarios or testbeds")]) -> None:
+def list_command(
+    what: Annotated[
+        str, typer.Argument(metavar="WHAT", help="cc, scenarios, testbeds or campaigns")
+    ],
+) -> None:
     """What there is to choose from."""
     sources: dict[str, Callable[[], dict[str, str]]] = {
         "cc": congestion.listed,
         "scenarios": scenarios.library,
         "testbeds": lambda: {name: kind.summary for name, kind in kinds().items()},
+        "campaigns": definition.library,
     }
     if what not in sources:
         raise Refused(f"list: {no_such('list', what, sources)}")

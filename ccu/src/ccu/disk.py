@@ -19,6 +19,15 @@ _BITS_PER_PRB_SLOT = 948 / 1024 * 6 * 12 * 14
 _WITH_RETRANSMISSIONS = 1.5
 
 
+def amount(size_bytes: float) -> str:
+    """A size for people: `0 B`, `12 MB`, `3.4 GB`."""
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size_bytes >= scale:
+            value = size_bytes / scale
+            return f"{value:.1f} {unit}" if value < 10 else f"{value:.0f} {unit}"
+    return f"{size_bytes:.0f} B"
+
+
 def free_bytes(folder: Path) -> int:
     status = os.statvfs(folder)
     return status.f_bavail * status.f_frsize
@@ -46,8 +55,8 @@ def check(experiment: Experiment, folder: Path) -> None:
     needed, free = needed_bytes(experiment), free_bytes(existing)
     if needed + _RESERVE_BYTES > free:
         raise Refused(
-            f"--output: {existing} has {free / 1e6:.0f} MB free; the run may write up to "
-            f"{(needed + _RESERVE_BYTES) / 1e6:.0f} MB; free some, choose another disk, "
+            f"--output: {existing} has {amount(free)} free; the run may write up to "
+            f"{amount(needed + _RESERVE_BYTES)}; free some, choose another disk, "
             "or --no-capture"
         )
 
@@ -55,4 +64,4 @@ def check(experiment: Experiment, folder: Path) -> None:
 def watch(folder: Path) -> None:
     """Raises RunFailed before the disk is full."""
     if (free := free_bytes(folder)) < _RESERVE_BYTES:
-        raise RunFailed("disk", f"only {free / 1e6:.0f} MB are left on the disk of {folder}")
+        raise RunFailed("disk", f"only {amount(free)} are left on the disk of {folder}")

@@ -148,6 +148,8 @@ OF_THE_LINK = frozenset(
     | {"mac_interval_ms"}
 )
 """What an operator's network has of its own, and nobody can ask it for."""
+OF_THE_RADIO = frozenset({"prb", "numerology", "carrier_ghz", "duplex", "mcs_table"})
+"""What means nothing where the scenario gives the capacity itself."""
 
 
 class Experiment(_Value):

@@ -21,11 +21,15 @@ app = typer.Typer(no_args_is_help=True, help="OpenAirInterface up for working by
 @app.command()
 def up(
     testbed: Annotated[str, typer.Argument(help=" or ".join(OAI_TESTBEDS))] = "rfsim",
-    prb: Annotated[int | None, typer.Option(help="24, 51, 106 (default), 162, 273.")] = None,
+    prb: Annotated[
+        int | None, typer.Option(help="Carrier width in PRBs: 24, 51, 106 (default), 162, 273.")
+    ] = None,
     runtime: Annotated[str | None, typer.Option(help="docker (default) or lxc.")] = None,
-    oai_version: Annotated[str | None, typer.Option(help="Image tag: 2023.w16 … 2026.w11.")] = None,
+    oai_version: Annotated[
+        str | None, typer.Option(help="Image tag: 2023.w16 … 2026.w11 (default).")
+    ] = None,
     ues: Annotated[int | None, typer.Option(help="How many attach (1).")] = None,
-    usrp: Annotated[str | None, typer.Option(help="b210 or x310:addr=A+addr=B.")] = None,
+    usrp: Annotated[str | None, typer.Option(help="Of usrp: b210 or x310:addr=A+addr=B.")] = None,
 ) -> None:
     """Core, gNB and UEs up, attached, and left running."""
     flags = {"cc": "cubic", "testbed": testbed, "prb": prb, "runtime": runtime, "ues": ues}

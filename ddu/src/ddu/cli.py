@@ -47,9 +47,11 @@ def bin_width_ns(text: str) -> int:
 @app.command()
 def analyze(
     run: Annotated[Path | None, typer.Argument(help="Run directory [default: the newest]")] = None,
-    runs: Annotated[Path, typer.Option(help="Where runs are.")] = Path("runs"),
-    bin: Annotated[str, typer.Option(help="Width of a bin.")] = "20ms",
-    reader: Annotated[ReaderName, typer.Option(help="Packet reader.")] = ReaderName.native,
+    runs: Annotated[Path, typer.Option(help="Directory of runs, for the newest.")] = Path("runs"),
+    bin: Annotated[str, typer.Option(help="Width of a bin, 1ms to 60s.")] = "20ms",
+    reader: Annotated[
+        ReaderName, typer.Option(help="Packet reader; dpkt is slow, and there to check ours.")
+    ] = ReaderName.native,
     no_report: Annotated[
         bool, typer.Option("--no-report", help="Tables and summary only: five times as fast.")
     ] = False,

@@ -51,10 +51,15 @@ def compare(
         Grouping.cc
     ),
     metric: Annotated[
-        list[str] | None, typer.Option(help="A figure of summary.json, as rtt_ms.p95; repeatable.")
+        list[str] | None,
+        typer.Option(
+            help="A figure of summary.json, as rtt_ms.p95; repeatable [default: seven of them]"
+        ),
     ] = None,
     to: Annotated[Path, typer.Option(help="Directory to write to.")] = Path("comparison"),
-    anew: Annotated[bool, typer.Option("--anew", help="Analyse runs that have been.")] = False,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Analyse again what has been analysed.")
+    ] = False,
 ) -> None:
     """Compare runs: tables, throughput-delay ellipses, CDFs, intervals, effect sizes."""
     from ddu.compare.load import load_runs, same_runs
@@ -129,7 +134,7 @@ def import_(
 
 def describe(
     path: Annotated[Path, typer.Argument(help="A file or directory of any kind.")],
-    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON, for programs.")] = False,
 ) -> None:
     """Tell what is in a directory or file, of when, and what is wrong with it."""
     from ddu.describe import describe as tell
@@ -149,7 +154,7 @@ def schema(
     run: Annotated[
         Path | None, typer.Option(help="The columns that this run has, with types and nulls.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON, for programs.")] = False,
 ) -> None:
     """Columns, units and definitions of the tables."""
     from ddu.schema.columns import TABLES

@@ -19,6 +19,8 @@ from ddu.readers.android.bugreport_file import is_bugreport
 from ddu.readers.android.drive_test import read_drive_test
 from ddu.readers.android.log import read_phone_log
 from ddu.readers.csv import read_samples
+from ddu.readers.fields import number
+from ddu.readers.foreign_csv import ForeignCsv
 from ddu.readers.hercules import faults_of_series, read_series, read_wireless, version_of
 from ddu.readers.logs import LogTable
 from ddu.readers.oai.mac import read_mac_log
@@ -38,6 +40,7 @@ _LOGS: tuple[Callable[[Path], LogTable], ...] = (
     read_mac_log, read_l1_log, read_rrc_log, read_ss, read_drive_test, read_ran_csv, read_ue_log,
     read_phone_log,
 )  # fmt: skip
+_OF_SCENARIOS = {"rsrp_dbm", "path_loss_db", "dl_capacity_mbps", "mbps", "re_1"}
 _RESULTS = ("tables", "figures", "report.html", "summary.json")
 
 Described = dict[str, Any]
@@ -228,7 +231,11 @@ def _foreign_text(path: Path) -> Described | None:
         except UnreadableInput:
             continue
         return _log(log)
-    for kind, of in (("Hercules wireless data", _wireless), ("Hercules series", _series)):
+    for kind, of in (
+        ("scenario over time (CSV)", _scenario),
+        ("Hercules wireless data", _wireless),
+        ("Hercules series", _series),
+    ):
         try:
             return {"kind": kind} | of(path)
         except UnreadableInput:
@@ -247,6 +254,20 @@ def _log(log: LogTable) -> Described:
         return found | _span(known)
     return found | {
         "time": "no UTC in it: `ddu analyze` finds it by the capture (docs/log-sources.md)"
+    }
+
+
+def _scenario(path: Path) -> Described:
+    """As `ccu scenario export csv` and `nr-link capacity` write it: without UTC."""
+    table = ForeignCsv(path)
+    if not table.names or table.names[0] != "t_s" or not set(table.names) & _OF_SCENARIOS:
+        raise UnreadableInput(path, "no scenario over time")
+    seconds = [number(cells[0]) for cells in table.rows()]
+    return {
+        "rows": len(seconds),
+        "columns": table.names,
+        "seconds": seconds[-1] if seconds else None,
+        "truncated_at": table.truncated_at,
     }
 
 

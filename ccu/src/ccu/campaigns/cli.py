@@ -98,17 +98,16 @@ def plan(file: File, profile: Profile = None, output: Output = Path("runs")) -> 
     on = sorted({one.testbed for one in work.of_points})
     table.add_row("campaign", f"{campaign.name}, profile {campaign.profile}: {campaign.title}")
     table.add_row("factors", "; ".join(f"{k}: {', '.join(v)}" for k, v in campaign.factors.items()))
-    table.add_row("runs", f"{now.planned} ({len(now.rows)} points, each {campaign.repeats} times)")
+    table.add_row("runs", display.design(now, campaign.repeats))
     table.add_row("time", f"{display.left(now.left_s)} with one testbed, {now.done} runs done")
     needed_bytes = sum(
         len(group) * disk.needed_bytes(group[0].of_point) for group in work.by_point.values()
     )
-    needed_gb = needed_bytes / 1e9
-    table.add_row("disk", f"up to {needed_gb:.1f} GB in {folder.path}")
+    table.add_row("disk", f"up to {disk.amount(needed_bytes)} in {folder.path}")
     table.add_row("testbed", ", ".join(on))
     if field.is_field(work):
-        most_gb = field.most_bytes(work) / 1e9
-        table.add_row("data", f"up to {most_gb:.1f} GB over the operator's network (max_bytes)")
+        most = disk.amount(field.most_bytes(work))
+        table.add_row("data", f"up to {most} over the operator's network (max_bytes)")
     out.print(table)
     for name, count in sorted(now.left_out.items()):
         print(f"left out: {count} runs of {name}, which is not on this machine")
@@ -193,8 +192,8 @@ def _walk(work: runner.Work, engine: Engine, spot: field.Spot | None) -> Local |
         return None
     if not isinstance(engine, Local):
         raise Refused("--engine: a phone is in one place; leave it out")
-    gigabytes = field.most_bytes(work) / 1e9
-    print(f"data over the operator's network: up to {gigabytes:.1f} GB (max_bytes of each run)")
+    most = disk.amount(field.most_bytes(work))
+    print(f"data over the operator's network: up to {most} (max_bytes of each run)")
     return engine
 
 

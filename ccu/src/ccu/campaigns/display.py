@@ -195,6 +195,13 @@ def _entry(row: Row | None) -> Text:
     return text
 
 
+def design(now: Account, repeats: int) -> str:
+    """`12 (4 points, each 3 times)`."""
+    points = "1 point" if len(now.rows) == 1 else f"{len(now.rows)} points"
+    times = {1: "once", 2: "twice"}.get(repeats, f"{repeats} times")
+    return f"{now.planned} ({points}, {'each ' if len(now.rows) > 1 else ''}{times})"
+
+
 def left(seconds: float) -> str:
     """`about 1 h 20 min left`."""
     if seconds < 1:

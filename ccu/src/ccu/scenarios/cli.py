@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,11 +19,14 @@ from ccu.scenarios.library import locate, seed_of
 app = typer.Typer(no_args_is_help=True, help="Look at, check, import and export scenarios.")
 out = Console()
 
+UNKNOWN = "LicenseRef-unknown"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 Scenario = Annotated[str, typer.Argument(help="A name of `ccu list scenarios`, or a file.")]
-Seed = Annotated[int | None, typer.Option(help="Of all that is random (1).")]
-Prb = Annotated[int | None, typer.Option(help="Carrier width in PRBs.")]
-Numerology = Annotated[int | None, typer.Option(help="Subcarriers 15·2^µ kHz apart.")]
+Seed = Annotated[int | None, typer.Option(help="Of all that is random: a whole number (1).")]
+Prb = Annotated[int | None, typer.Option(help="Carrier width in PRBs (the scenario's, else 106).")]
+Numerology = Annotated[
+    int | None, typer.Option(help="Subcarriers 15·2^µ kHz apart (the scenario's, else 1).")
+]
 Seconds = Annotated[
     float | None, typer.Option(help="How much of it, in seconds (all of it, at most 100).")
 ]
@@ -86,13 +90,17 @@ def import_command(
     file: Annotated[Path, typer.Argument(help="The file; for oai a run's directory, too.")],
     name: Annotated[str | None, typer.Option(help="Of the scenario (the file's).")] = None,
     output: Annotated[Path, typer.Option(help="Folder for NAME.yaml and its series.")] = Path(),
-    kind: Annotated[str | None, typer.Option("--as", help="radio or capacity.")] = None,
-    run: Annotated[int | None, typer.Option(help="Which run of a file of many.")] = None,
-    ul: Annotated[Path | None, typer.Option(help="The uplink's trace.")] = None,
+    kind: Annotated[
+        str | None, typer.Option("--as", help="radio or capacity (what the format is for).")
+    ] = None,
+    run: Annotated[
+        int | None, typer.Option(help="Number of a run, in a file of many (its first).")
+    ] = None,
+    ul: Annotated[Path | None, typer.Option(help="The uplink's trace, in the same format.")] = None,
     period: Annotated[str | None, typer.Option(help="Of samples without stamps: 1s.")] = None,
     license_name: Annotated[
         str, typer.Option("--license", help="SPDX name under which the data may be shared.")
-    ] = "LicenseRef-unknown",
+    ] = UNKNOWN,
 ) -> None:
     """Make a scenario of a measurement, a trace or a run."""
     from ccu.scenarios.sources import FORMATS, Wanted
@@ -110,15 +118,22 @@ def import_command(
     except ValueError as error:
         raise Refused(f"--period: {error}") from None
     wanted = Wanted(called, kind, run, ul, period_s)  # type: ignore[arg-type]
-    for path in write(FORMATS[form].read(file, wanted), called, license_name, output):
+    found = FORMATS[form].read(file, wanted)
+    made = write(found, called, license_name, output)
+    for path in made:
         print(path)
+    for sentence in [f"{found.kind} of {found.duration_s:g} s: {found.summary}", *found.origins]:
+        print(f"  {sentence}")
+    if license_name == UNKNOWN:
+        print("  Licence: unknown (name it by --license)")
+    print(f"next: ccu scenario show {shlex.quote(_as_path(made[0]))}")
 
 
 @app.command()
 def export(
     form: Annotated[str, typer.Argument(metavar="FORMAT", help="`ccu scenario formats` has all.")],
     scenario: Scenario,
-    output: Annotated[Path, typer.Option(help="Folder.")] = Path(),
+    output: Annotated[Path, typer.Option(help="Folder to write to.")] = Path(),
     seed: Seed = None,
     prb: Prb = None,
     numerology: Numerology = None,
@@ -151,6 +166,11 @@ def formats() -> None:
     for heading, known in (("import", sources.FORMATS), ("export", exports.FORMATS)):
         for name, one in known.items():
             print(f"{heading} {name:13} {one.summary}")
+
+
+def _as_path(file: Path) -> str:
+    """So that it is not taken for a name of the library."""
+    return str(file) if "/" in str(file) else f"./{file}"
 
 
 def _experiment(scenario: str, **flags: Any) -> Any:

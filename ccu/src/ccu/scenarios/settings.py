@@ -36,6 +36,11 @@ def settings(file: Path, taken: set[str]) -> Settings:
     return {key: value for key, value in found.items() if key not in taken}
 
 
+def gives_capacity(file: Path) -> bool:
+    """Whether the scenario says itself what the link carries: then there is no radio."""
+    return "capacity" in _content(file)
+
+
 def check_time(file: Path, duration_s: float) -> None:
     """Raises Refused if the scenario falls silent, as `at_end: stop` says, before a run is over."""
     content = _content(file)

@@ -49,7 +49,7 @@ def _fill(part: Path, found: Found, name: str, license_name: str) -> None:
         "schema": "rf-scenario/1",
         "name": name,
         "summary": found.summary,
-        "sources": found.sources,
+        "sources": found.origins,
         "license": license_name,
         "duration_s": round(found.duration_s, 6),
         "at_end": "loop",

@@ -126,7 +126,7 @@ def unpublish(
 
 def serve(
     runs: Runs = Path("runs"),
-    port: Annotated[int, typer.Option(min=1, max=65535)] = 8090,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="TCP port.")] = 8090,
     bind: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen.")] = "127.0.0.1",
 ) -> None:
     """Show run directories over HTTP, for the dashboards' links to reports and CSV files."""
@@ -144,14 +144,19 @@ def serve(
 def up(
     directory: Directory = None,
     port: Annotated[
-        int | None, typer.Option(min=1, max=65535, help="[default: as before, or 15432]")
+        int | None,
+        typer.Option(
+            min=1, max=65535, help="TCP port of PostgreSQL [default: as before, or 15432]"
+        ),
     ] = None,
     bind: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="Where to listen [default: as before, or 127.0.0.1]"),
     ] = None,
     docker: Annotated[bool, typer.Option("--docker", help="In containers, with Grafana.")] = False,
-    grafana_port: Annotated[int, typer.Option(min=1, max=65535, help="With --docker.")] = 3000,
+    grafana_port: Annotated[
+        int, typer.Option(min=1, max=65535, help="With --docker: Grafana's TCP port.")
+    ] = 3000,
 ) -> None:
     """Bring the store up; the first time, make it. Without Docker: Debian's PostgreSQL."""
     from ddu.store.service import up as bring_up

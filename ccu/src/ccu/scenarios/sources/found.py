@@ -48,6 +48,22 @@ class Found:
     columns: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
     """CSV files that go beside it: name, then columns, `t_s` first."""
 
+    @property
+    def kind(self) -> str:
+        """`radio` or `capacity`."""
+        return next(iter(self.body))
+
+    @property
+    def origins(self) -> list[str]:
+        """Where each part is from, and what was chosen because the file does not tell it."""
+        radio = self.body.get("radio") or {}
+        told = list(self.sources)
+        if radio.get("ss_pbch_block_power_dbm") == POWER_DBM:
+            told.append(f"Power of the SSB: chosen, {POWER_DBM:g} dBm a resource element.")
+        if figure_db := (radio.get("noise") or {}).get("figure_db"):
+            told.append(f"Noise: chosen, a noise figure of {figure_db:g} dB.")
+        return told
+
 
 def radio_series(
     file: Path, wanted: Wanted, t_s: np.ndarray, rsrp_dbm: np.ndarray, sinr_db: np.ndarray | None

@@ -12,10 +12,16 @@ import pyarrow as pa
 
 from ccu.errors import Refused
 from ccu.scenarios.sources import csv_table
-from ccu.scenarios.sources.found import FIGURE_DB, Found, Wanted, last_step_s, not_too_long
+from ccu.scenarios.sources.found import (
+    FIGURE_DB,
+    POWER_DBM,
+    Found,
+    Wanted,
+    last_step_s,
+    not_too_long,
+)
 
 MOST_TAPS = 4
-POWER_DBM = 0.0
 MOST_ROWS = 400_000
 """Keeps nr-link below 100 MB with four taps."""
 
@@ -53,10 +59,7 @@ def read(file: Path, wanted: Wanted) -> Found:
     return Found(
         duration_s=not_too_long(file, float(t_s[-1]) + last_step_s(t_s)),
         summary=f"{count} taps over time, from {file.name}.",
-        sources=[
-            f"Taps: {file.name}. Path loss: their mean power.",
-            f"{POWER_DBM:g} dBm a resource element, noise figure of {FIGURE_DB:g} dB: chosen.",
-        ],
+        sources=[f"Taps: {file.name}. Path loss: their mean power."],
         body={"radio": radio},
         columns={f"{wanted.name}.csv": arrays},
     )
