@@ -36,3 +36,7 @@ class StoreError(DduError):
     """The store is away, refuses us, or holds something else."""
 
     exit_code = 1
+
+
+class StoreAway(StoreError):  # noqa: N818
+    """Nobody answers at the store's address, or the connection broke: later it may work."""

@@ -14,7 +14,8 @@ from pathlib import Path
 import yaml
 
 from ccu import __version__, congestion, manifest, processes
-from ccu.campaigns import slots
+from ccu.campaigns import showing, slots
+from ccu.campaigns.folder import SCHEMA_VERSION
 from ccu.experiment import Experiment
 
 RESOURCE = "testbed"
@@ -27,6 +28,8 @@ class Job:
 
     experiment: str
     """As JSON."""
+    campaign: str
+    """Its name."""
     output: str
     """The cell's folder on the client's machine."""
     token: str
@@ -71,14 +74,20 @@ def perform(job: Job) -> Done:
         if Path(job.token).exists():
             return Done(_run(job.experiment, Path(job.output)), None)
         with tempfile.TemporaryDirectory(prefix="ccu-") as folder:
-            return _run_and_pack(job.experiment, Path(folder))
+            return _run_and_pack(job, Path(folder))
 
 
-def _run_and_pack(experiment: str, folder: Path) -> Done:
-    error = _run(experiment, folder / "runs")
+def _run_and_pack(job: Job, folder: Path) -> Done:
+    # As in the campaign's directory, so that the store calls the run by the same name here.
+    cell = folder / "runs" / Path(job.output).name
+    cell.mkdir(parents=True)
+    about = {"schema_version": SCHEMA_VERSION, "campaign": {"name": job.campaign}}
+    manifest.write_whole(folder / "campaign.json", about)
+    with showing.shown_live(cell):
+        error = _run(job.experiment, cell)
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=1) as archive:
-        for run in (folder / "runs").glob("*"):
+        for run in cell.glob("*"):
             archive.add(run, arcname=run.name)
     return Done(error, packed.getvalue())
 

@@ -4,22 +4,18 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from psycopg.types.json import Jsonb
 
 from ddu.campaign.load import load_campaign
-from ddu.errors import DduError, StoreError
+from ddu.errors import DduError
 from ddu.run.manifest import read_manifest
 from ddu.store.connect import connected
-from ddu.store.live import Tell, publish_live
 from ddu.store.publish import Published, publish
 from ddu.store.schema import migrate
-
-_LOOK_EVERY_S = 0.5
 
 
 def is_campaign(path: Path) -> bool:
@@ -58,32 +54,16 @@ def publish_campaign(url: str, path: Path, replace: bool = False) -> Iterator[Pu
             yield error
 
 
-def follow_campaign(url: str, path: Path, tell: Tell) -> int:
-    """Follows each run as it goes on and publishes it, until every planned cell has a run.
+class Recorded(NamedTuple):
+    """What the store knows of a campaign."""
 
-    Returns how many runs were published. Further attempts at failed cells are for a later call.
-    """
-    planned = record_campaign(url, path)
-    done: set[Path] = set()
-    while True:
-        for run in runs_of(path):
-            if run in done:
-                continue
-            try:
-                publish_live(url, run, tell)
-            except StoreError:
-                raise
-            except DduError as error:
-                tell(str(error))
-            done.add(run)
-            tell(f"{run.parent.name}: {len({one.parent for one in done})} of {planned} cells")
-        if len({run.parent for run in done}) >= planned:
-            return len(done)
-        time.sleep(_LOOK_EVERY_S)
+    name: str
+    planned: int
+    """How many cells."""
 
 
-def record_campaign(url: str, path: Path) -> int:
-    """The campaign's row; returns how many cells are planned. Raises DduError."""
+def record_campaign(url: str, path: Path) -> Recorded:
+    """Writes the campaign's row. Raises DduError."""
     campaign = load_campaign(path)
     try:
         name, planned = str(campaign.definition["name"]), planned_count(campaign.definition)
@@ -98,4 +78,4 @@ def record_campaign(url: str, path: Path) -> int:
             "definition = excluded.definition, updated = clock_timestamp()",
             [name, str(path.absolute()), planned, Jsonb(campaign.definition)],
         )
-    return planned
+    return Recorded(name, planned)

@@ -53,6 +53,10 @@ def publish(
                                           "[default: the newest run]")
     ] = None,
     live: Annotated[bool, typer.Option("--live", help="While it goes on; waits for one.")] = False,
+    no_tables: Annotated[
+        bool, typer.Option("--no-tables", help="With --live: leave the run, once it has ended, to "
+                           "another `ddu publish`.")
+    ] = False,
     replace: Replace = False,
     runs: Runs = Path("runs"),
     store: StoreUrl = None,
@@ -60,7 +64,7 @@ def publish(
     """Store runs, so that the dashboards show them. A run that is there already stays as it is."""
     url = locate(store)
     if live:
-        _publish_live(url, paths, runs, replace)
+        _publish_live(url, paths, runs, replace, not no_tables)
         return
     failed = 0
     for path in paths or [newest_run(runs)]:
@@ -89,19 +93,26 @@ def _published(url: str, path: Path, replace: bool) -> Iterator[Published | DduE
         yield error
 
 
-def _publish_live(url: str, paths: list[Path] | None, runs: Path, replace: bool) -> None:
-    from ddu.store.campaigns import follow_campaign, is_campaign
-    from ddu.store.live import await_running, publish_live
+def _publish_live(
+    url: str, paths: list[Path] | None, runs: Path, replace: bool, tables: bool
+) -> None:
+    from ddu.store.campaigns import is_campaign
+    from ddu.store.live import await_running, follow, publish_live
 
     if paths and len(paths) > 1:
         raise typer.BadParameter("--live follows one run, or one campaign")
     try:
         if paths and is_campaign(paths[0]):
+            from ddu.store.following import follow_campaign
+
             out.print(f"{paths[0]}: {follow_campaign(url, paths[0], err.print)} runs published")
             return
         if not paths:
             err.print(f"waiting for a run in {runs}")
         path = paths[0] if paths else await_running(runs, time.time())
+        if not tables:
+            follow(url, path, err.print)
+            return
         done = publish_live(url, path, err.print, replace)
     except KeyboardInterrupt:
         err.print("interrupted; what was shown stays until `ddu publish` stores the finished run")

@@ -11,17 +11,19 @@ import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 
-from ddu.errors import StoreError
+from ddu.errors import StoreAway, StoreError
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 _CONNECT_TIMEOUT_S = 5
+_BROKEN = (psycopg.OperationalError, psycopg.InterfaceError)
 
 
 @contextmanager
 def connected(url: str) -> Iterator[Connection]:
     """A connection; the block is one transaction: all of it is stored, or nothing.
 
-    Raises StoreError that says what is wrong and how to mend it, and never shows the password.
+    Raises StoreError that says what is wrong and how to mend it, and never shows the password;
+    StoreAway if it may work later.
     """
     where = described(url)
     try:
@@ -36,12 +38,13 @@ def connected(url: str) -> Iterator[Connection]:
             options="-c client_min_messages=warning",
         )
     except psycopg.Error as error:
-        raise StoreError(f"{where}: {_why_not_connected(error)}") from None
+        raise _not_connected(where, error) from None
     try:
         with connection:
             yield connection
     except psycopg.Error as error:
-        raise StoreError(f"{where}: {explained(error)}; nothing was changed") from error
+        kind = StoreAway if isinstance(error, _BROKEN) else StoreError
+        raise kind(f"{where}: {explained(error)}; nothing was changed") from error
 
 
 def described(url: str) -> str:
@@ -74,12 +77,14 @@ def explained(error: psycopg.Error) -> str:
     return first
 
 
-def _why_not_connected(error: psycopg.Error) -> str:
+def _not_connected(where: str, error: psycopg.Error) -> StoreError:
     text = str(error).strip()
     if "password authentication failed" in text or "no password supplied" in text:
-        return "wrong user or password; `ddu store status` tells where the right one is kept"
-    if "Connection refused" in text or "timeout expired" in text or "No such file" in text:
-        return "nobody answers; `ddu store up` brings it up"
+        told = "wrong user or password; `ddu store status` tells where the right one is kept"
+        return StoreError(f"{where}: {told}")
     if "does not exist" in text:
-        return f"{text.splitlines()[-1].split('FATAL:')[-1].strip()}; `ddu store up` makes it"
-    return text.splitlines()[-1] if text else type(error).__name__
+        missing = text.splitlines()[-1].split("FATAL:")[-1].strip()
+        return StoreError(f"{where}: {missing}; `ddu store up` makes it")
+    if "Connection refused" in text or "timeout expired" in text or "No such file" in text:
+        return StoreAway(f"{where}: nobody answers; `ddu store up` brings it up")
+    return StoreAway(f"{where}: {text.splitlines()[-1] if text else type(error).__name__}")

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
+from psycopg import errors
 
-from ddu.errors import DduError, StoreError, UnreadableInput
+from ddu.errors import DduError, StoreAway, StoreError, UnreadableInput
 from ddu.run.manifest import Manifest, read_manifest
 from ddu.store.connect import Connection, connected
 from ddu.store.contents import experiment_of, manifest_row
@@ -44,19 +46,33 @@ class Followed:
 def publish_live(url: str, path: Path, tell: Tell, replace: bool = False) -> Published:
     """Follows the run at `path` until it ends, and then publishes it as `publish` does.
 
-    While the store is away it is asked again every second; what was missed is read again from the
-    files, so that nothing is lost or doubled. Raises DduError as `publish` does.
+    Raises DduError as `publish` does.
     """
-    while read_manifest(path).status == "running":
-        try:
-            _follow(url, path, tell)
-        except StoreError as error:
-            if _refused(error):
-                raise
-            tell(str(error).replace("; nothing was changed", "") + "; trying again")
-            time.sleep(_RETRY_S)
+    follow(url, path, tell)
     tell("the run has ended; publishing its tables")
     return publish(url, path, replace)
+
+
+def follow(url: str, path: Path, tell: Tell, stop: threading.Event | None = None) -> None:
+    """Shows the run at `path` until it ends, or until `stop`; it stays in the store as a live one.
+
+    While the store is away it is asked again every second; what was missed is read again from the
+    files, so that nothing is lost or doubled. Raises StoreError when waiting does not help.
+    """
+    stop = stop or threading.Event()
+    while read_manifest(path).status == "running" and not stop.is_set():
+        try:
+            _follow(url, path, tell, stop)
+        except StoreError as error:
+            if not isinstance(error, StoreAway) and not _row_went(error):
+                raise
+            tell(str(error).replace("; nothing was changed", "") + "; trying again")
+            stop.wait(_RETRY_S)
+
+
+def _row_went(error: StoreError) -> bool:
+    """Somebody took the run out of the store while it went on; it is put there again."""
+    return isinstance(error.__cause__, errors.ForeignKeyViolation)
 
 
 def await_running(runs: Path, since_s: float) -> Path:
@@ -75,7 +91,7 @@ def await_running(runs: Path, since_s: float) -> Path:
         time.sleep(LOOK_EVERY_S)
 
 
-def _follow(url: str, path: Path, tell: Tell) -> None:
+def _follow(url: str, path: Path, tell: Tell, stop: threading.Event) -> None:
     with connected(url) as connection:
         migrate(connection)
         # No waiting for the disk: were the server to die, all is read from the files again.
@@ -89,9 +105,8 @@ def _follow(url: str, path: Path, tell: Tell) -> None:
             _find_files(path / "raw", manifest, followed)
             if sum(_copy_new(connection, run_id, one, tell) for one in followed.values()):
                 connection.commit()
-            if manifest.status != "running":
+            if manifest.status != "running" or stop.wait(LOOK_EVERY_S):
                 return
-            time.sleep(LOOK_EVERY_S)
 
 
 def _begin(connection: Connection, path: Path) -> int:
@@ -105,22 +120,13 @@ def _begin(connection: Connection, path: Path) -> int:
     if known is None:
         return insert_run(connection, experiment_of(manifest), {**row, "state": "live"})
     if known[1] == "published":
-        raise AlreadyPublished(
+        raise StoreError(
             f"{row['name']}: the store has a finished run of this name; "
             "`ddu unpublish` it, or give the run another name"
         )
     for table in _LIVE_TABLES:
         connection.execute(f"DELETE FROM testbed.{table} WHERE run_id = %s".encode(), [known[0]])
     return int(known[0])
-
-
-class AlreadyPublished(StoreError):  # noqa: N818
-    """Waiting does not help: another run has the name."""
-
-
-def _refused(error: StoreError) -> bool:
-    lasting = ("wrong user or password", "may only look", "knows", "--store:")
-    return isinstance(error, AlreadyPublished) or any(part in str(error) for part in lasting)
 
 
 def _find_files(raw: Path, manifest: Manifest, followed: dict[Path, Followed]) -> None:

@@ -101,6 +101,7 @@ class Dask:
     def _submit(self, cell: Cell) -> Future[remote.Done]:
         job = remote.Job(
             experiment=cell.experiment.model_dump_json(),
+            campaign=self._folder.campaign.name,
             output=str(self._folder.prepare(cell).resolve()),
             token=str(self._token.resolve()),
             software=self._software,
