@@ -4,22 +4,36 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import random
 import signal
 import subprocess
+import sys
+import tarfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psycopg
 import pytest
 
-from ccu.campaigns import definition
+from ccu.campaigns import definition, remote
+from ccu.resolve import resolve
 from ddu.campaign import plan
+from ddu.store.connect import connected
+from ddu.store.place import Place
+from ddu.store.publish import publish
+from ddu.store.schema import migrate
 
 from .conftest import BIN, command
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "ddu" / "tests"))
+
+from store_server import fresh_store, reader_url
 
 FILE = """\
 title: Short runs over a link that costs little
@@ -214,20 +228,93 @@ def wait_for_workers(hosts: Hosts, count: int) -> None:
     assert hosts.start(0, str(BIN / "python"), "-c", asked).wait(120) == 0
 
 
+@pytest.fixture(scope="module")
+def store() -> Iterator[Place]:
+    with fresh_store() as place:
+        yield place
+
+
+def live_and_published(store: Place) -> tuple[int, int]:
+    """Runs of the store."""
+    with psycopg.connect(reader_url(store)) as reader:
+        states = [row[0] for row in reader.execute("SELECT state FROM testbed.run")]
+    return states.count("live"), states.count("published")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [2, 4])
-def test_workers_give_what_one_machine_gives(tmp_path: Path, file: Path, workers: int) -> None:
+def test_workers_give_what_one_machine_gives_and_are_seen_live(
+    tmp_path: Path, file: Path, store: Place, workers: int
+) -> None:
     alone = command("ccu", "campaign", "plan", str(file))
     assert "6 (3 points, each 2 times)" in alone.stdout
+    campaign = tmp_path / "campaign-short-only"
+    most_live = 0
+    with connected(store.url()) as connection:
+        migrate(connection)
+        connection.execute("TRUNCATE testbed.run CASCADE")
     with cluster(workers) as (hosts, _):
         wait_for_workers(hosts, workers)
-        assert run_on(hosts, file, tmp_path).wait(240) == 0
-    campaign = tmp_path / "campaign-short-only"
+        running = run_on(hosts, file, tmp_path)
+        while not (campaign / "campaign.json").exists():
+            assert running.poll() is None
+            time.sleep(0.05)
+        follow = [BIN / "ddu", "publish", "--live", campaign, "--store", store.url()]
+        with subprocess.Popen(follow, stderr=subprocess.PIPE, text=True) as follower:
+            while running.poll() is None:
+                most_live = max(most_live, live_and_published(store)[0])
+                time.sleep(0.1)
+            assert running.returncode == 0
+            _, said = follower.communicate(timeout=240)
+    assert follower.returncode == 0, said
+    assert most_live >= 2, said
+    assert live_and_published(store) == (0, len(list(campaign.glob("runs/*/*/run.json"))))
     assert results(campaign) == EVERY
     for cell, content in experiments(campaign).items():
         ran = json.loads(content)
         assert cell == f"prb={ran['prb']},seed={ran['seed']}"
         assert ran["duration_s"] == 1.0
+
+
+def test_a_worker_whose_files_nobody_else_sees_shows_them(
+    tmp_path: Path, store: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DDU_STORE", store.url())
+    job = remote.Job(
+        experiment=resolve(
+            {"cc": "cubic", "duration": "4s", "scenario": "static"}
+        ).model_dump_json(),
+        campaign="far",
+        output=str(tmp_path / "campaign-far-only" / "runs" / "cc=cubic,seed=1"),
+        token=str(tmp_path / "no-such-token"),
+        software=remote.software(),
+        testbeds={},
+    )
+    with ThreadPoolExecutor() as pool:
+        performing = pool.submit(remote.perform, job)
+        rows = 0
+        while not performing.done():
+            with psycopg.connect(reader_url(store)) as reader:
+                (found,) = reader.execute(
+                    "SELECT count(*) FROM testbed.live_radio JOIN testbed.run USING (run_id) "
+                    "WHERE name LIKE 'far/cc=cubic,seed=1/%'"
+                ).fetchall()
+            rows = max(rows, found[0])
+            time.sleep(0.1)
+    done = performing.result()
+    assert (done.error, rows > 20) == (None, True)
+    # What comes back is published in the place of what was shown.
+    assert done.archive is not None
+    cell = Path(job.output)
+    with tarfile.open(fileobj=io.BytesIO(done.archive)) as packed:
+        packed.extractall(cell, filter="data")
+    about = {"schema_version": 1, "campaign": {"name": "far"}}
+    (tmp_path / "campaign-far-only" / "campaign.json").write_text(json.dumps(about))
+    (run,) = cell.iterdir()
+    assert publish(store.url(), run).name == f"far/cc=cubic,seed=1/{run.name}"
+    with psycopg.connect(reader_url(store)) as reader:
+        states = reader.execute("SELECT state FROM testbed.run WHERE name LIKE 'far/%'").fetchall()
+    assert states == [("published",)]
 
 
 @pytest.mark.slow

@@ -26,7 +26,6 @@ def test_no_congestion_control_gets_more_than_the_radio_has(
     runs: Runs, cc: str, direction: str, prb: str
 ) -> None:
     summary = runs.summary("--cc", cc, direction, "--prb", prb, *STATIC)
-    assert summary["verdict"] == "valid", summary["verdict_reasons"]
     assert summary["cc"] == cc
     # Reminis trades throughput for delay; the others fill the queue.
     assert (0.2 if cc == "reminis" else 0.8) < summary["utilisation_ratio"] <= 1.0

@@ -14,7 +14,7 @@ from ccu import processes, programs
 STORE = "DDU_STORE"
 """The variable that names the store; a worker without it shows nothing."""
 
-_LAST_ROWS_S = 10.0
+_LAST_ROWS_S = 3.0
 _LEAST_PRIORITY = 19
 
 

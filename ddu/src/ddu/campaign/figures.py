@@ -25,8 +25,9 @@ from ddu.report.palette import colour_of, colours_of
 _PANEL_INCHES = (4.2, 3.1)
 _ACROSS = 3
 
-Aligned = Callable[[str], pd.DataFrame]
-"""The aligned table of a run, by its path in the campaign's directory."""
+Aligned = Callable[[str, tuple[str, ...]], pd.DataFrame]
+"""Columns of the aligned table of a run, by its path in the campaign's directory: those that the
+table has."""
 
 
 def write_figures(
@@ -178,10 +179,11 @@ def _per_flow(
     rows: pd.DataFrame, column: str, aligned: Aligned
 ) -> Iterator[tuple[str, pd.DataFrame]]:
     """All repeats' rows of each flow that has values in `column`; one flow needs no name."""
-    tables = [table for run in rows["run"] if column in (table := aligned(run))]
+    wanted = ("t_s", "flow", column)
+    tables = [table for run in rows["run"] if column in (table := aligned(run, wanted))]
     if not tables:
         return
-    both = pd.concat([table[["t_s", "flow", column]] for table in tables])
+    both = pd.concat(tables)
     flows = sorted(set(both["flow"]))
     for flow in flows:
         yield (flow if len(flows) > 1 else ""), both[both["flow"] == flow]
@@ -190,7 +192,8 @@ def _per_flow(
 def _cdf(axis: Axes, runs: pd.DataFrame, wanted: plans.Cdf, column: str, aligned: Aligned) -> None:
     x = shown(column)
     for label, colour, rows in _coloured(wanted, runs):
-        tables = [table[column] for run in rows["run"] if column in (table := aligned(run))]
+        every = (aligned(run, (column,)) for run in rows["run"])
+        tables = [table[column] for table in every if column in table]
         values = np.sort(pd.concat(tables).dropna().to_numpy(float)) if tables else np.empty(0)
         if len(values):
             share = np.arange(1, len(values) + 1) / len(values)
@@ -204,7 +207,7 @@ def _scatter(
     x, y = (shown(name) for name in pair)
     for label, colour, rows in _coloured(wanted, runs):
         for run in rows["run"]:
-            table = aligned(run)
+            table = aligned(run, pair)
             if set(pair) <= set(table):
                 axis.plot(
                     table[pair[0]].astype(float) * x.scale, table[pair[1]].astype(float) * y.scale,

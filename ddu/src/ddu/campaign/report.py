@@ -6,14 +6,14 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Callable
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow.parquet as pq
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from ddu.campaign.figures import write_figures
+from ddu.campaign.figures import Aligned, write_figures
 from ddu.campaign.load import Campaign, load_campaign, summaries
 from ddu.campaign.metrics import shown
 from ddu.campaign.plan import report_plan
@@ -99,9 +99,12 @@ def _inline(svg: Path) -> str:
     return "data:image/svg+xml;base64," + base64.b64encode(svg.read_bytes()).decode()
 
 
-def _aligned_of(path: Path) -> Callable[[str], pd.DataFrame]:
-    @lru_cache(maxsize=64)
-    def read(run: str) -> pd.DataFrame:
-        return pd.read_parquet(path / run / "tables" / "aligned.parquet")
+def _aligned_of(path: Path) -> Aligned:
+    def read(run: str, columns: tuple[str, ...]) -> pd.DataFrame:
+        # A figure wants three of seventy columns: the others are not read.
+        with pq.ParquetFile(path / run / "tables" / "aligned.parquet", memory_map=True) as file:
+            there = [name for name in columns if name in file.schema_arrow.names]
+            found: pd.DataFrame = file.read(there, use_threads=False).to_pandas()
+            return found
 
     return read
