@@ -128,9 +128,10 @@ def test_a_report_joins_a_capture(report: Path, tmp_path: Path) -> None:
     assert describe(report)["rows"] == 9
 
 
-def test_a_report_that_names_no_zone_has_no_times(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("named", "instead"), [("persist.sys", "x"), ("Europe/", "Mars/")])
+def test_a_report_that_names_no_zone_has_no_times(tmp_path: Path, named: str, instead: str) -> None:
     file = tmp_path / "report.txt"
-    file.write_text(REPORT.replace("persist.sys.timezone", "x"))
+    file.write_text(REPORT.replace(named, instead))
     log = read_phone_log(file)
     assert log.table["utc_ns"].isna().all()
     assert list(log.table["mac_rsrp_dbm"]) == [-70]

@@ -30,6 +30,13 @@ dumpsys)
   thermalservice) printf 'Thermal Status: 0\nCurrent temperatures from HAL:\n\tTemperature{mValue=36.5, mType=3, mName=skin, mStatus=0}\n' ;;
   power) echo "  mWakefulness=$(state wakefulness Awake)" ;;
   netpolicy) echo "NetworkPolicy{limitBytes=$(state limit_bytes -1) metered=true}" ;;
+  netstats)
+    echo "Xt stats:"; echo "  Complete history:"
+    echo "  ident=[{type=0, subscriberId=310260..., metered=true}] uid=-1 set=ALL tag=0x0"
+    echo "    NetworkStatsHistory: bucketDuration=7200"
+    echo "      st=$(toybox date +%s) rb=$(state used_bytes 0) rp=1 tb=0 tp=1 op=0"
+    echo "UID stats:"
+    ;;
   esac
   ;;
 getprop)
@@ -46,6 +53,10 @@ settings)
   mobile_data) state mobile_data 1 ;;
   multi_sim_data_call) echo 1 ;;
   esac
+  ;;
+pidof)
+  # For a service of Android's: the shell that asks.
+  echo $PPID
   ;;
 ip)
   # Android's, of which the tests need the route alone

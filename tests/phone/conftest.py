@@ -23,15 +23,17 @@ sys.path.insert(0, str(Path(__file__).parent))
 from adbd import Adbd
 
 BIN = Path(sys.executable).parent
-SERVER, PHONE = "198.51.100.1", "198.51.100.2"
+ADDRESSES = {4: ("198.51.100.1", "198.51.100.2"), 6: ("2001:db8:5::1", "2001:db8:5::2")}
+"""Of the server and of the phone, by the version of IP that the operator gives."""
 DEVICE, CORE_DEVICE = "rmnet_data0", "n6"
 
 
 class Street:
     """The phone, the link to the server, and the commands that a user types at the server."""
 
-    def __init__(self, folder: Path, rate_mbps: float = 40.0) -> None:
+    def __init__(self, folder: Path, rate_mbps: float = 40.0, version: int = 4) -> None:
         self.folder = folder
+        self.server_address, self.phone_address = ADDRESSES[version]
         tag = secrets.token_hex(2)
         self.server, self.phone = f"srv-{tag}", f"phone-{tag}"
         self.state = folder / "state"
@@ -51,17 +53,17 @@ class Street:
         self.state.mkdir()
         toybox = shutil.which("toybox")
         assert toybox is not None
-        for name in ("nc", "sleep", "grep", "ifconfig", "id", "cat", "toybox"):
+        for name in ("nc", "sleep", "grep", "sed", "ifconfig", "id", "cat", "getconf", "toybox"):
             (programs / name).symlink_to(toybox)
         answering = Path(__file__).parent / "android.sh"
-        for name in ("dumpsys", "getprop", "settings", "date"):
+        for name in ("dumpsys", "getprop", "settings", "date", "pidof"):
             (programs / name).symlink_to(answering)
         (programs / "ip").symlink_to(answering)
 
     def _on_phone(self, script: str) -> list[str]:
-        environment = [f"PATH={self.folder / 'bin'}:/usr/bin:/bin", f"STATE={self.state}"]
+        environment = [f"PATH={self.folder / 'bin'}", f"STATE={self.state}"]
         run = ["ip", "netns", "exec", self.phone, "env", "-i", *environment]
-        return [*run, "sh", "-c", script]
+        return [*run, "/bin/sh", "-c", script]
 
     def set(self, **values: str) -> None:
         """What the phone answers from now on; see android.sh."""
@@ -90,17 +92,19 @@ capacity: {{dl: {{constant_mbps: {rate_mbps}}}, ul: {{constant_mbps: {rate_mbps}
         assert link.stdout is not None
         assert b"ready" in link.stdout.readline()
         for name, device, own, peer in (
-            (self.server, CORE_DEVICE, SERVER, PHONE),
-            (self.phone, DEVICE, PHONE, SERVER),
+            (self.server, CORE_DEVICE, self.server_address, self.phone_address),
+            (self.phone, DEVICE, self.phone_address, self.server_address),
         ):
             _ip(name, "link", "set", device, "up", "mtu", "1500")
-            _ip(name, "addr", "add", own, "peer", peer, "dev", device)
-            _ip(name, "route", "add", "default", "dev", device, "src", own)
+            quick = ["nodad"] if ":" in own else []
+            _ip(name, "addr", "add", own, "peer", peer, "dev", device, *quick)
+            default = "::/0" if ":" in own else "0.0.0.0/0"
+            _ip(name, "route", "add", default, "dev", device, "src", own)
         return link
 
     def _link_config(self) -> dict[str, object]:
         path = {"delay_ms": 10.0, "loss_ratio": 0.0}
-        ue = {"name": DEVICE, "netns": self.phone, "addresses": [PHONE]}
+        ue = {"name": DEVICE, "netns": self.phone, "addresses": [self.phone_address]}
         return {
             "schema": "nr-link/1",
             "seed": 1,
@@ -142,12 +146,22 @@ capacity: {{dl: {{constant_mbps: {rate_mbps}}}, ul: {{constant_mbps: {rate_mbps}
 
 @pytest.fixture
 def street(tmp_path: Path) -> Iterator[Street]:
+    yield from _made(tmp_path, 4)
+
+
+@pytest.fixture
+def street_of_ipv6(tmp_path: Path) -> Iterator[Street]:
+    """Of an operator that gives no IPv4 at all."""
+    yield from _made(tmp_path, 6)
+
+
+def _made(folder: Path, version: int) -> Iterator[Street]:
     for program in ("adb", "toybox"):
         if shutil.which(program) is None:
             pytest.skip(f"needs {program}: setup/system-packages test")
     if os.geteuid() != 0 or not Path("/dev/net/tun").exists():
         pytest.skip("needs root and /dev/net/tun: it makes network namespaces")
-    made = Street(tmp_path / "street")
+    made = Street(folder / "street", version=version)
     try:
         yield made
     finally:

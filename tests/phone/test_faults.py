@@ -52,10 +52,12 @@ def test_what_is_refused(street: Street) -> None:
         ({"sim": "LOADED", "route": "198.51.100.1 dev wlan0 src 192.168.1.7 uid 2000"}, "Wi-Fi"),
         ({"route": "RTNETLINK answers: Network is unreachable"}, "no data connection"),
         ({"route": "198.51.100.1 dev rmnet_data0", "limit_bytes": "1000000"}, "data limit"),
+        ({"limit_bytes": "1500000000", "used_bytes": "500000001"}, "500000001 bytes used"),
     ):
         street.set(**state)
         assert word in refused(street), state
     street.set(limit_bytes="-1")
+    assert "no iperf3" in refused(street, "--phone-load", "iperf3")
     assert "vegaz" in refused(street, "--cc", "vegaz")
     assert "no phone 'abc'" in refused(street, "--serial", "abc")
     assert "operator's network" in refused(street, "--prb", "106")
@@ -91,6 +93,7 @@ def test_the_doctor_and_a_dry_run(street: Street) -> None:
     planned = street.ccu(*RUN, "--dry-run")
     assert planned.returncode == 0
     assert "at most 1000 MB" in planned.stdout
+    assert "the phone has used 0 MB since" in planned.stdout
     assert "prb" not in planned.stdout
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,6 +76,62 @@ def test_uplink_is_the_phones_own(street: Street, tmp_path: Path) -> None:
     assert analysed.returncode == 0, analysed.stderr.decode()
     summary = json.loads((run / "summary.json").read_text())
     assert 20e6 < summary["throughput_bps"] < 40e6
+
+
+@pytest.mark.root
+def test_an_operator_of_ipv6_alone(street_of_ipv6: Street, tmp_path: Path) -> None:
+    street = street_of_ipv6
+    street.plug_in()
+    output = tmp_path / "runs"
+    ran = street.ccu(*SHORT, "--cc", "cubic", "--output", str(output))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    told = manifest(output)
+    (flow,) = told["flows"]
+    ends = [flow[end]["address"] for end in ("sender", "receiver")]
+    assert ends == ["2001:db8:5::1", "2001:db8:5::2"]
+    (run,) = output.iterdir()
+    analysed = subprocess.run(street.command("ddu", "analyze", str(run)), capture_output=True)
+    assert analysed.returncode == 0, analysed.stderr.decode()
+    summary = json.loads((run / "summary.json").read_text())
+    assert 20e6 < summary["throughput_bps"] < 40e6
+    aligned = pd.read_parquet(run / "tables" / "aligned.parquet")
+    assert aligned["tcp_rtt_ms"].min() >= 20
+    assert set(aligned["mac_rsrp_dbm"].dropna().round(6)) == {-71.0}
+    assert aligned["tcp_cwnd_bytes"].notna().any()
+    # As URLs have it; and where nobody lets the phone in, the firewall is named.
+    street.set(route="2001:db8:5::2 from :: dev rmnet_data0 src 2001:db8:5::2 metric 1024")
+    closed = street.ccu(*SHORT, "--cc", "cubic", "--server-address", "[2001:db8:5::2]",
+                        "--output", str(output))  # fmt: skip
+    assert closed.returncode == 1
+    assert "2001:db8:5::2 port 5201: let TCP port 5201 in" in closed.stderr
+    assert "IPv6" in closed.stderr
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("way", ["dl", "ul"])
+def test_the_phones_own_iperf3(street: Street, tmp_path: Path, way: str) -> None:
+    iperf3 = shutil.which("iperf3")
+    if iperf3 is None:
+        pytest.skip("needs iperf3: setup/system-packages run")
+    (street.folder / "bin" / "iperf3").symlink_to(iperf3)
+    street.plug_in()
+    output = tmp_path / "runs"
+    load = ["--ul"] if way == "ul" else ["--cc", "reno"]
+    ran = street.ccu(*SHORT, *load, "--output", str(output))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    told = manifest(output)
+    (flow,) = told["flows"]
+    assert flow["load"] == "iperf3"
+    assert way == "ul" or flow["cc_read_back"] == "reno"
+    (run,) = output.iterdir()
+    said = json.loads((run / "raw" / "iperf3-f0-client.json").read_text())
+    counted = said["end"]["sum_received"]["bytes"]
+    assert 0.8 < flow["received_bytes"] / counted < 1.25
+    analysed = subprocess.run(street.command("ddu", "analyze", str(run)), capture_output=True)
+    assert analysed.returncode == 0, analysed.stderr.decode()
+    summary = json.loads((run / "summary.json").read_text())
+    assert 20e6 < summary["throughput_bps"] < 40e6
+    assert (pd.read_parquet(run / "tables" / "iperf3.parquet")["end"] == "client").all()
 
 
 @pytest.mark.root

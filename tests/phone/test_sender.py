@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from conftest import Street
 
 PORT, TOKEN, SECONDS = 5201, "0123456789abcdef", 2
-PROGRAM = str(Path(sender_module.__file__))
+PROGRAM = ("-m", sender_module.__name__)
 
 
 class Served:
@@ -47,7 +47,7 @@ class Served:
         )  # fmt: skip
         self.events_file = folder / "events.jsonl"
         with self.events_file.open("wb") as events:
-            command = ["ip", "netns", "exec", street.server, sys.executable, "-I", PROGRAM]
+            command = ["ip", "netns", "exec", street.server, sys.executable, "-I", *PROGRAM]
             self.process = subprocess.Popen([*command, str(self.config)], stdout=events)
         self.wait_for("ready")
 

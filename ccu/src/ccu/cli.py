@@ -125,6 +125,12 @@ def run(
         str | None, _of_phone("The one of `adb devices` that is meant (the only one).")
     ] = None,
     no_adb: Annotated[bool, _of_phone("Its owner starts the transfer.", "--no-adb")] = False,
+    phone_ssh: Annotated[
+        str | None, _of_phone("HOST[:PORT] of Termux's sshd on the phone, in place of adb.")
+    ] = None,
+    phone_load: Annotated[
+        str | None, _of_phone("auto (default: iperf3 if the phone has it), iperf3 or nc.")
+    ] = None,
     server_address: Annotated[
         str | None, _of_phone("By which the phone reaches us (ours to the internet).")
     ] = None,
@@ -177,6 +183,8 @@ def run(
         "capture_n3": True if capture_n3 else None,
         "serial": serial,
         "adb": False if no_adb else None,
+        "phone_ssh": phone_ssh,
+        "phone_load": phone_load,
         "server_address": server_address,
         "server_port": server_port,
         "phone_address": phone_address,
@@ -232,10 +240,14 @@ def resolved(experiment: Experiment, scenario: Path) -> str:
 
 def _data_volume(experiment: Experiment, phone: Phone) -> str:
     """What the run may cost, said before it does."""
+    from ccu.phone import data_plan
+
     at_rate = experiment.duration_s * len(experiment.ways) * 100e6 / 8
+    known = data_plan.told(phone)
     return (
         f"data over the operator's network: at most {phone.max_bytes / 1e6:g} MB (--max-bytes); "
         f"{experiment.duration_s:g} s at 100 Mbit/s are {at_rate / 1e6:g} MB"
+        + (f"\n{known}" if known else "")
     )
 
 

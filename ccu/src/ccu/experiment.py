@@ -130,6 +130,10 @@ class Phone(_Value):
     """As `adb devices` names it; None: the only one."""
     adb: bool = True
     """Without, its owner starts the transfer by hand, and nothing is known of its radio."""
+    ssh: str | None = None
+    """HOST[:PORT] of Termux's sshd; the phone is then asked by it, and not by adb."""
+    load: Literal["auto", "nc", "iperf3"] = "auto"
+    """What makes the traffic on the phone; auto: iperf3, if the phone has it."""
     server_address: str | None = None
     """By which the phone reaches the server; None: the one that goes to the internet."""
     port: Annotated[int, Field(ge=1024, le=65_000)] = 5201
@@ -140,6 +144,11 @@ class Phone(_Value):
     """That all flows of the run together may carry."""
     place: Annotated[str, Field(max_length=200)] = ""
     note: Annotated[str, Field(max_length=2000)] = ""
+
+    @property
+    def is_asked(self) -> bool:
+        """Somebody can run commands on it."""
+        return self.adb or self.ssh is not None
 
 
 OF_THE_LINK = frozenset(

@@ -38,7 +38,7 @@ def mend(name: str) -> str:
     """What makes a missing program appear."""
     if name in _BUILT_HERE:
         return f"run `make build` in {REPOSITORY}"
-    package = {"ip": "iproute2", "ssh": "openssh-client"}.get(name, name)
+    package = {"ip": "iproute2", "ssh": "openssh-client", "setpriv": "util-linux"}.get(name, name)
     return f"install it: sudo apt-get install {package}"
 
 

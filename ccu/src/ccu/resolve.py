@@ -57,6 +57,8 @@ _OAI = {
 _PHONE = {
     "serial": "serial",
     "adb": "adb",
+    "phone_ssh": "ssh",
+    "phone_load": "load",
     "server_address": "server_address",
     "server_port": "port",
     "phone_address": "phone_address",

@@ -26,6 +26,7 @@ from ccu.campaigns.folder import Folder, default_path
 from ccu.choices import no_such
 from ccu.ending import untold
 from ccu.errors import Incomplete, Refused
+from ccu.phone import data_plan
 
 app = typer.Typer(no_args_is_help=True, help="Many runs from one file, resumable to the run.")
 out = Console()
@@ -194,6 +195,8 @@ def _walk(work: runner.Work, engine: Engine, spot: field.Spot | None) -> Local |
         raise Refused("--engine: a phone is in one place; leave it out")
     most = disk.amount(field.most_bytes(work))
     print(f"data over the operator's network: up to {most} (max_bytes of each run)")
+    if known := data_plan.told(next(one.phone for one in work.of_points if one.phone)):
+        print(known)
     return engine
 
 

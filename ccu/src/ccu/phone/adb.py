@@ -8,12 +8,11 @@ run is then a child like all others of the run, watched, logged and ended by the
 from __future__ import annotations
 
 import subprocess
-from dataclasses import dataclass
 
 from ccu import programs
 from ccu.errors import Refused
+from ccu.phone.shell import LOOK_S, Said
 
-_LOOK_S = 20.0
 _TAP = (
     "unlock the phone and tap Allow on `Allow USB debugging?`; if it does not ask: Settings → "
     "Developer options → Revoke USB debugging authorisations, and plug it in again"
@@ -30,17 +29,10 @@ _MENDS = {
 }
 
 
-@dataclass(frozen=True)
-class Said:
-    """What a command on the phone said."""
-
-    code: int
-    text: str
-    trouble: str
-
-
 class Adb:
     """One phone, by its serial number or address."""
+
+    is_app = False
 
     def __init__(self, serial: str) -> None:
         self.serial = serial
@@ -49,7 +41,7 @@ class Adb:
         """The command that runs a script of the phone's shell; it ends with the script's code."""
         return [programs.require("adb"), "-s", self.serial, "shell", "-T", script]
 
-    def ask(self, script: str, timeout_s: float = _LOOK_S) -> Said:
+    def ask(self, script: str, timeout_s: float = LOOK_S) -> Said:
         """What a short script says. Raises Refused if the phone does not answer."""
         try:
             said = subprocess.run(
@@ -99,7 +91,7 @@ def _devices() -> dict[str, str]:
     adb = programs.require("adb")
     try:
         said = subprocess.run(
-            [adb, "devices"], capture_output=True, text=True, timeout=_LOOK_S, errors="replace"
+            [adb, "devices"], capture_output=True, text=True, timeout=LOOK_S, errors="replace"
         )
     except subprocess.TimeoutExpired:
         raise Refused("adb: does not answer; `adb kill-server`, and try again") from None

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ccu.errors import RunFailed
-from ccu.phone.adb import Adb
+from ccu.phone.shell import Shell
 
 _QUESTIONS = 12
 _PATIENCE_S = 20.0
@@ -59,7 +59,7 @@ def common(offsets: Iterable[Offset]) -> Offset | None:
     return both if both.low_ns <= both.high_ns else None
 
 
-def measure(phone: Adb) -> Offset:
+def measure(phone: Shell) -> Offset:
     """Asks some times over one connection, so that only the first has to start a shell.
 
     Raises RunFailed if the phone does not tell the time.

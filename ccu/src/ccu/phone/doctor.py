@@ -6,30 +6,31 @@ from __future__ import annotations
 from ccu.doctor import Finding, program
 from ccu.errors import Refused
 from ccu.experiment import Phone
-from ccu.phone import adb, survey
-from ccu.testbeds.phone import server_address
+from ccu.phone import address, survey
+from ccu.phone.shell import chosen
 
 
 def examine(settings: Phone) -> list[Finding]:
     """adb, the phone, its radio, and this machine's address."""
     try:
-        server = server_address(settings)
+        servers = address.candidates(settings)
     except Refused as refusal:
         return [program("adb"), _refused("address", refusal)]
-    address = Finding("address", True, f"{server.reached_at} at {server.interface}")
-    if not settings.adb:
-        return [address]
-    if not (found := program("adb")).ok:
-        return [found, address]
+    told = ", ".join(f"{one.reached_at} at {one.interface}" for one in servers)
+    where = Finding("address", True, told)
+    if not settings.is_asked:
+        return [where]
+    if not (found := program("ssh" if settings.ssh else "adb")).ok:
+        return [found, where]
     try:
-        phone = adb.chosen(settings.serial)
+        phone = chosen(settings)
         known = survey.describe(phone)
     except Refused as refusal:
-        return [found, address, _refused("phone", refusal)]
+        return [found, where, _refused("phone", refusal)]
     about = f"{known['model'] or 'a phone'}, Android {known['android'] or '?'} ({phone.serial})"
-    here = [found, address, Finding("phone", True, about)]
+    here = [found, where, Finding("phone", True, about)]
     try:
-        radio = survey.check_radio(phone, server.reached_at)
+        radio = survey.way_to_one_of(phone, servers)[1]
     except Refused as refusal:
         return [*here, _refused("radio", refusal)]
     return [

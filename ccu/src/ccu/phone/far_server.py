@@ -17,6 +17,7 @@ from pathlib import Path
 from ccu import manifest, programs
 from ccu.errors import Interrupted, Refused, RunFailed
 from ccu.experiment import Experiment
+from ccu.phone.address import plain
 
 _STAGE = "server"
 _CONNECT_S = 20
@@ -31,7 +32,7 @@ class FarServer:
     def __init__(self, host: str) -> None:
         if host.startswith("-"):
             raise Refused(f"--server: {host!r} is no host; write for example user@server.example")
-        self.host = host
+        self.host = _for_ssh(host)
         self._ssh = shlex.split(os.environ.get("CCU_SSH", "")) or [programs.require("ssh")]
 
     def command(self, script: str, *options: str) -> list[str]:
@@ -53,13 +54,19 @@ class FarServer:
         return said.stdout
 
 
+def _for_ssh(host: str) -> str:
+    """ssh wants an IPv6 address without the brackets that people write around it."""
+    user, at, name = host.rpartition("@")
+    return host if "://" in host else f"{user}{at}{plain(name)}"
+
+
 def run(experiment: Experiment, host: str, output: Path, dry_run: bool) -> Path | None:
     """The run's directory under `output`; None after a dry run.
 
     Raises Refused, RunFailed or Interrupted as the far ccu did, which has said why.
     """
     far = FarServer(host)
-    with_adb = experiment.phone is not None and experiment.phone.adb
+    with_adb = experiment.phone is not None and experiment.phone.adb and not experiment.phone.ssh
     _check(far, with_adb)
     folder = far.ask("umask 077; T=$(mktemp -d); cat > $T/run.json; echo $T", _plan(experiment))
     folder = folder.strip()

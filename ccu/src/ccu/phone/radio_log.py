@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 
 from ccu.experiment import Way
-from ccu.phone.adb import Adb
+from ccu.phone import polling
+from ccu.phone.shell import Shell
 from ccu.supervisor import Process
 from ccu.testbeds import Site
 
@@ -27,18 +28,40 @@ _PATIENCE_S = 25.0
 def script(interface: str) -> str:
     """POSIX shell, as Android's mksh and toybox have it. The first reading is the whole dump, since
     it alone tells which SIM has which subscription; the others are the lines that change."""
+    reading = f"dumpsys telephony.registry | grep -E '{_KEPT_LINES}'"
     return f"""
 i=0
 echo "### $(date +%s.%N)"; echo "## subscription"; settings get global multi_sim_data_call
 echo "## registry"; dumpsys telephony.registry
+{polling.prologue(reading)}
 while :; do
   echo "### $(date +%s.%N)"
-  echo "## registry"; dumpsys telephony.registry | grep -E '{_KEPT_LINES}'
+  echo "## registry"; {reading}
   echo "## net"; grep -F '{interface}:' /proc/net/dev 2>/dev/null || ifconfig {interface}
   if [ $((i % {_SELDOM})) -eq 0 ]; then
     echo "## battery"; dumpsys battery
     echo "## thermal"; dumpsys thermalservice
     echo "## power"; dumpsys power | grep mWakefulness=
+    echo "## cpu"; times
+    echo "## services"; {polling.read_services()}
+  fi
+  i=$((i+1))
+  sleep {PAUSE_S}
+done
+"""
+
+
+def termux_script(interface: str | None) -> str:
+    """With an app's rights: Termux:API tells the cells, and Android keeps most of the rest."""
+    net = f"ifconfig {interface} 2>/dev/null" if interface else ":"
+    return f"""
+i=0
+while :; do
+  echo "### $(date +%s.%N)"
+  echo "## termux_cells"; termux-telephony-cellinfo
+  echo "## net"; {net}
+  if [ $((i % {_SELDOM})) -eq 0 ]; then
+    echo "## termux_battery"; termux-battery-status
     echo "## cpu"; times
   fi
   i=$((i+1))
@@ -47,13 +70,19 @@ done
 """
 
 
-def start(site: Site, phone: Adb, interface: str) -> Process:
-    """The log, with its first reading there. Raises RunFailed."""
+def start(site: Site, phone: Shell, interface: str | None) -> Process | None:
+    """The log, with its first reading there; None where the phone has nothing to read it by.
+
+    Raises RunFailed.
+    """
+    written = script(interface or "lo")
+    if phone.is_app:
+        if phone.ask("command -v termux-telephony-cellinfo").code != 0:
+            return None
+        written = termux_script(interface)
     file = site.raw / FILE
     file.parent.mkdir(exist_ok=True)
-    process = site.supervisor.start(
-        "phone-radio", phone.command(script(interface)), stage=STAGE, output=file
-    )
+    process = site.supervisor.start("phone-radio", phone.command(written), stage=STAGE, output=file)
     site.supervisor.wait_for(
         process, lambda: _has_reading(file), "reading the radio", patience_s=_PATIENCE_S
     )

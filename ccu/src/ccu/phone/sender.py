@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The server's end of a phone's traffic, which faces the internet: `sender.py CONFIG`.
+"""The server's end of a phone's traffic, facing the internet: `python -m ccu.phone.sender CONFIG`.
 
 What it does: for each flow it listens on a port and serves one connection, which sends bytes to the
 phone (dl) or takes bytes from it (ul) for a given time. Whoever connects has to show the run's
@@ -15,8 +15,10 @@ What it does not let happen:
   connections are accepted at a limited rate, the more so once every flow is served.
 - A flow ends by time or when all flows together have carried `max_bytes`; a peer that stops
   reading cannot hold it longer.
+- iperf3 is behind all this (ccu.phone.iperf3_gate).
 
-Standard library only, so that it can be read in one go. Events are lines of JSON on stdout.
+Standard library only, here and in its two parts, so that it can be read in one go. Events are
+lines of JSON on stdout.
 """
 
 from __future__ import annotations
@@ -29,24 +31,29 @@ import pwd
 import resource
 import selectors
 import socket
-import struct
 import sys
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_GREETING_S = 5.0
+from ccu.phone.iperf3_gate import Gate
+from ccu.phone.serving import (
+    CHUNK_BYTES,
+    GREETING_S,
+    POLL_S,
+    TCP_CONGESTION,
+    Budget,
+    Flow,
+    Log,
+    acked_bytes,
+)
+
 _MOST_WAITING = 16
 _MOST_GREETING_BYTES = 4096
 _ACCEPTS_PER_S, _ACCEPTS_PER_S_WHEN_BUSY = 100, 10
-_LINES_OF_REFUSALS = 100
-_CHUNK_BYTES = 256 * 1024
-_POLL_S = 0.2
 _DRAIN_S = 5.0
-_TCP_CONGESTION = 13  # linux/tcp.h
-_BYTES_ACKED_AT = 120  # struct tcp_info, linux/tcp.h: after 8 bytes, 24 words and 2 rates
 _PR_SET_NO_NEW_PRIVS, _PR_SET_PDEATHSIG, _PR_CAPBSET_DROP = 38, 1, 24
 _HEADERS = (
     b"HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n"
@@ -54,19 +61,6 @@ _HEADERS = (
     b"Cache-Control: no-store\r\nConnection: close\r\n\r\n"
 )
 _NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-
-
-@dataclass
-class Flow:
-    """One connection that will be served."""
-
-    id: str
-    port: int
-    way: str
-    cc: str | None
-    duration_s: float
-    served: bool = False
-    done: bool = False
 
 
 @dataclass
@@ -80,44 +74,6 @@ class Greeting:
     said: bytes = b""
 
 
-@dataclass
-class Budget:
-    """Bytes that all flows together may still carry."""
-
-    left: int
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def take(self, wanted: int) -> int:
-        """How many of `wanted` bytes there are; those are then gone."""
-        with self.lock:
-            granted = min(wanted, self.left)
-            self.left -= granted
-            return granted
-
-    def give_back(self, unused: int) -> None:
-        with self.lock:
-            self.left += unused
-
-
-class Log:
-    """Events as lines of JSON; strangers can only fill so many."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._told = 0
-        self.refusals: dict[str, int] = {}
-
-    def event(self, name: str, **more: Any) -> None:
-        with self._lock:
-            print(json.dumps({"event": name, "utc_ns": time.time_ns(), **more}), flush=True)
-
-    def refused(self, peer: str, why: str) -> None:
-        self.refusals[why] = self.refusals.get(why, 0) + 1
-        if self._told < _LINES_OF_REFUSALS:
-            self._told += 1
-            self.event("refused", peer=peer, why=why)
-
-
 class Sender:
     """Listens, asks for the token, and serves each flow in a thread of its own."""
 
@@ -127,7 +83,12 @@ class Sender:
         self._flows = [Flow(**flow) for flow in config["flows"]]
         self._budget = Budget(int(config["max_bytes"]))
         self._log = Log()
-        self._block = memoryview(os.urandom(_CHUNK_BYTES))
+        self._gates = {
+            flow.id: Gate(flow, flow.iperf3_port, self._budget, self._log)
+            for flow in self._flows
+            if flow.iperf3_port
+        }
+        self._block = memoryview(os.urandom(CHUNK_BYTES))
         self._greetings: dict[int, Greeting] = {}
         self._selector = selectors.DefaultSelector()
         self._accepted: list[float] = []
@@ -139,7 +100,7 @@ class Sender:
         listener = socket.socket(family, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if flow.way == "dl" and flow.cc:
-            listener.setsockopt(socket.IPPROTO_TCP, _TCP_CONGESTION, flow.cc.encode())
+            listener.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, flow.cc.encode())
         listener.bind((address, flow.port))
         listener.listen(_MOST_WAITING)
         listener.setblocking(False)
@@ -150,7 +111,7 @@ class Sender:
         self._accepting(True)
         self._log.event("ready", ports=[flow.port for flow in self._flows])
         while time.monotonic() < self._until and not all(flow.done for flow in self._flows):
-            for key, _ in self._selector.select(_POLL_S):
+            for key, _ in self._selector.select(POLL_S):
                 if isinstance(key.data, Flow):
                     self._accept(key.fileobj, key.data)  # type: ignore[arg-type]
                 else:
@@ -181,15 +142,21 @@ class Sender:
             return
         self._accepted.append(time.monotonic())
         peer = str(address[0])
-        if flow.served:
+        gate = self._gates.get(flow.id)
+        is_friend = peer.removeprefix("::ffff:") in self._friends
+        if gate and is_friend:
+            gate.open(peer)
+        if gate and gate.lets(peer):
+            gate.take(sock)
+        elif flow.served:
             self._refuse(sock, peer, "the flow is served already")
-        elif peer.removeprefix("::ffff:") in self._friends:
+        elif is_friend and not gate:
             self._serve(sock, flow, http=False)
         elif len(self._greetings) >= _MOST_WAITING:
             self._refuse(sock, peer, "too many callers at once")
         else:
             sock.setblocking(False)
-            greeting = Greeting(sock, peer, flow, time.monotonic() + _GREETING_S)
+            greeting = Greeting(sock, peer, flow, time.monotonic() + GREETING_S)
             self._greetings[sock.fileno()] = greeting
             self._selector.register(sock, selectors.EVENT_READ, greeting)
 
@@ -211,11 +178,15 @@ class Sender:
         self._forget(greeting)
         shown = line.split(b" ")[1].lstrip(b"/") if is_http and b" " in line else line.strip()
         flow = greeting.flow
+        gate = self._gates.get(flow.id)
         if not hmac.compare_digest(shown, self._token):
             why = "wrong token" if line else "said nothing"
             self._refuse(greeting.sock, greeting.peer, why, http=is_http)
-        elif flow.served or (is_http and (flow.way != "dl" or not line.startswith(b"GET "))):
+        elif flow.served or (is_http and (gate or flow.way != "dl" or line[:4] != b"GET ")):
             self._refuse(greeting.sock, greeting.peer, "asks for what there is not", http=is_http)
+        elif gate:
+            gate.open(greeting.peer)
+            greeting.sock.close()
         else:
             self._serve(greeting.sock, flow, is_http)
 
@@ -227,7 +198,7 @@ class Sender:
         now = time.monotonic()
         for greeting in [one for one in self._greetings.values() if one.until < now]:
             self._forget(greeting)
-            self._refuse(greeting.sock, greeting.peer, f"no token within {_GREETING_S:g} s")
+            self._refuse(greeting.sock, greeting.peer, f"no token within {GREETING_S:g} s")
 
     def _refuse(self, sock: socket.socket, peer: str, why: str, http: bool = False) -> None:
         self._log.refused(peer, why)
@@ -246,12 +217,8 @@ class Sender:
         began = time.monotonic()
         count, why = 0, "time"
         try:
-            sock.settimeout(_POLL_S)
-            used = sock.getsockopt(socket.IPPROTO_TCP, _TCP_CONGESTION, 16)
-            self._log.event(
-                "served", flow=flow.id, local=list(sock.getsockname()[:2]),
-                peer=list(sock.getpeername()[:2]), cc=used.split(b"\0")[0].decode(), http=http,
-            )  # fmt: skip
+            sock.settimeout(POLL_S)
+            self._log.served(sock, flow, http=http)
             count, why = serve(sock, began + flow.duration_s, http)
         except OSError as error:
             why = f"peer left: {error.strerror or error}"
@@ -269,7 +236,7 @@ class Sender:
         if http:
             sock.sendall(_HEADERS)
         while time.monotonic() < until:
-            granted = self._budget.take(_CHUNK_BYTES)
+            granted = self._budget.take(CHUNK_BYTES)
             if not granted:
                 return count, "bytes"
             sent = 0
@@ -286,7 +253,7 @@ class Sender:
 
     def _take(self, sock: socket.socket, until: float, _http: bool) -> tuple[int, str]:
         count = 0
-        buffer = bytearray(_CHUNK_BYTES)
+        buffer = bytearray(CHUNK_BYTES)
         while time.monotonic() < until:
             try:
                 got = sock.recv_into(buffer)
@@ -309,13 +276,7 @@ class Sender:
                 with contextlib.suppress(TimeoutError):
                     if not sock.recv(4096):
                         break
-        info = b""
-        with contextlib.suppress(OSError):
-            info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
-            # A peer that reads no more is not waited for.
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        acked = struct.unpack_from("<Q", info, _BYTES_ACKED_AT)[0] if len(info) >= 128 else 0
-        return max(int(acked) - 1, 0)  # FIN counts, too.
+        return acked_bytes(sock)
 
 
 def become_nobody() -> None:

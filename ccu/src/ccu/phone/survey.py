@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from ccu.errors import Refused
-from ccu.phone.adb import Adb
+from ccu.phone.address import Address, reached
+from ccu.phone.shell import Shell
 
 MOBILE = re.compile(r"^(?:v4-)?(?:rmnet|ccmni|wwan|pdp|seth|clat)")
 """Interfaces of Qualcomm, MediaTek, Linux, Intel, Unisoc and Samsung modems; v4- and clat are
@@ -21,34 +23,42 @@ _PROPERTIES = {
     "operator": "gsm.operator.alpha",
     "radio": "gsm.network.type",
 }
+_WIFI = "termux-wifi-connectioninfo 2>/dev/null"
+_WIFI_ON = re.compile(r'"supplicant_state":\s*"COMPLETED"')
+_FORBIDDEN = re.compile(r"[Pp]ermission denied|[Cc]annot|not found|inaccessible")
+_IPERF3 = ("iperf3", "/data/local/tmp/iperf3", "/data/data/com.termux/files/usr/bin/iperf3")
+"""Where people have it: on the path, pushed by adb, Termux's (which adb may use with root only)."""
 _DEVICE = re.compile(r"\bdev (\S+)")
 _SOURCE = re.compile(r"\bsrc (\S+)")
-_LIMIT = re.compile(r"\blimitBytes=(-?\d+)")
 
 
-def describe(phone: Adb) -> dict[str, Any]:
+def describe(phone: Shell) -> dict[str, Any]:
     """Model, Android, baseband, operator and who limits a flow from it; null what is not told."""
     lines = [f"getprop {name}" for name in _PROPERTIES.values()]
     lines.append("cat /proc/sys/net/ipv4/tcp_congestion_control 2>/dev/null || echo")
     lines.append("id -u")
+    lines.append(f"(for p in {' '.join(_IPERF3)}; do command -v $p && break; done) || echo")
     said = phone.ask("; ".join(lines)).text.splitlines() + [""] * len(lines)
     found: dict[str, Any] = {
         name: value.strip() or None for name, value in zip(_PROPERTIES, said, strict=False)
     }
     uplink_cc = said[len(_PROPERTIES)].strip()
     found["congestion_control"] = uplink_cc if re.fullmatch(r"[\w-]{1,15}", uplink_cc) else None
+    found["iperf3"] = said[len(_PROPERTIES) + 2].strip() or None
     found["is_root"] = said[len(_PROPERTIES) + 1].strip() == "0"
     return found
 
 
-def check_radio(phone: Adb, address: str) -> dict[str, Any]:
+def check_radio(phone: Shell, address: str) -> dict[str, Any]:
     """The mobile interface by which the phone would reach `address`, and its own address there.
 
     Raises Refused for airplane mode, no SIM or no data, and a way over Wi-Fi, with what to do.
     """
     said = phone.ask(
-        "settings get global airplane_mode_on; settings get global mobile_data; "
-        f"getprop gsm.sim.state; ip route get {address} 2>&1"
+        'echo "$(settings get global airplane_mode_on 2>/dev/null)"; '
+        'echo "$(settings get global mobile_data 2>/dev/null)"; '
+        'echo "$(getprop gsm.sim.state 2>/dev/null)"; '
+        f"ip route get {address} 2>&1; {_WIFI if phone.is_app else ''}"
     ).text.splitlines()
     airplane, data, sim, *route = [line.strip() for line in said] + [""] * 4
     if airplane == "1":
@@ -62,6 +72,8 @@ def check_radio(phone: Adb, address: str) -> dict[str, Any]:
             f"--testbed phone: the phone would reach {address} by {device[1]}, not by its radio; "
             "switch Wi-Fi off (adb shell svc wifi disable), and tethering and VPN"
         )
+    if phone.is_app and not device and _FORBIDDEN.search(way):
+        return _by_an_app(way)
     if not device:
         why = "mobile data is switched off" if data == "0" else "its SIM has no data connection"
         raise Refused(
@@ -72,13 +84,26 @@ def check_radio(phone: Adb, address: str) -> dict[str, Any]:
     return {"interface": device[1], "address": source[1] if source else None}
 
 
-def check_volume(phone: Adb, most_bytes: int) -> None:
-    """Raises Refused if the phone's own data limit is below what a run may use."""
-    said = phone.ask("dumpsys netpolicy 2>/dev/null | grep -o 'limitBytes=[-0-9]*'").text
-    limits = [int(value) for value in _LIMIT.findall(said)]
-    for limit in limits:
-        if 0 <= limit < most_bytes:
-            raise Refused(
-                f"--max-bytes: {most_bytes} is more than the phone's data limit of {limit} bytes; "
-                "lower it, or raise the limit (Settings → Network → Data warning & limit)"
-            )
+def check_load(phone: Shell, load: str) -> None:
+    """Raises Refused if the phone lacks what is to make the traffic."""
+    if load == "iperf3" and describe(phone)["iperf3"] is None:
+        raise Refused(
+            "--phone-load: the phone has no iperf3 that can be run; `pkg install iperf3` in "
+            f"Termux, or push one to {_IPERF3[1]} (chmod 755); or leave it out, and nc does it"
+        )
+
+
+def _by_an_app(said: str) -> dict[str, Any]:
+    """An app may not ask for routes: whether Wi-Fi is on is all that can be known."""
+    if _WIFI_ON.search(said):
+        raise Refused(
+            "--testbed phone: the phone is in a Wi-Fi, and its traffic would go there; switch "
+            "Wi-Fi off, and let ssh come by another way (docs/phone.md, Termux)"
+        )
+    return {"interface": None, "address": None}
+
+
+def way_to_one_of(phone: Shell, servers: Sequence[Address]) -> tuple[Address, dict[str, Any]]:
+    """The first of the server's addresses that the phone's radio leads to, and `check_radio`'s
+    answer. Raises Refused as that does."""
+    return reached(servers, lambda one: check_radio(phone, one))

@@ -16,7 +16,8 @@ from typing import Any
 
 from ccu.errors import RunFailed
 from ccu.experiment import PHONES_OWN, Experiment, Phone
-from ccu.phone import by_hand, sender
+from ccu.phone import by_hand, phones_iperf3, sender
+from ccu.phone.address import plain
 from ccu.supervisor import Process
 from ccu.testbeds import Host, Site, Testbed
 from ccu.traffic import Flow
@@ -40,6 +41,8 @@ class PhoneFlow(Flow):
     events: Path | None = None
     is_by_hand: bool = False
     script: str = ""
+    iperf3: str | None = None
+    """The phone's, if it carries this flow."""
     served: dict[str, Any] | None = None
     done: dict[str, Any] | None = None
 
@@ -54,12 +57,14 @@ class PhoneFlow(Flow):
         return int(told.get("acked_bytes" if self.way == "dl" else "bytes") or 0)
 
     def record(self, testbed: Testbed) -> dict[str, Any]:
-        served = self.served or {"local": [self.reached_at, self.port], "peer": ["0.0.0.0", None]}
+        nobody = "::" if ":" in self.reached_at else "0.0.0.0"
+        served = self.served or {"local": [self.reached_at, self.port], "peer": [nobody, None]}
         hosts: dict[Host, list[Any]] = {"server": served["local"], "ue": served["peer"]}
         ends = {"sender": self.sender_host(testbed), "receiver": self.receiver_host(testbed)}
         return {
             **self._identity(),
-            "control_port": None,
+            "load": "iperf3" if self.iperf3 else "by hand" if self.is_by_hand else "nc",
+            "control_port": served.get("control_port") if self.way == "dl" else None,
             "received_bytes": self.received_bytes,
             "lasted_s": (self.done or {}).get("lasted_s"),
             "with_drain_s": (self.done or {}).get("with_drain_s"),
@@ -82,11 +87,6 @@ class PhoneFlow(Flow):
         return None if self.way == "ul" else super().wrong_cc()
 
 
-def plain(address: str) -> str:
-    """An IPv4 address without the form that an IPv6 socket gives it (RFC 4291 2.5.5.2)."""
-    return address.removeprefix("::ffff:")
-
-
 def plan(experiment: Experiment) -> list[PhoneFlow]:
     """The flows in the experiment's order, each on a port of its own."""
     settings = experiment.phone or Phone()
@@ -99,7 +99,7 @@ def plan(experiment: Experiment) -> list[PhoneFlow]:
             item.start_s,
             round(experiment.duration_s - item.start_s),
             port=settings.port + number,
-            is_by_hand=not settings.adb,
+            is_by_hand=not settings.is_asked,
         )
         for number, (item, way) in enumerate(pairs)
     ]
@@ -111,13 +111,15 @@ def listen(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> None:
     server, ue = testbed.hosts["server"], testbed.hosts["ue"]
     token = secrets.token_hex(16)
     ours = _phone_flows(flows)
+    for flow in ours:
+        flow.iperf3 = phones_iperf3.of(site, testbed, flow)
     config = {
         "address": server["listens"],
         "token": token,
-        "phone_addresses": [settings.phone_address] if settings.phone_address else [],
+        "phone_addresses": [plain(settings.phone_address)] if settings.phone_address else [],
         "max_bytes": settings.max_bytes,
         "deadline_s": site.experiment.duration_s + BY_HAND_S + _PATIENCE_S,
-        "flows": [_for_sender(flow) for flow in ours],
+        "flows": [_for_sender(site, flow) for flow in ours],
     }
     file = site.raw / _CONFIG
     file.parent.mkdir(exist_ok=True)
@@ -125,7 +127,7 @@ def listen(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> None:
     file.write_text(json.dumps(config))
     process = site.supervisor.start(
         "phone-sender",
-        [sys.executable, "-I", str(Path(sender.__file__)), str(file)],
+        [sys.executable, "-I", "-m", sender.__name__, str(file)],
         stage="traffic",
         output=site.raw / _EVENTS,
         lasting=False,
@@ -135,12 +137,13 @@ def listen(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> None:
         flow.receiver, flow.events = process, process.output
         flow.reached_at, flow.phones_cc = server["reached_at"], ue.get("congestion_control")
         flow.script = _script(flow, token)
-    if not settings.adb:
+    if not settings.is_asked:
         by_hand.show(ours, token)
 
 
-def _for_sender(flow: PhoneFlow) -> dict[str, Any]:
+def _for_sender(site: Site, flow: PhoneFlow) -> dict[str, Any]:
     return {
+        "iperf3_port": phones_iperf3.serve(site, flow.id) if flow.iperf3 else None,
         "id": flow.id,
         "port": flow.port,
         "way": flow.way,
@@ -151,6 +154,8 @@ def _for_sender(flow: PhoneFlow) -> dict[str, Any]:
 
 def _script(flow: PhoneFlow, token: str) -> str:
     """For the phone's shell. The token goes first; the pipe stays open until the flow is over."""
+    if flow.iperf3:
+        return phones_iperf3.script(flow, flow.iperf3, token)
     target = f"nc {shlex.quote(flow.reached_at)} {flow.port}"
     if flow.way == "dl":
         source, sink = f"echo {token}; sleep {flow.duration_s + 1}", " > /dev/null"
@@ -164,7 +169,11 @@ def connect(site: Site, testbed: Testbed, flow: Flow) -> None:
     (flow,) = _phone_flows([flow])
     if not flow.is_by_hand:
         flow.client = site.supervisor.start(
-            f"phone-{flow.id}", _command(testbed, flow), stage="phone", lasting=False
+            f"phone-{flow.id}",
+            _command(testbed, flow),
+            stage="phone",
+            lasting=False,
+            output=phones_iperf3.output(site, flow.id) if flow.iperf3 else None,
         )
 
 
@@ -181,7 +190,7 @@ def look(_site: Site, _testbed: Testbed, flow: Flow, started_s: float) -> None:
     elapsed_s = time.monotonic() - started_s
     if flow.served is None:
         if elapsed_s > (BY_HAND_S if flow.is_by_hand else _CONNECT_S) or _ended(flow.client):
-            raise RunFailed("traffic", _unreachable(flow))
+            raise RunFailed("traffic", _unreachable(flow) + _what_iperf3_says(flow))
     elif flow.done is None:
         if elapsed_s > BY_HAND_S + flow.duration_s + _PATIENCE_S:
             raise RunFailed("traffic", f"flow {flow.id} does not come to its end")
@@ -210,11 +219,19 @@ def _read_events(flow: PhoneFlow) -> None:
 
 
 def _unreachable(flow: PhoneFlow) -> str:
+    way = "a router has to forward it"
+    if ":" in flow.reached_at:
+        way = "a router has to let it through, IPv6 too"
     return (
         f"the phone does not get through to {flow.reached_at} port {flow.port}: let TCP port "
-        f"{flow.port} in (the machine's and the provider's firewall; a router has to forward it), "
+        f"{flow.port} in (the machine's and the provider's firewall; {way}), "
         "and give the address that the internet sees: --server-address"
     )
+
+
+def _what_iperf3_says(flow: PhoneFlow) -> str:
+    said = flow.client and flow.iperf3 and phones_iperf3.error_in(flow.client.output)
+    return f"; the phone's iperf3 says: {said} (--phone-load nc does without it)" if said else ""
 
 
 def finished(flow: Flow) -> bool:

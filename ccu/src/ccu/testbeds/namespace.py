@@ -140,14 +140,19 @@ def congestion_control(name: str, port: int) -> str | None:
 
 
 def listens(name: str, port: int) -> bool:
-    """Whether a TCP socket of the namespace listens on `port` (proc(5), /proc/net/tcp)."""
+    """Whether a TCP socket of the namespace listens on `port`."""
     with inside(name):
-        # /proc/net is that of the process; the thread that has moved has its own.
-        text = "".join(
-            Path("/proc/thread-self/net", table).read_text()
-            for table in ("tcp", "tcp6")
-            if Path("/proc/thread-self/net", table).exists()
-        )
+        return listens_here(port)
+
+
+def listens_here(port: int) -> bool:
+    """As `listens`, of the thread's own namespace (proc(5), /proc/net/tcp)."""
+    # /proc/net is that of the process; the thread that has moved has its own.
+    text = "".join(
+        Path("/proc/thread-self/net", table).read_text()
+        for table in ("tcp", "tcp6")
+        if Path("/proc/thread-self/net", table).exists()
+    )
     rows = (line.split() for line in text.splitlines())
     return any(
         len(row) > 3 and row[3] == _LISTEN and row[1].endswith(f":{port:04X}") for row in rows

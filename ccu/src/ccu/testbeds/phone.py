@@ -3,95 +3,47 @@
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyroute2 import IPRoute
-
 from ccu.errors import Refused, RunFailed
 from ccu.experiment import Experiment, Phone, Way
-from ccu.phone import adb, radio_log, survey
-from ccu.phone.adb import Adb
+from ccu.phone import address, data_plan, polling, radio_log, survey
+from ccu.phone.address import Address
 from ccu.phone.clock import Offset, common, measure
+from ccu.phone.shell import Shell, chosen
 from ccu.supervisor import Process
 from ccu.testbeds import Host, Site
 from ccu.testbeds.namespace import describe_here
 
 _SYSCTLS = ("tcp_wmem", "tcp_rmem", "tcp_no_metrics_save", "tcp_ecn")
-_ANYWHERE = {4: "192.0.2.1", 6: "2001:db8::1"}  # RFC 5737, RFC 3849: for routes only
 # A clock that was corrected meanwhile moves by more than quartz does in a run.
 _MOST_DRIFT = 200e-6
-
-
-@dataclass(frozen=True)
-class Address:
-    """Where the phone reaches this machine, and how that looks from inside."""
-
-    reached_at: str
-    listens: str
-    interface: str
 
 
 def check(experiment: Experiment, _scenario: Path) -> None:
     """Raises Refused, before anything starts, when the phone or the way to it is not fit."""
     settings = experiment.phone or Phone()
-    server = server_address(settings)
-    _check_ports(server, [settings.port + number for number in range(_flow_count(experiment))])
-    if settings.adb:
-        phone = adb.chosen(settings.serial)
-        survey.check_radio(phone, server.reached_at)
-        survey.check_volume(phone, settings.max_bytes)
+    servers = address.candidates(settings)
+    if settings.is_asked:
+        phone = chosen(settings)
+        servers = [survey.way_to_one_of(phone, servers)[0]]
+        data_plan.of(phone).check(settings.max_bytes)
+        survey.check_load(phone, settings.load)
+    _check_ports(servers[0], [settings.port + number for number in range(_flow_count(experiment))])
 
 
 def _flow_count(experiment: Experiment) -> int:
     return len(experiment.flows) * len(experiment.ways)
 
 
-def server_address(settings: Phone) -> Address:
-    """Raises Refused when the machine has no network, or the address is none."""
-    reached_at = settings.server_address or _own_address()
-    try:
-        reached_at = str(socket.getaddrinfo(reached_at, None)[0][4][0])
-    except socket.gaierror:
-        raise Refused(
-            f"--server-address: {reached_at!r} is no address, and no known name"
-        ) from None
-    version = ipaddress.ip_address(reached_at).version
-    with IPRoute() as ip:
-        for found in ip.get_addr():
-            # With a peer, "address" is the peer's (rtnetlink(7)).
-            if (found.get("local") or found.get("address")) == reached_at:
-                name = ip.get_links(found["index"])[0].get("ifname")
-                return Address(reached_at, reached_at, str(name))
-        # Not ours: a router or provider in front translates it.
-        routes = ip.route("get", dst=_ANYWHERE[version])
-        name = ip.get_links(routes[0].get("oif"))[0].get("ifname")
-    return Address(reached_at, "0.0.0.0" if version == 4 else "::", str(name))
-
-
-def _own_address() -> str:
-    """By which this machine reaches the internet; nothing is sent."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect((_ANYWHERE[4], 9))
-        except OSError:
-            raise Refused(
-                "--server-address: this machine has no way to the internet; say by which address "
-                "the phone reaches it"
-            ) from None
-        return str(probe.getsockname()[0])
-
-
 def _check_ports(server: Address, ports: list[int]) -> None:
-    family = socket.AF_INET6 if ":" in server.listens else socket.AF_INET
     for port in ports:
-        with socket.socket(family, socket.SOCK_STREAM) as probe:
+        with socket.socket(server.family, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((server.listens, port))
@@ -105,7 +57,7 @@ def _check_ports(server: Address, ports: list[int]) -> None:
 def up(site: Site) -> Iterator[PhoneTestbed]:
     """The phone, watched; nothing of ours stays on it."""
     settings = site.experiment.phone or Phone()
-    testbed = PhoneTestbed(site, server_address(settings), settings)
+    testbed = PhoneTestbed(site, settings)
     try:
         yield testbed
     finally:
@@ -115,9 +67,13 @@ def up(site: Site) -> Iterator[PhoneTestbed]:
 class PhoneTestbed:
     """See `ccu.testbeds.Testbed`."""
 
-    def __init__(self, site: Site, server: Address, settings: Phone) -> None:
+    def __init__(self, site: Site, settings: Phone) -> None:
         self._site = site
-        self._phone: Adb | None = None
+        self._phone = chosen(settings) if settings.is_asked else None
+        servers, radio = address.candidates(settings), None
+        server = servers[0]
+        if self._phone:
+            server, radio = survey.way_to_one_of(self._phone, servers)
         self._log: Process | None = None
         self._offset: Offset | None = None
         self._after: Offset | None = None
@@ -137,12 +93,10 @@ class PhoneTestbed:
             "ue": {"address": None, "interface": None},
         }
         self.records: dict[str, Any] = {"mac": None, "link": None, "link_summary": None}
-        if settings.adb:
-            self._watch(adb.chosen(settings.serial), server)
+        if self._phone and radio:
+            self._watch(self._phone, radio)
 
-    def _watch(self, phone: Adb, server: Address) -> None:
-        self._phone = phone
-        radio = survey.check_radio(phone, server.reached_at)
+    def _watch(self, phone: Shell, radio: dict[str, Any]) -> None:
         # Without an interface: nothing is captured on the phone.
         self.hosts["ue"] = {
             **survey.describe(phone),
@@ -150,10 +104,12 @@ class PhoneTestbed:
             "mobile_interface": radio["interface"],
             "address": radio["address"],
             "interface": None,
+            "data_plan": data_plan.of(phone).record(),
         }
         self._offset = measure(phone)
         self._log = radio_log.start(self._site, phone, radio["interface"])
-        self.records["mac"] = {"file": f"raw/{radio_log.FILE}", "source": "phone"}
+        if self._log:
+            self.records["mac"] = {"file": f"raw/{radio_log.FILE}", "source": "phone"}
 
     @property
     def clock(self) -> dict[str, Any]:
@@ -196,6 +152,9 @@ class PhoneTestbed:
         if self._phone and self._offset:
             self._check_clock(self._offset, measure(self._phone))
         self.end()
+        if self._log:
+            log = (self._site.raw / radio_log.FILE).read_text(errors="replace")
+            self.hosts["ue"]["radio_log_cpu"] = polling.cost(log)
         verdict = "degraded" if self._problems else "valid"
         return {"verdict": verdict, "verdict_reasons": self._problems}
 

@@ -180,7 +180,7 @@ class _Pass:
 def _named(zone: str) -> tzinfo | None:
     try:
         return ZoneInfo(zone)
-    except (OSError, ValueError):
+    except (OSError, ValueError, KeyError):
         return None
 
 

@@ -133,6 +133,12 @@ def _cell(kind: str, pci: int | None, band: int | None, arfcn: int | None) -> Va
     return values
 
 
+def cell_values(kind: str, pci: str | None, bands: str | None) -> Values:
+    """Of a cell ("NR" or "LTE") as text: its PCI, and the first of its bands."""
+    numbers = re.findall(r"\d+", bands or "")
+    return _cell(kind, whole(pci), whole(numbers[0]) if numbers else None, None)
+
+
 def _bandwidth(configs: list[dict[str, str]]) -> Values:
     widths = [whole(one.get("mCellBandwidthDownlinkKhz")) for one in configs]
     known = [width for width in widths if width is not None and width > 0]

@@ -36,6 +36,7 @@ _KEPT = (
     "phone_thermal_status",
     "phone_screen_on",
     "phone_log_cpu_s",
+    "phone_services_cpu_s",
 )
 
 
@@ -134,7 +135,7 @@ def _values(reading: Reading, known: Subscriptions) -> tuple[Values, str]:
         elif name == "subscription":
             if text.strip().isdigit():
                 known.of_user(int(text.strip()))
-        elif name != "end":
+        elif name not in ("end", "polling"):
             extra.append(f"{name}: {_first_words(text)}")
     return values, "; ".join(extra)
 

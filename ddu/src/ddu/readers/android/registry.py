@@ -67,7 +67,7 @@ def registry_of(text: str, known: Subscriptions) -> tuple[Values, str]:
         values["mac_technology"] = cells.NSA
     technology = values.get("mac_technology")
     values |= cells.cell_of(block, technology if isinstance(technology, int) else None)
-    return values | _serving(values), extra
+    return values | serving(values), extra
 
 
 def data_phone_in(text: str, known: Subscriptions) -> int:
@@ -78,7 +78,7 @@ def data_phone_in(text: str, known: Subscriptions) -> int:
     return next(phone for phone, own in blocks.items() if own is block)
 
 
-def _serving(values: Values) -> Values:
+def serving(values: Values) -> Values:
     """RSRP, RSRQ, SINR and CQI of the cell that carries the user's data, as far as it is told."""
     technology = values.get("mac_technology")
     if technology == cells.NONE:

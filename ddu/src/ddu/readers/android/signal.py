@@ -70,9 +70,11 @@ def whole(text: str | None) -> int | None:
 
 
 def _nr(text: str | None) -> Values:
-    if text is None:
-        return {}
-    pairs = pairs_of(text)
+    return {} if text is None else nr_levels(pairs_of(text))
+
+
+def nr_levels(pairs: dict[str, str]) -> Values:
+    """Of the fields of CellSignalStrengthNr, by their names there."""
     values = _within(pairs, _NR)
     if found := re.search(r"\d+", pairs.get("csiCqiReport", "")):
         cqi = whole(found[0])
@@ -82,9 +84,11 @@ def _nr(text: str | None) -> Values:
 
 
 def _lte(text: str | None) -> Values:
-    if text is None:
-        return {}
-    pairs = pairs_of(text)
+    return {} if text is None else lte_levels(pairs_of(text))
+
+
+def lte_levels(pairs: dict[str, str]) -> Values:
+    """Of the fields of CellSignalStrengthLte, by their names there."""
     values = _within(pairs, _OF_LTE)
     snr = whole(pairs.get("rssnr"))
     if snr is not None:

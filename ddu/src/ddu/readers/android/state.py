@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from ddu.readers.android.termux import battery_of as termux_battery_of
+from ddu.readers.android.termux import cells_of
 from ddu.readers.fields import Values, number
 
 _INTERFACE = re.compile(r"^\s*([\w.-]+):\s*(.+)$")
@@ -27,6 +29,7 @@ _THERMAL_STATUS = re.compile(r"^\s*Thermal Status:\s*(\d+)", re.MULTILINE)
 _CURRENT = "Current temperatures from HAL:"
 _NAMES = {0: "phone_cpu_temperature_c", 3: "phone_skin_temperature_c"}
 _TIMES = re.compile(r"(\d+)m(\d+\.\d+)s")
+_TICKS_A_SECOND = 100
 _AWAKE = re.compile(r"mWakefulness=(\w+)")
 
 
@@ -83,11 +86,27 @@ def cpu_of(text: str) -> Values:
     return {"phone_log_cpu_s": sum(spent)} if len(spent) == 4 else {}
 
 
+def services_of(text: str) -> Values:
+    """CPU time of Android's services that answer us, for whatever reason (proc(5), stat): fields
+    14 and 15, in ticks of 10 ms."""
+    ticks = [
+        int(fields[11]) + int(fields[12])
+        for line in text.splitlines()
+        if len(fields := line.rpartition(")")[2].split()) > 12
+        and fields[11].isdigit()
+        and fields[12].isdigit()
+    ]
+    return {"phone_services_cpu_s": sum(ticks) / _TICKS_A_SECOND} if ticks else {}
+
+
 SECTIONS: dict[str, Callable[[str], Values]] = {
     "net": net_of,
     "battery": battery_of,
     "thermal": thermal_of,
     "power": power_of,
     "cpu": cpu_of,
+    "services": services_of,
+    "termux_cells": cells_of,
+    "termux_battery": termux_battery_of,
 }
 """What reads each section of raw/phone/radio.txt beside the registry."""
