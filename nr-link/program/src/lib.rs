@@ -10,6 +10,7 @@ pub mod clock;
 pub mod ending;
 pub mod forward;
 pub mod interface;
+pub mod latency;
 pub mod merge;
 pub mod netns;
 pub mod output;

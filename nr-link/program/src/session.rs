@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::burst::Segment;
 use crate::clock::{Clock, cpu_time};
 use crate::forward::{Devices, Found, Routes};
+use crate::latency::WakeLatency;
 use crate::netns::Place;
 use crate::output::{LinkRow, Output, us};
 use crate::priority::{self, Priority};
@@ -27,6 +28,10 @@ const REST: Nanos = 100_000;
 /// comes within one can only be sent with the next.
 const LONGEST_REST: Nanos = 500_000;
 
+/// So few packets may wait for a slot that starts soon, which saves a waking: a UE has decoded a downlink slot one symbol
+/// before another starts (N1, TS 38.214 table 5.3-1). More take time to write, and are begun with at once.
+const FEW_PACKETS: u64 = 16;
+
 /// So few devices are read sooner than it is asked which of them have packets.
 const FEW_DEVICES: usize = 4;
 /// How often we look for signals then.
@@ -41,6 +46,7 @@ pub struct Session {
     waker: Waker,
     clock: Clock,
     trust: Trust,
+    latency: WakeLatency,
     readable: Vec<usize>,
     /// When we looked for signals.
     looked: Nanos,
@@ -83,6 +89,7 @@ impl Session {
             waker,
             clock,
             trust,
+            latency: WakeLatency::default(),
             readable: Vec::new(),
             looked: 0,
             priority,
@@ -149,10 +156,12 @@ impl Session {
                 return self.end_interval(self.clock.now());
             }
             let now = self.clock.now();
+            let delivered = self.trust.delivered_count();
             // What can leave leaves before others are read, for that takes time.
             let mut found = self.write(|link| link.dequeue_early(now), &mut readable)?;
             // What came while we rested to a slot's start was there when it started: we see it as late as we woke.
-            let came = rest.filter(|&at| at == due).unwrap_or(now);
+            let starts = |at: Nanos| at == due || at.is_multiple_of(self.link.slot_length());
+            let came = rest.filter(|&at| starts(at)).unwrap_or(now);
             let read = self.read(&mut readable, came)?;
             // An idle link has nothing that could be late, unless packets came meanwhile.
             if !(idle && read == Found::Nothing) {
@@ -170,11 +179,23 @@ impl Session {
             rest = match found {
                 Found::Nothing => None,
                 Found::Packets => {
-                    let next = self.link.next_event().at;
-                    Some(next.clamp(now + REST, now + LONGEST_REST))
+                    let few = self.trust.delivered_count() - delivered <= FEW_PACKETS;
+                    Some(self.rest_from(now, few))
                 }
                 Found::More => Some(now),
             };
+        }
+    }
+
+    /// Until when to rest after a waking at `now` that brought packets, few or not.
+    fn rest_from(&self, now: Nanos, few: bool) -> Nanos {
+        let next = self.link.next_event().at;
+        let next = next.clamp(now + REST, now + LONGEST_REST);
+        let slot = next.next_multiple_of(self.link.slot_length());
+        if few && slot - next <= REST {
+            slot
+        } else {
+            next
         }
     }
 
@@ -186,17 +207,24 @@ impl Session {
         due: Nanos,
         readable: &mut Vec<usize>,
     ) -> Result<Option<Signal>> {
-        let mut signalled = None;
+        let (mut signalled, mut timed_out) = (None, false);
         let wakened = |event| match event {
             Event::Packets(device) => readable.push(device),
-            Event::Deadline => {}
+            Event::Deadline => timed_out = true,
             Event::Signal(signal) => signalled = Some(signal),
         };
+        let asleep = self.clock.now();
         let Some(rest) = rest else {
-            self.waker.sleep(self.clock.deadline(due), wakened)?;
+            let asked = due.saturating_sub(self.latency.usual());
+            self.waker.sleep(self.clock.deadline(asked), wakened)?;
+            if timed_out {
+                self.woke(asleep, asked, due);
+            }
             return Ok(signalled);
         };
-        self.waker.rest(self.clock.deadline(rest))?;
+        let asked = rest.saturating_sub(self.latency.usual());
+        self.waker.rest(self.clock.deadline(asked))?;
+        self.woke(asleep, asked, rest);
         let devices = self.devices.count();
         if devices > FEW_DEVICES || rest >= self.looked + LOOK {
             self.looked = rest;
@@ -205,6 +233,14 @@ impl Session {
             readable.extend(0..devices);
         }
         Ok(signalled)
+    }
+
+    /// A wake that was quicker than those before is early by a few microseconds: too few to sleep again.
+    fn woke(&mut self, asleep: Nanos, asked: Nanos, due: Nanos) {
+        self.latency.woke(asleep, asked, self.clock.now());
+        while self.clock.now() < due {
+            std::hint::spin_loop();
+        }
     }
 
     /// Writes what `dequeue` takes from the link; adds the devices that may have got an answer.

@@ -117,6 +117,11 @@ impl Trust {
         }
     }
 
+    /// Packets delivered since the start.
+    pub fn delivered_count(&self) -> u64 {
+        self.counters.delivered
+    }
+
     /// The kernel has refused this many packets since the start.
     pub fn host_dropped(&mut self, packets: u64) {
         self.counters.host_drops = packets;

@@ -29,7 +29,7 @@ pub enum Event {
     Signal(Signal),
 }
 
-/// Sleeps on descriptors, to absolute deadlines; never spins.
+/// Sleeps on descriptors, to absolute deadlines.
 #[derive(Debug)]
 pub struct Waker {
     epoll: Epoll,
