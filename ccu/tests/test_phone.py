@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from ccu.errors import Refused
 from ccu.experiment import Experiment
 from ccu.manifest import Manifest, experiment_of
+from ccu.phone import polling
+from ccu.phone.address import Address, host_and_port, plain, reached
 from ccu.phone.clock import Offset, bounds, common
 from ccu.phone.radio_log import crossed_bytes
 from ccu.phone.survey import MOBILE
@@ -76,6 +78,77 @@ def test_bytes_that_crossed(tmp_path: Path) -> None:
     assert crossed_bytes(file, "dl") == 100
     file.write_text("## net\n")
     assert crossed_bytes(file, "dl") is None
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ("phone", ("phone", 8022)),
+        ("phone:22", ("phone", 22)),
+        ("192.0.2.7:22", ("192.0.2.7", 22)),
+        ("2001:DB8::0007", ("2001:db8::7", 8022)),
+        ("[2001:db8::7]", ("2001:db8::7", 8022)),
+        ("[2001:db8::7]:22", ("2001:db8::7", 22)),
+    ],
+)
+def test_hosts_and_ports(written: str, found: tuple[str, int]) -> None:
+    assert host_and_port(written, 8022) == found
+
+
+@pytest.mark.parametrize("written", ["", ":22", "phone:", "phone:ssh", "phone:70000", "[]:22"])
+def test_what_is_no_host_and_port(written: str) -> None:
+    with pytest.raises(ValueError, match=r"names no host|is no port"):
+        host_and_port(written, 8022)
+
+
+def test_addresses_as_people_and_sockets_write_them() -> None:
+    assert plain("[2001:DB8:0::1]") == "2001:db8::1"
+    assert plain("::ffff:192.0.2.1") == "192.0.2.1"
+    assert plain("server.example") == "server.example"
+
+
+def test_the_address_that_the_phone_has_a_way_to() -> None:
+    four, six = Address("192.0.2.1", "192.0.2.1", "eth0"), Address("2001:db8::1", "::", "eth0")
+
+    def way_to(address: str) -> str:
+        if ":" not in address:
+            raise Refused(f"no way to {address}")
+        return "rmnet0"
+
+    assert reached([four, six], way_to) == (six, "rmnet0")
+    with pytest.raises(Refused, match=r"192\.0\.2\.1"):
+        reached([four], way_to)
+
+
+def stat(ticks: int) -> str:
+    return f"700 (system_server) S 1 1 0 0 -1 4 5 0 0 0 {ticks - 5} 5 0 0 20 0 1 0 9 0 0\n"
+
+
+def test_what_the_log_costs() -> None:
+    """In a second without us the service takes 20 ticks; in the next, with eight readings, 100:
+    80 more, so 0.1 s a reading. Two readings a second on eight processors: 2.5 %."""
+    log = (
+        "### 1000.0\n## registry\nx\n## polling\nticks 100 cpus 8\n"
+        f"at 1000.0\n{stat(500)}at 1001.0\n{stat(520)}at 1002.0\n{stat(620)}"
+    )
+    for half in range(21):
+        log += f"### {1002 + half / 2}\n## registry\nx\n## net\ny\n"
+        if half % 10 == 0:
+            log += f"## cpu\n0m0.{half:02d}s 0m0.00s\n0m0.{half:02d}s 0m0.{half * 2:02d}s\n"
+            log += f"## services\n{stat(700 + half)}"
+    found = polling.cost(log)
+    assert found["processors"] == 8
+    assert found["readings_per_s"] == pytest.approx(2)
+    assert found["services_ratio"] == pytest.approx(0.1 * 2 / 8)
+    # 0.8 s in 10 s, of eight processors
+    assert found["own_ratio"] == pytest.approx(0.8 / 10 / 8)
+
+
+@pytest.mark.parametrize("log", ["", "### 1.0\n## net\n", "## polling\nticks 100 cpus 8\nat 1.0\n"])
+def test_a_log_that_does_not_tell_what_it_costs(log: str) -> None:
+    found = polling.cost(log)
+    assert found["services_ratio"] is None
+    assert found["own_ratio"] is None
 
 
 def phone(**more: object) -> Experiment:

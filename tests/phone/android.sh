@@ -4,8 +4,26 @@
 # $STATE, where they are, else as a phone that is well.
 state() { if [ -e "$STATE/$1" ]; then echo "$(cat "$STATE/$1")"; else echo "$2"; fi; }
 signal_fields='cqiTableIndex=2147483647 cqi=2147483647 ta=2147483647 level=4'
-case ${0##*/} in
-date)
+case ${0##*/}$(state app "") in
+# With an app's rights, as Termux has them.
+dumpsysapp | settingsapp) echo "Permission Denial: can't dump" ; exit 1 ;;
+ipapp) echo "Cannot bind netlink socket: Permission denied"; exit 1 ;;
+termux-telephony-cellinfo*)
+  cat <<JSON
+[
+  {"type": "lte", "registered": false, "asu": 97, "dbm": -100, "pci": 5, "rsrp": -100, "bands": [3]},
+  {
+    "type": "nr", "registered": true, "asu": 64, "dbm": -76, "level": 4, "pci": 77,
+    "ss_rsrp": $(state rsrp -71), "ss_rsrq": -11, "ss_sinr": 19, "bands": [78]
+  }
+]
+JSON
+  ;;
+termux-battery-status*) echo '{"health": "GOOD", "percentage": 90, "temperature": 30.1}' ;;
+termux-wifi-connectioninfo*)
+  echo "{\"ip\": \"0.0.0.0\", \"supplicant_state\": \"$(state wifi DISCONNECTED)\"}"
+  ;;
+date*)
   # toybox's own, ahead by what the test says
   now=$(toybox date +%s.%N)
   ahead=$(state clock_ahead_s 0)
@@ -39,7 +57,7 @@ dumpsys)
     ;;
   esac
   ;;
-getprop)
+getprop*)
   case $1 in
   ro.product.model) echo "Test 5G" ;;
   ro.build.version.release) echo 14 ;;
@@ -54,7 +72,7 @@ settings)
   multi_sim_data_call) echo 1 ;;
   esac
   ;;
-pidof)
+pidof*)
   # For a service of Android's: the shell that asks.
   echo $PPID
   ;;

@@ -11,7 +11,9 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,7 @@ from adbd import Adbd
 BIN = Path(sys.executable).parent
 ADDRESSES = {4: ("198.51.100.1", "198.51.100.2"), 6: ("2001:db8:5::1", "2001:db8:5::2")}
 """Of the server and of the phone, by the version of IP that the operator gives."""
+TERMUX = ("termux-telephony-cellinfo", "termux-battery-status", "termux-wifi-connectioninfo")
 DEVICE, CORE_DEVICE = "rmnet_data0", "n6"
 
 
@@ -56,7 +59,7 @@ class Street:
         for name in ("nc", "sleep", "grep", "sed", "ifconfig", "id", "cat", "getconf", "toybox"):
             (programs / name).symlink_to(toybox)
         answering = Path(__file__).parent / "android.sh"
-        for name in ("dumpsys", "getprop", "settings", "date", "pidof"):
+        for name in ("dumpsys", "getprop", "settings", "date", "pidof", *TERMUX):
             (programs / name).symlink_to(answering)
         (programs / "ip").symlink_to(answering)
 
@@ -166,6 +169,43 @@ def _made(folder: Path, version: int) -> Iterator[Street]:
         yield made
     finally:
         made.close()
+
+
+@contextmanager
+def sshd(folder: Path, namespace: str, address: str, environment: str) -> Iterator[str]:
+    """A real one in a namespace, which lets root in; yields what CCU_SSH has to be for `far`."""
+    program = shutil.which("sshd", path="/usr/sbin:/usr/bin")
+    if program is None:
+        pytest.skip("needs sshd: setup/system-packages test")
+    folder.mkdir(mode=0o700)
+    for name in ("host", "user"):
+        key = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
+        subprocess.run(key, check=True)
+    (folder / "allowed").write_text((folder / "user.pub").read_text())
+    port = _free_port()
+    (folder / "sshd_config").write_text(
+        f"Port {port}\nListenAddress {address}\nHostKey {folder / 'host'}\n"
+        f"AuthorizedKeysFile {folder / 'allowed'}\nPermitRootLogin prohibit-password\n"
+        f"StrictModes no\nUsePAM no\nPidFile none\nSetEnv {environment}\n"
+    )
+    (folder / "ssh_config").write_text(
+        f"Host far\n  HostName {address}\n  Port {port}\n  User root\n"
+        f"Host *\n  IdentityFile {folder / 'user'}\n  UserKnownHostsFile {folder / 'known'}\n"
+        "  StrictHostKeyChecking no\n  LogLevel ERROR\n"
+    )
+    Path("/run/sshd").mkdir(exist_ok=True)
+    command = ["ip", "netns", "exec", namespace, program, "-D", "-e", "-f"]
+    log = folder / "log"
+    daemon = subprocess.Popen([*command, str(folder / "sshd_config")], stderr=log.open("wb"))
+    deadline = time.monotonic() + 10
+    while b"listening" not in log.read_bytes():
+        assert time.monotonic() < deadline, log.read_text()
+        time.sleep(0.05)
+    try:
+        yield f"ssh -F {folder / 'ssh_config'}"
+    finally:
+        daemon.terminate()
+        daemon.wait(10)
 
 
 def _ip(name: str, *args: str) -> None:

@@ -5,15 +5,13 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from conftest import sshd
 
 if TYPE_CHECKING:
     from conftest import Street
@@ -25,43 +23,9 @@ RUN = ("run", "--testbed", "phone", "--cc", "cubic", "--duration", "3s")
 @pytest.fixture
 def ssh(street: Street, tmp_path: Path) -> Iterator[str]:
     """What CCU_SSH has to be for the host `far`."""
-    sshd = shutil.which("sshd", path="/usr/sbin:/usr/bin")
-    if sshd is None:
-        pytest.skip("needs sshd: setup/system-packages test")
-    folder = tmp_path / "ssh"
-    folder.mkdir(mode=0o700)
-    for name in ("host", "user"):
-        key = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
-        subprocess.run(key, check=True)
-    (folder / "allowed").write_text((folder / "user.pub").read_text())
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    path = f"{ROOT / '.venv/bin'}:/usr/sbin:/usr/bin:/sbin:/bin"
-    (folder / "sshd_config").write_text(
-        f"Port {port}\nListenAddress 127.0.0.1\nHostKey {folder / 'host'}\n"
-        f"AuthorizedKeysFile {folder / 'allowed'}\nPermitRootLogin prohibit-password\n"
-        f"StrictModes no\nUsePAM no\nPidFile none\nSetEnv PATH={path}\n"
-    )
-    (folder / "ssh_config").write_text(
-        f"Host far\n  HostName 127.0.0.1\n  Port {port}\n  User root\n"
-        f"  IdentityFile {folder / 'user'}\n  UserKnownHostsFile {folder / 'known'}\n"
-        "  StrictHostKeyChecking no\n  LogLevel ERROR\n"
-    )
-    Path("/run/sshd").mkdir(exist_ok=True)
-    command = ["ip", "netns", "exec", street.server, sshd, "-D", "-e", "-f"]
-    daemon = subprocess.Popen(
-        [*command, str(folder / "sshd_config")], stderr=(folder / "log").open("wb")
-    )
-    deadline = time.monotonic() + 10
-    while b"listening" not in (folder / "log").read_bytes():
-        assert time.monotonic() < deadline, (folder / "log").read_text()
-        time.sleep(0.05)
-    try:
-        yield f"ssh -F {folder / 'ssh_config'}"
-    finally:
-        daemon.terminate()
-        daemon.wait(10)
+    path = f"PATH={ROOT / '.venv/bin'}:/usr/sbin:/usr/bin:/sbin:/bin"
+    with sshd(tmp_path / "ssh", street.server, "127.0.0.1", path) as command:
+        yield command
 
 
 @pytest.mark.root

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`--phone-ssh`: a phone without adb, by a real sshd where Termux's would be."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+from conftest import sshd
+
+if TYPE_CHECKING:
+    from conftest import Street
+
+RUN = ("run", "--testbed", "phone", "--cc", "cubic", "--duration", "3s")
+
+
+@pytest.mark.root
+def test_a_run_by_termux(street: Street, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    street.set(app="app", clock_ahead_s="3")
+    path = f"PATH={street.folder / 'bin'} STATE={street.state}"
+    output = tmp_path / "runs"
+    with sshd(tmp_path / "ssh", street.phone, street.phone_address, path) as command:
+        monkeypatch.setenv("CCU_SSH", command)
+        port = (tmp_path / "ssh" / "sshd_config").read_text().split()[1]
+        here = ("--phone-ssh", f"root@{street.phone_address}:{port}", "--output", str(output))
+        street.set(wifi="COMPLETED")
+        assert "in a Wi-Fi" in refused(street, *here)
+        street.set(wifi="DISCONNECTED")
+        closed = ("--phone-ssh", f"root@{street.phone_address}:1")
+        assert "start `sshd` in Termux" in refused(street, *closed)
+        assert "is no port" in refused(street, "--phone-ssh", "phone:ssh")
+        ran = street.ccu(*RUN, *here)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "how much the phone has used this month is not known" in ran.stdout
+    (run,) = output.iterdir()
+    told = json.loads((run / "run.json").read_text())
+    assert told["flows"][0]["cc_read_back"] == "cubic"
+    assert told["hosts"]["ue"]["model"] == "Test 5G"
+    assert abs(told["time"]["offset_ns"] - 3e9) <= told["time"]["offset_uncertainty_ns"]
+    subprocess.run(street.command("ddu", "analyze", str(run)), check=True, capture_output=True)
+    summary = json.loads((run / "summary.json").read_text())
+    assert 20e6 < summary["throughput_bps"] < 40e6
+    assert summary["technology_ratio"] == {"sa": 1.0}
+    mac = pd.read_parquet(run / "tables" / "mac.parquet")
+    assert set(mac["mac_rsrp_dbm"]) == {-71}
+    assert set(mac["mac_pci"]) == {77}
+    assert set(mac["phone_battery_ratio"].round(6)) == {0.9}
+
+
+def refused(street: Street, *more: str) -> str:
+    ran = street.ccu(*RUN, *more)
+    assert ran.returncode == 2, ran.stdout + ran.stderr
+    assert "Traceback" not in ran.stderr
+    return ran.stderr
