@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccu.errors import Refused
+from ccu.errors import Refused, RunFailed
 from ccu.experiment import Experiment
 from ccu.manifest import Manifest, experiment_of
 from ccu.phone import polling
@@ -17,7 +18,7 @@ from ccu.phone.address import Address, host_and_port, plain, reached
 from ccu.phone.clock import Offset, bounds, common
 from ccu.phone.radio_log import crossed_bytes
 from ccu.phone.survey import MOBILE
-from ccu.phone.traffic import plan
+from ccu.phone.traffic import look, plan
 from ccu.resolve import resolve
 
 T0 = 1_795_257_315_000_000_000
@@ -159,6 +160,14 @@ def test_flows_each_way_have_ports_of_their_own() -> None:
     flows = plan(phone(direction="bidir", server_port=6000))
     known = [(flow.way, flow.port, flow.cc) for flow in flows]
     assert known == [("dl", 6000, "cubic"), ("ul", 6001, "phone")]
+
+
+@pytest.mark.parametrize(("address", "words"), [("192.0.2.1", "forward"), ("2001:db8::1", "IPv6")])
+def test_a_phone_that_does_not_get_through(address: str, words: str) -> None:
+    (flow,) = plan(phone())
+    flow.events, flow.reached_at = Path("/dev/null"), address
+    with pytest.raises(RunFailed, match=f"{address} port 5201: let TCP port 5201 in.*{words}"):
+        look(None, None, flow, time.monotonic() - 60)  # type: ignore[arg-type]
 
 
 def test_an_uplink_needs_no_name() -> None:
