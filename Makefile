@@ -27,13 +27,7 @@ demo: build ## one run of Reminis over 40 MHz of 5G, and its report
 
 test: build ## every test
 	setup/system-packages test
-	@mkdir -p .tools; setup/docker-compose >.tools/docker-compose.log 2>&1 & # while the rest is tested
-	$(CARGO) test --quiet --locked --workspace
-	$(MAKE) --no-print-directory -C kmod test PYTHON=$(CURDIR)/$(BIN)/python
-	$(MAKE) --no-print-directory -C kmod qemu-test KERNELS=6.1
-	.ci/fuzz 3
-	setup/docker-compose
-	$(SUDO) env PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -p no:cacheprovider
+	.ci/test
 
 bench: build ## what it is measured to do, into docs/benchmarks/ (ROOM=ddu: of one room)
 	.ci/bench $(ROOM)

@@ -104,7 +104,7 @@ def test_a_disk_that_is_too_small(runs: Runs, ours: Ours, tmp_path: Path) -> Non
 
 @pytest.mark.root
 def test_a_cut_off_capture_and_a_future_schema(runs: Runs, tmp_path: Path) -> None:
-    whole = runs("--cc", "reno", "--dl", "--prb", "24", "--scenario", "static", "--duration", "5s")
+    whole = runs("--cc", "reno", "--dl", "--prb", "24", "--scenario", "static", "--duration", "2s")
     copy = tmp_path / whole.name
     subprocess.run(["cp", "-r", str(whole), str(copy)], check=True)
 

@@ -12,9 +12,36 @@ import pytest
 if TYPE_CHECKING:
     from conftest import Runs
 
+pytestmark = pytest.mark.realtime
+
 CONGESTION_CONTROLS = ["reminis", "cubic", "bbr", "reno"]
 STATIC = ("--scenario", "static", "--duration", "5s")
 # Long enough to leave slow start behind, and with the buffer of a bandwidth-delay product or more.
+
+
+def arguments(cc: str, direction: str, prb: str) -> tuple[str, ...]:
+    return ("--cc", cc, direction, "--prb", prb, *STATIC)
+
+
+def saturating(direction: str) -> tuple[str, ...]:
+    return (direction, "--prb", "106", "--traffic", "udp:250M", *STATIC)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _two_at_a_time(runs: Runs, request: pytest.FixtureRequest) -> None:
+    """What the chosen tests look at: two links that are far from their speed's end."""
+    made_by = {
+        "test_no_congestion_control_gets_more_than_the_radio_has": arguments,
+        "test_udp_saturation_is_what_the_mac_says_it_carried": saturating,
+    }
+    here = [item for item in request.session.items if item.module is request.module]
+    runs.make(
+        [
+            made_by[item.originalname](**item.callspec.params)
+            for item in here
+            if item.originalname in made_by
+        ]
+    )
 
 
 @pytest.mark.root
@@ -25,7 +52,7 @@ STATIC = ("--scenario", "static", "--duration", "5s")
 def test_no_congestion_control_gets_more_than_the_radio_has(
     runs: Runs, cc: str, direction: str, prb: str
 ) -> None:
-    summary = runs.summary("--cc", cc, direction, "--prb", prb, *STATIC)
+    summary = runs.summary(*arguments(cc, direction, prb))
     assert summary["cc"] == cc
     # Reminis trades throughput for delay; the others fill the queue.
     assert (0.2 if cc == "reminis" else 0.8) < summary["utilisation_ratio"] <= 1.0
@@ -37,9 +64,7 @@ def test_no_congestion_control_gets_more_than_the_radio_has(
 @pytest.mark.parametrize("cc", ["cubic", "bbr", "reno"])
 def test_throughput_follows_the_transport_block_size(runs: Runs, cc: str, direction: str) -> None:
     """24 against 106 PRB: in the ratio of what the MAC could carry, within 10 %."""
-    narrow, wide = (
-        runs("--cc", cc, f"--{direction}", "--prb", prb, *STATIC) for prb in ("24", "106")
-    )
+    narrow, wide = (runs(*arguments(cc, f"--{direction}", prb)) for prb in ("24", "106"))
 
     def steady(run: object, column: str) -> float:
         """Mean over the second half, after slow start."""
@@ -59,7 +84,7 @@ def test_throughput_follows_the_transport_block_size(runs: Runs, cc: str, direct
 def test_the_floor_of_the_rtt_is_the_path_and_the_macs_own_delay(
     runs: Runs, direction: str
 ) -> None:
-    run = runs("--cc", "reno", direction, "--prb", "106", *STATIC)
+    run = runs(*arguments("reno", direction, "106"))
     summary = json.loads((run / "summary.json").read_text())
     mac_ms = summary["mac_floor_ms"]["dl"] + summary["mac_floor_ms"]["ul"]
     extra_ms = summary["rtt_floor_ms"] - summary["path_rtt_ms"]
@@ -71,8 +96,7 @@ def test_the_floor_of_the_rtt_is_the_path_and_the_macs_own_delay(
 @pytest.mark.parametrize("direction", ["--dl", "--ul"])
 def test_udp_saturation_is_what_the_mac_says_it_carried(runs: Runs, direction: str) -> None:
     """Within 2 %, and the MAC's bytes are the receiver's bytes and headers."""
-    saturating = ("--prb", "106", "--traffic", "udp:250M", *STATIC)
-    summary = runs.summary(direction, *saturating)
+    summary = runs.summary(*saturating(direction))
     checks = summary["cross_checks"]
     assert summary["utilisation_ratio"] == pytest.approx(1.0, abs=0.02)
     assert checks["mac_sdu_bytes"] == pytest.approx(checks["receiver_ip_bytes"], rel=0.02)

@@ -16,6 +16,8 @@ import pytest
 if TYPE_CHECKING:
     from conftest import Runs
 
+pytestmark = pytest.mark.realtime
+
 SURGE = Path(__file__).parent / "scenarios" / "surge-5M-100M.yaml"
 LINK_MBIT = 100
 PACKET_BYTES = 1500

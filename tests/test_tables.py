@@ -15,6 +15,8 @@ import pytest
 if TYPE_CHECKING:
     from conftest import Runs
 
+pytestmark = pytest.mark.realtime
+
 # A short queue: little is under way when iperf3 stops counting.
 SHORT_QUEUE = ("--prb", "106", "--scenario", "static", "--duration", "6s", "--buffer", "150pkt")
 TWO_FLOWS = (

@@ -12,6 +12,8 @@ import pytest
 if TYPE_CHECKING:
     from conftest import Runs
 
+pytestmark = pytest.mark.realtime
+
 UES = 3
 
 

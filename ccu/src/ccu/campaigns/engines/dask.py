@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import secrets
 import shutil
+import socket
 import tarfile
 import time
 from collections import Counter
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from distributed import Client, Future, wait
+from distributed.comm.addressing import get_address_host_port, normalize_address
 
 from ccu.campaigns import remote
 from ccu.campaigns.cells import Cell
@@ -35,6 +37,9 @@ _POLL_S = 1.0
 def connected(address: str, folder: Folder) -> Iterator[Dask]:
     """The engine, while connected to the scheduler at `address`. Raises Refused."""
     try:
+        # Dask would ask again and again until its time is over, also where nobody listens.
+        host, port = get_address_host_port(normalize_address(address), strict=True)
+        socket.create_connection((host, port), _CONNECT_S).close()
         client = Client(address, timeout=_CONNECT_S)
     except (OSError, ValueError) as error:
         raise Refused(
