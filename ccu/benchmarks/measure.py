@@ -119,12 +119,12 @@ def main() -> None:
             (f"`ccu campaign plan` of {CELLS:,} runs", plan_s(folder), 5),
             (f"`ccu campaign status` of {CELLS // 10:,} runs that are done", status_s(folder), 5),
             (
-                "what `ccu` does after each of those, its picture included",
+                "what `ccu` does after each, picture included",
                 after_a_run_s(folder),
                 0.1,
             ),
             (
-                f"`ddu campaign report` over {REPORTED:,} analysed runs of {REPORTED_S} s, four figures",
+                f"`ddu campaign report` over {REPORTED:,} runs of {REPORTED_S} s, four figures",
                 report_s(folder),
                 60,
             ),
