@@ -17,6 +17,7 @@ DRAWN = 'document.documentElement.dataset.figures === "drawn"'
 LINES = 'document.querySelectorAll(".live .scatterlayer .trace path").length'
 PANELS = 'document.querySelectorAll(".live .xy, .live [class^=subplot]").length'
 TOO_WIDE = "document.documentElement.scrollWidth - innerWidth"
+CUT = "[...document.querySelectorAll('.sheet')].filter(e => e.scrollWidth > e.clientWidth).length"
 SMALLEST_PX = (
     "Math.min(...[...document.querySelectorAll('main *')].filter(e => e.childNodes.length && "
     "[...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim())"
@@ -36,13 +37,14 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("width", [1200, 390])
 def test_no_complaint_and_every_figure_drawn(report: Path, width: int) -> None:
-    asked = [LINES, TOO_WIDE, SMALLEST_PX, VERDICT_Y, IMAGES]
+    asked = [LINES, TOO_WIDE, SMALLEST_PX, VERDICT_Y, IMAGES, CUT]
     seen = look_at(report, width, DRAWN, asked)
     keep(seen.screenshot, f"report-{width}.png")
-    lines, too_wide, smallest_px, verdict_y, images = seen.answers
+    lines, too_wide, smallest_px, verdict_y, images, cut = seen.answers
     assert seen.complaints == []
     assert lines >= 10
     assert too_wide <= 0, "the page scrolls sideways"
+    assert cut == 0, "a figure or table is wider than its sheet"
     assert smallest_px >= 10
     assert verdict_y < 300, "the verdict is not on top"
     assert images == 0, "a drawn figure stands beside its zoomable one"

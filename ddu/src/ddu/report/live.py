@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ddu.report.figures import half_width, radio_series, scatters
+from ddu.report.figures import Scatter, half_width, radio_series, scatters
 from ddu.report.palette import GRID, INK, RADIO, colour_of
 from ddu.tables.bins import Float
 
@@ -16,10 +17,15 @@ MOST_DOTS = 4000
 """Of a scatter; more are thinned out evenly."""
 MOST_STEPS = 500
 """Of a distribution."""
+_BENEATH_PX = 45
+"""For the numbers and the title of an axis, above the next plane."""
 
 
 def live_figures(tables: dict[str, pd.DataFrame], way: str) -> dict[str, dict[str, Any]]:
-    """`data` and `layout` for Plotly.newPlot, by the name of the SVG that shows the same."""
+    """`data` and `layout` for Plotly.newPlot, by the name of the SVG that shows the same.
+
+    `phone`, where there is one, is the layout for a narrow screen.
+    """
     aligned = tables["aligned"]
     made = {
         "radio-cdf": _radio_cdf(tables.get("mac"), way),
@@ -36,7 +42,7 @@ def _radio_cdf(mac: pd.DataFrame | None, way: str) -> dict[str, Any] | None:
     traces, layout = [], _layout(320)
     for index, (values, label) in enumerate(shown):
         share = np.linspace(0, 1, min(len(values), MOST_STEPS))
-        axis = "" if index == 0 else str(index + 1)
+        axis = _number(index)
         width = 1 / len(shown)
         domain = [index * width, (index + 1) * width - (0.08 if index + 1 < len(shown) else 0)]
         quantiles = np.quantile(values, share)
@@ -76,25 +82,39 @@ def _mac_transport(aligned: pd.DataFrame, way: str) -> dict[str, Any] | None:
     pairs = [pair for pair in scatters(way) if pair.x in aligned and pair.y in aligned]
     if not pairs:
         return None
-    across = 3
-    down = -(-len(pairs) // across)
-    traces, layout = [], _layout(250 * down + 40)
+    traces = []
     for index, pair in enumerate(pairs):
-        axis = "" if index == 0 else str(index + 1)
-        column, row = index % across, index // across
         for cc, rows in aligned.groupby("cc", sort=False):
             x, y = _numbers(rows, pair.x) * pair.x_scale, _numbers(rows, pair.y) * pair.y_scale
             trace = _trace(x, y, colour_of(str(cc)), str(cc), "markers")
-            traces.append(trace | _on(axis) | {"opacity": 0.4})
-        layout[f"xaxis{axis}"] = _axis(pair.x_label) | {
-            "domain": [column / across + 0.03, (column + 1) / across - 0.04],
-            "anchor": f"y{axis}",
+            traces.append(trace | _on(_number(index)) | {"opacity": 0.4})
+    return {"data": traces, "layout": _grid(pairs, 3, 250), "phone": _grid(pairs, 1, 210)}
+
+
+def _grid(pairs: Sequence[Scatter], across: int, height: int) -> dict[str, Any]:
+    """A layout with a plane for each pair, so many beside each other, each so high in pixels."""
+    down = -(-len(pairs) // across)
+    layout = _layout(height * down + 40)
+    for index, pair in enumerate(pairs):
+        row, column = divmod(index, across)
+        beside = (0.03, 0.04) if across > 1 else (0, 0)
+        layout[f"xaxis{_number(index)}"] = _axis(pair.x_label) | {
+            "domain": [column / across + beside[0], (column + 1) / across - beside[1]],
+            "anchor": f"y{_number(index)}",
         }
-        layout[f"yaxis{axis}"] = _axis(pair.y_label) | {
-            "domain": [1 - (row + 1) / down + 0.12 / down, 1 - row / down - 0.08 / down],
-            "anchor": f"x{axis}",
+        layout[f"yaxis{_number(index)}"] = _axis(pair.y_label) | {
+            "domain": [
+                1 - (row + 1) / down + _BENEATH_PX / height / down,
+                1 - row / down - 0.08 / down,
+            ],
+            "anchor": f"x{_number(index)}",
         }
-    return {"data": traces, "layout": layout | {"showlegend": False}}
+    return layout | {"showlegend": False}
+
+
+def _number(index: int) -> str:
+    """Of an axis, as plotly counts them."""
+    return "" if index == 0 else str(index + 1)
 
 
 def _trace(x: Float, y: Float, colour: str, name: str, mode: str) -> dict[str, Any]:

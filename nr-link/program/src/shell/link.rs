@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use nr_link_model::ResolvedConfig;
 use serde_json::{Value, json};
 
@@ -47,9 +47,12 @@ fn outputs(folder: &Path) -> nr_link_model::config::Output {
 /// Writes scenario.yaml and link.yaml into `folder`, where they can be read and run again. JSON is YAML.
 fn of_traces(shell: &Shell, traces: &[PathBuf], folder: &Path) -> Result<ResolvedConfig> {
     let rate = |trace: &Path| -> Result<Value> {
-        let file = trace
-            .canonicalize()
-            .with_context(|| format!("--trace: cannot open {}", trace.display()))?;
+        let file = trace.canonicalize().map_err(|error| {
+            anyhow!(
+                "--trace: {}: {error}; name a readable file",
+                trace.display()
+            )
+        })?;
         Ok(json!({"trace": {"file": file, "format": "mahimahi"}}))
     };
     let scenario = json!({
