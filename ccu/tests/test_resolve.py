@@ -157,3 +157,32 @@ def test_a_wrong_key_is_told_with_its_line_and_what_is_near(
     assert str(refused.value).startswith(f"{file}:2")
     assert told in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("flows: []\n", "1: flows: Tuple should have at least 1 item"),
+        ("cc: [cubic]\n", "1: cc: \"['cubic']\" is no name of a congestion control"),
+        ("cc: cubic\nduplex: tdd\n", "2: duplex: 'tdd' is not fdd; of TDD write"),
+        ("cc: cubic\npath: 3\n", "2: path: is a mapping of dl, ul (it is 3)"),
+        ("cc: cubic\nues: 400\n", "2: ues: Input should be less than or equal to 16"),
+        ("cc: cubic\n3: 4\n", "2: 3: is no word, as every key is"),
+        ("flows: ','\n", "1: flows: '' is no flow; write CC@SECONDS"),
+        ("cc: cubic\ntestbed: rfsim\nruntime: podman\n", "3: runtime: Input should be 'docker'"),
+    ],
+)
+def test_one_mistake_in_a_file_is_one_line(tmp_path: Path, text: str, told: str) -> None:
+    file = tmp_path / "e.yaml"
+    file.write_text(text)
+    with pytest.raises(Refused) as refused:
+        resolve({}, file)
+    assert str(refused.value).startswith(f"{file}:{told}")
+    assert "\n" not in str(refused.value)
+
+
+def test_what_is_merged_in_by_yaml_has_a_place(tmp_path: Path) -> None:
+    file = tmp_path / "e.yaml"
+    file.write_text("cc: cubic\n<<: {prb: 24, ues: 400}\n")
+    with pytest.raises(Refused, match=f"{file}:1: ues: Input should be"):
+        resolve({}, file)

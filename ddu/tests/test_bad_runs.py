@@ -7,10 +7,11 @@ import json
 from pathlib import Path
 
 import pytest
-from synthetic_run import steady
+from synthetic_run import SyntheticRun, steady
 from typer.testing import CliRunner
 
 from ddu.analyze import analysis_of, analyze
+from ddu.api import open_run
 from ddu.cli import app
 from ddu.errors import DduError, FailedRun, FutureSchema, NotARun, UnreadableInput
 from ddu.run.find import newest_run
@@ -59,6 +60,57 @@ def test_a_failed_run_says_its_reason(tmp_path: Path) -> None:
 def test_a_wrong_key_is_named(tmp_path: Path) -> None:
     with pytest.raises(UnreadableInput, match="experiment"):
         analyze(steady().write(tmp_path / "run", experiment=7))
+
+
+def flow_of(run: SyntheticRun, **changes: object) -> list[dict[str, object]]:
+    (flow,) = run.manifest()["flows"]
+    return [flow | changes]
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"schema_version": -1}, r"schema_version: .*greater than or equal to 1"),
+        ({"flows": flow_of(steady(1)) * 2}, r"flows: f0 is there more than once"),
+        ({"flows": flow_of(steady(1), control_port=-5)}, r"flows\.0\.control_port"),
+        ({"flows": flow_of(steady(1), ue=-1)}, r"flows\.0\.ue"),
+    ],
+)
+def test_what_would_be_counted_wrongly_is_refused(
+    tmp_path: Path, changes: dict[str, object], told: str
+) -> None:
+    with pytest.raises(UnreadableInput, match=rf"run\.json: {told}.*; restore it"):
+        analyze(steady(1).write(tmp_path / "run", **changes))
+
+
+def test_a_directory_in_place_of_the_manifest(tmp_path: Path) -> None:
+    (tmp_path / "run.json").mkdir()
+    with pytest.raises(UnreadableInput, match=r"run\.json: Is a directory"):
+        analyze(tmp_path)
+
+
+def test_words_among_the_samples_cost_only_their_columns(tmp_path: Path) -> None:
+    run = steady().write(tmp_path / "run", mac={"file": "raw/mac.csv", "source": "nr-link"})
+    (run / "raw" / "mac.csv").write_text("utc_ns,duration_ns,ue\n1,abc,0\n")
+    reasons = " ".join(analysis_of(run).summary["verdict_reasons"])
+    assert "mac.csv: not the numbers that it should have" in reasons
+
+
+@pytest.mark.parametrize("text", ['{"verdict": ', "[]", "{}"])
+def test_a_summary_that_is_not_whole_is_told_with_the_mend(tmp_path: Path, text: str) -> None:
+    run = steady().write(tmp_path / "run")
+    analyze(run, report=False)
+    (run / "summary.json").write_text(text)
+    with pytest.raises(UnreadableInput, match=r"summary\.json.*ddu analyze"):
+        _ = open_run(run).summary
+
+
+def test_a_table_that_is_not_whole_is_told_with_the_mend(tmp_path: Path) -> None:
+    run = steady().write(tmp_path / "run")
+    analyze(run, report=False)
+    (run / "tables" / "aligned.parquet").write_text("PAR1")
+    with pytest.raises(UnreadableInput, match=r"aligned\.parquet.*ddu analyze"):
+        _ = open_run(run).aligned
 
 
 def test_no_runs(tmp_path: Path) -> None:

@@ -90,6 +90,10 @@ def test_columns_and_times_are_chosen(tmp_path: Path) -> None:
         (["--columns", "nonsense"], "no column 'nonsense'; there are"),
         (["--format", "xlsx"], "no format 'xlsx'"),
         (["--table", "cc"], "no table cc"),
+        (["--from", "nan"], "nan is no time"),
+        (["--from", "9", "--until", "1"], "--from 9 is not before --until 1"),
+        (["noending"], "noending: no ending tells the format; write one of .csv"),
+        (["/"], "/: is a directory; name a file in it"),
         (["--table", "alinged"], "no table 'alinged'; did you mean aligned?"),
     ],
 )
@@ -164,6 +168,10 @@ def test_describe_knows_what_a_scenario_is_exported_to(tmp_path: Path) -> None:
     assert found["truncated_at"] == len(file.read_text().rpartition("\n")[0]) + 1
     file.write_text("t_s,colour\n0,red\n")
     assert tell(file)["kind"] == "of no kind that ddu knows"
+
+
+def test_describe_does_not_read_what_has_no_end() -> None:
+    assert tell(Path("/dev/zero"))["kind"].startswith("no regular file")
 
 
 def test_describe_survives_anything(tmp_path: Path) -> None:

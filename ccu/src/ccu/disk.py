@@ -52,6 +52,8 @@ def needed_bytes(experiment: Experiment) -> int:
 def check(experiment: Experiment, folder: Path) -> None:
     """Raises Refused if the run may not fit."""
     existing = next(path for path in (folder, *folder.parents) if path.exists())
+    if not existing.is_dir():
+        raise Refused(f"--output: {existing} is a file; name a directory")
     needed, free = needed_bytes(experiment), free_bytes(existing)
     if needed + _RESERVE_BYTES > free:
         raise Refused(

@@ -45,6 +45,15 @@ def main(app: typer.Typer) -> NoReturn:
         kept = "\nthe run directory keeps the logs" if isinstance(error, RunFailed) else ""
         print(told(f"{error}{kept}"), file=sys.stderr)
         sys.exit(error.exit_code)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        # A file or directory that nothing else has told about: the place, and what the kernel says.
+        print(told(f"{error.filename}: {error.strerror}"), file=sys.stderr)
+        sys.exit(1)
+    except typer.Abort:
+        print(told("nothing was answered; nothing was done"), file=sys.stderr)
+        sys.exit(1)
     except typer.TyperException as error:
         if error.format_message():  # Empty: no argument was given, and the help was printed.
             print(_of_usage(error), file=sys.stderr)

@@ -3,15 +3,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import re
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
 
 Direction = Literal["dl", "ul", "bidir"]
 Way = Literal["dl", "ul"]
 
 # iperf3 counts a day at most (MAX_TIME of its iperf.h).
 LONGEST_S = 86_400
+MOST_UES = 16
 EMULATED = "emulated"
 OAI_TESTBEDS = ("rfsim", "usrp")
 PHONE = "phone"
@@ -25,10 +34,17 @@ class _Value(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
+def _name_of_a_cc(written: str) -> str:
+    """TCP_CA_NAME_MAX of Linux is 16 bytes, the last of them 0."""
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,15}", written):
+        raise ValueError(f"{written!r} is no name of a congestion control; see `ccu list cc`")
+    return written
+
+
 class FlowPlan(_Value):
     """One flow each way that the direction has, from `start_s` to the end of the run."""
 
-    cc: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,15}$")]
+    cc: Annotated[str, AfterValidator(_name_of_a_cc)]
     start_s: Annotated[float, Field(ge=0)] = 0.0
     ue: Annotated[int, Field(ge=1)] | None = None
     """Which of the UEs has it, from 1; None: flows take turns."""
@@ -174,7 +190,7 @@ class Experiment(_Value):
     numerology: Annotated[int, Field(ge=0, le=6)] = 1
     scenario: Annotated[str, Field(min_length=1)] = "rome-moderate"
     carrier_ghz: Annotated[float, Field(gt=0, le=300)] = 3.6
-    ues: Annotated[int, Field(ge=1, le=16)] = 1
+    ues: Annotated[int, Field(ge=1, le=MOST_UES)] = 1
     """UEs, each with its own queue and channel."""
     duplex: Literal["fdd"] | TddDuplex = TddDuplex(tdd=Tdd())
     mcs_table: Literal["64qam", "256qam", "64qam-low-se"] = "64qam"
@@ -198,6 +214,13 @@ class Experiment(_Value):
     capture: bool = True
     socket_interval_ms: Annotated[float, Field(ge=1, le=60_000)] = 20.0
     mac_interval_ms: Annotated[int, Field(ge=1, le=60_000)] = 10
+
+    @field_validator("duplex", mode="before")
+    @classmethod
+    def _fdd_or_tdd(cls, written: Any) -> Any:
+        if isinstance(written, str) and written != "fdd":
+            raise ValueError(f"{written!r} is not fdd; of TDD write {{tdd: {{pattern: DDDSU}}}}")
+        return written
 
     @model_validator(mode="after")
     def _flows_fit(self) -> Experiment:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from ccu import scenarios, units
-from ccu.choices import no_such, no_such_key, slip
 from ccu.errors import Refused
-from ccu.experiment import OAI_TESTBEDS, PHONE, PHONES_OWN, Experiment
+from ccu.experiment import MOST_UES, OAI_TESTBEDS, PHONE, PHONES_OWN, Experiment
+from ccu.mistakes import explained
 from ccu.yaml_places import read_mapping
 
 
@@ -110,7 +109,7 @@ def _collect(flags: Mapping[str, Any], file: Path | None) -> tuple[dict[str, Any
         content, lines = read_mapping(file)
         for key, value in content.items():
             written[str(key)] = value
-            places[str(key)] = f"{file}:{lines[str(key)]}: {key}"
+            places[str(key)] = f"{file}:{lines.get(str(key), 1)}: {key}"
     for key, value in flags.items():
         if value is not None:
             if key in ("cc", "flows"):  # Either says which flows there are: the flag replaces both.
@@ -163,9 +162,9 @@ def _choose_flows(values: dict[str, Any], places: dict[str, str], problems: list
 
 
 def _ues(values: dict[str, Any]) -> int:
-    """A flow for each UE; what is no number is told later."""
+    """A flow for each UE; what is no number of UEs is told later."""
     ues = values.get("ues", 1)
-    return ues if isinstance(ues, int) and ues > 0 else 1
+    return ues if isinstance(ues, int) and 0 < ues <= MOST_UES else 1
 
 
 def _complete_from_scenario(values: dict[str, Any], places: dict[str, str]) -> None:
@@ -185,51 +184,9 @@ def _validated(values: dict[str, Any], places: dict[str, str], problems: list[st
         experiment = Experiment.model_validate(values)
     except ValidationError as error:
         known = {*Experiment.model_fields, *_WRITTEN, *_OAI, *_PHONE, "cc"}
-        problems += [
-            text for text in (_explain(item, places, known) for item in error.errors()) if text
-        ]
+        parts = {("oai", name): key for key, name in _OAI.items()}
+        parts |= {("phone", name): key for key, name in _PHONE.items()}
+        problems += explained(error, places, known, parts) or ([] if problems else [str(error)])
     if problems:
         raise Refused("\n".join(dict.fromkeys(problems)))
     return experiment
-
-
-def _explain(item: Any, places: Mapping[str, str], known: set[str]) -> str | None:
-    location = [str(part) for part in item["loc"]]
-    name = location[0] if location else ""
-    if item["type"] == "extra_forbidden" and len(location) == 1:
-        place = places[name].removesuffix(f": {name}")
-        return f"{place}: {no_such('key', name, known, '`ccu run … --dry-run` prints them')}"
-    if item["type"] == "extra_forbidden":
-        where = _inside(location[:-1])
-        inside = f"{where}: " if where else ""
-        return f"{places.get(name, name)}: {inside}{no_such_key(Experiment, item)}"
-    if item["type"] == "missing" and name not in places:
-        return None  # Told already, where the flows are chosen.
-    if item["type"] == "literal_error" and isinstance(item["input"], dict):
-        return None  # Of a union, whose other form the mapping is: that one's error is told.
-    message = str(item["msg"]).removeprefix("Value error, ")
-    inner = _inside(location)
-    shown = "" if item["type"] == "value_error" else f" (it is {item['input']!r})"
-    if not location:
-        return _of_several(message, places)
-    return f"{places.get(name, name)}: {inner + ': ' if inner else ''}{message}{shown}{slip(item)}"
-
-
-def _inside(location: list[str]) -> str:
-    """Where within a key; without the names that pydantic gives to the forms of a union."""
-    of_ours = (part for part in location[1:] if part == part.lower() and "[" not in part)
-    return ".".join(of_ours)
-
-
-def _of_several(message: str, places: Mapping[str, str]) -> str:
-    """What is wrong between several keys names them itself; the place of the first is told, too."""
-    head, colon, rest = message.partition(": ")
-    if colon and all(name in places for name in head.split(", ")):
-        return f"{', '.join(places[name] for name in head.split(', '))}: {rest}"
-    if message.startswith("flow "):
-        return f"{places.get('flows', 'flows')}: {message}"
-    for option in re.findall(r"--([a-z][a-z0-9-]*)", message):
-        place = places.get(option.replace("-", "_"), "")
-        if place and not place.startswith("--"):
-            return f"{place}: {message.removeprefix(f'--{option}: ')}"
-    return message

@@ -10,6 +10,8 @@ import yaml
 
 from ccu.errors import Refused
 
+_WORDS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")
+
 
 def read_mapping(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
     """The mapping in `file` and the line of each of its keys, from 1. Raises Refused."""
@@ -37,6 +39,8 @@ def _lines(file: Path, node: yaml.MappingNode) -> dict[str, int]:
     lines: dict[str, int] = {}
     for key, _ in node.value:
         name, line = str(key.value), key.start_mark.line + 1
+        if key.tag not in _WORDS:
+            raise Refused(f"{file}:{line}: {name}: is no word, as every key is; mend or quote it")
         if name in lines:
             raise Refused(
                 f"{file}:{line}: {name}: given again (first in line {lines[name]}); keep one"

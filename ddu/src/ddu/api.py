@@ -9,9 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
 from ddu.analyze import analyze
+from ddu.errors import UnreadableInput
 from ddu.run.manifest import Manifest, read_manifest
+
+_ANEW = "make it anew: ddu analyze"
 
 
 class Run:
@@ -33,16 +37,28 @@ class Run:
         file = self.path / "summary.json"
         if not file.exists():
             return analyze(self.path)
-        content: dict[str, Any] = json.loads(file.read_text())
+        try:
+            content = json.loads(file.read_text())
+        except (OSError, ValueError) as error:
+            raise UnreadableInput(file, str(error), _ANEW) from None
+        if not isinstance(content, dict) or "verdict" not in content:
+            raise UnreadableInput(file, "not what `ddu analyze` writes", _ANEW)
         return content
 
     def table(self, name: str) -> pd.DataFrame:
-        """A table of those that `ddu schema` lists. KeyError: the run has none of this name."""
+        """A table of those that `ddu schema` lists. KeyError: the run has none of this name.
+
+        Raises UnreadableInput for one that is not whole.
+        """
         _ = self.summary
         file = self.path / "tables" / f"{name}.parquet"
         if not file.exists():
-            raise KeyError(f"{self.path}: no table {name}")
-        return pd.read_parquet(file)
+            there = ", ".join(sorted(each.stem for each in file.parent.glob("*.parquet")))
+            raise KeyError(f"{self.path}: no table {name}; it has {there or 'none'}")
+        try:
+            return pd.read_parquet(file)
+        except (OSError, pa.ArrowException) as error:
+            raise UnreadableInput(file, str(error), _ANEW) from None
 
     @cached_property
     def aligned(self) -> pd.DataFrame:

@@ -40,7 +40,9 @@ def bin_width_ns(text: str) -> int:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(us|ms|s)", text.strip())
     width = round(float(match[1]) * {"us": 1e3, "ms": 1e6, "s": 1e9}[match[2]]) if match else 0
     if not 1_000_000 <= width <= 60_000_000_000:
-        raise typer.BadParameter(f"{text!r} is no width from 1ms to 60s, as 20ms or 0.1s are")
+        raise typer.BadParameter(
+            f"{text!r} is no width from 1ms to 60s, as 20ms or 0.1s are", param_hint="--bin"
+        )
     return width
 
 

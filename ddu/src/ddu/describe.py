@@ -55,6 +55,8 @@ def describe(path: Path) -> Described:
         return _directory(path)
     if not path.exists():
         raise NotARun(f"{path}: no such file or directory")
+    if not path.is_file():
+        return {"path": str(path), "kind": "no regular file (a device, a pipe or a socket)"}
     return {"path": str(path), "bytes": path.stat().st_size} | _file(path)
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import tempfile
@@ -54,6 +55,10 @@ def format_of(file: Path | None, named: str | None) -> str:
 
     Raises DduError for one that there is not.
     """
+    if file is not None and file.is_dir():
+        raise DduError(f"{file}: is a directory; name a file in it")
+    if not named and file is not None and not file.suffix:
+        raise DduError(f"{file}: no ending tells the format; write one of {', '.join(_SUFFIXES)}")
     found = named or (_SUFFIXES.get(file.suffix.lower()) if file else "csv")
     if found not in FORMATS:
         raise DduError(no_such("format", named or (file.suffix if file else ""), FORMATS))
@@ -71,6 +76,10 @@ def chosen(
     if missing:
         there = list(map(str, table))
         raise DduError("\n".join(no_such("column", name, there) for name in missing))
+    if (first_s is not None and math.isnan(first_s)) or (last_s is not None and math.isnan(last_s)):
+        raise DduError("--from, --until: nan is no time; give seconds of t_s")
+    if first_s is not None and last_s is not None and first_s >= last_s:
+        raise DduError(f"--from {first_s:g} is not before --until {last_s:g}; nothing is between")
     if first_s is not None or last_s is not None:
         if "t_s" not in table:
             raise DduError("this table has no time t_s to choose by")

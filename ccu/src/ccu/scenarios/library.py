@@ -37,7 +37,8 @@ def locate(name: str) -> Path:
     if file.is_file():
         return file.resolve()
     if looks_like_path:
-        raise Refused(f"--scenario: {name}: no such file")
+        what = "is a directory" if file.is_dir() else "no such file"
+        raise Refused(f"--scenario: {name}: {what}; give a file, or a name of `ccu list scenarios`")
     numbered = _NUMBERED.fullmatch(name)
     if numbered and (LIBRARY / f"{numbered['name']}.yaml").is_file():
         return LIBRARY / f"{numbered['name']}.yaml"

@@ -49,7 +49,10 @@ def import_folder(
         found[0].captures |= hosts
         found[0].unplaced = [f for f in found[0].unplaced if f not in hosts.values()]
     way = direction or direction_of(folder.resolve().name, found)
-    runs.mkdir(parents=True, exist_ok=True)
+    try:
+        runs.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnreadableInput(runs, f"cannot be made ({error.strerror})", "give --runs") from None
     return [_import_one(folder.resolve(), run, runs, way, one_clock) for run in found]
 
 

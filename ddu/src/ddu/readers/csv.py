@@ -29,7 +29,10 @@ def read_samples(file: Path, required: tuple[str, ...] = ("utc_ns",)) -> pd.Data
     for name in table.columns:
         if pd.api.types.is_numeric_dtype(table[name]) and not name.endswith("_ns"):
             table[name] = table[name].astype("float64")
-    table = table.astype({name: "int64" for name in required if name.endswith("_ns")})
+    try:
+        table = table.astype({name: "int64" for name in required if name.endswith("_ns")})
+    except (ValueError, TypeError) as error:
+        raise UnreadableInput(file, f"not the numbers that it should have: {error}") from None
     table.attrs["truncated_at"] = whole if whole < len(content) else None
     return table.sort_values("utc_ns", kind="stable", ignore_index=True)
 

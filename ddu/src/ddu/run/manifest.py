@@ -7,16 +7,19 @@ Only what ddu uses is declared; everything else that a run wrote is kept as it i
 from __future__ import annotations
 
 import json
+from collections import Counter
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from ddu.errors import FutureSchema, NotARun, UnreadableInput
 
 SCHEMA_VERSION = 1
 """The newest run.json that this version understands."""
+
+_FORM = "restore it (docs/run-directory.md tells its form)"
 
 Direction = Literal["dl", "ul"]
 Verdict = Literal["valid", "degraded", "invalid"]
@@ -34,7 +37,7 @@ class Endpoint(_Part):
 
     host: str
     address: Address
-    port: int | None = None
+    port: Annotated[int, Field(ge=0, le=65_535)] | None = None
 
 
 class Flow(_Part):
@@ -45,11 +48,11 @@ class Flow(_Part):
     cc_read_back: str | None = None
     direction: Direction
     start_s: float = 0.0
-    ue: int = 0
+    ue: Annotated[int, Field(ge=0)] = 0
     """Whose rows of the MAC samples are its own."""
     sender: Endpoint
     receiver: Endpoint
-    control_port: int | None = None
+    control_port: Annotated[int, Field(ge=0, le=65_535)] | None = None
 
 
 class Capture(_Part):
@@ -119,7 +122,7 @@ class Failure(_Part):
 
 
 class Manifest(_Part):
-    schema_version: int
+    schema_version: Annotated[int, Field(ge=1)]
     run: str
     status: Literal["running", "finished", "failed", "interrupted"]
     failure: Failure | None = None
@@ -137,6 +140,16 @@ class Manifest(_Part):
     machine: dict[str, Any] = {}
     verdict: Verdict | None = None
     verdict_reasons: list[str] = []
+
+    @field_validator("flows")
+    @classmethod
+    def _each_once(cls, flows: list[Flow]) -> list[Flow]:
+        twice = sorted(
+            name for name, count in Counter(flow.id for flow in flows).items() if count > 1
+        )
+        if twice:
+            raise ValueError(f"{', '.join(twice)} is there more than once, and would be counted so")
+        return flows
 
 
 def read_manifest(run: Path) -> Manifest:
@@ -157,7 +170,8 @@ def read_manifest(run: Path) -> Manifest:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        raise UnreadableInput(file, f"{key}: {first['msg']}") from None
+        rule = str(first["msg"]).removeprefix("Value error, ")
+        raise UnreadableInput(file, f"{key}: {rule}", _FORM) from None
 
 
 def _json(file: Path) -> dict[str, Any]:
@@ -169,8 +183,10 @@ def _json(file: Path) -> dict[str, Any]:
         ) from None
     except PermissionError:
         raise UnreadableInput(file, "not readable by this user", "ask its owner, or sudo") from None
+    except OSError as error:
+        raise UnreadableInput(file, error.strerror or str(error), _FORM) from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise UnreadableInput(file, f"not whole JSON ({error})") from None
+        raise UnreadableInput(file, f"not whole JSON ({error})", _FORM) from None
     if not isinstance(content, dict):
-        raise UnreadableInput(file, "not a JSON object")
+        raise UnreadableInput(file, "not a JSON object", _FORM)
     return content
