@@ -16,6 +16,7 @@ from ccu.manifest import Manifest, experiment_of
 from ccu.phone import polling
 from ccu.phone.address import Address, host_and_port, plain, reached
 from ccu.phone.clock import Offset, bounds, common
+from ccu.phone.far_server import FarServer
 from ccu.phone.radio_log import crossed_bytes
 from ccu.phone.survey import MOBILE
 from ccu.phone.traffic import look, plan
@@ -106,6 +107,23 @@ def test_addresses_as_people_and_sockets_write_them() -> None:
     assert plain("[2001:DB8:0::1]") == "2001:db8::1"
     assert plain("::ffff:192.0.2.1") == "192.0.2.1"
     assert plain("server.example") == "server.example"
+
+
+@pytest.mark.parametrize(
+    ("written", "for_ssh"),
+    [
+        ("server.example", "server.example"),
+        ("root@2001:db8::1", "root@2001:db8::1"),
+        ("root@[2001:db8::1]", "root@2001:db8::1"),
+        ("[2001:db8::1]", "2001:db8::1"),
+        ("ssh://root@[2001:db8::1]:2222", "ssh://root@[2001:db8::1]:2222"),
+    ],
+)
+def test_a_far_server_by_its_address(
+    monkeypatch: pytest.MonkeyPatch, written: str, for_ssh: str
+) -> None:
+    monkeypatch.setenv("CCU_SSH", "ssh")
+    assert FarServer(written).command("true")[-2:] == [for_ssh, "true"]
 
 
 def test_the_address_that_the_phone_has_a_way_to() -> None:

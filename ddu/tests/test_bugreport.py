@@ -144,6 +144,7 @@ def test_a_report_that_stops_within_the_registry(tmp_path: Path) -> None:
     log = read_phone_log(file)
     assert set(log.table["mac_nr_rsrp_dbm"].dropna()) == {-101, -95}
     assert "stops within" in " ".join(log.notes)
+    assert "which of 2 SIMs" in " ".join(log.notes)
 
 
 def bomb() -> bytes:

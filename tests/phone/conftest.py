@@ -27,6 +27,7 @@ from adbd import Adbd
 BIN = Path(sys.executable).parent
 ADDRESSES = {4: ("198.51.100.1", "198.51.100.2"), 6: ("2001:db8:5::1", "2001:db8:5::2")}
 """Of the server and of the phone, by the version of IP that the operator gives."""
+TOYBOX = ("nc", "sleep", "grep", "head", "sed", "ifconfig", "id", "cat", "getconf", "toybox")
 TERMUX = ("termux-telephony-cellinfo", "termux-battery-status", "termux-wifi-connectioninfo")
 DEVICE, CORE_DEVICE = "rmnet_data0", "n6"
 
@@ -56,7 +57,7 @@ class Street:
         self.state.mkdir()
         toybox = shutil.which("toybox")
         assert toybox is not None
-        for name in ("nc", "sleep", "grep", "sed", "ifconfig", "id", "cat", "getconf", "toybox"):
+        for name in TOYBOX:
             (programs / name).symlink_to(toybox)
         answering = Path(__file__).parent / "android.sh"
         for name in ("dumpsys", "getprop", "settings", "date", "pidof", *TERMUX):

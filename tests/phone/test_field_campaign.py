@@ -37,7 +37,7 @@ def test_a_walk_to_its_report(street: Street, tmp_path: Path) -> None:
     file.write_text(WALK)
     campaign = ("campaign", "run", str(file), "--output", str(output))
     planned = street.ccu("campaign", "plan", str(file), "--output", str(output))
-    assert "up to 0.4 GB" in planned.stdout
+    assert "up to 400 MB" in planned.stdout
     nobody = street.ccu(*campaign)
     assert nobody.returncode == 2
     assert "say where you are" in nobody.stderr

@@ -45,7 +45,9 @@ class Address:
 def plain(address: str) -> str:
     """As people and sockets write it, without the brackets of a URL (RFC 3986 3.2.2) and without
     the form that an IPv6 socket gives to IPv4 (RFC 4291 2.5.5.2); a name stays what it is."""
-    text = address.strip().removeprefix("[").removesuffix("]")
+    text = address.strip()
+    if text.startswith("[") and text.endswith("]"):
+        text = text[1:-1]
     try:
         known = ipaddress.ip_address(text)
     except ValueError:

@@ -55,9 +55,9 @@ def check_radio(phone: Shell, address: str) -> dict[str, Any]:
     Raises Refused for airplane mode, no SIM or no data, and a way over Wi-Fi, with what to do.
     """
     said = phone.ask(
-        'echo "$(settings get global airplane_mode_on 2>/dev/null)"; '
-        'echo "$(settings get global mobile_data 2>/dev/null)"; '
-        'echo "$(getprop gsm.sim.state 2>/dev/null)"; '
+        'echo "$(settings get global airplane_mode_on 2>/dev/null | head -n 1)"; '
+        'echo "$(settings get global mobile_data 2>/dev/null | head -n 1)"; '
+        'echo "$(getprop gsm.sim.state 2>/dev/null | head -n 1)"; '
         f"ip route get {address} 2>&1; {_WIFI if phone.is_app else ''}"
     ).text.splitlines()
     airplane, data, sim, *route = [line.strip() for line in said] + [""] * 4

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -33,7 +34,7 @@ def of_bugreport(report: Bugreport, known: Subscriptions, notes: list[str]) -> l
     if report.zone is None:
         notes.append("the report does not name the phone's time zone (persist.sys.timezone)")
         return [_reading(None, text) for _, text in report.dumps]
-    changes = list(_changes(report, _phone_of(report, known)))
+    changes = list(_changes(report, _phone_of(report, known, notes)))
     changes += [(at, text) for at, text in report.dumps if at is not None]
     found: list[Reading] = []
     before = ""
@@ -45,12 +46,17 @@ def of_bugreport(report: Bugreport, known: Subscriptions, notes: list[str]) -> l
     return found
 
 
-def _phone_of(report: Bugreport, known: Subscriptions) -> int | None:
-    """The SIM that carries data by the last dump; without one, the first that is told of."""
-    phone = next((one.phone for one in report.history if one.phone is not None), None)
-    for _, text in report.dumps:
-        phone = data_phone_in(text, known)
-    return phone
+def _phone_of(report: Bugreport, known: Subscriptions, notes: list[str]) -> int | None:
+    """The SIM that carries data by the last dump; without one, the SIM that is told of most."""
+    if report.dumps:
+        return [data_phone_in(text, known) for _, text in report.dumps][-1]
+    told = Counter(one.phone for one in report.history if one.phone is not None)
+    if len(told) > 1:
+        notes.append(
+            f"nothing tells which of {len(told)} SIMs carries data; that of which most is told "
+            "is read"
+        )
+    return told.most_common(1)[0][0] if told else None
 
 
 def _changes(report: Bugreport, phone: int | None) -> Iterator[tuple[int, str]]:
