@@ -66,7 +66,7 @@ class Served:
 
 def phone(street: Street, greeting: str = TOKEN) -> int:
     """Bytes that the phone's nc gets, who says `greeting` first."""
-    script = f"(echo {greeting}; sleep {SECONDS + 1}) | toybox nc 198.51.100.1 {PORT} | wc -c"
+    script = f"(echo {greeting}; sleep {SECONDS}.3) | toybox nc 198.51.100.1 {PORT} | wc -c"
     said = subprocess.run(
         ["ip", "netns", "exec", street.phone, "sh", "-c", script],
         capture_output=True,

@@ -236,7 +236,8 @@ def _what_iperf3_says(flow: PhoneFlow) -> str:
 
 def finished(flow: Flow) -> bool:
     (flow,) = _phone_flows([flow])
-    return flow.done is not None and (flow.is_by_hand or _ended(flow.client))
+    # The phone's nc waits for its own `sleep`, and has nothing more to say; iperf3 has its results.
+    return flow.done is not None and (flow.iperf3 is None or _ended(flow.client))
 
 
 def problems(flow: Flow) -> list[str]:
