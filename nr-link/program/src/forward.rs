@@ -155,12 +155,13 @@ impl Devices {
         self.tuns.len()
     }
 
-    /// Reads what waits in device `number` into the link, as come at `came`, at most [`MOST_READS`] packets.
+    /// Reads what waits in device `number` into the link, at most [`MOST_READS`] packets. Each has come when `came` says
+    /// after it was read: asked before, it could have come while the machine kept us from reading.
     pub fn read_into(
         &mut self,
         link: &mut Link<Segment>,
         number: usize,
-        came: Nanos,
+        came: impl Fn() -> Nanos,
         trust: &mut Trust,
     ) -> Result<Found> {
         for packets in 0..MOST_READS {
@@ -179,6 +180,7 @@ impl Devices {
                 self.unaddressed_count += burst.segment_count() as u64;
                 continue;
             };
+            let came = came();
             for packet in Rc::new(burst).segments() {
                 link.enqueue(from, packet, came);
             }

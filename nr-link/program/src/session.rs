@@ -159,10 +159,8 @@ impl Session {
             let delivered = self.trust.delivered_count();
             // What can leave leaves before others are read, for that takes time.
             let mut found = self.write(|link| link.dequeue_early(now), &mut readable)?;
-            // What came while we rested to a slot's start was there when it started: we see it as late as we woke.
-            let starts = |at: Nanos| at == due || at.is_multiple_of(self.link.slot_length());
-            let came = rest.filter(|&at| starts(at)).unwrap_or(now);
-            let read = self.read(&mut readable, came)?;
+            let starts = |at: &Nanos| *at == due || at.is_multiple_of(self.link.slot_length());
+            let read = self.read(&mut readable, rest.filter(starts))?;
             // An idle link has nothing that could be late, unless packets came meanwhile.
             if !(idle && read == Found::Nothing) {
                 self.trust.ran(due, now);
@@ -174,7 +172,7 @@ impl Session {
             if now >= self.interval_start + self.config.sample_interval {
                 self.end_interval(now)?;
             }
-            found = found.max(self.read(&mut readable, self.clock.now())?);
+            found = found.max(self.read(&mut readable, None)?);
             self.readable = readable;
             rest = match found {
                 Found::Nothing => None,
@@ -261,11 +259,12 @@ impl Session {
         Ok(found)
     }
 
-    /// Reads these devices; what is there has come at `came`.
-    fn read(&mut self, readable: &mut Vec<usize>, came: Nanos) -> Result<Found> {
+    /// Reads these devices, as we woke for the start of `slot` or of none.
+    fn read(&mut self, readable: &mut Vec<usize>, slot: Option<Nanos>) -> Result<Found> {
         let mut found = Found::Nothing;
         for device in readable.drain(..) {
             let (link, trust) = (&mut self.link, &mut self.trust);
+            let came = || came(slot, self.clock.now());
             found = found.max(self.devices.read_into(link, device, came, trust)?);
         }
         Ok(found)
@@ -352,6 +351,14 @@ impl Session {
     }
 }
 
+/// When a packet came that we have read by `now`. As we wake for the start of a slot it was there when the slot started,
+/// and we see it as late as we woke; but only if that was soon: else it may have come since, and would cross the path in
+/// less than its delay.
+fn came(slot: Option<Nanos>, now: Nanos) -> Nanos {
+    slot.filter(|&start| now.saturating_sub(start) <= REST)
+        .unwrap_or(now)
+}
+
 /// The model of `config`, with what its scenario gives to each UE.
 pub fn model(config: &ResolvedConfig) -> Result<Link<Segment>> {
     let source = Source::load(config).map_err(anyhow::Error::from_boxed)?;
@@ -385,4 +392,17 @@ fn open_devices(config: &ResolvedConfig, places: &Places) -> Result<Devices> {
     let ues = ues.map(|(ue, &place)| open(&ue.device, place));
     let ues = ues.collect::<Result<_>>()?;
     Ok(Devices::new(core, ues, routes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_late_wake_makes_no_packet_older_than_it_may_be() {
+        let start = 1_000_000;
+        assert_eq!(came(None, start + 40_000), start + 40_000);
+        assert_eq!(came(Some(start), start + 40_000), start);
+        assert_eq!(came(Some(start), start + 8_000_000), start + 8_000_000);
+    }
 }

@@ -4,7 +4,10 @@
 mod testbed;
 
 use std::process::Command;
+use std::time::Duration;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 use testbed::{NrLink, SERVER, Testbed, UE, nr_link, refusal};
 
@@ -20,6 +23,12 @@ fn summary(testbed: &Testbed) -> Value {
         .unwrap()
 }
 
+/// Of what `ping -q` says: rtt min/avg/max/mdev = 22.1/…
+fn least_rtt_ms(output: &str) -> f64 {
+    let least = output.rsplit("= ").next().unwrap().split('/').next();
+    least.unwrap().parse().expect(output)
+}
+
 #[test]
 fn a_ping_takes_at_least_the_path_and_what_the_mac_adds_is_told() {
     needs_a_testbed!();
@@ -31,16 +40,7 @@ fn a_ping_takes_at_least_the_path_and_what_the_mac_adds_is_told() {
         &["-c", "20", "-i", "0.05", "-q", UE],
     );
     link.stop();
-    // rtt min/avg/max/mdev = 22.1/…
-    let least_ms: f64 = output
-        .rsplit("= ")
-        .next()
-        .unwrap()
-        .split('/')
-        .next()
-        .unwrap()
-        .parse()
-        .unwrap();
+    let least_ms = least_rtt_ms(&output);
     assert!(output.contains("20 received"), "{output}");
     assert!(least_ms >= 20.0, "{output}");
     let floor = &summary(&testbed)["mac_floor_ms"];
@@ -48,6 +48,31 @@ fn a_ping_takes_at_least_the_path_and_what_the_mac_adds_is_told() {
         floor["dl"].as_f64().unwrap() > 0.0 && floor["ul"].as_f64().unwrap() > 0.0,
         "{floor}"
     );
+}
+
+#[test]
+fn a_machine_that_stalls_makes_no_packet_quicker_than_the_path() {
+    needs_a_testbed!();
+    let testbed = Testbed::new();
+    let link = testbed.start(&testbed.configure(106, 10.0));
+    let _server = testbed.iperf3_server();
+    let load = testbed.iperf3_client(&testbed.server, UE, 3, &["-u", "-b", "40M"]);
+    let process = Pid::from_raw(link.child.id() as i32);
+    let stalls = std::thread::spawn(move || {
+        for _ in 0..40 {
+            for (signal, then_ms) in [(Signal::SIGSTOP, 15), (Signal::SIGCONT, 25)] {
+                kill(process, signal).unwrap();
+                std::thread::sleep(Duration::from_millis(then_ms));
+            }
+        }
+    });
+    let pings = ["-w", "2", "-i", "0.002", "-q", UE];
+    let output = testbed.on(&testbed.server, "ping", &pings);
+    stalls.join().unwrap();
+    load.wait_with_output().unwrap();
+    link.stop();
+    // A packet is stamped up to 0.1 ms early when it waited for the start of a slot.
+    assert!(least_rtt_ms(&output) >= 19.8, "{output}");
 }
 
 #[test]

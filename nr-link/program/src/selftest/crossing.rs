@@ -85,7 +85,7 @@ fn through_a_link(from: &mut Tun, core: Tun, ue: Tun) -> Result<f64> {
     let mut trust = Trust::new(link.slot_length());
     gbps_per_core(|| {
         from.write(&packet, &[])?;
-        devices.read_into(&mut link, 0, clock.now(), &mut trust)?;
+        devices.read_into(&mut link, 0, || clock.now(), &mut trust)?;
         link.advance(clock.now());
         link.samples();
         let due = std::iter::from_fn(|| link.dequeue());
