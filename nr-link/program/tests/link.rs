@@ -18,6 +18,9 @@ fn has_device(testbed: &Testbed, netns: &str) -> bool {
         .any(|line| line.contains("n6:") || line.contains("ue1:"))
 }
 
+/// How often a transfer is tried.
+const ATTEMPTS: usize = 3;
+
 fn summary(testbed: &Testbed) -> Value {
     serde_json::from_slice(&std::fs::read(testbed.folder.path().join("link-summary.json")).unwrap())
         .unwrap()
@@ -125,8 +128,9 @@ fn the_summary_counts_what_others_sent_on_the_path() {
     assert!((drops / packets - 0.5).abs() < 0.1, "{cross}");
 }
 
-/// iperf3's receiver-side rate and the MAC's capacity over the same time, Mbit/s; the link's end is checked.
-fn saturate(prb: u16, reverse: bool) -> (f64, f64) {
+/// iperf3's receiver-side rate by the MAC's capacity over the same time, and whether the machine held the link, whose
+/// end is checked.
+fn saturate(prb: u16, reverse: bool) -> (f64, bool) {
     const SECONDS: f64 = 4.0;
     let testbed = Testbed::new();
     let link = testbed.start(&testbed.configure(prb, 5.0));
@@ -149,7 +153,8 @@ fn saturate(prb: u16, reverse: bool) -> (f64, f64) {
         * 1e-6
         * 1500.0
         / 1448.0;
-    (carried_mbps, capacity_mbps)
+    let held = summary(&testbed)["verdict"] == "valid";
+    (carried_mbps / capacity_mbps, held)
 }
 
 #[test]
@@ -157,16 +162,12 @@ fn tcp_fills_what_the_mac_can_carry_in_both_directions() {
     needs_a_testbed!();
     for prb in [24, 106] {
         for reverse in [false, true] {
-            let (carried, capacity) = saturate(prb, reverse);
-            eprintln!("{prb} PRB, uplink: {reverse}: {carried:.1} of {capacity:.1} Mbit/s");
-            assert!(
-                carried < capacity * 1.02,
-                "more than the MAC could: {carried} of {capacity} Mbit/s"
-            );
-            assert!(
-                carried > capacity * 0.8,
-                "far less than the MAC could: {carried} of {capacity} Mbit/s"
-            );
+            let mut share = (0..ATTEMPTS).map(|_| saturate(prb, reverse));
+            // The machine is shared: far less, in a run that it did not hold, is no evidence.
+            let share = share.find(|(share, held)| *held || *share > 0.8);
+            let (share, _) = share.expect("the machine held no run");
+            eprintln!("{prb} PRB, uplink: {reverse}: {share:.3} of what the MAC could");
+            assert!((0.8..1.02).contains(&share), "{share}");
         }
     }
 }
