@@ -161,6 +161,9 @@ def test_what_the_log_costs() -> None:
     assert found["services_ratio"] == pytest.approx(0.1 * 2 / 8)
     # 0.8 s in 10 s, of eight processors
     assert found["own_ratio"] == pytest.approx(0.8 / 10 / 8)
+    assert polling.problems(found) == []
+    (said,) = polling.problems(found | {"services_ratio": 0.045})
+    assert "5.5%" in said
 
 
 @pytest.mark.parametrize("log", ["", "### 1.0\n## net\n", "## polling\nticks 100 cpus 8\nat 1.0\n"])

@@ -15,6 +15,8 @@ from typing import Any
 
 SERVICES = ("system_server", "com.android.phone")
 """Who answers `dumpsys telephony.registry`, and who tells that service of the radio."""
+MOST_RATIO = 0.05
+"""Of all the phone's processors: what a log may take that is to disturb nothing."""
 _IDLE_S = 0.5
 _READINGS = 8
 _STAT = re.compile(r"^(\d+) \((.*)\) (.+)$")
@@ -72,6 +74,17 @@ def cost(log: str) -> dict[str, Any]:
         "services_ratio": services,
         "services": list(SERVICES),
     }
+
+
+def problems(cost: dict[str, Any]) -> list[str]:
+    """A sentence if what is known of the cost is more than a measurement may take."""
+    own, services = cost["own_ratio"] or 0.0, cost["services_ratio"] or 0.0
+    if own + services <= MOST_RATIO:
+        return []
+    return [
+        f"the radio log takes {own + services:.1%} of the phone's processors (its own programs "
+        f"{own:.1%}, Android's services for it {services:.1%}), more than {MOST_RATIO:.0%}"
+    ]
 
 
 def _per_reading(log: str) -> tuple[int | None, float | None]:

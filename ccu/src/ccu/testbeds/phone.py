@@ -154,7 +154,9 @@ class PhoneTestbed:
         self.end()
         if self._log:
             log = (self._site.raw / radio_log.FILE).read_text(errors="replace")
-            self.hosts["ue"]["radio_log_cpu"] = polling.cost(log)
+            cost = polling.cost(log)
+            self.hosts["ue"]["radio_log_cpu"] = cost
+            self._problems += polling.problems(cost)
         verdict = "degraded" if self._problems else "valid"
         return {"verdict": verdict, "verdict_reasons": self._problems}
 
