@@ -112,6 +112,20 @@ def test_the_text_alone_says_the_same(report: Path, tmp_path: Path) -> None:
     assert read.equals(packed)
 
 
+@pytest.mark.parametrize("way", ["nested", "vendor's name", "named by main_entry.txt"])
+def test_other_zips_of_reports(report: Path, tmp_path: Path, way: str) -> None:
+    given = tmp_path / "bugreport-2026.zip"
+    if way == "nested":
+        with zipfile.ZipFile(given, "w") as archive:
+            archive.write(report, f"logs/{report.name}")
+            archive.writestr("other.log", "x")
+    elif way == "vendor's name":
+        zipped(given, {"dumpState_G998B.log": REPORT, "more.log": "x"})
+    else:
+        zipped(given, {"main_entry.txt": "a.b\n", "a.b": REPORT, f"{NAME}.txt": "x" * 9**6})
+    assert read_phone_log(given).table.equals(read_phone_log(report).table)
+
+
 def test_a_report_joins_a_capture(report: Path, tmp_path: Path) -> None:
     folder = tmp_path / "bridge_DL"
     folder.mkdir()

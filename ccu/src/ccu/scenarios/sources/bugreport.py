@@ -23,7 +23,10 @@ _HEADER = b"== dumpstate: "
 _MOST_BYTES = 512 << 20
 """Of text: a phone's has some 20 to 100 MB, whatever its zip pretends."""
 _BLOCK_BYTES = 4 << 20
-_TEXT_NAME = re.compile(r"^(?:bugreport|dumpstate)(?!_log|_board)[\w.+-]*\.txt$")
+_TEXT_NAME = re.compile(
+    r"^(?:bugreport|dumpstate)(?!_log|_board)[\w.+-]*\.(?:txt|log)$", re.IGNORECASE
+)
+"""Samsung's is dumpState_….log."""
 _SIGNAL = re.compile(
     rb"^(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{3,9}) [^\n]*?(SignalStrength:\{[^\n]*)$", re.M
 )

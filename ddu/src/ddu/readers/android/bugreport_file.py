@@ -7,6 +7,7 @@ Source: AOSP frameworks/native/cmds/dumpstate, bugreport-format.md: main_entry.t
 from __future__ import annotations
 
 import re
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -17,14 +18,17 @@ from typing import IO
 from ddu.errors import UnreadableInput
 
 HEADER = b"== dumpstate: "
-ZIP_NAME = re.compile(r"^(?:bugreport|dumpstate)\b.*\.zip$", re.IGNORECASE)
+ZIP_NAME = re.compile(r"^(?:bugreport|dumpstate)(?![a-z]).*\.zip$", re.IGNORECASE)
 _ZIP_MAGIC = b"PK\x03\x04"
 _MOST_BYTES = 512 << 20
 """Of text: a phone's has some 20 to 100 MB."""
 _BLOCK_BYTES = 4 << 20
 _HEAD_BYTES = 4096
 _MAIN_ENTRY = "main_entry.txt"
-_TEXT_NAME = re.compile(r"^(?:bugreport|dumpstate)(?!_log|_board)[\w.+-]*\.txt$")
+_TEXT_NAME = re.compile(
+    r"^(?:bugreport|dumpstate)(?!_log|_board)[\w.+-]*\.(?:txt|log)$", re.IGNORECASE
+)
+"""Samsung's is dumpState_….log."""
 
 
 def is_bugreport(file: Path) -> bool:
@@ -64,19 +68,41 @@ def _text_of(file: Path) -> Iterator[IO[bytes]]:
             yield plain
             return
         with zipfile.ZipFile(plain) as archive, archive.open(_entry(file, archive)) as packed:
-            yield packed
+            if not ZIP_NAME.match(PurePosixPath(packed.name).name):
+                yield packed
+                return
+            with tempfile.TemporaryFile() as inner:
+                _copy(file, packed, inner)
+                with zipfile.ZipFile(inner) as own, own.open(_entry(file, own, ())) as text:
+                    yield text
 
 
-def _entry(file: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
-    """The report itself: the one that the archive names, else the largest of such a name."""
+def _copy(file: Path, packed: IO[bytes], to: IO[bytes]) -> None:
+    """A zip within a zip cannot be read without going back and forth in it."""
+    while part := packed.read(_BLOCK_BYTES):
+        to.write(part)
+        if to.tell() > _MOST_BYTES:
+            raise UnreadableInput(
+                file, f"a zip of more than {_MOST_BYTES >> 20} MiB in it", "unpack that one"
+            )
+
+
+def _entry(
+    file: Path, archive: zipfile.ZipFile, else_named: tuple[re.Pattern[str], ...] = (ZIP_NAME,)
+) -> zipfile.ZipInfo:
+    """The report itself: the one that the archive names, else the largest of such a name; else a
+    zip of such a name, as Xiaomi's are within a zip of further logs."""
     entries = {one.filename: one for one in archive.infolist()}
     if _MAIN_ENTRY in entries:
         with archive.open(_MAIN_ENTRY) as told:
             name = told.read(_HEAD_BYTES).decode(errors="replace").strip()
         if name in entries:
             return entries[name]
-    named = [one for name, one in entries.items() if _TEXT_NAME.match(PurePosixPath(name).name)]
-    if not named:
+    for pattern in (_TEXT_NAME, *else_named):
+        named = [one for name, one in entries.items() if pattern.match(PurePosixPath(name).name)]
+        if named:
+            break
+    else:
         raise UnreadableInput(
             file,
             f"no bugreport-*.txt among the {len(entries)} files of this zip",
