@@ -187,10 +187,10 @@ impl Session {
 
     /// Until when to rest after a waking at `now` that brought packets, few or not.
     fn rest_from(&self, now: Nanos, few: bool) -> Nanos {
-        let next = self.link.next_event().at;
-        let next = next.clamp(now + REST, now + LONGEST_REST);
+        let due = self.link.next_event().at;
+        let next = due.clamp(now + REST, now + LONGEST_REST);
         let slot = next.next_multiple_of(self.link.slot_length());
-        if few && slot - next <= REST {
+        if few && slot <= due + REST {
             slot
         } else {
             next
