@@ -81,6 +81,8 @@ MISTAKES = {
     "factors: {cc: [cubic]}\n": r"title is missing",
     "title: x\nfactors: {cc: [cubic]}\nexclude: [{pbr: 24}]\n": r"no factor 'pbr'; there are cc",
     "title: x\nfactors: {cc: [cubic]}\nexclude: [{cc: reno}]\n": r":3: exclude.*: no level 'reno'",
+    "title: x\nfactors: {cc: [cubic]}\nprofiles: 3\n": r"try.yaml:3: profiles: is 3; write a mapp",
+    "title: x\nfactors: {cc: [cubic]}\nprofiles: {quick: 3}\n": r"try.yaml:3: profiles.quick: is 3",
     "title: x\nfactors: {cc: [cubic]}\nrepeats: 0\n": r"try.yaml:3: repeats",
 }
 

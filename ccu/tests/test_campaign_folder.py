@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from ccu.campaigns import definition, slots
 from ccu.campaigns.cells import Cell, cells
 from ccu.campaigns.folder import Folder
 from ccu.campaigns.runner import Work
 from ccu.campaigns.stopping import enough
+from ccu.cli import app
 from ccu.errors import Refused
 
 TEXT = "title: x\nbase: {duration: 2s}\nfactors: {cc: [cubic, reno]}\nrepeats: 3\nretries: 1\n"
@@ -138,3 +140,19 @@ def test_a_point_known_well_enough_gets_no_more_runs(tmp_path: Path) -> None:
             (run / "summary.json").write_text(json.dumps({"rtt_ms": {"mean": mean}}))
     waiting = [cell.experiment.cc for cell in Work(folder, {"cubic", "reno"}).to_do()]
     assert waiting == ["reno"]
+
+
+def test_a_directory_in_which_nothing_ran_is_forgotten(folder: Folder) -> None:
+    left(folder, cells(folder.campaign)[0], "run", **KILLED)
+    folder.forget()
+    assert folder.path.is_dir()
+
+
+def test_what_is_refused_leaves_no_directory(tmp_path: Path) -> None:
+    file = tmp_path / "try.yaml"
+    file.write_text(f"{TEXT}".replace("duration: 2s", "duration: 2s, scenario: nowhere"))
+    for more in ((), ("--engine", "dask")):
+        into = ("--output", str(tmp_path / "runs"), *more)
+        ran = CliRunner().invoke(app, ["campaign", "run", str(file), *into])
+        assert isinstance(ran.exception, Refused)
+        assert not list((tmp_path / "runs").iterdir())

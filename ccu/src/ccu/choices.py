@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 # More names than these are not listed where one of them is near.
 _MOST_LISTED = 20
-_ALIKE = 0.7
+_ALIKE = 0.65
 
 
 def no_such(what: str, name: object, there: Iterable[str], see: str = "") -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable
@@ -44,6 +45,7 @@ app.add_typer(campaign_app, name="campaign")
 app.add_typer(scenario_app, name="scenario")
 app.add_typer(testbed_app, name="testbed")
 out = Console()
+_SCHEDULER = re.compile(r"([a-z]+://)?[^\s/]+:\d{1,5}")
 
 
 def _print_version(wanted: bool) -> None:
@@ -269,6 +271,10 @@ def worker(
     testbeds: Annotated[int, typer.Option(min=1, help="How many runs at a time.")] = 1,
 ) -> None:
     """Lend this machine's testbeds to campaigns (docs/scaling.md)."""
+    if not _SCHEDULER.fullmatch(scheduler):
+        raise Refused(
+            f"--scheduler: {scheduler!r} is no address; write for example tcp://10.0.0.1:8786"
+        )
     leftovers.need_root(shlex.join([str(Path(sys.argv[0]).resolve()), *sys.argv[1:]]))
     dask = programs.require("dask")
     command = [dask, "worker", scheduler, "--nworkers", "1", "--nthreads", str(testbeds)]

@@ -73,7 +73,7 @@ def experiment_of(run: Path) -> Experiment:
     file = run / "run.json"
     try:
         content = json.loads(file.read_text())
-        version, written = content["schema_version"], dict(content["experiment"])
+        version, written = int(content["schema_version"]), dict(content["experiment"])
     except OSError as error:
         raise Refused(f"{file}: {error.strerror}; give the directory of a run") from None
     except (ValueError, KeyError, TypeError) as error:

@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from ccu import leftovers
+from ccu.choices import no_such
+from ccu.errors import Refused
 from ccu.experiment import OAI_TESTBEDS
 from ccu.resolve import resolve
 
@@ -32,6 +34,8 @@ def up(
     usrp: Annotated[str | None, typer.Option(help="Of usrp: b210 or x310:addr=A+addr=B.")] = None,
 ) -> None:
     """Core, gNB and UEs up, attached, and left running."""
+    if testbed not in OAI_TESTBEDS:
+        raise Refused(f"up: {no_such('testbed to bring up', testbed, OAI_TESTBEDS)}")
     flags = {"cc": "cubic", "testbed": testbed, "prb": prb, "runtime": runtime, "ues": ues}
     experiment = resolve({**flags, "oai_version": oai_version, "usrp": usrp})
     leftovers.need_root("ccu testbed up")

@@ -56,8 +56,15 @@ def run(
     """Do every run that the campaign has not done yet."""
     campaign = _read(file, profile)
     cells(campaign)  # Refused before a directory is made.
-    folder = Folder.make(default_path(campaign, output), campaign)
-    _carry_out(folder, engine, scheduler, wait=not no_wait, spot=_spot(place, note))
+    path = default_path(campaign, output)
+    begins = not path.exists()
+    folder = Folder.make(path, campaign)
+    try:
+        _carry_out(folder, engine, scheduler, wait=not no_wait, spot=_spot(place, note))
+    except Refused:
+        if begins:
+            folder.forget()
+        raise
 
 
 @app.command()
@@ -80,8 +87,8 @@ def status(directory: Directory) -> None:
     folder = Folder.open(directory)
     now = account(runner.Work(folder, Local(folder).congestion_controls()))
     out.print(display.matrix(now, out.width))
-    for name, count in sorted(now.left_out.items()):
-        print(f"left out: {count} runs of {name}, which is not on this machine")
+    for sentence in runner.left_out_told(now.left_out):
+        print(sentence)
     for cell, reason in now.failures:
         print(f"failed {cell.title}: {reason}")
     print(f"{now.done} of {now.planned} runs, {display.left(now.left_s)}")
@@ -110,8 +117,8 @@ def plan(file: File, profile: Profile = None, output: Output = Path("runs")) -> 
         most = disk.amount(field.most_bytes(work))
         table.add_row("data", f"up to {most} over the operator's network (max_bytes)")
     out.print(table)
-    for name, count in sorted(now.left_out.items()):
-        print(f"left out: {count} runs of {name}, which is not on this machine")
+    for sentence in runner.left_out_told(now.left_out):
+        print(sentence)
 
 
 @app.command()

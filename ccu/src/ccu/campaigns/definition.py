@@ -151,7 +151,8 @@ def locate(name: str) -> Path:
         if file.is_file():
             return file
     if "/" in name or name.endswith((".yaml", ".yml")):
-        raise Refused(f"{name}: no such file; give a campaign's file, or a name of {_LISTED_BY}")
+        what = "is a directory" if Path(name).is_dir() else "no such file"
+        raise Refused(f"{name}: {what}; give a campaign's file, or a name of {_LISTED_BY}")
     raise Refused(
         no_such("campaign", name, library(), f"{_LISTED_BY} tells of each, or give a file")
     )
@@ -161,6 +162,7 @@ def read(file: Path, profile: str | None = None) -> Campaign:
     """The campaign in `file` under `profile`. Raises Refused with a line for each mistake."""
     content, lines = read_mapping(file)
     profiles = content.pop("profiles", None) or {}
+    _need_profiles(profiles, f"{file}:{lines.get('profiles', 1)}")
     chosen = profile or (PROFILE if PROFILE in profiles else next(iter(profiles), "only"))
     if profiles and chosen not in profiles:
         raise Refused(f"{file}: {no_such('profile', chosen, profiles)}")
@@ -173,6 +175,15 @@ def read(file: Path, profile: str | None = None) -> Campaign:
     except ValidationError as error:
         sentences = [_explain(item, file, lines, f"profiles.{chosen}") for item in error.errors()]
         raise Refused("\n".join(dict.fromkeys(sentences))) from None
+
+
+def _need_profiles(profiles: Any, place: str) -> None:
+    form = "write a mapping from each profile's name to the keys that it sets"
+    if not isinstance(profiles, dict):
+        raise Refused(f"{place}: profiles: is {profiles!r}; {form}")
+    for name, keys in profiles.items():
+        if keys is not None and not isinstance(keys, dict):
+            raise Refused(f"{place}: profiles.{name}: is {keys!r}; {form}")
 
 
 def _merged(content: dict[str, Any], profile: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -145,6 +146,11 @@ class Folder:
             ) from None
         except (ValueError, KeyError, TypeError) as error:
             raise Refused(f"{file}: is not what ccu writes ({error}); restore it") from None
+
+    def forget(self) -> None:
+        """Takes the directory away again, unless a run has begun in it."""
+        if not self.begun():
+            shutil.rmtree(self.path, ignore_errors=True)
 
     def cell(self, cell: Cell) -> Path:
         """Where the run directories of `cell` go."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -142,11 +142,20 @@ def _refusals(check_one: Callable[[], None]) -> list[str]:
     return []
 
 
+def left_out_told(counts: Mapping[str, int]) -> list[str]:
+    """Of each congestion control that is not to be had, how many runs do without it."""
+    return [
+        f"left out: {'1 run' if count == 1 else f'{count} runs'} of {name}, "
+        "which is not on this machine"
+        for name, count in sorted(counts.items())
+    ]
+
+
 def carry_out(work: Work, engine: Engine, listener: Listener) -> None:
     """Attempts what is to do, in as many passes as there are tries; raises Refused or Interrupted
     when it cannot go on. What has been done by then stays done."""
-    for name, count in sorted(work.left_out.items()):
-        listener.note(f"left out: {count} runs of {name}, which is not on this machine")
+    for sentence in left_out_told(work.left_out):
+        listener.note(sentence)
     for _ in range(work.folder.campaign.retries + 1):
         tried = False
         for outcome in engine.attempts(work.to_do(), listener):

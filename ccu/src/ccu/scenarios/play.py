@@ -54,7 +54,7 @@ def played(planned: Experiment, seconds: float | None = None, interval_ms: int =
         said = subprocess.run(
             [
                 *(programs.require("nr-link"), "capacity", "--config", f"{folder}/link.yaml"),
-                *("--seconds", repr(seconds), "--interval-ms", str(interval_ms)),
+                *(f"--seconds={seconds!r}", "--interval-ms", str(interval_ms)),
             ],
             capture_output=True,
             text=True,
