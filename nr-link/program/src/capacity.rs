@@ -8,8 +8,8 @@ use nr_link_model::radio::CqiTable;
 use nr_link_model::radio::bler::{CodeBlocks, sinr_for};
 use nr_link_model::{Link, MacSample, Nanos, ResolvedConfig, Source};
 
-/// Length of one sample interval at least, so that none is shorter than a slot.
-const SHORTEST_MS: u64 = 1;
+/// Length of one sample interval: none is shorter than a slot, or longer than an hour.
+const INTERVALS_MS: std::ops::RangeInclusive<u64> = 1..=3_600_000;
 /// Six hours, as the longest scenario.
 const LONGEST_S: f64 = 21_600.0;
 /// The code block and the share of failures for which link adaptation finds its thresholds.
@@ -37,9 +37,10 @@ pub fn write(
         seconds > 0.0 && seconds <= LONGEST_S,
         "--seconds: {seconds} is not above 0 and at most {LONGEST_S}; let a shorter part stand for the whole"
     );
-    if interval_ms < SHORTEST_MS {
+    if !INTERVALS_MS.contains(&interval_ms) {
+        let (least, most) = (INTERVALS_MS.start(), INTERVALS_MS.end());
         bail!(
-            "--interval-ms: {interval_ms} is not at least {SHORTEST_MS}; give whole milliseconds"
+            "--interval-ms: {interval_ms} is not between {least} and {most}; give whole milliseconds"
         );
     }
     config.sample_interval = interval_ms * 1_000_000;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand, value_parser};
 use nr_link::capacity;
 use nr_link::ending::{self, told};
 use nr_link::forward::Routes;
@@ -45,7 +45,7 @@ enum Command {
         #[command(flatten)]
         configuration: Configuration,
         /// How much of the scenario, seconds
-        #[arg(long, default_value_t = 100.0)]
+        #[arg(long, default_value_t = 100.0, allow_negative_numbers = true)]
         seconds: f64,
         /// Length of the interval that a row is the mean of, milliseconds
         #[arg(long, default_value_t = 100)]
@@ -69,7 +69,7 @@ enum Command {
     /// does not limit them. The receiver's TCP, which takes its time from the same core, is in neither.
     Selftest {
         /// How long to wake for slots, seconds
-        #[arg(long, default_value_t = 3)]
+        #[arg(long, default_value_t = 3, value_parser = value_parser!(u64).range(1..=3600))]
         seconds: u64,
     },
 }

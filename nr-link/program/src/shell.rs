@@ -35,11 +35,12 @@ pub struct Shell {
         long,
         default_value_t = 0.0,
         allow_negative_numbers = true,
+        value_parser = finite,
         conflicts_with = "config"
     )]
     delay_ms: f64,
     /// Random loss of packets each way, a ratio between 0 and 1
-    #[arg(long, default_value_t = 0.0, conflicts_with = "config")]
+    #[arg(long, default_value_t = 0.0, value_parser = finite, conflicts_with = "config")]
     loss_ratio: f64,
     /// Queue of each direction, packets
     #[arg(long, default_value_t = 3200, conflicts_with = "config")]
@@ -53,6 +54,14 @@ pub struct Shell {
     /// What to run, with its arguments; without: your shell
     #[arg(last = true)]
     command: Vec<String>,
+}
+
+/// A number as JSON can hold it: NaN would become null there, and be taken for nothing said.
+fn finite(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|number: &f64| number.is_finite())
+        .ok_or_else(|| "is no finite number; write digits, such as 0.01".to_owned())
 }
 
 /// How long a server may take to listen, and a process to end when it is told to.

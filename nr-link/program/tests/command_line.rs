@@ -34,9 +34,37 @@ fn wrong_input_is_one_message_and_code_2() {
             "--seconds: NaN",
         ),
         (
-            vec!["capacity", "--config", config, "--seconds=-1"],
+            vec!["capacity", "--config", config, "--seconds", "-1"],
             "--seconds: -1",
         ),
+        (
+            vec![
+                "capacity",
+                "--config",
+                config,
+                "--interval-ms",
+                "9999999999999999",
+            ],
+            "is not between 1 and 3600000",
+        ),
+        (
+            vec![
+                "shell",
+                "--loss-ratio",
+                "nan",
+                "--trace",
+                config,
+                config,
+                "--",
+                "true",
+            ],
+            "is no finite number",
+        ),
+        (
+            vec!["shell", "--trace", here, here, "--", "true"],
+            "is no file",
+        ),
+        (vec!["selftest", "--seconds", "0"], "0 is not in 1..=3600"),
         (
             vec!["capacity", "--config", config, "--interval-ms", "0"],
             "--interval-ms: 0",

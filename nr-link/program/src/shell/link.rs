@@ -53,6 +53,11 @@ fn of_traces(shell: &Shell, traces: &[PathBuf], folder: &Path) -> Result<Resolve
                 trace.display()
             )
         })?;
+        ensure!(
+            file.is_file(),
+            "--trace: {}: is no file; name one of Mahimahi's traces",
+            trace.display()
+        );
         Ok(json!({"trace": {"file": file, "format": "mahimahi"}}))
     };
     let scenario = json!({
