@@ -13,6 +13,8 @@ from pydantic import BaseModel
 # More names than these are not listed where one of them is near.
 _MOST_LISTED = 20
 _ALIKE = 0.65
+_NEXT = 0.2
+"""Worse than the likeliest by more is not told."""
 
 
 def no_such(what: str, name: object, there: Iterable[str], see: str = "") -> str:
@@ -31,9 +33,9 @@ def near(name: str, there: Iterable[str], most: int = 3) -> list[str]:
     """Those that `name` may be a slip of, the likeliest first: cut short, or otherwise spelt."""
     wanted = _plain(name)
     alike = {each: _likeness(wanted, _plain(each)) for each in sorted(there)}
-    return sorted((each for each in alike if alike[each] > _ALIKE), key=lambda each: -alike[each])[
-        :most
-    ]
+    least = max(_ALIKE, max(alike.values(), default=0) - _NEXT)
+    found = sorted((each for each in alike if alike[each] >= least), key=lambda each: -alike[each])
+    return found[:most]
 
 
 def _likeness(wanted: str, name: str) -> float:
