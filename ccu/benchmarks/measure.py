@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import platform
 import re
 import resource
@@ -110,6 +111,7 @@ def report_s(folder: Path) -> float:
 
 
 def main() -> None:
+    load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="ccu-bench-") as name:
         folder = Path(name)
         single, within = overhead_s(folder)
@@ -135,7 +137,8 @@ def main() -> None:
         "# ccu and campaigns",
         "",
         f"{time.strftime('%Y-%m-%d')}, {processor[1] if processor else platform.machine()}, "
-        f"Linux {platform.release()}; medians of {RUNS} runs. Written by `make bench ROOM=ccu`.",
+        f"Linux {platform.release()}; medians of {RUNS} runs; load average before it "
+        f"{load:.1f}. Written by `make bench ROOM=ccu`.",
         "",
         "| | s | bar (s) | ratio |",
         "|---|---|---|---|",

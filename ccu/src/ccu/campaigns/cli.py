@@ -147,7 +147,7 @@ def _read(name: str, profile: str | None) -> Campaign:
     """The campaign, its report checked by who will make it. Raises Refused."""
     file = definition.locate(name)
     campaign = definition.read(file, profile)
-    if ddu := programs.find("ddu"):
+    if campaign.report and (ddu := programs.find("ddu")):
         asked = campaign.model_dump_json(include={"factors", "report"})
         command = [str(ddu), "campaign", "check", str(file)]
         said = subprocess.run(command, input=asked, capture_output=True, text=True)

@@ -44,7 +44,8 @@ class Work:
         self.cells = [cell for cell in every if cell.point in self.by_point]
         begun = folder.begun()
         self._attempts = {
-            cell: folder.attempts(cell) if cell.slug in begun else Attempts() for cell in self.cells
+            cell: folder.attempts(cell) if begun and cell.slug in begun else Attempts()
+            for cell in self.cells
         }
         self._enough: dict[Levels, bool] = {}
         self._values: dict[Path, float | None] = {}
