@@ -4,6 +4,18 @@
 >>> ddu.open_run("runs/…").aligned       # the aligned table, a DataFrame
 """
 
-from ddu.api import Run, open_run
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ddu.api import Run, open_run
 
 __all__ = ["Run", "open_run"]
+
+
+def __getattr__(name: str) -> Any:
+    # Not before it is asked for: pandas takes half a second, and most commands need none.
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ddu import api
+
+    return getattr(api, name)

@@ -7,10 +7,12 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import yaml
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TABLES = {
     "aligned": ("time", "flow", "transport", "sockets_on_bins", "mac", "phone", "link"),
