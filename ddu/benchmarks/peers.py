@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import os
-import resource
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -63,21 +62,26 @@ def readings(file: Path, packets: int) -> list[Reading]:
     return found
 
 
+_APART = """
+import resource, subprocess, sys
+code = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
+sys.exit(code)
+"""
+
+
 def cpu_s_of(command: list[str | Path]) -> tuple[float, int]:
-    """CPU seconds, user and system, of a program, and the most memory that it had (bytes)."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    assert process.stderr is not None
-    said = process.stderr.read().decode(errors="replace")
-    _, status, used = _wait(process)
-    if status:
-        raise SystemExit(f"{command[0]} failed: {said.strip()[-500:]}")
-    return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
+    """CPU seconds, user and system, of a program, and the most memory that it had (bytes).
 
-
-def _wait(process: subprocess.Popen[bytes]) -> tuple[int, int, resource.struct_rusage]:
-    pid, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return pid, process.returncode, used
+    A small process starts it: a child's most memory begins with its parent's.
+    """
+    apart = [sys.executable, "-c", _APART, *command]
+    ran = subprocess.run(apart, capture_output=True, text=True, errors="replace", check=False)
+    if ran.returncode:
+        raise SystemExit(f"{command[0]} failed: {ran.stderr.strip()[-500:]}")
+    cpu_s, memory = ran.stdout.split()
+    return float(cpu_s), int(memory)
 
 
 def _split(file: Path) -> int:
