@@ -11,7 +11,7 @@ import subprocess
 
 from ccu import programs
 from ccu.errors import Refused
-from ccu.phone.shell import LOOK_S, Said
+from ccu.phone.shell import LOOK_S, Said, answer
 
 _TAP = (
     "unlock the phone and tap Allow on `Allow USB debugging?`; if it does not ask: Settings → "
@@ -44,14 +44,7 @@ class Adb:
     def ask(self, script: str, timeout_s: float = LOOK_S) -> Said:
         """What a short script says. Raises Refused if the phone does not answer."""
         try:
-            said = subprocess.run(
-                self.command(script),
-                capture_output=True,
-                stdin=subprocess.DEVNULL,
-                text=True,
-                errors="replace",
-                timeout=timeout_s,
-            )
+            said = answer(self.command(script), timeout_s)
         except subprocess.TimeoutExpired:
             raise Refused(
                 f"--testbed phone: {self.serial} does not answer; is it plugged in?"

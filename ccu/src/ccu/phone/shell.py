@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -37,6 +38,18 @@ class Shell(Protocol):
     def ask(self, script: str, timeout_s: float = LOOK_S) -> Said:
         """What a short script says. Raises Refused if the phone does not answer."""
         ...
+
+
+def answer(command: list[str], timeout_s: float) -> subprocess.CompletedProcess[str]:
+    """Runs one of `Shell.command` to its end. Raises subprocess.TimeoutExpired."""
+    return subprocess.run(
+        command,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        errors="replace",
+        timeout=timeout_s,
+    )
 
 
 def chosen(settings: Phone) -> Shell:

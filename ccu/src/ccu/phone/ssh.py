@@ -14,7 +14,7 @@ import subprocess
 from ccu import programs
 from ccu.errors import Refused
 from ccu.phone.address import host_and_port
-from ccu.phone.shell import LOOK_S, Said
+from ccu.phone.shell import LOOK_S, Said, answer
 
 _USUAL_PORT = 8022  # of Termux's sshd, which may not have 22
 _CONNECT_S = 15
@@ -50,14 +50,7 @@ class Ssh:
     def ask(self, script: str, timeout_s: float = LOOK_S) -> Said:
         """See `ccu.phone.shell.Shell`."""
         try:
-            said = subprocess.run(
-                self.command(script),
-                capture_output=True,
-                stdin=subprocess.DEVNULL,
-                text=True,
-                errors="replace",
-                timeout=timeout_s,
-            )
+            said = answer(self.command(script), timeout_s)
         except subprocess.TimeoutExpired:
             raise Refused(f"--phone-ssh: {self.serial} does not answer; is sshd running?") from None
         if said.returncode == _CODE_OF_SSH:

@@ -8,10 +8,11 @@ reader of the whole run may anchor it (ddu.anchoring); no date and no zone are e
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 DAY_NS = 86_400_000_000_000
 
 _SECONDS = re.compile(r"^(\d{9,10})(?:[.,](\d{1,9}))?$")
@@ -76,18 +77,26 @@ def _by_date(found: re.Match[str]) -> Stamp | None:
 
 
 def _dated(parts: list[int], fraction: str | None, zone: str | None) -> Stamp | None:
+    local = local_ns(parts, fraction)
+    if local is None:
+        return None
+    if zone in ("Z", "UTC", "GMT"):
+        return Stamp(utc_ns=local)
+    if zone and zone[0] in "+-":
+        minutes = int(zone[1:3]) * 60 + int(zone[-2:])
+        return Stamp(utc_ns=local - (minutes if zone[0] == "+" else -minutes) * 60 * 10**9)
+    return Stamp(local_ns=local)
+
+
+def local_ns(parts: Sequence[int], fraction: str | None = None) -> int | None:
+    """Year, month, day, hour, minute and second in some zone, and digits of a second, as ns since
+    1970 in that zone; None if there is no such time."""
     try:
         year, month, day, hour, minute, second = parts
         local = datetime(year, month, day, hour, minute, second, tzinfo=timezone.utc)
     except ValueError:
         return None
-    local_ns = int((local - _EPOCH) / timedelta(seconds=1)) * 10**9 + _fraction(fraction)
-    if zone in ("Z", "UTC", "GMT"):
-        return Stamp(utc_ns=local_ns)
-    if zone and zone[0] in "+-":
-        minutes = int(zone[1:3]) * 60 + int(zone[-2:])
-        return Stamp(utc_ns=local_ns - (minutes if zone[0] == "+" else -minutes) * 60 * 10**9)
-    return Stamp(local_ns=local_ns)
+    return int((local - EPOCH) / timedelta(seconds=1)) * 10**9 + _fraction(fraction)
 
 
 def _fraction(text: str | None) -> int:

@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone, tzinfo
+from datetime import timedelta, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from ddu.errors import UnreadableInput
 from ddu.readers.android.braces import inside
 from ddu.readers.android.bugreport_file import HEADER, blocks
+from ddu.readers.timestamps import DAY_NS, EPOCH, local_ns
 
 _MOST_LINES = 500_000
 """That tell of the radio: a second of a walk has few."""
@@ -45,7 +46,6 @@ _WORDS = (
     b"SignalStrength:{", b"newSS=[{", b"{mConnectionStatus=",
 )  # fmt: skip
 _PHONE = re.compile(r"\bphoneId=(\d)|\[PHONE(\d)\]|^\w+ *: \[(\d)\] ")
-_DAY_NS = 86_400 * 10**9
 
 
 @dataclass
@@ -77,7 +77,7 @@ class Bugreport:
         if self.zone is None:
             return None
         seconds, rest = divmod(local_ns, 10**9)
-        naive = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=seconds)
+        naive = EPOCH + timedelta(seconds=seconds)
         shift = naive.replace(tzinfo=self.zone).utcoffset() or timedelta()
         return (seconds - int(shift.total_seconds())) * 10**9 + rest
 
@@ -131,7 +131,7 @@ class _Pass:
             service, ended = _SERVICE.match(line), _ENDED.match(line)
             if service or ended:
                 self._keep(block[at:begin])
-                self._end(_local_ns(*map(int, ended.groups()[1:])) if ended and ended[2] else None)
+                self._end(local_ns([*map(int, ended.groups()[1:])]) if ended and ended[2] else None)
                 self._dump = [] if service and service[1] == _REGISTRY else None
                 at = end
             elif self._dump is None:
@@ -169,7 +169,7 @@ class _Pass:
                 "no `DUMP OF SERVICE telephony.registry` in this report",
                 "is it whole, and of the full kind?",
             )
-        made_ns = _local_ns(*self._made) if self._made else None
+        made_ns = local_ns(self._made) if self._made else None
         dumps = [(made_ns if at is None else at, text) for at, text in self._dumps]
         found = [_of_history(line) for text in texts for line in text.splitlines()]
         found += [_of_logcat(when, made_ns, text) for when, text in self._log]
@@ -184,34 +184,24 @@ def _named(zone: str) -> tzinfo | None:
         return None
 
 
-def _local_ns(*parts: int) -> int | None:
-    try:
-        at = datetime(*parts[:6], tzinfo=timezone.utc)  # type: ignore[arg-type,misc]
-    except (ValueError, TypeError):
-        return None
-    since = at - datetime(1970, 1, 1, tzinfo=timezone.utc)
-    return (since.days * 86_400 + since.seconds) * 10**9
-
-
 def _of_history(line: str) -> Told | None:
     found = _HISTORY.match(line)
     if found is None:
         return None
-    at_ns = _local_ns(*(int(found[part]) for part in range(1, 7)))
-    if at_ns is None:
-        return None
-    return _told(at_ns + int((found[7] or "0").ljust(9, "0")), found[8])
+    at_ns = local_ns([int(found[part]) for part in range(1, 7)], found[7])
+    return None if at_ns is None else _told(at_ns, found[8])
 
 
 def _of_logcat(when: re.Match[bytes], made_ns: int | None, text: str) -> Told | None:
     """Logs have no year: what would be after the report is of the year before it."""
     if made_ns is None:
         return None
-    made = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=made_ns // 10**9)
+    made = EPOCH + timedelta(seconds=made_ns // 10**9)
     for year in (made.year, made.year - 1):
-        at_ns = _local_ns(year, *(int(when[part]) for part in range(1, 6)))
-        if at_ns is not None and at_ns <= made_ns + _DAY_NS:
-            return _told(at_ns + int(when[6].ljust(9, b"0")), text)
+        parts = [year, *(int(when[part]) for part in range(1, 6))]
+        at_ns = local_ns(parts, when[6].decode())
+        if at_ns is not None and at_ns <= made_ns + DAY_NS:
+            return _told(at_ns, text)
     return None
 
 
