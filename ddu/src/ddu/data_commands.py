@@ -181,7 +181,6 @@ def _need_known(table: str) -> None:
 
 
 def _columns(table: str, run: Path | None) -> list[dict[str, Any]]:
-    from ddu.api import open_run
     from ddu.schema.columns import columns_of, described
 
     if run is None:
@@ -189,6 +188,8 @@ def _columns(table: str, run: Path | None) -> list[dict[str, Any]]:
             {"name": each.name, "unit": each.unit, "definition": each.definition}
             for each in columns_of(table)
         ]
+    from ddu.api import open_run
+
     try:
         return described(open_run(run).table(table), table)
     except KeyError:
