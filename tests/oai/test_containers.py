@@ -6,7 +6,9 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -14,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import dpkt
 import pandas as pd
 import pytest
 
@@ -140,20 +143,50 @@ def check_two_ues(ran: Ran) -> None:
         "ue": "raw/receiver.pcap",
         "ue2": "raw/receiver-ue2.pcap",
     }
-    received = [received_bytes(run, flow["id"]) for flow in flows]
-    # The second flow is the shorter one, so that rows of the wrong UE would show.
-    assert received[1] > 1e6
-    assert received[1] < 0.8 * received[0]
-    delivered = [0.0, 0.0]
-    with (run / "tables" / "mac.csv").open(newline="") as file:
-        for row in csv.DictReader(file):
-            delivered[int(row["ue"])] += float(row["mac_dl_bytes"] or 0)
     table = pd.read_parquet(run / "tables" / "aligned.parquet")
-    own = table.groupby("flow")["mac_dl_bytes"].sum()
-    for flow, payload, of_ue in zip(flows, received, delivered, strict=True):
-        # The gNB's counters come once a second: the first and the last are not seen whole.
-        assert 0.4 * payload < of_ue < 1.5 * payload
-        assert 0.4 * payload < own[flow["id"]] < 1.5 * payload
+    with (run / "tables" / "mac.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    counted = counters(run / "raw/oai/nrMAC_stats.log")
+    for flow, rnti, capture in zip(flows, RNTIS, ("receiver", "receiver-ue2"), strict=True):
+        # Whose rows they are is told by the stand-in's RNTI, how much by its own counter: neither
+        # knows how long a busy machine took, nor what iperf3 left unread when its time was over.
+        own = [row for row in rows if int(row["ue"]) == flow["ue"]]
+        assert {int(row["mac_rnti"]) for row in own} == {rnti}
+        carried = sum(int(float(row["mac_dl_bytes"] or 0)) for row in own)
+        assert carried == counted[rnti][-1] - counted[rnti][0]
+        arrived = captured_bytes(run / f"raw/{capture}.pcap", flow["receiver"]["address"])
+        received = received_bytes(run, flow["id"])
+        assert received > 0
+        # The last reading may be older than the last packets.
+        assert carried > 0.8 * max(arrived, received)
+        beside = table[table["flow"] == flow["id"]]
+        assert set(beside["mac_rnti"].dropna()) == {rnti}
+        assert 0 < beside["mac_dl_bytes"].sum() <= 1.001 * carried
+
+
+RNTIS = (0x4CBA, 0x4CBB)
+"""Of the stand-ins' UEs, in the order in which they attach (stand_in/gnb.py)."""
+
+
+def counters(log: Path) -> dict[int, list[int]]:
+    """By RNTI: what each reading of the gNB's file says that its MAC has sent, in bytes."""
+    found: dict[int, list[int]] = {}
+    for rnti, sent in re.findall(r"UE (\w{4}): MAC: +TX +(\d+)", log.read_text()):
+        found.setdefault(int(rnti, 16), []).append(int(sent))
+    return found
+
+
+def captured_bytes(file: Path, address: str) -> int:
+    """IP bytes of TCP to `address`."""
+    total = 0
+    with file.open("rb") as packets:
+        for _, packet in dpkt.pcap.Reader(packets):
+            if packet[0] >> 4 != 4:  # IPv6 solicits routers.
+                continue
+            ip = dpkt.ip.IP(packet)
+            if ip.p == dpkt.ip.IP_PROTO_TCP and socket.inet_ntoa(ip.dst) == address:
+                total += ip.len
+    return total
 
 
 TWO_UES = ("--ues", "2", "--duration", "4s")
@@ -175,7 +208,7 @@ def test_the_first_generation_and_a_second_try(daemon: Any, docker_ccu: Ccu) -> 
     run = analysed(ran)
     (flow,) = ran.manifest["flows"]
     assert (flow["sender"]["host"], flow["sender"]["address"]) == ("ue", "12.1.1.2")
-    assert received_bytes(run, "f0") > 1e6
+    assert received_bytes(run, "f0") > 1e5
     assert "dlsch_total_bytes" in (run / "raw/oai/nrMAC_stats.log").read_text()
     # One container, two starts: both are in its log.
     said = (run / "raw/oai/ue0-stdout.log").read_text()
@@ -226,7 +259,7 @@ def test_a_run_over_usrps_keeps_o1_stats_and_plays_no_scenario(docker_ccu: Ccu) 
     run = analysed(ran)
     assert ran.manifest["link"] is None
     assert ran.manifest["flows"][0]["receiver"]["address"] == "12.1.1.2"
-    assert received_bytes(run, "f0") > 1e6
+    assert received_bytes(run, "f0") > 1e5
     assert len((run / "raw/oai/o1-stats.jsonl").read_text().splitlines()) >= 3
     assert not list((run / "raw/oai").glob("channel-*"))
     assert "addr=127.0.0.1" in (run / "raw/oai/config/gnb.conf").read_text()

@@ -78,7 +78,7 @@ class GnbFiles:
                     kept.write("\n")
             return
 
-    def wait_for_another_reading(self, patience_s: float = 3.0) -> None:
+    def wait_for_another_reading(self, patience_s: float = 10.0) -> None:
         """Raises TimeoutError if the MAC's file is not written anew."""
         before = self._seen.get(NAMES[0])
         deadline = time.monotonic() + patience_s

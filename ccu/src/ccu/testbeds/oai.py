@@ -7,7 +7,6 @@ the images need hold none of them, and they are the same ones as on the emulated
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -173,6 +172,7 @@ class OaiTestbed:
         self._statistics: Statistics | None = None
         self._n3: N3Capture | None = None
         self._ended = False
+        self._stale = False
         if plan.usrp:
             self.records = {**self.records, "link": None}
 
@@ -235,13 +235,18 @@ class OaiTestbed:
         return namespace.listens(self._names[host], port)
 
     def delivered_bytes(self, way: Way) -> int | None:
-        return self._files.mac_bytes(way)
+        return None if self._stale else self._files.mac_bytes(way)
 
     def settle(self) -> dict[str, Any]:
         """Restores the channel and judges the radio's time."""
         # The gNB writes its counters once a second: the last are still to come.
-        with contextlib.suppress(TimeoutError):
+        try:
             self._files.wait_for_another_reading()
+        except TimeoutError:
+            self._stale = True
+            self._problems.append(
+                "the gNB's counters are older than the end of the traffic"
+            )
         self.end()
         clock = self._control.clock if self._control else None
         verdict, reasons = real_time_verdict(clock)
