@@ -244,9 +244,7 @@ class OaiTestbed:
             self._files.wait_for_another_reading()
         except TimeoutError:
             self._stale = True
-            self._problems.append(
-                "the gNB's counters are older than the end of the traffic"
-            )
+            self._problems.append("the gNB's counters are older than the end of the traffic")
         self.end()
         clock = self._control.clock if self._control else None
         verdict, reasons = real_time_verdict(clock)
