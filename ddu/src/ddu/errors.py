@@ -38,5 +38,11 @@ class StoreError(DduError):
     exit_code = 1
 
 
+class StoreRefused(StoreError):  # noqa: N818
+    """What was asked of the store is wrong, or there is none to ask: nothing was changed."""
+
+    exit_code = 2
+
+
 class StoreAway(StoreError):  # noqa: N818
     """Nobody answers at the store's address, or the connection broke: later it may work."""

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import IO
 
-from ddu.errors import StoreError
+from ddu.errors import StoreError, StoreRefused
 from ddu.store import docker, private
 from ddu.store.connect import connected
 from ddu.store.place import DATABASE, OWNER, Place
@@ -45,20 +45,22 @@ def restore(place: Place, file: Path, replace: bool) -> None:
             row = connection.execute("SELECT count(*) FROM testbed.run").fetchone()
             runs = int(row[0]) if row else 0
             if runs and not replace:
-                raise StoreError(
+                raise StoreRefused(
                     f"the store holds {runs} runs, which {file} would replace; --replace does so"
                 )
     try:
         with file.open("rb") as stream:
             if os.pread(stream.fileno(), 5, 0) != b"PGDMP":
-                raise StoreError(f"{file}: not a backup of a store (`ddu store backup` writes one)")
+                raise StoreRefused(
+                    f"{file}: not a backup of a store (`ddu store backup` writes one)"
+                )
             _run(
                 place, "pg_restore",
                 ["--single-transaction", "--clean", "--if-exists", "--no-owner", "--no-acl",
                  "--exit-on-error", f"--dbname={DATABASE}"], stdin=stream,
             )  # fmt: skip
     except OSError as error:
-        raise StoreError(f"{file}: {error.strerror}") from None
+        raise StoreRefused(f"{file}: {error.strerror}") from None
     with connected(place.url()) as connection:
         migrate(connection)
         provide_reader(connection, place.password("reader"))

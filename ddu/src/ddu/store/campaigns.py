@@ -51,6 +51,7 @@ def publish_campaign(url: str, path: Path, replace: bool = False) -> Iterator[Pu
             if read_manifest(run).status != "running":
                 yield publish(url, run, replace)
         except DduError as error:
+            error.exit_code = 1  # Begun: the campaign is in the store.
             yield error
 
 

@@ -66,17 +66,18 @@ def publish(
     if live:
         _publish_live(url, paths, runs, replace, not no_tables)
         return
-    failed = 0
+    stored, failures = 0, []
     for path in paths or [newest_run(runs)]:
         for done in _published(url, path, replace):
             if isinstance(done, DduError):
                 err.print(told(str(done)))
-                failed += 1
+                failures.append(done.exit_code)
             else:
+                stored += 1
                 rows = f", {done.rows} rows" if done.rows else ""
                 out.print(f"{done.name}: {done.outcome}{rows}")
-    if failed:
-        raise typer.Exit(1)
+    if failures:
+        raise typer.Exit(1 if stored else min(failures))
 
 
 def _published(url: str, path: Path, replace: bool) -> Iterator[Published | DduError]:
@@ -129,9 +130,8 @@ def unpublish(
     from ddu.store.contents import stored_name
     from ddu.store.publish import unpublish as take
 
-    url = locate(store)
+    take(locate(store), *map(stored_name, names))
     for name in names:
-        take(url, stored_name(name))
         out.print(f"{name}: gone from the store")
 
 

@@ -11,7 +11,7 @@ import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 
-from ddu.errors import StoreAway, StoreError
+from ddu.errors import StoreAway, StoreError, StoreRefused
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 _CONNECT_TIMEOUT_S = 5
@@ -52,7 +52,7 @@ def described(url: str) -> str:
     try:
         parts = conninfo_to_dict(url)
     except psycopg.ProgrammingError:
-        raise StoreError(
+        raise StoreRefused(
             "--store: not a PostgreSQL address, as postgresql://user@host:5432/testbed is"
         ) from None
     host, port = parts.get("host") or "local socket", parts.get("port") or 5432

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from ddu.api import Run
-from ddu.errors import DduError, FailedRun, StoreError, UnreadableInput
+from ddu.errors import DduError, FailedRun, StoreRefused, UnreadableInput
 from ddu.run.manifest import Manifest, read_manifest
 from ddu.store.parts import cpu_of_parts
 from ddu.tables.bins import Bins
@@ -43,7 +43,7 @@ def contents_of(path: Path) -> Contents:
     path = path.absolute()
     manifest = read_manifest(path)
     if manifest.status == "running":
-        raise StoreError(f"{path}: this run goes on; `ddu publish --live` shows it meanwhile")
+        raise StoreRefused(f"{path}: this run goes on; `ddu publish --live` shows it meanwhile")
     rows = manifest_row(manifest, path)
     contents = Contents(rows, experiment_of(manifest), "")
     files = [path / "run.json"]

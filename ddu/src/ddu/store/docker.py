@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from ddu.errors import StoreError
+from ddu.errors import StoreError, StoreRefused
 from ddu.store.place import Address, Place
 
 COMPOSE_FILE = Path(__file__).parents[4] / "docker-compose.yml"
@@ -60,7 +60,7 @@ def _client() -> dict[str, str]:
             ).returncode
         ):
             return environment
-    raise StoreError(
+    raise StoreRefused(
         "docker compose: not found; install it (or run setup/docker-compose), or leave --docker "
         "out: the store then runs on the distribution's PostgreSQL"
     )
@@ -68,7 +68,7 @@ def _client() -> dict[str, str]:
 
 def _compose(place: Place, address: Address, grafana_port: int, *arguments: str) -> str:
     if not COMPOSE_FILE.exists():
-        raise StoreError(f"{COMPOSE_FILE}: missing; --docker works in a checkout of the testbed")
+        raise StoreRefused(f"{COMPOSE_FILE}: missing; --docker works in a checkout of the testbed")
     profiles = ["--profile", "store", "--profile", "grafana"]
     ran = subprocess.run(
         ["docker", "compose", "-f", str(COMPOSE_FILE), *profiles, *arguments],

@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 from psycopg import errors
 
-from ddu.errors import DduError, StoreAway, StoreError, UnreadableInput
+from ddu.errors import DduError, StoreAway, StoreError, StoreRefused, UnreadableInput
 from ddu.run.manifest import Manifest, read_manifest
 from ddu.store.connect import Connection, connected
 from ddu.store.contents import experiment_of, manifest_row
@@ -120,7 +120,7 @@ def _begin(connection: Connection, path: Path) -> int:
     if known is None:
         return insert_run(connection, experiment_of(manifest), {**row, "state": "live"})
     if known[1] == "published":
-        raise StoreError(
+        raise StoreRefused(
             f"{row['name']}: the store has a finished run of this name; "
             "`ddu unpublish` it, or give the run another name"
         )

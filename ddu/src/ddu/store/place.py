@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from ddu.errors import StoreError
+from ddu.errors import StoreError, StoreRefused
 
 OWNER, READER, DATABASE = "ddu", "ddu_reader", "testbed"
 """Who publishes; who may only look, as Grafana does; and the database of both."""
@@ -44,7 +44,7 @@ class Place:
         try:
             return Address(**json.loads(file.read_bytes()))
         except (FileNotFoundError, NotADirectoryError):
-            raise StoreError(
+            raise StoreRefused(
                 f"{self.directory}: no store here; `ddu store up` makes one, or name another "
                 "with --store URL"
             ) from None

@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from ddu.errors import StoreError
+from ddu.errors import StoreError, StoreRefused
 from ddu.store.place import DATABASE, OWNER, Address, Place
 
 UNPRIVILEGED = ("postgres", "nobody")
@@ -71,7 +71,7 @@ def program(name: str) -> Path:
     )
     found = packaged[-1] if packaged else shutil.which(name)
     if not found:
-        raise StoreError(
+        raise StoreRefused(
             f"{name}: not found; install PostgreSQL (apt-get install postgresql), or use "
             "`ddu store up --docker`"
         )
@@ -119,7 +119,7 @@ def _refuse_moved(place: Place, address: Address) -> None:
     lines = (place.data / "postmaster.pid").read_text().splitlines()
     port, host = int(lines[3]), lines[5].strip()
     if (host, port) != (address.host, address.port):
-        raise StoreError(
+        raise StoreRefused(
             f"the store in {place.directory} runs on {host}:{port} already; `ddu store down` first"
         )
 
@@ -130,7 +130,7 @@ def _refuse_taken(address: Address) -> None:
         try:
             probe.bind((address.host, address.port))
         except OSError as error:
-            raise StoreError(
+            raise StoreRefused(
                 f"{address.host}:{address.port}: {error.strerror}; choose another with --port"
             ) from None
 
@@ -144,7 +144,7 @@ def _somebody() -> pwd.struct_passwd | None:
             return pwd.getpwnam(name)
         except KeyError:
             continue
-    raise StoreError(f"no user {' or '.join(UNPRIVILEGED)}, and PostgreSQL does not run as root")
+    raise StoreRefused(f"no user {' or '.join(UNPRIVILEGED)}, and PostgreSQL does not run as root")
 
 
 def _as_somebody() -> dict[str, Any]:

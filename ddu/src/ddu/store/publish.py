@@ -11,7 +11,7 @@ from typing import Any, Literal
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
-from ddu.errors import StoreError
+from ddu.errors import StoreRefused
 from ddu.store.connect import Connection, connected
 from ddu.store.contents import Contents, contents_of, digest_of
 from ddu.store.copying import copy_table
@@ -30,8 +30,8 @@ class Published:
 def publish(url: str, path: Path, replace: bool = False) -> Published:
     """Stores the run at `path`: whole or not at all, and once however often it is asked.
 
-    Raises StoreError when the store is away or holds another run of this name (unless `replace`),
-    and DduError when the directory cannot be read; the store is then as it was.
+    Raises StoreError when the store is away, StoreRefused when it holds another run of this name
+    (unless `replace`), and DduError when the directory cannot be read; the store is then as it was.
     """
     contents = contents_of(path)
     with connected(url) as connection:
@@ -50,7 +50,7 @@ def store(connection: Connection, contents: Contents, replace: bool) -> Publishe
         if known[2] == contents.digest:
             return Published(name, "unchanged", 0)
         if not replace:
-            raise StoreError(
+            raise StoreRefused(
                 f"{name}: the store has a run of this name with other content (it was analysed "
                 "anew, or is another run); --replace puts this one in its place"
             )
@@ -61,13 +61,19 @@ def store(connection: Connection, contents: Contents, replace: bool) -> Publishe
     return Published(name, outcome, rows)
 
 
-def unpublish(url: str, name: str) -> None:
-    """Takes a run and all its rows out. Raises StoreError when there is none of this name."""
+def unpublish(url: str, *names: str) -> None:
+    """Takes runs and all their rows out, or none if there is one that the store has not: that is
+    a StoreRefused."""
     with connected(url) as connection:
         require_known(version_of(connection))
-        deleted = connection.execute("DELETE FROM testbed.run WHERE name = %s", [name])
-        if deleted.rowcount == 0:
-            raise StoreError(f"{name}: the store has no run of this name")
+        deleted = connection.execute(
+            "DELETE FROM testbed.run WHERE name = ANY(%s) RETURNING name", [list(names)]
+        )
+        there = {name for (name,) in deleted}
+        if missing := [name for name in names if name not in there]:
+            raise StoreRefused(
+                "\n".join(f"{name}: the store has no run of this name" for name in missing)
+            )
 
 
 def lock_name(connection: Connection, name: str) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.resources import files
 
-from ddu.errors import StoreError
+from ddu.errors import StoreRefused
 from ddu.store.connect import Connection
 
 _LOCK = 0x5465_7374
@@ -71,7 +71,7 @@ def require_known(version: int) -> None:
     """Refuses a schema of the future: what it means is not known here."""
     newest = migrations()[-1].version
     if version > newest:
-        raise StoreError(
+        raise StoreRefused(
             f"the store's schema has version {version}, and this ddu knows {newest}: "
             "update ddu, or use another store"
         )

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A path that is no run, no campaign and no backup is refused with code 2 (docs/errors.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from synthetic_run import steady
+
+from ddu.cli import main
+
+OF_A_RUN = ("analyze", "compare", "export", "schema --run", "publish", "publish --live")
+OF_RUNS = ("analyze --runs", "publish --runs", "import")
+OF_A_CAMPAIGN = ("campaign report",)
+COMMANDS = (*OF_A_RUN, *OF_RUNS, *OF_A_CAMPAIGN)
+NOBODY = "postgresql://ddu@127.0.0.1:1/testbed"
+
+
+def wrong_path(folder: Path, kind: str) -> Path:
+    path = folder / "wrong"
+    if kind == "a file":
+        path.write_text("words\n")
+    elif kind != "nowhere":
+        path.mkdir()
+    for name in ("run.json", "campaign.json"):
+        if kind == "half a manifest":
+            (path / name).write_text("{")
+        elif kind == "another's manifest":
+            (path / name).write_text("[]")
+    return path
+
+
+def ended(monkeypatch: pytest.MonkeyPatch, command: str, *paths: Path) -> int:
+    monkeypatch.setattr("sys.argv", ["ddu", *command.split(), *map(str, paths)])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert isinstance(end.value.code, int)
+    return end.value.code
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "kind", ["nowhere", "empty", "a file", "half a manifest", "another's manifest"]
+)
+def test_a_path_that_is_not_what_it_should_be(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    kind: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DDU_STORE", NOBODY)
+    path = wrong_path(tmp_path, kind)
+    before = sorted(tmp_path.rglob("*"))
+    assert ended(monkeypatch, command, path) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith("ddu: error: ")
+    assert "wrong" in said.err.splitlines()[0]
+    assert said.out == ""
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("command", ["store status", "store backup", "store restore", "unpublish"])
+def test_where_no_store_is(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+) -> None:
+    monkeypatch.setenv("DDU_STORE_DIR", str(tmp_path / "store"))
+    monkeypatch.delenv("DDU_STORE", raising=False)
+    paths = [] if command == "store status" else [tmp_path / "nowhere"]
+    assert ended(monkeypatch, command, *paths) == 2
+    assert "no store here" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_beside_what_is_none_was_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DDU_STORE", NOBODY)
+    run = steady(10).write(tmp_path / "run")
+    assert ended(monkeypatch, "publish", tmp_path / "nowhere", run) == 1
+    assert "nobody answers" in capsys.readouterr().err
