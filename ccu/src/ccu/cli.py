@@ -35,7 +35,8 @@ from ccu.campaigns.remote import RESOURCE
 from ccu.choices import no_such
 from ccu.errors import Refused
 from ccu.experiment import EMULATED, OAI_TESTBEDS, OF_THE_RADIO, PHONE, Experiment, Phone
-from ccu.resolve import resolve
+from ccu.placing import told_at
+from ccu.resolve import collect, resolve, resolve_written
 from ccu.scenarios.cli import app as scenario_app
 from ccu.testbed_cli import app as testbed_app
 from ccu.testbeds import kinds
@@ -197,11 +198,13 @@ def run(
         "mac_interval": mac_interval,
         "capture": False if no_capture else None,
     }
-    experiment = resolve(flags, file)
-    if server is None:
-        _perform(experiment, output, dry_run)
-    else:
-        _perform_far(experiment, server, output, dry_run)
+    written, places = collect(flags, file)
+    experiment = resolve_written(written, places)
+    with told_at(places):
+        if server is None:
+            _perform(experiment, output, dry_run)
+        else:
+            _perform_far(experiment, server, output, dry_run)
 
 
 def _perform_far(experiment: Experiment, server: str, output: Path, dry_run: bool) -> None:
@@ -262,7 +265,9 @@ def rerun(
     ] = False,
 ) -> None:
     """Run again what a run's manifest says, with the scenario that it played."""
-    _perform(manifest.experiment_of(run), output, dry_run)
+    experiment = manifest.experiment_of(run)
+    with told_at({}, elsewhere=str(run / "run.json")):
+        _perform(experiment, output, dry_run)
 
 
 @app.command()

@@ -66,6 +66,8 @@ _PHONE = {
     "note": "note",
 }
 """What users write of a phone: its name within the experiment's `phone`."""
+KEYS = frozenset({*Experiment.model_fields, *_WRITTEN, *_OAI, *_PHONE, "cc"})
+"""All that people may write of an experiment."""
 
 
 def resolve(flags: Mapping[str, Any], file: Path | None = None) -> Experiment:
@@ -75,7 +77,7 @@ def resolve(flags: Mapping[str, Any], file: Path | None = None) -> Experiment:
 
     Raises Refused with one line for each mistake: where it stands, the rule, the mend.
     """
-    written, places = _collect(flags, file)
+    written, places = collect(flags, file)
     return resolve_written(written, places)
 
 
@@ -102,7 +104,8 @@ def resolve_written(written: Mapping[str, Any], found_at: Mapping[str, str]) -> 
     return _validated(values, places, problems)
 
 
-def _collect(flags: Mapping[str, Any], file: Path | None) -> tuple[dict[str, Any], dict[str, str]]:
+def collect(flags: Mapping[str, Any], file: Path | None) -> tuple[dict[str, Any], dict[str, str]]:
+    """What was written, flags before the YAML file, and the place of each key. Raises Refused."""
     written: dict[str, Any] = {}
     places: dict[str, str] = {}
     if file is not None:
@@ -158,7 +161,7 @@ def _choose_flows(values: dict[str, Any], places: dict[str, str], problems: list
         values.setdefault("flows", [{"cc": PHONES_OWN}])
     elif not {"flows", "traffic"} & (set(places) - set(values)) and "flows" not in values:
         # Where those are given but wrong, that is told.
-        problems.append("--cc: which congestion control? Give --cc NAME (see `ccu list cc`)")
+        problems.append("--cc: which congestion control? Name one of `ccu list cc`")
 
 
 def _ues(values: dict[str, Any]) -> int:
@@ -183,10 +186,9 @@ def _validated(values: dict[str, Any], places: dict[str, str], problems: list[st
     try:
         experiment = Experiment.model_validate(values)
     except ValidationError as error:
-        known = {*Experiment.model_fields, *_WRITTEN, *_OAI, *_PHONE, "cc"}
         parts = {("oai", name): key for key, name in _OAI.items()}
         parts |= {("phone", name): key for key, name in _PHONE.items()}
-        problems += explained(error, places, known, parts) or ([] if problems else [str(error)])
+        problems += explained(error, places, KEYS, parts) or ([] if problems else [str(error)])
     if problems:
         raise Refused("\n".join(dict.fromkeys(problems)))
     return experiment

@@ -38,7 +38,7 @@ def check(experiment: Experiment, output: Path) -> Path:
         problems.append(f"--testbed: {no_such('testbed', experiment.testbed, there)}")
     scenario = None
     try:
-        scenario = scenarios.locate(experiment.scenario)
+        scenario = scenario_of(experiment)
     except Refused as error:
         problems.append(str(error))
     needs = there[experiment.testbed].needs if experiment.testbed in there else ()
@@ -56,6 +56,14 @@ def check(experiment: Experiment, output: Path) -> Path:
     if problems or scenario is None:
         raise Refused("\n".join(problems))
     return scenario
+
+
+def scenario_of(experiment: Experiment) -> Path:
+    """The file of the scenario that is asked for. Raises Refused."""
+    try:
+        return scenarios.locate(experiment.scenario)
+    except Refused as error:
+        raise Refused(f"--scenario: {error}") from None
 
 
 def run(experiment: Experiment, output: Path, tell: Listener) -> Path:

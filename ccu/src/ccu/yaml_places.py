@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,10 @@ import yaml
 
 from ccu.errors import Refused
 
+Lines = dict[tuple[str, ...], int]
+"""The line of each key by the keys that lead to it; in a list, of each word, or by its number."""
+
+_DEEPEST = 8
 _WORDS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")
 
 
@@ -33,6 +38,29 @@ def read_mapping(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
     if not isinstance(node, yaml.MappingNode):
         raise Refused(f"{file}:1: not a mapping; write one `key: value` a line, such as `prb: 106`")
     return content, _lines(file, node)
+
+
+def read_lines(file: Path) -> Lines:
+    """The lines, from 1, of all keys and entries in `file`, which `read_mapping` knows."""
+    node = yaml.compose(file.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+    return dict(_lines_within(node, ()))
+
+
+def _lines_within(
+    node: yaml.Node | None, path: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], int]]:
+    if len(path) == _DEEPEST:
+        return
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            inside = (*path, str(key.value))
+            yield inside, key.start_mark.line + 1
+            yield from _lines_within(value, inside)
+    elif isinstance(node, yaml.SequenceNode):
+        for number, entry in enumerate(node.value):
+            inside = (*path, entry.value if isinstance(entry, yaml.ScalarNode) else str(number))
+            yield inside, entry.start_mark.line + 1
+            yield from _lines_within(entry, inside)
 
 
 def _lines(file: Path, node: yaml.MappingNode) -> dict[str, int]:

@@ -7,11 +7,14 @@ import hashlib
 import itertools
 import random
 import re
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from ccu.campaigns.definition import Campaign
 from ccu.errors import Refused
 from ccu.experiment import Experiment
+from ccu.placing import told_at
 from ccu.resolve import resolve_written
 
 Levels = tuple[tuple[str, str], ...]
@@ -30,10 +33,17 @@ class Cell:
     seed: int
     of_point: Experiment
     """That of its point, whose cells differ in the seed only."""
+    places: Mapping[str, str]
+    """Where in the campaign's file its point has each key from."""
+    file: str
 
     @property
     def experiment(self) -> Experiment:
         return self.of_point.model_copy(update={"seed": self.seed})
+
+    def told(self) -> AbstractContextManager[None]:
+        """Refusals within are told at the places in the campaign's file."""
+        return told_at(self.places, elsewhere=self.file)
 
     @property
     def slug(self) -> str:
@@ -77,7 +87,7 @@ def cells(campaign: Campaign) -> list[Cell]:
     resolved, problems = [], []
     for point in points(campaign):
         try:
-            resolved.append((point, _experiment(campaign, point)))
+            resolved.append((point, *_experiment(campaign, point)))
         except Refused as error:
             problems += str(error).splitlines()
     if problems:
@@ -88,20 +98,26 @@ def cells(campaign: Campaign) -> list[Cell]:
         if campaign.order == "random":
             random.Random(f"{campaign.order_seed}/{repeat}").shuffle(block)
         seed = campaign.first_seed + repeat
-        order += [Cell(point, repeat, seed, each) for point, each in block]
+        order += [
+            Cell(point, repeat, seed, each, places, campaign.place())
+            for point, each, places in block
+        ]
     return order
 
 
-def _experiment(campaign: Campaign, point: Levels) -> Experiment:
+def _experiment(campaign: Campaign, point: Levels) -> tuple[Experiment, dict[str, str]]:
+    """That of the point, and the place of each key."""
     written = dict(campaign.base)
-    places = {key: f"{campaign.name}: base.{key}" for key in campaign.base}
+    places = {key: f"{campaign.place('base', key)}: base.{key}" for key in campaign.base}
     for factor, label in point:
         for key, value in campaign.factors[factor][label].items():
             if key in ("cc", "flows"):  # Either says which flows there are.
                 written.pop("cc", None)
                 written.pop("flows", None)
             written[key] = value
-            places[key] = f"{campaign.name}: factors.{factor}.{label}: {key}"
+            place = campaign.place("factors", factor, label, key)
+            places[key] = f"{place}: factors.{factor}.{label}: {key}"
     if "seed" in written:
         raise Refused(f"{places['seed']}: repeats have seeds of their own; write first_seed")
-    return resolve_written(written, places)
+    with told_at(places, elsewhere=campaign.place()):
+        return resolve_written(written, places), places

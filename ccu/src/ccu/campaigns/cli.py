@@ -7,7 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -58,12 +58,16 @@ def run(
     cells(campaign)  # Refused before a directory is made.
     path = default_path(campaign, output)
     begins = not path.exists()
+    new = [one for one in path.parents if not one.exists()]
     folder = Folder.make(path, campaign)
     try:
         _carry_out(folder, engine, scheduler, wait=not no_wait, spot=_spot(place, note))
     except Refused:
         if begins:
             folder.forget()
+            with suppress(OSError):  # Somebody else has put something there.
+                for one in new:
+                    one.rmdir()
         raise
 
 
@@ -147,13 +151,21 @@ def _read(name: str, profile: str | None) -> Campaign:
     """The campaign, its report checked by who will make it. Raises Refused."""
     file = definition.locate(name)
     campaign = definition.read(file, profile)
-    if campaign.report and (ddu := programs.find("ddu")):
-        asked = campaign.model_dump_json(include={"factors", "report"})
+    if (campaign.report or campaign.stop) and (ddu := programs.find("ddu")):
+        asked = campaign.model_dump_json(include={"factors", "report", "stop"})
         command = [str(ddu), "campaign", "check", str(file)]
         said = subprocess.run(command, input=asked, capture_output=True, text=True)
         if said.returncode != 0:
-            raise Refused(untold(said.stderr, "ddu"))
+            lines = untold(said.stderr, "ddu").splitlines()
+            raise Refused("\n".join(_with_line(line, file, campaign) for line in lines))
     return campaign
+
+
+def _with_line(told: str, file: Path, campaign: Campaign) -> str:
+    """`FILE: report.figures.0: …` with the line in the file after its name."""
+    inside = told.removeprefix(f"{file}: ")
+    keys = inside.partition(":")[0].split(".")
+    return f"{campaign.place(*keys)}: {inside}" if inside != told else told
 
 
 def _carry_out(

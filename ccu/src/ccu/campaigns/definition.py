@@ -6,13 +6,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from ccu import units
 from ccu.choices import no_such, no_such_key, slip
 from ccu.errors import Refused
 from ccu.programs import REPOSITORY
-from ccu.yaml_places import read_mapping
+from ccu.yaml_places import Lines, read_lines, read_mapping
 
 LIBRARY = REPOSITORY / "campaigns"
 _LISTED_BY = "`ccu campaign list`"
@@ -67,6 +75,21 @@ class Campaign(_Value):
     stop: StopRule | None = None
     report: dict[str, Any] = {}
     """What `ddu campaign report` shows: metrics, comparisons, figures, the source's own numbers."""
+
+    _file: Path | None = PrivateAttr(None)
+    _lines: Lines = PrivateAttr({})
+
+    def place(self, *path: str) -> str:
+        """`FILE:LINE` of a key, or of what it stands in; the profile's own comes first. The
+        campaign's name where it was not read from a person's file."""
+        if self._file is None:
+            return self.name
+        own, shared = ("profiles", self.profile, *path), path
+        for inside in range(len(path), 0, -1):
+            for found in (own[: inside + 2], shared[:inside]):
+                if found in self._lines:
+                    return f"{self._file}:{self._lines[found]}"
+        return str(self._file)
 
     def same_runs(self, other: Campaign) -> bool:
         """Whether both are the same but for words and the report."""
@@ -171,10 +194,12 @@ def read(file: Path, profile: str | None = None) -> Campaign:
     merged = _merged(content, profiles.get(chosen) or {})
     merged.setdefault("name", file.stem)
     try:
-        return Campaign.model_validate({**merged, "profile": chosen})
+        campaign = Campaign.model_validate({**merged, "profile": chosen})
     except ValidationError as error:
         sentences = [_explain(item, file, lines, f"profiles.{chosen}") for item in error.errors()]
         raise Refused("\n".join(dict.fromkeys(sentences))) from None
+    campaign._file, campaign._lines = file, read_lines(file)
+    return campaign
 
 
 def _need_profiles(profiles: Any, place: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from ccu import congestion, scenarios
+from ccu import congestion
 from ccu import run as runs
 from ccu.campaigns import stopping
 from ccu.campaigns.cells import Cell, Levels, cells, points
@@ -109,35 +109,40 @@ def check(work: Work) -> None:
     """Refuses what cannot work before anything starts, with each mistake once."""
     if not work.cells:
         raise Refused(f"nothing can run: no machine here has {', '.join(sorted(work.left_out))}")
-    experiments = work.of_points
+    points_cells = [group[0] for group in work.by_point.values()]
     problems: list[str] = []
-    for one in _distinct(experiments, without={"flows", "cc_params", "seed", "duration_s"}):
-        problems += _refusals(partial(_check_link, one))
-    for one in _distinct(experiments, only={"flows", "cc_params", "traffic"}):
-        problems += _refusals(partial(congestion.check, one, now=False))
+    for one in _distinct(points_cells, without={"flows", "cc_params", "seed", "duration_s"}):
+        problems += _refusals(one, partial(_check_link, one.of_point))
+    for one in _distinct(points_cells, only={"flows", "cc_params", "traffic"}):
+        problems += _refusals(one, partial(congestion.check, one.of_point, now=False))
     if problems:
         raise Refused("\n".join(dict.fromkeys(problems)))
-    runs.check(max(experiments, key=lambda one: one.duration_s), work.folder.path)
+    longest = max(points_cells, key=lambda one: one.of_point.duration_s)
+    with longest.told():
+        runs.check(longest.of_point, work.folder.path)
 
 
 def _distinct(
-    experiments: list[Experiment], without: set[str] | None = None, only: set[str] | None = None
-) -> list[Experiment]:
-    """One of each kind, where `without` makes no difference, or `only` does."""
-    kinds_found = {one.model_dump_json(exclude=without, include=only): one for one in experiments}
-    return list(kinds_found.values())
+    found: list[Cell], without: set[str] | None = None, only: set[str] | None = None
+) -> list[Cell]:
+    """One of each kind of experiment, where `without` makes no difference, or `only` does."""
+    by_kind = {
+        one.of_point.model_dump_json(exclude=without, include=only): one for one in reversed(found)
+    }
+    return list(reversed(by_kind.values()))
 
 
 def _check_link(experiment: Experiment) -> None:
     there = kinds()
     if experiment.testbed not in there:
-        raise Refused(f"testbed: {no_such('testbed', experiment.testbed, there)}")
-    there[experiment.testbed].check(experiment, scenarios.locate(experiment.scenario))
+        raise Refused(f"--testbed: {no_such('testbed', experiment.testbed, there)}")
+    there[experiment.testbed].check(experiment, runs.scenario_of(experiment))
 
 
-def _refusals(check_one: Callable[[], None]) -> list[str]:
+def _refusals(cell: Cell, check_one: Callable[[], None]) -> list[str]:
     try:
-        check_one()
+        with cell.told():
+            check_one()
     except Refused as error:
         return str(error).splitlines()
     return []

@@ -38,13 +38,11 @@ def locate(name: str) -> Path:
         return file.resolve()
     if looks_like_path:
         what = "is a directory" if file.is_dir() else "no such file"
-        raise Refused(f"--scenario: {name}: {what}; give a file, or a name of `ccu list scenarios`")
+        raise Refused(f"{name}: {what}; give a file, or a name of `ccu list scenarios`")
     numbered = _NUMBERED.fullmatch(name)
     if numbered and (LIBRARY / f"{numbered['name']}.yaml").is_file():
         return LIBRARY / f"{numbered['name']}.yaml"
-    raise Refused(
-        f"--scenario: {no_such('scenario', name, library(), 'or give the path of a file')}"
-    )
+    raise Refused(no_such("scenario", name, library(), "or give the path of a file"))
 
 
 def seed_of(name: str) -> int | None:

@@ -31,11 +31,12 @@ def report(
 
 @app.command(hidden=True)
 def check(place: Annotated[str, typer.Argument(help="The file, for messages.")]) -> None:
-    """Whether the `report` of a campaign, JSON with its `factors` on standard input, can be made.
+    """Whether the `report` of a campaign, JSON with its `factors` and `stop` on standard input, can
+    be made.
 
     `ccu campaign` asks before the first run.
     """
     from ddu.campaign import plan
 
     content = json.load(sys.stdin)
-    plan.check(content.get("report"), content["factors"], place)
+    plan.check(content.get("report"), content["factors"], content.get("stop"), place)

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from ddu.schema.figures import PER_FLOW
+
 
 class Shown(NamedTuple):
     """How people read a metric."""
@@ -31,10 +33,6 @@ _UNITS = {
     "_s": ("s", 1.0),
     "_count": ("", 1.0),
 }
-
-
-PER_FLOW = "flow."
-"""What the figures of single flows are called: their means over the run's data flows."""
 
 
 def shown(name: str) -> Shown:

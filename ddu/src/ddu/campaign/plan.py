@@ -11,6 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ddu.choices import no_such, no_such_key, slip
 from ddu.errors import DduError
 from ddu.schema.columns import column, written_names
+from ddu.schema.figures import FIGURES, PER_FLOW, is_open
+
+OF_BEST = {"throughput_bps": "throughput_of_best_ratio", "goodput_bps": "goodput_of_best_ratio"}
+"""What is shown as a share of the best in the same place (Reminis, section 4.2)."""
 
 Where = dict[str, str]
 """Labels of levels by factor: the points that have them."""
@@ -125,22 +129,33 @@ def _explain(item: Any, place: str) -> str:
     return f"{place}: report.{written}: {rule}{slip(item)}"
 
 
-def check(written: Any, factors: dict[str, Any], place: str) -> None:
-    """Raises DduError unless the plan can be drawn of a campaign with `factors`, so that it is told
-    before the runs and not after them."""
+def check(written: Any, factors: dict[str, Any], stop: dict[str, Any] | None, place: str) -> None:
+    """Raises DduError unless the plan can be drawn of a campaign with `factors`, and its stop rule
+    be followed, so that it is told before the runs and not after them."""
     plan = report_plan(written, place)
-    if mistakes := [f"{place}: report.{mistake}" for mistake in _mistakes(plan, factors)]:
+    mistakes = [f"{place}: report.{mistake}" for mistake in _mistakes(plan, factors)]
+    if stop:
+        # The rule looks at a run by itself: at no mean over its flows, at no best of others.
+        there = [name for name in FIGURES if not name.startswith(PER_FLOW)]
+        if stop["metric"] not in there and not is_open(stop["metric"]):
+            mistakes.append(f"{place}: stop.metric: {_no_figure(stop['metric'], there)}")
+    if mistakes:
         raise DduError("\n".join(mistakes))
 
 
 def _mistakes(plan: ReportPlan, factors: dict[str, Any]) -> Iterator[str]:
+    yield from _unknown_figures("metrics", plan.metrics)
     for number, compared in enumerate(plan.compare):
         yield from _unknown_factors(f"compare.{number}", {compared.factor}, factors)
+        yield from _unknown_figures(f"compare.{number}.metrics", compared.metrics)
+    for number, theirs in enumerate(plan.reference):
+        yield from _unknown_figures(f"reference.{number}.metric", [theirs.metric])
     for number, figure in enumerate(plan.figures):
         named = {*figure.panels, *figure.where}
         named |= {figure.colour} if "colour" in figure.model_fields_set else set()
         named |= {figure.x} if isinstance(figure, Lines) else set()
         yield from _unknown_factors(f"figures.{number}", named, factors)
+        yield from _unknown_figures(f"figures.{number}", _figures_of(figure))
         for name in _columns_of(figure):
             if column(name) is None:
                 known = written_names("aligned")
@@ -151,6 +166,24 @@ def _mistakes(plan: ReportPlan, factors: dict[str, Any]) -> Iterator[str]:
 def _unknown_factors(where: str, named: set[str], factors: dict[str, Any]) -> Iterator[str]:
     for name in sorted(named - set(factors)):
         yield f"{where}: {no_such('factor', name, factors)}"
+
+
+def _unknown_figures(where: str, named: Iterable[str]) -> Iterator[str]:
+    there = {*FIGURES, *OF_BEST.values()}
+    for name in named:
+        if name not in there and not is_open(name):
+            yield f"{where}: {_no_figure(name, there)}"
+
+
+def _no_figure(name: str, there: Iterable[str]) -> str:
+    return no_such("figure", name, there, "docs/metrics.md")
+
+
+def _figures_of(figure: _Figure) -> Iterable[str]:
+    """What it shows of summary.json."""
+    if isinstance(figure, Plane):
+        return [figure.x, figure.y]
+    return [figure.y] if isinstance(figure, Lines) else []
 
 
 def _columns_of(figure: _Figure) -> Iterable[str]:

@@ -15,7 +15,7 @@ import pandas as pd
 from ddu import statistics
 from ddu.campaign.load import Campaign
 from ddu.campaign.metrics import flat
-from ddu.campaign.plan import Compare, Reference, ReportPlan
+from ddu.campaign.plan import OF_BEST, Compare, Reference, ReportPlan
 
 
 def runs_table(campaign: Campaign, summaries: dict[Path, dict[str, Any]]) -> pd.DataFrame:
@@ -36,10 +36,6 @@ def runs_table(campaign: Campaign, summaries: dict[Path, dict[str, Any]]) -> pd.
             }
         )
     return of_best(pd.DataFrame(rows), list(campaign.definition["factors"]))
-
-
-OF_BEST = {"throughput_bps": "throughput_of_best_ratio", "goodput_bps": "goodput_of_best_ratio"}
-"""What is shown as a share of the best in the same place (Reminis, section 4.2)."""
 
 
 def of_best(runs: pd.DataFrame, factors: list[str]) -> pd.DataFrame:

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a campaign's file asks of summary.json is known, or refused, before there is a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from store_runs import two_flows, with_radio
+
+from ddu.analyze import analysis_of
+from ddu.campaign.metrics import flat
+from ddu.campaign.plan import check
+from ddu.errors import DduError
+from ddu.schema.figures import FIGURES, is_open
+
+CAMPAIGNS = Path(__file__).parents[2] / "campaigns"
+FACTORS = {"cc": {"cubic": {}, "reno": {}}}
+
+
+def numbers(summary: Any, before: str = "") -> set[str]:
+    """The dotted names of what is a number, or may be one: an oracle of `flat` as it is used."""
+    names = set()
+    for key, value in summary.items():
+        if isinstance(value, dict):
+            names |= numbers(value, f"{before}{key}.")
+        elif value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
+            names.add(f"{before}{key}")
+    return names
+
+
+def test_every_number_of_a_summary_is_known_and_no_other(tmp_path: Path) -> None:
+    summary = analysis_of(with_radio(two_flows(60).write(tmp_path / "run"))).summary
+    there = {name for name in flat(summary) if not is_open(name)}
+    assert there <= FIGURES
+    # Of a whole run with a radio; null where this one has nothing to tell, as the MAC's floor.
+    of_run = {key: value for key, value in summary.items() if key not in ("cross_checks", "flows")}
+    may_be = numbers(of_run) | {f"flow.{name}" for name in numbers(summary["flows"][0])}
+    assert {*FIGURES} - may_be == {"mac_floor_ms.dl", "mac_floor_ms.ul"}
+
+
+@pytest.mark.parametrize(
+    ("report", "stop", "told"),
+    [
+        ({"metrics": ["throughput_bps", "rtt_ms.p59"]}, None,
+         r"try.yaml: report.metrics: no figure 'rtt_ms.p59'; did you mean .*rtt_ms.p95"),
+        ({"compare": [{"factor": "cc", "baseline": "cubic", "metrics": ["goodput"]}]}, None,
+         r"report.compare.0.metrics: no figure 'goodput'; did you mean goodput_bps"),
+        ({"figures": [{"kind": "plane", "title": "x", "x": "rtt", "y": "throughput_bps"}]}, None,
+         r"report.figures.0: no figure 'rtt'"),
+        ({"figures": [{"kind": "lines", "title": "x", "x": "cc", "y": "jain"}]}, None,
+         r"report.figures.0: no figure 'jain'; did you mean .*jain_throughput"),
+        ({"reference": [{"where": {}, "metric": "mcs", "value": 1, "source": "x"}]}, None,
+         r"report.reference.0.metric: no figure 'mcs'; did you mean mcs.mean"),
+        ({}, {"metric": "throughput"}, r"try.yaml: stop.metric: no figure 'throughput'"),
+        ({}, {"metric": "flow.d3_ratio"}, r"stop.metric: no figure 'flow.d3_ratio'"),
+    ],
+)  # fmt: skip
+def test_an_unknown_figure_is_refused(
+    report: dict[str, Any], stop: dict[str, Any] | None, told: str
+) -> None:
+    with pytest.raises(DduError, match=told):
+        check(report, FACTORS, stop, "try.yaml")
+
+
+def test_what_only_a_run_can_tell_is_let_pass() -> None:
+    asked = ["technology_ratio.NR", "events_count.handover", "throughput_of_best_ratio"]
+    check({"metrics": asked}, FACTORS, {"metric": "rtt_ms.p95"}, "try.yaml")
+
+
+def test_the_projects_campaigns_ask_for_figures_that_there_are() -> None:
+    files = sorted(CAMPAIGNS.glob("*.yaml"))
+    assert files
+    for file in files:
+        written = yaml.safe_load(file.read_text())
+        check(written.get("report"), written["factors"], written.get("stop"), str(file))
