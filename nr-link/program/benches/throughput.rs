@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What crosses two TUN devices, and what that costs: a raw copy with the same offloads is the limit.
 //!
-//! `cargo bench -p nr-link` prints a JSON line for each way to copy; nr-link/benchmarks/run compares the link with them.
+//! `cargo bench -p nr-link` prints a JSON line for each copy; nr-link/benchmarks/measure.py compares the link with them.
 //! Sender and receiver share the machine with the copy, and the receiver's TCP runs in the copying process (a write to a
 //! TUN device is the reception): that is in its CPU time.
 
@@ -13,16 +13,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use nix::sys::time::TimeSpec;
 use nr_link::burst::Burst;
-use nr_link::clock::cpu_time;
+use nr_link::clock::{Clock, cpu_time};
 use nr_link::merge::write_headers;
 use nr_link::netns::Place;
 use nr_link::pool::Pool;
+use nr_link::priority;
 use nr_link::tun::Tun;
 use nr_link::wake::{Event, STOPPED, Waker};
 use serde_json::{Value, json};
-use testbed::{Testbed, UE};
+use testbed::{SERVER, Testbed, UE};
 
 const SECONDS: u64 = 5;
 
@@ -35,15 +35,30 @@ enum Copying {
     Bursts,
 }
 
+/// What is sent through the copy.
+#[derive(Clone, Copy)]
+enum Load {
+    /// One flow, as much as goes.
+    Full,
+    /// What a link of 106 PRB carries both ways, captured at both ends; the copy wakes once a slot, as the link does.
+    BothWays,
+}
+
+/// Paced by the senders' TCP, so that its super-packets are as small as they are on the link.
+const DL_PACED: &str = "--fq-rate=92M";
+const UL_PACED: &str = "--fq-rate=14M";
+const SLOT_NS: u64 = 500_000;
+
 fn main() {
     if let Some(reason) = testbed::missing() {
         return println!("skipped: {reason}");
     }
-    copy("raw", Copying::Raw);
-    copy("bursts", Copying::Bursts);
+    copy("raw", Copying::Raw, Load::Full);
+    copy("bursts", Copying::Bursts, Load::Full);
+    copy("raw, 106 PRB both ways", Copying::Raw, Load::BothWays);
 }
 
-fn copy(name: &str, copying: Copying) {
+fn copy(name: &str, copying: Copying, load: Load) {
     let testbed = Testbed::new();
     let stop = Arc::new(AtomicBool::new(false));
     let namespaces = (testbed.server.clone(), testbed.ue.clone());
@@ -51,16 +66,28 @@ fn copy(name: &str, copying: Copying) {
     let copier = std::thread::spawn({
         let stop = Arc::clone(&stop);
         move || {
+            priority::raise();
             let n6 = Tun::open("n6", Place::Named(&namespaces.0), 1500).unwrap();
             let ue1 = Tun::open("ue1", Place::Named(&namespaces.1), 1500).unwrap();
             ready.send(()).unwrap();
-            forward([n6, ue1], copying, &stop)
+            forward([n6, ue1], copying, load, &stop)
         }
     });
     is_ready.recv().unwrap();
     testbed.address_devices();
-    let _server = testbed.iperf3_server();
-    let mbps = rate(testbed.iperf3_client(&testbed.server, UE, SECONDS, &["-Z"]));
+    let mbps = match load {
+        Load::Full => {
+            let _server = testbed.iperf3_server(&testbed.ue);
+            rate(testbed.iperf3_client(&testbed.server, UE, SECONDS, &["-Z"]))
+        }
+        Load::BothWays => {
+            let _captures = [&testbed.server, &testbed.ue].map(|netns| testbed.capture(netns));
+            let _servers = [&testbed.server, &testbed.ue].map(|netns| testbed.iperf3_server(netns));
+            let dl = testbed.iperf3_client(&testbed.server, UE, SECONDS, &[DL_PACED]);
+            let ul = testbed.iperf3_client(&testbed.ue, SERVER, SECONDS, &[UL_PACED]);
+            rate(dl) + rate(ul)
+        }
+    };
     stop.store(true, Ordering::Relaxed);
     let cpu_ratio = copier.join().unwrap();
     println!(
@@ -69,27 +96,35 @@ fn copy(name: &str, copying: Copying) {
     );
 }
 
-/// Copies until told to stop; gives this thread's share of a core while packets came.
-fn forward(mut tuns: [Tun; 2], copying: Copying, stop: &AtomicBool) -> f64 {
+/// Copies until told to stop; gives this process's share of a core from the first packet on.
+fn forward(mut tuns: [Tun; 2], copying: Copying, load: Load, stop: &AtomicBool) -> f64 {
     let mut waker = Waker::new(&STOPPED).unwrap();
     waker.add(&tuns[0], 0).unwrap();
     waker.add(&tuns[1], 1).unwrap();
     let pool = Pool::default();
     let (mut scratch, mut headers) = (pool.scratch(), Vec::new());
-    let (start, cpu) = (Instant::now(), cpu_time().unwrap());
+    let clock = Clock::start().unwrap();
+    let mut first = None;
     while !stop.load(Ordering::Relaxed) {
-        let mut readable = Vec::new();
-        let soon = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).unwrap();
-        let deadline = soon + TimeSpec::new(1, 0);
-        waker
-            .sleep(deadline, |event| {
-                if let Event::Packets(device) = event {
-                    readable.push(device);
-                }
-            })
-            .unwrap();
+        let mut readable = vec![0, 1];
+        match load {
+            Load::Full => {
+                readable.clear();
+                let wakened = |event| match event {
+                    Event::Packets(device) => readable.push(device),
+                    Event::Deadline | Event::Signal(_) => {}
+                };
+                let deadline = clock.deadline(clock.now() + 1_000_000_000);
+                waker.sleep(deadline, wakened).unwrap();
+            }
+            Load::BothWays => {
+                let slot = (clock.now() + 1).next_multiple_of(SLOT_NS);
+                waker.rest(clock.deadline(slot)).unwrap();
+            }
+        }
         for from in readable {
             while let Some(buffer) = tuns[from].read(&mut scratch, &pool).unwrap() {
+                first.get_or_insert_with(|| (Instant::now(), cpu_time().unwrap()));
                 match copying {
                     Copying::Raw => tuns[1 - from].write(&buffer, &[]).unwrap(),
                     Copying::Bursts => {
@@ -104,6 +139,7 @@ fn forward(mut tuns: [Tun; 2], copying: Copying, stop: &AtomicBool) -> f64 {
             }
         }
     }
+    let (start, cpu) = first.expect("iperf3 sent something");
     (cpu_time().unwrap() - cpu) as f64 / start.elapsed().as_nanos() as f64
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Segments of one burst that leave the link together, as one super-packet again.
 //!
-//! Only neighbours of the same burst are joined. Joining bursts of one flow, as GRO does where headers are equal,
-//! would save up to half of the writes at 106 PRB (a write carries three segments there), but would also thin out
-//! the receiver's ACKs: a choice that belongs to the configuration before it belongs here.
+//! Only neighbours of the same burst are joined. Joining bursts of one flow too, by GRO's rules, saves no write worth
+//! its code: a sender's bursts are a millisecond apart and differ in their timestamps (4 % fewer at 106 PRB).
 
 use crate::burst::{Burst, IPV6_HEADER_BYTES, IpVersion, MOST_HEADER_BYTES, Segmentation};
 use crate::vnet::{GSO_ECN, GSO_NONE, VnetHeader};

@@ -23,7 +23,7 @@ use crate::wake::{Event, STOPPED, Waker};
 
 /// How long we rest at least from one waking to the next while packets come, so that what comes and goes meanwhile is
 /// done at once: they are delivered up to this much late. After a silence the first packet does not wait.
-const REST: Nanos = 100_000;
+const REST: Nanos = 80_000;
 /// How long we rest at most, then, if nothing is due: packets are read up to this much late. It is a slot at 30 kHz: what
 /// comes within one can only be sent with the next.
 const LONGEST_REST: Nanos = 500_000;
@@ -305,6 +305,10 @@ impl Session {
 
     fn summary(&mut self, failure: Option<&anyhow::Error>) -> Result<Value> {
         let elapsed_ns = self.clock.now();
+        // A device that is gone tells no more.
+        if self.devices.ask_for_drops().is_ok() {
+            self.trust.host_dropped(self.devices.host_drop_count()?);
+        }
         let cross_traffic = json!({
             "dl": self.cross_traffic(Direction::Downlink),
             "ul": self.cross_traffic(Direction::Uplink),

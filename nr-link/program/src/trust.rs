@@ -56,7 +56,7 @@ pub struct Observed {
 }
 
 /// How late a slot may run before it counts: one slot, but 0.5 ms where slots are shorter. Links wake at most every
-/// 100 µs, and what a transport protocol sees over milliseconds does not hang on a slot of 125 µs.
+/// 80 µs, and what a transport protocol sees over milliseconds does not hang on a slot of 125 µs.
 pub fn tolerated_ns(slot_ns: Nanos) -> Nanos {
     slot_ns.max(500_000)
 }

@@ -58,7 +58,7 @@ fn a_machine_that_stalls_makes_no_packet_quicker_than_the_path() {
     needs_a_testbed!();
     let testbed = Testbed::new();
     let link = testbed.start(&testbed.configure(106, 10.0));
-    let _server = testbed.iperf3_server();
+    let _server = testbed.iperf3_server(&testbed.ue);
     let load = testbed.iperf3_client(&testbed.server, UE, 3, &["-u", "-b", "40M"]);
     let process = Pid::from_raw(link.child.id() as i32);
     let stalls = std::thread::spawn(move || {
@@ -76,6 +76,32 @@ fn a_machine_that_stalls_makes_no_packet_quicker_than_the_path() {
     link.stop();
     // A packet is stamped up to 0.1 ms early when it waited for the start of a slot.
     assert!(least_rtt_ms(&output) >= 19.8, "{output}");
+}
+
+#[test]
+fn what_a_devices_queue_drops_is_counted_as_the_kernel_counts_it() {
+    needs_a_testbed!();
+    let testbed = Testbed::new();
+    let link = testbed.start(&testbed.configure(106, 1.0));
+    let process = Pid::from_raw(link.child.id() as i32);
+    kill(process, Signal::SIGSTOP).unwrap();
+    let more_than_its_queue = ["-q", "-l", "3000", "-c", "3000", "-w", "1", UE];
+    let pinged = Command::new("ip")
+        .args(["netns", "exec", &testbed.server, "ping"])
+        .args(more_than_its_queue)
+        .output();
+    pinged.unwrap(); // without an answer, for the link stands still
+    kill(process, Signal::SIGCONT).unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    let told = testbed.on(&testbed.server, "ip", &["-s", "-j", "link", "show", "n6"]);
+    let kernel: Value = serde_json::from_str(&told).unwrap();
+    let dropped = kernel[0]["stats64"]["tx"]["dropped"].as_u64().unwrap();
+    link.stop();
+    assert!(dropped >= 1500, "{told}");
+    assert_eq!(summary(&testbed)["host_drop_count"], dropped);
+    assert_eq!(summary(&testbed)["verdict"], "invalid");
+    let by_row = testbed.column("link.csv", "host_drop_count");
+    assert!(by_row.contains(&Some(dropped as f64)), "{by_row:?}");
 }
 
 #[test]
@@ -134,7 +160,7 @@ fn saturate(prb: u16, reverse: bool) -> (f64, bool) {
     const SECONDS: f64 = 4.0;
     let testbed = Testbed::new();
     let link = testbed.start(&testbed.configure(prb, 5.0));
-    let server = testbed.iperf3_server();
+    let server = testbed.iperf3_server(&testbed.ue);
     let seconds = SECONDS.to_string();
     let mut arguments = vec!["-c", UE, "-t", &seconds, "-O", "1", "-J", "-C", "cubic"];
     arguments.extend(reverse.then_some("-R"));

@@ -116,18 +116,14 @@ impl Testbed {
         )
     }
 
-    /// An iperf3 server on the UE, for one test.
-    pub fn iperf3_server(&self) -> Background {
+    /// An iperf3 server on a host, for one test.
+    pub fn iperf3_server(&self, netns: &str) -> Background {
         let mut command = Command::new("ip");
         command
-            .args(["netns", "exec", &self.ue, "iperf3", "-s"])
+            .args(["netns", "exec", netns, "iperf3", "-s"])
             .stdout(Stdio::null());
         let server = Background(command.spawn().unwrap());
-        let listening = || {
-            !self
-                .on(&self.ue, "ss", &["-tlnH", "sport = 5201"])
-                .is_empty()
-        };
+        let listening = || !self.on(netns, "ss", &["-tlnH", "sport = 5201"]).is_empty();
         for _ in 0..500 {
             if listening() {
                 return server;
@@ -135,6 +131,20 @@ impl Testbed {
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
         panic!("iperf3 -s does not listen");
+    }
+
+    /// A capture of a host's packets, as `ccu run` makes one.
+    pub fn capture(&self, netns: &str) -> Background {
+        let file = self.folder.path().join(format!("{netns}.pcap"));
+        let mut command = Command::new("ip");
+        command
+            .args(["netns", "exec", netns, "tcpdump", "-i", "any", "-n"])
+            .args(["-s", "128", "-B", "65536", "-w"])
+            .arg(file)
+            .stderr(Stdio::null());
+        let capture = Background(command.spawn().unwrap());
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        capture
     }
 
     /// An iperf3 client whose report, JSON, comes on its stdout.
