@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -83,3 +84,10 @@ def test_a_slip_in_one_of_a_few_words() -> None:
     assert slip(error) == "; did you mean 256qam?"
     (error,) = errors(radios=[{"table": "qpsk"}])
     assert slip(error) == ""
+
+
+def test_both_programs_choose_alike() -> None:
+    ours, twin = (
+        Path(__file__).parents[2] / f"{one}/src/{one}/choices.py" for one in ("ccu", "ddu")
+    )
+    assert ours.read_text() == twin.read_text(), "docs/extending.md tells why there are two"

@@ -124,7 +124,7 @@ def test_what_a_killed_run_left_is_removed(machine: Machine) -> None:
     run = site(machine)
     session = reminis_session.in_kernel(run)
     session.__enter__()
-    (left,) = leftovers._all()  # what is on disk, as the next ccu would read it
+    (left,) = leftovers.everybodys()  # what is on disk, as the next ccu would read it
     done = leftovers.remove(left)
     assert not machine.registered()
     assert "unloaded the module tcp_reminis" in done

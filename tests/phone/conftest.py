@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from pyroute2 import netns
 
+from ccu import leftovers, processes
 from ccu.testbeds.namespace import inside
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -44,6 +45,10 @@ class Street:
         self._home = folder / "home"
         self._home.mkdir(parents=True)
         self._programs()
+        # A session that is killed leaves them to `ccu clean`.
+        self._belongings = leftovers.of_this_process(f"street-{tag}", folder)
+        self._belongings.namespaces = [self.server, self.phone]
+        self._belongings.save()
         self._link = self._start_link(rate_mbps)
         self.adbd = Adbd(self._on_phone)
         self.adbd.start(lambda: inside(self.server))
@@ -93,6 +98,10 @@ capacity: {{dl: {{constant_mbps: {rate_mbps}}}, ul: {{constant_mbps: {rate_mbps}
         (self.folder / "link.yaml").write_text(json.dumps(self._link_config()))
         program = [str(BIN / "nr-link"), "run", "--config", str(self.folder / "link.yaml")]
         link = subprocess.Popen(program, stdout=subprocess.PIPE)
+        identity = processes.identify(link.pid)
+        assert identity is not None
+        self._belongings.children.append(identity)
+        self._belongings.save()
         assert link.stdout is not None
         assert b"ready" in link.stdout.readline()
         for name, device, own, peer in (
@@ -146,6 +155,7 @@ capacity: {{dl: {{constant_mbps: {rate_mbps}}}, ul: {{constant_mbps: {rate_mbps}
         self._link.communicate(timeout=10)
         for name in (self.server, self.phone):
             netns.remove(name)
+        self._belongings.forget()
 
 
 @pytest.fixture

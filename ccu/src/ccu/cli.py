@@ -27,6 +27,7 @@ from ccu import (
     programs,
     progress,
     scenarios,
+    testbed_logs,
 )
 from ccu import run as runs
 from ccu.campaigns import definition
@@ -329,9 +330,9 @@ def doctor_command(
 
 @app.command()
 def clean() -> None:
-    """Remove what killed runs left: only what ccu itself made."""
+    """Remove what killed runs left, and what testbeds that are down said: only what ccu made."""
     leftovers.need_root("ccu clean")
-    for sentence in runs.clean() or ["nothing was left"]:
+    for sentence in runs.clean() + testbed_logs.remove() or ["nothing was left"]:
         print(sentence)
     if leftovers.kept():
         print("a testbed is up, brought up by hand; it ends by: ccu testbed down")

@@ -66,15 +66,16 @@ def of_this_process(run_id: str, run_directory: Path) -> Belongings:
 
 def abandoned() -> list[Belongings]:
     """The belongings of runs whose ccu is gone."""
-    return [one for one in _all() if not one.kept and not processes.alive(one.owner)]
+    return [one for one in everybodys() if not one.kept and not processes.alive(one.owner)]
 
 
 def kept() -> list[Belongings]:
     """The testbeds that were brought up by hand."""
-    return [one for one in _all() if one.kept]
+    return [one for one in everybodys() if one.kept]
 
 
-def _all() -> list[Belongings]:
+def everybodys() -> list[Belongings]:
+    """Of the runs and testbeds that go on, and of those whose ccu is gone."""
     found = []
     for file in sorted(FOLDER.glob("*.json")):
         # Another ccu may have finished in between.

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ccu import leftovers, scenarios
+from ccu import leftovers, scenarios, testbed_logs
 from ccu.errors import Refused
 from ccu.experiment import Experiment
 from ccu.leftovers import Belongings
@@ -17,8 +17,6 @@ from ccu.oai.services import CORE, DATA_NETWORK
 from ccu.oai.stack import UE_INTERFACE, Stack, interface_address
 from ccu.supervisor import Supervisor
 from ccu.testbeds import Site, oai
-
-FOLDER = Path("/var/lib/ccu/testbeds")
 
 
 def up(experiment: Experiment) -> Belongings:
@@ -31,10 +29,11 @@ def up(experiment: Experiment) -> Belongings:
     scenario = scenarios.locate(experiment.scenario)
     oai.check(experiment, scenario)
     run_id = secrets.token_hex(3)
-    directory = FOLDER / run_id
-    (directory / "raw" / "logs").mkdir(parents=True)
-    (directory / "experiment.json").write_text(experiment.model_dump_json())
+    testbed_logs.remove(testbed_logs.MOST_KEPT)
+    directory = testbed_logs.FOLDER / run_id
     with _site(experiment, directory, run_id) as site:
+        (directory / "raw" / "logs").mkdir(parents=True)
+        (directory / "experiment.json").write_text(experiment.model_dump_json())
         stack = oai.prepare(site)
         try:
             stack.up()
@@ -78,8 +77,12 @@ def shell_command(service: str) -> list[str]:
 
 
 def down() -> list[str]:
-    """Removes every testbed brought up by hand; sentences that say what."""
-    return [said for belongings in leftovers.kept() for said in leftovers.remove(belongings)]
+    """Removes every testbed brought up by hand but for its logs; sentences that say what."""
+    done = []
+    for belongings in leftovers.kept():
+        done += leftovers.remove(belongings)
+        done.append(f"its logs are kept in {belongings.run_directory}/raw/oai (ccu clean)")
+    return done
 
 
 def _found() -> tuple[Belongings, Stack]:
