@@ -21,13 +21,16 @@ import pytest
 import yaml
 from pyroute2 import netns
 
+from ccu import leftovers, processes
 from ccu.errors import Refused
+from ccu.leftovers import Belongings
 from ccu.oai import docker
 from ccu.programs import REPOSITORY
 
 STAND_IN = Path(__file__).with_name("stand_in")
 BIN = Path(sys.executable).parent
 REGISTRY = "ccu-stand-in"
+NOTES = "standin-"
 CORE_VERSION = "v2.1.10"
 ANY_ROLE = f"{REGISTRY}/any:1"
 PACKAGES = "python3-minimal,libpython3-stdlib,iproute2,bash,coreutils,dash,libc-bin,procps"
@@ -70,6 +73,17 @@ def make_root_file_system(file: Path) -> Path:
     return file
 
 
+def noted(what: str, folder: Path, process: subprocess.Popen[bytes], *names: str) -> Belongings:
+    """Writes down what is ours, so that `ccu clean` ends it if this session is killed: a process,
+    and names given to networks."""
+    belongings = leftovers.of_this_process(f"{NOTES}{os.getpid()}-{what}", folder)
+    identity = processes.identify(process.pid)
+    belongings.children += [identity] if identity else []
+    belongings.attached += names
+    belongings.save()
+    return belongings
+
+
 class Daemon:
     """dockerd on a socket of its own, with the stand-ins' images."""
 
@@ -88,6 +102,7 @@ class Daemon:
             stdout=self._log,
             stderr=subprocess.STDOUT,
         )
+        self._belongings = noted("docker", folder, self._process)
         deadline = time.monotonic() + 30
         while self.docker("version", check=False).returncode != 0:
             if self._process.poll() is not None or time.monotonic() > deadline:
@@ -141,6 +156,7 @@ class Daemon:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(20)
         self._log.close()
+        self._belongings.forget()
 
 
 @pytest.fixture(scope="session")
@@ -297,6 +313,7 @@ class Link:
             self._process = subprocess.Popen(
                 [BIN / "nr-link", "run", "--config", file], stdout=log, stderr=log
             )
+        self._belongings = noted(f"link{number}", folder, self._process, *self._names)
 
     def _config(self, number: int, mac: Path, folder: Path) -> dict[str, Any]:
         delay = {"delay_ms": 5.0, "loss_ratio": 0.0}
@@ -337,3 +354,4 @@ class Link:
         for name in self._names:
             with contextlib.suppress(OSError):
                 netns.remove(name)
+        self._belongings.forget()

@@ -73,7 +73,7 @@ class Ccu:
 def leftovers(ccu: Ccu) -> list[str]:
     """Containers, networks, names of networks, bridges and notes of ours."""
     found = [
-        *(Path("/run/ccu").glob("*.json")),
+        *(path for path in Path("/run/ccu").glob("*.json") if not path.name.startswith("standin-")),
         *(Path("/run/netns").glob("ccu-*")),
         *(Path("/sys/class/net").glob("ccu-*")),
         *(path for path in oci_images.FOLDER.glob("ccu-*") if "base" not in path.name),
