@@ -166,7 +166,7 @@ def test_a_wrong_key_is_told_with_its_line_and_what_is_near(
         ("cc: [cubic]\n", "1: cc: \"['cubic']\" is no name of a congestion control"),
         ("cc: cubic\nduplex: tdd\n", "2: duplex: 'tdd' is not fdd; of TDD write"),
         ("cc: cubic\npath: 3\n", "2: path: is a mapping of dl, ul (it is 3)"),
-        ("cc: cubic\nues: 400\n", "2: ues: Input should be less than or equal to 16"),
+        ("cc: cubic\nues: 400\n", "2: ues: Input should be less than or equal to 64"),
         ("cc: cubic\n3: 4\n", "2: 3: is no word, as every key is"),
         ("flows: ','\n", "1: flows: '' is no flow; write CC@SECONDS"),
         ("cc: cubic\ntestbed: rfsim\nruntime: podman\n", "3: runtime: Input should be 'docker'"),

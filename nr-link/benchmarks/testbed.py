@@ -76,28 +76,72 @@ class Testbed:
         self, nr_link: Path, config: dict[str, Any], seconds: float, *more: str
     ) -> Measured:
         """Run nr-link with this configuration, and iperf3 over it."""
-        own = {
+        with self._running(nr_link, config, [{"name": "ue1"}]) as link:
+            self.address_devices()
+            report = self.iperf3(seconds, *more)
+            rss_mb = _largest_rss_mb(link.pid)
+        return Measured(
+            mbps=_rates(report),
+            summary=self._summary(),
+            rss_mb=rss_mb,
+            rtt_ms=_rtt_ms(report),
+        )
+
+    def measure_many(
+        self, nr_link: Path, config: dict[str, Any], seconds: float, ues: int
+    ) -> Measured:
+        """The same with a downlink flow to each of many UEs, which are all on one host."""
+        addresses = {f"ue{number}": f"10.202.1.{number}" for number in range(1, ues + 1)}
+        devices = [
+            {"name": device, "addresses": [address]} for device, address in addresses.items()
+        ]
+        with self._running(nr_link, config, devices) as link:
+            run("ip", "-n", self.server, "address", "add", f"{SERVER}/16", "dev", "n6")
+            for table, (device, address) in enumerate(addresses.items(), start=1000):
+                self._add_ue(device, address, str(table))
+            for address in addresses.values():
+                self.start(self.ue, "iperf3", "-s", "-1", "-B", address)
+            listening = ("ss", "-tlnH", "sport = 5201")
+            while self.on(self.ue, *listening).count("\n") < ues:
+                time.sleep(0.1)
+            clients = [
+                self.start(self.server, "iperf3", "-c", address, "-t", str(seconds), "-J")
+                for address in addresses.values()
+            ]
+            reports = [json.loads(client.communicate()[0]) for client in clients]
+            rss_mb = _largest_rss_mb(link.pid)
+        mbps = sum(_rates(report)["dl"] for report in reports)
+        return Measured({"dl": mbps}, self._summary(), rss_mb, rtt_ms=None)
+
+    def _add_ue(self, device: str, address: str, table: str) -> None:
+        """What it sends leaves by its own device."""
+        ip = ("ip", "-n", self.ue)
+        run(*ip, "address", "add", f"{address}/32", "dev", device)
+        run(*ip, "route", "add", "default", "dev", device, "table", table)
+        run(*ip, "rule", "add", "from", address, "table", table)
+
+    @contextmanager
+    def _running(
+        self, nr_link: Path, config: dict[str, Any], ues: list[dict[str, Any]]
+    ) -> Iterator[subprocess.Popen[str]]:
+        devices = {
             "core": {"name": "n6", "netns": self.server},
-            "ue": [{"name": "ue1", "netns": self.ue}],
+            "ue": [{**ue, "netns": self.ue} for ue in ues],
         }
         output = {"mac": "mac.csv", "link": "link.csv", "summary": "summary.json"}
         file = self.folder / "link.yaml"
-        file.write_text(json.dumps({**config, "devices": own, "output": output}))
+        file.write_text(json.dumps({**config, "devices": devices, "output": output}))
         link = self.start(None, str(nr_link), "run", "--config", str(file))
         assert link.stdout is not None
         if not link.stdout.readline():
             raise SystemExit("nr-link did not start")
-        self.address_devices()
-        report = self.iperf3(seconds, *more)
-        rss_mb = _largest_rss_mb(link.pid)
+        yield link
         link.send_signal(signal.SIGTERM)
         link.wait(10)
-        return Measured(
-            mbps=_rates(report),
-            summary=json.loads((self.folder / "summary.json").read_text()),
-            rss_mb=rss_mb,
-            rtt_ms=_rtt_ms(report),
-        )
+
+    def _summary(self) -> dict[str, Any]:
+        summary: dict[str, Any] = json.loads((self.folder / "summary.json").read_text())
+        return summary
 
 
 @contextmanager

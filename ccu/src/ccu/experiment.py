@@ -20,7 +20,8 @@ Way = Literal["dl", "ul"]
 
 # iperf3 counts a day at most (MAX_TIME of its iperf.h).
 LONGEST_S = 86_400
-MOST_UES = 16
+# With traffic, 106 PRB of so many UEs are a fifth of a core (docs/benchmarks/nr-link.md).
+MOST_UES = 64
 EMULATED = "emulated"
 OAI_TESTBEDS = ("rfsim", "usrp")
 PHONE = "phone"

@@ -22,8 +22,9 @@ GNB_ADDRESS = "192.168.71.140"
 HOST_ADDRESS = "192.168.71.129"
 """The host on the core's network: a gNB with the host's network is there."""
 _FIRST_UE_ADDRESS = 150
-# 192.168.71.128/26 ends at .191, its broadcast address.
-MOST_UES = 190 - _FIRST_UE_ADDRESS + 1
+"""Of 192.168.71.128/26, which ends at .191."""
+MOST_UES = 16
+"""What a gNB takes unless compiled for more (MAX_MOBILES_PER_GNB; radio/rfsimulator/README.md)."""
 AMBR_MBPS = 10_000
 TELNET_PORT = 9090
 GTP_U_PORT = 2152
@@ -77,11 +78,9 @@ class Plan:
 
 
 def check_ue_count(count: int) -> None:
-    """Raises Refused when the network has no addresses for so many."""
+    """Raises Refused when the gNB takes no more."""
     if not 1 <= count <= MOST_UES:
-        raise Refused(
-            f"--ues: {count}; from 1 to {MOST_UES}, as 192.168.71.128/26 has no more addresses"
-        )
+        raise Refused(f"--ues: {count}; OpenAirInterface's gNB takes 1 to {MOST_UES}")
 
 
 def sims(count: int) -> list[Sim]:
