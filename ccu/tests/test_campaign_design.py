@@ -83,6 +83,7 @@ MISTAKES = {
     "title: x\nfactors: {cc: [cubic]}\nexclude: [{cc: reno}]\n": r":3: exclude.*: no level 'reno'",
     "title: x\nfactors: {cc: [cubic]}\nprofiles: 3\n": r"try.yaml:3: profiles: is 3; write a mapp",
     "title: x\nfactors: {cc: [cubic]}\nprofiles: {quick: 3}\n": r"try.yaml:3: profiles.quick: is 3",
+    "title: x\nfactors: {cc: [cubic]}\nbase: 3\n": r"try.yaml:3: base: is 3; write a mapping",
     "title: x\nfactors: {cc: [cubic]}\nrepeats: 0\n": r"try.yaml:3: repeats",
 }
 

@@ -77,6 +77,13 @@ def test_where_no_store_is(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_store_in_place_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended(monkeypatch, "store up --directory", wrong_path(tmp_path, "a file")) == 2
+    assert "wrong/secrets: cannot be written (Not a directory)" in capsys.readouterr().err
+
+
 def test_a_run_beside_what_is_none_was_begun(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

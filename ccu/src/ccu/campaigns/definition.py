@@ -235,6 +235,8 @@ def _explain(item: Any, file: Path, lines: dict[str, int], profile: str) -> str:
     if item["type"] == "missing":
         return f"{file}: {'.'.join(location)} is missing here and in {profile}; add it"
     message = str(item["msg"]).removeprefix("Value error, ")
+    if item["type"] == "dict_type":
+        message = f"is {item['input']!r}; write a mapping, one `key: value` a line"
     if not location:  # It begins with the key itself.
         key = message.partition("[")[0]
         return f"{file}:{lines.get(key, lines.get('profiles', 1))}: {message}"

@@ -22,6 +22,10 @@ def backup(place: Place, file: Path) -> int:
     with connected(place.url()):
         pass  # Says in our words when the store is away.
     try:
+        part.touch()
+    except OSError as error:
+        raise StoreRefused(f"{file}: cannot be written ({error.strerror})") from None
+    try:
         with part.open("wb") as stream:
             _run(place, "pg_dump", ["--format=custom", "--schema=testbed"], stdout=stream)
             stream.flush()

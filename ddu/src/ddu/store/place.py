@@ -94,7 +94,7 @@ class Place:
                     file.write_text(made[whose] + "\n")
                     file.chmod(0o644)
         except OSError as error:
-            raise StoreError(f"{directory}: cannot be written ({error.strerror})") from None
+            raise StoreRefused(f"{directory}: cannot be written ({error.strerror})") from None
         return made
 
     def url(self) -> str:
