@@ -82,7 +82,8 @@ def test_the_reports_of_the_projects_campaigns_can_be_made() -> None:
     for name in definition.library():
         for profile in ("quick", "full"):
             campaign = definition.read(definition.locate(name), profile)
-            plan.check(campaign.report, campaign.factors, name)
+            stop = campaign.stop.model_dump() if campaign.stop else None
+            plan.check(campaign.report, campaign.factors, name, stop)
 
 
 @pytest.mark.parametrize(
@@ -91,6 +92,7 @@ def test_the_reports_of_the_projects_campaigns_can_be_made() -> None:
         ("{compare: {factor: prb, baseline: 24}}", "report.compare: is a list"),
         ("{figures: [{kind: plane}]}", "figures.0.plane.title: Field required"),
         ("{figures: [{kind: cdf, title: x, columns: [tcp_rtt]}]}", "no column 'tcp_rtt'"),
+        ("{metrics: [rtt_ms.p59]}", "report.metrics: no figure 'rtt_ms.p59'; did you mean"),
     ],
 )
 def test_a_report_that_cannot_be_made_is_told(file: Path, report: str, said: str) -> None:
@@ -105,7 +107,8 @@ def test_it_is_told_before_the_runs(tmp_path: Path, file: Path) -> None:
     file.write_text(f"{FILE}report: {{figures: [{{kind: plane, title: x, panels: [prbs]}}]}}\n")
     refused = command("ccu", "campaign", "run", str(file), "--output", str(tmp_path))
     assert refused.returncode == 2
-    assert "no factor 'prbs'" in refused.stderr
+    line = FILE.count("\n") + 1
+    assert f"{file}:{line}: report.figures.0: no factor 'prbs'" in refused.stderr
     assert not list(tmp_path.glob("campaign-*"))
 
 

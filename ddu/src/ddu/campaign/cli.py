@@ -39,4 +39,4 @@ def check(place: Annotated[str, typer.Argument(help="The file, for messages.")])
     from ddu.campaign import plan
 
     content = json.load(sys.stdin)
-    plan.check(content.get("report"), content["factors"], content.get("stop"), place)
+    plan.check(content.get("report"), content["factors"], place, content.get("stop"))

@@ -129,7 +129,9 @@ def _explain(item: Any, place: str) -> str:
     return f"{place}: report.{written}: {rule}{slip(item)}"
 
 
-def check(written: Any, factors: dict[str, Any], stop: dict[str, Any] | None, place: str) -> None:
+def check(
+    written: Any, factors: dict[str, Any], place: str, stop: dict[str, Any] | None = None
+) -> None:
     """Raises DduError unless the plan can be drawn of a campaign with `factors`, and its stop rule
     be followed, so that it is told before the runs and not after them."""
     plan = report_plan(written, place)
