@@ -83,7 +83,11 @@ fn standard_bps_hz(table: McsTable, sinr_db: f64) -> f64 {
     let bears = |mcs: &nr_link_model::radio::Mcs| sinr_for(*mcs, LARGEST, 0.1) <= sinr_db;
     let highest = table.schemes().into_iter().rev().find(bears);
     // Of 14 symbols and 12 subcarriers; a symbol lasts 1/14 of half a millisecond.
-    let data_symbols = f64::from(overhead::data_re_per_prb(14 - overhead::PDCCH_SYMBOLS, 1)) / 12.0;
+    let data_symbols = f64::from(overhead::data_re_per_prb(
+        14 - overhead::PDCCH_SYMBOLS,
+        Direction::Downlink,
+        1,
+    )) / 12.0;
     highest.map_or(0.0, |mcs| {
         mcs.spectral_efficiency() * data_symbols / (0.5e-3 * 30e3)
     })

@@ -244,17 +244,25 @@ impl<T> Rlc<T> {
         })
     }
 
-    /// HARQ gave up this span at `now`. Acknowledged mode: the receiver reports the gap after
-    /// t-Reassembly, and the report takes `report_delay` to the sender. Unacknowledged mode: the
-    /// receiver goes on without it after t-Reassembly.
-    pub fn give_up(&mut self, span: Span, now: Nanos, report_delay: Nanos) {
+    /// HARQ gave up this span at `now`; the receiver has missed it since `missed`, when its first
+    /// transmission should have come, and t-Reassembly has run since then (TS 38.322 clauses 5.2.2.2.3,
+    /// 5.2.3.2.3: it starts when what lies behind the gap comes). Acknowledged mode: the receiver then
+    /// reports the gap, and `status` is when the sender can use a report of a time. Unacknowledged
+    /// mode: the receiver then goes on without it.
+    pub fn give_up(
+        &mut self,
+        span: Span,
+        missed: Nanos,
+        now: Nanos,
+        status: impl Fn(Nanos) -> Nanos,
+    ) {
         match self.mode {
             RlcMode::Acknowledged { t_reassembly } => {
-                self.again
-                    .push_back((now + t_reassembly + report_delay, span));
+                let over = now.max(missed + t_reassembly);
+                self.again.push_back((status(over), span));
             }
             RlcMode::Unacknowledged { t_reassembly } => {
-                self.expiring.push(now + t_reassembly, span);
+                self.expiring.push(now.max(missed + t_reassembly), span);
             }
         }
     }

@@ -166,8 +166,9 @@ fn uplink_is_shared_by_the_same_rule() {
 fn max_ci_serves_the_strongest_alone() {
     let given = together("max_ci", Direction::Downlink);
     let alone: f64 = alone(Direction::Downlink)[0].iter().sum();
-    assert!(given[0] > 0.97 * alone, "{} of {alone}", given[0]);
-    assert!(given[1] + given[2] < 0.03 * alone, "{given:?}");
+    // At their best the others' blocks are as large as its own for a moment: equals take turns.
+    assert!(given[0] > 0.95 * alone, "{} of {alone}", given[0]);
+    assert!(given[1] + given[2] < 0.05 * alone, "{given:?}");
 }
 
 #[test]
@@ -195,4 +196,57 @@ fn what_one_does_not_need_the_others_get() {
     assert!(delivered(0) > 0.99 * 1000.0 * 795.0, "{}", delivered(0));
     let alone: f64 = alone(Direction::Downlink)[1][..400].iter().sum();
     assert!(delivered(1) > 0.75 * alone, "{} of {alone}", delivered(1));
+}
+
+/// Bytes that each of `ues` alike UEs gets in 2 s, those that are `busy` with full queues.
+fn alike(config: &ResolvedConfig, direction: Direction, busy: impl Fn(usize) -> bool) -> Vec<f64> {
+    let mut link: Link<()> = link(config, &common::flat(18.0));
+    for now in (0..2 * SECOND).step_by(MS as usize) {
+        link.advance(now);
+        while link.dequeue().is_some() {}
+        for ue in (0..link.ues()).filter(|&ue| busy(ue)) {
+            let from = match direction {
+                Direction::Downlink => Port::Core { ue },
+                Direction::Uplink => Port::Ue(ue),
+            };
+            (0..3).for_each(|_| link.enqueue(from, packet(1500, ()), now));
+        }
+        link.samples();
+    }
+    let bytes = |ue| link.totals(ue, direction).bytes as f64;
+    (0..link.ues()).map(bytes).collect()
+}
+
+#[test]
+fn no_turn_is_lost_to_slots_of_the_other_direction_or_to_short_ones() {
+    // As many UEs as the pattern has slots: by the slots' numbers two would never get any of the
+    // downlink, eight none of the uplink. Of two, one would get all special slots.
+    let devices = |ues: usize| (1..=ues).map(|ue| format!("{{name: ue{ue}}}"));
+    for scheduler in ["round_robin", "max_ci"] {
+        for (ues, direction) in [
+            (2, Direction::Downlink),
+            (10, Direction::Downlink),
+            (10, Direction::Uplink),
+        ] {
+            let config = config(&[
+                ("{name: ue1}", &devices(ues).collect::<Vec<_>>().join(", ")),
+                ("mcs_table", &format!("scheduler: {scheduler}\n  mcs_table")),
+                ("prb: 106", "prb: 24"),
+            ]);
+            let given = alike(&config, direction, |_| true);
+            let mean = given.iter().sum::<f64>() / ues as f64;
+            for bytes in &given {
+                assert!(
+                    (bytes / mean - 1.0).abs() < 0.05,
+                    "{scheduler} {direction:?}: {given:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_turns_of_an_idle_ue_are_shared_by_all_others() {
+    let given = alike(&fdd(3, "round_robin"), Direction::Downlink, |ue| ue != 0);
+    assert!((given[1] / given[2] - 1.0).abs() < 0.03, "{given:?}");
 }

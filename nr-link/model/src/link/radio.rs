@@ -12,7 +12,7 @@ use crate::config::{PerDirection, RadioConfig, ResolvedConfig};
 use crate::mac::bearer::Bearer;
 use crate::mac::cell::Cell;
 use crate::mac::grants::Grant;
-use crate::mac::scheduler::{Scheduler, turns};
+use crate::mac::scheduler::Scheduler;
 use crate::mac::ue::Ue;
 use crate::samples::MacSample;
 use crate::{Direction, Nanos, Packet};
@@ -38,13 +38,18 @@ impl<T> Radio<T> {
             .enumerate()
             .map(|(index, channels)| Ue::new(index, config, radio, channels));
         let ues: Vec<_> = ues.collect();
-        let schedulers = radio.carriers.iter().map(|_| PerDirection {
-            dl: Scheduler::new(radio.scheduler, ues.len()),
-            ul: Scheduler::new(radio.scheduler, ues.len()),
+        let cell = Cell::new(radio, config.mtu_bytes);
+        let scheduler = |carrier, direction| {
+            let quantum = cell.whole_slot(carrier, direction).size();
+            Scheduler::new(radio.scheduler, ues.len(), quantum)
+        };
+        let schedulers = (0..radio.carriers.len()).map(|carrier| PerDirection {
+            dl: scheduler(carrier, Direction::Downlink),
+            ul: scheduler(carrier, Direction::Uplink),
         });
         Self {
-            cell: Cell::new(radio, config.mtu_bytes),
             schedulers: schedulers.collect(),
+            cell,
             grants: radio.carriers.iter().map(|_| VecDeque::new()).collect(),
             next_tick: 0,
             busy: vec![false; ues.len()],
@@ -186,19 +191,19 @@ impl<T> Radio<T> {
             return;
         };
         let (scheduler, out) = (&mut schedulers[carrier].dl, &mut ends.to_ues);
-        for ue in turns(slot, ues.len()) {
+        for &ue in scheduler.line() {
             ues[ue].learn_downlink(cell, carrier, slot, out);
             let again = ues[ue].send_down_again(cell, carrier, slot, space, out);
             space.prb -= again.unwrap_or(0);
             busy[ue] = again.is_some();
         }
         let rate = |ue: usize| ues[ue].downlink_bytes(cell, carrier, space);
-        scheduler.sort(slot, |ue| !busy[ue], rate);
+        scheduler.sort(|ue| !busy[ue], rate);
         let mut place = 0;
         while let Some(ue) = scheduler.at(place).filter(|_| space.prb > 0) {
             let given = ues[ue].send_down_new(cell, carrier, slot, space, out);
             space.prb -= given.prb;
-            scheduler.give(ue, given.bytes);
+            scheduler.give(ue, space.part(given.prb), given.bytes);
             place += 1;
         }
         scheduler.end();
@@ -226,7 +231,7 @@ impl<T> Radio<T> {
             return true;
         };
         let (scheduler, grants) = (&mut schedulers[carrier].ul, &mut grants[carrier]);
-        for ue in turns(at, ues.len()) {
+        for &ue in scheduler.line() {
             ues[ue].learn_uplink(cell, carrier, slot, &mut ends.from_gnb);
             let again = ues[ue].grant_again(carrier, at, space);
             busy[ue] = again.is_some();
@@ -234,12 +239,12 @@ impl<T> Radio<T> {
             grants.extend(again);
         }
         let rate = |ue: usize| ues[ue].uplink_bytes(cell, carrier, space);
-        scheduler.sort(at, |ue| !busy[ue], rate);
+        scheduler.sort(|ue| !busy[ue], rate);
         let mut place = 0;
         while let Some(ue) = scheduler.at(place).filter(|_| space.prb > 0) {
             if let Some(grant) = ues[ue].grant_new(cell, carrier, slot, at, space) {
                 space.prb -= grant.prb();
-                scheduler.give(ue, grant.new_bytes());
+                scheduler.give(ue, space.part(grant.prb()), grant.new_bytes());
                 grants.push_back(grant);
             }
             place += 1;

@@ -6,9 +6,9 @@ mod thresholds;
 
 use crate::Nanos;
 use crate::config::{LinkAdaptation, RadioConfig};
-use crate::radio::bler::{CodeBlocks, sinr_for};
+use crate::radio::bler::{CodeBlocks, block_error_ratio, sinr_for};
 use crate::radio::{Constellation, Mcs, McsTable};
-use outer_loop::OuterLoop;
+use outer_loop::{Ends, OuterLoop};
 use thresholds::Thresholds;
 
 /// Code blocks for which the thresholds are found.
@@ -22,6 +22,8 @@ const REFERENCE: CodeBlocks = CodeBlocks {
 pub(crate) struct Schemes {
     schemes: Vec<Mcs>,
     thresholds_db: Vec<f64>,
+    /// The share of blocks that may fail.
+    target: f64,
 }
 
 impl Schemes {
@@ -38,6 +40,7 @@ impl Schemes {
         Self {
             schemes,
             thresholds_db,
+            target,
         }
     }
 
@@ -74,6 +77,12 @@ impl Schemes {
     }
 }
 
+/// So far above the lowest threshold, found for a long code block, short and cut ones fail no more.
+const CLEAR_DB: f64 = 6.0;
+
+/// The scheme of the lowest rate.
+pub(crate) const LOWEST: u8 = 0;
+
 /// The adaptation of one UE, carrier and direction.
 #[derive(Debug)]
 pub(crate) enum Adaptation {
@@ -105,6 +114,22 @@ impl Adaptation {
         }
     }
 
+    /// Whether a block of this many bytes with the lowest scheme fails no more often than the target at
+    /// an SINR in dB as it was reported. One MCS that was given for good asks for nothing.
+    pub fn bears_lowest(&self, schemes: &Schemes, bytes: u32, sinr_db: f64) -> bool {
+        let offset_db = match self {
+            Self::OuterLoop(outer) => outer.offset_db(),
+            Self::Thresholds(_) => 0.0,
+            Self::Fixed(_) => return true,
+        };
+        if sinr_db + offset_db > schemes.thresholds_db[usize::from(LOWEST)] + CLEAR_DB {
+            return true;
+        }
+        let lowest = schemes.get(LOWEST);
+        let blocks = CodeBlocks::of(8 * bytes, lowest);
+        block_error_ratio(lowest, blocks, sinr_db + offset_db) <= schemes.target
+    }
+
     /// The MCS that a full queue would come to at this SINR. The threshold rule learns only from
     /// traffic; without any it tells nothing of the channel.
     pub fn settled(&self, schemes: &Schemes, sinr_db: f64) -> u8 {
@@ -121,10 +146,15 @@ impl Adaptation {
         }
     }
 
-    /// A first transmission with this MCS arrived, or not.
-    pub fn learn(&mut self, schemes: &Schemes, mcs: u8, arrived: bool) {
+    /// A first transmission with this MCS arrived, or not; `narrows` where it could have had fewer PRBs
+    /// and more power on each.
+    pub fn learn(&mut self, schemes: &Schemes, mcs: u8, narrows: bool, arrived: bool) {
         if let Self::OuterLoop(outer) = self {
-            outer.learn(mcs, schemes.highest(), arrived);
+            let ends = Ends {
+                fastest: mcs == schemes.highest(),
+                safest: mcs == LOWEST && !narrows,
+            };
+            outer.learn(ends, arrived);
         }
     }
 

@@ -34,11 +34,18 @@ impl<T> Bearer<T> {
         }
     }
 
-    /// HARQ gave a block up: RLC takes over.
-    pub fn give_up(&mut self, block: &Block, now: Nanos, report_delay: Nanos) {
+    /// HARQ gave a block up that the receiver missed first at `missed`: RLC takes over. `status` tells
+    /// when the sender can use a status report of a time.
+    pub fn give_up(
+        &mut self,
+        block: &Block,
+        missed: Nanos,
+        now: Nanos,
+        status: impl Fn(Nanos) -> Nanos,
+    ) {
         self.account.totals.errors += 1;
         if block.span.bytes() > 0 {
-            self.rlc.give_up(block.span, now, report_delay);
+            self.rlc.give_up(block.span, missed, now, status);
         }
     }
 

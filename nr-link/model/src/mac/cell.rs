@@ -29,6 +29,7 @@ pub(crate) struct Cell {
 pub(crate) struct Space {
     pub prb: u16,
     symbols: u8,
+    direction: Direction,
 }
 
 impl Space {
@@ -36,9 +37,19 @@ impl Space {
     pub fn room(self, layers: u8) -> Room {
         Room {
             prb: self.prb,
-            re_per_prb: overhead::data_re_per_prb(self.symbols, layers),
+            re_per_prb: overhead::data_re_per_prb(self.symbols, self.direction, layers),
             layers,
         }
+    }
+
+    /// Its symbols of a PRB.
+    pub fn size(self) -> u32 {
+        self.part(self.prb)
+    }
+
+    /// The same of so many of its PRBs.
+    pub fn part(self, prb: u16) -> u32 {
+        u32::from(prb) * u32::from(self.symbols)
     }
 
     /// Whether a block can be sent again in it.
@@ -106,16 +117,22 @@ impl Cell {
         (symbols > 0).then_some(Space {
             prb: carrier.prb,
             symbols,
+            direction,
         })
     }
 
-    /// A whole slot of a carrier, for one UE's data.
-    pub fn widest(&self, carrier: usize, direction: Direction, layers: u8) -> Room {
-        let whole = Space {
+    /// A whole slot of a carrier.
+    pub fn whole_slot(&self, carrier: usize, direction: Direction) -> Space {
+        Space {
             prb: self.radio.carriers[carrier].prb,
             symbols: overhead::shared_symbols(SlotKind::Paired, direction),
-        };
-        whole.room(layers)
+            direction,
+        }
+    }
+
+    /// The same for one UE's data.
+    pub fn widest(&self, carrier: usize, direction: Direction, layers: u8) -> Room {
+        self.whole_slot(carrier, direction).room(layers)
     }
 
     /// Bytes of a block that takes all of `room`.

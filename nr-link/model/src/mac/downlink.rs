@@ -27,10 +27,11 @@ impl<T> Ue<T> {
     ) {
         let start = cell.timing.start(carrier, slot);
         let half = &mut self.serving[carrier].dl;
-        while let Some(feedback) = half.learn(&cell.schemes, slot) {
+        while let Some(feedback) = half.learn(&cell.schemes, slot, |_| false) {
             if let Feedback::GivenUp(block) = feedback {
-                let delay = cell.timing.report_delay(start);
-                self.dl.give_up(&block, start, delay);
+                let missed = cell.timing.decoded_by_ue(carrier, block.slot);
+                self.dl
+                    .give_up(&block, missed, start, |at| cell.timing.status_of_ue(at));
             }
         }
         half.adaptation.come_to(&cell.schemes, slot);

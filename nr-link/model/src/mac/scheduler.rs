@@ -2,13 +2,15 @@
 //! In which order UEs are served in a slot of one carrier and direction. The first takes what it
 //! needs, the next of the rest.
 //!
-//! - Round robin: in slot n the n-th UE is first.
+//! - Round robin: the first of a line. Every UE may take as much as a whole slot; who has goes to the
+//!   end and may again (deficit round robin: Shreedhar and Varghese, SIGCOMM 1995). Neither slots nor
+//!   turns are counted: of a TDD pattern the same slots are downlink each time, and one is short.
 //! - Maximum C/I: the one whose block would be largest.
 //! - Proportional fair (Jalali, Padovani and Pankaj, "Data throughput of CDMA-HDR", VTC 2000): the
 //!   one whose block would be largest beside its mean of bytes a slot. Each slot the mean forgets
 //!   1/W of itself and takes 1/W of what the slot gave.
 //!
-//! Equals go in the order of round robin. Retransmissions go before everything else and count for
+//! Equals go in the order of the line. Retransmissions go before everything else and count for
 //! nothing: their bytes counted when they were first sent.
 
 use crate::config::Discipline;
@@ -24,6 +26,7 @@ pub(crate) struct Scheduler {
     /// Bytes that this slot gave.
     given: Vec<u32>,
     order: Vec<Place>,
+    line: Line,
 }
 
 /// A UE, and what decides its place.
@@ -34,26 +37,64 @@ struct Place {
     ue: usize,
 }
 
+/// Whose turn it is.
+#[derive(Debug)]
+struct Line {
+    /// Every UE once, the one whose turn it is first.
+    ues: Vec<usize>,
+    /// What each may take until its turn is over, in symbols of a PRB; above 0.
+    credit: Vec<i64>,
+    /// Of a whole slot.
+    quantum: i64,
+}
+
+impl Line {
+    fn new(ues: usize, quantum: u32) -> Self {
+        Self {
+            ues: (0..ues).collect(),
+            credit: vec![i64::from(quantum); ues],
+            quantum: i64::from(quantum),
+        }
+    }
+
+    /// Those who have taken what they may go to the end. No slot gives more than a quantum, so one is
+    /// enough to go on with.
+    fn end_slot(&mut self) {
+        let mut at = 0;
+        for _ in 0..self.ues.len() {
+            let ue = self.ues[at];
+            if self.credit[ue] > 0 {
+                at += 1;
+                continue;
+            }
+            self.credit[ue] += self.quantum;
+            self.ues[at..].rotate_left(1);
+        }
+    }
+}
+
 impl Scheduler {
-    pub fn new(discipline: Discipline, ues: usize) -> Self {
+    /// For so many UEs on a carrier of which a whole slot has `quantum` symbols of a PRB.
+    pub fn new(discipline: Discipline, ues: usize, quantum: u32) -> Self {
         Self {
             discipline,
             means: vec![0.0; ues],
             given: vec![0; ues],
             order: Vec::with_capacity(ues),
+            line: Line::new(ues, quantum),
         }
+    }
+
+    /// Every UE once, the one whose turn it is first.
+    pub fn line(&self) -> &[usize] {
+        &self.line.ues
     }
 
     /// Sorts the UEs that `takes_part` by `rate`, the bytes of a block on the whole carrier; it is
     /// asked only where it decides.
-    pub fn sort(
-        &mut self,
-        slot: u64,
-        takes_part: impl Fn(usize) -> bool,
-        rate: impl Fn(usize) -> u32,
-    ) {
+    pub fn sort(&mut self, takes_part: impl Fn(usize) -> bool, rate: impl Fn(usize) -> u32) {
         self.order.clear();
-        for (turn, ue) in turns(slot, self.means.len()).enumerate() {
+        for (turn, &ue) in self.line.ues.iter().enumerate() {
             if takes_part(ue) {
                 let metric = match self.discipline {
                     _ if !self.needs_rates() => 0.0,
@@ -82,13 +123,15 @@ impl Scheduler {
         self.order.get(place).map(|place| place.ue)
     }
 
-    /// A UE was given so many bytes of first transmissions in this slot.
-    pub fn give(&mut self, ue: usize, bytes: u32) {
+    /// A UE was given so many symbols of a PRB for so many bytes of first transmissions in this slot.
+    pub fn give(&mut self, ue: usize, elements: u32, bytes: u32) {
         self.given[ue] = bytes;
+        self.line.credit[ue] -= i64::from(elements);
     }
 
     /// The slot is over.
     pub fn end(&mut self) {
+        self.line.end_slot();
         if let Discipline::ProportionalFair { window_slots } = self.discipline {
             for (mean, given) in self.means.iter_mut().zip(&mut self.given) {
                 *mean += (f64::from(*given) - *mean) / window_slots;
@@ -96,10 +139,4 @@ impl Scheduler {
             }
         }
     }
-}
-
-/// Every UE once, the first one moving with the slot.
-pub(crate) fn turns(slot: u64, ues: usize) -> impl Iterator<Item = usize> {
-    let first = (slot % ues as u64) as usize;
-    (first..ues).chain(0..first)
 }

@@ -122,15 +122,21 @@ impl Half {
     }
 
     /// Lets the sender learn what it can know by `slot`; returns the next block that it gave up or
-    /// saw arrive, until there is none.
-    pub fn learn(&mut self, schemes: &Schemes, slot: u64) -> Option<Feedback> {
+    /// saw arrive, until there is none. `narrows` tells whether fewer PRBs would have helped a block.
+    pub fn learn(
+        &mut self,
+        schemes: &Schemes,
+        slot: u64,
+        narrows: impl Fn(&Block) -> bool,
+    ) -> Option<Feedback> {
         let feedback = self.harq.feedback(slot)?;
         let (block, arrived) = match &feedback {
             Feedback::Arrived(block) => (block, true),
             Feedback::Failed(block) | Feedback::GivenUp(block) => (block, false),
         };
         if block.round == 1 {
-            self.adaptation.learn(schemes, block.mcs, arrived);
+            self.adaptation
+                .learn(schemes, block.mcs, narrows(block), arrived);
         }
         Some(feedback)
     }

@@ -5,11 +5,11 @@
 //! of another's (TS 38.211 clause 4.3.2): the shortest slots are the ticks of all. Across carriers
 //! only instants compare.
 
-use crate::Nanos;
 use crate::config::{Carrier, RadioConfig};
 use crate::radio::duplex::SYMBOLS_PER_SLOT;
-use crate::radio::overhead::PDCCH_SYMBOLS;
+use crate::radio::overhead::{PDCCH_SYMBOLS, shared_symbols};
 use crate::radio::{Duplex, Numerology, SlotKind, bands};
+use crate::{Direction, Nanos};
 
 /// PDSCH decoding time N1 of a UE of capability 1 with additional DM-RS, symbols, for µ = 0 to 3
 /// (TS 38.214 table 5.3-1).
@@ -97,10 +97,17 @@ impl Timing {
         self.decoded_by_gnb(pucch, sent).div_ceil(length)
     }
 
-    /// How long a status report of a UE takes from `now` to the gNB's scheduler.
-    pub fn report_delay(&self, now: Nanos) -> Nanos {
-        let used = self.used_by_gnb(0, self.next_pucch(0, now));
-        self.start(0, used) - now
+    /// When the gNB's scheduler can use what a UE reports from `at` on: the primary carrier's next slot
+    /// with uplink, and decoding. (Its request and grant are left out.)
+    pub fn status_of_ue(&self, at: Nanos) -> Nanos {
+        self.start(0, self.used_by_gnb(0, self.next_pucch(0, at)))
+    }
+
+    /// When a UE can use what the gNB reports from `at` on: the primary carrier's next downlink slot,
+    /// and decoding.
+    pub fn status_of_gnb(&self, at: Nanos) -> Nanos {
+        let carries = |kind: SlotKind| shared_symbols(kind, Direction::Downlink) > 0;
+        self.decoded_by_ue(0, self.next_slot(0, at, carries))
     }
 
     /// The uplink slot that a slot of the same carrier grants `nth`, from 0.
@@ -112,10 +119,15 @@ impl Timing {
 
     /// A carrier's first slot with PUCCH that begins at `from` or later.
     fn next_pucch(&self, carrier: usize, from: Nanos) -> u64 {
+        self.next_slot(carrier, from, SlotKind::carries_pucch)
+    }
+
+    /// A carrier's first slot of a kind that begins at `from` or later.
+    fn next_slot(&self, carrier: usize, from: Nanos, is: impl Fn(SlotKind) -> bool) -> u64 {
         let clock = &self.clocks[carrier];
         let from = from.div_ceil(clock.slot);
         (from..)
-            .find(|&slot| clock.duplex.slot(slot).carries_pucch())
+            .find(|&slot| is(clock.duplex.slot(slot)))
             .unwrap_or(from)
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One UE's share of an uplink slot on one carrier: the grant first, the transmission slots later.
 
-use super::adaptation::Adaptation;
+use super::adaptation::{Adaptation, LOWEST};
 use super::cell::{Capacity, Cell, Room, Space};
 use super::csi::Report;
 use super::grants::{Content, Grant};
@@ -9,9 +9,12 @@ use super::harq::{Block, Feedback};
 use super::power::{Power, uplink_snr};
 use super::serving::{Outcome, Serving};
 use super::ue::Ue;
-use crate::headers::BUFFER_STATUS_BYTES;
+use crate::headers::{BUFFER_STATUS_BYTES, MOST_SEGMENT_BYTES, SHORTEST_SEGMENT_BYTES};
 use crate::link::OfUe;
 use crate::timeline::Timeline;
+
+/// The least that moves data: a report, and a segment behind its headers.
+const LEAST_BYTES: u32 = BUFFER_STATUS_BYTES + MOST_SEGMENT_BYTES + SHORTEST_SEGMENT_BYTES;
 
 /// An MCS on an allocation, and the SNR of a layer that it was chosen for.
 #[derive(Debug, Clone, Copy)]
@@ -32,11 +35,12 @@ impl<T> Ue<T> {
     ) {
         let start = cell.timing.start(carrier, slot);
         let half = &mut self.serving[carrier].ul;
-        while let Some(feedback) = half.learn(&cell.schemes, slot) {
+        while let Some(feedback) = half.learn(&cell.schemes, slot, narrows) {
             if let Feedback::GivenUp(block) = feedback {
                 self.buffer_status.lose();
-                let delay = cell.timing.report_delay(start);
-                self.ul.give_up(&block, start, delay);
+                let missed = cell.timing.decoded_by_gnb(carrier, block.slot);
+                self.ul
+                    .give_up(&block, missed, start, |at| cell.timing.status_of_gnb(at));
             }
         }
         half.adaptation.come_to(&cell.schemes, slot);
@@ -48,8 +52,7 @@ impl<T> Ue<T> {
     pub fn uplink_bytes(&self, cell: &Cell, carrier: usize, space: Space) -> u32 {
         let Serving { csi, ul, .. } = &self.serving[carrier];
         csi.in_force().map_or(0, |report| {
-            let room = space.room(report.rank.ul);
-            let mcs = choose(&ul.adaptation, cell, report, room).mcs;
+            let Choice { mcs, room, .. } = widest(&ul.adaptation, cell, report, space);
             cell.block_bytes(mcs, room)
         })
     }
@@ -75,23 +78,23 @@ impl<T> Ue<T> {
             .csi
             .in_force()
             .filter(|_| serving.ul.harq.has_free())?;
-        let room = space.room(report.rank.ul);
         let believed = self.buffer_status.believed(cell.timing.start(carrier, now));
         if believed == 0 {
             let reports = serving.csi.version();
-            let capacity = serving.ul.idle_capacity(room, reports, |adaptation| {
-                let Choice { snr_db, .. } = choose(adaptation, cell, &report, room);
+            let whole = space.room(report.rank.ul);
+            let capacity = serving.ul.idle_capacity(whole, reports, |adaptation| {
+                let Choice { snr_db, room, .. } = widest(adaptation, cell, &report, space);
                 cell.expected(adaptation.settled(&cell.schemes, snr_db), room, snr_db)
             });
             self.ul.account.could_carry(capacity);
             return None;
         }
         let adaptation = &serving.ul.adaptation;
-        let widest = choose(adaptation, cell, &report, room);
+        let widest = widest(adaptation, cell, &report, space);
         let wanted = believed + u64::from(BUFFER_STATUS_BYTES);
         let taken = narrowest(adaptation, cell, &report, widest, wanted);
         let bytes = cell.block_bytes(taken.mcs, taken.room);
-        let full = f64::from(cell.block_bytes(widest.mcs, room).max(bytes));
+        let full = f64::from(cell.block_bytes(widest.mcs, widest.room).max(bytes));
         let full = Capacity {
             bytes: full,
             sdu_bytes: cell.ip_bytes(full),
@@ -235,6 +238,37 @@ fn choose(adaptation: &Adaptation, cell: &Cell, report: &Report, room: Room) -> 
         room,
         snr_db,
     }
+}
+
+/// The most PRBs of `space` on which the UE's power still bears the lowest MCS; no fewer than carry
+/// data. A UE spreads P_CMAX over what it is granted (TS 38.213 clause 7.1.1): behind a path that
+/// leaves too little for each PRB of the whole carrier, it is heard on some of them.
+fn widest(adaptation: &Adaptation, cell: &Cell, report: &Report, space: Space) -> Choice {
+    let whole = space.room(report.rank.ul);
+    let on = |prb: u16| choose(adaptation, cell, report, whole.narrowed(prb));
+    let bears = |prb: u16| {
+        let bytes = cell.block_bytes(LOWEST, whole.narrowed(prb));
+        adaptation.bears_lowest(&cell.schemes, bytes, on(prb).snr_db)
+    };
+    if bears(whole.prb) {
+        return on(whole.prb);
+    }
+    let mut low = cell.narrowest(LOWEST, whole, u64::from(LEAST_BYTES)).prb;
+    let mut high = whole.prb;
+    while low + 1 < high {
+        let middle = (low + high) / 2;
+        if bears(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    on(low)
+}
+
+/// Whether a block could have had half the PRBs.
+fn narrows(block: &Block) -> bool {
+    block.bytes >= 2 * LEAST_BYTES
 }
 
 /// Fewer PRBs where they hold all that waits; with the power on fewer, the MCS may be higher.

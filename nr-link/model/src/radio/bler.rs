@@ -11,7 +11,7 @@
 //! with the capacity C of the constellation, the dispersion V of the complex Gaussian channel, and
 //! γ the SINR less what the NR LDPC code and its decoder lose. That loss is fitted to published
 //! link-level results of the PDSCH over AWGN (Sionna, BLER tables of PDSCH, MCS table 2); the tests
-//! hold 30 of its points. A transport block fails when one of its code blocks does.
+//! hold 28 of its points. A transport block fails when one of its code blocks does.
 
 use super::decibel;
 use super::{Constellation, Mcs};

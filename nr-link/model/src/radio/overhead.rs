@@ -2,8 +2,9 @@
 //! What a slot keeps for control and reference signals.
 //!
 //! Downlink: PDCCH in one symbol across the carrier. DM-RS of configuration type 1 with one CDM
-//! group without data (6 of 12 subcarriers): one front-loaded symbol, and one additional from
-//! eight symbols on (TS 38.211 clause 7.4.1.1.2, dmrs-AdditionalPosition pos1). For more than two
+//! group without data (6 of 12 subcarriers): one front-loaded symbol, and one additional where the
+//! data's last symbol is the slot's eighth or later (TS 38.211 tables 7.4.1.1.2-3 and 6.4.1.1.3-3,
+//! mapping type A, dmrs-AdditionalPosition pos1: l_d counts from the slot's first symbol). For more than two
 //! layers both CDM groups are taken (12 of 12). SSB, CSI-RS and SRS take elements that block sizes
 //! do not count (xOverhead 0): they are left out.
 
@@ -25,10 +26,36 @@ pub fn shared_symbols(kind: SlotKind, direction: Direction) -> u8 {
     if symbols < 3 { 0 } else { symbols }
 }
 
-/// Resource elements of a PRB for data, of as many [`shared_symbols`].
-pub fn data_re_per_prb(symbols: u8, layers: u8) -> u16 {
-    let dmrs_symbols = if symbols >= 8 { 2 } else { 1 };
+/// Resource elements of a PRB for data, of as many [`shared_symbols`] of a direction.
+pub fn data_re_per_prb(symbols: u8, direction: Direction, layers: u8) -> u16 {
+    let before = match direction {
+        Direction::Downlink => PDCCH_SYMBOLS,
+        Direction::Uplink => 0,
+    };
+    let dmrs_symbols = if before + symbols >= 8 { 2 } else { 1 };
     let dmrs_subcarriers = if layers > 2 { 12 } else { 6 };
     let all = u16::from(symbols) * SUBCARRIERS_PER_PRB as u16;
     all.saturating_sub(dmrs_symbols * dmrs_subcarriers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_special_slot_has_the_dm_rs_of_its_last_downlink_symbol() {
+        // TS 38.211 table 7.4.1.1.2-3, pos1: l0 alone up to l_d = 7, then 7, 9 or 11 beside it.
+        let dmrs_symbols = [1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2];
+        for (dl_symbols, dmrs_symbols) in (4..=14).zip(dmrs_symbols) {
+            let kind = SlotKind::Special {
+                dl_symbols,
+                ul_symbols: 0,
+            };
+            let symbols = shared_symbols(kind, Direction::Downlink);
+            let elements = data_re_per_prb(symbols, Direction::Downlink, 1);
+            let expected = 12 * (u16::from(dl_symbols) - 1) - 6 * dmrs_symbols;
+            assert_eq!(elements, expected, "{dl_symbols} symbols");
+        }
+        assert_eq!(data_re_per_prb(14, Direction::Uplink, 1), 156);
+    }
 }

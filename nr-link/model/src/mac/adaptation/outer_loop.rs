@@ -10,6 +10,15 @@ const STEP_DOWN_DB: f64 = 0.1;
 /// How far the offset may go, dB; beyond, the belief is worth nothing.
 const REACH_DB: f64 = 20.0;
 
+/// Which end of what can be chosen a block lay at.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ends {
+    /// No MCS is higher.
+    pub fastest: bool,
+    /// No MCS is lower, and fewer PRBs would not help.
+    pub safest: bool,
+}
+
 #[derive(Debug)]
 pub(crate) struct OuterLoop {
     bler_target: f64,
@@ -30,12 +39,12 @@ impl OuterLoop {
         self.offset_db
     }
 
-    /// A first transmission with this MCS of 0 to `highest` arrived, or not.
-    pub fn learn(&mut self, mcs: u8, highest: u8, arrived: bool) {
-        // Where the table ends there is nothing to learn: the offset would only wind up.
+    /// A first transmission arrived, or not; `ends` tells what it could not have been.
+    pub fn learn(&mut self, ends: Ends, arrived: bool) {
+        // Where there is nothing beyond there is nothing to learn: the offset would only wind up.
         let step = match arrived {
-            true if mcs < highest => STEP_DOWN_DB * self.bler_target / (1.0 - self.bler_target),
-            false if mcs > 0 => -STEP_DOWN_DB,
+            true if !ends.fastest => STEP_DOWN_DB * self.bler_target / (1.0 - self.bler_target),
+            false if !ends.safest => -STEP_DOWN_DB,
             _ => return,
         };
         self.offset_db = (self.offset_db + step).clamp(-REACH_DB, REACH_DB);

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The uplink of a UE whose power does not suffice for the whole carrier, against a link budget by
+//! hand.
+
+mod common;
+
+use common::{SECOND, config, link, saturate, scenario};
+use nr_link_model::radio::McsTable;
+use nr_link_model::radio::bler::{CodeBlocks, sinr_for};
+use nr_link_model::radio::tbs::{Allocation, transport_block_bits};
+use nr_link_model::{Direction, Link, Port};
+
+const PCMAX_DBM: f64 = 23.0;
+const NOISE_FIGURE_DB: f64 = 5.0;
+const SECONDS: u64 = 3;
+
+/// The most PRBs at which the lowest MCS is borne, and the bits of its block on them.
+fn by_hand(path_loss_db: f64) -> (u16, u32) {
+    let lowest = McsTable::Qam64.schemes()[0];
+    let noise_dbm_per_re = -174.0 + 10.0 * 30e3f64.log10() + NOISE_FIGURE_DB;
+    let borne = |prb: u16| {
+        let of_re_db = 10.0 * (f64::from(prb) * 12.0).log10();
+        let snr_db = PCMAX_DBM - of_re_db - path_loss_db - noise_dbm_per_re;
+        let bits = bits(prb);
+        (snr_db >= sinr_for(lowest, CodeBlocks::of(bits, lowest), 0.1)).then_some((prb, bits))
+    };
+    (1..=273).rev().find_map(borne).expect("some PRBs")
+}
+
+/// 14 symbols less two of DM-RS on half of the subcarriers.
+fn bits(prb: u16) -> u32 {
+    let allocation = Allocation {
+        prb,
+        re_per_prb: 14 * 12 - 2 * 6,
+        layers: 1,
+    };
+    transport_block_bits(McsTable::Qam64.schemes()[0], allocation)
+}
+
+#[test]
+fn a_ue_at_the_edge_is_heard_on_as_many_prbs_as_its_power_bears() {
+    for path_loss_db in [122.0, 126.0, 130.0] {
+        let (prb, bits) = by_hand(path_loss_db);
+        assert!((10..200).contains(&prb), "{path_loss_db} dB: {prb}");
+        let edge = scenario(&format!(
+            "{{ss_pbch_block_power_dbm: 20, level: {{path_loss_db: {path_loss_db}}}, \
+             noise: {{figure_db: 7}}, noise_ul: {{figure_db: {NOISE_FIGURE_DB}}}}}"
+        ));
+        let mut link: Link<u64> = link(&config(&[("prb: 106", "prb: 273")]), &edge);
+        saturate(&mut link, Port::Ue(0), SECONDS * SECOND);
+        let totals = link.totals(0, Direction::Uplink);
+        let sent: u64 = totals.rounds.iter().sum();
+        let mean_prb = totals.prb as f64 / sent as f64;
+        // The outer loop moves the width to where one block in ten fails: below a decibel's worth.
+        assert!(
+            (0.8..1.25).contains(&(mean_prb / f64::from(prb))),
+            "{path_loss_db} dB: {mean_prb} PRB, not {prb}"
+        );
+        let failed = totals.rounds[1] as f64 / totals.rounds[0] as f64;
+        assert!(
+            (0.05..0.15).contains(&failed),
+            "{path_loss_db} dB: {failed}"
+        );
+        // Two slots in ten of half a millisecond, one transmission in eleven for nothing.
+        let carried = totals.bytes as f64 / SECONDS as f64;
+        let expected = f64::from(bits) / 8.0 * 400.0 * 10.0 / 11.0;
+        assert!(
+            (0.8..1.2).contains(&(carried / expected)),
+            "{path_loss_db} dB: {carried} bytes a second, not {expected}"
+        );
+    }
+}
