@@ -70,7 +70,7 @@ pub struct Carrier {
 /// Which UE is served first in a slot; the next ones get what it leaves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Discipline {
-    /// In slot n the n-th.
+    /// The first of a line, to whose end goes who has taken as much as a whole slot has.
     RoundRobin,
     /// The one whose rate now is highest beside what it has been given.
     ProportionalFair {
