@@ -64,6 +64,9 @@ pub struct Observation {
     /// Path loss as the UE would estimate it for power control, dB: the SSB's power less RSRP
     /// (TS 38.213 clause 7.1.1).
     pub path_loss_db: f64,
+    /// Path loss at this instant, dB, mean over the carrier: with the blockage and the fading that
+    /// RSRP is yet to follow.
+    pub instant_loss_db: f64,
 }
 
 /// A radio channel between one gNB and one UE.
@@ -186,23 +189,29 @@ impl Channel {
     }
 
     fn observe_at(&self, place: ticks::Place, seen: &mut Observation) {
-        let snr = to_ratio(self.levels.signal_dbm(place) - self.levels.noise_dbm(place));
+        let signal_dbm = self.levels.signal_dbm(place);
+        let snr = to_ratio(signal_dbm - self.levels.noise_dbm(place));
         let moment = Moment {
             t_s: place.t_s,
             distance_m: self.odometer.distance_m(place.t_s),
         };
         seen.rsrp_dbm = self.rsrp.at(place);
         seen.sinr_db.clear();
+        let mut sum = 0.0;
         self.multipath.each_group(moment, |power| {
+            sum += power;
             let signal = snr * power;
             let sinr = signal / (1.0 + self.evm_power * signal);
             seen.sinr_db
                 .push((from_ratio(sinr) as f32).max(LOWEST_SINR_DB));
         });
+        let received_dbm = signal_dbm + from_ratio(sum / self.multipath.groups() as f64);
+        seen.instant_loss_db = self.ss_pbch_block_power_dbm - received_dbm.max(SILENCE_DBM);
     }
 
     fn observe_silence(&self, seen: &mut Observation) {
         seen.rsrp_dbm = SILENCE_DBM;
+        seen.instant_loss_db = self.ss_pbch_block_power_dbm - SILENCE_DBM;
         seen.sinr_db.clear();
         seen.sinr_db.resize(self.multipath.groups(), LOWEST_SINR_DB);
     }

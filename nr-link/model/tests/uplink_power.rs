@@ -70,3 +70,35 @@ fn a_ue_at_the_edge_is_heard_on_as_many_prbs_as_its_power_bears() {
         );
     }
 }
+
+#[test]
+fn fading_and_blockage_meet_the_uplink_at_once_and_power_follows_rsrp() {
+    const TARGET_SNR_DB: f64 = 20.0; // docs/link-config.md
+    const NOISE_DBM_PER_RE: f64 = -100.0;
+    let channel = scenario(&format!(
+        "{{ss_pbch_block_power_dbm: 0, level: {{rsrp_dbm: -50}}, noise: {{floor_dbm_per_re: {NOISE_DBM_PER_RE}}}, \
+         mobility: {{speed_mps: 1}}, fading: {{taps: [{{delay_ns: 0, power_db: 0}}]}}, \
+         blockage: [{{from_s: 2, to_s: 4, loss_db: 8}}]}}"
+    ));
+    let mut link: Link<u64> = link(&config(&[]), &channel);
+    link.advance(6 * SECOND);
+    let samples: Vec<_> = link.samples().collect();
+    let mut lag_db: f64 = 0.0;
+    for sample in samples.iter().filter(|sample| sample.start >= SECOND) {
+        let radio = sample.radio.as_ref().expect("radio");
+        let measured = [radio.sinr_db, radio.ul_snr_db, radio.rsrp_dbm];
+        let [Some(sinr_db), Some(ul_snr_db), Some(rsrp_dbm)] = measured else {
+            continue;
+        };
+        // The UE sends what would meet the target if RSRP were what is received: the SINR tells what is.
+        let received_dbm = sinr_db + NOISE_DBM_PER_RE;
+        let expected_db = TARGET_SNR_DB + received_dbm - rsrp_dbm;
+        assert!(
+            (ul_snr_db - expected_db).abs() < 0.01,
+            "at {} ns: {ul_snr_db} dB, not {expected_db}",
+            sample.start
+        );
+        lag_db = lag_db.max((received_dbm - rsrp_dbm).abs());
+    }
+    assert!(lag_db > 8.0, "RSRP was never {lag_db} dB behind");
+}

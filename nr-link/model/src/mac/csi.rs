@@ -25,6 +25,8 @@ pub(crate) struct Report {
     pub rsrp_dbm: f64,
     /// Path loss as the UE estimates it, dB.
     pub path_loss_db: f64,
+    /// SRS: path loss as the gNB finds it, of this instant, dB.
+    pub instant_loss_db: f64,
     /// Noise and interference at the gNB, dBm a resource element.
     pub noise_ul_dbm: f64,
 }
@@ -58,6 +60,7 @@ impl Report {
             sinr_db: shannon_effective_db(layered),
             rsrp_dbm: seen.rsrp_dbm,
             path_loss_db: seen.path_loss_db,
+            instant_loss_db: seen.instant_loss_db,
             noise_ul_dbm,
         };
         report.rank.ul = cell.layers.ul.best(|rank| {

@@ -29,21 +29,21 @@ impl Power {
     }
 
     /// Power at the gNB over `prb` PRBs, signal and noise, dBm.
-    pub fn rssi_dbm(&self, path_loss_db: f64, noise_dbm_per_re: f64, prb: u16) -> f64 {
+    pub fn rssi_dbm(&self, loss_db: f64, noise_dbm_per_re: f64, prb: u16) -> f64 {
         let of_re =
-            decibel::to_ratio(self.dbm_per_re - path_loss_db) + decibel::to_ratio(noise_dbm_per_re);
+            decibel::to_ratio(self.dbm_per_re - loss_db) + decibel::to_ratio(noise_dbm_per_re);
         decibel::from_ratio(of_re * f64::from(u32::from(prb) * SUBCARRIERS_PER_PRB))
     }
 
     /// The SNR that the gNB expects, dB, of all layers together, when `report` still holds.
     pub fn expected_snr_db(&self, report: &Report) -> f64 {
-        self.dbm_per_re - report.path_loss_db - report.noise_ul_dbm
+        self.dbm_per_re - report.instant_loss_db - report.noise_ul_dbm
     }
 }
 
 /// Turns a downlink observation into the SNRs of the uplink at the same instant, of all layers
-/// together: same path loss, and, as the channel is reciprocal, the same selectivity over the
-/// carrier.
+/// together: the channel is reciprocal, so that it has the same loss and the same selectivity over
+/// the carrier.
 pub(crate) fn uplink_snr(seen: &mut Observation, power: Power, noise_ul_dbm: f64) {
     let groups = seen.sinr_db.len() as f64;
     let mean = seen
@@ -52,7 +52,7 @@ pub(crate) fn uplink_snr(seen: &mut Observation, power: Power, noise_ul_dbm: f64
         .map(|&sinr| decibel::to_ratio(f64::from(sinr)))
         .sum::<f64>()
         / groups;
-    let level = power.dbm_per_re - seen.path_loss_db - noise_ul_dbm;
+    let level = power.dbm_per_re - seen.instant_loss_db - noise_ul_dbm;
     let shift = (level - decibel::from_ratio(mean)) as f32;
     seen.sinr_db.iter_mut().for_each(|sinr| *sinr += shift);
 }

@@ -222,7 +222,7 @@ impl<T> Ue<T> {
             self.gauges.headroom_db = Some(power.headroom_db);
             self.gauges
                 .rssi_dbm
-                .add(power.rssi_dbm(seen.path_loss_db, noise_dbm, block.prb));
+                .add(power.rssi_dbm(seen.instant_loss_db, noise_dbm, block.prb));
         }
         uplink_snr(seen, power, noise_dbm);
         cell.layers.ul.divide(&mut seen.sinr_db, block.layers);
