@@ -20,7 +20,7 @@ Way = Literal["dl", "ul"]
 
 # iperf3 counts a day at most (MAX_TIME of its iperf.h).
 LONGEST_S = 86_400
-# With traffic, 106 PRB of so many UEs are a fifth of a core (docs/benchmarks/nr-link.md).
+# With traffic, 106 PRB of so many UEs are a third of a core at most (docs/benchmarks/nr-link.md).
 MOST_UES = 64
 EMULATED = "emulated"
 OAI_TESTBEDS = ("rfsim", "usrp")
