@@ -16,35 +16,17 @@ COMMANDS = (
 )
 
 
-def wrong_path(folder: Path, kind: str) -> Path:
-    path = folder / "wrong"
-    if kind == "a file":
-        path.write_text("words\n")
-    elif kind != "nowhere":
-        path.mkdir()
-    for name in ("run.json", "campaign.json"):
-        if kind == "half a manifest":
-            (path / name).write_text("{")
-        elif kind == "another's manifest":
-            (path / name).write_text("[]")
-    return path
-
-
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize(
-    "kind", ["nowhere", "empty", "a file", "half a manifest", "another's manifest"]
-)
 def test_a_path_that_is_not_what_it_should_be(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     command: str,
-    kind: str,
+    wrong_path: Path,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    path = wrong_path(tmp_path, kind)
     before = sorted(tmp_path.rglob("*"))
-    monkeypatch.setattr("sys.argv", ["ccu", *command.split(), f"./{path.name}"])
+    monkeypatch.setattr("sys.argv", ["ccu", *command.split(), f"./{wrong_path.name}"])
     with pytest.raises(SystemExit) as end:
         main()
     said = capsys.readouterr()

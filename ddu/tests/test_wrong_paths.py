@@ -17,20 +17,6 @@ COMMANDS = (*OF_A_RUN, *OF_RUNS, *OF_A_CAMPAIGN)
 NOBODY = "postgresql://ddu@127.0.0.1:1/testbed"
 
 
-def wrong_path(folder: Path, kind: str) -> Path:
-    path = folder / "wrong"
-    if kind == "a file":
-        path.write_text("words\n")
-    elif kind != "nowhere":
-        path.mkdir()
-    for name in ("run.json", "campaign.json"):
-        if kind == "half a manifest":
-            (path / name).write_text("{")
-        elif kind == "another's manifest":
-            (path / name).write_text("[]")
-    return path
-
-
 def ended(monkeypatch: pytest.MonkeyPatch, command: str, *paths: Path) -> int:
     monkeypatch.setattr("sys.argv", ["ddu", *command.split(), *map(str, paths)])
     with pytest.raises(SystemExit) as end:
@@ -40,21 +26,17 @@ def ended(monkeypatch: pytest.MonkeyPatch, command: str, *paths: Path) -> int:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize(
-    "kind", ["nowhere", "empty", "a file", "half a manifest", "another's manifest"]
-)
 def test_a_path_that_is_not_what_it_should_be(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     command: str,
-    kind: str,
+    wrong_path: Path,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DDU_STORE", NOBODY)
-    path = wrong_path(tmp_path, kind)
     before = sorted(tmp_path.rglob("*"))
-    assert ended(monkeypatch, command, path) == 2
+    assert ended(monkeypatch, command, wrong_path) == 2
     said = capsys.readouterr()
     assert said.err.startswith("ddu: error: ")
     assert "wrong" in said.err.splitlines()[0]
@@ -80,7 +62,9 @@ def test_where_no_store_is(
 def test_a_store_in_place_of_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert ended(monkeypatch, "store up --directory", wrong_path(tmp_path, "a file")) == 2
+    file = tmp_path / "wrong"
+    file.write_text("words\n")
+    assert ended(monkeypatch, "store up --directory", file) == 2
     assert "wrong/secrets: cannot be written (Not a directory)" in capsys.readouterr().err
 
 
