@@ -95,9 +95,14 @@ class Work:
         return self._values[run]
 
     @property
+    def firsts(self) -> list[Cell]:
+        """The first cell of each point."""
+        return [group[0] for group in self.by_point.values()]
+
+    @property
     def of_points(self) -> list[Experiment]:
         """One experiment for each point."""
-        return [group[0].of_point for group in self.by_point.values()]
+        return [first.of_point for first in self.firsts]
 
 
 def lacking(experiment: Experiment, there: set[str]) -> set[str]:
@@ -109,15 +114,15 @@ def check(work: Work) -> None:
     """Refuses what cannot work before anything starts, with each mistake once."""
     if not work.cells:
         raise Refused(f"nothing can run: no machine here has {', '.join(sorted(work.left_out))}")
-    points_cells = [group[0] for group in work.by_point.values()]
+    firsts = work.firsts
     problems: list[str] = []
-    for one in _distinct(points_cells, without={"flows", "cc_params", "seed", "duration_s"}):
+    for one in _distinct(firsts, without={"flows", "cc_params", "seed", "duration_s"}):
         problems += _refusals(one, partial(_check_link, one.of_point))
-    for one in _distinct(points_cells, only={"flows", "cc_params", "traffic"}):
+    for one in _distinct(firsts, only={"flows", "cc_params", "traffic"}):
         problems += _refusals(one, partial(congestion.check, one.of_point, now=False))
     if problems:
         raise Refused("\n".join(dict.fromkeys(problems)))
-    longest = max(points_cells, key=lambda one: one.of_point.duration_s)
+    longest = max(firsts, key=lambda one: one.of_point.duration_s)
     with longest.told():
         runs.check(longest.of_point, work.folder.path)
 
