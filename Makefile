@@ -47,12 +47,12 @@ build: setup ## the programs, into .venv/bin
 	$(MAKE) --silent --no-print-directory -C kmod bpf
 	install -m 755 target/release/nr-link target/release/socket-sampler kmod/build/reminis-bpf $(BIN)/
 	PATH="$$(setup/ensure-rust):$$PATH" .tools/uv/bin/uv pip install --quiet --python $(BIN)/python \
-	  --no-deps --no-build-isolation --editable ccu --editable ddu
+	  --no-deps --no-build-isolation --editable console --editable ccu --editable ddu
 
 check: build ## formatting, types and lints, as CI has them
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy ccu/src ddu/src
+	$(BIN)/mypy console/src ccu/src ddu/src
 	@if $(BIN)/python -c 'import grafana_foundation_sdk' 2>/dev/null; then \
 	  $(BIN)/mypy --python-version 3.11 dashboards/boards; \
 	  else echo "skipped: types of dashboards/ (Grafana's SDK needs Python 3.11)"; fi

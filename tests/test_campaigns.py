@@ -22,7 +22,7 @@ import psycopg
 import pytest
 
 from ccu.campaigns import definition, remote
-from ccu.resolve import resolve
+from ccu.spec.resolve import resolve
 from ddu.campaign import plan
 from ddu.errors import DduError
 from ddu.store.connect import connected
@@ -348,7 +348,7 @@ def test_a_worker_with_other_software_is_refused_with_both_versions(
         pretend = (
             "import ccu.campaigns.remote as remote, sys; "
             "remote.software = lambda: 'ccu 9.9 at elsewhere'; "
-            "from ccu.cli import main; main()"
+            "from ccu.cli.main import main; main()"
         )
         inside = ["nsenter", f"--net=/run/netns/{hosts.names[0]}", str(BIN / "python"), "-c"]
         arguments = ["campaign", "run", str(file), "--output", str(tmp_path)]

@@ -9,7 +9,7 @@ import pytest
 
 from ccu.campaigns import definition
 from ccu.campaigns.cells import Cell, cells
-from ccu.errors import Refused
+from ccu.spec.errors import Refused
 
 FILE = """\
 title: A try

@@ -15,8 +15,8 @@ from ccu.campaigns.cells import Cell, cells
 from ccu.campaigns.folder import Folder
 from ccu.campaigns.runner import Work
 from ccu.campaigns.stopping import enough
-from ccu.cli import app
-from ccu.errors import Refused
+from ccu.cli.main import app
+from ccu.spec.errors import Refused
 
 TEXT = "title: x\nbase: {duration: 2s}\nfactors: {cc: [cubic, reno]}\nrepeats: 3\nretries: 1\n"
 

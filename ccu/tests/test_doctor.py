@@ -13,10 +13,12 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from ccu import cli, doctor, programs
-from ccu.doctor import Finding
-from ccu.errors import Refused
-from ccu.oai import doctor as oai_doctor
+from ccu.cli import doctor
+from ccu.cli import main as cli
+from ccu.cli.doctor import Finding
+from ccu.host import programs
+from ccu.spec.errors import Refused
+from ccu.testbeds.oai import doctor as oai_doctor
 
 THERE = Finding("root", True, "user id 0")
 OPTIONAL = Finding("netem", False, "not [in] this kernel", "modprobe it", needed=False)
@@ -71,7 +73,7 @@ def test_where_nothing_is_everything_has_its_mend(
     monkeypatch.setattr(programs, "find", lambda _name: None)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(subprocess, "run", refused)
-    monkeypatch.setattr("ccu.disk.free_bytes", lambda _folder: 10)
+    monkeypatch.setattr("ccu.host.disk.free_bytes", lambda _folder: 10)
     found = doctor.examine(tmp_path)
     missing = [one for one in found if not one.ok]
     assert {"root", "iperf3", "nr-link", "network namespaces", "disk"} <= {

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from ccu.phone.sender import Sender
-from ccu.testbeds.namespace import listens_here
+from ccu.host.namespace import listens_here
+from ccu.testbeds.phone.sender import Sender
 
 TOKEN = "0123456789abcdef"
 PHONE, STRANGER = "127.0.0.1", "127.0.0.2"
@@ -168,7 +168,7 @@ def test_nobody_else_gets_through(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_gate_closes_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ccu.phone.iperf3_gate._GATE_S", 0.1)
+    monkeypatch.setattr("ccu.testbeds.phone.iperf3_gate._GATE_S", 0.1)
     inner = free_port()
     with echo(inner) as heard:
         served = Served(monkeypatch, inner, deadline_s=2)

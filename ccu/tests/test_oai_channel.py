@@ -15,14 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccu.oai import channel, gnb_files, telnet
-from ccu.oai.channel import Setting
-from ccu.oai.frame_clock import FrameClock
-from ccu.oai.radio_clock import RadioClock
-from ccu.oai.replay import ChannelLog, Replay, Track
-from ccu.oai.telnet import Softmodem, TelnetFailed
-from ccu.oai.verdict import real_time_verdict
-from ccu.programs import REPOSITORY
+from ccu.host.programs import REPOSITORY
+from ccu.testbeds.oai import channel, gnb_files, telnet
+from ccu.testbeds.oai.channel import Setting
+from ccu.testbeds.oai.frame_clock import FrameClock
+from ccu.testbeds.oai.radio_clock import RadioClock
+from ccu.testbeds.oai.replay import ChannelLog, Replay, Track
+from ccu.testbeds.oai.telnet import Softmodem, TelnetFailed
+from ccu.testbeds.oai.verdict import real_time_verdict
 
 # As a gNB of 2026.w11 said it on a terminal.
 RECORDED_MODELS = """\

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from ccu.errors import Refused
-from ccu.oai import configs, docker, services, usrp
-from ccu.oai.carrier import carrier
-from ccu.oai.configs import Plan
-from ccu.programs import REPOSITORY
+from ccu.host.programs import REPOSITORY
+from ccu.spec.errors import Refused
+from ccu.testbeds.oai import configs, docker, services, usrp
+from ccu.testbeds.oai.carrier import carrier
+from ccu.testbeds.oai.configs import Plan
 
 X310 = usrp.Usrp("x310", "addr=192.168.40.2", "addr=192.168.50.2")
 PLANS = [
@@ -59,7 +59,7 @@ def test_compose_takes_every_profile_and_reads_it_as_we_do(plan: Plan, tmp_path:
     for name, mine in ours.items():
         one = theirs[name]
         assert one["image"] == mine.image
-        assert one["labels"] == {"ccu.run": "abc"}
+        assert one["labels"] == {"ccu.runs.run": "abc"}
         assert tuple(one.get("command") or ()) == mine.command
         assert (one.get("environment") or {}) == mine.environment
         assert tuple(one.get("cap_add", ())) == mine.capabilities

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ccu.errors import Refused
-from ccu.oai import configs, usrp, version
-from ccu.oai.carrier import WIDTHS_PRB, carrier
-from ccu.oai.configs import Plan
+from ccu.spec.errors import Refused
+from ccu.testbeds.oai import configs, usrp, version
+from ccu.testbeds.oai.carrier import WIDTHS_PRB, carrier
+from ccu.testbeds.oai.configs import Plan
 
 VERSIONS = ("2023.w16", "2024.w30", "2024.w45", "2025.w40", "2026.w11", "develop")
 PLANS = [

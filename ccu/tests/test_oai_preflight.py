@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from ccu.errors import Refused
-from ccu.oai import docker, preflight
-from ccu.oai.carrier import carrier
-from ccu.oai.configs import Plan
-from ccu.oai.docker_runtime import DockerRuntime
-from ccu.oai.services import FILE
-from ccu.oai.usrp import Usrp
+from ccu.spec.errors import Refused
+from ccu.testbeds.oai import docker, preflight
+from ccu.testbeds.oai.carrier import carrier
+from ccu.testbeds.oai.configs import Plan
+from ccu.testbeds.oai.docker_runtime import DockerRuntime
+from ccu.testbeds.oai.services import FILE
+from ccu.testbeds.oai.usrp import Usrp
 
 B210 = Usrp("b210", "serial=A", "serial=B")
 

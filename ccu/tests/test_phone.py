@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccu.errors import Refused, RunFailed
-from ccu.experiment import Experiment
-from ccu.manifest import Manifest, experiment_of
-from ccu.phone import polling
-from ccu.phone.address import Address, host_and_port, plain, reached
-from ccu.phone.clock import Offset, bounds, common
-from ccu.phone.far_server import FarServer
-from ccu.phone.radio_log import crossed_bytes
-from ccu.phone.survey import MOBILE
-from ccu.phone.traffic import look, plan
-from ccu.resolve import resolve
+from ccu.runs.manifest import Manifest, experiment_of
+from ccu.spec.errors import Refused, RunFailed
+from ccu.spec.experiment import Experiment
+from ccu.spec.resolve import resolve
+from ccu.testbeds.phone import polling
+from ccu.testbeds.phone.address import Address, host_and_port, plain, reached
+from ccu.testbeds.phone.clock import Offset, bounds, common
+from ccu.testbeds.phone.far_server import FarServer
+from ccu.testbeds.phone.radio_log import crossed_bytes
+from ccu.testbeds.phone.survey import MOBILE
+from ccu.testbeds.phone.traffic import look, plan
 
 T0 = 1_795_257_315_000_000_000
 DELAYS = st.tuples(st.integers(0, 10**9), st.integers(0, 10**9))

@@ -7,8 +7,8 @@ from datetime import datetime, timezone
 
 import pytest
 
-from ccu.errors import Refused
-from ccu.phone.data_plan import DataPlan, read
+from ccu.spec.errors import Refused
+from ccu.testbeds.phone.data_plan import DataPlan, read
 
 NOW_S = datetime(2026, 11, 22, 9, 0, tzinfo=timezone.utc).timestamp()
 POLICY = (

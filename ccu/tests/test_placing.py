@@ -9,9 +9,9 @@ import pytest
 
 from ccu.campaigns import definition, runner
 from ccu.campaigns.folder import Folder
-from ccu.errors import Refused
-from ccu.placing import told_at
 from ccu.scenarios.library import locate
+from ccu.spec.errors import Refused
+from ccu.spec.placing import told_at
 
 CAMPAIGN = """\
 title: A try

@@ -15,10 +15,12 @@ from typing import Any
 
 import pytest
 
-from ccu import congestion, leftovers, reminis, reminis_params, reminis_session
-from ccu.errors import Refused, RunFailed
-from ccu.resolve import resolve
-from ccu.supervisor import Supervisor
+from ccu.congestion import providers as congestion
+from ccu.congestion import reminis, reminis_params, reminis_session
+from ccu.host import leftovers
+from ccu.host.supervisor import Supervisor
+from ccu.spec.errors import Refused, RunFailed
+from ccu.spec.resolve import resolve
 from ccu.testbeds import Site
 
 MODPROBE = """#!/bin/sh
@@ -78,7 +80,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.setattr(reminis, "_UNLOAD_PAUSE_S", 0.0)
     monkeypatch.setattr(reminis_session, "_TRACING", tmp_path / "no-tracefs")
     monkeypatch.setattr(leftovers, "FOLDER", tmp_path / "belongings")
-    monkeypatch.setattr("ccu.programs._PLACES", (tmp_path / "bin",))
+    monkeypatch.setattr("ccu.host.programs._PLACES", (tmp_path / "bin",))
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
     return Machine(tmp_path)
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccu import units
-from ccu.errors import Refused
-from ccu.resolve import resolve
-from ccu.testbeds.link_config import link_config
-from ccu.traffic import plan
+from ccu.runs.traffic import plan
+from ccu.spec import units
+from ccu.spec.errors import Refused
+from ccu.spec.resolve import resolve
+from ccu.testbeds.emulated.link_config import link_config
 
 
 @given(st.integers(min_value=1, max_value=10**6))

@@ -11,8 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccu.errors import Refused
-from ccu.oai.channel import setting
 from ccu.scenarios.exports import FORMATS
 from ccu.scenarios.exports.mahimahi import stamps_ms
 from ccu.scenarios.play import experiment, play
@@ -21,6 +19,8 @@ from ccu.scenarios.sources import FORMATS as SOURCES
 from ccu.scenarios.sources import Wanted
 from ccu.scenarios.statistics import drops, link_statistics
 from ccu.scenarios.write import write
+from ccu.spec.errors import Refused
+from ccu.testbeds.oai.channel import setting
 
 
 def test_a_mahimahi_trace_comes_back_with_the_same_opportunities(tmp_path: Path) -> None:

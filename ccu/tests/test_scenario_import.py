@@ -11,14 +11,14 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from ccu.cli import app
-from ccu.errors import Refused
+from ccu.cli.main import app
 from ccu.scenarios import LIBRARY
 from ccu.scenarios.play import experiment, play
 from ccu.scenarios.sources import FORMATS, Wanted
 from ccu.scenarios.sources.efficiency import OF_CQI, OF_MCS
 from ccu.scenarios.validate import validate
 from ccu.scenarios.write import write
+from ccu.spec.errors import Refused
 
 LUMOS_HEAD = "run_num,seq_num,nrStatus,nr_ssRsrp,nr_ssSinr,Throughput,mobility_mode\n"
 UCC_HEAD = "Timestamp,Speed,NetworkMode,RSRP,SNR,CQI,DL_bitrate,UL_bitrate,State\n"

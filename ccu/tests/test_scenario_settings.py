@@ -7,11 +7,11 @@ import pytest
 import yaml
 
 from ccu import scenarios
-from ccu.cli import resolved
-from ccu.errors import Refused
-from ccu.experiment import OF_THE_RADIO, Buffer
-from ccu.resolve import resolve
-from ccu.testbeds.link_config import copy_scenario, link_config
+from ccu.cli.main import resolved
+from ccu.spec.errors import Refused
+from ccu.spec.experiment import OF_THE_RADIO, Buffer
+from ccu.spec.resolve import resolve
+from ccu.testbeds.emulated.link_config import copy_scenario, link_config
 
 HEAD = "schema: rf-scenario/1\nname: x\nsummary: x\nsources: [x]\nlicense: CC0-1.0\nduration_s: 9\n"
 CAPACITY = "capacity: {dl: {constant_mbps: 9}, ul: {constant_mbps: 9}}\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ccu import leftovers, testbed_logs
+from ccu.host import leftovers, testbed_logs
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from ccu.campaigns.account import Account, Row
 from ccu.campaigns.display import design
-from ccu.disk import amount
+from ccu.host.disk import amount
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ccu.cli import main
+from ccu.cli.main import main
 
 COMMANDS = (
     *("rerun --dry-run", "run --cc cubic --dry-run --scenario", "run --dry-run -f"),

@@ -15,11 +15,11 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ccu.oai.channel import STEP_S, Setting
-from ccu.oai.gnb_questions import GnbQuestions
-from ccu.oai.radio_clock import RadioClock
-from ccu.oai.replay import ChannelLog, Replay, Track
-from ccu.oai.telnet import Softmodem
+from ccu.testbeds.oai.channel import STEP_S, Setting
+from ccu.testbeds.oai.gnb_questions import GnbQuestions
+from ccu.testbeds.oai.radio_clock import RadioClock
+from ccu.testbeds.oai.replay import ChannelLog, Replay, Track
+from ccu.testbeds.oai.telnet import Softmodem
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 15.0

@@ -8,8 +8,8 @@ import threading
 import time
 from pathlib import Path
 
-from ccu.oai import gnb_files
-from ccu.oai.gnb_files import GnbFiles
+from ccu.testbeds.oai import gnb_files
+from ccu.testbeds.oai.gnb_files import GnbFiles
 
 SECONDS = 15.0
 

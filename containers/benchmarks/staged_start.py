@@ -19,12 +19,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ccu.oai import configs, docker, services
-from ccu.oai.carrier import carrier
-from ccu.oai.configs import Plan
-from ccu.oai.runtime import listens
-from ccu.oai.stack import DATA_NETWORK_ADDRESS, UE_INTERFACE, has_interface
-from ccu.oai.version import DEFAULT
+from ccu.testbeds.oai import configs, docker, services
+from ccu.testbeds.oai.carrier import carrier
+from ccu.testbeds.oai.configs import Plan
+from ccu.testbeds.oai.runtime import listens
+from ccu.testbeds.oai.stack import DATA_NETWORK_ADDRESS, UE_INTERFACE, has_interface
+from ccu.testbeds.oai.version import DEFAULT
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from gigabit import write_run
 
+from ddu.metrics.observe import ObservedFlow, observe
 from ddu.packets import read_packets
 from ddu.run.load import load
 from ddu.run.manifest import read_manifest
-from ddu.transport.observe import ObservedFlow, observe
 
 pytestmark = pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
 

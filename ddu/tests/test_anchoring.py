@@ -7,8 +7,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ddu.anchoring.anchor import DAY_NS, by_file_time, by_zone
-from ddu.anchoring.correlation import Traffic, by_correlation
+from ddu.align.anchoring.anchor import DAY_NS, by_file_time, by_zone
+from ddu.align.anchoring.correlation import Traffic, by_correlation
 
 T0 = 1_795_282_920_000_000_000
 HEADERS = 1.03

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from ddu.analyze import analysis_of, analyze
 from ddu.api import open_run
-from ddu.cli import app
+from ddu.cli.main import app
 from ddu.errors import DduError, FailedRun, FutureSchema, NotARun, UnreadableInput
 from ddu.run.find import newest_run
 

@@ -15,8 +15,8 @@ from ddu.analyze import analysis_of
 from ddu.describe import describe
 from ddu.errors import DduError, UnreadableInput
 from ddu.importing.run import import_folder
-from ddu.readers.android import bugreport_file
 from ddu.readers.android.log import read_phone_log
+from testbed_console import android_bugreport
 
 SEEDS = Path(__file__).parent / "seeds" / "android"
 NAME = "bugreport-test-UP1A-2026-11-21-11-36-15"
@@ -187,7 +187,7 @@ def test_bad_zips_are_one_clear_error(
                 "empty": b"",
             }[of]
         )
-    monkeypatch.setattr(bugreport_file, "_MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(android_bugreport, "_MOST_BYTES", 1 << 20)
     told = {
         "truncated": "not a whole zip", "damaged": "not a whole zip", "other": r"no bugreport-\*",
         "no registry": "no `DUMP OF SERVICE", "bomb": "more than 1 MiB", "empty": "empty",

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from synthetic_run import MS, T0, SyntheticRun, steady
 
+from ddu.align.clocks.bounds import Bounds, hull
+from ddu.align.clocks.clock import Clock
+from ddu.align.clocks.estimate import ContradictoryBoundsError, estimate
 from ddu.analyze import analysis_of, analyze
-from ddu.clocks.bounds import Bounds, hull
-from ddu.clocks.clock import Clock
-from ddu.clocks.estimate import ContradictoryBoundsError, estimate
 from ddu.errors import UnreadableInput
 from ddu.run.load import load
 from ddu.run.manifest import read_manifest

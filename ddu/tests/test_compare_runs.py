@@ -14,7 +14,7 @@ from scipy import stats
 from synthetic_run import MS, T0, SyntheticRun
 from typer.testing import CliRunner
 
-from ddu.cli import app
+from ddu.cli.main import app
 from ddu.compare.figures import plane
 from ddu.compare.load import Compared, load_runs, same_runs
 from ddu.compare.tables import groups_table, mixtures, pairs_table, refuse_unknown, runs_table

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from ddu.analyze import analysis_of, analyze
 from ddu.api import open_run
-from ddu.cli import app, main
+from ddu.cli.main import app, main
 from ddu.describe import describe as tell
 from ddu.schema.columns import TABLES, column, columns_of
 

@@ -10,7 +10,7 @@ import pytest
 from synthetic_run import MS, T0, SyntheticRun, steady, udp
 
 from ddu.analyze import analysis_of
-from ddu.transport.fairness import jain
+from ddu.metrics.fairness import jain
 
 
 def two_flows() -> SyntheticRun:

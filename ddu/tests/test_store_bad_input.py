@@ -17,7 +17,7 @@ from store_runs import tabled, two_flows, with_radio
 from store_server import free_port, fresh_store, reader_url
 from typer.testing import CliRunner
 
-from ddu.cli import app
+from ddu.cli.main import app
 from ddu.errors import StoreError
 from ddu.store import private
 from ddu.store.backup import backup, restore

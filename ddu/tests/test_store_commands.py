@@ -13,7 +13,7 @@ from store_runs import tabled, two_flows
 from store_server import free_port
 from typer.testing import CliRunner, Result
 
-from ddu.cli import app
+from ddu.cli.main import app
 from ddu.errors import StoreError
 from ddu.store import private
 

@@ -9,9 +9,9 @@ import pytest
 from synthetic_run import ACK, MS, T0, SyntheticRun, steady, tcp
 
 from ddu.analyze import analysis_of
+from ddu.metrics.observe import ObservedFlow, observe
 from ddu.run.load import load
 from ddu.run.manifest import read_manifest
-from ddu.transport.observe import ObservedFlow, observe
 
 MSS = 1448
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ddu.metrics.convergence import convergence
+from ddu.metrics.datagrams import datagrams
+from ddu.metrics.fairness import friendliness
+from ddu.metrics.goodput import delivered_in_order
+from ddu.metrics.loss import fates
+from ddu.metrics.segments import Acks, Segments
 from ddu.tables.bins import Int
-from ddu.transport.convergence import convergence
-from ddu.transport.datagrams import datagrams
-from ddu.transport.fairness import friendliness
-from ddu.transport.goodput import delivered_in_order
-from ddu.transport.loss import fates
-from ddu.transport.segments import Acks, Segments
 
 Packet = tuple[int, int]
 """First byte and length."""

@@ -11,9 +11,9 @@ import pytest
 from synthetic_run import MS, SyntheticRun, steady
 
 from ddu.analyze import Analysis, analysis_of
+from ddu.metrics.observe import observe
 from ddu.run.load import load
 from ddu.run.manifest import read_manifest
-from ddu.transport.observe import observe
 
 
 def analysed(run: SyntheticRun, directory: Path) -> Analysis:

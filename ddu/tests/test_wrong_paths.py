@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from synthetic_run import steady
 
-from ddu.cli import main
+from ddu.cli.main import main
 
 OF_A_RUN = ("analyze", "compare", "export", "schema --run", "publish", "publish --live")
 OF_RUNS = ("analyze --runs", "publish --runs", "import")

@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ccu import programs
+from ccu.host import programs
 from ccu.scenarios import LIBRARY, library, locate, seed_of
 from ccu.scenarios.play import duration_s, experiment
-from ccu.testbeds import link_config
+from ccu.testbeds.emulated import link_config
 
 PAGE = LIBRARY.parent / "docs/benchmarks/rf-scenarios.md"
 CCU = Path(sys.executable).with_name("ccu")

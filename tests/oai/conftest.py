@@ -21,11 +21,11 @@ import pytest
 import yaml
 from pyroute2 import netns
 
-from ccu import leftovers, processes
-from ccu.errors import Refused
-from ccu.leftovers import Belongings
-from ccu.oai import docker
-from ccu.programs import REPOSITORY
+from ccu.host import leftovers, processes
+from ccu.host.leftovers import Belongings
+from ccu.host.programs import REPOSITORY
+from ccu.spec.errors import Refused
+from ccu.testbeds.oai import docker
 
 STAND_IN = Path(__file__).with_name("stand_in")
 BIN = Path(sys.executable).parent

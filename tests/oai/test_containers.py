@@ -20,13 +20,16 @@ import dpkt
 import pandas as pd
 import pytest
 
-from ccu.oai import oci_images
+from ccu.testbeds.oai import oci_images
 from ddu.analyze import analyze
 
 BIN = Path(sys.executable).parent
 SHORT = ("--duration", "2s", "--rtt", "0ms", "--scenario", "static")
 # An attach that never comes need not be waited for as long as a real one.
-HASTY = "import ccu.oai.stack as s; s._ATTACH_PATIENCE_S = 5; from ccu.cli import main; main()"
+HASTY = (
+    "import ccu.testbeds.oai.stack as s; s._ATTACH_PATIENCE_S = 5; "
+    "from ccu.cli.main import main; main()"
+)
 
 
 class Ran(NamedTuple):
@@ -80,7 +83,7 @@ def leftovers(ccu: Ccu) -> list[str]:
     ]
     listed = []
     if "DOCKER_HOST" in ccu.environment:
-        for words in (["ps", "-aq"], ["network", "ls", "-q", "--filter", "label=ccu.run"]):
+        for words in (["ps", "-aq"], ["network", "ls", "-q", "--filter", "label=ccu.runs.run"]):
             listed += subprocess.run(
                 ["docker", *words], env=ccu.environment, capture_output=True, text=True
             ).stdout.split()

@@ -19,8 +19,8 @@ from pathlib import Path
 import pytest
 from pyroute2 import netns
 
-from ccu import leftovers, processes
-from ccu.testbeds.namespace import inside
+from ccu.host import leftovers, processes
+from ccu.host.namespace import inside
 
 sys.path.insert(0, str(Path(__file__).parent))
 from adbd import Adbd

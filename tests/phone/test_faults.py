@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ccu.errors import Refused
-from ccu.phone import data_plan, survey
-from ccu.phone.adb import Adb
-from ccu.testbeds.namespace import inside
+from ccu.host.namespace import inside
+from ccu.spec.errors import Refused
+from ccu.testbeds.phone import data_plan, survey
+from ccu.testbeds.phone.adb import Adb
 from ddu.analyze import analysis_of
 
 if TYPE_CHECKING:

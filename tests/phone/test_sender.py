@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ccu.phone import sender as sender_module
-from ccu.testbeds.namespace import inside
+from ccu.host.namespace import inside
+from ccu.testbeds.phone import sender as sender_module
 
 if TYPE_CHECKING:
     from conftest import Street

@@ -10,7 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from ddu.anchoring.sources import anchor_sources
+from ddu.align.anchoring.sources import anchor_sources
+from ddu.metrics.distribution import delay_cdf
+from ddu.metrics.observe import observe
 from ddu.packets import Reader
 from ddu.run.load import Recording, load
 from ddu.run.manifest import read_manifest
@@ -20,8 +22,6 @@ from ddu.tables.flows import flows_table
 from ddu.tables.mac import mac_table
 from ddu.tables.store import results_of, write_table
 from ddu.tables.transport import grid, transport_table
-from ddu.transport.distribution import delay_cdf
-from ddu.transport.observe import observe
 
 BIN_NS = 20_000_000
 """20 ms, at which the sockets are sampled (Hercules, section 3)."""

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ddu.metrics.observe import ObservedFlow
 from ddu.readers.iperf3 import received_bytes
 from ddu.run.load import Recording
 from ddu.run.manifest import Flow
-from ddu.transport.observe import ObservedFlow
 
 MAC_TOLERANCE = 0.02
 """MAC bytes against the receiver's capture; what lies between is path loss and the run's edges."""

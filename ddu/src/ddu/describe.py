@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 
 from ddu.errors import DduError, NotARun, UnreadableInput
 from ddu.packets import TCP, PacketStream
-from ddu.readers.android.bugreport_file import is_bugreport
 from ddu.readers.android.drive_test import read_drive_test
 from ddu.readers.android.log import read_phone_log
 from ddu.readers.csv import read_samples
@@ -31,6 +30,7 @@ from ddu.readers.ran_csv import read_ran_csv
 from ddu.readers.ss import read_ss
 from ddu.run.manifest import read_manifest
 from ddu.sockets import read_sockets
+from testbed_console.android_bugreport import is_bugreport
 
 _CAPTURE_MAGIC = (
     b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1",

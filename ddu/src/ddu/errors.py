@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from testbed_console.problems import CommandError
 
-class DduError(Exception):
+
+class DduError(CommandError):
     """What the user asked for cannot be had; the text says all that is needed to mend it."""
 
     exit_code = 2

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from ddu.choices import no_such
 from ddu.errors import DduError, UnreadableInput
+from testbed_console.suggestions import no_such
 
 
 def write_csv(table: pa.Table, to: BinaryIO) -> None:

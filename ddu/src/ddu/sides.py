@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ddu.metrics.observe import ObservedFlow
 from ddu.run.load import Recording
-from ddu.transport.observe import ObservedFlow
 
 BY_RECEIVER = "receiver's capture"
 BY_ACKS = "acknowledgements"

@@ -11,16 +11,16 @@ import numpy.typing as npt
 import pandas as pd
 
 from ddu.checks import cross_checks, verdict
+from ddu.metrics.convergence import convergence
+from ddu.metrics.cost import transmission_cost
+from ddu.metrics.desired_delay import desired_delay
+from ddu.metrics.distribution import quantiles, shares_within
+from ddu.metrics.fairness import friendliness, jain
+from ddu.metrics.observe import ObservedFlow
 from ddu.readers.android.cells import TECHNOLOGIES
 from ddu.run.load import Recording, path_rtt_ms
 from ddu.sides import arrivals_source, unseen
 from ddu.tables.bins import Bins, Float, Int
-from ddu.transport.convergence import convergence
-from ddu.transport.cost import transmission_cost
-from ddu.transport.desired_delay import desired_delay
-from ddu.transport.distribution import quantiles, shares_within
-from ddu.transport.fairness import friendliness, jain
-from ddu.transport.observe import ObservedFlow
 
 SCHEMA_VERSION = 1
 """Of summary.json and of the tables."""

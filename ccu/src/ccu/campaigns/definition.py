@@ -16,11 +16,11 @@ from pydantic import (
     model_validator,
 )
 
-from ccu import units
-from ccu.choices import no_such, no_such_key, slip
-from ccu.errors import Refused
-from ccu.programs import REPOSITORY
-from ccu.yaml_places import Lines, read_lines, read_mapping
+from ccu.host.programs import REPOSITORY
+from ccu.spec import units
+from ccu.spec.errors import Refused
+from ccu.spec.yaml_places import Lines, read_lines, read_mapping
+from testbed_console.suggestions import no_such, no_such_key, slip
 
 LIBRARY = REPOSITORY / "campaigns"
 _LISTED_BY = "`ccu campaign list`"

@@ -16,8 +16,8 @@ from ccu.campaigns.cells import Cell
 from ccu.campaigns.engines import Listener
 from ccu.campaigns.engines.local import Local
 from ccu.campaigns.runner import Work
-from ccu.errors import Refused
-from ccu.experiment import PHONE, Experiment
+from ccu.spec.errors import Refused
+from ccu.spec.experiment import PHONE, Experiment
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ccu import manifest
 from ccu.campaigns.cells import Cell
 from ccu.campaigns.definition import Campaign
-from ccu.errors import Refused
+from ccu.runs import manifest
+from ccu.spec.errors import Refused
 
 SCHEMA_VERSION = 1
 

@@ -13,10 +13,14 @@ from pathlib import Path
 
 import yaml
 
-from ccu import __version__, congestion, manifest, processes
-from ccu.campaigns import showing, slots
+from ccu import __version__
+from ccu.campaigns import live as showing
+from ccu.campaigns import slots
 from ccu.campaigns.folder import SCHEMA_VERSION
-from ccu.experiment import Experiment
+from ccu.congestion import providers as congestion
+from ccu.host import processes
+from ccu.runs import manifest
+from ccu.spec.experiment import Experiment
 
 RESOURCE = "testbed"
 """Dask's resource: how many testbeds a worker holds, and so how many runs it does at a time."""

@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from ccu import congestion
-from ccu import run as runs
 from ccu.campaigns import stopping
 from ccu.campaigns.cells import Cell, Levels, cells, points
 from ccu.campaigns.definition import StopRule
 from ccu.campaigns.engines import Engine, Listener
 from ccu.campaigns.folder import Attempts, Folder, State
-from ccu.choices import no_such
-from ccu.errors import Refused
-from ccu.experiment import Experiment
+from ccu.congestion import providers as congestion
+from ccu.runs import run as runs
+from ccu.spec.errors import Refused
+from ccu.spec.experiment import Experiment
 from ccu.testbeds import kinds
+from testbed_console.suggestions import no_such
 
 
 class Work:

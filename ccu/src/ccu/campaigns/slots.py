@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO
 
-from ccu.errors import Refused
-from ccu.leftovers import FOLDER
+from ccu.host.leftovers import FOLDER
+from ccu.spec.errors import Refused
 
 _POLL_S = 0.5
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-from ccu import programs
 from ccu.campaigns.definition import StopRule
-from ccu.ending import untold
-from ccu.errors import Refused
+from ccu.host import programs
+from ccu.spec.errors import Refused
+from testbed_console.ending import message_of
 
 
 def enough(rule: StopRule, values: Sequence[float]) -> bool:
@@ -49,4 +49,4 @@ def _analyze(run: Path) -> None:
     command = [programs.require("ddu"), "analyze", str(run)]
     said = subprocess.run(command, capture_output=True, text=True)
     if said.returncode != 0:
-        raise Refused(f"stop: {run} cannot be analysed: {untold(said.stderr, 'ddu')}")
+        raise Refused(f"stop: {run} cannot be analysed: {message_of(said.stderr, 'ddu')}")

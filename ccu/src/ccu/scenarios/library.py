@@ -8,9 +8,9 @@ from pathlib import Path
 
 import yaml
 
-from ccu.choices import no_such
-from ccu.errors import Refused
-from ccu.programs import REPOSITORY
+from ccu.host.programs import REPOSITORY
+from ccu.spec.errors import Refused
+from testbed_console.suggestions import no_such
 
 LIBRARY = REPOSITORY / "rf-scenarios"
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from ccu.errors import Refused
-from ccu.experiment import HEADERS_BYTES
+from ccu.spec.errors import Refused
+from ccu.spec.experiment import HEADERS_BYTES
 
 Settings = dict[str, tuple[Any, str]]
 """Fields of an Experiment, each with the part of the scenario that says it."""

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.csv as pc
 import yaml
 
-from ccu.errors import Refused
 from ccu.scenarios.sources.found import Found
 from ccu.scenarios.validate import validate
+from ccu.spec.errors import Refused
 
 
 def write(found: Found, name: str, license_name: str, folder: Path) -> list[Path]:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from ccu.experiment import PHONE, Experiment, Way
-from ccu.leftovers import Belongings
-from ccu.supervisor import Supervisor
+from ccu.host.leftovers import Belongings
+from ccu.host.supervisor import Supervisor
+from ccu.spec.experiment import PHONE, Experiment, Way
 
 Host = str
 """`server`, `ue`, and where further UEs are hosts of their own, `ue2`, `ue3` …"""
@@ -103,7 +103,7 @@ def _kind(summary: str, name: str, needs: tuple[str, ...] = ("iperf3", "ip")) ->
     """Of the module `name` here, which is imported when it is used: each takes its time."""
 
     def module() -> Any:
-        return importlib.import_module(f"{__name__}.{name}")
+        return importlib.import_module(f"{__name__}.{name}.testbed")
 
     return TestbedKind(
         summary,

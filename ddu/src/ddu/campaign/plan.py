@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ddu.choices import no_such, no_such_key, slip
 from ddu.errors import DduError
 from ddu.schema.columns import column, written_names
 from ddu.schema.figures import FIGURES, PER_FLOW, is_open
+from testbed_console.suggestions import no_such, no_such_key, slip
 
 OF_BEST = {"throughput_bps": "throughput_of_best_ratio", "goodput_bps": "goodput_of_best_ratio"}
 """What is shown as a share of the best in the same place (Reminis, section 4.2)."""

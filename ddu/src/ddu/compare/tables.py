@@ -16,10 +16,10 @@ import pandas as pd
 
 from ddu import statistics
 from ddu.campaign.metrics import names, value
-from ddu.choices import no_such
 from ddu.compare.load import Compared
 from ddu.errors import DduError
 from ddu.statistics import Interval
+from testbed_console.suggestions import no_such
 
 METRICS = (
     "throughput_bps", "goodput_bps", "rtt_ms.mean", "rtt_ms.p95", "utilisation_ratio",

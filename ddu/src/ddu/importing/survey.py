@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ddu.errors import DduError
-from ddu.readers.android.bugreport_file import ZIP_NAME, is_bugreport
 from ddu.readers.android.drive_test import read_drive_test
 from ddu.readers.android.log import read_phone_log
 from ddu.readers.hercules import version_of
@@ -19,6 +18,7 @@ from ddu.readers.oai.statistics import read_l1_log, read_rrc_log
 from ddu.readers.oai.ue import read_ue_log
 from ddu.readers.ran_csv import read_ran_csv
 from ddu.readers.ss import read_ss
+from testbed_console.android_bugreport import ZIP_NAME, is_bugreport
 
 _SERVER_WORDS = ("core", "server", "upf", "ext-dn", "dn_")
 _UE_WORDS = ("ue_", "ue.", "ue1", "client", "phone")

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ddu.clocks.clock import RUN_CLOCK, Clock
+from ddu.align.clocks.clock import RUN_CLOCK, Clock
 from ddu.errors import UnreadableInput
+from ddu.metrics.segments import Acks, Direction, Segments, Stamps
 from ddu.packets import Reader
 from ddu.tables.bins import Int
-from ddu.transport.segments import Acks, Direction, Segments, Stamps
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
+from ddu.metrics.segments import ACK, SYN, Acks, Direction, Segments, Stamps, unwrap
 from ddu.packets import read_packets
 from ddu.readers.segments import Rows, Wanted
 from ddu.tables.bins import Int
-from ddu.transport.segments import ACK, SYN, Acks, Direction, Segments, Stamps, unwrap
 
 _FIN, _RST = 0x01, 0x04
 _TCP = 6

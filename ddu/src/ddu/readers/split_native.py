@@ -14,9 +14,9 @@ import pandas as pd
 import pyarrow as pa
 
 from ddu import _packets
+from ddu.metrics.segments import Acks, Direction, Segments, Stamps
 from ddu.packets import faults_of
 from ddu.readers.segments import Rows, Wanted
-from ddu.transport.segments import Acks, Direction, Segments, Stamps
 
 _Wanted = tuple[Any, int | None, Any, int | None, bool, bool]
 

@@ -2,7 +2,7 @@
 """Times as people's scripts write them beside a sample: what is known of each, and no more.
 
 A time without a date, or without a zone, is not an instant. It is kept as what it is, and the
-reader of the whole run may anchor it (ddu.anchoring); no date and no zone are ever assumed.
+reader of the whole run may anchor it (ddu.align.anchoring); no date and no zone are ever assumed.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from ddu.clocks.clock import RUN_CLOCK, Clock
+from ddu.align.clocks.clock import RUN_CLOCK, Clock
 from ddu.errors import FailedRun, UnreadableInput
 from ddu.packets import Reader
 from ddu.readers.android.drive_test import read_drive_test
@@ -66,7 +66,7 @@ class Recording:
     iperf3: pd.DataFrame | None = None
     """What both ends said of each interval."""
     socket_logs: list[tuple[LogTable, str, float]] = field(default_factory=list)
-    """Logs whose clock is found when the traffic is known (ddu.anchoring), host, interval (ms)."""
+    """Logs whose clock follows from the traffic (ddu.align.anchoring), host, interval (ms)."""
     clocks: dict[str, Clock] = field(default_factory=dict)
     """By host, of those that differ from the run's."""
     alignment: dict[str, Any] = field(default_factory=dict)
@@ -101,7 +101,7 @@ def load(path: Path, manifest: Manifest, reader: Reader) -> Recording:
     a capture that is named and is missing or empty ends the analysis. Raises UnreadableInput and
     FailedRun.
     """
-    from ddu.clocks.of_run import align_clocks
+    from ddu.align.clocks.of_run import align_clocks
 
     run = Recording(path, manifest, clocks={"ue": Clock(manifest.time.offset_ns or 0)})
     _refuse_unfinished(run)

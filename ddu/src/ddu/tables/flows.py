@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from ddu.metrics.observe import ObservedFlow
 from ddu.run.load import Recording, endpoints
-from ddu.transport.observe import ObservedFlow
 
 PROTOCOLS = {6: "tcp", 17: "udp"}
 

@@ -26,7 +26,7 @@ from ccu.campaigns import remote
 from ccu.campaigns.cells import Cell
 from ccu.campaigns.engines import Listener, Outcome
 from ccu.campaigns.folder import Folder
-from ccu.errors import Refused
+from ccu.spec.errors import Refused
 
 _CONNECT_S = 10
 _PATIENCE_S = 180.0

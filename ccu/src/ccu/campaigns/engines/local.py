@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from ccu import congestion
-from ccu import run as runs
 from ccu.campaigns.cells import Cell
 from ccu.campaigns.engines import Listener, Outcome
 from ccu.campaigns.folder import Folder
-from ccu.errors import RunFailed
-from ccu.experiment import Experiment
+from ccu.congestion import providers as congestion
+from ccu.runs import run as runs
+from ccu.spec.errors import RunFailed
+from ccu.spec.experiment import Experiment
 
 
 class Local:

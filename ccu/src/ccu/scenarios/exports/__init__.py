@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from ccu.experiment import Experiment
 from ccu.scenarios.exports import mahimahi, oai_schedule, table
+from ccu.spec.experiment import Experiment
 
 
 class Format(NamedTuple):

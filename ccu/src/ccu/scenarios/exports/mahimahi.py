@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ccu.errors import Refused
-from ccu.experiment import Experiment
 from ccu.scenarios.library import locate
 from ccu.scenarios.play import content, play
 from ccu.scenarios.sources.mahimahi import OPPORTUNITY_BYTES, look
+from ccu.spec.errors import Refused
+from ccu.spec.experiment import Experiment
 
 WAYS = {"dl": "down", "ul": "up"}
 

@@ -2,17 +2,17 @@
 """A timed schedule of commands for the channel model of OpenAirInterface's rfsim.
 
 `channelmod modify INDEX ploss|noise_power_dB VALUE` over telnet, about ten a second at most. What
-value stands for which channel: `ccu.oai.channel`, which plays the same settings in a run.
+value stands for which channel: `ccu.testbeds.oai.channel`, which plays the same settings in a run.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from ccu.errors import Refused
-from ccu.experiment import Experiment
-from ccu.oai.channel import setting
 from ccu.scenarios.play import play
+from ccu.spec.errors import Refused
+from ccu.spec.experiment import Experiment
+from ccu.testbeds.oai.channel import setting
 
 STEP_MS = 200
 """Two commands each make ten a second."""

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ccu.experiment import Experiment
 from ccu.scenarios.library import locate
 from ccu.scenarios.play import content, play
 from ccu.scenarios.write import write_csv
+from ccu.spec.experiment import Experiment
 
 STEP_MS = 20
 """The period of the SSB: RSRP changes no faster."""

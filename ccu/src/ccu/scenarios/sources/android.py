@@ -16,9 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ccu.errors import Refused
 from ccu.scenarios.sources import bugreport, csv_table
 from ccu.scenarios.sources.found import Found, Wanted, last_step_s, not_too_long, radio_series
+from ccu.spec.errors import Refused
+from testbed_console.android_bugreport import is_bugreport
 
 _STAMP = re.compile(r"^(?:### ?)?(\d{9,10}(?:\.\d+)?)\s*$")
 _VALUE = re.compile(r"\b(ssRsrp|ssSinr|rsrp|rssnr)\s*=\s*(-?\d+)")
@@ -67,7 +68,7 @@ def read(file: Path, wanted: Wanted) -> Found:
 
 @contextmanager
 def _lines(file: Path) -> Iterator[Iterable[str]]:
-    if bugreport.is_bugreport(csv_table.readable(file)):
+    if is_bugreport(csv_table.readable(file)):
         yield bugreport.stamped_signals(file)
         return
     with csv_table.opened(file).open(encoding="utf-8", errors="replace") as stream:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pc
 
-from ccu.errors import Refused
+from ccu.spec.errors import Refused
 
 LARGEST_BYTES = 1 << 30
 _ROW = re.compile(r"Row #(\d+)")

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ccu.errors import Refused
+from ccu.spec.errors import Refused
 
 LONGEST_S = 21_600.0
 """The longest scenario (nr-link)."""

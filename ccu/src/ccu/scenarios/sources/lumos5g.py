@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ccu.errors import Refused
 from ccu.scenarios.sources import csv_table
 from ccu.scenarios.sources.found import Found, Wanted, not_too_long, radio_series, rate_series
+from ccu.spec.errors import Refused
 
 _COLUMNS = {
     "run_num": pa.int64(),

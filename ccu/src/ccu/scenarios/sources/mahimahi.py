@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from ccu.errors import Refused
 from ccu.scenarios.sources import csv_table
 from ccu.scenarios.sources.found import Found, Wanted, not_too_long
+from ccu.spec.errors import Refused
 
 OPPORTUNITY_BYTES = 1504
 

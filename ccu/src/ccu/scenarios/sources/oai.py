@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from ccu.errors import Refused
 from ccu.scenarios.sources import csv_table, efficiency, oai_log
 from ccu.scenarios.sources.found import Found, Wanted, last_step_s, not_too_long, radio_series
 from ccu.scenarios.sources.oai_log import Samples
+from ccu.spec.errors import Refused
 
 
 def read(file: Path, wanted: Wanted) -> Found:

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ccu.errors import Refused
 from ccu.scenarios.sources import csv_table, efficiency
+from ccu.spec.errors import Refused
 
 _FRAMES = 1024
 _FRAME_S = 0.010

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from ccu.errors import Refused
 from ccu.scenarios.sources import csv_table
 from ccu.scenarios.sources.found import Found, Wanted, last_step_s, not_too_long, rate_series
+from ccu.spec.errors import Refused
 
 MOST_MBPS = 100_000.0
 """More is no radio link, but bit/s or kbit/s."""

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from ccu.errors import Refused
 from ccu.scenarios.sources import csv_table
 from ccu.scenarios.sources.found import (
     FIGURE_DB,
@@ -20,6 +19,7 @@ from ccu.scenarios.sources.found import (
     last_step_s,
     not_too_long,
 )
+from ccu.spec.errors import Refused
 
 MOST_TAPS = 4
 MOST_ROWS = 400_000

@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pac
 
-from ccu.errors import Refused
 from ccu.scenarios.sources import csv_table
 from ccu.scenarios.sources.found import (
     Found,
@@ -24,6 +23,7 @@ from ccu.scenarios.sources.found import (
     radio_series,
     rate_series,
 )
+from ccu.spec.errors import Refused
 
 _COLUMNS = {
     "Timestamp": pa.timestamp("s"),

@@ -15,6 +15,7 @@ AOSP frameworks/native/cmds/dumpstate and dumpsys, TelephonyRegistry, LocalLog, 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta, tzinfo
 from pathlib import Path
@@ -22,8 +23,9 @@ from zoneinfo import ZoneInfo
 
 from ddu.errors import UnreadableInput
 from ddu.readers.android.braces import inside
-from ddu.readers.android.bugreport_file import HEADER, blocks
 from ddu.readers.timestamps import DAY_NS, EPOCH, local_ns
+from testbed_console.android_bugreport import HEADER, blocks
+from testbed_console.problems import RefusedError
 
 _MOST_LINES = 500_000
 """That tell of the radio: a second of a walk has few."""
@@ -89,7 +91,7 @@ def read_bugreport(file: Path) -> Bugreport:
     more than 512 MiB, and a report without the registry.
     """
     found = _Pass(file)
-    for block in blocks(file):
+    for block in _blocks(file):
         found.take(block)
     return found.report()
 
@@ -219,3 +221,11 @@ def _told(at_ns: int, text: str) -> Told | None:
     if "notifyServiceState" in text and (state := inside(text, "state")) is not None:
         return Told(at_ns, phone, "mServiceState", f"{{{state}}}")
     return None
+
+
+def _blocks(file: Path) -> Iterator[bytes]:
+    try:
+        yield from blocks(file)
+    except RefusedError as error:
+        (problem,) = error.problems
+        raise UnreadableInput(file, problem.rule, problem.fix) from None

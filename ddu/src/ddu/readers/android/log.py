@@ -17,12 +17,12 @@ from pathlib import Path
 
 from ddu.errors import UnreadableInput
 from ddu.readers.android.bugreport import read_bugreport
-from ddu.readers.android.bugreport_file import is_bugreport
 from ddu.readers.android.reading import REGISTRY, Reading, of_bugreport
 from ddu.readers.android.registry import Subscriptions, is_registry, registry_of
 from ddu.readers.android.state import SECTIONS
 from ddu.readers.fields import Values
 from ddu.readers.logs import LogTable, content_of, table_of, whole_lines
+from testbed_console.android_bugreport import is_bugreport
 
 KIND = "android-phone"
 FIRST = ("utc_ns", "ue", "mac_rnti", "mac_in_sync", "mac_technology")

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands `ccu campaign …`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from ccu.campaigns import definition, display, field, runner, slots
+from ccu.campaigns.account import account
+from ccu.campaigns.cells import cells
+from ccu.campaigns.definition import Campaign
+from ccu.campaigns.engines import Engine
+from ccu.campaigns.engines.local import Local
+from ccu.campaigns.folder import Folder, default_path
+from ccu.host import disk, leftovers, programs
+from ccu.spec.errors import Incomplete, Refused
+from ccu.testbeds.phone import data_plan
+from testbed_console.ending import message_of
+from testbed_console.suggestions import no_such
+
+app = typer.Typer(no_args_is_help=True, help="Many runs from one file, resumable to the run.")
+out = Console()
+
+File = Annotated[str, typer.Argument(help="A file, or a name of `ccu campaign list`.")]
+Profile = Annotated[str | None, typer.Option(help="One of the file's profiles (quick).")]
+Output = Annotated[Path, typer.Option(help="Where the campaign's directory goes.")]
+EngineName = Annotated[str, typer.Option(help="local, or dask.")]
+Scheduler = Annotated[str | None, typer.Option(help="Dask's, such as tcp://10.0.0.1:8786.")]
+NoWait = Annotated[bool, typer.Option("--no-wait", help="Refuse if the testbed is taken.")]
+Place = Annotated[str | None, typer.Option(help="With a phone: do the next block, here.")]
+Note = Annotated[str, typer.Option(help="With --place: what you want to remember.")]
+Directory = Annotated[Path, typer.Argument(help="The campaign's directory.")]
+
+
+@app.command()
+def run(
+    file: File,
+    profile: Profile = None,
+    output: Output = Path("runs"),
+    engine: EngineName = "local",
+    scheduler: Scheduler = None,
+    no_wait: NoWait = False,
+    place: Place = None,
+    note: Note = "",
+) -> None:
+    """Do every run that the campaign has not done yet."""
+    campaign = _read(file, profile)
+    cells(campaign)  # Refused before a directory is made.
+    path = default_path(campaign, output)
+    begins = not path.exists()
+    new = [one for one in path.parents if not one.exists()]
+    folder = Folder.make(path, campaign)
+    try:
+        _carry_out(folder, engine, scheduler, wait=not no_wait, spot=_spot(place, note))
+    except Refused:
+        if begins:
+            folder.forget()
+            with suppress(OSError):  # Somebody else has put something there.
+                for one in new:
+                    one.rmdir()
+        raise
+
+
+@app.command()
+def resume(
+    directory: Directory,
+    engine: EngineName = "local",
+    scheduler: Scheduler = None,
+    no_wait: NoWait = False,
+    place: Place = None,
+    note: Note = "",
+) -> None:
+    """Go on with a campaign that was stopped, however it was."""
+    folder = Folder.open(directory)
+    _carry_out(folder, engine, scheduler, wait=not no_wait, spot=_spot(place, note))
+
+
+@app.command()
+def status(directory: Directory) -> None:
+    """How far a campaign is; does not disturb it."""
+    folder = Folder.open(directory)
+    now = account(runner.Work(folder, Local(folder).congestion_controls()))
+    out.print(display.matrix(now, out.width))
+    for sentence in runner.left_out_told(now.left_out):
+        print(sentence)
+    for cell, reason in now.failures:
+        print(f"failed {cell.title}: {reason}")
+    print(f"{now.done} of {now.planned} runs, {display.left(now.left_s)}")
+
+
+@app.command()
+def plan(file: File, profile: Profile = None, output: Output = Path("runs")) -> None:
+    """How many runs, how long, and on what; checks everything and starts nothing."""
+    campaign = _read(file, profile)
+    folder = Folder(default_path(campaign, output), campaign)
+    work = runner.Work(folder, Local(folder).congestion_controls())
+    runner.check(work)
+    now = account(work)
+    table = Table(box=None, show_header=False)
+    on = sorted({one.testbed for one in work.of_points})
+    table.add_row("campaign", f"{campaign.name}, profile {campaign.profile}: {campaign.title}")
+    table.add_row("factors", "; ".join(f"{k}: {', '.join(v)}" for k, v in campaign.factors.items()))
+    table.add_row("runs", display.design(now, campaign.repeats))
+    table.add_row("time", f"{display.left(now.left_s)} with one testbed, {now.done} runs done")
+    needed_bytes = sum(
+        len(group) * disk.needed_bytes(group[0].of_point) for group in work.by_point.values()
+    )
+    table.add_row("disk", f"up to {disk.amount(needed_bytes)} in {folder.path}")
+    table.add_row("testbed", ", ".join(on))
+    if field.is_field(work):
+        most = disk.amount(field.most_bytes(work))
+        table.add_row("data", f"up to {most} over the operator's network (max_bytes)")
+    out.print(table)
+    for sentence in runner.left_out_told(now.left_out):
+        print(sentence)
+
+
+@app.command()
+def report(directory: Directory) -> None:
+    """Analyse the runs and write the campaign's report (`ddu campaign report`)."""
+    Folder.open(directory)
+    ddu = programs.require("ddu")
+    sys.stdout.flush()
+    os.execv(ddu, [ddu, "campaign", "report", str(directory)])
+
+
+@app.command("list")
+def list_command() -> None:
+    """The campaigns that come with the project."""
+    table = Table(box=None, show_header=False)
+    for name, title in definition.library().items():
+        table.add_row(name, title)
+    out.print(table)
+
+
+def _spot(place: str | None, note: str) -> field.Spot | None:
+    return field.Spot(place, note) if place is not None else None
+
+
+def _read(name: str, profile: str | None) -> Campaign:
+    """The campaign, its report checked by who will make it. Raises Refused."""
+    file = definition.locate(name)
+    campaign = definition.read(file, profile)
+    if (campaign.report or campaign.stop) and (ddu := programs.find("ddu")):
+        asked = campaign.model_dump_json(include={"factors", "report", "stop"})
+        command = [str(ddu), "campaign", "check", str(file)]
+        said = subprocess.run(command, input=asked, capture_output=True, text=True)
+        if said.returncode != 0:
+            lines = message_of(said.stderr, "ddu").splitlines()
+            raise Refused("\n".join(_with_line(line, file, campaign) for line in lines))
+    return campaign
+
+
+def _with_line(told: str, file: Path, campaign: Campaign) -> str:
+    """`FILE: report.figures.0: …` with the line in the file after its name."""
+    inside = told.removeprefix(f"{file}: ")
+    keys = inside.partition(":")[0].split(".")
+    return f"{campaign.place(*keys)}: {inside}" if inside != told else told
+
+
+def _carry_out(
+    folder: Folder, name: str, scheduler: str | None, *, wait: bool, spot: field.Spot | None
+) -> None:
+    again = f"ccu campaign resume {shlex.quote(str(folder.path))}"
+    leftovers.need_root(f"{programs.find('ccu') or 'ccu'} {again.removeprefix('ccu ')}")
+    with ExitStack() as stack:
+        stack.enter_context(folder.locked())
+        engine = _engine(name, scheduler, folder, stack)
+        work = runner.Work(folder, engine.congestion_controls())
+        if name == "local":
+            runner.check(work)
+            for testbed in sorted({one.testbed for one in work.of_points}):
+                stack.enter_context(slots.held(testbed, wait, print))
+        walk = _walk(work, engine, spot)
+        try:
+            with display.shown(work, out, lines=walk is not None) as listener:
+                if walk is None:
+                    runner.carry_out(work, engine, listener)
+                else:
+                    field.carry_out(work, walk, listener, field.ask_at_terminal, spot)
+        except BaseException:
+            print(f"stopped; go on with: {again}", file=sys.stderr)
+            raise
+    now = account(work)
+    out.print(display.matrix(now, out.width))
+    for cell, reason in now.failures:
+        print(f"failed {cell.title}: {reason}")
+    print(f"campaign: {folder.path}\nnext: ddu campaign report {shlex.quote(str(folder.path))}")
+    if spot is not None and not now.complete:
+        print(f"the next place: {again} --place NAME")
+        return
+    if not now.complete or now.failures:
+        missing = now.planned - now.done
+        raise Incomplete(f"{missing} of {now.planned} runs have no result")
+
+
+def _walk(work: runner.Work, engine: Engine, spot: field.Spot | None) -> Local | None:
+    """The engine, if the campaign is a walk with a phone."""
+    if not field.is_field(work):
+        if spot is not None:
+            raise Refused("--place: no run of this campaign has a phone; leave it out")
+        return None
+    if not isinstance(engine, Local):
+        raise Refused("--engine: a phone is in one place; leave it out")
+    most = disk.amount(field.most_bytes(work))
+    print(f"data over the operator's network: up to {most} (max_bytes of each run)")
+    if known := data_plan.told(next(one.phone for one in work.of_points if one.phone)):
+        print(known)
+    return engine
+
+
+def _engine(name: str, scheduler: str | None, folder: Folder, stack: ExitStack) -> Engine:
+    if name == "local":
+        if scheduler:
+            raise Refused("--scheduler: is for --engine dask; give both or none")
+        return Local(folder)
+    if name == "dask":
+        if not scheduler:
+            raise Refused("--engine dask: give --scheduler ADDRESS (docs/scaling.md)")
+        from ccu.campaigns.engines.dask import connected
+
+        return stack.enter_context(connected(scheduler, folder))
+    raise Refused(f"--engine: {no_such('engine', name, ('local', 'dask'))}")

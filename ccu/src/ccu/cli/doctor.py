@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What this machine can and cannot do, and how to mend it."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.markup import escape
+from rich.table import Table
+
+from ccu.congestion import providers as congestion
+from ccu.congestion import reminis
+from ccu.host import disk, programs
+from testbed_console.ending import message_of
+
+
+class Finding(NamedTuple):
+    name: str
+    ok: bool
+    detail: str
+    mend: str = ""
+    needed: bool = True
+    """Whether a run of a kernel's congestion control cannot do without."""
+
+    @property
+    def mark(self) -> str:
+        if self.ok:
+            return "✓"
+        return "✗" if self.needed else "○"
+
+    @property
+    def sentence(self) -> str:
+        """What was found; of what is missing, whether it is optional, and the mend."""
+        optional = "" if self.ok or self.needed else " (optional)"
+        return f"{self.detail}{optional}" + (f"\n→ {self.mend}" if self.mend else "")
+
+
+def table(findings: list[Finding]) -> Table:
+    """For people: ✓ is there, ✗ is missing and needed, ○ is missing and optional."""
+    made = Table(box=None, show_header=False)
+    for overflow in ("ellipsis", "ellipsis", "fold"):
+        made.add_column(overflow=overflow)
+    for found in findings:
+        made.add_row(found.mark, found.name, escape(found.sentence))
+    return made
+
+
+def conclusion(findings: list[Finding], testbed: str) -> str:
+    """Whether a run can begin, in one line."""
+    missing = dict.fromkeys(found.name for found in findings if found.needed and not found.ok)
+    if missing:
+        return f"not ready for --testbed {testbed}: {', '.join(missing)} (✗)"
+    return f"ready for --testbed {testbed}"
+
+
+def examine(output: Path) -> list[Finding]:
+    """Everything that a run asks of the machine; changes nothing."""
+    return [
+        _root(),
+        _tun(),
+        _namespaces(),
+        _bpf(),
+        _modules(),
+        _congestion_controls(),
+        *(program(name) for name in ("iperf3", "tcpdump", "ip", "nr-link", "socket-sampler")),
+        program("reminis-bpf", needed=False),
+        _speed(),
+        _buffers(),
+        _disk(output),
+        _clock(),
+    ]
+
+
+def _root() -> Finding:
+    ok = os.geteuid() == 0
+    mend = "" if ok else f"type: sudo {programs.find('ccu') or 'ccu'} …"
+    return Finding("root", ok, f"user id {os.geteuid()}", mend)
+
+
+def _tun() -> Finding:
+    try:
+        os.close(os.open("/dev/net/tun", os.O_RDWR))
+    except OSError as error:
+        mend = "sudo modprobe tun; in a container: --device /dev/net/tun --cap-add NET_ADMIN"
+        return Finding("TUN", False, f"/dev/net/tun: {error.strerror}", mend)
+    return Finding("TUN", True, "/dev/net/tun")
+
+
+def _namespaces() -> Finding:
+    said = subprocess.run(["unshare", "--net", "true"], capture_output=True, text=True)
+    ok = said.returncode == 0
+    mend = "" if ok else "be root; in a container: --cap-add SYS_ADMIN"
+    return Finding("network namespaces", ok, said.stderr.strip() or "can be made", mend)
+
+
+def _bpf() -> Finding:
+    way = reminis.way()
+    trouble = way.trouble
+    btf = Path("/sys/kernel/btf/vmlinux").exists()
+    detail = f"BTF {'present' if btf else 'absent'}; " + (trouble or f"Reminis: {way.summary}")
+    mend = "" if trouble is None else "other congestion controls run: `ccu list cc`"
+    return Finding("BPF struct_ops", trouble is None, detail, mend, needed=False)
+
+
+def _modules() -> Finding:
+    ok = Path("/proc/modules").exists() and Path("/lib/modules", platform.release()).is_dir()
+    detail = "loadable" if ok else "this kernel loads none, or its modules are not installed"
+    mend = "" if ok else "only congestion controls that the kernel has, and BPF, can run"
+    return Finding("kernel modules", ok, detail, mend, needed=False)
+
+
+def _congestion_controls() -> Finding:
+    there = congestion.available()
+    mend = "" if there else "boot a kernel with TCP, such as a distribution's"
+    return Finding("congestion controls", bool(there), ", ".join(there) or "none", mend)
+
+
+def program(name: str, needed: bool = True) -> Finding:
+    """Whether the program is there, and which version."""
+    path = programs.find(name)
+    if path is None:
+        return Finding(name, False, "not found", programs.mend(name), needed)
+    return Finding(name, True, f"{programs.version(name) or 'no version told'} ({path})")
+
+
+def _speed() -> Finding:
+    """What nr-link's self-test says; it takes some 3 s."""
+    program = programs.find("nr-link")
+    if program is None or os.geteuid() != 0:
+        mend = "be root, and `make build`"
+        return Finding("speed", False, "not measured", mend, needed=False)
+    said = subprocess.run([program, "selftest", "--seconds", "1"], capture_output=True, text=True)
+    if said.returncode != 0:
+        mend = message_of(said.stderr, "nr-link")
+        return Finding("speed", False, "nr-link cannot measure it", mend)
+    told = json.loads(said.stdout)
+    ok = told["verdict"] == "valid"
+    detail = (
+        f"up to {told['link_gbps_per_core']:.0f} Gbit/s; one slot in a hundred "
+        f"{told['lateness_p99_us']:.0f} us late"
+    )
+    mend = "" if ok else "busy now: runs would be degraded; end other programs"
+    return Finding("speed", ok, detail, mend, needed=False)
+
+
+def _buffers() -> Finding:
+    maxima = [
+        int(Path(f"/proc/sys/net/ipv4/{key}").read_text().split()[2])
+        for key in ("tcp_wmem", "tcp_rmem")
+    ]
+    told = " and ".join(f"{value / 1e6:.0f} MB" for value in maxima)
+    return Finding("TCP buffers", True, f"{told} here; 67 MB in a run's own namespaces")
+
+
+def _disk(output: Path) -> Finding:
+    folder = next(path for path in (output.absolute(), *output.absolute().parents) if path.exists())
+    free = disk.free_bytes(folder)
+    ok = free > 2 * 10**9
+    mend = "" if ok else "30 s at 106 PRB may write 1 GB: free some, or --output elsewhere"
+    return Finding("disk", ok, f"{free / 1e9:.1f} GB free at {folder}", mend)
+
+
+def _clock() -> Finding:
+    resolution_ns = time.clock_getres(time.CLOCK_REALTIME) * 1e9
+    source = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+    name = source.read_text().strip() if source.exists() else "unknown"
+    synchronised = "no timedatectl to ask"
+    if shutil.which("timedatectl"):
+        said = subprocess.run(
+            ["timedatectl", "show", "-P", "NTPSynchronized"], capture_output=True, text=True
+        )
+        synchronised = f"synchronised: {said.stdout.strip() or 'unknown'}"
+    ok = resolution_ns <= 1000
+    mend = "" if ok else "boot with high-resolution timers"
+    return Finding("clock", ok, f"{name}, {resolution_ns:.0f} ns, {synchronised}", mend)

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands `ccu scenario …`."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from ccu.scenarios.library import locate, seed_of
+from ccu.spec import units
+from ccu.spec.errors import Refused
+from testbed_console.suggestions import no_such
+
+app = typer.Typer(no_args_is_help=True, help="Look at, check, import and export scenarios.")
+out = Console()
+
+UNKNOWN = "LicenseRef-unknown"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+Scenario = Annotated[str, typer.Argument(help="A name of `ccu list scenarios`, or a file.")]
+Seed = Annotated[int | None, typer.Option(help="Of all that is random: a whole number (1).")]
+Prb = Annotated[int | None, typer.Option(help="Carrier width in PRBs (the scenario's, else 106).")]
+Numerology = Annotated[
+    int | None, typer.Option(help="Subcarriers 15·2^µ kHz apart (the scenario's, else 1).")
+]
+Seconds = Annotated[
+    float | None, typer.Option(help="How much of it, in seconds (all of it, at most 100).")
+]
+
+
+@app.command()
+def show(
+    scenario: Scenario,
+    figure: Annotated[
+        Path | None, typer.Option("--figure", "-o", help="Where to: .svg, .png, .pdf (NAME.svg).")
+    ] = None,
+    seed: Seed = None,
+    prb: Prb = None,
+    numerology: Numerology = None,
+    seconds: Seconds = None,
+) -> None:
+    """Draw RSRP, SINR, MCS and capacity over time, and print their statistics."""
+    from ccu.scenarios.play import play
+    from ccu.scenarios.show import draw, summary
+
+    experiment = _experiment(scenario, seed=seed, prb=prb, numerology=numerology)
+    target = figure or Path(f"{Path(scenario).stem if '/' in scenario else scenario}.svg")
+    if target.suffix not in (".svg", ".png", ".pdf"):
+        raise Refused(f"--figure: {target}: no .svg, .png or .pdf; give one of these endings")
+    seen = play(experiment, seconds)
+    title = (
+        f"{scenario}, seed {seed_of(scenario) or experiment.seed}, {experiment.prb} PRB at "
+        f"{15 * 2**experiment.numerology} kHz, {experiment.carrier_ghz:g} GHz"
+    )
+    if seen["rsrp_dbm"].isna().all():
+        title = f"{scenario}, seed {seed_of(scenario) or experiment.seed}: capacity as given"
+    try:
+        draw(seen, target, title)
+    except OSError as error:
+        raise Refused(f"--figure: {target}: {error.strerror}") from None
+    out.print(summary(seen, title))
+    print(f"figure: {target}")
+
+
+@app.command()
+def validate(
+    scenarios: Annotated[list[str], typer.Argument(help="Names or files.")],
+) -> None:
+    """Say what is wrong with scenarios: file, line, rule and mend."""
+    from ccu.scenarios.validate import validate as check
+
+    problems = []
+    for name in scenarios:
+        try:
+            check(locate(name), seed=seed_of(name))
+            print(f"{name}: valid")
+        except Refused as error:
+            problems.append(str(error))
+    if problems:
+        raise Refused("\n".join(problems))
+
+
+@app.command("import")
+def import_command(
+    form: Annotated[str, typer.Argument(metavar="FORMAT", help="`ccu scenario formats` has all.")],
+    file: Annotated[Path, typer.Argument(help="The file; for oai a run's directory, too.")],
+    name: Annotated[str | None, typer.Option(help="Of the scenario (the file's).")] = None,
+    output: Annotated[Path, typer.Option(help="Folder for NAME.yaml and its series.")] = Path(),
+    kind: Annotated[
+        str | None, typer.Option("--as", help="radio or capacity (what the format is for).")
+    ] = None,
+    run: Annotated[
+        int | None, typer.Option(help="Number of a run, in a file of many (its first).")
+    ] = None,
+    ul: Annotated[Path | None, typer.Option(help="The uplink's trace, in the same format.")] = None,
+    period: Annotated[str | None, typer.Option(help="Of samples without stamps: 1s.")] = None,
+    license_name: Annotated[
+        str, typer.Option("--license", help="SPDX name under which the data may be shared.")
+    ] = UNKNOWN,
+) -> None:
+    """Make a scenario of a measurement, a trace or a run."""
+    from ccu.scenarios.sources import FORMATS, Wanted
+    from ccu.scenarios.write import write
+
+    if form not in FORMATS:
+        raise Refused(f"import: {no_such('format', form, FORMATS)}")
+    if kind not in (None, "radio", "capacity"):
+        raise Refused(f"--as: no {kind!r}; give radio or capacity")
+    called = name or re.sub(r"[^A-Za-z0-9._-]+", "-", file.resolve().name.removesuffix(file.suffix))
+    if not _NAME.fullmatch(called):
+        raise Refused(f"--name: {called!r} is none; use letters, digits, dots and hyphens")
+    try:
+        period_s = units.seconds(period) if period else None
+    except ValueError as error:
+        raise Refused(f"--period: {error}") from None
+    wanted = Wanted(called, kind, run, ul, period_s)  # type: ignore[arg-type]
+    found = FORMATS[form].read(file, wanted)
+    made = write(found, called, license_name, output)
+    for path in made:
+        print(path)
+    for sentence in [f"{found.kind} of {found.duration_s:g} s: {found.summary}", *found.origins]:
+        print(f"  {sentence}")
+    if license_name == UNKNOWN:
+        print("  Licence: unknown (name it by --license)")
+    print(f"next: ccu scenario show {shlex.quote(_as_path(made[0]))}")
+
+
+@app.command()
+def export(
+    form: Annotated[str, typer.Argument(metavar="FORMAT", help="`ccu scenario formats` has all.")],
+    scenario: Scenario,
+    output: Annotated[Path, typer.Option(help="Folder to write to.")] = Path(),
+    seed: Seed = None,
+    prb: Prb = None,
+    numerology: Numerology = None,
+    seconds: Seconds = None,
+) -> None:
+    """Write a scenario for another tool."""
+    from ccu.scenarios.exports import FORMATS
+    from ccu.scenarios.play import DEFAULT_S, duration_s
+
+    if form not in FORMATS:
+        raise Refused(f"export: {no_such('format', form, FORMATS)}")
+    experiment = _experiment(scenario, seed=seed, prb=prb, numerology=numerology)
+    if seconds is None:
+        seconds = min(duration_s(locate(scenario)), DEFAULT_S)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        name = Path(scenario).stem if "/" in scenario else scenario
+        written = FORMATS[form].write(experiment, seconds, output / name)
+    except OSError as error:
+        raise Refused(f"--output: {output}: {error.strerror}") from None
+    for path in written:
+        print(path)
+
+
+@app.command()
+def formats() -> None:
+    """What can be imported and exported."""
+    from ccu.scenarios import exports, sources
+
+    for heading, known in (("import", sources.FORMATS), ("export", exports.FORMATS)):
+        for name, one in known.items():
+            print(f"{heading} {name:13} {one.summary}")
+
+
+def _as_path(file: Path) -> str:
+    """So that it is not taken for a name of the library."""
+    return str(file) if "/" in str(file) else f"./{file}"
+
+
+def _experiment(scenario: str, **flags: Any) -> Any:
+    from ccu.scenarios.play import experiment
+
+    return experiment(scenario, flags)

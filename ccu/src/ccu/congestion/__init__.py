@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Congestion controls: which there are, how one is loaded and removed."""

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reminis' parameters, as users write them, for either implementation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ccu.spec import units
+from ccu.spec.errors import Refused
+
+_DTT_MAX_US = 10_000_000
+_FACTOR_MAX = 100.0
+_SEED_MAX = 2**32 - 1
+
+_SWITCHES = {  # NAME=VALUE: the loader's switch, the module's parameter and value
+    ("pacing", "off"): ("--no-pacing", "pacing", "N"),
+    ("nde", "off"): ("--no-nde", "no_nde", "Y"),
+    ("nde", "mean"): ("--nde-mean", "nde_mean", "Y"),
+    ("ps", "off"): ("--no-ps", "no_ps", "Y"),
+    ("cm", "off"): ("--no-cm", "no_cm", "Y"),
+    ("aimd", "off"): ("--no-aimd", "no_aimd", "Y"),
+    ("ewma", "on"): ("--ewma", "ewma", "Y"),
+    ("fresh_rtt", "off"): ("--stale-rtt", "stale_rtt", "Y"),
+    ("jump_to_4", "on"): ("--jump-to-4", "jump_to_4", "Y"),
+}
+
+
+def check(params: dict[str, str]) -> None:
+    """Raises Refused at the first that Reminis does not take."""
+    for name, value in params.items():
+        if name in _VALUES:
+            _VALUES[name](value)
+        elif (name, value) not in _SWITCHES and not _is_default(name, value):
+            switches = ", ".join(f"{key}={choice}" for key, choice in _SWITCHES)
+            raise Refused(
+                f"--cc-param: reminis has no {name}={value}; write dtt=30ms, dtt_factor=1.5, "
+                f"seed=N, or one of {switches}"
+            )
+
+
+def for_loader(params: dict[str, str]) -> list[str]:
+    """The options of `reminis-bpf run`."""
+    options = []
+    for name, value in params.items():
+        if name == "dtt":
+            options += ["--dtt", f"{_dtt_us(value)}us"]
+        elif name in _VALUES:
+            options += [f"--{name.replace('_', '-')}", value]
+        elif (name, value) in _SWITCHES:
+            options.append(_SWITCHES[name, value][0])
+    return options
+
+
+def for_module(params: dict[str, str]) -> dict[str, str]:
+    """The module's parameters (/sys/module/tcp_reminis/parameters), those that differ from its
+    defaults and, so that runs do not depend on what was set before, those that do not."""
+    found = {"dtt_us": "default", "dtt_percent": "150"}
+    for _, name, value in _SWITCHES.values():
+        found[name] = "N" if value == "Y" else "Y"
+    for name, value in params.items():
+        if name == "dtt":
+            found["dtt_us"] = str(_dtt_us(value))
+        elif name == "dtt_factor":
+            found["dtt_percent"] = str(round(_factor(value) * 100))
+        elif name == "seed":
+            found["seed"] = str(_seed(value))
+        elif (name, value) in _SWITCHES:
+            _, parameter, setting = _SWITCHES[name, value]
+            found[parameter] = setting
+    return found
+
+
+def _is_default(name: str, value: str) -> bool:
+    """`nde=on` says what is so anyway."""
+    choices = {choice for key, choice in _SWITCHES if key == name}
+    return bool(choices) and value == ("off" if choices == {"on"} else "on")
+
+
+def _dtt_us(text: str) -> int:
+    try:
+        dtt_us = round(units.seconds(text) * 1e6)
+    except ValueError:
+        raise Refused(f"--cc-param: dtt={text}: no time with a unit; write dtt=30ms") from None
+    if not 1 <= dtt_us <= _DTT_MAX_US:
+        raise Refused(
+            f"--cc-param: dtt={text}: a DTT is above 0 and at most 10s (below mRTT it is raised); "
+            "write for example dtt=30ms"
+        )
+    return dtt_us
+
+
+def _factor(text: str) -> float:
+    try:
+        factor = float(text)
+    except ValueError:
+        factor = 0.0
+    if not 1 < factor <= _FACTOR_MAX:
+        raise Refused(
+            f"--cc-param: dtt_factor={text}: DTT is this many mRTT, above 1 and at most 100; "
+            "write for example dtt_factor=1.5"
+        )
+    return factor
+
+
+def _seed(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= _SEED_MAX):
+        raise Refused(f"--cc-param: seed={text}: a whole number from 1 to {_SEED_MAX}")
+    return int(text)
+
+
+_VALUES: dict[str, Callable[[str], object]] = {
+    "dtt": _dtt_us,
+    "dtt_factor": _factor,
+    "seed": _seed,
+}

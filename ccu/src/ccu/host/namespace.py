@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A host that is a network namespace of this machine: settings, each read back from the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pyroute2 import DiagSocket, IPRoute, netns
+from pyroute2.ethtool import Ethtool
+
+from ccu.spec.errors import RunFailed
+
+_AF_INET = 2
+_LISTEN = "0A"  # include/net/tcp_states.h
+_INET_DIAG_CONG = 1 << 3  # linux/inet_diag.h: bit of the attribute after INFO and VEGASINFO
+_OFFLOADS = {
+    "tx-checksum-ip-generic": "tx-checksum",
+    "tx-scatter-gather": "scatter-gather",
+    "tx-tcp-segmentation": "tso",
+    "tx-udp-segmentation": "udp-gso",
+    "rx-gro": "gro",
+    "tx-generic-segmentation": "gso",
+}
+
+
+@contextmanager
+def inside(name: str) -> Iterator[None]:
+    """This thread in the network namespace `name`."""
+    netns.pushns(name)
+    try:
+        yield
+    finally:
+        netns.popns()
+
+
+def set_sysctls(name: str, wanted: Mapping[str, str]) -> dict[str, str]:
+    """Writes the namespace's sysctls and returns what the kernel made of them. Raises RunFailed."""
+    with inside(name):
+        for key, value in wanted.items():
+            file = Path("/proc/sys", *key.split("."))
+            try:
+                file.write_text(value)
+                found = " ".join(file.read_text().split())
+            except OSError as error:
+                raise RunFailed("testbed", f"sysctl {key}={value}: {error.strerror}") from None
+            if found != value:
+                raise RunFailed("testbed", f"sysctl {key} is {found} after {value} was written")
+    return dict(wanted)
+
+
+def set_address(name: str, device: str, address: str, peer: str, mtu_bytes: int) -> None:
+    """Gives the device its end of a point-to-point subnet; the route to `peer` comes with it."""
+    with IPRoute(netns=name) as ip:
+        index = ip.link_lookup(ifname=device)[0]
+        ip.link("set", index=index, mtu=mtu_bytes, state="up")
+        ip.addr("add", index=index, address=peer, local=address, prefixlen=32)
+
+
+def add_route(name: str, device: str, address: str) -> None:
+    """Sends what is for `address` through the device."""
+    with IPRoute(netns=name) as ip:
+        ip.route("add", dst=f"{address}/32", oif=ip.link_lookup(ifname=device)[0])
+
+
+def send_from(name: str, address: str, device: str, peer: str, table: int) -> None:
+    """Sends what comes from `address` to `peer` through the device, whatever other routes say."""
+    with IPRoute(netns=name) as ip:
+        index = ip.link_lookup(ifname=device)[0]
+        ip.route("add", dst=f"{peer}/32", oif=index, prefsrc=address, table=table)
+        ip.rule("add", src=f"{address}/32", table=table)
+
+
+def set_mtu(name: str, device: str, mtu_bytes: int) -> None:
+    """Sets the device's MTU. Raises RunFailed if the kernel has another afterwards."""
+    with IPRoute(netns=name) as ip:
+        index = ip.link_lookup(ifname=device)[0]
+        ip.link("set", index=index, mtu=mtu_bytes)
+        found = next(iter(ip.get_links(index))).get("mtu")
+    if found != mtu_bytes:
+        raise RunFailed("testbed", f"{device}: MTU is {found} after {mtu_bytes} was set")
+
+
+def describe(name: str, device: str) -> dict[str, Any]:
+    """MTU, queue length, address and offloads as the kernel tells them now."""
+    with IPRoute(netns=name) as ip:
+        index = ip.link_lookup(ifname=device)[0]
+        link = next(iter(ip.get_links(index)))
+        address = next(iter(ip.get_addr(index=index, family=_AF_INET)))
+        found = {
+            "address": address.get("local"),
+            "interface": device,
+            "netns": name,
+            "mtu_bytes": link.get("mtu"),
+            "txqueuelen": link.get("txqlen"),
+        }
+    return {**found, "offloads": _offloads(name, device)}
+
+
+def describe_here(device: str, address: str) -> dict[str, Any]:
+    """As `describe`, of this machine itself."""
+    with IPRoute() as ip:
+        link = ip.get_links(ip.link_lookup(ifname=device)[0])[0]
+        found = {
+            "address": address,
+            "interface": device,
+            "netns": None,
+            "mtu_bytes": link.get("mtu"),
+            "txqueuelen": link.get("txqlen"),
+        }
+    return {**found, "offloads": _features(device)}
+
+
+def _offloads(name: str, device: str) -> dict[str, bool]:
+    with inside(name):
+        return _features(device)
+
+
+def _features(device: str) -> dict[str, bool]:
+    ethtool = Ethtool()
+    try:
+        features = ethtool.get_features(device).features
+    finally:
+        ethtool.close()
+    return {
+        ours: features[theirs].enable for theirs, ours in _OFFLOADS.items() if theirs in features
+    }
+
+
+def congestion_control(name: str, port: int) -> str | None:
+    """What inet_diag says of the established connection with local `port`."""
+    with inside(name), DiagSocket() as diag:
+        diag.bind()
+        for sock in diag.get_sock_stats(family=_AF_INET, extensions=_INET_DIAG_CONG):
+            if sock["idiag_sport"] == port and (found := sock.get_attr("INET_DIAG_CONG")):
+                return str(found)
+    return None
+
+
+def listens(name: str, port: int) -> bool:
+    """Whether a TCP socket of the namespace listens on `port`."""
+    with inside(name):
+        return listens_here(port)
+
+
+def listens_here(port: int) -> bool:
+    """As `listens`, of the thread's own namespace (proc(5), /proc/net/tcp)."""
+    # /proc/net is that of the process; the thread that has moved has its own.
+    text = "".join(
+        Path("/proc/thread-self/net", table).read_text()
+        for table in ("tcp", "tcp6")
+        if Path("/proc/thread-self/net", table).exists()
+    )
+    rows = (line.split() for line in text.splitlines())
+    return any(
+        len(row) > 3 and row[3] == _LISTEN and row[1].endswith(f":{port:04X}") for row in rows
+    )

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packet captures by tcpdump and socket samples by socket-sampler, on the hosts of a testbed."""
+
+from __future__ import annotations
+
+import re
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ccu.host import programs
+from ccu.host.supervisor import Process
+from ccu.runs.traffic import Flow
+from ccu.spec.errors import RunFailed
+from ccu.testbeds import Host, Site, Testbed
+
+# IPv4 and TCP headers with all options are 120 bytes at most (RFC 9293 section 3.1).
+SNAPLEN_BYTES = 128
+# What the kernel keeps while tcpdump does not get the CPU: 2 s at 250 000 packets a second.
+_BUFFER_KIB = 65_536
+# libpcap reads a block of the ring when it is full or 1 s old; SIGINT loses what is not read yet.
+_RING_AGE_S = 1.2
+
+
+@dataclass
+class Capture:
+    host: Host
+    role: str
+    name: str
+    """The role; where several hosts have it, of further ones with the host's name."""
+    process: Process
+
+    def record(self) -> dict[str, Any]:
+        """The line of run.json; drops are null as long as tcpdump has not told them."""
+        return {
+            "host": self.host,
+            "role": self.role,
+            "file": f"raw/{self.name}.pcap",
+            "snaplen_bytes": SNAPLEN_BYTES,
+            "packets_dropped_count": dropped_by_kernel(self.process.log.read_text())
+            if self.process.log.exists()
+            else None,
+        }
+
+
+def dropped_by_kernel(log: str) -> int | None:
+    found = re.search(r"^(\d+) packets? dropped by kernel", log, re.MULTILINE)
+    return int(found[1]) if found else None
+
+
+def start_captures(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> list[Capture]:
+    """tcpdump on the server and on every host of a UE that has a flow, running.
+
+    A host without an interface to capture, as a phone, is left out.
+    """
+    ues = list(dict.fromkeys(testbed.ue_host(flow.ue) for flow in flows))
+    server_sends = flows[0].way == "dl"
+    captures = []
+    for hosts, role in (
+        (["server"], "sender" if server_sends else "receiver"),
+        (ues, "receiver" if server_sends else "sender"),
+    ):
+        for host in hosts:
+            if testbed.hosts[host]["interface"] is None:
+                continue
+            name = role if host == hosts[0] else f"{role}-{host}"
+            captures.append(Capture(host, role, name, _tcpdump(site, testbed, host, name)))
+    for capture in captures:
+        site.supervisor.wait_for(capture.process, partial(_listens, capture.process), "listening")
+    return captures
+
+
+def _tcpdump(site: Site, testbed: Testbed, host: Host, name: str) -> Process:
+    interface = testbed.hosts[host]["interface"]
+    arguments = [programs.require("tcpdump"), "-n", "-i", interface, "-s", str(SNAPLEN_BYTES)]
+    # -Z root: or Debian's drops to user tcpdump, who may not write into the run directory.
+    arguments += ["-B", str(_BUFFER_KIB), "--time-stamp-precision=nano", "-Z", "root"]
+    arguments += ["-w", str(site.raw / f"{name}.pcap")]
+    if only := testbed.hosts[host].get("capture_filter"):
+        arguments.append(only)
+    return site.supervisor.start(
+        f"tcpdump-{name}", testbed.command(host, arguments), stage="capture"
+    )
+
+
+def _listens(tcpdump: Process) -> bool:
+    return "listening on" in tcpdump.log.read_text()
+
+
+def stop_captures(site: Site, captures: Sequence[Capture]) -> None:
+    """Ends tcpdump by SIGINT, at which it tells what the kernel dropped. Raises RunFailed."""
+    if captures:
+        time.sleep(_RING_AGE_S)
+    for capture in captures:
+        code = site.supervisor.stop(capture.process, signal.SIGINT)
+        if code != 0 or capture.record()["packets_dropped_count"] is None:
+            said = capture.process.log.read_text().strip() if capture.process.log.exists() else ""
+            raise RunFailed("capture", f"tcpdump ended with code {code}: {said}")
+
+
+def start_sampling(
+    site: Site, testbed: Testbed, ports: dict[Host, list[int]]
+) -> list[dict[str, Any]]:
+    """socket-sampler on every host that sends, for its data connections; lines of run.json."""
+    interval_ms = site.experiment.socket_interval_ms
+    records = []
+    for host, of_host in ports.items():
+        if testbed.hosts[host]["interface"] is None:
+            continue
+        file = f"sockets-{host}.pcap"
+        arguments = [programs.require("socket-sampler"), "--interval", f"{interval_ms:g}ms"]
+        arguments += ["--output", str(site.raw / file)]
+        arguments += [item for port in of_host for item in ("--port", str(port))]
+        sampler = site.supervisor.start(
+            f"socket-sampler-{host}", testbed.command(host, arguments), stage="socket samples"
+        )
+        site.supervisor.wait_ready_event(sampler)
+        records.append({"host": host, "file": f"raw/{file}", "interval_ms": interval_ms})
+    return records

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""run.json, as docs/run-directory.md defines it: whole at every instant from the start."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import psutil
+from pydantic import ValidationError
+
+from ccu import __version__, scenarios
+from ccu.host import programs
+from ccu.spec.errors import Refused
+from ccu.spec.experiment import OF_THE_LINK, PHONE, Experiment
+
+SCHEMA_VERSION = 1
+
+
+class Manifest:
+    """What is known of the run so far; `write` puts it on disk atomically."""
+
+    def __init__(self, directory: Path, experiment: Experiment) -> None:
+        self._directory = directory
+        written = without_the_links(experiment, experiment.model_dump(mode="json"))
+        self.content: dict[str, Any] = {
+            "schema_version": SCHEMA_VERSION,
+            "run": directory.name,
+            "status": "running",
+            "failure": None,
+            "experiment": {"cc": experiment.cc, **written},
+            "hosts": {},
+            "flows": [],
+            "captures": [],
+            "sockets": [],
+            "mac": None,
+            "link": None,
+            "link_summary": None,
+            "cc_trace": None,
+            "cc_implementation": {},
+            # Both hosts of an emulated testbed share a kernel, and so its clock.
+            "time": {"clock": "CLOCK_REALTIME", "offset_ns": 0, "offset_uncertainty_ns": 0},
+            "software": software(),
+            "machine": _machine(),
+            "seeds": {"experiment": experiment.seed, "nr-link": experiment.seed},
+            "verdict": None,
+            "verdict_reasons": [],
+        }
+
+    def write(self, **changes: Any) -> None:
+        self.content |= changes
+        write_whole(self._directory / "run.json", self.content)
+
+
+def without_the_links(experiment: Experiment, written: dict[str, Any]) -> dict[str, Any]:
+    """The experiment; null for what it does not set: an operator's network has its own."""
+    unset = OF_THE_LINK if experiment.testbed == PHONE else frozenset[str]()
+    return {key: None if key in unset else value for key, value in written.items()}
+
+
+def write_whole(file: Path, content: dict[str, Any]) -> None:
+    """Writes JSON so that a reader sees the old file or the new one, and nothing between."""
+    part = file.with_suffix(".part")
+    part.write_text(json.dumps(content, indent=2) + "\n")
+    part.replace(file)
+
+
+def experiment_of(run: Path) -> Experiment:
+    """What run.json says was run, with the scenario as it was then. Raises Refused."""
+    file = run / "run.json"
+    try:
+        content = json.loads(file.read_text())
+        version, written = int(content["schema_version"]), dict(content["experiment"])
+    except OSError as error:
+        raise Refused(f"{file}: {error.strerror}; give the directory of a run") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise Refused(f"{file}: is no manifest of a run ({error}); restore it") from None
+    if version > SCHEMA_VERSION:
+        raise Refused(f"{file}: has schema_version {version}; use the ccu that made it, or newer")
+    written.pop("cc", None)  # It follows from the flows.
+    try:
+        known = {key: value for key, value in written.items() if value is not None}
+        experiment = Experiment.model_validate(known)
+    except ValidationError as error:
+        raise Refused(f"{file}: {error.errors()[0]['msg']}; use the ccu that made it") from None
+    return experiment.model_copy(update={"scenario": _as_played(experiment.scenario, run)})
+
+
+def _as_played(scenario: str, run: Path) -> str:
+    """The scenario's name if it still is what the run played, else the run's own copy."""
+    played = run / "raw" / "scenario.yaml"
+    try:
+        same = scenarios.locate(scenario).read_bytes() == played.read_bytes()
+    except (Refused, OSError):
+        same = False
+    return scenario if same or not played.exists() else str(played)
+
+
+def mark_abandoned(directory: Path) -> None:
+    """Says in run.json that its ccu was killed, if it still says that it runs."""
+    file = directory / "run.json"
+    try:
+        content = json.loads(file.read_text())
+    except (OSError, ValueError):
+        return
+    if content.get("status") == "running":
+        reason = "ccu was killed; what it had made was removed later"
+        content |= {"status": "failed", "failure": {"stage": "ccu", "reason": reason}}
+        write_whole(file, content)
+
+
+def hand_over(directory: Path) -> None:
+    """Gives the run to who called sudo."""
+    uid, gid = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
+    if os.geteuid() == 0 and uid.isdigit() and gid.isdigit():
+        for path in (directory, *directory.rglob("*")):
+            os.chown(path, int(uid), int(gid), follow_symlinks=False)
+
+
+def software() -> dict[str, Any]:
+    """Versions of all that makes a run, and the checkout that it comes from."""
+    names = ("nr-link", "socket-sampler", "iperf3", "tcpdump")
+    git = ["git", "-c", f"safe.directory={programs.REPOSITORY}", "-C", str(programs.REPOSITORY)]
+    revision = _output([*git, "rev-parse", "HEAD"])
+    return {
+        "ccu": __version__,
+        **{name: programs.version(name) for name in names},
+        "kernel": platform.release(),
+        "git_revision": revision,
+        "git_modified": bool(_output([*git, "status", "--porcelain"])) if revision else None,
+    }
+
+
+def _output(command: list[str]) -> str | None:
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return said.stdout.strip() if said.returncode == 0 else None
+
+
+def _machine() -> dict[str, Any]:
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return {
+        "cpu": models[0] if models else platform.machine(),
+        "cores": psutil.cpu_count(),
+        "memory_bytes": psutil.virtual_memory().total,
+    }

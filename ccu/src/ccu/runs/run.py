@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run, from the refusal of what cannot work to the verdict on what did."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from ccu import scenarios
+from ccu.congestion import providers as congestion
+from ccu.host import disk, leftovers, programs
+from ccu.host.supervisor import Supervisor
+from ccu.runs import capture, loads, manifest
+from ccu.runs import verdict as judge
+from ccu.runs.loads import Load
+from ccu.runs.manifest import Manifest
+from ccu.runs.traffic import Flow
+from ccu.spec.errors import CcuError, Interrupted, Refused, RunFailed
+from ccu.spec.experiment import PHONE, Experiment, Way
+from ccu.testbeds import Host, Site, Testbed, kinds
+from testbed_console.suggestions import no_such
+
+Listener = Callable[[str, float], None]
+"""Told the stage of the run and how much of the traffic is over, 0 to 1."""
+
+_POLL_S = 0.1
+
+
+def check(experiment: Experiment, output: Path) -> Path:
+    """Refuses what cannot work, with nothing started; returns the scenario's file."""
+    problems = []
+    there = kinds()
+    if experiment.testbed not in there:
+        problems.append(f"--testbed: {no_such('testbed', experiment.testbed, there)}")
+    scenario = None
+    try:
+        scenario = scenario_of(experiment)
+    except Refused as error:
+        problems.append(str(error))
+    needs = there[experiment.testbed].needs if experiment.testbed in there else ()
+    needed = [*needs, *(["tcpdump", "socket-sampler"] if experiment.capture else [])]
+    checks: list[Callable[[], Any]] = [partial(programs.require, name) for name in needed]
+    checks += [lambda: congestion.check(experiment), lambda: disk.check(experiment, output)]
+    if scenario and experiment.testbed in there:
+        judged = scenario
+        checks.append(lambda: there[experiment.testbed].check(experiment, judged))
+    for one in checks:
+        try:
+            one()
+        except Refused as error:
+            problems.append(str(error))
+    if problems or scenario is None:
+        raise Refused("\n".join(problems))
+    return scenario
+
+
+def scenario_of(experiment: Experiment) -> Path:
+    """The file of the scenario that is asked for. Raises Refused."""
+    try:
+        return scenarios.locate(experiment.scenario)
+    except Refused as error:
+        raise Refused(f"--scenario: {error}") from None
+
+
+def run(experiment: Experiment, output: Path, tell: Listener) -> Path:
+    """Runs `experiment` and returns its directory.
+
+    Raises Refused before anything is made; RunFailed or Interrupted with the directory kept and
+    all else gone.
+    """
+    scenario = check(experiment, output)
+    clean()
+    directory = _make_directory(experiment, output)
+    record = Manifest(directory, experiment)
+    belongings = leftovers.of_this_process(secrets.token_hex(3), directory)
+    supervisor = Supervisor(belongings, directory / "raw" / "logs")
+    site = Site(experiment, scenario, directory / "raw", supervisor, belongings)
+    try:
+        with _interruptible(supervisor):
+            record.write(time=_stamped(record, "start_utc_ns"))
+            _perform(site, record, tell)
+            record.write(status="finished", time=_stamped(record, "stop_utc_ns"))
+    except BaseException as error:
+        _write_failure(record, error)
+        if isinstance(error, OSError):
+            raise RunFailed("files", str(error)) from error
+        raise
+    finally:
+        supervisor.stop_all()
+        leftovers.remove(belongings)
+        manifest.hand_over(directory)
+    return directory
+
+
+def clean() -> list[str]:
+    """Removes what runs left whose ccu is gone; returns sentences that say what."""
+    done = []
+    for belongings in leftovers.abandoned():
+        done += leftovers.remove(belongings)
+        manifest.mark_abandoned(Path(belongings.run_directory))
+    return done
+
+
+def _make_directory(experiment: Experiment, output: Path) -> Path:
+    now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    link = f"{experiment.prb}prb-{Path(experiment.scenario).stem}"
+    if experiment.testbed == PHONE:
+        link = PHONE
+    name = f"{now}-{experiment.cc}-{experiment.direction}-{link}"
+    for number in range(1, 100):
+        directory = output / (name if number == 1 else f"{name}-{number}")
+        try:
+            (directory / "raw" / "logs").mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise Refused(f"--output: {directory}: {error.strerror}") from None
+        return directory
+    raise Refused(f"--output: {output} holds too many runs of this second")
+
+
+@contextmanager
+def _interruptible(supervisor: Supervisor) -> Iterator[None]:
+    """SIGINT, SIGTERM, SIGHUP are noted, and the supervisor's next look raises Interrupted.
+
+    Raising in the handler itself could leave a lock of subprocess held, and the run hanging.
+    """
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    owner = os.getpid()
+
+    def interrupt(number: int, _frame: FrameType | None) -> None:
+        if os.getpid() != owner:
+            # A fork (pyroute2 makes some, and ends them so): the run is not its to clean up.
+            os._exit(128 + number)
+        supervisor.interrupted_by = signal.Signals(number).name
+
+    before = [signal.signal(one, interrupt) for one in signals]
+    try:
+        yield
+    finally:
+        for one, handler in zip(signals, before, strict=True):
+            signal.signal(one, handler)
+
+
+def _perform(site: Site, record: Manifest, tell: Listener) -> None:
+    load = loads.of(site.experiment)
+    flows = load.plan(site.experiment)
+    with ExitStack() as stack:
+        tell("loading the congestion control", 0.0)
+        implementations = stack.enter_context(congestion.loaded(site))
+        trace = site.raw / f"cc-{congestion.REMINIS}.csv"
+        tell("bringing up the link", 0.0)
+        testbed = stack.enter_context(kinds()[site.experiment.testbed].up(site))
+        record.write(time={**record.content["time"], **testbed.clock})
+        record.write(hosts=testbed.hosts, cc_implementation=implementations, **testbed.records)
+        captures, sockets = _watch_packets(site, testbed, flows)
+        record.write(sockets=sockets, captures=[one.record() for one in captures])
+        load.listen(site, testbed, flows)
+        record.write(time=_stamped(record, "traffic_start_utc_ns"))
+        try:
+            _carry(site, testbed, load, flows, tell)
+        finally:
+            record.write(flows=[flow.record(testbed) for flow in flows])
+        record.write(time=_stamped(record, "traffic_stop_utc_ns"))
+        tell("taking down", 1.0)
+        capture.stop_captures(site, captures)
+        summary = testbed.settle()
+        record.write(time={**record.content["time"], **testbed.clock})
+    if trace.exists():
+        record.write(cc_trace={"cc": congestion.REMINIS, "file": f"raw/{trace.name}"})
+    unchecked = judge.check_crossing(testbed.delivered_bytes, _received(load, flows))
+    captured = [one.record() for one in captures]
+    problems = [problem for flow in flows for problem in load.problems(flow)]
+    verdict, reasons = judge.verdict(summary, captured, problems)
+    record.write(captures=captured, verdict=verdict, verdict_reasons=reasons + unchecked)
+
+
+def _watch_packets(
+    site: Site, testbed: Testbed, flows: Sequence[Flow]
+) -> tuple[list[capture.Capture], list[dict[str, Any]]]:
+    if not site.experiment.capture:
+        return [], []
+    captures = capture.start_captures(site, testbed, flows)
+    if site.experiment.traffic.kind == "udp":
+        return captures, []
+    ports: dict[Host, list[int]] = {}
+    for flow in flows:
+        ports.setdefault(flow.sender_host(testbed), []).append(flow.sending_port)
+    return captures, capture.start_sampling(site, testbed, ports)
+
+
+def _carry(site: Site, testbed: Testbed, load: Load, flows: Sequence[Flow], tell: Listener) -> None:
+    """Starts each flow at its time and waits for all, while everything else has to live."""
+    began = time.monotonic()
+    waiting = sorted(flows, key=lambda flow: flow.start_s)
+    tcp = site.experiment.traffic.kind == "tcp"
+    while True:
+        elapsed_s = time.monotonic() - began
+        while waiting and waiting[0].start_s <= elapsed_s:
+            load.connect(site, testbed, waiting.pop(0))
+        site.supervisor.check()
+        disk.watch(site.raw)
+        for flow in flows:
+            if flow not in waiting:
+                load.look(site, testbed, flow, began + flow.start_s)
+        if not waiting and all(load.finished(flow) for flow in flows):
+            break
+        tell("traffic", min(elapsed_s / site.experiment.duration_s, 1.0))
+        time.sleep(_POLL_S)
+    site.supervisor.check()
+    for flow in flows:
+        if tcp and (wrong := flow.wrong_cc()):
+            raise RunFailed("read back", f"flow {flow.id}: {wrong}")
+
+
+def _received(load: Load, flows: Sequence[Flow]) -> dict[Way, int]:
+    received: dict[Way, int] = {}
+    for flow in flows:
+        count = load.received_bytes(flow)
+        received[flow.way] = received.get(flow.way, 0) + count
+    return received
+
+
+def _stamped(record: Manifest, key: str) -> dict[str, Any]:
+    return {**record.content["time"], key: time.time_ns()}
+
+
+def _write_failure(record: Manifest, error: BaseException) -> None:
+    interrupted = isinstance(error, (Interrupted, KeyboardInterrupt))
+    stage = error.stage if isinstance(error, RunFailed) else "ccu"
+    reason = error.reason if isinstance(error, RunFailed) else str(error) or type(error).__name__
+    if not isinstance(error, (CcuError, KeyboardInterrupt)):
+        reason = f"{type(error).__name__}: {reason}"
+    record.content |= {
+        "status": "interrupted" if interrupted else "failed",
+        "failure": {"stage": "interrupted" if interrupted else stage, "reason": reason},
+    }
+    try:
+        record.write(time=_stamped(record, "stop_utc_ns"))
+    except OSError:  # The disk is full: the error that is under way says so.
+        return

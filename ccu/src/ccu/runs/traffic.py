@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""iperf3: one client, which sends, and one server, which receives, for each flow."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from ccu.host import programs
+from ccu.host.supervisor import Process
+from ccu.spec.errors import RunFailed
+from ccu.spec.experiment import Experiment, Way
+from ccu.testbeds import Host, Site, Testbed
+
+_FIRST_LISTENING_PORT = 5201
+# Below ip_local_port_range: no connection that asks for any port gets one of these.
+_FIRST_SENDING_PORT = 20_001
+_UDP_HEADERS_BYTES = 28
+# The test's end, the exchange of results over a full queue, and then some.
+_PATIENCE_S = 20.0
+
+
+@dataclass
+class Flow:
+    """One data connection, known exactly before it exists."""
+
+    number: int
+    cc: str
+    way: Way
+    start_s: float
+    duration_s: int
+    ue: int = 1
+    cc_read_back: str | None = None
+    receiver: Process | None = field(default=None, repr=False)
+    client: Process | None = field(default=None, repr=False)
+
+    @property
+    def id(self) -> str:
+        return f"f{self.number}"
+
+    def sender_host(self, testbed: Testbed) -> Host:
+        return "server" if self.way == "dl" else testbed.ue_host(self.ue)
+
+    def receiver_host(self, testbed: Testbed) -> Host:
+        return testbed.ue_host(self.ue) if self.way == "dl" else "server"
+
+    @property
+    def sending_port(self) -> int:
+        return _FIRST_SENDING_PORT + self.number
+
+    @property
+    def listening_port(self) -> int:
+        return _FIRST_LISTENING_PORT + self.number
+
+    def address(self, testbed: Testbed, host: Host) -> str:
+        """That of the server, or of the flow's own UE."""
+        found = testbed.hosts[host]
+        addresses: list[str] | None = found.get("addresses")
+        return addresses[self.ue - 1] if addresses else str(found["address"])
+
+    def wrong_cc(self) -> str | None:
+        """What was seen instead of the congestion control that was asked for, if anything."""
+        if self.cc_read_back == self.cc:
+            return None
+        return f"{self.cc_read_back or 'no data connection'} was seen, not {self.cc}"
+
+    def _identity(self) -> dict[str, Any]:
+        """What run.json says of a flow of any kind."""
+        return {
+            "id": self.id,
+            "cc": self.cc,
+            "cc_read_back": self.cc_read_back,
+            "direction": self.way,
+            "start_s": self.start_s,
+            "ue": self.ue - 1,
+        }
+
+    def record(self, testbed: Testbed) -> dict[str, Any]:
+        """The line of run.json."""
+        ends = {
+            "sender": (self.sender_host(testbed), self.sending_port),
+            "receiver": (self.receiver_host(testbed), self.listening_port),
+        }
+        return {**self._identity(), "control_port": self.listening_port} | {
+            end: {"host": host, "address": self.address(testbed, host), "port": port}
+            for end, (host, port) in ends.items()
+        }
+
+
+def plan(experiment: Experiment) -> Sequence[Flow]:
+    """The flows in the order in which the experiment names them, each way that it has."""
+    plans = [
+        (item, item.ue or index % experiment.ues + 1) for index, item in enumerate(experiment.flows)
+    ]
+    pairs = [(item, ue, way) for item, ue in plans for way in experiment.ways]
+    return [
+        Flow(number, item.cc, way, item.start_s, round(experiment.duration_s - item.start_s), ue)
+        for number, (item, ue, way) in enumerate(pairs)
+    ]
+
+
+def listen(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> None:
+    """An iperf3 server for each flow, listening."""
+    for flow in flows:
+        host = flow.receiver_host(testbed)
+        address = flow.address(testbed, host)
+        arguments = [programs.require("iperf3"), "-s", "-1", "-J", "-B", address]
+        arguments += ["-p", str(flow.listening_port)]
+        flow.receiver = site.supervisor.start(
+            f"iperf3-{flow.id}-server",
+            testbed.command(host, arguments),
+            stage="traffic",
+            output=site.raw / f"iperf3-{flow.id}-server.json",
+            lasting=False,
+        )
+    for flow in flows:
+        assert flow.receiver is not None
+        host, port = flow.receiver_host(testbed), flow.listening_port
+        site.supervisor.wait_for(
+            flow.receiver,
+            partial(testbed.listens, host, port),
+            f"listening on port {port}",
+        )
+
+
+def connect(site: Site, testbed: Testbed, flow: Flow) -> None:
+    """An iperf3 client, which sends."""
+    sender = flow.sender_host(testbed)
+    target = flow.address(testbed, flow.receiver_host(testbed))
+    arguments = [programs.require("iperf3"), "-c", target, "-p", str(flow.listening_port), "-J"]
+    arguments += ["-B", flow.address(testbed, sender)]
+    arguments += ["--cport", str(flow.sending_port)]
+    traffic = site.experiment.traffic
+    if traffic.volume_bytes is not None:
+        arguments += ["-n", str(traffic.volume_bytes)]
+    else:
+        arguments += ["-t", str(flow.duration_s)]
+    if traffic.kind == "udp":
+        assert traffic.rate_bps is not None
+        length_bytes = site.experiment.mtu_bytes - _UDP_HEADERS_BYTES
+        arguments += ["-u", "-b", f"{traffic.rate_bps:.0f}", "-l", str(length_bytes)]
+    else:
+        arguments += ["-C", flow.cc]
+    flow.client = site.supervisor.start(
+        f"iperf3-{flow.id}-client",
+        testbed.command(sender, arguments),
+        stage="traffic",
+        output=site.raw / f"iperf3-{flow.id}-client.json",
+        lasting=False,
+    )
+
+
+def look(site: Site, testbed: Testbed, flow: Flow, started_s: float) -> None:
+    """How the flow is doing; `started_s` is on the monotonic clock. Raises RunFailed."""
+    if flow.client is None or flow.client.ended:
+        return
+    if site.experiment.traffic.kind == "tcp" and flow.wrong_cc():
+        read_back(testbed, flow)
+    patience_s = _PATIENCE_S if site.experiment.traffic.volume_bytes is None else 0.0
+    if time.monotonic() > started_s + flow.duration_s + patience_s:
+        raise RunFailed("traffic", too_long(site.experiment, flow))
+
+
+def read_back(testbed: Testbed, flow: Flow) -> None:
+    """Asks the kernel which congestion control the flow has.
+
+    iperf3 connects first and chooses it then: an early answer may be the host's default.
+    """
+    found = testbed.congestion_control(flow.sender_host(testbed), flow.sending_port)
+    flow.cc_read_back = found or flow.cc_read_back
+
+
+def too_long(experiment: Experiment, flow: Flow) -> str:
+    volume = experiment.traffic.volume_bytes
+    if volume is None:
+        return f"flow {flow.id} does not come to its end"
+    return (
+        f"flow {flow.id} has not sent its {volume / 1e6:g} MB within {flow.duration_s} s; "
+        "give it longer with --duration"
+    )
+
+
+def finished(flow: Flow) -> bool:
+    """Both ends have come to theirs."""
+    return all(process is not None and process.ended for process in (flow.client, flow.receiver))
+
+
+def problems(_flow: Flow) -> list[str]:
+    """What makes the flow less than was asked for: iperf3 tells by its exit code."""
+    return []
+
+
+def received_bytes(flow: Flow) -> int:
+    """Bytes of payload that the receiver counted. Raises RunFailed if iperf3 tells an error."""
+    assert flow.receiver is not None
+    assert flow.client is not None
+    for process in (flow.client, flow.receiver):
+        try:
+            report = json.loads(process.output.read_text())
+        except (OSError, ValueError) as error:
+            raise RunFailed("traffic", f"{process.name}: no whole report ({error})") from None
+        if "error" in report:
+            raise RunFailed("traffic", f"{process.name}: {report['error']}")
+    # Of UDP, iperf3 3.12's own "sum" is that of the sender, which here sent nothing.
+    return int(report["end"]["sum_received"]["bytes"])

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can go wrong, by who has to mend it; each is one message and an exit code."""
+
+from __future__ import annotations
+
+from testbed_console.problems import CommandError, RefusedError
+
+CcuError = CommandError
+
+Refused = RefusedError
+
+
+class RunFailed(CcuError):  # noqa: N818
+    """A run broke off in `stage`; its directory keeps what there is, and the reason."""
+
+    def __init__(self, stage: str, reason: str) -> None:
+        super().__init__(f"{stage}: {reason}\nthe run directory keeps the logs")
+        self.stage = stage
+        self.reason = reason
+
+
+class Incomplete(CcuError):  # noqa: N818
+    """A campaign came to its end with runs that have no result."""
+
+
+class Interrupted(CcuError):  # noqa: N818
+    """Ctrl-C, or SIGTERM."""
+
+    exit_code = 130

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A YAML mapping together with the line of each key, so that an error can name the place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ccu.spec.errors import Refused
+
+Lines = dict[tuple[str, ...], int]
+"""The line of each key by the keys that lead to it; in a list, of each word, or by its number."""
+
+_DEEPEST = 8
+_WORDS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")
+
+
+def read_mapping(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
+    """The mapping in `file` and the line of each of its keys, from 1. Raises Refused."""
+    try:
+        node = yaml.compose(file.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Refused(f"{file}: {error.strerror}; give the path of a readable file") from None
+    except UnicodeDecodeError:
+        raise Refused(f"{file}: not UTF-8 text; save it as UTF-8") from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        line = mark.line + 1 if mark else 1
+        raise Refused(
+            f"{file}:{line}: not YAML ({error.problem}); mend the line or quote its value"
+        ) from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise Refused(f"{file}: not YAML ({error}); mend or quote the value") from None
+    if not isinstance(node, yaml.MappingNode):
+        raise Refused(f"{file}:1: not a mapping; write one `key: value` a line, such as `prb: 106`")
+    return content, _lines(file, node)
+
+
+def read_lines(file: Path) -> Lines:
+    """The lines, from 1, of all keys and entries in `file`, which `read_mapping` knows."""
+    node = yaml.compose(file.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+    return dict(_lines_within(node, ()))
+
+
+def _lines_within(
+    node: yaml.Node | None, path: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], int]]:
+    if len(path) == _DEEPEST:
+        return
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            inside = (*path, str(key.value))
+            yield inside, key.start_mark.line + 1
+            yield from _lines_within(value, inside)
+    elif isinstance(node, yaml.SequenceNode):
+        for number, entry in enumerate(node.value):
+            inside = (*path, entry.value if isinstance(entry, yaml.ScalarNode) else str(number))
+            yield inside, entry.start_mark.line + 1
+            yield from _lines_within(entry, inside)
+
+
+def _lines(file: Path, node: yaml.MappingNode) -> dict[str, int]:
+    lines: dict[str, int] = {}
+    for key, _ in node.value:
+        name, line = str(key.value), key.start_mark.line + 1
+        if key.tag not in _WORDS:
+            raise Refused(f"{file}:{line}: {name}: is no word, as every key is; mend or quote it")
+        if name in lines:
+            raise Refused(
+                f"{file}:{line}: {name}: given again (first in line {lines[name]}); keep one"
+            )
+        lines[name] = line
+    return lines

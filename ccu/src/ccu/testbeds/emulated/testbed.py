@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two hosts on this machine, network namespaces, with nr-link in real time between them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pyroute2 import netns
+
+from ccu import scenarios
+from ccu.host import namespace, programs
+from ccu.host.supervisor import Process
+from ccu.runs import verdict as judge
+from ccu.spec.errors import RunFailed
+from ccu.spec.experiment import Experiment, Way
+from ccu.testbeds import SHARED_CLOCK, Host, Site
+from ccu.testbeds.emulated import link_config
+
+_ADDRESSES: dict[Host, str] = {"server": "10.45.0.1", "ue": link_config.ue_address(1)}
+_DEVICES: dict[Host, str] = {"server": link_config.CORE_DEVICE, "ue": link_config.ue_device(1)}
+_SYSCTLS = {
+    # Linux's 4 MB would cap a flow at 1.6 Gbit/s over 20 ms: the link is to limit it, not the host.
+    "net.ipv4.tcp_wmem": "4096 16384 67108864",
+    "net.ipv4.tcp_rmem": "4096 131072 67108864",
+    # Or a flow would begin with the ssthresh of an earlier one (tcp(7)).
+    "net.ipv4.tcp_no_metrics_save": "1",
+    # Router solicitations and the like are no traffic of the experiment.
+    "net.ipv6.conf.all.disable_ipv6": "1",
+    "net.ipv6.conf.default.disable_ipv6": "1",
+}
+
+
+def check(experiment: Experiment, scenario: Path) -> None:
+    """Raises Refused if nr-link would not run with this, or not to its end."""
+    scenarios.check_time(scenario, experiment.duration_s)
+    config = link_config.link_config(experiment, "core", "ue")
+    link_config.check(config, scenario, scenarios.seed_of(experiment.scenario))
+
+
+@contextmanager
+def up(site: Site) -> Iterator[Emulated]:
+    """The path, from namespaces to addresses; all of it is gone afterwards."""
+    names: dict[Host, str] = {
+        host: f"ccu-{site.belongings.run_id}-{host}" for host in ("server", "ue")
+    }
+    site.belongings.namespaces += names.values()
+    site.belongings.save()
+    try:
+        for name in names.values():
+            netns.create(name)
+        wanted = _SYSCTLS | ({"net.ipv4.tcp_ecn": "1"} if site.experiment.ecn else {})
+        sysctls = {host: namespace.set_sysctls(name, wanted) for host, name in names.items()}
+        _bring_loopback_up(names)
+        link = _start_link(site, names)
+        hosts = {host: _configure(site, host, name) for host, name in names.items()}
+        _add_ues(site, names, hosts)
+        for host, found in hosts.items():
+            found["sysctls"] = sysctls[host]
+        yield Emulated(site, names, hosts, link)
+    finally:
+        site.supervisor.stop_all()
+        for name in names.values():
+            with contextlib.suppress(OSError):
+                netns.remove(name)
+
+
+class Emulated:
+    """See `ccu.testbeds.Testbed`."""
+
+    records: dict[str, Any] = {  # noqa: RUF012 - never changed
+        "mac": {"file": "raw/mac.csv", "source": "nr-link"},
+        "link": {"file": "raw/link.csv", "source": "nr-link"},
+        "link_summary": "raw/link-summary.json",
+    }
+
+    clock = SHARED_CLOCK
+
+    def __init__(
+        self,
+        site: Site,
+        names: dict[Host, str],
+        hosts: dict[Host, dict[str, Any]],
+        link: Process,
+    ) -> None:
+        self.hosts = hosts
+        self._site = site
+        self._names = names
+        self._link = link
+
+    def ue_host(self, ue: int) -> Host:  # noqa: ARG002 - one host has a device for each
+        return "ue"
+
+    def command(self, host: Host, arguments: Sequence[str]) -> list[str]:
+        # ip replaces itself by the program, which keeps its pid and its parent's death signal.
+        return [programs.require("ip"), "netns", "exec", self._names[host], *arguments]
+
+    def congestion_control(self, host: Host, port: int) -> str | None:
+        return namespace.congestion_control(self._names[host], port)
+
+    def listens(self, host: Host, port: int) -> bool:
+        return namespace.listens(self._names[host], port)
+
+    def delivered_bytes(self, way: Way) -> int:
+        return judge.delivered_bytes(self._site.raw / "mac.csv", way)
+
+    def settle(self) -> dict[str, Any]:
+        """Stops nr-link, which then writes its account."""
+        code = self._site.supervisor.stop(self._link)
+        try:
+            summary: dict[str, Any] = json.loads((self._site.raw / "link-summary.json").read_text())
+        except (OSError, ValueError) as error:
+            raise RunFailed("link", f"nr-link left no account ({error})") from None
+        if code != 0 or summary.get("failure"):
+            raise RunFailed("link", f"nr-link ended with code {code}: {summary.get('failure')}")
+        return summary
+
+
+def _bring_loopback_up(names: dict[Host, str]) -> None:
+    """A host without lo cannot reach its own address."""
+    from pyroute2 import IPRoute
+
+    for name in names.values():
+        with IPRoute(netns=name) as ip:
+            ip.link("set", index=ip.link_lookup(ifname="lo")[0], state="up")
+
+
+def _start_link(site: Site, names: dict[Host, str]) -> Process:
+    config = site.raw / "link.yaml"
+    resolved = link_config.link_config(site.experiment, names["server"], names["ue"])
+    link_config.write_config(resolved, config)
+    seed = scenarios.seed_of(site.experiment.scenario)
+    link_config.copy_scenario(site.scenario, site.raw, seed)
+    command = [programs.require("nr-link"), "run", "--config", str(config)]
+    link = site.supervisor.start("nr-link", command, stage="link")
+    site.supervisor.wait_ready_event(link)
+    return link
+
+
+def _configure(site: Site, host: Host, name: str) -> dict[str, Any]:
+    peer: Host = "ue" if host == "server" else "server"
+    mtu_bytes = site.experiment.mtu_bytes
+    namespace.set_address(name, _DEVICES[host], _ADDRESSES[host], _ADDRESSES[peer], mtu_bytes)
+    found = namespace.describe(name, _DEVICES[host])
+    for key, wanted in (("address", _ADDRESSES[host]), ("mtu_bytes", mtu_bytes)):
+        if found[key] != wanted:
+            raise RunFailed("testbed", f"{host}: {key} is {found[key]} after {wanted} was set")
+    return found
+
+
+def _add_ues(site: Site, names: dict[Host, str], hosts: dict[Host, dict[str, Any]]) -> None:
+    """The UEs beyond the first: each has a device on the UEs' host, by which it sends."""
+    ues = range(1, site.experiment.ues + 1)
+    if len(ues) == 1:
+        return
+    server, mtu_bytes = _ADDRESSES["server"], site.experiment.mtu_bytes
+    for ue in ues:
+        device, address = link_config.ue_device(ue), link_config.ue_address(ue)
+        if ue > 1:
+            namespace.set_address(names["ue"], device, address, server, mtu_bytes)
+            namespace.add_route(names["server"], _DEVICES["server"], address)
+        namespace.send_from(names["ue"], address, device, server, table=100 + ue)
+    addresses = [link_config.ue_address(ue) for ue in ues]
+    hosts["ue"] |= {"interface": "any", "addresses": addresses}

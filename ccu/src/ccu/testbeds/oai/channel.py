@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A scenario's channel as settings of rfsim's channel model.
+
+rfsim's signal is scaled by `ploss` (a gain; 20 is OpenAirInterface's own default), and noise of
+`noise_power_dB` is added: one step of the parameter is 2 dB of power. What SINR a setting gives
+was seen at ploss 20 only, by the MCS that the gNB settled on: 28, 27, 13, 6 at noise -10, 0, 2, 6.
+By the SINR that those MCS need (BLER 10 %, 64QAM table) the line below fits within about 3 dB:
+relative changes are better than absolute ones.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+
+from ccu.scenarios.play import played
+from ccu.spec.errors import Refused
+from ccu.spec.experiment import Experiment
+
+STEP_S = 0.1
+_REFERENCE_PLOSS_DB = 20.0
+_REFERENCE_SINR_DB = 17.0
+"""At ploss 20 and noise 0."""
+_NOISE_DB_A_STEP = 2.0
+_SATURATED_RSRP_DBM = -44.0
+"""What ploss 20 shows; above, RSRP saturates."""
+# Beyond these the UE loses its cell (RSRP) or nothing changes any more (noise).
+_PLOSS_DB = (-30.0, 20.0)
+_NOISE_DB = (-30.0, 30.0)
+
+
+@dataclass(frozen=True)
+class Setting:
+    ploss_db: float
+    noise_db: float
+
+
+def setting(rsrp_dbm: float, sinr_db: float) -> Setting:
+    """The setting whose RSRP and SINR come nearest. Above -44 dBm RSRP cannot go."""
+    wanted = _REFERENCE_PLOSS_DB + rsrp_dbm - _SATURATED_RSRP_DBM
+    ploss_db = round(_clamp(wanted, _PLOSS_DB))
+    sinr_without_noise_db = _REFERENCE_SINR_DB + ploss_db - _REFERENCE_PLOSS_DB
+    noise_db = _clamp((sinr_without_noise_db - sinr_db) / _NOISE_DB_A_STEP, _NOISE_DB)
+    return Setting(float(ploss_db), round(noise_db, 1))
+
+
+def _clamp(value: float, limits: tuple[float, float]) -> float:
+    return min(max(value, limits[0]), limits[1])
+
+
+def series(experiment: Experiment) -> list[list[Setting]]:
+    """By UE the settings for every STEP_S of the run, as nr-link's model plays the scenario.
+
+    Raises Refused if it has no radio.
+    """
+    text = played(experiment, experiment.duration_s + 1, round(STEP_S * 1e3))
+    rows = list(csv.DictReader(io.StringIO(text)))
+    if not any(row["rsrp_dbm"] for row in rows):
+        raise Refused(
+            f"--scenario: {experiment.scenario} gives capacity, not a radio channel; rfsim needs "
+            "one that has radio"
+        )
+    # Where nothing was measured nothing was received: as far down as rfsim goes.
+    by_ue: list[list[Setting]] = [[] for _ in range(experiment.ues)]
+    for row in rows:
+        rsrp_dbm, sinr_db = float(row["rsrp_dbm"] or -200.0), float(row["sinr_db"] or -50.0)
+        by_ue[int(row["ue"])].append(setting(rsrp_dbm, sinr_db))
+    return by_ue

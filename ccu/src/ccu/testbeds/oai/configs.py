@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Configuration files of core, gNB and UEs, from the templates in containers/."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ccu.host.programs import REPOSITORY
+from ccu.spec.errors import Refused
+from ccu.testbeds.oai import version as versions
+from ccu.testbeds.oai.carrier import Carrier
+from ccu.testbeds.oai.usrp import Usrp
+
+CONTAINERS = REPOSITORY / "containers"
+
+MCC, MNC, DNN = "208", "99", "oai"
+UE_POOL = "12.1.1.0/24"
+AMF_ADDRESS = "192.168.71.132"
+GNB_ADDRESS = "192.168.71.140"
+HOST_ADDRESS = "192.168.71.129"
+"""The host on the core's network: a gNB with the host's network is there."""
+_FIRST_UE_ADDRESS = 150
+"""Of 192.168.71.128/26, which ends at .191."""
+MOST_UES = 16
+"""What a gNB takes unless compiled for more (MAX_MOBILES_PER_GNB; radio/rfsimulator/README.md)."""
+AMBR_MBPS = 10_000
+TELNET_PORT = 9090
+GTP_U_PORT = 2152
+# What OpenAirInterface's own rfsim configuration begins with, and what a run restores.
+PLOSS_DB, DL_NOISE_DB, UL_NOISE_DB = 20, -4, -2
+# Keys of OpenAirInterface's own test SIMs.
+_FIRST_IMSI = 208990100001100
+_KEY, _OPC = "fec86ba6eb707ed08905757b1bb44b8f", "c42449363bbad02b66d16bc975d77cc1"
+
+
+@dataclass(frozen=True)
+class Sim:
+    imsi: str
+    key: str = _KEY
+    opc: str = _OPC
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be configured."""
+
+    version: str
+    carrier: Carrier
+    ue_count: int = 1
+    usrp: Usrp | None = None
+    """None: rfsim."""
+    ue_mtu_bytes: int = 1500
+
+    @property
+    def radio(self) -> str:
+        return self.usrp.model if self.usrp else "rfsim"
+
+    @property
+    def options(self) -> versions.Options:
+        return versions.options(self.version)
+
+    @property
+    def profile(self) -> str:
+        return f"usrp-{self.usrp.model}" if self.usrp else "rfsim"
+
+    @property
+    def gnb_service(self) -> str:
+        return f"gnb-{self.usrp.model}" if self.usrp else "gnb"
+
+    @property
+    def gnb_address(self) -> str:
+        return HOST_ADDRESS if self.usrp else GNB_ADDRESS
+
+    def ue_service(self, number: int) -> str:
+        return f"ue{number}-{self.usrp.model}" if self.usrp else f"ue{number}"
+
+
+def check_ue_count(count: int) -> None:
+    """Raises Refused when the gNB takes no more."""
+    if not 1 <= count <= MOST_UES:
+        raise Refused(f"--ues: {count}; OpenAirInterface's gNB takes 1 to {MOST_UES}")
+
+
+def sims(count: int) -> list[Sim]:
+    return [Sim(str(_FIRST_IMSI + index)) for index in range(count)]
+
+
+def ue_address(number: int) -> str:
+    """The container's, on the core's network; `number` counts from 1."""
+    return f"192.168.71.{_FIRST_UE_ADDRESS + number - 1}"
+
+
+def gnb_options(plan: Plan) -> str:
+    """The gNB's command line after the configuration; blanks separate, nothing is quoted."""
+    words = ["--sa"] if plan.options.sa_flag else []
+    if plan.usrp:
+        words += ["--continuous-tx"]
+    else:
+        words += ["--rfsim", plan.options.rfsim_prefix + "options", "chanmod"]
+    if plan.carrier.three_quarters:
+        words.append("-E")
+    return " ".join([*words, *_telnet(plan.gnb_address, plan.options.gnb_telnet), *_LOG])
+
+
+def ue_options(plan: Plan, number: int) -> str:
+    carrier = plan.carrier
+    words = ["--sa"] if plan.options.sa_flag else []
+    if plan.usrp:
+        words += ["--ue-fo-compensation"]
+    else:
+        prefix = plan.options.rfsim_prefix
+        words += ["--rfsim", prefix + "serveraddr", GNB_ADDRESS, prefix + "options", "chanmod"]
+    if carrier.three_quarters:
+        words.append("-E")
+    words += ["-r", str(carrier.prb), "--numerology", "1", "--band", "78"]
+    words += ["-C", str(carrier.centre_hz), "--ssb", str(carrier.ssb_subcarrier)]
+    if plan.usrp and plan.usrp.ue_address:
+        words += ["--usrp-args", plan.usrp.ue_address]
+    if not plan.usrp:
+        words += _telnet(ue_address(number))
+    return " ".join([*words, *_LOG])
+
+
+# Colours and file names would only have to be taken out again.
+_LOG = ("--log_config.global_log_options", "level,nocolor,time")
+
+
+def _telnet(address: str, modules: str = "") -> list[str]:
+    """The telnet server has no password: it listens on the containers' network only."""
+    return [
+        *("--telnetsrv", "--telnetsrv.listenaddr", address),
+        *("--telnetsrv.listenport", str(TELNET_PORT)),
+        *(("--telnetsrv.shrmod", modules) if modules else ()),
+    ]
+
+
+def write(plan: Plan, folder: Path) -> dict[str, str]:
+    """Writes every file into `folder`; returns the variables that containers/oai.yml takes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in rendered(plan).items():
+        (folder / name).write_text(text)
+    variables = {
+        "OAI_CONFIG": str(folder.resolve()),
+        "OAI_VERSION": plan.version,
+        "OAI_GNB_OPTIONS": gnb_options(plan),
+    }
+    return variables | {
+        f"OAI_UE{number}_OPTIONS": ue_options(plan, number)
+        for number in range(1, plan.ue_count + 1)
+    }
+
+
+def default_variables(plan: Plan) -> dict[str, str]:
+    """The variables that choose images, before anything is written."""
+    return {"OAI_VERSION": plan.version}
+
+
+def rendered(plan: Plan) -> dict[str, str]:
+    """Every file's text by its name."""
+    known = sims(plan.ue_count)
+    given: dict[str, Any] = {
+        "version": plan.version,
+        "carrier": plan.carrier,
+        "radio": plan.radio,
+        "options": plan.options,
+        "mcc": MCC,
+        "mnc": MNC,
+        "dnn": DNN,
+        "amf_address": AMF_ADDRESS,
+        "gnb_address": plan.gnb_address,
+        "gnb_interface": "eth0",
+        "sdr_address": plan.usrp.address if plan.usrp else "",
+        "ploss_db": PLOSS_DB,
+        "ue_pool": UE_POOL,
+        "ue_mtu_bytes": plan.ue_mtu_bytes,
+        "ambr_mbps": AMBR_MBPS,
+        "ambr_bps": AMBR_MBPS * 10**6,
+        "sims": known,
+    }
+    # Each process has the model of what it receives: the gNB one of every UE, a UE that of the gNB.
+    uplinks = [(f"rfsimu_channel_ue{index}", UL_NOISE_DB) for index in range(plan.ue_count)]
+    files = {
+        "core.yaml": _template("core/core.yaml.j2").render(given),
+        "subscribers.sql": _template("core/subscribers.sql.j2").render(given),
+        "gnb.conf": _template("ran/gnb.conf.j2").render(
+            given, models=[*uplinks, ("rfsimu_channel_enB0", DL_NOISE_DB)]
+        ),
+    }
+    for number, sim in enumerate(known, start=1):
+        files[f"ue{number}.conf"] = _template("ran/ue.conf.j2").render(
+            given, number=number, sim=sim, models=[("rfsimu_channel_enB0", DL_NOISE_DB)]
+        )
+    return files
+
+
+def _template(name: str) -> Any:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader([CONTAINERS, CONTAINERS / "ran"]),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    return environment.get_template(name)

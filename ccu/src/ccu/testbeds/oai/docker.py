@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The docker command and its Compose plugin: the user's, or that of setup/docker-compose."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from ccu.host.programs import REPOSITORY
+from ccu.spec.errors import Refused
+
+_OWN_CONFIG = REPOSITORY / ".tools" / "docker"
+_OLDEST_COMPOSE = (2, 20)  # `include` in docker-compose.yml
+
+
+@cache
+def config_folder() -> Path | None:
+    """The folder to give as `docker --config`; None: the user's own has Compose 2.
+
+    Raises Refused without docker, or without a Compose that can read our files.
+    """
+    if shutil.which("docker") is None:
+        raise Refused("docker: not found; install it: sudo apt-get install docker.io")
+    for folder in (None, _OWN_CONFIG):
+        if (version := _compose_version(folder)) and version >= _OLDEST_COMPOSE:
+            return folder
+    found = _compose_version(None)
+    told = f"{found[0]}.{found[1]} is too old" if found else "not found"
+    needed = ".".join(map(str, _OLDEST_COMPOSE))
+    raise Refused(
+        f"docker compose: {told}, {needed} or newer is needed; install docker-compose-plugin "
+        f"(Docker's archive), docker-compose-v2 (Ubuntu), docker-compose (Debian 13), or run "
+        f"{REPOSITORY}/setup/docker-compose"
+    )
+
+
+def command() -> list[str]:
+    """The beginning of every docker command line. Raises Refused."""
+    folder = config_folder()
+    return ["docker", *(["--config", str(folder)] if folder else [])]
+
+
+def _compose_version(folder: Path | None) -> tuple[int, int] | None:
+    words = ["docker", *(["--config", str(folder)] if folder else [])]
+    said = subprocess.run([*words, "compose", "version", "--short"], capture_output=True, text=True)
+    parts = said.stdout.strip().lstrip("v").split(".")
+    if said.returncode != 0 or len(parts) < 2 or not (parts[0].isdigit() and parts[1].isdigit()):
+        return None
+    return int(parts[0]), int(parts[1])

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OpenAirInterface's containers by Docker Compose."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ccu.spec.errors import Refused, RunFailed
+from ccu.testbeds.oai import docker
+from ccu.testbeds.oai.configs import CONTAINERS
+
+LABEL = "ccu.runs.run"
+_STOP_S = 5
+
+
+class DockerRuntime:
+    """See `ccu.testbeds.oai.runtime.Runtime`. `project` names everything that is made."""
+
+    def __init__(
+        self, project: str, files: Sequence[Path], profile: str, variables: Mapping[str, str]
+    ) -> None:
+        self._project = project
+        self._files = [str(file) for file in files]
+        self._profile = profile
+        self._variables = dict(variables)
+        self._pids: dict[str, int] = {}
+
+    def check(self) -> None:
+        command = docker.command()
+        said = subprocess.run([*command, "version"], capture_output=True, text=True)
+        if said.returncode != 0:
+            lines = said.stderr.strip().splitlines() or ["no answer"]
+            raise Refused(f"docker: {lines[-1]}; start it: sudo systemctl start docker")
+        images = sorted(set(self._compose("config", "--images").split()))
+        # All at once, and one by one only to tell which it is.
+        missing = [] if _here(images) else [image for image in images if not _here([image])]
+        if missing:
+            raise Refused(
+                "\n".join(f"{image}: not here; {_how_to_get(image)}" for image in missing)
+            )
+
+    def start(self, services: Sequence[str]) -> None:
+        self._compose("up", "--detach", "--no-deps", "--pull", "never", "--no-build", *services)
+        self._forget(services)
+
+    def restart(self, service: str) -> None:
+        self._compose("restart", "--no-deps", "--timeout", str(_STOP_S), service)
+        self._forget([service])
+
+    def stop(self, services: Sequence[str]) -> None:
+        self._compose("stop", "--timeout", str(_STOP_S), *services)
+        self._forget(services)
+
+    def remove(self) -> None:
+        self._compose("down", "--volumes", "--remove-orphans", "--timeout", str(_STOP_S))
+
+    def _compose(self, *arguments: str) -> str:
+        options = ["--project-name", self._project, "--profile", self._profile]
+        options += ["--project-directory", str(CONTAINERS), "--progress", "quiet"]
+        files = [word for file in self._files for word in ("--file", file)]
+        said = subprocess.run(
+            [*docker.command(), "compose", *files, *options, *arguments],
+            capture_output=True,
+            text=True,
+            env=os.environ | self._variables,
+            start_new_session=True,
+        )
+        if said.returncode != 0:
+            lines = (said.stderr or said.stdout).strip().splitlines()
+            raise RunFailed("containers", _explain("\n  ".join(lines[-4:]) or "compose failed"))
+        return said.stdout
+
+    def _forget(self, services: Sequence[str]) -> None:
+        for service in services:
+            self._pids.pop(service, None)
+
+    def pid(self, service: str) -> int | None:
+        """Asked of Docker once, then of /proc: readiness is polled often."""
+        if service not in self._pids:
+            self._ask_pids()
+        known = self._pids.get(service)
+        return known if known and Path(f"/proc/{known}/ns/net").exists() else None
+
+    def _ask_pids(self) -> None:
+        """Of every container of the project that runs, as each question takes its time."""
+        label = f"label=com.docker.compose.project={self._project}"
+        found = self._docker("ps", "--quiet", "--filter", label).split()
+        if not found:
+            return
+        form = '{{.State.Pid}} {{index .Config.Labels "com.docker.compose.service"}}'
+        for line in self._docker("inspect", "--format", form, *found).splitlines():
+            pid, _, service = line.partition(" ")
+            if int(pid):
+                self._pids[service] = int(pid)
+
+    def _docker(self, *words: str) -> str:
+        said = subprocess.run([*docker.command(), *words], capture_output=True, text=True)
+        # A container may be gone in between; the rest is told.
+        if said.returncode != 0 and "No such" not in said.stderr:
+            raise RunFailed("containers", f"docker {words[0]}: {said.stderr.strip()}")
+        return said.stdout
+
+    def log_command(self, service: str) -> list[str]:
+        # A container's stderr comes apart from its stdout; in time they belong together.
+        words = [*docker.command(), "logs", "--follow", "--timestamps", self._name(service)]
+        return ["sh", "-c", 'exec "$@" 2>&1', "sh", *words]
+
+    def shell_command(self, service: str) -> list[str]:
+        shell = "command -v bash >/dev/null && exec bash || exec sh"
+        return [*docker.command(), "exec", "-it", self._name(service), "sh", "-c", shell]
+
+    def _name(self, service: str) -> str:
+        return f"{self._project}-{service}-1"
+
+
+def _here(images: list[str]) -> bool:
+    words = [*docker.command(), "image", "inspect", "--format", "{{.Id}}", *images]
+    return subprocess.run(words, capture_output=True).returncode == 0
+
+
+def _how_to_get(image: str) -> str:
+    if image.startswith("ccu-traffic"):
+        return "build it: docker compose --profile rfsim build data-network"
+    return f"docker pull {image}"
+
+
+def _explain(said: str) -> str:
+    if "Pool overlaps" in said:
+        mend = "`ccu clean`, `ccu testbed down`, or see docker network ls"
+        return f"{said}\n  another network has these addresses: {mend}"
+    if "Address already in use" in said or "port is already allocated" in said:
+        return f"{said}\n  another container has the address: `ccu clean`, or docker ps"
+    return said
+
+
+def remove_project(project: str) -> list[str]:
+    """Removes what Docker still has of `project`, by its labels; sentences that say what."""
+    try:
+        command = docker.command()
+    except Refused:
+        return []
+    done = []
+    label = f"label=com.docker.compose.project={project}"
+    for kind, listing, removal in (
+        ("container", ["ps", "-aq"], ["rm", "-f", "-v"]),
+        ("network", ["network", "ls", "-q"], ["network", "rm"]),
+    ):
+        said = subprocess.run(
+            [*command, *listing, "--filter", label], capture_output=True, text=True
+        )
+        if found := said.stdout.split():
+            subprocess.run([*command, *removal, *found], capture_output=True, text=True)
+            done.append(f"removed {len(found)} {kind}{'s' * (len(found) > 1)} of {project}")
+    return done

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `ccu doctor --testbed rfsim|usrp` looks at beside what every run needs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from ccu.cli import doctor
+from ccu.cli.doctor import Finding
+from ccu.spec.errors import Refused
+from ccu.spec.experiment import Experiment
+from ccu.testbeds.oai import docker, preflight
+from ccu.testbeds.oai import testbed as oai
+
+
+def examine(experiment: Experiment) -> list[Finding]:
+    """Docker or LXC, the images, the kernel's part, and the radio; changes nothing."""
+    plan = oai.plan_of(experiment)
+    settings = experiment.oai
+    runtime = settings.runtime if settings else "docker"
+    findings = [doctor.program("ping")]
+    if runtime == "docker":
+        findings += [_compose(), _daemon()]
+    findings += _refusals(f"images of {plan.version}", oai.images_check(experiment))
+    findings.append(_netem())
+    if plan.usrp:
+        findings.append(_trouble(f"USRP {plan.usrp.model}", preflight.usrp_trouble(plan.usrp)))
+        findings.append(_trouble("CPU governor", preflight.governor_trouble()))
+        findings += [_trouble("ports", said) for said in preflight.port_troubles() or (None,)]
+        findings.append(_memory_locks())
+    return findings
+
+
+def _refusals(name: str, look: Callable[[], None]) -> list[Finding]:
+    """One for each thing that is missing, with its mend."""
+    try:
+        look()
+    except Refused as error:
+        return [_trouble(name, said) for said in str(error).splitlines()]
+    return [Finding(name, True, "here")]
+
+
+def _trouble(name: str, said: str | None) -> Finding:
+    detail, _, mend = (said or "as it should be").partition("; ")
+    return Finding(name, said is None, detail, mend)
+
+
+def _compose() -> Finding:
+    try:
+        words = [*docker.command(), "compose", "version", "--short"]
+    except Refused as error:
+        detail, _, mend = str(error).partition("; ")
+        return Finding("docker compose", False, detail, mend)
+    said = subprocess.run(words, capture_output=True, text=True)
+    return Finding("docker compose", True, said.stdout.strip())
+
+
+def _daemon() -> Finding:
+    try:
+        words = [*docker.command(), "version", "--format", "{{.Server.Version}}"]
+        said = subprocess.run(words, capture_output=True, text=True)
+    except Refused:
+        return Finding("docker", False, "not found", "sudo apt-get install docker.io")
+    if said.returncode != 0:
+        lines = said.stderr.strip().splitlines() or ["no answer"]
+        return Finding("docker", False, lines[-1], "start it: sudo systemctl start docker")
+    return Finding("docker", True, said.stdout.strip())
+
+
+def _netem() -> Finding:
+    """Whether the path's delay can be added; a look at what is loaded or could be."""
+    release = os.uname().release
+    known = Path("/sys/module/sch_netem").exists() or any(
+        "sch_netem" in line
+        for name in ("modules.builtin", "modules.dep")
+        if (file := Path("/lib/modules", release, name)).exists()
+        for line in file.read_text(errors="replace").splitlines()
+    )
+    detail = "there" if known else "not in this kernel: --rtt adds no delay, the verdict says so"
+    mend = "" if known else f"sudo apt-get install linux-modules-extra-{release} (Ubuntu)"
+    return Finding("netem", known, detail, mend, needed=False)
+
+
+def _memory_locks() -> Finding:
+    import resource
+
+    soft, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    ok = soft == resource.RLIM_INFINITY or soft >= 2**30
+    detail = "unlimited" if soft == resource.RLIM_INFINITY else f"{soft / 2**20:.0f} MiB"
+    mend = "" if ok else "ulimit -l unlimited, or LimitMEMLOCK=infinity for docker.service"
+    return Finding("locked memory", ok, detail, mend, needed=False)

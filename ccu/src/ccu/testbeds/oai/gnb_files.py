@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Follows the statistics files that the gNB rewrites about once a second, and keeps every reading.
+
+They are read through /proc/<pid>/root: no process is started, and the container needs no mount. The
+format of what is written is that of docs/run-directory.md.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from ccu.spec.experiment import Way
+
+NAMES = ("nrMAC_stats.log", "nrL1_stats.log", "nrRRC_stats.log")
+_WORKING_FOLDERS = ("opt/oai-gnb", "")
+"""Of the images, and the root, where a container starts that names none."""
+_POLL_S = 0.1
+_COUNTERS: dict[Way, tuple[re.Pattern[str], ...]] = {
+    "dl": (
+        re.compile(r"dlsch_total_bytes (\d+)"),
+        re.compile(r"\bMAC:\s+TX\s+(\d+) RX\s+\d+ bytes"),
+    ),
+    "ul": (
+        re.compile(r"ulsch_total_bytes_received (\d+)"),
+        re.compile(r"\bMAC:\s+TX\s+\d+ RX\s+(\d+) bytes"),
+    ),
+}
+
+
+class GnbFiles:
+    """A thread that looks; `pid` tells the gNB's process."""
+
+    def __init__(self, pid: Callable[[], int | None], folder: Path) -> None:
+        self._pid = pid
+        self._folder = folder
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="gnb files", daemon=True)
+        self._seen: dict[str, tuple[int, int]] = {}
+        self._latest: dict[str, str] = {}
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def finish(self) -> None:
+        self._stop.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.wait(_POLL_S):
+            pid = self._pid()
+            if pid is not None:
+                for name in NAMES:
+                    self._look(pid, name)
+
+    def _look(self, pid: int, name: str) -> None:
+        for folder in _WORKING_FOLDERS:
+            file = Path(f"/proc/{pid}/root", folder, name)
+            try:
+                stat = file.stat()
+                mark = (stat.st_mtime_ns, stat.st_size)
+                if mark == self._seen.get(name):
+                    return
+                text = file.read_text(errors="replace")
+            except OSError:
+                continue
+            self._seen[name] = mark
+            if text:
+                self._latest[name] = text
+            with (self._folder / name).open("a") as kept:
+                seconds, nanoseconds = divmod(time.time_ns(), 10**9)
+                kept.write(f"### {seconds}.{nanoseconds:09d}\n{text}")
+                if text and not text.endswith("\n"):
+                    kept.write("\n")
+            return
+
+    def wait_for_another_reading(self, patience_s: float = 10.0) -> None:
+        """Raises TimeoutError if the MAC's file is not written anew."""
+        before = self._seen.get(NAMES[0])
+        deadline = time.monotonic() + patience_s
+        while self._seen.get(NAMES[0]) == before:
+            if time.monotonic() > deadline:
+                raise TimeoutError
+            time.sleep(_POLL_S)
+
+    def mac_bytes(self, way: Way) -> int | None:
+        """What the MAC says to have carried, all UEs; None where this version prints no counter."""
+        return mac_bytes(self._latest.get("nrMAC_stats.log", ""), way)
+
+
+def mac_bytes(text: str, way: Way) -> int | None:
+    """The sum of the byte counters of one MAC block: 2023's lines, or `MAC: TX n RX n bytes`."""
+    for pattern in _COUNTERS[way]:
+        if found := pattern.findall(text):
+            return sum(map(int, found))
+    return None

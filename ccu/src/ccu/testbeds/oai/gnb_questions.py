@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is asked of the gNB while its channel models are set: the radio's time and `o1 stats`."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from pathlib import Path
+from typing import IO
+
+from ccu.testbeds.oai.frame_clock import FrameClock
+from ccu.testbeds.oai.radio_clock import RadioClock
+from ccu.testbeds.oai.telnet import Softmodem, TelnetFailed
+
+_READ_EVERY_S = 1.0
+# As long as the radio's pace is not known.
+_FIRST_READ_EVERY_S = 0.2
+# o1 stats refuses to be asked twice within 1 ms, and its rates are since the last question.
+_ASK_EVERY_S = 0.5
+# Where a setting leaves no room for an answer, it is asked all the same after this.
+_OVERDUE_S = 1.0
+
+
+class GnbQuestions:
+    """Into o1-stats.jsonl and the clock, if there is one to be read. Versions that do not answer
+    are told once, in `notes`."""
+
+    def __init__(self, gnb: Softmodem, clock: RadioClock | None, folder: Path) -> None:
+        self._gnb = gnb
+        self._clock = clock
+        self._statistics: IO[str] = (folder / "o1-stats.jsonl").open("w", buffering=1)
+        self._stdout = folder / "gnb-stdout.log"
+        self._frames: FrameClock | None = None
+        self._next_read_s = 0.0 if clock else float("inf")
+        self._next_ask_s = 0.0
+        self.notes: list[str] = []
+
+    def ask_one(self, room_s: float) -> None:
+        """At most one question, and only if its answer is likely to come within `room_s`.
+
+        A setting may wait for half an answer: it is sent as early as that.
+        """
+        now_s = time.monotonic()
+        fits = self._gnb.answer_s <= room_s + self._gnb.answer_s / 2
+        if now_s >= self._next_read_s and (fits or now_s >= self._next_read_s + _OVERDUE_S):
+            self._read_time(now_s)
+        elif now_s >= self._next_ask_s and (fits or now_s >= self._next_ask_s + _OVERDUE_S):
+            self._next_ask_s = now_s + _ASK_EVERY_S
+            self._ask_statistics()
+
+    def _read_time(self, asked_s: float) -> None:
+        assert self._clock is not None
+        unknown = self._clock.now_s() is None
+        self._next_read_s = asked_s + (_FIRST_READ_EVERY_S if unknown else _READ_EVERY_S)
+        if self._frames is None:
+            try:
+                samples, rate_hz = self._gnb.radio_time()
+            except TelnetFailed as error:
+                self.notes.append(f"the radio's time is that of the gNB's frames: {error}")
+                self._frames = FrameClock(self._stdout)
+            else:
+                # The answer was made somewhere between question and arrival.
+                half_s = (time.monotonic() - asked_s) / 2
+                utc_ns = time.time_ns() - round(half_s * 1e9)
+                self._clock.read(samples, rate_hz, utc_ns, asked_s + half_s, half_s)
+                return
+        if found := self._frames.latest():
+            radio_s, utc_ns = found
+            ago_s = (time.time_ns() - utc_ns) / 1e9
+            self._clock.read(round(radio_s * 1e9), 1e9, utc_ns, time.monotonic() - ago_s)
+
+    def _ask_statistics(self) -> None:
+        try:
+            answer = self._gnb.statistics()
+        except TelnetFailed as error:
+            # Versions before 2024 have no o1 module: the rest goes on without.
+            self._next_ask_s = float("inf")
+            self.notes.append(f"o1 stats is not kept: {error}")
+            return
+        self._statistics.write(json.dumps({"utc_ns": time.time_ns(), "answer": answer}) + "\n")
+
+    def close(self) -> None:
+        self._statistics.close()
+
+
+class Statistics:
+    """`o1 stats` alone, where the radio keeps real time by itself: over a USRP. It makes no run
+    worse that the gNB does not answer; `notes` tells it."""
+
+    def __init__(self, address: str, port: int, folder: Path) -> None:
+        self.notes: list[str] = []
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        try:
+            self._gnb = Softmodem(address, port)
+        except TelnetFailed as error:
+            self.notes.append(f"o1 stats is not kept: {error}")
+            return
+        self._thread = threading.Thread(target=self._run, args=(folder,), daemon=True)
+
+    def start(self) -> None:
+        if self._thread:
+            self._thread.start()
+
+    def _run(self, folder: Path) -> None:
+        questions = GnbQuestions(self._gnb, None, folder)
+        while not self._stop.wait(_ASK_EVERY_S / 5):
+            questions.ask_one(_ASK_EVERY_S)
+        self.notes += questions.notes
+        questions.close()
+
+    def finish(self) -> None:
+        self._stop.set()
+        if self._thread and self._thread.ident is not None:
+            self._thread.join()
+            self._gnb.close()

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OpenAirInterface's containers by LXC, as on Colosseum: oai-core-… and oai-ran-….
+
+The services are those of containers/oai.yml. An image is unpacked once, by `lxc-create -t oci`; a
+run's container is an overlay over it, and goes with it. The image's own entrypoint is the first
+process, as there is no init in OpenAirInterface's images.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from ipaddress import IPv4Interface
+from pathlib import Path
+
+from pyroute2 import IPRoute
+from pyroute2.netlink.exceptions import NetlinkError
+
+from ccu.host import programs
+from ccu.spec.errors import Refused, RunFailed
+from ccu.testbeds.oai import oci_images, services
+from ccu.testbeds.oai.configs import Plan
+from ccu.testbeds.oai.oci_images import FOLDER
+from ccu.testbeds.oai.services import CORE, DATA_NETWORK, Service
+
+_NETWORKS = {
+    "public_net": IPv4Interface("192.168.71.129/26"),
+    "traffic_net": IPv4Interface("192.168.72.129/26"),
+}
+_MTU_BYTES = 9000  # a full packet with its GTP-U header
+# Docker's default set, which OpenAirInterface's images are made for (moby oci/caps/defaults.go).
+_CAPABILITIES = (
+    *("CHOWN", "DAC_OVERRIDE", "FSETID", "FOWNER", "MKNOD", "NET_RAW", "SETGID", "SETUID"),
+    *("SETFCAP", "SETPCAP", "NET_BIND_SERVICE", "SYS_CHROOT", "KILL", "AUDIT_WRITE"),
+)
+_BRIDGE_FILTER = Path("/proc/sys/net/bridge/bridge-nf-call-iptables")
+_STARTER, _OUTPUT = "/.ccu-start", "/.ccu-printed"
+_STOP_S = 5
+
+
+class LxcRuntime:
+    """See `ccu.testbeds.oai.runtime.Runtime`; `project` begins the name of everything made."""
+
+    def __init__(self, project: str, plan: Plan, variables: Mapping[str, str]) -> None:
+        self._project = project
+        self._plan = plan
+        self._services = services.all_services(plan, variables)
+
+    def names(self) -> list[str]:
+        return [self._name(service) for service in self._services]
+
+    def bridges(self) -> list[str]:
+        return [self._bridge(network) for network in _NETWORKS]
+
+    def _name(self, service: str) -> str:
+        part = "core" if service in (*CORE, DATA_NETWORK) else "ran"
+        return f"{self._project}-oai-{part}-{service}"
+
+    def _bridge(self, network: str) -> str:
+        # A device's name has 15 characters at most.
+        return f"{self._project[:13]}{network[0]}"
+
+    def check(self) -> None:
+        missing = {
+            package
+            for program, package in oci_images.PACKAGES.items()
+            if shutil.which(program) is None
+        }
+        if missing:
+            packages = " ".join(sorted(missing))
+            raise Refused(f"--runtime lxc: {packages} not found; sudo apt-get install {packages}")
+        problems = []
+        for image in sorted({service.image for service in self._services.values()}):
+            try:
+                oci_images.inspect(image)
+            except Refused as error:
+                problems.append(str(error))
+        if problems:
+            raise Refused("\n".join(problems))
+
+    def start(self, wanted: Sequence[str]) -> None:
+        self._make_bridges()
+        for name in wanted:
+            self._create(self._services[name])
+        for name in wanted:
+            self._lxc("lxc-start", "-n", self._name(name), "-d", "-o", str(self._log(name)))
+
+    def restart(self, service: str) -> None:
+        self.stop([service])
+        # What it printed so far stays: the file is appended to.
+        self._lxc("lxc-start", "-n", self._name(service), "-d", "-o", str(self._log(service)))
+
+    def pid(self, service: str) -> int | None:
+        said = subprocess.run(
+            ["lxc-info", "-P", FOLDER, "-n", self._name(service), "-pH"],
+            capture_output=True,
+            text=True,
+        )
+        text = said.stdout.strip()
+        return int(text) if said.returncode == 0 and text.isdigit() and text != "-1" else None
+
+    def log_command(self, service: str) -> list[str]:
+        pid = self.pid(service) or 0
+        return [
+            sys.executable,
+            "-m",
+            "ccu.testbeds.oai.stamp",
+            str(self._printed(service)),
+            str(pid),
+        ]
+
+    def shell_command(self, service: str) -> list[str]:
+        return ["lxc-attach", "-P", str(FOLDER), "-n", self._name(service), "--", "sh"]
+
+    def stop(self, wanted: Sequence[str]) -> None:
+        stopping = [
+            subprocess.Popen(
+                ["lxc-stop", "-P", FOLDER, "-n", self._name(name), "-t", str(_STOP_S)],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            for name in wanted
+        ]
+        for one in stopping:
+            one.wait()
+
+    def remove(self) -> None:
+        remove_containers(self.names(), self.bridges())
+
+    def _lxc(self, program: str, *arguments: str) -> None:
+        said = subprocess.run(
+            [program, "-P", str(FOLDER), *arguments], capture_output=True, text=True
+        )
+        if said.returncode != 0:
+            lines = said.stderr.strip().splitlines()[-4:]
+            raise RunFailed("containers", f"{program}: " + "\n  ".join(lines))
+
+    def _log(self, service: str) -> Path:
+        return FOLDER / self._name(service) / "lxc.log"
+
+    def _printed(self, service: str) -> Path:
+        return FOLDER / self._name(service) / "printed.log"
+
+    def _make_bridges(self) -> None:
+        with IPRoute() as ip:
+            for network, gateway in _NETWORKS.items():
+                bridge = self._bridge(network)
+                if ip.link_lookup(ifname=bridge):
+                    continue
+                for address in ip.get_addr(family=2):
+                    if address.get("local") == str(gateway.ip):
+                        raise RunFailed(
+                            "containers",
+                            f"{gateway.ip} is taken by another network of this machine; "
+                            "`ccu clean`, or see: ip addr, docker network ls",
+                        )
+                ip.link("add", ifname=bridge, kind="bridge")
+                index = ip.link_lookup(ifname=bridge)[0]
+                ip.link("set", index=index, mtu=_MTU_BYTES, state="up")
+                prefix = gateway.network.prefixlen
+                ip.addr("add", index=index, address=str(gateway.ip), prefixlen=prefix)
+                _forward(bridge, "-I")
+
+    def _create(self, service: Service) -> None:
+        folder = FOLDER / self._name(service.name)
+        (folder / "delta").mkdir(parents=True, exist_ok=True)
+        image = oci_images.inspect(service.image)
+        base = oci_images.base_of(image)
+        (folder / "hosts").write_text(self._hosts())
+        # LXC splits a command at quotes in a way of its own.
+        command = shlex.join(_command(service, image))
+        # A file, as the console's pseudo terminal loses what is printed fast or last.
+        (folder / "start").write_text(f"exec {command} >>{_OUTPUT} 2>&1\n")
+        self._printed(service.name).touch()
+        lines = [
+            "lxc.include = /usr/share/lxc/config/common.conf",
+            f"lxc.rootfs.path = overlay:{base}:{folder / 'delta'}",
+            f"lxc.uts.name = {self._name(service.name)[-63:]}",
+            "lxc.mount.auto = proc:mixed sys:mixed cgroup:mixed",
+            f"lxc.init.cmd = /bin/sh {_STARTER}",
+            f"lxc.init.cwd = {image.working_folder}",
+            "lxc.signal.halt = SIGTERM",
+            "lxc.console.path = none",
+            "lxc.tty.max = 0",
+            "lxc.apparmor.profile = unconfined",
+            *_capabilities(service),
+            *(f"lxc.environment = {item}" for item in _environment(service, image)),
+            *(f"lxc.mount.entry = {item}" for item in _mounts(service, folder)),
+            *self._network(service),
+            *(f"lxc.sysctl.{key} = {value}" for key, value in service.sysctls.items()),
+        ]
+        (folder / "config").write_text("\n".join(lines) + "\n")
+
+    def _hosts(self) -> str:
+        rows = ["127.0.0.1 localhost"]
+        for service in self._services.values():
+            if address := service.addresses.get("public_net"):
+                rows.append(f"{address} {service.name} oai-{service.name}")
+        return "\n".join(rows) + "\n"
+
+    def _network(self, service: Service) -> list[str]:
+        if service.host_network:
+            return ["lxc.net.0.type = none"]
+        lines = []
+        for number, (network, address) in enumerate(service.addresses.items()):
+            prefix = _NETWORKS[network].network.prefixlen
+            lines += [
+                f"lxc.net.{number}.type = veth",
+                f"lxc.net.{number}.link = {self._bridge(network)}",
+                f"lxc.net.{number}.name = eth{number}",
+                f"lxc.net.{number}.mtu = {_MTU_BYTES}",
+                f"lxc.net.{number}.ipv4.address = {address}/{prefix}",
+                f"lxc.net.{number}.flags = up",
+            ]
+        return lines
+
+
+def _command(service: Service, image: oci_images.OciImage) -> list[str]:
+    if service.command:
+        return [*image.entrypoint, *service.command]
+    return list(image.command)
+
+
+def _environment(service: Service, image: oci_images.OciImage) -> list[str]:
+    return [*image.environment, *(f"{key}={value}" for key, value in service.environment.items())]
+
+
+def _capabilities(service: Service) -> list[str]:
+    kept = (*_CAPABILITIES, *service.capabilities)
+    names = " ".join(name.lower() for name in dict.fromkeys(kept))
+    # An empty drop forgets what common.conf drops: both lists together are refused.
+    return ["lxc.cap.drop =", f"lxc.cap.keep = {names}"]
+
+
+def _mounts(service: Service, folder: Path) -> list[str]:
+    entries = [
+        f"{folder / 'hosts'} etc/hosts none bind,ro,create=file 0 0",
+        f"{folder / 'start'} {_STARTER.lstrip('/')} none bind,ro,create=file 0 0",
+        f"{folder / 'printed.log'} {_OUTPUT.lstrip('/')} none bind,rw,create=file 0 0",
+    ]
+    for source, target in service.mounts:
+        entries.append(f"{source} {target.lstrip('/')} none bind,ro,create=file 0 0")
+    for device in service.devices:
+        kind = "dir" if Path(device).is_dir() else "file"
+        entries.append(f"{device} {device.lstrip('/')} none rbind,create={kind} 0 0")
+    return entries
+
+
+def _forward(bridge: str, action: str) -> None:
+    """Lets frames cross our bridge where the firewall looks at bridged ones.
+
+    It does when br_netfilter is loaded, as with Docker, which drops what is not its own.
+    """
+    if not _BRIDGE_FILTER.exists() or _BRIDGE_FILTER.read_text().strip() != "1":
+        return
+    rule = ["FORWARD", "-i", bridge, "-o", bridge, "-j", "ACCEPT"]
+    if iptables := programs.find("iptables"):
+        subprocess.run([iptables, "-w", action, *rule], capture_output=True)
+
+
+def remove_containers(names: Sequence[str], bridges: Sequence[str]) -> list[str]:
+    """Ends and removes containers and bridges that exist; sentences that say what."""
+    done = []
+    for name in names:
+        if not (FOLDER / name).exists():
+            continue
+        subprocess.run(["lxc-stop", "-P", FOLDER, "-n", name, "-k"], capture_output=True)
+        shutil.rmtree(FOLDER / name, ignore_errors=True)
+        done.append(f"removed container {name}")
+    with IPRoute() as ip:
+        for bridge in bridges:
+            if found := ip.link_lookup(ifname=bridge):
+                _forward(bridge, "-D")
+                with contextlib.suppress(NetlinkError):
+                    ip.link("del", index=found[0])
+                    done.append(f"removed bridge {bridge}")
+    return done

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Captures GTP-U between gNB and UPF (N3), on request."""
+
+from __future__ import annotations
+
+import signal
+
+from ccu.host import programs
+from ccu.testbeds import Site
+from ccu.testbeds.oai.configs import GTP_U_PORT
+from ccu.testbeds.oai.stack import Stack
+
+# Outer IPv4, UDP and GTP-U with its extension header, then IPv4 and TCP with all options.
+SNAPLEN_BYTES = 180
+
+
+class N3Capture:
+    """tcpdump in the UPF's network, into raw/n3.pcap."""
+
+    def __init__(self, site: Site, stack: Stack) -> None:
+        self._site = site
+        name = stack.namespace_of("upf")
+        command = [programs.require("ip"), "netns", "exec", name, programs.require("tcpdump")]
+        command += ["-n", "-i", "any", "-s", str(SNAPLEN_BYTES), "--time-stamp-precision=nano"]
+        command += ["-Z", "root", "-w", str(site.raw / "n3.pcap"), f"udp port {GTP_U_PORT}"]
+        self._process = site.supervisor.start("tcpdump-n3", command, stage="capture")
+        site.supervisor.wait_for(
+            self._process, lambda: "listening on" in self._process.log.read_text(), "listening"
+        )
+
+    def finish(self) -> None:
+        self._site.supervisor.stop(self._process, signal.SIGINT)

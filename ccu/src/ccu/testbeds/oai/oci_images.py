@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OCI images for LXC: where they come from, what they start, and one unpacked base for each."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from ccu.spec.errors import Refused, RunFailed
+
+FOLDER = Path("/var/lib/ccu/lxc")
+"""Containers and bases; `lxc-ls -P /var/lib/ccu/lxc` lists them."""
+LAYOUTS_VARIABLE = "OAI_OCI"
+_PROGRAMS = {"lxc-create": "lxc", "skopeo": "skopeo", "umoci": "umoci", "jq": "jq"}
+PACKAGES = _PROGRAMS
+
+
+@dataclass(frozen=True)
+class OciImage:
+    source: str
+    """As skopeo names it: oci:/folder/name:tag, or docker://registry/name:tag."""
+    layers: str
+    """Digest of its layers: images that differ in nothing but configuration share a base."""
+    command: tuple[str, ...]
+    """Entrypoint and command of the image's own configuration."""
+    entrypoint: tuple[str, ...]
+    environment: tuple[str, ...]
+    working_folder: str
+
+    @property
+    def base(self) -> str:
+        return f"ccu-base-{self.layers[:16]}"
+
+
+def source_of(image: str) -> str:
+    """A local layout $OAI_OCI/<name>:<tag> if that variable is set, else the registry."""
+    layouts = os.environ.get(LAYOUTS_VARIABLE)
+    if layouts:
+        name, _, tag = image.rpartition("/")[2].partition(":")
+        return f"oci:{layouts}/{name}:{tag}"
+    return f"docker://{image if '.' in image.split('/')[0] else 'docker.io/' + _full(image)}"
+
+
+def _full(image: str) -> str:
+    return image if "/" in image else f"library/{image}"
+
+
+def inspect(image: str) -> OciImage:
+    """Raises Refused if the image is not to be had, with the command that gets it."""
+    return _inspect(image, source_of(image))
+
+
+@cache
+def _inspect(image: str, source: str) -> OciImage:
+    found = json.loads(_skopeo("inspect", "--config", source, image=image))
+    config, layers = found["config"], found["rootfs"]["diff_ids"]
+    entrypoint = tuple(config.get("Entrypoint") or ())
+    return OciImage(
+        source,
+        hashlib.sha256(" ".join(layers).encode()).hexdigest(),
+        entrypoint + tuple(config.get("Cmd") or ()),
+        entrypoint,
+        tuple(config.get("Env") or ()),
+        config.get("WorkingDir") or "/",
+    )
+
+
+def _skopeo(*words: str, image: str) -> str:
+    said = subprocess.run(["skopeo", *words], capture_output=True, text=True)
+    if said.returncode != 0:
+        layouts = os.environ.get(LAYOUTS_VARIABLE, "/var/lib/ccu/oci")
+        name = image.rpartition("/")[2]
+        raise Refused(
+            f"{image}: not to be had; type: {_source(image)} oci:{layouts}/{name} && "
+            f"export {LAYOUTS_VARIABLE}={layouts}"
+        )
+    return said.stdout
+
+
+def _source(image: str) -> str:
+    """The beginning of the command that copies it; no registry has our own."""
+    if image.startswith("ccu-traffic"):
+        build = "docker compose --profile rfsim build data-network"
+        return f"{build} && skopeo copy docker-daemon:{image}"
+    return f"skopeo copy docker://{image}"
+
+
+def base_of(image: OciImage) -> Path:
+    """The unpacked root file system, made by lxc-create once for each image. Raises RunFailed."""
+    root = FOLDER / image.base / "rootfs"
+    if (FOLDER / image.base / "complete").exists():
+        return root
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["lxc-destroy", "-n", image.base, "-P", FOLDER, "-f"], capture_output=True)
+    command = ["lxc-create", "-n", image.base, "-P", str(FOLDER), "-t", "oci", "--"]
+    said = subprocess.run([*command, "-u", image.source], capture_output=True, text=True)
+    if said.returncode != 0:
+        lines = said.stderr.strip().splitlines()[-4:]
+        raise RunFailed("containers", "lxc-create: " + "\n  ".join(lines))
+    (FOLDER / image.base / "complete").touch()
+    return root

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What makes measurements over OpenAirInterface wrong without an error: looked at before a run."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from pyroute2 import IPRoute
+
+from ccu.spec.errors import Refused, RunFailed
+from ccu.testbeds import Host
+from ccu.testbeds.oai.configs import GTP_U_PORT, HOST_ADDRESS, TELNET_PORT, Plan
+from ccu.testbeds.oai.runtime import listens
+from ccu.testbeds.oai.usrp import Usrp
+
+# Ettus, then National Instruments: B200, B210, B205mini.
+_USB_IDS = {
+    ("2500", "0020"),
+    ("2500", "0021"),
+    ("2500", "0022"),
+    ("3923", "7813"),
+    ("3923", "7814"),
+}
+_JUMBO_BYTES = 8000
+_X310_PORT = 49152
+_CPU = Path("/sys/devices/system/cpu")
+_USB = Path("/sys/bus/usb/devices")
+
+
+def check_host(plan: Plan) -> None:
+    """Raises Refused for a host on which this radio cannot run."""
+    if not Path("/dev/net/tun").exists():
+        raise Refused("/dev/net/tun: not there, and UE and UPF need it; type: sudo modprobe tun")
+    if plan.usrp:
+        found = (usrp_trouble(plan.usrp), governor_trouble(), *port_troubles())
+        problems = [said for said in found if said]
+        if problems:
+            raise Refused("\n".join(problems))
+
+
+def usrp_trouble(usrp: Usrp) -> str | None:
+    """Why the radio is not there, with the mend."""
+    if usrp.model == "b210":
+        found = _usb_ids()
+        if not found & _USB_IDS:
+            return "--usrp: no B210 on USB (2500:0020); plug it into USB 3, see uhd_find_devices"
+        return None
+    told = (_x310_trouble(address) for address in (usrp.address, usrp.ue_address))
+    return next((said for said in told if said), None)
+
+
+def _usb_ids() -> set[tuple[str, str]]:
+    found = set()
+    for device in _USB.glob("*"):
+        try:
+            vendor, product = (
+                (device / name).read_text().strip() for name in ("idVendor", "idProduct")
+            )
+        except OSError:
+            continue
+        found.add((vendor, product))
+    return found
+
+
+def _x310_trouble(arguments: str) -> str | None:
+    pairs = dict(item.partition("=")[::2] for item in arguments.split(","))
+    address = pairs.get("addr", "")
+    try:
+        with IPRoute() as ip:
+            route = next(iter(ip.route("get", dst=address)))
+            link = next(iter(ip.get_links(route.get("oif"))))
+    except Exception as error:
+        return f"--usrp: {address}: no route ({error}); set up the interface to the X310"
+    if link.get("mtu") < _JUMBO_BYTES:
+        name = link.get("ifname")
+        return (
+            f"--usrp: {name} to {address} has an MTU of {link.get('mtu')}, an X310 wants jumbo "
+            f"frames; type: sudo ip link set {name} mtu 9000"
+        )
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.settimeout(1.0)
+        try:
+            # The firmware's control port refuses or answers; silence is an X310 that is not there.
+            probe.connect((address, _X310_PORT))
+            probe.send(b"\0" * 16)
+            probe.recv(64)
+        except TimeoutError:
+            said = subprocess.run(["ping", "-c", "1", "-W", "1", address], capture_output=True)
+            if said.returncode != 0:
+                return f"--usrp: {address} does not answer; check its power and cable"
+        except OSError:
+            return None
+    return None
+
+
+def governor_trouble() -> str | None:
+    """A CPU that saves power loses samples."""
+    governors = {
+        file.read_text().strip() for file in _CPU.glob("cpu[0-9]*/cpufreq/scaling_governor")
+    }
+    if governors - {"performance"}:
+        return (
+            f"CPU governor {', '.join(sorted(governors))}: a USRP needs performance; "
+            "type: sudo cpupower frequency-set -g performance"
+        )
+    return None
+
+
+def port_troubles() -> list[str]:
+    """Over a USRP the gNB has the host's network: who there has its ports, as Prometheus 9090."""
+    used = (("tcp", TELNET_PORT, "telnet server"), ("udp", GTP_U_PORT, "GTP-U"))
+    return [
+        f"{protocol} port {port} is taken, which the gNB's {what} needs; see who has it: "
+        f"sudo ss -lnp{protocol[0]} sport = :{port}"
+        for protocol, port, what in used
+        if listens(os.getpid(), port, protocol, (HOST_ADDRESS,))
+    ]
+
+
+def check_route(host: Host, name: str, peer: str, device: str) -> None:
+    """Raises RunFailed if traffic of `host`, whose network is `name`, would bypass the radio."""
+    with IPRoute(netns=name) as ip:
+        route: Any = next(iter(ip.route("get", dst=peer)))
+        if route.get("oif") != ip.link_lookup(ifname=device)[0]:
+            link = next(iter(ip.get_links(route.get("oif"))))
+            raise RunFailed(
+                "testbed",
+                f"{host}: the route to {peer} goes through {link.get('ifname')}, not {device}: "
+                "traffic would bypass the radio",
+            )

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OpenAirInterface from nothing to a UE that pings: in stages, each waited for by what it does."""
+
+from __future__ import annotations
+
+import ipaddress
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from pyroute2 import IPRoute, netns
+from pyroute2.netlink.exceptions import NetlinkError
+
+from ccu.host import programs
+from ccu.host.leftovers import Belongings
+from ccu.host.supervisor import Process, Supervisor
+from ccu.spec.errors import RunFailed
+from ccu.testbeds.oai.configs import TELNET_PORT, Plan
+from ccu.testbeds.oai.runtime import Runtime, listens
+from ccu.testbeds.oai.services import CORE, DATA_NETWORK
+
+DATA_NETWORK_ADDRESS = "192.168.72.135"
+UE_INTERFACE = "oaitun_ue1"
+# A core function is ready when it listens: MySQL's first start, without network, does not count.
+_CORE_PORTS = {
+    "mysql": (3306, "tcp"),
+    "nrf": (80, "tcp"),
+    "amf": (80, "tcp"),
+    "smf": (80, "tcp"),
+    "upf": (8805, "udp"),
+}
+_RFSIM_PORT = 4043
+_CORE_PATIENCE_S, _GNB_PATIENCE_S, _ATTACH_PATIENCE_S, _PING_PATIENCE_S = 120.0, 60.0, 60.0, 15.0
+_POLL_S = 0.01
+# A container that does not run by then has ended already.
+_STARTING_S = 2.0
+_FOLLOWER_S = 3.0
+_AF_INET = 2
+# What the log says, what it means, what to do.
+_SYMPTOMS = (
+    ("Expected FPGA compatibility", "the USRP's image is of another UHD: uhd_image_loader"),
+    ("No devices found", "no USRP was found: check cable and address with uhd_find_devices"),
+    ("LIBUSB_ERROR", "the USRP's USB is not reachable: check /dev/bus/usb and its rights"),
+    ("unknown option", "this version takes other options: --oai-version has to be the image's"),
+    ("Illegal instruction", "the image was built for CPUs with AVX2 or AVX-512"),
+    ("Registration reject", "the core knows no such SIM: was the database filled anew?"),
+    ("PDU Session Establishment reject", "the core gave no address: is its pool used up?"),
+)
+
+
+class Stack:
+    """The services of one plan. Every wait is bounded, and told with the last lines of the log."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        runtime: Runtime,
+        supervisor: Supervisor,
+        belongings: Belongings,
+        logs: Path,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.plan = plan
+        self.runtime = runtime
+        self._supervisor = supervisor
+        self._belongings = belongings
+        self._logs = logs
+        self._tell = tell
+        self._followers: dict[str, Process] = {}
+        self.namespaces: dict[str, str] = {}
+        """By service: the name under which `ip netns` knows the container's network."""
+
+    def up(self) -> None:
+        """Core, data network, gNB, then each UE until it pings. Raises RunFailed."""
+        self._tell("starting the core")
+        self.runtime.start([*CORE, DATA_NETWORK])
+        for service, (port, protocol) in _CORE_PORTS.items():
+            self._wait_listening(service, port, protocol, _CORE_PATIENCE_S)
+        self._attach_namespace(DATA_NETWORK)
+        self._tell("starting the gNB")
+        self._start_gnb()
+        for number in range(1, self.plan.ue_count + 1):
+            self._tell(f"attaching UE {number}")
+            self._attach_ue(number)
+
+    def _start_gnb(self) -> None:
+        service = self.plan.gnb_service
+        self.runtime.start([service])
+        self._follow(service, "gnb-stdout.log")
+        ports = [TELNET_PORT, *([] if self.plan.usrp else [_RFSIM_PORT])]
+        for port in ports:
+            self._wait_listening(service, port, "tcp", _GNB_PATIENCE_S)
+        if not self.plan.usrp:
+            self._attach_namespace(service)
+
+    def _attach_ue(self, number: int) -> None:
+        """A UE aborts at its start now and then: it gets a second try."""
+        service = self.plan.ue_service(number)
+        self.runtime.start([service])
+        if self._wait_attached(service, number):
+            return
+        self._tell(f"UE {number} did not attach; trying once more")
+        self._detach_namespace(service)
+        self.runtime.restart(service)
+        if not self._wait_attached(service, number):
+            raise RunFailed("attach", f"UE {number} did not attach{self._last_lines(service)}")
+
+    def _wait_attached(self, service: str, number: int) -> bool:
+        self._follow(service, f"ue{number - 1}-stdout.log")
+        deadline = time.monotonic() + _ATTACH_PATIENCE_S / 2
+        address = None
+        while time.monotonic() < deadline:
+            self._check(spared=service)
+            if self.runtime.pid(service) is None:
+                return False
+            name = self._attach_namespace(service)
+            if address is None and has_interface(self.runtime.pid(service), UE_INTERFACE):
+                address = interface_address(name, UE_INTERFACE)
+            if address and self._pings(service, address):
+                return True
+            time.sleep(_POLL_S)
+        return False
+
+    def _pings(self, service: str, address: str) -> bool:
+        name = self.namespaces[service]
+        if not set_route(name, DATA_NETWORK_ADDRESS, UE_INTERFACE):
+            return False
+        command = [programs.require("ip"), "netns", "exec", name, programs.require("ping")]
+        command += ["-c", "1", "-W", "1", "-q", "-I", address, DATA_NETWORK_ADDRESS]
+        return subprocess.run(command, capture_output=True).returncode == 0
+
+    def ue_address(self, number: int = 1) -> str:
+        """What the core gave to the UE. Raises RunFailed."""
+        found = interface_address(self.namespaces[self.plan.ue_service(number)], UE_INTERFACE)
+        if found is None:
+            raise RunFailed("attach", f"UE {number} has lost its address")
+        return found
+
+    def _wait_listening(self, service: str, port: int, protocol: str, patience_s: float) -> None:
+        began_s = time.monotonic()
+        while True:
+            self._check(spared=service)
+            pid = self.runtime.pid(service)
+            if pid is not None and listens(pid, port, protocol):
+                return
+            waited_s = time.monotonic() - began_s
+            if pid is None and waited_s > _STARTING_S:
+                raise RunFailed("containers", f"{service} has ended{self._last_lines(service)}")
+            if waited_s > patience_s:
+                raise RunFailed(
+                    "containers",
+                    f"{service}: nothing listens on {protocol} port {port} after {patience_s:g} s"
+                    f"{self._last_lines(service)}",
+                )
+            time.sleep(_POLL_S)
+
+    def _check(self, spared: str) -> None:
+        """The others have to live, and nobody may have interrupted us."""
+        follower = self._followers.get(spared)
+        if follower:
+            follower.stopped = True
+        try:
+            self._supervisor.check()
+        finally:
+            if follower:
+                follower.stopped = False
+
+    def _follow(self, service: str, file: str) -> None:
+        if old := self._followers.get(service):
+            self._supervisor.stop(old)
+        self._followers[service] = self._supervisor.start(
+            f"oai-{service}",
+            self.runtime.log_command(service),
+            stage="radio",
+            output=self._logs / file,
+        )
+
+    def _last_lines(self, service: str) -> str:
+        """What it said last; of a service that is not followed, its whole log is asked for."""
+        if service not in self._followers:
+            self._follow(service, f"{service}-stdout.log")
+        time.sleep(0.3)
+        lines = self._followers[service].output.read_text(errors="replace").splitlines()[-8:]
+        told = "".join(f"\n  {line}" for line in lines)
+        said = "\n".join(lines).casefold()
+        hints = [f"\n  {hint}" for mark, hint in _SYMPTOMS if mark.casefold() in said]
+        return ":" + told + "".join(hints) if lines else " and said nothing"
+
+    def namespace_of(self, service: str) -> str:
+        """A name for the network of any of the services."""
+        return self._attach_namespace(service)
+
+    def _attach_namespace(self, service: str) -> str:
+        """Gives the container's network a name, so that our programs can run in it."""
+        if service in self.namespaces:
+            return self.namespaces[service]
+        pid = self.runtime.pid(service)
+        if pid is None:
+            raise RunFailed("containers", f"{service} does not run{self._last_lines(service)}")
+        name = f"ccu-{self._belongings.run_id}-{service}"
+        self._belongings.attached.append(name)
+        self._belongings.save()
+        netns.attach(name, pid)
+        self.namespaces[service] = name
+        return name
+
+    def _detach_namespace(self, service: str) -> None:
+        if name := self.namespaces.pop(service, None):
+            netns.remove(name)
+
+    def let_be(self) -> None:
+        """Stops following; the containers stay up."""
+        for follower in self._followers.values():
+            self._supervisor.stop(follower)
+
+    def down(self) -> None:
+        """Stops the radio first, so that its logs are whole, then removes everything."""
+        for follower in self._followers.values():
+            follower.stopped = True
+        ues = [self.plan.ue_service(number) for number in range(1, self.plan.ue_count + 1)]
+        started = [one for one in (*ues, self.plan.gnb_service) if one in self._followers]
+        try:
+            if started:
+                self.runtime.stop(started)
+            self._keep_core_logs()
+            for follower in self._followers.values():
+                self._let_end(follower)
+        finally:
+            for service in list(self.namespaces):
+                self._detach_namespace(service)
+            self.runtime.remove()
+
+    def _keep_core_logs(self) -> None:
+        """What the core said tells why a UE was refused."""
+        running = [service for service in CORE if self.runtime.pid(service) is not None]
+        if running:
+            self.runtime.stop(running)
+        for service in running:
+            if service not in self._followers:
+                self._follow(service, f"{service}-stdout.log")
+                self._followers[service].stopped = True
+
+    def _let_end(self, follower: Process) -> None:
+        """A follower ends by itself when its container has: what was printed last is kept."""
+        deadline = time.monotonic() + _FOLLOWER_S
+        while not follower.ended and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
+        self._supervisor.stop(follower)
+
+
+def has_interface(pid: int | None, interface: str) -> bool:
+    """In the network of process `pid`: a look into /proc, cheap enough to be taken often."""
+    try:
+        text = Path(f"/proc/{pid}/net/dev").read_text()
+    except OSError:
+        return False
+    return f"{interface}:" in text
+
+
+def interface_address(name: str, interface: str) -> str | None:
+    """The IPv4 address of `interface` in the network `name`; None while there is none."""
+    with IPRoute(netns=name) as ip:
+        found = ip.link_lookup(ifname=interface)
+        if not found:
+            return None
+        for address in ip.get_addr(index=found[0], family=_AF_INET):
+            return str(ipaddress.ip_address(address.get("local") or address.get("address")))
+    return None
+
+
+def set_route(name: str, target: str, interface: str) -> bool:
+    """Sends what goes to `target` through `interface`; False if that is gone, or down."""
+    with IPRoute(netns=name) as ip:
+        found = ip.link_lookup(ifname=interface)
+        if not found:
+            return False
+        try:
+            ip.route("replace", dst=f"{target}/32", oif=found[0])
+        except NetlinkError:
+            return False
+    return True

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Follows a growing file and prints each line with its time of arrival, as `docker logs -t` does.
+
+`python -m ccu.testbeds.oai.stamp FILE PID`: ends when the process is gone and the file is read.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import IO
+
+_POLL_S = 0.05
+
+
+def follow(file: Path, pid: int, out: IO[str]) -> None:
+    """Whole lines only; a last one without its end is printed when the process is gone."""
+    rest = ""
+    with file.open(newline="", errors="replace") as log:
+        while True:
+            alive = Path(f"/proc/{pid}").exists()
+            text = log.read()
+            *lines, rest = (rest + text).split("\n")
+            for line in lines:
+                print(f"{_now()} {line.rstrip(chr(13))}", file=out)
+            if text:
+                out.flush()
+            elif not alive:
+                if rest:
+                    print(f"{_now()} {rest}", file=out)
+                return
+            else:
+                time.sleep(_POLL_S)
+
+
+def _now() -> str:
+    seconds, nanoseconds = divmod(time.time_ns(), 10**9)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{nanoseconds:09d}Z"
+
+
+if __name__ == "__main__":
+    follow(Path(sys.argv[1]), int(sys.argv[2]), sys.stdout)

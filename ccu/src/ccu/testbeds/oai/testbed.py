@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OpenAirInterface in containers: over rfsim, or over two USRPs.
+
+Programs of a run (iperf3, tcpdump, socket-sampler) are this machine's, in the containers' networks:
+the images need hold none of them, and they are the same ones as on the emulated testbed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ccu.host import namespace, programs
+from ccu.host.leftovers import Belongings
+from ccu.host.supervisor import Supervisor
+from ccu.spec.errors import Refused
+from ccu.spec.experiment import Experiment, Oai, Way
+from ccu.testbeds import SHARED_CLOCK, Host, Site
+from ccu.testbeds.oai import configs, preflight, services, usrp, version
+from ccu.testbeds.oai.carrier import carrier
+from ccu.testbeds.oai.channel import series
+from ccu.testbeds.oai.configs import Plan
+from ccu.testbeds.oai.docker_runtime import DockerRuntime
+from ccu.testbeds.oai.gnb_files import GnbFiles
+from ccu.testbeds.oai.gnb_questions import Statistics
+from ccu.testbeds.oai.lxc_runtime import LxcRuntime
+from ccu.testbeds.oai.n3 import N3Capture
+from ccu.testbeds.oai.path_delay import add_delay
+from ccu.testbeds.oai.radio_control import RadioControl
+from ccu.testbeds.oai.runtime import Runtime
+from ccu.testbeds.oai.stack import DATA_NETWORK_ADDRESS, UE_INTERFACE, Stack
+from ccu.testbeds.oai.verdict import real_time_verdict
+
+_NUMEROLOGY = 1
+_SERVER_INTERFACE = "eth0"
+_SYSCTLS = {
+    # As on the emulated testbed: the radio is to limit a flow, not the host.
+    "net.ipv4.tcp_wmem": "4096 16384 67108864",
+    "net.ipv4.tcp_rmem": "4096 131072 67108864",
+    "net.ipv4.tcp_no_metrics_save": "1",
+}
+
+
+def plan_of(experiment: Experiment) -> Plan:
+    """What is to be configured. Raises Refused for what this version or radio cannot do."""
+    settings = experiment.oai or Oai()
+    try:
+        version.options(settings.version)
+    except ValueError as error:
+        raise Refused(f"--oai-version: {error}") from None
+    try:
+        radio = usrp.parse(settings.usrp) if settings.usrp else None
+    except ValueError as error:
+        raise Refused(f"--usrp: {error}") from None
+    if experiment.numerology != _NUMEROLOGY:
+        raise Refused(
+            f"--numerology: {experiment.numerology}; OpenAirInterface is configured at 30 kHz: 1"
+        )
+    configs.check_ue_count(experiment.ues)
+    if radio and experiment.ues > 1:
+        raise Refused("--ues: two USRPs are one gNB and one UE; leave it out")
+    chosen = carrier(experiment.prb)
+    if radio:
+        usrp.check_carrier(radio, chosen)
+    return Plan(settings.version, chosen, experiment.ues, radio, experiment.mtu_bytes)
+
+
+def check(experiment: Experiment, _scenario: Path) -> None:
+    """Raises Refused, with everything at once, before a container is started."""
+    plan = plan_of(experiment)
+    if plan.usrp is None:
+        series(experiment.model_copy(update={"duration_s": 1.0}))
+    programs.require("ping")
+    preflight.check_host(plan)
+    images_check(experiment)()
+
+
+def images_check(experiment: Experiment) -> Callable[[], None]:
+    """What raises Refused if the runtime or an image is missing."""
+    plan = plan_of(experiment)
+    return _runtime(experiment, plan, "ccu-check", configs.default_variables(plan), []).check
+
+
+def _runtime(
+    experiment: Experiment, plan: Plan, project: str, variables: dict[str, str], files: list[Path]
+) -> Runtime:
+    if experiment.oai and experiment.oai.runtime == "lxc":
+        return LxcRuntime(project, plan, _with_environment(variables))
+    return DockerRuntime(project, files or [services.FILE], plan.profile, variables)
+
+
+def _with_environment(variables: dict[str, str]) -> dict[str, str]:
+    """As Compose: what the user exports counts, and what ccu says wins."""
+    given = {key: value for key, value in os.environ.items() if key.startswith("OAI_")}
+    return given | variables
+
+
+def stack_of(
+    experiment: Experiment,
+    folder: Path,
+    belongings: Belongings,
+    supervisor: Supervisor | None = None,
+) -> Stack:
+    """The containers that `experiment` asks for, configured in `folder`; nothing runs yet."""
+    plan = plan_of(experiment)
+    project = f"ccu-{belongings.run_id}"
+    variables = configs.write(plan, folder / "config") | {"CCU_RUN": belongings.run_id}
+    files = services.write_further_ues(plan, folder)
+    runtime = _runtime(experiment, plan, project, variables, files)
+    supervisor = supervisor or Supervisor(belongings, folder.parent / "logs")
+    return Stack(plan, runtime, supervisor, belongings, folder)
+
+
+def prepare(site: Site) -> Stack:
+    """As `stack_of`, and what will be made is written down so that it can be removed."""
+    folder = site.raw / "oai"
+    folder.mkdir(exist_ok=True)
+    stack = stack_of(site.experiment, folder, site.belongings, site.supervisor)
+    project, runtime = f"ccu-{site.belongings.run_id}", stack.runtime
+    if isinstance(runtime, LxcRuntime):
+        site.belongings.lxc_containers = runtime.names()
+        site.belongings.bridges = runtime.bridges()
+    else:
+        site.belongings.compose_project = project
+    site.belongings.save()
+    return stack
+
+
+@contextmanager
+def up(site: Site) -> Iterator[OaiTestbed]:
+    """The path from the data network to the UE; all of it is gone afterwards."""
+    stack = prepare(site)
+    try:
+        stack.up()
+        testbed = OaiTestbed(site, stack)
+        try:
+            testbed.begin()
+            yield testbed
+        finally:
+            testbed.end()
+    finally:
+        stack.down()
+
+
+class OaiTestbed:
+    """See `ccu.testbeds.Testbed`."""
+
+    records: dict[str, Any] = {  # noqa: RUF012 - never changed
+        "mac": {"file": "raw/oai/nrMAC_stats.log", "source": "oai"},
+        "link": {"file": "raw/oai/radio-time.csv", "source": "oai"},
+        "link_summary": None,
+    }
+
+    clock = SHARED_CLOCK
+
+    def __init__(self, site: Site, stack: Stack) -> None:
+        self._site = site
+        self._stack = stack
+        self._folder = site.raw / "oai"
+        plan = stack.plan
+        self._ues = {number: self.ue_host(number) for number in range(1, plan.ue_count + 1)}
+        self._names: dict[Host, str] = {"server": stack.namespaces[services.DATA_NETWORK]}
+        for number, host in self._ues.items():
+            self._names[host] = stack.namespaces[plan.ue_service(number)]
+        self._problems: list[str] = []
+        self.hosts = self._prepare_hosts()
+        self._files = GnbFiles(lambda: stack.runtime.pid(plan.gnb_service), self._folder)
+        self._control: RadioControl | None = None
+        self._statistics: Statistics | None = None
+        self._n3: N3Capture | None = None
+        self._ended = False
+        self._stale = False
+        if plan.usrp:
+            self.records = {**self.records, "link": None}
+
+    def _prepare_hosts(self) -> dict[Host, dict[str, Any]]:
+        experiment = self._site.experiment
+        hosts = {}
+        for host, name in self._names.items():
+            device = _SERVER_INTERFACE if host == "server" else UE_INTERFACE
+            sysctls = namespace.set_sysctls(name, _SYSCTLS)
+            namespace.set_mtu(name, device, experiment.mtu_bytes)
+            hosts[host] = {**namespace.describe(name, device), "sysctls": sysctls}
+        server = self._names["server"]
+        for number, host in self._ues.items():
+            address = self._stack.ue_address(number)
+            preflight.check_route("server", server, address, _SERVER_INTERFACE)
+            preflight.check_route(host, self._names[host], DATA_NETWORK_ADDRESS, UE_INTERFACE)
+        self._problems += add_delay(server, _SERVER_INTERFACE, experiment.rtt_ms)
+        return hosts
+
+    def begin(self) -> None:
+        """Follows the gNB's files, and begins the scenario."""
+        plan, site = self._stack.plan, self._site
+        self._files.start()
+        if site.experiment.oai and site.experiment.oai.capture_n3:
+            self._n3 = N3Capture(site, self._stack)
+        if plan.usrp is None:
+            addresses = [configs.ue_address(number) for number in self._ues]
+            settings = series(site.experiment)
+            control = RadioControl(plan.gnb_address, addresses, settings, self._folder)
+            self._control = control
+            control.start()
+            site.supervisor.watch(control.check)
+        else:
+            self._statistics = Statistics(plan.gnb_address, configs.TELNET_PORT, self._folder)
+            self._statistics.start()
+
+    def end(self) -> None:
+        """Stops what follows and replays, and restores the channel; once."""
+        if self._ended:
+            return
+        self._ended = True
+        if self._control:
+            self._problems += self._control.finish()
+        if self._statistics:
+            self._statistics.finish()
+        if self._n3:
+            self._n3.finish()
+        self._files.finish()
+
+    def ue_host(self, ue: int) -> Host:
+        return "ue" if ue == 1 else f"ue{ue}"
+
+    def command(self, host: Host, arguments: Sequence[str]) -> list[str]:
+        return [programs.require("ip"), "netns", "exec", self._names[host], *arguments]
+
+    def congestion_control(self, host: Host, port: int) -> str | None:
+        return namespace.congestion_control(self._names[host], port)
+
+    def listens(self, host: Host, port: int) -> bool:
+        return namespace.listens(self._names[host], port)
+
+    def delivered_bytes(self, way: Way) -> int | None:
+        return None if self._stale else self._files.mac_bytes(way)
+
+    def settle(self) -> dict[str, Any]:
+        """Restores the channel and judges the radio's time."""
+        # The gNB writes its counters once a second: the last are still to come.
+        try:
+            self._files.wait_for_another_reading()
+        except TimeoutError:
+            self._stale = True
+            self._problems.append("the gNB's counters are older than the end of the traffic")
+        self.end()
+        clock = self._control.clock if self._control else None
+        verdict, reasons = real_time_verdict(clock)
+        verdict = "degraded" if verdict == "valid" and self._problems else verdict
+        asked = self._control or self._statistics
+        told = asked.notes if asked else []
+        return {"verdict": verdict, "verdict_reasons": reasons + self._problems + told}

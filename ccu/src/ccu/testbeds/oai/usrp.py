@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which carriers a USRP can do, and how OpenAirInterface is told where it is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ccu.spec.errors import Refused
+from ccu.testbeds.oai.carrier import PRB_HZ, Carrier
+
+_B210_BANDWIDTH_HZ = 56e6  # Ettus: the AD9361's widest filter
+_X310_CLOCK_HZ = 184_320_000
+_X310_BANDWIDTH_HZ = 160e6  # with a UBX-160
+
+
+_EXAMPLES = "b210, b210:serial=A+serial=B or x310:addr=192.168.40.2+addr=192.168.50.2"
+
+
+@dataclass(frozen=True)
+class Usrp:
+    """Two radios of a model: `address` is the gNB's, as UHD takes it (serial=… or addr=…)."""
+
+    model: str
+    address: str
+    ue_address: str = ""
+
+
+def parse(text: object) -> Usrp:
+    """`b210`, `b210:serial=A+serial=B` or `x310:addr=A+addr=B`: the gNB's radio, then the UE's.
+
+    Raises ValueError with the mend.
+    """
+    model, colon, addresses = str(text).partition(":")
+    address, plus, ue_address = addresses.partition("+")
+    if model not in ("b210", "x310") or (colon and not address):
+        raise ValueError(f"{text!r} is no USRP; write {_EXAMPLES}")
+    if not re.fullmatch(r"[A-Za-z0-9_.,=+-]*", addresses):
+        raise ValueError(f"{text!r}: an address has letters, digits and = , . - only")
+    if model == "x310" and "addr=" not in address:
+        raise ValueError(f"{text!r}: an X310 is found by its address; write {_EXAMPLES}")
+    if colon and not (plus and ue_address):
+        raise ValueError(f"{text!r}: gNB and UE have a radio each; write {_EXAMPLES}")
+    return Usrp(model, address, ue_address)
+
+
+def check_carrier(usrp: Usrp, carrier: Carrier) -> None:
+    """Raises Refused if the radio has not the bandwidth, or cannot make the sampling rate."""
+    width_hz = carrier.prb * PRB_HZ
+    limit_hz = _B210_BANDWIDTH_HZ if usrp.model == "b210" else _X310_BANDWIDTH_HZ
+    if width_hz > limit_hz:
+        raise Refused(
+            f"--prb: {carrier.prb} PRB are {width_hz / 1e6:.1f} MHz wide, "
+            f"and a {usrp.model.upper()} does {limit_hz / 1e6:.0f} MHz; take fewer PRB"
+        )
+    if usrp.model == "x310" and _X310_CLOCK_HZ % carrier.sample_rate_hz:
+        raise Refused(
+            f"--prb: {carrier.prb} PRB need {carrier.sample_rate_hz / 1e6:g} MS/s, which an X310 "
+            f"cannot divide from its {_X310_CLOCK_HZ / 1e6:g} MHz clock; take 162 PRB or fewer"
+        )

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The phone's clock against this machine's, bounded by the round trips of the question.
+
+The phone says t_p between our t_0 (asked) and t_1 (answered): its offset lies within
+[t_p - t_1, t_p - t_0], whatever the delays are. Several questions narrow it to what all have in
+common. (Cristian 1989, with the interval kept.)
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import time
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ccu.spec.errors import RunFailed
+from ccu.testbeds.phone.shell import Shell
+
+_QUESTIONS = 12
+_PATIENCE_S = 20.0
+_STAMP = re.compile(r"^(\d{9,10})\.(\d{9})$")
+_WHOLE = re.compile(r"^(\d{9,10})(?:\.N?)?$")
+_SECOND_NS = 1_000_000_000
+
+
+class Offset(NamedTuple):
+    """The phone's clock minus ours."""
+
+    low_ns: int
+    high_ns: int
+
+    @property
+    def ns(self) -> int:
+        return (self.low_ns + self.high_ns) // 2
+
+    @property
+    def uncertainty_ns(self) -> int:
+        return (self.high_ns - self.low_ns + 1) // 2
+
+
+def bounds(asked_ns: int, said: str, answered_ns: int) -> Offset | None:
+    """What one answer tells; a clock that says whole seconds may be anywhere in its second."""
+    if found := _STAMP.match(said.strip()):
+        at_ns = int(found[1]) * _SECOND_NS + int(found[2])
+        return Offset(at_ns - answered_ns, at_ns - asked_ns)
+    if found := _WHOLE.match(said.strip()):
+        at_ns = int(found[1]) * _SECOND_NS
+        return Offset(at_ns - answered_ns, at_ns + _SECOND_NS - asked_ns)
+    return None
+
+
+def common(offsets: Iterable[Offset]) -> Offset | None:
+    """What all have in common; None if there is nothing: the clock was set meanwhile."""
+    found = list(offsets)
+    if not found:
+        return None
+    both = Offset(max(one.low_ns for one in found), min(one.high_ns for one in found))
+    return both if both.low_ns <= both.high_ns else None
+
+
+def measure(phone: Shell) -> Offset:
+    """Asks some times over one connection, so that only the first has to start a shell.
+
+    Raises RunFailed if the phone does not tell the time.
+    """
+    script = f"i=0; while [ $i -lt {_QUESTIONS} ] && read -r go; do date +%s.%N; i=$((i+1)); done"
+    shell = subprocess.Popen(
+        phone.command(script),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert shell.stdin is not None
+    assert shell.stdout is not None
+    found = []
+    until = time.monotonic() + _PATIENCE_S
+    try:
+        for _ in range(_QUESTIONS):
+            asked_ns = time.time_ns()
+            shell.stdin.write("go\n")
+            shell.stdin.flush()
+            one = bounds(asked_ns, shell.stdout.readline(), time.time_ns())
+            if one is None or time.monotonic() > until:
+                break
+            found.append(one)
+    except OSError:
+        pass
+    finally:
+        shell.kill()
+        shell.wait()
+        shell.stdout.close()
+    offset = common(found) or (found[-1] if found else None)
+    if offset is None:
+        raise RunFailed("phone", f"{phone.serial} does not tell its time (date +%s.%N)")
+    return offset

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What of the month's data the phone has used, and its limit, as Android itself counts both.
+
+`dumpsys netpolicy` has a NetworkPolicy of each SIM (limit, and when its month begins),
+`dumpsys netstats --full` the bytes of each two hours (AOSP NetworkPolicy, RecurrenceRule,
+NetworkStatsHistory). The operator may count otherwise: its word counts on the bill.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+import time
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone, tzinfo
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
+
+from ccu.spec.errors import Refused
+from ccu.spec.experiment import Phone
+from ccu.testbeds.phone.shell import Shell, chosen
+
+_ASK = (
+    "getprop persist.sys.timezone; dumpsys netpolicy 2>/dev/null | grep NetworkPolicy; "
+    "dumpsys netstats --full 2>/dev/null | sed -n '/^ *Xt stats:/,/^ *UID stats:/p'"
+)
+_LIMIT = re.compile(r"\blimitBytes=(-?\d+)")
+_MOBILE_POLICY = re.compile(r"matchRule=(?:MOBILE|CARRIER)")
+_SUBSCRIBER = re.compile(r"\b(?:subscriberId|matchSubscriberIds|subId)=\[?\s*([\w.]+)")
+_CYCLE = re.compile(
+    r"RecurrenceRule\{start=(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)\S*? end=\S+ period=(\S+?)\}"
+)
+_CYCLE_DAY = re.compile(r"\bcycleDay=(\d+)")  # to Android 8
+_ZONE = re.compile(r"RecurrenceRule\{start=[^\[\s}]*\[([\w/+-]+)\]|\bcycleTimezone=([\w/+-]+)")
+_COMPLETE = "Complete history:"
+_MOBILE_IDENT = re.compile(r"ident=\[\{type=(?:MOBILE|0),")
+_BUCKET = re.compile(r"^\s*st=(\d+) rb=(\d+) .*?tb=(\d+)\b")
+_DURATION = re.compile(r"NetworkStatsHistory: bucketDuration=(\d+)")
+
+
+class _Bucket(NamedTuple):
+    """Bytes both ways, from a second since 1970 to another."""
+
+    begins_s: int
+    ends_s: int
+    total: int
+
+
+@dataclass(frozen=True)
+class DataPlan:
+    """None: the phone does not tell."""
+
+    used_bytes: int | None = None
+    since: datetime | None = None
+    """When its month began."""
+    limit_bytes: int | None = None
+
+    def sentence(self) -> str:
+        """For who pays."""
+        limit = (
+            "it has no limit set"
+            if self.limit_bytes is None
+            else f"its limit is {self.limit_bytes / 1e6:,.0f} MB"
+        )
+        if self.used_bytes is None or self.since is None:
+            return f"how much the phone has used this month is not known (it does not say); {limit}"
+        used = f"{self.used_bytes / 1e6:,.0f} MB since {self.since:%Y-%m-%d}"
+        return f"by its own count the phone has used {used}; {limit}"
+
+    def record(self) -> dict[str, Any]:
+        """For run.json."""
+        return {
+            "used_bytes": self.used_bytes,
+            "since": self.since.isoformat() if self.since else None,
+            "limit_bytes": self.limit_bytes,
+        }
+
+    def check(self, most_bytes: int) -> None:
+        """Raises Refused if a run of so many bytes could go beyond the limit."""
+        if self.limit_bytes is None or (self.used_bytes or 0) + most_bytes <= self.limit_bytes:
+            return
+        used = f"{self.used_bytes} bytes used and " if self.used_bytes else ""
+        raise Refused(
+            f"--max-bytes: {used}{most_bytes} are more than the phone's data limit of "
+            f"{self.limit_bytes} bytes; lower it, or raise the limit (Settings → Network → Data "
+            "warning & limit)"
+        )
+
+
+def of(phone: Shell) -> DataPlan:
+    """What the phone tells. Raises Refused if it does not answer at all."""
+    return read(phone.ask(_ASK).text, time.time())
+
+
+def told(settings: Phone) -> str:
+    """The sentence of the phone that is meant; empty where there is none to ask. What is wrong with
+    it is the run's own check to say."""
+    if not settings.is_asked:
+        return DataPlan().sentence().partition(";")[0]
+    try:
+        return of(chosen(settings)).sentence()
+    except Refused:
+        return ""
+
+
+def read(said: str, now_s: float) -> DataPlan:
+    """Of the phone's zone, its policies and its statistics, as `_ASK` has them."""
+    zone, _, rest = said.partition("\n")
+    policies = [line for line in rest.splitlines() if "NetworkPolicy{" in line]
+    mobile = [line for line in policies if _MOBILE_POLICY.search(line)] or policies
+    subscriber, buckets = _latest(rest)
+    own = [line for line in mobile if _names(line, subscriber)] or mobile
+    limits = [int(found[1]) for line in own if (found := _LIMIT.search(line))]
+    limit = min((one for one in limits if one >= 0), default=None)
+    since = _month_of(own[0] if own else "", zone.strip(), now_s)
+    if buckets is None:
+        return DataPlan(None, since, limit)
+    began_s = since.timestamp()
+    # A bucket that began before the month counts whole: rather too much than too little.
+    return DataPlan(sum(one.total for one in buckets if one.ends_s > began_s), since, limit)
+
+
+def _names(policy: str, subscriber: str | None) -> bool:
+    """Whether it is this SIM's; both print the subscriber's number shortened, as `310260...`."""
+    found = _SUBSCRIBER.search(policy)
+    return found is not None and subscriber is not None and found[1] == subscriber
+
+
+def _latest(said: str) -> tuple[str | None, list[_Bucket] | None]:
+    """The SIM that carried data last, and its buckets; without a complete history None."""
+    if _COMPLETE not in said:
+        return None, None
+    by_subscriber: dict[str, list[_Bucket]] = {}
+    current: list[_Bucket] | None = None
+    duration_s = 7200
+    for line in said.splitlines():
+        if "ident=" in line:
+            current = None
+            if _MOBILE_IDENT.search(line):
+                found = _SUBSCRIBER.search(line)
+                current = by_subscriber.setdefault(found[1] if found else "", [])
+        elif known := _DURATION.search(line):
+            duration_s = int(known[1])
+        elif current is not None and (bucket := _BUCKET.match(line)):
+            begins_s, received, sent = (int(bucket[part]) for part in (1, 2, 3))
+            current.append(_Bucket(begins_s, begins_s + duration_s, received + sent))
+    if not by_subscriber:
+        return None, []
+    subscriber = max(by_subscriber, key=lambda one: max(by_subscriber[one], default=(0, 0, 0)))
+    return subscriber, by_subscriber[subscriber]
+
+
+def _month_of(policy: str, phones_zone: str, now_s: float) -> datetime:
+    """When the policy's month began; the calendar's, where the policy has none."""
+    named = _ZONE.search(policy)
+    now = datetime.fromtimestamp(now_s, _zone((named and (named[1] or named[2])) or phones_zone))
+    day, hour, minute = 1, 0, 0
+    if found := _CYCLE.search(policy):
+        if days := re.fullmatch(r"P(\d+)D", found[6]):
+            parts = [int(found[part]) for part in range(1, 6)]
+            first = datetime(parts[0], parts[1], parts[2], parts[3], parts[4], tzinfo=now.tzinfo)
+            period = timedelta(days=max(int(days[1]), 1))
+            return first + (now - first) // period * period
+        day, hour, minute = (int(found[part]) for part in (3, 4, 5))
+    elif found := _CYCLE_DAY.search(policy):
+        day = max(int(found[1]), 1)
+    this = _day_of(now, now.year, now.month, day, hour, minute)
+    if this <= now:
+        return this
+    before = now.replace(day=1) - timedelta(days=1)
+    return _day_of(now, before.year, before.month, day, hour, minute)
+
+
+def _day_of(now: datetime, year: int, month: int, day: int, hour: int, minute: int) -> datetime:
+    """The 31st of a shorter month is its last day."""
+    last = calendar.monthrange(year, month)[1]
+    return datetime(year, month, min(day, last), hour, minute, tzinfo=now.tzinfo)
+
+
+def _zone(name: str) -> tzinfo:
+    try:
+        return ZoneInfo(name) if name else timezone.utc
+    except (OSError, ValueError, KeyError):
+        return timezone.utc

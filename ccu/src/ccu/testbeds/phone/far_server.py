@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run whose server is another machine, which has ccu too: `--server HOST`, by ssh.
+
+The far ccu does the run: congestion control, sender, captures and socket samples are its own. The
+phone stays here: the connection carries adb's port there. What comes back is the run directory.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shlex
+import subprocess
+from pathlib import Path
+
+from ccu.host import programs
+from ccu.runs import manifest
+from ccu.spec.errors import Interrupted, Refused, RunFailed
+from ccu.spec.experiment import Experiment
+from ccu.testbeds.phone.address import plain
+
+_STAGE = "server"
+_CONNECT_S = 20
+_USUAL_ADB_PORT = 5037
+_CODE_OF_SSH = 255
+_CODES = {2: Refused, 130: Interrupted}
+
+
+class FarServer:
+    """By ssh, with the user's own keys and configuration; CCU_SSH replaces the command `ssh`."""
+
+    def __init__(self, host: str) -> None:
+        if host.startswith("-"):
+            raise Refused(f"--server: {host!r} is no host; write for example user@server.example")
+        self.host = _for_ssh(host)
+        self._ssh = shlex.split(os.environ.get("CCU_SSH", "")) or [programs.require("ssh")]
+
+    def command(self, script: str, *options: str) -> list[str]:
+        limits = ["-o", f"ConnectTimeout={_CONNECT_S}", "-o", "ServerAliveInterval=10"]
+        return [*self._ssh, *limits, *options, "--", self.host, script]
+
+    def ask(self, script: str, given: str = "") -> str:
+        """What a script says there. Raises Refused if it cannot be run."""
+        said = subprocess.run(
+            self.command(script), input=given, capture_output=True, text=True, errors="replace"
+        )
+        if said.returncode == _CODE_OF_SSH:
+            raise Refused(
+                f"--server: {self.host} is not reached: {said.stderr.strip()}; try: "
+                f"ssh {shlex.quote(self.host)}"
+            )
+        if said.returncode != 0:
+            raise Refused(f"--server: {self.host}: {said.stderr.strip() or 'failed'}")
+        return said.stdout
+
+
+def _for_ssh(host: str) -> str:
+    """ssh wants an IPv6 address without the brackets that people write around it."""
+    user, at, name = host.rpartition("@")
+    return host if "://" in host else f"{user}{at}{plain(name)}"
+
+
+def run(experiment: Experiment, host: str, output: Path, dry_run: bool) -> Path | None:
+    """The run's directory under `output`; None after a dry run.
+
+    Raises Refused, RunFailed or Interrupted as the far ccu did, which has said why.
+    """
+    far = FarServer(host)
+    with_adb = experiment.phone is not None and experiment.phone.adb and not experiment.phone.ssh
+    _check(far, with_adb)
+    folder = far.ask("umask 077; T=$(mktemp -d); cat > $T/run.json; echo $T", _plan(experiment))
+    folder = folder.strip()
+    try:
+        code = _run_there(far, folder, with_adb, dry_run)
+        made = None if dry_run else _fetch(far, folder, output)
+    finally:
+        subprocess.run(far.command(_as_root(f"rm -rf {shlex.quote(folder)}")), capture_output=True)
+    if code in _CODES:
+        raise _CODES[code](f"--server: {host} said so")
+    if code != 0:
+        where = f"; what there is of it is in {made}" if made else ""
+        raise RunFailed(_STAGE, f"the run on {host} failed{where}")
+    return made
+
+
+def _plan(experiment: Experiment) -> str:
+    written = json.loads(experiment.model_dump_json())
+    told = manifest.without_the_links(experiment, written)
+    return json.dumps({"schema_version": manifest.SCHEMA_VERSION, "experiment": told})
+
+
+def _check(far: FarServer, with_adb: bool) -> None:
+    """Both adbs have to speak the same protocol: the client ends a server that does not."""
+    there = far.ask("command -v ccu >/dev/null && echo ccu; adb version 2>/dev/null | head -1")
+    if not there.startswith("ccu\n"):
+        raise Refused(f"--server: {far.host} has no ccu on its PATH; run `make install` there")
+    if not with_adb:
+        return
+    adb = programs.require("adb")
+    subprocess.run([adb, "start-server"], capture_output=True, timeout=30)
+    ours = programs.version("adb") or ""
+    theirs = there.removeprefix("ccu\n").strip()
+    if theirs != ours:
+        raise Refused(
+            f"--server: {far.host} has {theirs or 'no adb'}, this machine {ours}; install the same "
+            "on both, or --no-adb"
+        )
+
+
+def _run_there(far: FarServer, folder: str, with_adb: bool, dry_run: bool) -> int:
+    words = ["ccu", "rerun", folder, "--output", f"{folder}/runs"]
+    words += ["--dry-run"] if dry_run else []
+    # A terminal there: Ctrl-C, and the end of the connection, reach the far ccu as signals.
+    options = ["-tt"]
+    if with_adb:
+        port = 20_000 + secrets.randbelow(10_000)
+        ours = os.environ.get("ANDROID_ADB_SERVER_PORT", str(_USUAL_ADB_PORT))
+        options += ["-o", "ExitOnForwardFailure=yes"]
+        options += ["-R", f"127.0.0.1:{port}:127.0.0.1:{ours}"]
+        words = ["env", f"ANDROID_ADB_SERVER_PORT={port}", *words]
+    return subprocess.run(far.command(_as_root(shlex.join(words)), *options)).returncode
+
+
+def _as_root(command: str) -> str:
+    return f"if [ $(id -u) = 0 ]; then {command}; else sudo {command}; fi"
+
+
+def _fetch(far: FarServer, folder: str, output: Path) -> Path | None:
+    """The run directory, brought here; None if the far ccu made none."""
+    script = _as_root(f"tar -C {shlex.quote(folder)}/runs -cf - .")
+    output.mkdir(parents=True, exist_ok=True)
+    before = set(output.iterdir())
+    sending = subprocess.Popen(
+        far.command(script), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    unpack = ["tar", "-C", str(output), "--no-same-owner", "-xf", "-"]
+    subprocess.run(unpack, stdin=sending.stdout, stderr=subprocess.DEVNULL)
+    sending.wait()
+    made = [entry for entry in output.iterdir() if entry not in before]
+    return made[0] if made else None

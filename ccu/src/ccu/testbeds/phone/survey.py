@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the phone is, and whether its traffic would cross the operator's radio."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ccu.spec.errors import Refused
+from ccu.testbeds.phone.address import Address, reached
+from ccu.testbeds.phone.shell import Shell
+
+MOBILE = re.compile(r"^(?:v4-)?(?:rmnet|ccmni|wwan|pdp|seth|clat)")
+"""Interfaces of Qualcomm, MediaTek, Linux, Intel, Unisoc and Samsung modems; v4- and clat are
+IPv4 over an IPv6-only operator's (464XLAT, RFC 6877)."""
+_PROPERTIES = {
+    "manufacturer": "ro.product.manufacturer",
+    "model": "ro.product.model",
+    "android": "ro.build.version.release",
+    "build": "ro.build.fingerprint",
+    "baseband": "gsm.version.baseband",
+    "operator": "gsm.operator.alpha",
+    "radio": "gsm.network.type",
+}
+_WIFI = "termux-wifi-connectioninfo 2>/dev/null"
+_WIFI_ON = re.compile(r'"supplicant_state":\s*"COMPLETED"')
+_FORBIDDEN = re.compile(r"[Pp]ermission denied|[Cc]annot|not found|inaccessible")
+_IPERF3 = ("iperf3", "/data/local/tmp/iperf3", "/data/data/com.termux/files/usr/bin/iperf3")
+"""Where people have it: on the path, pushed by adb, Termux's (which adb may use with root only)."""
+_DEVICE = re.compile(r"\bdev (\S+)")
+_SOURCE = re.compile(r"\bsrc (\S+)")
+
+
+def describe(phone: Shell) -> dict[str, Any]:
+    """Model, Android, baseband, operator and who limits a flow from it; null what is not told."""
+    lines = [f"getprop {name}" for name in _PROPERTIES.values()]
+    lines.append("cat /proc/sys/net/ipv4/tcp_congestion_control 2>/dev/null || echo")
+    lines.append("id -u")
+    lines.append(f"(for p in {' '.join(_IPERF3)}; do command -v $p && break; done) || echo")
+    said = phone.ask("; ".join(lines)).text.splitlines() + [""] * len(lines)
+    found: dict[str, Any] = {
+        name: value.strip() or None for name, value in zip(_PROPERTIES, said, strict=False)
+    }
+    uplink_cc = said[len(_PROPERTIES)].strip()
+    found["congestion_control"] = uplink_cc if re.fullmatch(r"[\w-]{1,15}", uplink_cc) else None
+    found["iperf3"] = said[len(_PROPERTIES) + 2].strip() or None
+    found["is_root"] = said[len(_PROPERTIES) + 1].strip() == "0"
+    return found
+
+
+def check_radio(phone: Shell, address: str) -> dict[str, Any]:
+    """The mobile interface by which the phone would reach `address`, and its own address there.
+
+    Raises Refused for airplane mode, no SIM or no data, and a way over Wi-Fi, with what to do.
+    """
+    said = phone.ask(
+        'echo "$(settings get global airplane_mode_on 2>/dev/null | head -n 1)"; '
+        'echo "$(settings get global mobile_data 2>/dev/null | head -n 1)"; '
+        'echo "$(getprop gsm.sim.state 2>/dev/null | head -n 1)"; '
+        f"ip route get {address} 2>&1; {_WIFI if phone.is_app else ''}"
+    ).text.splitlines()
+    airplane, data, sim, *route = [line.strip() for line in said] + [""] * 4
+    if airplane == "1":
+        raise Refused("--testbed phone: the phone is in airplane mode; switch it off")
+    if sim and not re.search(r"LOADED|READY", sim):
+        raise Refused(f"--testbed phone: the SIM is {sim}; put one in, and unlock it with its PIN")
+    way = " ".join(route)
+    device = _DEVICE.search(way)
+    if device and not MOBILE.match(device[1]):
+        raise Refused(
+            f"--testbed phone: the phone would reach {address} by {device[1]}, not by its radio; "
+            "switch Wi-Fi off (adb shell svc wifi disable), and tethering and VPN"
+        )
+    if phone.is_app and not device and _FORBIDDEN.search(way):
+        return _by_an_app(way)
+    if not device:
+        why = "mobile data is switched off" if data == "0" else "its SIM has no data connection"
+        raise Refused(
+            f"--testbed phone: the phone has no way to {address}: {why}; open a web page on it "
+            "over mobile data first"
+        )
+    source = _SOURCE.search(way)
+    return {"interface": device[1], "address": source[1] if source else None}
+
+
+def check_load(phone: Shell, load: str) -> None:
+    """Raises Refused if the phone lacks what is to make the traffic."""
+    if load == "iperf3" and describe(phone)["iperf3"] is None:
+        raise Refused(
+            "--phone-load: the phone has no iperf3 that can be run; `pkg install iperf3` in "
+            f"Termux, or push one to {_IPERF3[1]} (chmod 755); or leave it out, and nc does it"
+        )
+
+
+def _by_an_app(said: str) -> dict[str, Any]:
+    """An app may not ask for routes: whether Wi-Fi is on is all that can be known."""
+    if _WIFI_ON.search(said):
+        raise Refused(
+            "--testbed phone: the phone is in a Wi-Fi, and its traffic would go there; switch "
+            "Wi-Fi off, and let ssh come by another way (docs/phone.md, Termux)"
+        )
+    return {"interface": None, "address": None}
+
+
+def way_to_one_of(phone: Shell, servers: Sequence[Address]) -> tuple[Address, dict[str, Any]]:
+    """The first of the server's addresses that the phone's radio leads to, and `check_radio`'s
+    answer. Raises Refused as that does."""
+    return reached(servers, lambda one: check_radio(phone, one))

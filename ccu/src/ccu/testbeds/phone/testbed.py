@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A phone in an operator's network, and this machine as its server."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ccu.host.namespace import describe_here
+from ccu.host.supervisor import Process
+from ccu.spec.errors import Refused, RunFailed
+from ccu.spec.experiment import Experiment, Phone, Way
+from ccu.testbeds import Host, Site
+from ccu.testbeds.phone import address, data_plan, polling, radio_log, survey
+from ccu.testbeds.phone.address import Address
+from ccu.testbeds.phone.clock import Offset, common, measure
+from ccu.testbeds.phone.shell import Shell, chosen
+
+_SYSCTLS = ("tcp_wmem", "tcp_rmem", "tcp_no_metrics_save", "tcp_ecn")
+# A clock that was corrected meanwhile moves by more than quartz does in a run.
+_MOST_DRIFT = 200e-6
+
+
+def check(experiment: Experiment, _scenario: Path) -> None:
+    """Raises Refused, before anything starts, when the phone or the way to it is not fit."""
+    settings = experiment.phone or Phone()
+    servers = address.candidates(settings)
+    if settings.is_asked:
+        phone = chosen(settings)
+        servers = [survey.way_to_one_of(phone, servers)[0]]
+        data_plan.of(phone).check(settings.max_bytes)
+        survey.check_load(phone, settings.load)
+    _check_ports(servers[0], [settings.port + number for number in range(_flow_count(experiment))])
+
+
+def _flow_count(experiment: Experiment) -> int:
+    return len(experiment.flows) * len(experiment.ways)
+
+
+def _check_ports(server: Address, ports: list[int]) -> None:
+    for port in ports:
+        with socket.socket(server.family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((server.listens, port))
+            except OSError as error:
+                raise Refused(
+                    f"--server-port: {port}: {error.strerror}; choose another, open for TCP"
+                ) from None
+
+
+@contextmanager
+def up(site: Site) -> Iterator[PhoneTestbed]:
+    """The phone, watched; nothing of ours stays on it."""
+    settings = site.experiment.phone or Phone()
+    testbed = PhoneTestbed(site, settings)
+    try:
+        yield testbed
+    finally:
+        testbed.end()
+
+
+class PhoneTestbed:
+    """See `ccu.testbeds.Testbed`."""
+
+    def __init__(self, site: Site, settings: Phone) -> None:
+        self._site = site
+        self._phone = chosen(settings) if settings.is_asked else None
+        servers, radio = address.candidates(settings), None
+        server = servers[0]
+        if self._phone:
+            server, radio = survey.way_to_one_of(self._phone, servers)
+        self._log: Process | None = None
+        self._offset: Offset | None = None
+        self._after: Offset | None = None
+        """Where the clock was set meanwhile."""
+        self._measured_s = time.monotonic()
+        self._problems: list[str] = []
+        count = _flow_count(site.experiment)
+        ports = f"{settings.port}-{settings.port + count - 1}"
+        self.hosts: dict[Host, dict[str, Any]] = {
+            "server": {
+                **describe_here(server.interface, server.listens),
+                "reached_at": server.reached_at,
+                "listens": server.listens,
+                "sysctls": _sysctls(),
+                "capture_filter": f"tcp portrange {ports}",
+            },
+            "ue": {"address": None, "interface": None},
+        }
+        self.records: dict[str, Any] = {"mac": None, "link": None, "link_summary": None}
+        if self._phone and radio:
+            self._watch(self._phone, radio)
+
+    def _watch(self, phone: Shell, radio: dict[str, Any]) -> None:
+        # Without an interface: nothing is captured on the phone.
+        self.hosts["ue"] = {
+            **survey.describe(phone),
+            "serial": phone.serial,
+            "mobile_interface": radio["interface"],
+            "address": radio["address"],
+            "interface": None,
+            "data_plan": data_plan.of(phone).record(),
+        }
+        self._offset = measure(phone)
+        self._log = radio_log.start(self._site, phone, radio["interface"])
+        if self._log:
+            self.records["mac"] = {"file": f"raw/{radio_log.FILE}", "source": "phone"}
+
+    @property
+    def clock(self) -> dict[str, Any]:
+        """The phone's clock minus this machine's, for run.json; null if nobody could ask it."""
+        known = self._offset
+        told = {
+            "offset_ns": known.ns if known else None,
+            "offset_uncertainty_ns": known.uncertainty_ns if known else None,
+        }
+        return told | ({"offset_after_ns": self._after.ns} if self._after else {})
+
+    def ue_host(self, ue: int) -> Host:  # noqa: ARG002
+        return "ue"
+
+    def command(self, host: Host, arguments: Sequence[str]) -> list[str]:
+        """On the phone, the single argument is a script of its shell."""
+        if host == "server":
+            return list(arguments)
+        if self._phone is None:
+            raise RunFailed("phone", "there is no adb to run anything on the phone by")
+        return self._phone.command(" ".join(arguments))
+
+    def congestion_control(self, host: Host, port: int) -> str | None:  # noqa: ARG002
+        return None  # The sender reads it back from each connection (ccu.testbeds.phone.traffic).
+
+    def listens(self, host: Host, port: int) -> bool:  # noqa: ARG002
+        return False
+
+    def delivered_bytes(self, way: Way) -> int | None:
+        if self._log is None:
+            return None
+        return radio_log.crossed_bytes(self._site.raw / radio_log.FILE, way)
+
+    def note(self, problem: str) -> None:
+        """What makes the run less than it should be."""
+        self._problems.append(problem)
+
+    def settle(self) -> dict[str, Any]:
+        """Reads the phone's clock again, and ends its log."""
+        if self._phone and self._offset:
+            self._check_clock(self._offset, measure(self._phone))
+        self.end()
+        if self._log:
+            log = (self._site.raw / radio_log.FILE).read_text(errors="replace")
+            cost = polling.cost(log)
+            self.hosts["ue"]["radio_log_cpu"] = cost
+            self._problems += polling.problems(cost)
+        verdict = "degraded" if self._problems else "valid"
+        return {"verdict": verdict, "verdict_reasons": self._problems}
+
+    def _check_clock(self, before: Offset, after: Offset) -> None:
+        """Two measures narrow the offset, unless the clock was set in between."""
+        allowance_ns = round((time.monotonic() - self._measured_s) * _MOST_DRIFT * 1e9)
+        wider = Offset(before.low_ns - allowance_ns, before.high_ns + allowance_ns)
+        both = common([wider, after])
+        if both is not None:
+            self._offset = common([before, after]) or both
+            return
+        self._after = after
+        jump_s = (after.ns - before.ns) / 1e9
+        self._problems.append(
+            f"the phone's clock was set by {jump_s:+.1f} s during the run; when, is known to a "
+            "reading of its radio"
+        )
+
+    def end(self) -> None:
+        """Stops the log, once."""
+        if self._log and not self._log.stopped:
+            radio_log.end(self._site, self._log)
+
+
+def _sysctls() -> dict[str, str]:
+    """As they are: a machine on the internet is not ours to tune."""
+    folder = Path("/proc/sys/net/ipv4")
+    return {f"net.ipv4.{key}": " ".join((folder / key).read_text().split()) for key in _SYSCTLS}

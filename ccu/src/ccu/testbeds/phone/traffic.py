@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A phone's traffic: our sender on this machine, and toybox's nc on the phone, which every phone
+has; or whatever its owner starts by hand (docs/phone.md)."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shlex
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ccu.host.supervisor import Process
+from ccu.runs.traffic import Flow
+from ccu.spec.errors import RunFailed
+from ccu.spec.experiment import PHONES_OWN, Experiment, Phone
+from ccu.testbeds import Host, Site, Testbed
+from ccu.testbeds.phone import by_hand, phones_iperf3, sender
+from ccu.testbeds.phone.address import plain
+
+_CONFIG, _EVENTS = "phone/sender-config.json", "phone/sender.jsonl"
+_CONNECT_S = 20.0
+BY_HAND_S = 180.0
+"""How long the owner of a phone without adb has to start the transfer."""
+# The sender's drain, and the answer's way back.
+_PATIENCE_S = 15.0
+_EARLY_S = 0.5
+
+
+@dataclass
+class PhoneFlow(Flow):
+    """One connection that the phone makes; its far end is known once the sender has seen it."""
+
+    reached_at: str = ""
+    port: int = 0
+    phones_cc: str | None = None
+    events: Path | None = None
+    is_by_hand: bool = False
+    script: str = ""
+    iperf3: str | None = None
+    """The phone's, if it carries this flow."""
+    served: dict[str, Any] | None = None
+    done: dict[str, Any] | None = None
+
+    @property
+    def sending_port(self) -> int:
+        return self.port if self.way == "dl" else 0
+
+    @property
+    def received_bytes(self) -> int:
+        """What the phone acknowledged, or what came from it."""
+        told = self.done or {}
+        return int(told.get("acked_bytes" if self.way == "dl" else "bytes") or 0)
+
+    def record(self, testbed: Testbed) -> dict[str, Any]:
+        nobody = "::" if ":" in self.reached_at else "0.0.0.0"
+        served = self.served or {"local": [self.reached_at, self.port], "peer": [nobody, None]}
+        hosts: dict[Host, list[Any]] = {"server": served["local"], "ue": served["peer"]}
+        ends = {"sender": self.sender_host(testbed), "receiver": self.receiver_host(testbed)}
+        return {
+            **self._identity(),
+            "load": "iperf3" if self.iperf3 else "by hand" if self.is_by_hand else "nc",
+            "control_port": served.get("control_port") if self.way == "dl" else None,
+            "received_bytes": self.received_bytes,
+            "lasted_s": (self.done or {}).get("lasted_s"),
+            "with_drain_s": (self.done or {}).get("with_drain_s"),
+            "ended_by": (self.done or {}).get("why"),
+            "over_http": served.get("http"),
+        } | {
+            end: {"host": host, "address": plain(hosts[host][0]), "port": hosts[host][1]}
+            for end, host in ends.items()
+        }
+
+    @property
+    def left_early(self) -> bool:
+        """The phone went away before the flow's time was over."""
+        if self.done is None or not self.done["why"].startswith("peer left"):
+            return False
+        return float(self.done["lasted_s"]) < self.duration_s - _EARLY_S
+
+    def wrong_cc(self) -> str | None:
+        """The server's is proved by the kernel; the phone's own is what it is."""
+        return None if self.way == "ul" else super().wrong_cc()
+
+
+def plan(experiment: Experiment) -> list[PhoneFlow]:
+    """The flows in the experiment's order, each on a port of its own."""
+    settings = experiment.phone or Phone()
+    pairs = [(item, way) for item in experiment.flows for way in experiment.ways]
+    return [
+        PhoneFlow(
+            number,
+            item.cc if way == "dl" else PHONES_OWN,
+            way,
+            item.start_s,
+            round(experiment.duration_s - item.start_s),
+            port=settings.port + number,
+            is_by_hand=not settings.is_asked,
+        )
+        for number, (item, way) in enumerate(pairs)
+    ]
+
+
+def listen(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> None:
+    """The sender, listening; where nobody but the phone's owner can connect, says how."""
+    settings = site.experiment.phone or Phone()
+    server, ue = testbed.hosts["server"], testbed.hosts["ue"]
+    token = secrets.token_hex(16)
+    ours = _phone_flows(flows)
+    for flow in ours:
+        flow.iperf3 = phones_iperf3.of(site, testbed, flow)
+    config = {
+        "address": server["listens"],
+        "token": token,
+        "phone_addresses": [plain(settings.phone_address)] if settings.phone_address else [],
+        "max_bytes": settings.max_bytes,
+        "deadline_s": site.experiment.duration_s + BY_HAND_S + _PATIENCE_S,
+        "flows": [_for_sender(site, flow) for flow in ours],
+    }
+    file = site.raw / _CONFIG
+    file.parent.mkdir(exist_ok=True)
+    file.touch(mode=0o600)
+    file.write_text(json.dumps(config))
+    process = site.supervisor.start(
+        "phone-sender",
+        [sys.executable, "-I", "-m", sender.__name__, str(file)],
+        stage="traffic",
+        output=site.raw / _EVENTS,
+        lasting=False,
+    )
+    site.supervisor.wait_ready_event(process)
+    for flow in ours:
+        flow.receiver, flow.events = process, process.output
+        flow.reached_at, flow.phones_cc = server["reached_at"], ue.get("congestion_control")
+        flow.script = _script(flow, token)
+    if not settings.is_asked:
+        by_hand.show(ours, token)
+
+
+def _for_sender(site: Site, flow: PhoneFlow) -> dict[str, Any]:
+    return {
+        "iperf3_port": phones_iperf3.serve(site, flow.id) if flow.iperf3 else None,
+        "id": flow.id,
+        "port": flow.port,
+        "way": flow.way,
+        "cc": flow.cc if flow.way == "dl" else None,
+        "duration_s": flow.duration_s,
+    }
+
+
+def _script(flow: PhoneFlow, token: str) -> str:
+    """For the phone's shell. The token goes first; the pipe stays open until the flow is over."""
+    if flow.iperf3:
+        return phones_iperf3.script(flow, flow.iperf3, token)
+    target = f"nc {shlex.quote(flow.reached_at)} {flow.port}"
+    if flow.way == "dl":
+        source, sink = f"echo {token}; sleep {flow.duration_s + 1}", " > /dev/null"
+    else:
+        source, sink = f"echo {token}; exec cat /dev/zero", ""
+    return f"({source}) | {target}{sink}; echo nc ended with $?"
+
+
+def connect(site: Site, testbed: Testbed, flow: Flow) -> None:
+    """Starts the phone's end, unless its owner does."""
+    (flow,) = _phone_flows([flow])
+    if not flow.is_by_hand:
+        flow.client = site.supervisor.start(
+            f"phone-{flow.id}",
+            _command(testbed, flow),
+            stage="phone",
+            lasting=False,
+            output=phones_iperf3.output(site, flow.id) if flow.iperf3 else None,
+        )
+
+
+def _command(testbed: Testbed, flow: PhoneFlow) -> list[str]:
+    return testbed.command("ue", [flow.script])
+
+
+def look(_site: Site, _testbed: Testbed, flow: Flow, started_s: float) -> None:
+    """Reads the sender's events. Raises RunFailed when the flow cannot come to its end."""
+    (flow,) = _phone_flows([flow])
+    if flow.events is None:
+        return
+    _read_events(flow)
+    elapsed_s = time.monotonic() - started_s
+    if flow.served is None:
+        if elapsed_s > (BY_HAND_S if flow.is_by_hand else _CONNECT_S) or _ended(flow.client):
+            raise RunFailed("traffic", _unreachable(flow) + _what_iperf3_says(flow))
+    elif flow.done is None:
+        if elapsed_s > BY_HAND_S + flow.duration_s + _PATIENCE_S:
+            raise RunFailed("traffic", f"flow {flow.id} does not come to its end")
+    elif flow.left_early:
+        raise RunFailed(
+            "traffic",
+            f"the phone ended flow {flow.id} after {flow.done['lasted_s']:.1f} s of "
+            f"{flow.duration_s} s: is it still there, and in coverage?",
+        )
+
+
+def _ended(process: Process | None) -> bool:
+    return process is not None and process.ended
+
+
+def _read_events(flow: PhoneFlow) -> None:
+    assert flow.events is not None
+    for line in flow.events.read_text().splitlines(keepends=True):
+        if line.endswith("\n") and f'"{flow.id}"' in line:
+            event = json.loads(line)
+            if event.get("flow") == flow.id and event["event"] == "served":
+                flow.served = event
+                flow.cc_read_back = event["cc"] if flow.way == "dl" else flow.phones_cc
+            elif event.get("flow") == flow.id and event["event"] == "done":
+                flow.done = event
+
+
+def _unreachable(flow: PhoneFlow) -> str:
+    way = "a router has to forward it"
+    if ":" in flow.reached_at:
+        way = "a router has to let it through, IPv6 too"
+    return (
+        f"the phone does not get through to {flow.reached_at} port {flow.port}: let TCP port "
+        f"{flow.port} in (the machine's and the provider's firewall; {way}), "
+        "and give the address that the internet sees: --server-address"
+    )
+
+
+def _what_iperf3_says(flow: PhoneFlow) -> str:
+    said = flow.client and flow.iperf3 and phones_iperf3.error_in(flow.client.output)
+    return f"; the phone's iperf3 says: {said} (--phone-load nc does without it)" if said else ""
+
+
+def finished(flow: Flow) -> bool:
+    (flow,) = _phone_flows([flow])
+    # The phone's nc waits for its own `sleep`, and has nothing more to say; iperf3 has its results.
+    return flow.done is not None and (flow.iperf3 is None or _ended(flow.client))
+
+
+def problems(flow: Flow) -> list[str]:
+    """What makes the flow less than was asked for."""
+    (flow,) = _phone_flows([flow])
+    if flow.done is None or flow.done["why"] != "bytes":
+        return []
+    return [
+        f"flow {flow.id} ended after {flow.done['lasted_s']:.1f} s of {flow.duration_s} s, when "
+        "--max-bytes were carried"
+    ]
+
+
+def received_bytes(flow: Flow) -> int:
+    """Bytes of payload that have arrived, by acknowledgements or by our own count."""
+    (flow,) = _phone_flows([flow])
+    return flow.received_bytes
+
+
+def _phone_flows(flows: Sequence[Flow]) -> list[PhoneFlow]:
+    return [flow for flow in flows if isinstance(flow, PhoneFlow)]

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a command ends: a message on stderr and an exit code (docs/errors.md)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import NoReturn
+
+import typer
+
+from testbed_console.problems import CommandError
+
+
+def error_text(program: str, message: str) -> str:
+    """Return `program: error: message`, with further lines of the message indented."""
+    first, *more = message.splitlines() or [""]
+    return "\n".join([f"{program}: error: {first}", *(f"  {line}" for line in more)])
+
+
+def message_of(stderr: str, program: str) -> str:
+    """Return the message within `stderr` of another of our programs: undoes `error_text`."""
+    first, *more = stderr.strip().splitlines() or [""]
+    bare = first.removeprefix(f"{program}: error: ")
+    return "\n".join([bare, *(line.removeprefix("  ") for line in more)])
+
+
+def main(app: typer.Typer, program: str) -> NoReturn:
+    """Run the command line and end the process: errors are one message on stderr and a code."""
+
+    def fail(message: str, code: int) -> NoReturn:
+        print(error_text(program, message), file=sys.stderr)
+        sys.exit(code)
+
+    try:
+        code = app(prog_name=program, standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(code if isinstance(code, int) else 0)
+    except SystemExit as end:
+        # typer and rich raise SystemExit when their output is no longer read.
+        if isinstance(end.__context__, BrokenPipeError):
+            _end_unread()
+        raise
+    except BrokenPipeError:
+        _end_unread()
+    except CommandError as error:
+        fail(str(error), error.exit_code)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        # A file or directory that no other message names: the path, and the kernel's reason.
+        fail(f"{error.filename}: {error.strerror}", 1)
+    except typer.Abort:
+        fail("Aborted; nothing changed.", 1)
+    except typer.TyperException as error:
+        if error.format_message():  # Empty: no argument was given, and the help was printed.
+            fail(_usage_message(error), error.exit_code)
+        sys.exit(error.exit_code)
+
+
+def _usage_message(error: typer.TyperException) -> str:
+    """Return what is wrong with the command line, and where its rules are."""
+    context = getattr(error, "ctx", None)
+    see = f"\nsee: {context.command_path} --help" if context else ""
+    return f"{error.format_message()}{see}"
+
+
+def _end_unread() -> NoReturn:
+    """End by SIGPIPE without a message, as programs do whose reader has gone (`… | head`)."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGPIPE)
+    raise AssertionError("SIGPIPE ends a process")

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A problem as a value: where it is, which rule is broken, how to fix it.
+
+Problems travel between functions as values and between programs as JSON; they become text once,
+where a command ends (`testbed_console.ending`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Where:
+    """The place of a problem; None for what is unknown or does not apply."""
+
+    file: str | None = None
+    line: int | None = None
+    """Counted from 1."""
+    key: str | None = None
+    """A key of YAML or JSON with dots between levels, or a command-line flag such as `--prb`."""
+
+    def __str__(self) -> str:
+        place = self.file or ""
+        if place and self.line is not None:
+            place += f":{self.line}"
+        return ": ".join(part for part in (place, self.key) if part)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the form that programs exchange (docs/errors.md)."""
+        return {"file": self.file, "line": self.line, "key": self.key}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with what the user gave."""
+
+    rule: str
+    """What is wrong, as a clause without a full stop."""
+    fix: str = ""
+    """What to do about it, as an imperative clause without a full stop."""
+    where: Where = Where()
+
+    def __str__(self) -> str:
+        place = str(self.where)
+        sentence = f"{place}: {self.rule}" if place else self.rule
+        return f"{sentence}; {self.fix}" if self.fix else sentence
+
+    def at(self, where: Where) -> Problem:
+        """Return the same problem at another place."""
+        return replace(self, where=where)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the form that programs exchange (docs/errors.md)."""
+        return {"where": self.where.to_json(), "rule": self.rule, "fix": self.fix}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Problem:
+        """Return the problem that another program reported."""
+        return cls(content["rule"], content.get("fix") or "", Where(**content["where"]))
+
+
+class CommandError(Exception):
+    """An error whose text is all that the user needs; `exit_code` is the command's."""
+
+    exit_code = 1
+
+
+class RefusedError(CommandError):
+    """What was asked for is wrong, or cannot be done here: nothing was started, nothing written."""
+
+    exit_code = 2
+
+    def __init__(self, problems: Problem | str | Iterable[Problem]) -> None:
+        if isinstance(problems, str):
+            problems = Problem(problems)
+        self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        super().__init__("\n".join(dict.fromkeys(map(str, self.problems))))

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How commands end: words, exit codes, and nothing at all when nobody reads."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from testbed_console.ending import error_text, message_of
+
+ROOT = Path(__file__).parents[2]
+
+
+def ended(program: str, *args: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", program, *args]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+
+
+def test_a_message_survives_being_passed_between_programs() -> None:
+    message = "one; mend it\n  two\nthree"
+    assert error_text("ccu", message) == "ccu: error: one; mend it\n    two\n  three"
+    assert message_of(error_text("ccu", message) + "\n", "ccu") == message
+    assert message_of("", "ccu") == ""
+
+
+@pytest.mark.parametrize(
+    ("args", "first"),
+    [
+        (("ccu", "list", "sceanrios"), "list: no list 'sceanrios'; did you mean scenarios?"),
+        (("ccu", "run", "--ccc", "cubic"), "No such option: --ccc"),
+        (("ccu", "run", "--cc", "cubic", "--loss", "1.5", "--dry-run"), "--loss: '1.5' is not"),
+        (("ddu", "export", "/nowhere"), "/nowhere: not a run directory"),
+        (("ddu", "anlyze"), "No such command 'anlyze'. Did you mean 'analyze'?"),
+        (("ddu", "schema", "alinged"), "no table 'alinged'; did you mean aligned?"),
+    ],
+)
+def test_wrong_input_is_one_message_and_code_2(args: tuple[str, ...], first: str) -> None:
+    run = ended(*args)
+    program = args[0]
+    assert run.returncode == 2
+    assert run.stdout == ""
+    head, *more = run.stderr.splitlines()
+    assert head.startswith(f"{program}: error: {first}")
+    assert all(line.startswith("  ") for line in more)
+
+
+@pytest.mark.parametrize("args", [("ccu", "scenario", "formats"), ("ddu", "schema")])
+def test_a_reader_that_leaves_is_no_error(args: tuple[str, ...]) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", *args], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+    assert process.wait() == -signal.SIGPIPE
+
+
+def test_no_argument_at_all_is_answered_by_the_help() -> None:
+    run = ended("ccu", "scenario")
+    assert (run.returncode, run.stderr) == (2, "")
+    assert "Usage: ccu scenario" in run.stdout

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ddu publish`, `ddu unpublish` and `ddu store …`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from ddu.errors import DduError
+from ddu.run.find import newest_run
+from ddu.store.place import READER, Place, default_directory, locate
+from testbed_console.ending import error_text
+
+if TYPE_CHECKING:
+    from ddu.store.publish import Published
+
+out = Console(soft_wrap=True, highlight=False, markup=False)
+err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+
+StoreUrl = Annotated[
+    str | None,
+    typer.Option("--store", metavar="URL", help="PostgreSQL address [default: $DDU_STORE, or "
+                 "the store that `ddu store up` made]"),
+]  # fmt: skip
+Runs = Annotated[Path, typer.Option(help="Where runs are.")]
+Replace = Annotated[bool, typer.Option(help="In place of a run of the same name.")]
+Directory = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Where the store lives [default: $DDU_STORE_DIR, or the "
+                 "user's data directory]"),
+]  # fmt: skip
+
+store_app = typer.Typer(help="The store of runs: PostgreSQL, and Grafana to look at it.",
+                        no_args_is_help=True)  # fmt: skip
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of the store to `ddu`."""
+    app.command()(publish)
+    app.command()(unpublish)
+    app.command()(serve)
+    app.add_typer(store_app, name="store")
+
+
+def publish(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="[RUN]…", help="Directories of runs or campaigns "
+                                          "[default: the newest run]")
+    ] = None,
+    live: Annotated[bool, typer.Option("--live", help="While it goes on; waits for one.")] = False,
+    no_tables: Annotated[
+        bool, typer.Option("--no-tables", help="With --live: leave the run, once it has ended, to "
+                           "another `ddu publish`.")
+    ] = False,
+    replace: Replace = False,
+    runs: Runs = Path("runs"),
+    store: StoreUrl = None,
+) -> None:  # fmt: skip
+    """Store runs, so that the dashboards show them. A run that is there already stays as it is."""
+    url = locate(store)
+    if live:
+        _publish_live(url, paths, runs, replace, not no_tables)
+        return
+    stored, failures = 0, []
+    for path in paths or [newest_run(runs)]:
+        for done in _published(url, path, replace):
+            if isinstance(done, DduError):
+                err.print(error_text("ddu", str(done)))
+                failures.append(done.exit_code)
+            else:
+                stored += 1
+                rows = f", {done.rows} rows" if done.rows else ""
+                out.print(f"{done.name}: {done.outcome}{rows}")
+    if failures:
+        raise typer.Exit(1 if stored else min(failures))
+
+
+def _published(url: str, path: Path, replace: bool) -> Iterator[Published | DduError]:
+    """What became of the run in `path`, or of each of the campaign's."""
+    from ddu.store.campaigns import is_campaign, publish_campaign
+    from ddu.store.publish import publish as put
+
+    try:
+        if is_campaign(path):
+            yield from publish_campaign(url, path, replace)
+        else:
+            yield put(url, path, replace)
+    except DduError as error:
+        yield error
+
+
+def _publish_live(
+    url: str, paths: list[Path] | None, runs: Path, replace: bool, tables: bool
+) -> None:
+    from ddu.store.campaigns import is_campaign
+    from ddu.store.live import await_running, follow, publish_live
+
+    if paths and len(paths) > 1:
+        raise typer.BadParameter("--live follows one run, or one campaign")
+    try:
+        if paths and is_campaign(paths[0]):
+            from ddu.store.following import follow_campaign
+
+            out.print(f"{paths[0]}: {follow_campaign(url, paths[0], err.print)} runs published")
+            return
+        if not paths:
+            err.print(f"waiting for a run in {runs}")
+        path = paths[0] if paths else await_running(runs, time.time())
+        if not tables:
+            follow(url, path, err.print)
+            return
+        done = publish_live(url, path, err.print, replace)
+    except KeyboardInterrupt:
+        err.print("interrupted; what was shown stays until `ddu publish` stores the finished run")
+        raise typer.Exit(130) from None
+    out.print(f"{done.name}: {done.outcome}")
+
+
+def unpublish(
+    names: Annotated[list[str], typer.Argument(metavar="RUN…", help="Names of runs, or their "
+                                               "directories.")],
+    store: StoreUrl = None,
+) -> None:  # fmt: skip
+    """Take runs out of the store. Their directories stay."""
+    from ddu.store.contents import stored_name
+    from ddu.store.publish import unpublish as take
+
+    take(locate(store), *map(stored_name, names))
+    for name in names:
+        out.print(f"{name}: gone from the store")
+
+
+def serve(
+    runs: Runs = Path("runs"),
+    port: Annotated[int, typer.Option(min=1, max=65535, help="TCP port.")] = 8090,
+    bind: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen.")] = "127.0.0.1",
+) -> None:
+    """Show run directories over HTTP, for the dashboards' links to reports and CSV files."""
+    from ddu.serve import server
+
+    with server(runs, bind, port) as serving:
+        out.print(f"http://{bind}:{port}/runs/ shows {runs}; Ctrl-C ends it")
+        try:
+            serving.serve_forever()
+        except KeyboardInterrupt:
+            return
+
+
+@store_app.command()
+def up(
+    directory: Directory = None,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=65535, help="TCP port of PostgreSQL [default: as before, or 15432]"
+        ),
+    ] = None,
+    bind: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Where to listen [default: as before, or 127.0.0.1]"),
+    ] = None,
+    docker: Annotated[bool, typer.Option("--docker", help="In containers, with Grafana.")] = False,
+    grafana_port: Annotated[
+        int, typer.Option(min=1, max=65535, help="With --docker: Grafana's TCP port.")
+    ] = 3000,
+) -> None:
+    """Bring the store up; the first time, make it. Without Docker: Debian's PostgreSQL."""
+    from ddu.store.service import up as bring_up
+
+    place = Place((directory or default_directory()).absolute())
+    address = place.wanted("docker" if docker else "private", bind, port)
+    done = bring_up(place, address, grafana_port)
+    for name in done.migrations:
+        out.print(f"schema: {name}")
+    out.print(f"store: PostgreSQL on {address.host}:{address.port}, kept in {place.directory}")
+    if docker:
+        out.print(f"Grafana: http://{address.host}:{grafana_port}")
+    for whose, password in done.new_passwords.items():
+        if whose == "owner" or (whose == "reader" and not docker):
+            role = "ddu" if whose == "owner" else READER
+            out.print(f"password of {role}, told this once: {password}")
+        elif whose == "grafana-admin" and docker:
+            out.print(f"password of Grafana's admin, told this once: {password}")
+    out.print(f"passwords are kept in {place.directory / 'secrets'}")
+
+
+@store_app.command()
+def down(directory: Directory = None) -> None:
+    """Stop the store. What it holds stays."""
+    from ddu.store.service import down as bring_down
+
+    place = Place((directory or default_directory()).absolute())
+    out.print("store: stopped" if bring_down(place) else "store: was not running")
+
+
+@store_app.command()
+def status(directory: Directory = None, store: StoreUrl = None) -> None:
+    """Tell where the store is and what it holds."""
+    from ddu.store.connect import described
+    from ddu.store.service import status as ask
+
+    url = store or (Place(directory.absolute()).url() if directory else locate(None))
+    found = ask(url)
+    out.print(f"{described(url)}: {found['server']}")
+    if not store:
+        out.print(f"passwords: {(directory or default_directory()) / 'secrets'}")
+    if found["schema"] != found["schema_known"]:
+        out.print(f"schema: version {found['schema']}; this ddu has {found['schema_known']}")
+    if "runs" in found:
+        out.print(f"{found['runs']} runs, {found['live']} of them going on, {found['size']}"
+                  if found["live"] else f"{found['runs']} runs, {found['size']}")  # fmt: skip
+
+
+@store_app.command()
+def backup(
+    file: Annotated[Path, typer.Argument(help="Where to; it is replaced.")],
+    directory: Directory = None,
+) -> None:
+    """Write the whole store to a file."""
+    from ddu.store.backup import backup as write
+
+    size = write(Place((directory or default_directory()).absolute()), file)
+    out.print(f"{file}: {size / 1e6:.1f} MB")
+
+
+@store_app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(help="What `ddu store backup` wrote.")],
+    directory: Directory = None,
+    replace: Annotated[bool, typer.Option(help="Though the store holds runs.")] = False,
+) -> None:
+    """Put a backup in the store's place."""
+    from ddu.store.backup import restore as read
+
+    read(Place((directory or default_directory()).absolute()), file, replace)
+    out.print(f"{file}: restored")

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""UDP: the same datagram in both captures. UDP has no sequence numbers, so datagrams are known
+again by their length and first bytes (`udp_digest`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ddu.metrics.loss import Events
+from ddu.metrics.rtt import Samples
+from ddu.metrics.segments import Segments
+
+
+@dataclass(frozen=True)
+class Datagrams:
+    """What became of a UDP flow's datagrams."""
+
+    delay: Samples
+    """Of each received one that was sent once in this form."""
+    lost: Events
+    """Those that were sent and not received, by time of sending."""
+    late: npt.NDArray[np.bool_]
+    """Per sample of `delay`: it was sent before another that arrived before it."""
+
+
+def datagrams(sent: Segments, received: Segments) -> Datagrams:
+    """Matches the two captures.
+
+    Datagrams that nobody can tell apart (an iperf3 without its counter, say) have no delay; of
+    them as many are lost as did not arrive, and the earliest. What was sent after the last one that
+    arrived may have been under way when the capture ended, and is left open.
+    """
+    sent, received = _with_digest(sent), _with_digest(received)
+    of_sent, copies = _copies(sent.digest)
+    of_received, arrivals = _copies(received.digest)
+    shared, in_sent, in_received = np.intersect1d(
+        of_sent, of_received, assume_unique=True, return_indices=True
+    )
+    alone = shared[(copies[in_sent] == 1) & (arrivals[in_received] == 1)]
+    delay, late = _delays(sent, received, alone)
+    return Datagrams(delay, _lost(sent, of_sent, copies, in_sent, arrivals[in_received]), late)
+
+
+def _with_digest(packets: Segments) -> Segments:
+    """None of a TCP flow."""
+    return packets.where(np.full(len(packets), len(packets.digest) > 0))
+
+
+def _copies(digest: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.intp]]:
+    return np.unique(digest, return_counts=True)
+
+
+def _delays(
+    sent: Segments, received: Segments, alone: npt.NDArray[np.uint64]
+) -> tuple[Samples, npt.NDArray[np.bool_]]:
+    begin = np.flatnonzero(np.isin(sent.digest, alone))
+    end = np.flatnonzero(np.isin(received.digest, alone))
+    # Both lists hold the same digests: the one in the other's order.
+    order = np.argsort(received.digest[end])
+    place = np.searchsorted(received.digest[end], sent.digest[begin], sorter=order)
+    arrival = end[order[place]]
+    by_arrival = np.argsort(arrival, kind="stable")
+    sent_utc_ns = sent.utc_ns[begin][by_arrival]
+    received_utc_ns = received.utc_ns[arrival[by_arrival]]
+    latest = np.maximum.accumulate(sent_utc_ns)
+    delay = Samples(received_utc_ns, (received_utc_ns - sent_utc_ns) / 1e6)
+    return delay, sent_utc_ns < latest
+
+
+def _lost(
+    sent: Segments,
+    of_sent: npt.NDArray[np.uint64],
+    copies: npt.NDArray[np.intp],
+    in_sent: npt.NDArray[np.intp],
+    arrivals: npt.NDArray[np.intp],
+) -> Events:
+    missing = copies.copy()
+    missing[in_sent] -= arrivals
+    group = np.searchsorted(of_sent, sent.digest)
+    order = np.argsort(group, kind="stable")
+    begins = np.cumsum(copies) - copies
+    rank = np.empty(len(group), dtype=np.int64)
+    rank[order] = np.arange(len(group)) - begins[group[order]]
+    arrived = rank >= missing[group]
+    last = np.flatnonzero(arrived)[-1] if arrived.any() else -1
+    lost = sent.where(~arrived & (np.arange(len(sent)) < last))
+    return Events(lost.utc_ns, lost.segment_count.astype(np.float64), lost.payload_bytes)

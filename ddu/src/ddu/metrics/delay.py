@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One-way delay: the same byte in both captures."""
+
+from __future__ import annotations
+
+from ddu.metrics.rtt import Samples, sending_of
+from ddu.metrics.segments import Segments
+from ddu.tables.bins import Int
+
+
+def one_way_delay(sent: Segments, received: Segments, resent: tuple[Int, Int]) -> Samples:
+    """Delay of each received packet, seen when it is received.
+
+    Segmentation offloads cut and merge packets differently at the two ends, so packets are matched
+    by byte: from the packet that sent a received packet's last byte to its reception. Bytes that
+    were sent more than once are left out, as nobody can say which copy arrived.
+    """
+    sent_utc_ns, received_utc_ns = one_way_instants(sent, received, resent)
+    return Samples(received_utc_ns, (received_utc_ns - sent_utc_ns) / 1e6)
+
+
+def one_way_instants(
+    sent: Segments, received: Segments, resent: tuple[Int, Int]
+) -> tuple[Int, Int]:
+    """When each received packet was sent, and received; see one_way_delay for which are known."""
+    sent_utc_ns, known = sending_of(received.end - 1, sent, resent)
+    return sent_utc_ns, received.utc_ns[known]

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How delays are distributed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from ddu.metrics.observe import ObservedFlow
+from ddu.tables.bins import Float
+
+WITHIN_MS = (20, 40, 100)
+"""Delay budgets of applications: haptic feedback and VR, cloud games, speech and video."""
+
+CDF_SHARES = np.unique(np.concatenate([np.linspace(0, 1, 1001), 1 - np.logspace(-3, -5, 21)]))
+"""Per mille, and finer in the tail; of a flow with fewer samples, those of each sample."""
+
+
+def quantiles(values: Float, **percents: float) -> dict[str, float | None]:
+    """Mean and percentiles (linear interpolation) of the values that are not NaN."""
+    values = values[~np.isnan(values)]
+    if not len(values):
+        return dict.fromkeys(["mean", *percents])
+    found: dict[str, float | None] = {"mean": float(values.mean())}
+    at = np.percentile(values, list(percents.values()))
+    return found | dict(zip(percents, map(float, at), strict=True))
+
+
+def shares_within(flow: ObservedFlow) -> dict[str, float | None]:
+    """Share of the packets sent once that arrived within each budget; lost ones did not."""
+    delay_ms = flow.one_way_delay.value_ms
+    packets = len(delay_ms) + float(flow.lost.count.sum()) if flow.at_both else 0.0
+    return {
+        f"within_{budget}ms_ratio": float((delay_ms <= budget).sum() / packets) if packets else None
+        for budget in WITHIN_MS
+    }
+
+
+def delay_cdf(flows: Sequence[ObservedFlow]) -> pd.DataFrame:
+    """`flow`, `metric` (`rtt`, `owd`), `share`, `delay_ms`: that share of its samples is no
+    larger (nearest rank)."""
+    names: list[tuple[str, str, str]] = []
+    shares: list[Float] = []
+    delays_ms: list[Float] = []
+    for flow in flows:
+        for metric, samples in (("rtt", flow.rtt), ("owd", flow.one_way_delay)):
+            if len(samples):
+                share, delay_ms = _cdf(samples.value_ms)
+                names.append((flow.flow.id, flow.flow.cc_read_back or flow.flow.cc, metric))
+                shares.append(share)
+                delays_ms.append(delay_ms)
+    if not names:
+        return pd.DataFrame()
+    lengths = [len(each) for each in shares]
+    of_rows = {
+        column: np.repeat(np.array(values, dtype=object), lengths)
+        for column, values in zip(("flow", "cc", "metric"), zip(*names, strict=True), strict=True)
+    }
+    of_rows |= {"share": np.concatenate(shares), "delay_ms": np.concatenate(delays_ms)}
+    return pd.DataFrame(of_rows)
+
+
+def _cdf(delay_ms: Float) -> tuple[Float, Float]:
+    """Shares and the delays that bound them; every sample's own share where there are few."""
+    ordered = np.sort(delay_ms)
+    count = len(ordered)
+    if count < len(CDF_SHARES):
+        return np.arange(1, count + 1) / count, ordered
+    # Rounding must not lift a share that is a whole number of samples to the next one.
+    rank = np.ceil(np.round(CDF_SHARES * count, 6)).astype(np.int64)
+    return CDF_SHARES, ordered[np.maximum(rank - 1, 0)]

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was sent again, what was lost and where, and what came out of order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ddu.metrics.ranges import contains, cut, holes, merged, overlaps, union
+from ddu.metrics.segments import Segments, UInt32, highest_before
+from ddu.tables.bins import Float, Int
+
+
+@dataclass(frozen=True)
+class Events:
+    """Counts of segments, each at the instant of the packet that shows them."""
+
+    utc_ns: Int
+    count: Float
+    size_bytes: Int | UInt32
+
+
+_NONE = np.zeros(0, dtype=np.int64)
+NO_EVENTS = Events(_NONE, np.zeros(0), _NONE)
+
+
+def resent_ranges(sent: Segments) -> tuple[Int, Int]:
+    """The bytes that the sender sent more than once, as disjoint ascending ranges."""
+    before = highest_before(sent.end)
+    return union(sent.seq, np.minimum(sent.end, before))
+
+
+def retransmissions(sent: Segments, among: npt.NDArray[np.bool_] | None = None) -> Events:
+    """Segments below the highest sequence number sent before them, counted when they are sent.
+
+    Only those of the packets `among`, if these are given.
+    """
+    again = np.minimum(sent.end, highest_before(sent.end)) - sent.seq
+    chosen = again > 0
+    return _events(sent, again, chosen if among is None else chosen & among)
+
+
+def lost_before_link(sent: Segments) -> Events:
+    """Segments that TCP sent and that never reached the capture on the link's interface.
+
+    The sequence numbers leap over them. Counted at the leap. A capture that dropped packets shows
+    the same leaps: the verdict says so.
+    """
+    skipped = sent.seq - highest_before(sent.end)
+    return _events(sent, skipped, skipped > 0)
+
+
+@dataclass(frozen=True)
+class Fates:
+    """What became of the copies that were sent, by time of sending."""
+
+    lost: Events
+    """Copies of bytes in the sender's capture that the receiver's has not."""
+    spurious: Events
+    """Copies of bytes of which an earlier copy arrived."""
+
+
+def fates(sent: Segments, received: Segments) -> Fates:
+    """Of several copies, as many are lost as did not arrive, and the earliest: TCP repeats because
+    a copy is lost, not the other way round. Bytes above the last one received are left open, they
+    may have been under way when the capture ended.
+    """
+    reached = int(received.end.max(initial=0))
+    # A byte that was sent once and arrived at all was not lost: only the others are looked at.
+    doubtful = merged(resent_ranges(sent), holes(union(received.seq, received.end), reached))
+    if not len(doubtful[0]):
+        return Fates(NO_EVENTS, NO_EVENTS)
+    sent = sent.where(overlaps(doubtful, sent.seq, sent.end) & (sent.end <= reached))
+    received = received.where(overlaps(doubtful, received.seq, received.end))
+    boundaries = np.unique(
+        np.concatenate([sent.seq, sent.end, received.seq, received.end, *doubtful])
+    )
+    sends = cut(sent.seq, sent.end, boundaries)
+    arrivals = cut(received.seq, received.end, boundaries)
+    pieces = len(boundaries)
+    missing = np.bincount(sends.piece, minlength=pieces) - np.bincount(
+        arrivals.piece, minlength=pieces
+    )
+    within = contains(doubtful, boundaries)[sends.piece]
+    copy, lost_copies = _rank_within(sends.piece), missing[sends.piece]
+
+    def events(chosen: npt.NDArray[np.bool_]) -> Events:
+        size_bytes = np.bincount(
+            sends.packet[chosen], weights=sends.sizes[sends.piece[chosen]], minlength=len(sent)
+        ).astype(np.int64)
+        return _events(sent, size_bytes, size_bytes > 0)
+
+    return Fates(
+        lost=events(within & (copy < lost_copies)),
+        spurious=events(within & (copy > np.maximum(lost_copies, 0))),
+    )
+
+
+def reordered(received: Segments, resent: tuple[Int, Int]) -> Events:
+    """Packets that arrive below the highest sequence number seen and were sent only once."""
+    late = received.seq < highest_before(received.end)
+    late &= ~contains(resent, received.seq)
+    return _events(received, received.payload_bytes, late)
+
+
+def _events(packets: Segments, size_bytes: Int | UInt32, mask: npt.NDArray[np.bool_]) -> Events:
+    """The share of each packet's segments that `size_bytes` of it are."""
+    if not mask.any():
+        return NO_EVENTS
+    chosen, size = packets.where(mask), size_bytes[mask]
+    per_segment = np.ceil(chosen.payload_bytes / np.maximum(chosen.segment_count, 1))
+    return Events(chosen.utc_ns, np.ceil(size / np.maximum(per_segment, 1)), size)
+
+
+def _rank_within(group: Int) -> Int:
+    """For each element, how many of its group stand before it."""
+    order = np.argsort(group, kind="stable")
+    ordered = group[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    sizes = np.diff(np.concatenate([starts, [len(group)]]))
+    rank = np.empty(len(group), dtype=np.int64)
+    rank[order] = np.arange(len(group)) - np.repeat(starts, sizes)
+    return rank

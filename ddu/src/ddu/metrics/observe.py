@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A flow as the captures show it: every observation that the tables are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ddu.errors import UnreadableInput
+from ddu.metrics import loss
+from ddu.metrics.ack_blocks import AckBlocks, ack_blocks
+from ddu.metrics.datagrams import Datagrams, datagrams
+from ddu.metrics.delay import one_way_delay
+from ddu.metrics.goodput import acknowledged, delivered_in_order
+from ddu.metrics.recovery import Causes, causes
+from ddu.metrics.rtt import Samples, rtt_by_sequence, rtt_by_timestamps
+from ddu.metrics.segments import Acks, Direction, Segments, Stamps, UInt32
+from ddu.packets import TCP
+from ddu.readers.segments import NOTHING, SplitCapture
+from ddu.run.load import Recording, endpoints
+from ddu.run.manifest import Flow
+from ddu.tables.bins import Int
+
+
+@dataclass(frozen=True)
+class ObservedFlow:
+    """One data flow; TCP-only metrics are empty for UDP.
+
+    With one capture, the other side's packets are empty, and so is what needs both: `at_sender` and
+    `at_receiver` tell nothing observed from nobody observing.
+    """
+
+    flow: Flow
+    is_tcp: bool
+    sent: Segments
+    """Payload packets in the sender's capture."""
+    tsval: Stamps
+    acks: Acks
+    """Packets with the ACK flag from the receiver, in the sender's capture."""
+    tsecr: Stamps
+    received: Segments
+    """Payload packets in the receiver's capture."""
+    receiver_acks: Acks
+    back_ip_bytes: int
+    """IP bytes that the receiver sent, by its own capture."""
+    at_sender: bool = True
+    at_receiver: bool = True
+    """Whether that side was captured."""
+
+    @property
+    def at_both(self) -> bool:
+        return self.at_sender and self.at_receiver
+
+    @cached_property
+    def first_utc_ns(self) -> int:
+        """The first payload packet, at the sender if that was captured."""
+        return int((self.sent if self.at_sender else self.received).utc_ns[0])
+
+    @cached_property
+    def last_sent_utc_ns(self) -> int:
+        """The last payload packet, at the sender if that was captured."""
+        return int((self.sent if self.at_sender else self.received).utc_ns[-1])
+
+    @cached_property
+    def last_utc_ns(self) -> int:
+        """The last payload packet in either capture."""
+        both = np.concatenate([self.sent.utc_ns[-1:], self.received.utc_ns[-1:]])
+        return int(both.max())
+
+    @cached_property
+    def resent(self) -> tuple[Int, Int]:
+        return loss.resent_ranges(self.sent)
+
+    @cached_property
+    def rtt(self) -> Samples:
+        return rtt_by_timestamps(self.tsval, self.tsecr)
+
+    @property  # asked for once, and as large as the ACKs: not kept
+    def rtt_by_sequence(self) -> Samples:
+        return rtt_by_sequence(self.sent, self.acks, self.resent)
+
+    @cached_property
+    def one_way_delay(self) -> Samples:
+        if not self.is_tcp:
+            return self.datagrams.delay
+        return one_way_delay(self.sent, self.received, self.resent)
+
+    @cached_property
+    def delivered(self) -> tuple[Int, Int | UInt32]:
+        """New payload in order: at the receiver, or, of the sender's side alone, when its ACK is
+        back."""
+        if self.is_tcp and not self.at_receiver:
+            return acknowledged(self.sent, self.acks)
+        if self.is_tcp:
+            return delivered_in_order(self.received, self.receiver_acks)
+        return self.received.utc_ns, self.received.payload_bytes
+
+    @property
+    def tells_arrivals(self) -> bool:
+        """UDP has no acknowledgements: its sender's side alone does not say what arrived."""
+        return self.at_receiver or self.is_tcp
+
+    @property
+    def arrivals(self) -> tuple[Int, Int | UInt32]:
+        """Payload that reached the receiver, duplicates included where they can be seen."""
+        if not self.at_receiver:
+            return self.delivered
+        return self.received.utc_ns, self.received.payload_bytes
+
+    @cached_property
+    def retransmissions(self) -> loss.Events:
+        return loss.retransmissions(self.sent)
+
+    @cached_property
+    def lost_before_link(self) -> loss.Events:
+        return loss.lost_before_link(self.sent)
+
+    @cached_property
+    def causes(self) -> Causes:
+        return causes(self.sent, self.acks, self.resent)
+
+    @cached_property
+    def fates(self) -> loss.Fates:
+        return loss.fates(self.sent, self.received)
+
+    @property
+    def lost(self) -> loss.Events:
+        """In the link, whatever the protocol."""
+        return self.fates.lost if self.is_tcp else self.datagrams.lost
+
+    @cached_property
+    def ack_blocks(self) -> AckBlocks:
+        return ack_blocks(self.sent, self.acks)
+
+    @cached_property
+    def datagrams(self) -> Datagrams:
+        return datagrams(self.sent, self.received)
+
+    @cached_property
+    def reordered(self) -> loss.Events:
+        return loss.reordered(self.received, self.resent)
+
+
+def observe(run: Recording) -> list[ObservedFlow]:
+    """The data flows that sent payload, in the manifest's order; others are told in `faults`.
+
+    Raises UnreadableInput when none did.
+    """
+    flows = []
+    for flow in run.manifest.flows:
+        observed = observe_flow(run, flow)
+        if observed is None:
+            run.faults.append(f"Flow {flow.id}: no payload packet in the captures.")
+        else:
+            flows.append(observed)
+    if not flows:
+        files = " and ".join(capture.file.name for capture in run.captures.values())
+        raise UnreadableInput(
+            run.raw, f"none of the run's flows has a payload packet in {files}", "was it captured?"
+        )
+    return flows
+
+
+def observe_flow(run: Recording, flow: Flow) -> ObservedFlow | None:
+    """None: its ends are not known, neither host has a capture, or it sent no payload."""
+    ends = endpoints(flow)
+    at_sender = run.captures.get(flow.sender.host)
+    at_receiver = run.captures.get(flow.receiver.host)
+    first = at_sender or at_receiver
+    if ends is None or first is None:
+        return None
+    src, sport, dst, dport = ends
+    data, back = first.connection(src, sport, dst, dport), first.connection(dst, dport, src, sport)
+    if data is None:
+        return None
+    # Both captures count from the numbers of one: the bytes are then the same in both.
+    origins = first.origin(data), 0 if back is None else first.origin(back)
+    forth, returned = _directions(at_sender, ends, origins)
+    arrived, answered = _directions(at_receiver, ends, origins)
+    observed = ObservedFlow(
+        flow,
+        first.protocol(data) == TCP,
+        sent=forth.payload,
+        tsval=forth.tsval,
+        acks=returned.acks,
+        tsecr=returned.tsecr,
+        received=arrived.payload,
+        receiver_acks=answered.acks,
+        back_ip_bytes=_back_ip_bytes(at_receiver, ends),
+        at_sender=at_sender is not None,
+        at_receiver=at_receiver is not None,
+    )
+    return observed if len(observed.sent if at_sender else observed.received) else None
+
+
+def _directions(
+    capture: SplitCapture | None, ends: tuple[str, int, str, int], origins: tuple[int, int]
+) -> tuple[Direction, Direction]:
+    """Data and what answers it, as one host saw them."""
+    if capture is None:
+        return NOTHING, NOTHING
+    src, sport, dst, dport = ends
+    data, back = capture.connection(*ends), capture.connection(dst, dport, src, sport)
+    return capture.direction(data, *origins), capture.direction(back, *reversed(origins))
+
+
+def _back_ip_bytes(capture: SplitCapture | None, ends: tuple[str, int, str, int]) -> int:
+    src, sport, dst, dport = ends
+    return (
+        0 if capture is None else capture.wire_ip_bytes(capture.connection(dst, dport, src, sport))
+    )

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why a sender sent again: because ACKs told it of a loss, or because a timer ran out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ddu.metrics.loss import NO_EVENTS, Events, retransmissions
+from ddu.metrics.ranges import Ranges, cut, overlaps
+from ddu.metrics.segments import Acks, Segments, highest_before
+from ddu.tables.bins import Int
+
+DUPLICATES = 3
+"""Duplicate ACKs that stand for a loss (RFC 5681, section 3.2)."""
+
+
+@dataclass(frozen=True)
+class Causes:
+    """The retransmissions of a flow; each is one or the other."""
+
+    fast: Events
+    timeout: Events
+
+
+def causes(sent: Segments, acks: Acks, resent: Ranges) -> Causes:
+    """Fast: when it is sent, data sent after the copy before has been acknowledged or selectively
+    so (RFC 8985, section 6.2), or three duplicate ACKs have come in a row (RFC 5681). Otherwise
+    only a timer can have sent it: the retransmission timeout (RFC 6298) or a tail loss probe.
+    """
+    again = np.minimum(sent.end, highest_before(sent.end)) > sent.seq
+    index = np.flatnonzero(again)
+    if not len(index):
+        return Causes(NO_EVENTS, NO_EVENTS)
+    is_fast = np.zeros(len(sent), dtype=bool)
+    is_fast[index] = _told_by_acks(sent, acks, resent, index)
+    return Causes(retransmissions(sent, is_fast), retransmissions(sent, ~is_fast))
+
+
+def _told_by_acks(sent: Segments, acks: Acks, resent: Ranges, again: Int) -> npt.NDArray[np.bool_]:
+    if not len(acks):
+        return np.zeros(len(again), dtype=bool)
+    latest = np.searchsorted(acks.utc_ns, sent.utc_ns[again], side="right") - 1
+    heard, latest = latest >= 0, np.maximum(latest, 0)
+    reached = np.maximum.accumulate(acks.ack + acks.sacked_bytes)[latest]
+    first_byte = sent.seq[again]
+    fresh = sent.end > highest_before(sent.end)
+    newest = np.searchsorted(sent.end[fresh], reached, side="left")
+    newest_utc_ns = np.append(sent.utc_ns[fresh], np.iinfo(np.int64).max)[newest]
+    later = (reached > first_byte) & (newest_utc_ns >= _copy_before(sent, resent, again))
+    told: npt.NDArray[np.bool_] = heard & (later | (_duplicates(acks)[latest] >= DUPLICATES))
+    return told
+
+
+def _copy_before(sent: Segments, resent: Ranges, again: Int) -> Int:
+    """When the first byte of each of these packets was last sent before."""
+    packets = np.flatnonzero(overlaps(resent, sent.seq, sent.end))
+    begin, end = sent.seq[packets], sent.end[packets]
+    pieces = cut(begin, end, np.unique(np.concatenate([begin, end])))
+    order = np.argsort(pieces.piece, kind="stable")
+    same = pieces.piece[order][1:] == pieces.piece[order][:-1]
+    before = np.full(len(order), np.iinfo(np.int64).min)
+    utc_ns = sent.utc_ns[packets][pieces.packet]
+    before[order[1:][same]] = utc_ns[order[:-1][same]]
+    first_piece = np.searchsorted(pieces.packet, np.searchsorted(packets, again))
+    return before[first_piece]
+
+
+def _duplicates(acks: Acks) -> Int:
+    """How many duplicates of the highest ACK have come in a row, at each ACK."""
+    before = highest_before(acks.ack)
+    advances = acks.ack > before
+    duplicate = acks.is_pure & (acks.ack == before) & ~advances
+    count = np.cumsum(duplicate)
+    at_advance = np.maximum.accumulate(np.where(advances, count, 0))
+    in_a_row: Int = count - at_advance
+    return in_a_row

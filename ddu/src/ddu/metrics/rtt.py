@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Round-trip time at the sender, from its own capture alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ddu.metrics.ranges import contains
+from ddu.metrics.segments import Acks, Segments, Stamps, highest_before
+from ddu.tables.bins import Float, Int
+
+
+@dataclass(frozen=True)
+class Samples:
+    """A value per event, and when the event was seen."""
+
+    utc_ns: Int
+    value_ms: Float
+
+    def __len__(self) -> int:
+        return len(self.utc_ns)
+
+
+def rtt_by_timestamps(sent: Stamps, back: Stamps) -> Samples:
+    """RTT by TCP timestamps (RFC 7323, section 4), one sample per TSval.
+
+    From the first payload segment sent with TSval v to the first segment that returns with the ACK
+    flag and TSecr v. Unambiguous under retransmission; a clock tick shared by several segments
+    gives one sample, its first, so that waiting for a delayed ACK is not counted again.
+    """
+    tsval, first_sent = np.unique(sent.value, return_index=True)
+    tsecr, first_back = np.unique(back.value, return_index=True)
+    _, of_sent, of_back = np.intersect1d(tsval, tsecr, assume_unique=True, return_indices=True)
+    return _between(sent.utc_ns[first_sent[of_sent]], back.utc_ns[first_back[of_back]])
+
+
+def rtt_by_sequence(data: Segments, acks: Acks, resent: tuple[Int, Int]) -> Samples:
+    """RTT by sequence numbers, one sample per ACK that advances.
+
+    From the segment that holds the last byte which the ACK newly acknowledges, to the ACK; none
+    when that byte was sent more than once (Karn; RFC 6298, section 3).
+    """
+    advances = acks.ack > highest_before(acks.ack)
+    last_byte, back_utc_ns = acks.ack[advances] - 1, acks.utc_ns[advances]
+    sent_utc_ns, known = sending_of(last_byte, data, resent)
+    return _between(sent_utc_ns, back_utc_ns[known])
+
+
+def sending_of(
+    byte: Int, sent: Segments, resent: tuple[Int, Int]
+) -> tuple[Int, npt.NDArray[np.bool_]]:
+    """When each byte was sent, for those sent exactly once, and which of the bytes these are."""
+    fresh = sent.end > highest_before(sent.end)
+    end, utc_ns = (sent.end, sent.utc_ns) if fresh.all() else (sent.end[fresh], sent.utc_ns[fresh])
+    # First transmissions ascend, so the one that holds a byte is the first to end behind it.
+    index = np.searchsorted(end, byte, side="right")
+    known = (index < len(end)) & ~contains(resent, byte)
+    return utc_ns[index[known]], known
+
+
+def _between(sent_utc_ns: Int, back_utc_ns: Int) -> Samples:
+    order = np.argsort(back_utc_ns, kind="stable")
+    sent, back = sent_utc_ns[order], back_utc_ns[order]
+    causal = back >= sent
+    return Samples(back[causal], (back - sent)[causal] / 1e6)
