@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
-from ccu.congestion import providers as congestion
-from ccu.congestion import reminis, reminis_params, reminis_session
+from ccu import congestion
+from ccu.congestion import kernel
+from ccu.congestion.reminis import implementation, parameters, session
 from ccu.host import leftovers
 from ccu.host.supervisor import Supervisor
 from ccu.spec.errors import Refused, RunFailed
@@ -72,13 +73,13 @@ class Machine:
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     (tmp_path / "available").write_text("reno cubic\n")
-    monkeypatch.setattr(reminis, "_AVAILABLE", tmp_path / "available")
-    monkeypatch.setattr(congestion, "_AVAILABLE", tmp_path / "available")
-    monkeypatch.setattr(reminis, "_SYS_MODULE", tmp_path / "sys")
-    monkeypatch.setattr(reminis, "_MODULES", tmp_path / "lib")
-    monkeypatch.setattr(reminis, "_LOADED_MODULES", tmp_path)
-    monkeypatch.setattr(reminis, "_UNLOAD_PAUSE_S", 0.0)
-    monkeypatch.setattr(reminis_session, "_TRACING", tmp_path / "no-tracefs")
+    monkeypatch.setattr(implementation, "_AVAILABLE", tmp_path / "available")
+    monkeypatch.setattr(kernel, "_AVAILABLE", tmp_path / "available")
+    monkeypatch.setattr(implementation, "_SYS_MODULE", tmp_path / "sys")
+    monkeypatch.setattr(implementation, "_MODULES", tmp_path / "lib")
+    monkeypatch.setattr(implementation, "_LOADED_MODULES", tmp_path)
+    monkeypatch.setattr(implementation, "_UNLOAD_PAUSE_S", 0.0)
+    monkeypatch.setattr(session, "_TRACING", tmp_path / "no-tracefs")
     monkeypatch.setattr(leftovers, "FOLDER", tmp_path / "belongings")
     monkeypatch.setattr("ccu.host.programs._PLACES", (tmp_path / "bin",))
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
@@ -97,7 +98,7 @@ def test_the_module_goes_first_and_leaves_no_trace(machine: Machine) -> None:
     machine.has_module()
     machine.has_loader()
     run = site(machine, dtt="30ms", nde="off", seed="7")
-    with reminis_session.in_kernel(run) as found:
+    with session.in_kernel(run) as found:
         assert machine.registered()
         assert (found["kind"], found["loaded_by_run"]) == ("module", True)
         told = found["parameters"]
@@ -110,22 +111,22 @@ def test_the_module_goes_first_and_leaves_no_trace(machine: Machine) -> None:
 def test_a_module_that_was_loaded_stays_as_it_was(machine: Machine) -> None:
     machine.has_module()
     machine.has_loader()
-    assert reminis.load() is None
-    reminis.set_parameters({"dtt_us": "50000", "no_ps": "Y"})
-    before = reminis.parameters_in_force()
-    with reminis_session.in_kernel(site(machine)) as found:
+    assert implementation.load() is None
+    implementation.set_parameters({"dtt_us": "50000", "no_ps": "Y"})
+    before = implementation.parameters_in_force()
+    with session.in_kernel(site(machine)) as found:
         assert not found["loaded_by_run"]
         assert (found["parameters"]["dtt_us"], found["parameters"]["no_ps"]) == ("default", "N")
     assert machine.registered()
-    assert reminis.parameters_in_force() == before
+    assert implementation.parameters_in_force() == before
 
 
 def test_what_a_killed_run_left_is_removed(machine: Machine) -> None:
     machine.has_module()
     machine.has_loader()
     run = site(machine)
-    session = reminis_session.in_kernel(run)
-    session.__enter__()
+    unfinished = session.in_kernel(run)  # Kept: its end would clean up.
+    unfinished.__enter__()
     (left,) = leftovers.everybodys()  # what is on disk, as the next ccu would read it
     done = leftovers.remove(left)
     assert not machine.registered()
@@ -134,7 +135,7 @@ def test_what_a_killed_run_left_is_removed(machine: Machine) -> None:
 
 def test_without_a_module_bpf(machine: Machine) -> None:
     machine.has_loader()
-    with reminis_session.in_kernel(site(machine, dtt="0.03s")) as found:
+    with session.in_kernel(site(machine, dtt="0.03s")) as found:
         assert found["kind"] == "bpf"
         options = found["parameters"]["options"]
         assert "--dtt 30000us" in options
@@ -155,7 +156,7 @@ def test_a_refused_module_gives_way_to_bpf(machine: Machine, refusal: str, words
     machine.has_module(refusal)
     machine.has_loader()
     run = site(machine)
-    with reminis_session.in_kernel(run) as found:
+    with session.in_kernel(run) as found:
         assert found["kind"] == "bpf"
         assert words in found["why_no_module"]
     assert not run.belongings.reminis_module
@@ -166,7 +167,7 @@ def test_with_neither_both_reasons_are_told(machine: Machine) -> None:
     machine.has_loader(btf=False, usable=False)
     with (
         pytest.raises(RunFailed, match=r"(?s)signed modules only.*BPF: .*no BTF"),
-        reminis_session.in_kernel(site(machine)),
+        session.in_kernel(site(machine)),
     ):
         pass
 
@@ -186,17 +187,17 @@ def test_a_name_that_is_taken_is_no_kernels_own(
     (machine.root / "available").write_text("reno reminis\n")
     machine.has_loader(**status)
     assert "reminis" not in congestion.available()
-    assert words in congestion.listed()["reminis"]
+    assert words in congestion.describe()["reminis"]
     with pytest.raises(Refused, match=words):
         congestion.check(resolve({"cc": "reminis"}))
     # A campaign does not leave out what a run of another keeps from it for now.
-    assert ("reminis" in congestion.available_in_time()) == ("process" in words)
+    assert ("reminis" in congestion.available_later()) == ("process" in words)
 
 
 @pytest.mark.parametrize("text", ["0ms", "-5ms", "11s", "30", "soon", "1e400s", "0.4us"])
 def test_a_dtt_that_cannot_be_is_refused(text: str) -> None:
     with pytest.raises(Refused, match="dtt=30ms"):
-        reminis_params.check({"dtt": text})
+        parameters.check({"dtt": text})
 
 
 @pytest.mark.parametrize(
@@ -205,7 +206,7 @@ def test_a_dtt_that_cannot_be_is_refused(text: str) -> None:
 )
 def test_other_parameters_that_cannot_be(params: dict[str, str]) -> None:
     with pytest.raises(Refused, match="--cc-param"):
-        reminis_params.check(params)
+        parameters.check(params)
 
 
 def test_both_ways_take_every_parameter() -> None:
@@ -217,12 +218,12 @@ def test_both_ways_take_every_parameter() -> None:
         "fresh_rtt": "off",
         "ewma": "off",
     }
-    reminis_params.check(every)
-    loader = reminis_params.for_loader(every)
+    parameters.check(every)
+    loader = parameters.for_loader(every)
     assert loader == [
         *("--dtt", "40000us", "--dtt-factor", "2"),
         *("--no-pacing", "--nde-mean", "--stale-rtt"),
     ]
-    module = reminis_params.for_module(every)
+    module = parameters.for_module(every)
     assert (module["dtt_us"], module["dtt_percent"], module["pacing"]) == ("40000", "200", "N")
     assert (module["nde_mean"], module["stale_rtt"], module["ewma"]) == ("Y", "Y", "N")

@@ -13,11 +13,10 @@ from pathlib import Path
 
 import yaml
 
-from ccu import __version__
+from ccu import __version__, congestion
 from ccu.campaigns import live as showing
 from ccu.campaigns import slots
 from ccu.campaigns.folder import SCHEMA_VERSION
-from ccu.congestion import providers as congestion
 from ccu.host import processes
 from ccu.runs import manifest
 from ccu.spec.experiment import Experiment
@@ -65,7 +64,7 @@ def machine() -> str:
 
 def describe() -> dict[str, list[str] | str]:
     """What the client wants to know of a worker."""
-    controls = sorted(congestion.available_in_time())
+    controls = sorted(congestion.available_later())
     return {"software": software(), "machine": machine(), "congestion_controls": controls}
 
 

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
+from ccu import congestion
 from ccu.campaigns import stopping
 from ccu.campaigns.cells import Cell, Levels, cells, points
 from ccu.campaigns.definition import StopRule
 from ccu.campaigns.engines import Engine, Listener
 from ccu.campaigns.folder import Attempts, Folder, State
-from ccu.congestion import providers as congestion
 from ccu.runs import run as runs
 from ccu.spec.errors import Refused
 from ccu.spec.experiment import Experiment

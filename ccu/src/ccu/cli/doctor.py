@@ -15,8 +15,8 @@ from typing import NamedTuple
 from rich.markup import escape
 from rich.table import Table
 
-from ccu.congestion import providers as congestion
-from ccu.congestion import reminis
+from ccu import congestion
+from ccu.congestion.reminis import implementation as reminis
 from ccu.host import disk, programs
 from testbed_console.ending import message_of
 
@@ -101,10 +101,10 @@ def _namespaces() -> Finding:
 
 
 def _bpf() -> Finding:
-    way = reminis.way()
-    trouble = way.trouble
+    choice = reminis.choose()
+    trouble = choice.obstacle
     btf = Path("/sys/kernel/btf/vmlinux").exists()
-    detail = f"BTF {'present' if btf else 'absent'}; " + (trouble or f"Reminis: {way.summary}")
+    detail = f"BTF {'present' if btf else 'absent'}; " + (trouble or f"Reminis: {choice.source}")
     mend = "" if trouble is None else "other congestion controls run: `ccu list cc`"
     return Finding("BPF struct_ops", trouble is None, detail, mend, needed=False)
 

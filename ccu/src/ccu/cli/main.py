@@ -17,14 +17,13 @@ import yaml
 from rich.console import Console
 from rich.table import Table
 
-from ccu import __version__, scenarios
+from ccu import __version__, congestion, scenarios
 from ccu.campaigns import definition
 from ccu.campaigns.remote import RESOURCE
 from ccu.cli import doctor, progress
 from ccu.cli.campaign import app as campaign_app
 from ccu.cli.scenario import app as scenario_app
 from ccu.cli.testbed import app as testbed_app
-from ccu.congestion import providers as congestion
 from ccu.host import leftovers, programs, testbed_logs
 from ccu.runs import manifest
 from ccu.runs import run as runs
@@ -340,7 +339,7 @@ def list_command(
 ) -> None:
     """What there is to choose from."""
     sources: dict[str, Callable[[], dict[str, str]]] = {
-        "cc": congestion.listed,
+        "cc": congestion.describe,
         "scenarios": scenarios.library,
         "testbeds": lambda: {name: kind.summary for name, kind in kinds().items()},
         "campaigns": definition.library,

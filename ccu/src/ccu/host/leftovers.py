@@ -13,7 +13,6 @@ import subprocess
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from ccu.congestion import reminis
 from ccu.host import processes, programs
 from ccu.host.processes import Identity
 from ccu.spec.errors import Refused
@@ -91,6 +90,8 @@ def everybodys() -> list[Belongings]:
 def remove(belongings: Belongings) -> list[str]:
     """Ends and removes what `belongings` names and still exists; sentences that say what."""
     from pyroute2 import netns  # takes longer than most commands
+
+    from ccu.congestion.reminis import implementation as reminis
 
     done = []
     inside = [who for name in belongings.namespaces for who in _inhabitants(name)]

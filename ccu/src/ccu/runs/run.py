@@ -14,8 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from ccu import scenarios
-from ccu.congestion import providers as congestion
+from ccu import congestion, scenarios
 from ccu.host import disk, leftovers, programs
 from ccu.host.supervisor import Supervisor
 from ccu.runs import capture, loads, manifest
@@ -156,7 +155,6 @@ def _perform(site: Site, record: Manifest, tell: Listener) -> None:
     with ExitStack() as stack:
         tell("loading the congestion control", 0.0)
         implementations = stack.enter_context(congestion.loaded(site))
-        trace = site.raw / f"cc-{congestion.REMINIS}.csv"
         tell("bringing up the link", 0.0)
         testbed = stack.enter_context(kinds()[site.experiment.testbed].up(site))
         record.write(time={**record.content["time"], **testbed.clock})
@@ -174,8 +172,7 @@ def _perform(site: Site, record: Manifest, tell: Listener) -> None:
         capture.stop_captures(site, captures)
         summary = testbed.settle()
         record.write(time={**record.content["time"], **testbed.clock})
-    if trace.exists():
-        record.write(cc_trace={"cc": congestion.REMINIS, "file": f"raw/{trace.name}"})
+    record.write(cc_trace=congestion.traced(site))
     unchecked = judge.check_crossing(testbed.delivered_bytes, _received(load, flows))
     captured = [one.record() for one in captures]
     problems = [problem for flow in flows for problem in load.problems(flow)]

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from ccu import congestion
 from ccu.campaigns.cells import Cell
 from ccu.campaigns.engines import Listener, Outcome
 from ccu.campaigns.folder import Folder
-from ccu.congestion import providers as congestion
 from ccu.runs import run as runs
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Experiment
@@ -26,7 +26,7 @@ class Local:
         """What is run of a cell, asked when its turn has come."""
 
     def congestion_controls(self) -> set[str]:
-        return congestion.available_in_time()
+        return congestion.available_later()
 
     def attempts(self, cells: Iterator[Cell], listener: Listener) -> Iterator[Outcome]:
         for cell in cells:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reminis' parameters, as users write them, for either implementation."""
+"""The parameters of Reminis as users write them, and as either implementation takes them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ccu.spec import units
 from ccu.spec.errors import Refused
@@ -25,8 +25,8 @@ _SWITCHES = {  # NAME=VALUE: the loader's switch, the module's parameter and val
 }
 
 
-def check(params: dict[str, str]) -> None:
-    """Raises Refused at the first that Reminis does not take."""
+def check(params: Mapping[str, str]) -> None:
+    """Raise Refused at the first that Reminis does not have."""
     for name, value in params.items():
         if name in _VALUES:
             _VALUES[name](value)
@@ -38,8 +38,8 @@ def check(params: dict[str, str]) -> None:
             )
 
 
-def for_loader(params: dict[str, str]) -> list[str]:
-    """The options of `reminis-bpf run`."""
+def for_loader(params: Mapping[str, str]) -> list[str]:
+    """Return the options of `reminis-bpf run`."""
     options = []
     for name, value in params.items():
         if name == "dtt":
@@ -51,9 +51,9 @@ def for_loader(params: dict[str, str]) -> list[str]:
     return options
 
 
-def for_module(params: dict[str, str]) -> dict[str, str]:
-    """The module's parameters (/sys/module/tcp_reminis/parameters), those that differ from its
-    defaults and, so that runs do not depend on what was set before, those that do not."""
+def for_module(params: Mapping[str, str]) -> dict[str, str]:
+    """Return all of the module's parameters (/sys/module/tcp_reminis/parameters), those at their
+    default included: a run does not depend on what was set before."""
     found = {"dtt_us": "default", "dtt_percent": "150"}
     for _, name, value in _SWITCHES.values():
         found[name] = "N" if value == "Y" else "Y"
@@ -71,7 +71,7 @@ def for_module(params: dict[str, str]) -> dict[str, str]:
 
 
 def _is_default(name: str, value: str) -> bool:
-    """`nde=on` says what is so anyway."""
+    """Return whether this is the default, such as `nde=on`."""
     choices = {choice for key, choice in _SWITCHES if key == name}
     return bool(choices) and value == ("off" if choices == {"on"} else "on")
 
@@ -80,11 +80,11 @@ def _dtt_us(text: str) -> int:
     try:
         dtt_us = round(units.seconds(text) * 1e6)
     except ValueError:
-        raise Refused(f"--cc-param: dtt={text}: no time with a unit; write dtt=30ms") from None
+        raise Refused(f"--cc-param: dtt={text}: not a time with a unit; write dtt=30ms") from None
     if not 1 <= dtt_us <= _DTT_MAX_US:
         raise Refused(
-            f"--cc-param: dtt={text}: a DTT is above 0 and at most 10s (below mRTT it is raised); "
-            "write for example dtt=30ms"
+            f"--cc-param: dtt={text}: a DTT is above 0 and at most 10s (one below mRTT "
+            "is raised to it); write for example dtt=30ms"
         )
     return dtt_us
 
@@ -96,8 +96,8 @@ def _factor(text: str) -> float:
         factor = 0.0
     if not 1 < factor <= _FACTOR_MAX:
         raise Refused(
-            f"--cc-param: dtt_factor={text}: DTT is this many mRTT, above 1 and at most 100; "
-            "write for example dtt_factor=1.5"
+            f"--cc-param: dtt_factor={text}: the DTT as a multiple of mRTT, above 1 and at most "
+            "100; write for example dtt_factor=1.5"
         )
     return factor
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reminis' two ways into the kernel: the module if there is one, else the BPF program."""
+"""The two implementations of Reminis, and which of them can run here."""
 
 from __future__ import annotations
 
@@ -23,36 +23,37 @@ _UNLOAD_TRIES = 10
 _UNLOAD_PAUSE_S = 0.3
 
 
-class Way(NamedTuple):
-    """How Reminis can run here; `trouble` says why it cannot, with the mend."""
+class Choice(NamedTuple):
+    """The implementation that a run would use now."""
 
     kind: str
-    """`module`, `bpf`, or empty if neither can be had."""
-    summary: str
+    """`module`, `bpf`, or empty if neither can run."""
+    source: str
     """For `ccu list cc`."""
-    trouble: str | None = None
-    taken: bool = False
-    """The trouble passes by itself: another run has it."""
+    obstacle: str | None = None
+    """Why neither can run, and how to change that."""
+    temporary: bool = False
+    """The obstacle goes away with another run."""
 
 
-def way() -> Way:
-    """The way that a run would take now; changes nothing. The module goes first."""
+def choose() -> Choice:
+    """Return the implementation that a run would use now, the module first; changes nothing."""
     if is_loaded() and _is_registered():
-        return Way("module", "kernel module, loaded")
+        return Choice("module", "kernel module, loaded")
     loader = programs.find("reminis-bpf")
     status = _status(loader) if loader else {}
     if _is_registered():
-        return Way("", "", _holder(status), taken=_held_by_a_run(status))
+        return Choice("", "", _holder(status), temporary=_held_by_a_run(status))
     if file := installed():
-        return Way("module", f"kernel module, loaded for a run ({file})")
-    trouble = _bpf_trouble(loader, status)
-    return Way("", "", trouble) if trouble else Way("bpf", "BPF program")
+        return Choice("module", f"kernel module, loaded for a run ({file})")
+    obstacle = _bpf_obstacle(loader, status)
+    return Choice("", "", obstacle) if obstacle else Choice("bpf", "BPF program")
 
 
-def bpf_trouble() -> str | None:
-    """Why the BPF program cannot run here, with the mend; None if it can."""
+def bpf_obstacle() -> str | None:
+    """Return why the BPF program cannot run here, and how to change that; None if it can."""
     loader = programs.find("reminis-bpf")
-    return _bpf_trouble(loader, _status(loader) if loader else {})
+    return _bpf_obstacle(loader, _status(loader) if loader else {})
 
 
 def is_loaded() -> bool:
@@ -60,25 +61,25 @@ def is_loaded() -> bool:
 
 
 def parameters_in_force() -> dict[str, str]:
-    """The loaded module's, as it tells them."""
+    """Return the parameters of the loaded module, as the kernel reports them."""
     files = sorted((_SYS_MODULE / MODULE / "parameters").glob("*"))
     return {file.name: file.read_text().strip() for file in files}
 
 
 def set_parameters(wanted: dict[str, str]) -> None:
-    """Writes to the loaded module. Raises OSError if it refuses one."""
+    """Write parameters of the loaded module. Raises OSError if it refuses one."""
     for name, value in wanted.items():
         (_SYS_MODULE / MODULE / "parameters" / name).write_text(value)
 
 
 def load() -> str | None:
-    """Why the module cannot be loaded, with the mend; None if it is."""
-    said = subprocess.run(["modprobe", MODULE], capture_output=True, text=True, timeout=30)
-    return why_not_loaded(said.stderr) if said.returncode else None
+    """Load the module; return why that failed, and how to change that, or None."""
+    result = subprocess.run(["modprobe", MODULE], capture_output=True, text=True, timeout=30)
+    return why_not_loaded(result.stderr) if result.returncode else None
 
 
 def restore(parameters: dict[str, str], *, unload: bool) -> list[str]:
-    """Gives the module its parameters back, or unloads it; sentences that say what was done."""
+    """Restore the module's parameters, or unload it; return sentences that say what was done."""
     if not is_loaded():
         return []
     if unload:
@@ -89,12 +90,14 @@ def restore(parameters: dict[str, str], *, unload: bool) -> list[str]:
     with contextlib.suppress(OSError):
         set_parameters(parameters)
     if unload:
-        return [f"the module {MODULE} stays loaded, since flows use it; later: rmmod {MODULE}"]
-    return [f"gave the module {MODULE} its parameters back"] if parameters else []
+        return [
+            f"the module {MODULE} stays loaded: sockets still use it; later, type: rmmod {MODULE}"
+        ]
+    return [f"restored the parameters of the module {MODULE}"] if parameters else []
 
 
 def installed() -> Path | None:
-    """The module for this kernel, where DKMS puts it, if the kernel can load any."""
+    """Return the module for this kernel, where DKMS puts it, if the kernel loads modules."""
     if not _LOADED_MODULES.exists():
         return None
     folder = _MODULES / platform.release()
@@ -110,45 +113,45 @@ def _held_by_a_run(status: dict[str, Any]) -> bool:
 
 
 def _holder(status: dict[str, Any]) -> str:
-    """Whose the name is, when it is not a loaded module's."""
+    """Return who registered the name, when it is not a loaded module."""
     if status.get("left_behind"):
         return "a killed loader left it registered; type: ccu clean"
     if status.get("registered") == "bpf":
         return (
-            f"process {status['pid']} (reminis-bpf, of another run?) has it, and one registration "
-            "serves the whole machine; wait for its end"
+            f"process {status['pid']} (reminis-bpf, perhaps of another run) uses it, and one "
+            "registration serves the whole machine; wait until that process ends"
         )
     if status.get("registered") == "other":
-        return "another program's congestion control has the name; end that program"
-    return "the name is taken, and who has it only root can tell; type: sudo ccu …"
+        return "another program's congestion control has this name; end that program"
+    return "the name is taken, and only root can see by whom; type: sudo ccu …"
 
 
-def _bpf_trouble(loader: Path | None, status: dict[str, Any]) -> str | None:
+def _bpf_obstacle(loader: Path | None, status: dict[str, Any]) -> str | None:
     if loader is None:
         return f"reminis-bpf is not built; {programs.mend('reminis-bpf')}"
     if status.get("btf") is False:
         return (
-            "this kernel tells no BTF (/sys/kernel/btf/vmlinux), which BPF needs; boot a kernel "
+            "this kernel has no BTF (/sys/kernel/btf/vmlinux), which BPF needs; boot a kernel "
             "with CONFIG_DEBUG_INFO_BTF=y, or install the module: make -C kmod dkms-install"
         )
-    # Without root nobody can tell; `ccu run` asks for root by itself.
+    # Only root can see this; `ccu run` asks for root by itself.
     if status.get("root") and not status.get("usable"):
-        return f"{status.get('why_not')}; the module is the other way: make -C kmod dkms-install"
+        return f"{status.get('why_not')}; or install the module: make -C kmod dkms-install"
     return None
 
 
 def _status(loader: Path) -> dict[str, Any]:
-    said = subprocess.run([loader, "status"], capture_output=True, text=True, timeout=30)
+    result = subprocess.run([loader, "status"], capture_output=True, text=True, timeout=30)
     try:
-        found: dict[str, Any] = json.loads(said.stdout)
+        found: dict[str, Any] = json.loads(result.stdout)
     except ValueError:
-        return {"root": True, "usable": False, "why_not": said.stderr.strip() or "no answer"}
+        return {"root": True, "usable": False, "why_not": result.stderr.strip() or "no answer"}
     return found
 
 
-def why_not_loaded(said: str) -> str:
-    """What modprobe's refusal means, with the mend."""
-    lowered = said.lower()
+def why_not_loaded(stderr: str) -> str:
+    """Return what modprobe's refusal means, and how to change that."""
+    lowered = stderr.lower()
     if "key was rejected" in lowered or "required key not available" in lowered:
         return (
             "the kernel takes signed modules only (Secure Boot, lockdown or module.sig_enforce); "
@@ -160,4 +163,4 @@ def why_not_loaded(said: str) -> str:
         return "the name reminis is taken; `reminis-bpf status` says by whom"
     if "exec format error" in lowered or "invalid module format" in lowered:
         return "it was built for another kernel; type: make -C kmod dkms-install"
-    return said.strip() or "modprobe does not say why"
+    return stderr.strip() or "modprobe gave no reason"

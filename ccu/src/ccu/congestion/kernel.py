@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The congestion controls that the running kernel has, or loads as a module when asked for one."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ccu.congestion.provider import Control, Setup
+from ccu.spec.errors import Refused
+
+_AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+
+
+def registered() -> set[str]:
+    """Return the names that sockets may ask for now."""
+    return set(_AVAILABLE.read_text().split())
+
+
+def _loadable() -> set[str]:
+    """Return those that the kernel loads by itself when root asks for one (tcp_cong.c)."""
+    folder = Path("/lib/modules", platform.release(), "kernel/net/ipv4")
+    names = (re.match(r"tcp_(\w+)\.ko", file.name) for file in folder.glob("tcp_*.ko*"))
+    return {found[1] for found in names if found} - {"diag"}
+
+
+class Kernel:
+    """See `ccu.congestion.provider.Provider`."""
+
+    takes_parameters = False
+
+    def controls(self) -> Mapping[str, Control]:
+        found = dict.fromkeys(sorted(_loadable()), Control("kernel module"))
+        return found | dict.fromkeys(sorted(registered()), Control("kernel"))
+
+    def check_parameters(self, parameters: Mapping[str, str]) -> None:
+        raise Refused(f"--cc-param: the kernel's own take no {', '.join(parameters)}; leave it out")
+
+    @contextmanager
+    def loaded(self, name: str, setup: Setup) -> Iterator[dict[str, Any]]:  # noqa: ARG002
+        """The kernel loads a module by itself when the first socket asks for it."""
+        module = Path("/sys/module", f"tcp_{name}")
+        parameters = {
+            file.name: file.read_text().strip()
+            for file in sorted((module / "parameters").glob("*"))
+            if os.access(file, os.R_OK)
+        }
+        # Only a loaded module has `initstate`; what is built in has parameters at most.
+        is_module = (module / "initstate").exists() or name not in registered()
+        yield {"kind": "module" if is_module else "kernel", "parameters": parameters}
+
+
+provider = Kernel()

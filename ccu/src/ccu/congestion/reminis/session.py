@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bringing Reminis into the kernel for one run, with its trace, and out of it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ccu.congestion.catalogue import trace_file
+from ccu.congestion.provider import Setup
+from ccu.congestion.reminis import implementation, parameters
+from ccu.host import programs
+from ccu.spec.errors import RunFailed
+
+_STAGE = "congestion control"
+_TRACING = Path("/sys/kernel/tracing/instances")
+
+
+@contextmanager
+def in_kernel(setup: Setup) -> Iterator[dict[str, Any]]:
+    """Have the kernel offer Reminis; returns what run.json says of the implementation."""
+    choice = implementation.choose()
+    if choice.obstacle:
+        raise RunFailed(_STAGE, f"reminis cannot run: {choice.obstacle}")
+    why_no_module = None
+    if choice.kind == "module":
+        why_no_module = _load(setup)
+        if why_no_module is None:
+            with _module(setup) as found:
+                yield found
+            return
+        if obstacle := implementation.bpf_obstacle():
+            why = f"the module {implementation.MODULE}: {why_no_module}; BPF: {obstacle}"
+            raise RunFailed(_STAGE, why)
+    with _bpf(setup) as found:
+        yield {**found, "why_no_module": why_no_module} if why_no_module else found
+
+
+def _load(setup: Setup) -> str | None:
+    """Load the module unless it is; return why that failed, or None."""
+    if implementation.is_loaded():
+        return None
+    setup.belongings.reminis_module = True
+    setup.belongings.save()
+    obstacle = implementation.load()
+    if obstacle:
+        setup.belongings.reminis_module = False
+        setup.belongings.save()
+    return obstacle
+
+
+@contextmanager
+def _module(setup: Setup) -> Iterator[dict[str, Any]]:
+    belongings = setup.belongings
+    wanted = parameters.for_module(_params(setup))
+    before = implementation.parameters_in_force()
+    belongings.reminis_parameters = {name: before[name] for name in wanted if name in before}
+    belongings.save()
+    tracer = None
+    try:
+        _set(wanted)
+        why_no_trace = _why_no_trace()
+        if why_no_trace is None:
+            command = [programs.require("reminis-bpf"), "trace-module", _trace(setup)]
+            tracer = setup.supervisor.start("reminis-bpf", command, stage=_STAGE)
+            setup.supervisor.wait_ready_event(tracer)
+        yield {
+            "kind": "module",
+            "parameters": implementation.parameters_in_force(),
+            "loaded_by_run": belongings.reminis_module,
+            "why_no_trace": why_no_trace,
+        }
+    finally:
+        if tracer:
+            setup.supervisor.stop(tracer)
+        implementation.restore(belongings.reminis_parameters, unload=belongings.reminis_module)
+
+
+def _set(wanted: dict[str, str]) -> None:
+    try:
+        implementation.set_parameters(wanted)
+    except OSError as error:
+        raise RunFailed(
+            _STAGE,
+            f"{error.filename}: {error.strerror}; the loaded {implementation.MODULE} is of another "
+            "version? `make -C kmod dkms-install` puts this one in its place",
+        ) from None
+
+
+def _why_no_trace() -> str | None:
+    if programs.find("reminis-bpf") is None:
+        return f"reminis-bpf, which writes it, is not built; {programs.mend('reminis-bpf')}"
+    if not _TRACING.is_dir():
+        return f"no {_TRACING}; mount -t tracefs tracefs /sys/kernel/tracing"
+    return None
+
+
+@contextmanager
+def _bpf(setup: Setup) -> Iterator[dict[str, Any]]:
+    options = parameters.for_loader(_params(setup))
+    loader = programs.require("reminis-bpf")
+    setup.belongings.reminis_bpf = True
+    setup.belongings.save()
+    command = [loader, "run", *options, "--trace", _trace(setup)]
+    process = setup.supervisor.start("reminis-bpf", command, stage=_STAGE)
+    try:
+        ready = setup.supervisor.wait_ready_event(process)
+        ready.pop("event")
+        yield {"kind": "bpf", "parameters": ready}
+    finally:
+        setup.supervisor.stop(process)
+
+
+def _trace(setup: Setup) -> str:
+    return str(trace_file(setup.raw, implementation.NAME))
+
+
+def _params(setup: Setup) -> dict[str, str]:
+    """Return the parameters with a seed: equal experiments draw the same random numbers."""
+    return {"seed": str(setup.experiment.seed % 2**32 or 1), **setup.experiment.cc_params}
