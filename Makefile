@@ -58,13 +58,13 @@ check: build ## formatting, types and lints, as CI has them
 	  else echo "skipped: types of dashboards/ (Grafana's SDK needs Python 3.11)"; fi
 	$(call if_cargo_has,fmt,--check)
 	$(call if_cargo_has,clippy,--quiet --locked --workspace --all-targets -- -D warnings)
-	$(BIN)/clang-format --dry-run -Werror $$(git ls-files 'kmod/*.[ch]')
+	$(BIN)/clang-format --dry-run -Werror $$(git ls-files 'kmod/*.[ch]' 'cc/*.[ch]')
 
 format: ## puts every file into its standard form
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(CARGO) fmt
-	$(BIN)/clang-format -i $$(git ls-files 'kmod/*.[ch]')
+	$(BIN)/clang-format -i $$(git ls-files 'kmod/*.[ch]' 'cc/*.[ch]')
 
 lock: ## pins the Python environment anew from setup/requirements.in
 	.tools/uv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes \

@@ -66,13 +66,11 @@ def check(experiment: Experiment, *, now: bool = True) -> None:
     there = _catalogue()
     for name in experiment.servers_ccs:
         _check_control(name, there, now)
-    if experiment.cc_params:
-        takers = [there[name][1] for name in experiment.servers_ccs]
-        takers = [one for one in takers if one.takes_parameters]
-        if not takers:
-            raise Refused(f"--cc-param: {experiment.cc} takes no parameters; leave it out")
-        for provider in takers:
-            provider.check_parameters(experiment.cc_params)
+    providers = {name: there[name][1] for name in experiment.servers_ccs}
+    if experiment.cc_params and not any(one.takes_parameters for one in providers.values()):
+        raise Refused(f"--cc-param: {experiment.cc} takes no parameters; leave it out")
+    for name, provider in providers.items():
+        provider.check(name, experiment.cc_params if provider.takes_parameters else {})
 
 
 def _check_control(name: str, there: dict[str, tuple[Control, Provider]], now: bool) -> None:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from ccu.congestion.provider import Control, Setup
-from ccu.spec.errors import Refused
 
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
@@ -38,8 +37,8 @@ class Kernel:
         found = dict.fromkeys(sorted(_loadable()), Control("kernel module"))
         return found | dict.fromkeys(sorted(registered()), Control("kernel"))
 
-    def check_parameters(self, parameters: Mapping[str, str]) -> None:
-        raise Refused(f"--cc-param: the kernel's own take no {', '.join(parameters)}; leave it out")
+    def check(self, name: str, parameters: Mapping[str, str]) -> None:
+        """Everything that it offers can be loaded, and takes no parameters."""
 
     @contextmanager
     def loaded(self, name: str, setup: Setup) -> Iterator[dict[str, Any]]:  # noqa: ARG002

@@ -52,8 +52,11 @@ class Provider(Protocol):
         """Return its congestion controls by name; changes nothing."""
         ...
 
-    def check_parameters(self, parameters: Mapping[str, str]) -> None:
-        """Raise Refused at the first of `--cc-param` that is not valid."""
+    def check(self, name: str, parameters: Mapping[str, str]) -> None:
+        """Raise Refused if `name` cannot be loaded, or at the first parameter that is not valid.
+
+        `parameters`: those of `--cc-param`; empty unless `takes_parameters`.
+        """
         ...
 
     def loaded(self, name: str, setup: Setup) -> AbstractContextManager[dict[str, Any]]:

@@ -8,7 +8,8 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from ccu.congestion.provider import Control, Setup
-from ccu.congestion.reminis import implementation, parameters, session
+from ccu.congestion.reminis import implementation, session
+from ccu.congestion.reminis.parameters import check as check_parameters
 
 
 class Reminis:
@@ -20,8 +21,8 @@ class Reminis:
         choice = implementation.choose()
         return {implementation.NAME: Control(choice.source, choice.obstacle, choice.temporary)}
 
-    def check_parameters(self, parameters_: Mapping[str, str]) -> None:
-        parameters.check(parameters_)
+    def check(self, name: str, parameters: Mapping[str, str]) -> None:  # noqa: ARG002
+        check_parameters(parameters)
 
     def loaded(self, name: str, setup: Setup) -> AbstractContextManager[dict[str, Any]]:  # noqa: ARG002
         return session.in_kernel(setup)

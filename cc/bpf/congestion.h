@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * What a congestion control in BPF needs: the kernel's types with the fields
+ * that are used, and the kernel functions that it may call.
+ *
+ * CO-RE finds each field by name in the running kernel's BTF when the program
+ * is loaded, so this replaces a generated vmlinux.h. Add the fields that you
+ * need. Bit fields (is_cwnd_limited) must be read through
+ * BPF_CORE_READ_BITFIELD.
+ */
+#ifndef CC_CONGESTION_H
+#define CC_CONGESTION_H
+
+#include <stdbool.h>
+#include <linux/bpf.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#define ICSK_CA_PRIV_SIZE 104 /* bytes, include/net/inet_connection_sock.h */
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct sock {
+	__u32 sk_pacing_status;
+	unsigned long sk_pacing_rate; /* bytes per second */
+};
+
+struct inet_sock {
+	struct sock sk;
+};
+
+struct inet_connection_sock {
+	struct inet_sock icsk_inet;
+	__u8 icsk_ca_state : 5;
+	__u64 icsk_ca_priv[ICSK_CA_PRIV_SIZE / 8];
+};
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+	__u64 tcp_mstamp;   /* µs, time of the ACK in hand */
+	__u32 srtt_us;	    /* smoothed RTT, in eighths of a microsecond */
+	__u32 snd_cwnd;	    /* packets */
+	__u32 snd_cwnd_cnt; /* ACKed packets that have not yet raised snd_cwnd */
+	__u32 snd_ssthresh; /* packets */
+	__u32 snd_cwnd_clamp;
+	__u32 mss_cache; /* bytes */
+	__u8 is_cwnd_limited : 1;
+};
+
+struct ack_sample {
+	__u32 pkts_acked;
+	__s32 rtt_us; /* negative: this ACK gives no RTT */
+	__u32 in_flight;
+};
+
+struct tcp_congestion_ops {
+	__u32 (*ssthresh)(struct sock *sk);
+	void (*cong_avoid)(struct sock *sk, __u32 ack, __u32 acked);
+	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
+	__u32 (*undo_cwnd)(struct sock *sk);
+	char name[16];
+	__u32 flags;
+	void (*init)(struct sock *sk);
+	void (*release)(struct sock *sk);
+};
+
+#pragma clang attribute pop
+
+extern __u32 tcp_slow_start(struct tcp_sock *tp, __u32 acked) __ksym;
+extern void tcp_cong_avoid_ai(struct tcp_sock *tp, __u32 w, __u32 acked) __ksym;
+extern __u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
+
+static inline struct tcp_sock *tcp_sk(const struct sock *sk)
+{
+	return (struct tcp_sock *)sk;
+}
+
+/* The congestion control's own ICSK_CA_PRIV_SIZE bytes of the socket. */
+static inline void *private_area(const struct sock *sk)
+{
+	return ((struct inet_connection_sock *)sk)->icsk_ca_priv;
+}
+
+static inline bool is_cwnd_limited(const struct tcp_sock *tp)
+{
+	return BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited);
+}
+
+#endif
