@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# `make demo` and `make test` install what they need and are all that a newcomer has to know.
+# `make demo` and `make test` install what they need; a newcomer needs no other command.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
-ROOM ?=
+# `make bench COMPONENT=ddu` runs the benchmarks of one top-level folder. ROOM is its former name.
+COMPONENT ?= $(ROOM)
 FUZZ_SECONDS ?= 300
-# Asked for late, when the recipe runs: setup/ensure-rust may have to install one first.
+# Evaluated when a recipe runs, not before: setup/ensure-rust may have to install Rust first.
 CARGO = PATH="$$(setup/ensure-rust):$$PATH" cargo
 
-# A distribution's Rust may come without these two.
+# A distribution's Rust may lack rustfmt or clippy.
 define if_cargo_has
 if $(CARGO) $(1) --version >/dev/null 2>&1; then $(CARGO) $(1) $(2); \
 	else echo "skipped: cargo $(1) is not installed (rustup component add $(subst fmt,rustfmt,$(1)))"; fi
@@ -18,21 +19,21 @@ endef
 
 .PHONY: help demo test build setup check format bench fuzz lock install clean
 
-help: ## this list
+help: ## print this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | column -t -s'|'
 
-demo: build ## one run of Reminis over 40 MHz of 5G, and its report
+demo: build ## run Reminis once over 40 MHz of 5G and write its report
 	$(SUDO) $(BIN)/ccu run --cc reminis --dl --prb 106
 	$(BIN)/ddu analyze
 
-test: build ## every test
+test: build ## run every test
 	setup/system-packages test
 	.ci/test
 
-bench: build ## what it is measured to do, into docs/benchmarks/ (ROOM=ddu: of one room)
-	.ci/bench $(ROOM)
+bench: build ## run the benchmarks and write docs/benchmarks/ (COMPONENT=ddu: those of one component)
+	.ci/bench $(COMPONENT)
 
-fuzz: ## every reader of files against random contents (FUZZ_SECONDS=300 each)
+fuzz: ## fuzz every reader of files (FUZZ_SECONDS=300 for each)
 	setup/system-packages test
 	.ci/fuzz $(FUZZ_SECONDS)
 	DDU_FUZZ_EXAMPLES=20000 $(BIN)/pytest -q -p no:cacheprovider ddu/tests/test_fuzz_logs.py
@@ -42,14 +43,14 @@ setup:
 	@setup/ensure-rust >/dev/null
 	@setup/python-environment
 
-build: setup ## the programs, into .venv/bin
+build: setup ## build the programs into .venv/bin
 	$(CARGO) build --quiet --release --locked -p nr-link -p socket-sampler
 	$(MAKE) --silent --no-print-directory -C kmod bpf
 	install -m 755 target/release/nr-link target/release/socket-sampler kmod/build/reminis-bpf $(BIN)/
 	PATH="$$(setup/ensure-rust):$$PATH" .tools/uv/bin/uv pip install --quiet --python $(BIN)/python \
 	  --no-deps --no-build-isolation --editable console --editable ccu --editable ddu
 
-check: build ## formatting, types and lints, as CI has them
+check: build ## check formatting, types and lints, as CI does
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy console/src ccu/src ddu/src
@@ -60,19 +61,19 @@ check: build ## formatting, types and lints, as CI has them
 	$(call if_cargo_has,clippy,--quiet --locked --workspace --all-targets -- -D warnings)
 	$(BIN)/clang-format --dry-run -Werror $$(git ls-files 'kmod/*.[ch]' 'cc/*.[ch]')
 
-format: ## puts every file into its standard form
+format: ## format every file
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(CARGO) fmt
 	$(BIN)/clang-format -i $$(git ls-files 'kmod/*.[ch]' 'cc/*.[ch]')
 
-lock: ## pins the Python environment anew from setup/requirements.in
+lock: ## pin the newest Python packages that setup/requirements.in allows
 	.tools/uv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
 	  --no-emit-index-url --no-header --no-annotate setup/requirements.in -o setup/requirements.txt
 
-install: build ## `ccu`, `ddu` and `nr-link` on everybody's PATH, as links in /usr/local/bin; man pages
+install: build ## link `ccu`, `ddu` and `nr-link` into /usr/local/bin for all users; install man pages
 	$(SUDO) ln -sf $(CURDIR)/$(BIN)/ccu $(CURDIR)/$(BIN)/ddu $(CURDIR)/$(BIN)/nr-link /usr/local/bin/
 	$(SUDO) $(BIN)/nr-link man /usr/local/share/man/man1
 
-clean: ## what `make build` made; runs/ stays
+clean: ## remove what `make build` made; runs/ stays
 	rm -rf .venv .tools target kmod/build
