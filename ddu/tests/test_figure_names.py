@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from store_runs import two_flows, with_radio
+from typer.testing import CliRunner
 
 from ddu.analyze import analysis_of
 from ddu.campaign.metrics import flat
-from ddu.campaign.plan import check
-from ddu.errors import DduError
+from ddu.campaign.plan import problems_of
+from ddu.cli.main import app
 from ddu.schema.figures import FIGURES, is_open
 
 FACTORS = {"cc": {"cubic": {}, "reno": {}}}
@@ -43,26 +46,45 @@ def test_every_number_of_a_summary_is_known_and_no_other(tmp_path: Path) -> None
     ("report", "stop", "told"),
     [
         ({"metrics": ["throughput_bps", "rtt_ms.p59"]}, None,
-         r"try.yaml: report.metrics: no figure 'rtt_ms.p59'; did you mean .*rtt_ms.p95"),
+         r"try.yaml: report.metrics: no metric 'rtt_ms.p59'; did you mean .*rtt_ms.p95"),
         ({"compare": [{"factor": "cc", "baseline": "cubic", "metrics": ["goodput"]}]}, None,
-         r"report.compare.0.metrics: no figure 'goodput'; did you mean goodput_bps"),
+         r"report.compare.0.metrics: no metric 'goodput'; did you mean goodput_bps"),
         ({"figures": [{"kind": "plane", "title": "x", "x": "rtt", "y": "throughput_bps"}]}, None,
-         r"report.figures.0: no figure 'rtt'"),
+         r"report.figures.0: no metric 'rtt'"),
         ({"figures": [{"kind": "lines", "title": "x", "x": "cc", "y": "jain"}]}, None,
-         r"report.figures.0: no figure 'jain'; did you mean .*jain_throughput"),
+         r"report.figures.0: no metric 'jain'; did you mean .*jain_throughput"),
         ({"reference": [{"where": {}, "metric": "mcs", "value": 1, "source": "x"}]}, None,
-         r"report.reference.0.metric: no figure 'mcs'; did you mean mcs.mean"),
-        ({}, {"metric": "throughput"}, r"try.yaml: stop.metric: no figure 'throughput'"),
-        ({}, {"metric": "flow.d3_ratio"}, r"stop.metric: no figure 'flow.d3_ratio'"),
+         r"report.reference.0.metric: no metric 'mcs'; did you mean mcs.mean"),
+        ({}, {"metric": "throughput"}, r"try.yaml: stop.metric: no metric 'throughput'"),
+        ({}, {"metric": "flow.d3_ratio"}, r"stop.metric: no metric 'flow.d3_ratio'"),
     ],
 )  # fmt: skip
-def test_an_unknown_figure_is_refused(
+def test_an_unknown_metric_is_refused(
     report: dict[str, Any], stop: dict[str, Any] | None, told: str
 ) -> None:
-    with pytest.raises(DduError, match=told):
-        check(report, FACTORS, "try.yaml", stop)
+    (problem,) = problems_of(report, FACTORS, "try.yaml", stop)
+    assert re.search(told, str(problem))
 
 
-def test_what_only_a_run_can_tell_is_let_pass() -> None:
+def test_names_that_only_a_run_can_give_are_accepted() -> None:
     asked = ["technology_ratio.NR", "events_count.handover", "throughput_of_best_ratio"]
-    check({"metrics": asked}, FACTORS, "try.yaml", {"metric": "rtt_ms.p95"})
+    assert not problems_of({"metrics": asked}, FACTORS, "try.yaml", {"metric": "rtt_ms.p95"})
+
+
+def test_problems_are_printed_as_json() -> None:
+    asked = {"factors": FACTORS, "report": {"metrics": ["rtt_ms.p59"], "colour": 1}}
+    command = ["campaign", "check", "--json", "try.yaml"]
+    unknown_key = CliRunner().invoke(app, command, input=json.dumps(asked))
+    assert unknown_key.exit_code == 2
+    where = {"file": "try.yaml", "line": None, "key": "report"}
+    (problem,) = json.loads(unknown_key.stdout)
+    assert problem["where"] == where
+    assert problem["rule"] == "no key 'colour'"
+    del asked["report"]["colour"]
+    unknown_metric = CliRunner().invoke(app, command, input=json.dumps(asked))
+    (problem,) = json.loads(unknown_metric.stdout)
+    assert problem["where"] == where | {"key": "report.metrics"}
+    assert problem["fix"].startswith("did you mean rtt_ms.p")
+    asked["report"]["metrics"] = []
+    nothing = CliRunner().invoke(app, command, input=json.dumps(asked))
+    assert (nothing.exit_code, json.loads(nothing.stdout)) == (0, [])

@@ -19,14 +19,19 @@ _NEXT = 0.2
 
 def no_such(what: str, name: object, there: Iterable[str], see: str = "") -> str:
     """`no scenario 'rome'; did you mean rome-moderate? There are …`; `see` tells more of them."""
+    return f"no {what} {name!r}; {instead_of(name, there, see)}"
+
+
+def instead_of(name: object, there: Iterable[str], see: str = "") -> str:
+    """`did you mean rome-moderate? There are …`; `see` names where more about them stands."""
     names = sorted(there)
     close = near(str(name), names)
     asked = f"did you mean {_either(close)}?" if close else ""
     more = f" ({see})" if see else ""
     if close and len(names) > _MOST_LISTED:
-        return f"no {what} {name!r}; {asked}{more}"
+        return f"{asked}{more}"
     listed = f"here are {', '.join(names) or 'none'}{more}"
-    return f"no {what} {name!r}; " + (f"{asked} T{listed}" if close else f"t{listed}")
+    return f"{asked} T{listed}" if close else f"t{listed}"
 
 
 def near(name: str, there: Iterable[str], most: int = 3) -> list[str]:

@@ -8,15 +8,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ddu.errors import DduError
 from ddu.schema.columns import column, written_names
 from ddu.schema.figures import FIGURES, PER_FLOW, is_open
-from testbed_console.suggestions import no_such, no_such_key, slip
+from testbed_console.problems import Problem, RefusedError, Where
+from testbed_console.suggestions import instead_of, keys_at, slip
 
 OF_BEST = {"throughput_bps": "throughput_of_best_ratio", "goodput_bps": "goodput_of_best_ratio"}
 """What is shown as a share of the best in the same place (Reminis, section 4.2)."""
 
-Where = dict[str, str]
+Levels = dict[str, str]
 """Labels of levels by factor: the points that have them."""
 
 
@@ -35,11 +35,11 @@ class Compare(_Value):
 class Reference(_Value):
     """What the source found, to stand beside ours."""
 
-    where: Where
+    where: Levels
     metric: str
     value: float
     source: str
-    relative_to: Where | None = None
+    relative_to: Levels | None = None
     """If given, `value` is the metric at `where` over the metric there."""
 
 
@@ -108,77 +108,78 @@ class ReportPlan(_Value):
     reference: tuple[Reference, ...] = ()
 
 
-def report_plan(written: Any, place: str) -> ReportPlan:
-    """The plan in `written`. Raises DduError with a line for each mistake."""
+def report_plan(written: Any, file: str) -> ReportPlan:
+    """Return the plan in `written`. Raises RefusedError with every problem of it."""
     try:
         return ReportPlan.model_validate(written or {})
     except ValidationError as error:
-        mistakes = [_explain(item, place) for item in error.errors()]
-        raise DduError(
-            "\n".join(mistakes) + "\nmend the campaign's file and run it again"
-        ) from None
+        raise RefusedError([_problem(item, file) for item in error.errors()]) from None
 
 
-def _explain(item: Any, place: str) -> str:
-    written = ".".join(str(part) for part in item["loc"])
-    wants_list = item["type"] in ("tuple_type", "list_type")
-    if item["type"] == "extra_forbidden":
-        inside = "".join(f".{part}" for part in item["loc"][:-1])
-        return f"{place}: report{inside}: {no_such_key(ReportPlan, item)}"
-    rule = "is a list: write each entry with a dash before it" if wants_list else item["msg"]
-    return f"{place}: report.{written}: {rule}{slip(item)}"
-
-
-def check(
-    written: Any, factors: dict[str, Any], place: str, stop: dict[str, Any] | None = None
-) -> None:
-    """Raises DduError unless the plan can be drawn of a campaign with `factors`, and its stop rule
-    be followed, so that it is told before the runs and not after them."""
-    plan = report_plan(written, place)
-    mistakes = [f"{place}: report.{mistake}" for mistake in _mistakes(plan, factors)]
+def problems_of(
+    written: Any, factors: dict[str, Any], file: str, stop: dict[str, Any] | None = None
+) -> list[Problem]:
+    """Return what keeps the plan from being drawn for a campaign with `factors`, and its stop rule
+    from being followed: known before the first run, not after the last."""
+    try:
+        plan = report_plan(written, file)
+    except RefusedError as error:
+        return list(error.problems)
+    found = list(_problems_of_plan(plan, factors))
     if stop:
-        # The rule looks at a run by itself: at no mean over its flows, at no best of others.
-        there = [name for name in FIGURES if not name.startswith(PER_FLOW)]
-        if stop["metric"] not in there and not is_open(stop["metric"]):
-            mistakes.append(f"{place}: stop.metric: {_no_figure(stop['metric'], there)}")
-    if mistakes:
-        raise DduError("\n".join(mistakes))
+        # The rule looks at one run by itself: not at a mean over its flows, nor at the best of all.
+        known = [name for name in FIGURES if not name.startswith(PER_FLOW)]
+        found += _unknown_metrics("stop.metric", [stop["metric"]], known)
+    return [problem.at(Where(file, key=problem.where.key)) for problem in found]
 
 
-def _mistakes(plan: ReportPlan, factors: dict[str, Any]) -> Iterator[str]:
-    yield from _unknown_figures("metrics", plan.metrics)
+def _problem(item: Any, file: str) -> Problem:
+    """Return pydantic's error as a problem."""
+    *above, key = ("report", *map(str, item["loc"]))
+    if item["type"] == "extra_forbidden":
+        keys = keys_at(ReportPlan, item["loc"][:-1])
+        return Problem(f"no key {key!r}", instead_of(key, keys), Where(file, key=".".join(above)))
+    where = Where(file, key=".".join([*above, key]))
+    if item["type"] in ("tuple_type", "list_type"):
+        return Problem("is not a list", "write each entry with a dash before it", where)
+    return Problem(item["msg"], slip(item).removeprefix("; "), where)
+
+
+def _problems_of_plan(plan: ReportPlan, factors: dict[str, Any]) -> Iterator[Problem]:
+    known = {*FIGURES, *OF_BEST.values()}
+    yield from _unknown_metrics("report.metrics", plan.metrics, known)
     for number, compared in enumerate(plan.compare):
-        yield from _unknown_factors(f"compare.{number}", {compared.factor}, factors)
-        yield from _unknown_figures(f"compare.{number}.metrics", compared.metrics)
+        key = f"report.compare.{number}"
+        yield from _unknown_factors(key, {compared.factor}, factors)
+        yield from _unknown_metrics(f"{key}.metrics", compared.metrics, known)
     for number, theirs in enumerate(plan.reference):
-        yield from _unknown_figures(f"reference.{number}.metric", [theirs.metric])
+        yield from _unknown_metrics(f"report.reference.{number}.metric", [theirs.metric], known)
     for number, figure in enumerate(plan.figures):
+        key = f"report.figures.{number}"
         named = {*figure.panels, *figure.where}
         named |= {figure.colour} if "colour" in figure.model_fields_set else set()
         named |= {figure.x} if isinstance(figure, Lines) else set()
-        yield from _unknown_factors(f"figures.{number}", named, factors)
-        yield from _unknown_figures(f"figures.{number}", _figures_of(figure))
+        yield from _unknown_factors(key, named, factors)
+        yield from _unknown_metrics(key, _figures_of(figure), known)
         for name in _columns_of(figure):
             if column(name) is None:
-                known = written_names("aligned")
-                see = "`ddu schema aligned` tells of each"
-                yield f"figures.{number}: {no_such('column', name, known, see)}"
+                see = "see `ddu schema aligned`"
+                yield _unknown(key, "column", name, written_names("aligned"), see)
 
 
-def _unknown_factors(where: str, named: set[str], factors: dict[str, Any]) -> Iterator[str]:
+def _unknown_factors(key: str, named: set[str], factors: dict[str, Any]) -> Iterator[Problem]:
     for name in sorted(named - set(factors)):
-        yield f"{where}: {no_such('factor', name, factors)}"
+        yield _unknown(key, "factor", name, factors)
 
 
-def _unknown_figures(where: str, named: Iterable[str]) -> Iterator[str]:
-    there = {*FIGURES, *OF_BEST.values()}
+def _unknown_metrics(key: str, named: Iterable[str], known: Iterable[str]) -> Iterator[Problem]:
     for name in named:
-        if name not in there and not is_open(name):
-            yield f"{where}: {_no_figure(name, there)}"
+        if name not in known and not is_open(name):
+            yield _unknown(key, "metric", name, known, "docs/metrics.md")
 
 
-def _no_figure(name: str, there: Iterable[str]) -> str:
-    return no_such("figure", name, there, "docs/metrics.md")
+def _unknown(key: str, what: str, name: str, known: Iterable[str], see: str = "") -> Problem:
+    return Problem(f"no {what} {name!r}", instead_of(name, known, see), Where(key=key))
 
 
 def _figures_of(figure: _Figure) -> Iterable[str]:

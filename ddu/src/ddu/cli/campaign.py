@@ -11,6 +11,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from testbed_console.problems import RefusedError
+
 app = typer.Typer(no_args_is_help=True, help="What a campaign's runs say together.")
 out = Console(soft_wrap=True, highlight=False)
 
@@ -30,13 +32,23 @@ def report(
 
 
 @app.command(hidden=True)
-def check(place: Annotated[str, typer.Argument(help="The file, for messages.")]) -> None:
-    """Whether the `report` of a campaign, JSON with its `factors` and `stop` on standard input, can
-    be made.
+def check(
+    file: Annotated[str, typer.Argument(help="Name of the campaign's file, for messages.")],
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the problems as a JSON list on standard output.")
+    ] = False,
+) -> None:
+    """Check that the `report` and `stop` of a campaign can be carried out.
 
-    `ccu campaign` asks before the first run.
+    Standard input: a JSON object with `factors`, `report` and `stop`, as `ccu campaign` sends it
+    before the first run. The exit code is 2 if there is a problem.
     """
-    from ddu.campaign import plan
+    from ddu.campaign.plan import problems_of
 
     content = json.load(sys.stdin)
-    plan.check(content.get("report"), content["factors"], place, content.get("stop"))
+    problems = problems_of(content.get("report"), content["factors"], file, content.get("stop"))
+    if as_json:
+        print(json.dumps([problem.to_json() for problem in problems], indent=2))
+        raise typer.Exit(RefusedError.exit_code if problems else 0)
+    if problems:
+        raise RefusedError(problems)
