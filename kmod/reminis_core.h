@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reminis: the algorithm, once, for the kernel module, the BPF program and the
+ * Reminis: the algorithm, shared by the kernel module, the BPF program and the
  * tests on the host.
  *
  * "A Simple Non-Deterministic Approach Can Adapt to Complex Unpredictable 5G
@@ -8,7 +8,7 @@
  *
  * Model. Reno's AIMD runs per ACK, outside this file. Beside it a Guardian runs
  * once per sampling interval (SI, one mRTT long, mRTT the flow's lifetime
- * minimum RTT) on what the RTT samples of that SI say:
+ * minimum RTT) and uses the RTT samples of that SI:
  *
  *   d    mean RTT of the SI             ∇d   change of d / time since the last
  *   DTT  delay tolerance threshold      SZ(d) = 1 - (d - mRTT) / (DTT - mRTT)
@@ -19,54 +19,56 @@
  *   zone 3  d > DTT            CM:  cwnd × 2^SZ(d) / 2
  *
  * States.    slow start --- loss, or d > DTT ---> guarded
- * In slow start (also the one after a timeout) only zone 3 acts. Outside the
- * kernel's open state nothing is explored, but PS and CM may still cut: they
- * lower ssthresh, to which recovery (PRR, RFC 6937) brings the window.
+ * In slow start (also after a timeout) only zone 3 acts. Outside of the kernel's
+ * open state there is no NDE, but PS and CM may still cut: they lower ssthresh,
+ * to which recovery (PRR, RFC 6937) reduces the window.
  *
  * Departures from the paper, each for a reason (docs/reminis.md has them all):
- *   - μ is kept within ±8 and set anew to 1 - (d - mRTT)/mRTT when mRTT falls:
- *     what the sum of its steps is when SIs are constant.
- *   - A window that did not limit the flow proves nothing: no NDE.
- *   - No sample, no action: the SI lasts until it has one.
- *   - After a cut the next SI begins with the first sample of data sent since:
- *     appendix E takes its d to be what the cut left of the queue (steps 3 to 5
- *     and 7 to 9), and a sample tells of the queue one RTT ago.
- *   - A cut stops at 4 segments, and never raises a smaller window.
- *   - The fraction of a segment that an action leaves is carried to the next.
+ *   - μ is kept within ±8 and set to 1 - (d - mRTT)/mRTT when mRTT falls: with
+ *     constant SIs the sum of its steps has this value.
+ *   - If the window did not limit the flow, there is no NDE: an unused window
+ *     says nothing about the path.
+ *   - An SI without an RTT sample goes on until it has one.
+ *   - After a cut the next SI begins with the first sample of data sent after the
+ *     cut: appendix E takes d as the queue that the cut left (steps 3 to 5 and
+ *     7 to 9), and a sample shows the queue of one RTT ago.
+ *   - A cut stops at 4 segments, and never increases a smaller window.
+ *   - The fraction of a segment that an action leaves is kept for the next one.
  *
- * No clock, no randomness, no memory, no kernel types: the caller passes the
- * time in µs (any origin, may wrap) and a random word, and applies the window.
+ * This file uses no clock, no randomness, no allocation and no kernel types: the
+ * caller passes the time in µs (any origin, may wrap around) and a random word,
+ * and applies the window.
  */
 #ifndef REMINIS_CORE_H
 #define REMINIS_CORE_H
 
 #include "reminis_math.h"
 
-#define REMINIS_MIN_CWND	       4 /* segments; where a cut stops */
+#define REMINIS_MIN_CWND	       4 /* segments; a cut stops here */
 #define REMINIS_MU_LIMIT_Q24	       (8 * REMINIS_ONE_Q24)
-#define REMINIS_DTT_MARGIN_US	       1000 /* a given DTT exceeds mRTT at least by this */
+#define REMINIS_DTT_MARGIN_US	       1000 /* a configured DTT exceeds mRTT at least by this */
 #define REMINIS_DTT_MAX_US	       10000000
 #define REMINIS_DTT_FACTOR_DEFAULT_Q16 (3U << 15) /* 1.5, section 3.1 */
 #define REMINIS_DTT_FACTOR_MAX_Q16     (100U << 16)
 #define REMINIS_EXPONENT_MIN_Q24       (-31 * REMINIS_ONE_Q24)
 
-/* What an ablation changes; the paper's figure or the source in brackets. */
+/* Ablation switches; in brackets the paper's figure, or the source. */
 enum reminis_switch {
 	REMINIS_NO_NDE = 1 << 0,    /* no exploration [3] */
-	REMINIS_NDE_MEAN = 1 << 1,  /* deterministic: μ instead of a draw [3] */
+	REMINIS_NDE_MEAN = 1 << 1,  /* deterministic: uses μ instead of a draw [3] */
 	REMINIS_NO_PS = 1 << 2,	    /* [4] */
 	REMINIS_NO_CM = 1 << 3,	    /* [5] */
-	REMINIS_NO_AIMD = 1 << 4,   /* for the caller: the AIMD is its [11] */
+	REMINIS_NO_AIMD = 1 << 4,   /* for the caller, which implements the AIMD [11] */
 	REMINIS_EWMA = 1 << 5,	    /* average with the mean window [authors' code] */
 	REMINIS_STALE_RTT = 1 << 6, /* after a cut, also use RTTs of data sent before it */
 	REMINIS_JUMP_TO_4 = 1 << 7, /* CM beyond 2 mRTT: 4 segments [authors' code] */
 };
 
 struct reminis_params {
-	uint32_t dtt_us; /* for flows without their own; 0: dtt_factor × mRTT */
+	uint32_t dtt_us; /* of flows without their own DTT; 0: dtt_factor × mRTT */
 	uint32_t dtt_factor_q16;
-	uint32_t switches; /* of enum reminis_switch */
-	uint32_t seed;	   /* of the draws; 0: the caller's own randomness */
+	uint32_t switches; /* bits of enum reminis_switch */
+	uint32_t seed;	   /* of the draws; 0: the caller uses its own random numbers */
 };
 
 enum reminis_zone { REMINIS_ZONE_1 = 1, REMINIS_ZONE_2, REMINIS_ZONE_3 };
@@ -90,14 +92,14 @@ struct reminis {
 	uint32_t delay_us;	/* d of the last SI; 0: none yet */
 	int32_t mu_q24;
 	uint32_t cwnd_fraction_q16;
-	uint32_t dtt_us; /* this flow's own; 0: the machine's */
-	uint32_t flow;	 /* number of the flow and of its draws: for seeds */
+	uint32_t dtt_us; /* of this flow; 0: that of the machine */
+	uint32_t flow;	 /* number of the flow and of its draws, for seeded draws */
 	uint32_t draws;
 	uint8_t zone, action;	   /* of the last SI */
 	uint8_t has_cut, has_mean; /* cut_us, mean_cwnd_q16 are valid */
 };
 
-/* What the sender looks like when an SI ends. */
+/* State of the sender when an SI ends. */
 struct reminis_sender {
 	uint64_t now_us;
 	uint32_t cwnd, ssthresh, cwnd_max; /* segments */
@@ -106,7 +108,7 @@ struct reminis_sender {
 	uint8_t cwnd_limited; /* the window limited the flow */
 };
 
-/* What the Guardian saw and did in one SI. */
+/* Input and decision of the Guardian in one SI. */
 struct reminis_decision {
 	int64_t gradient_q24;
 	int32_t mu_q24;
@@ -122,8 +124,8 @@ reminis_inline void reminis_init(struct reminis *r, uint32_t flow)
 }
 
 /*
- * One ACK. rtt_us < 0: it carries no valid sample. True when the SI is over
- * and has a sample: the caller then calls reminis_guard().
+ * Processes one ACK. rtt_us < 0: the ACK has no valid RTT sample. Returns true when
+ * the SI is over and has a sample: the caller must then call reminis_guard().
  */
 reminis_inline int reminis_on_ack(struct reminis *r, const struct reminis_params *params,
 				  uint64_t now_us, int32_t rtt_us)
@@ -138,7 +140,7 @@ reminis_inline int reminis_on_ack(struct reminis *r, const struct reminis_params
 		r->min_rtt_us = sample_us;
 	if (!(params->switches & REMINIS_STALE_RTT) && r->has_cut &&
 	    (int64_t)(now_us - sample_us - r->cut_us) < 0) {
-		r->si_start_us = now_us; /* sent before the cut: it tells of the queue then */
+		r->si_start_us = now_us; /* sent before the cut: shows the queue of that time */
 		return 0;
 	}
 	r->rtt_sum_us += sample_us;
@@ -146,7 +148,7 @@ reminis_inline int reminis_on_ack(struct reminis *r, const struct reminis_params
 	return now_us - r->si_start_us >= r->min_rtt_us;
 }
 
-/* Section 6: never at or below mRTT. The default is a multiple of it. */
+/* Returns the DTT in force; section 6: always above mRTT. The default is a multiple of mRTT. */
 reminis_inline uint32_t reminis_dtt(const struct reminis *r, const struct reminis_params *params)
 {
 	uint32_t given_us = r->dtt_us ? r->dtt_us : params->dtt_us;
@@ -167,7 +169,7 @@ reminis_inline uint32_t reminis_dtt(const struct reminis *r, const struct remini
 	return given_us;
 }
 
-/* SZ of equation 1 when the delay is excess_q16 µs above DTT: -excess / (DTT - mRTT). */
+/* SZ (equation 1) for a delay that is excess_q16 µs above DTT: -excess / (DTT - mRTT). */
 reminis_inline int32_t reminis_danger(const struct reminis_decision *d, uint64_t excess_q16)
 {
 	uint64_t room_us = d->dtt_us - d->min_rtt_us;
@@ -177,7 +179,7 @@ reminis_inline int32_t reminis_danger(const struct reminis_decision *d, uint64_t
 	return -(int32_t)reminis_div(excess_q16 << 8, room_us);
 }
 
-/* ∇d in Q24, rounded to nearest; 0 in the first SI, which has no predecessor. */
+/* ∇d in Q24, rounded to nearest; 0 in the first SI. */
 reminis_inline int64_t reminis_gradient(const struct reminis *r, const struct reminis_decision *d)
 {
 	int64_t change_us = (int64_t)d->delay_us - r->delay_us;
@@ -204,7 +206,7 @@ reminis_inline int32_t reminis_mu(const struct reminis *r, const struct reminis_
 	return mu_q24;
 }
 
-/* cwnd × factor, with the fraction carried; in Q16. */
+/* cwnd × factor in Q16, including the fraction kept from the last action. */
 reminis_inline uint64_t reminis_scaled(const struct reminis *r, uint32_t cwnd, uint32_t factor_q30)
 {
 	uint64_t whole_q30 = (uint64_t)cwnd * factor_q30;
@@ -213,7 +215,7 @@ reminis_inline uint64_t reminis_scaled(const struct reminis *r, uint32_t cwnd, u
 	return (whole_q30 + part_q30) >> 14;
 }
 
-/* The authors' code averages a new window with the mean one; gain 1/8 (RFC 6298). */
+/* The authors' code averages a new window with the mean window; gain 1/8 (RFC 6298). */
 reminis_inline uint64_t reminis_averaged(struct reminis *r, uint64_t cwnd_q16)
 {
 	if (!r->has_mean)
@@ -223,7 +225,7 @@ reminis_inline uint64_t reminis_averaged(struct reminis *r, uint64_t cwnd_q16)
 	return (cwnd_q16 + r->mean_cwnd_q16) >> 1;
 }
 
-/* Above the window, ssthresh would make the kernel slow start after a cut. */
+/* If ssthresh were above the window, the kernel would enter slow start after a cut. */
 reminis_inline void reminis_end_slow_start(struct reminis_decision *d)
 {
 	uint32_t ssthresh = d->cwnd_after > REMINIS_MIN_CWND ? d->cwnd_after : REMINIS_MIN_CWND;
@@ -232,7 +234,7 @@ reminis_inline void reminis_end_slow_start(struct reminis_decision *d)
 		d->ssthresh_after = ssthresh;
 }
 
-/* Applies 2^exponent to the window; a cut stops at 4 segments and ends slow start. */
+/* Multiplies the window by 2^exponent; a cut stops at 4 segments and ends slow start. */
 reminis_inline void reminis_move(struct reminis *r, const struct reminis_params *params,
 				 const struct reminis_sender *s, struct reminis_decision *d,
 				 int32_t exponent_q24)
@@ -273,12 +275,12 @@ reminis_inline void reminis_explore(struct reminis *r, const struct reminis_para
 	reminis_move(r, params, s, d, reminis_sigmoid(d->draw_q24));
 }
 
-/* Zone 2, equations 3 and 4: acts when the next delay is expected beyond DTT. */
+/* Zone 2, equations 3 and 4: acts when the predicted delay exceeds DTT. */
 reminis_inline void reminis_slow_down(struct reminis *r, const struct reminis_params *params,
 				      const struct reminis_sender *s, struct reminis_decision *d)
 {
 	uint64_t rise_us = d->delay_us - r->delay_us;
-	/* SI / time since the last, at most 1: an SI lasts mRTT or longer */
+	/* mRTT / duration of this SI; at most 1, because an SI lasts at least mRTT */
 	uint64_t ratio_q31 = reminis_div((uint64_t)d->min_rtt_us << 31, d->si_us);
 	uint64_t next_q16 = ((uint64_t)d->delay_us << 16) + (rise_us * ratio_q31 >> 15);
 	uint64_t dtt_q16 = (uint64_t)d->dtt_us << 16;
@@ -289,7 +291,7 @@ reminis_inline void reminis_slow_down(struct reminis *r, const struct reminis_pa
 	reminis_move(r, params, s, d, reminis_danger(d, next_q16 - dtt_q16));
 }
 
-/* Zone 3, equation 5: at least half. */
+/* Zone 3, equation 5: at least halves the window. */
 reminis_inline void reminis_mitigate(struct reminis *r, const struct reminis_params *params,
 				     const struct reminis_sender *s, struct reminis_decision *d)
 {
@@ -303,7 +305,7 @@ reminis_inline void reminis_mitigate(struct reminis *r, const struct reminis_par
 	reminis_move(r, params, s, d, danger_q24 - REMINIS_ONE_Q24);
 }
 
-/* Section 3.1: what the samples of the SI say. */
+/* Section 3.1: infers the network condition from the samples of the SI. */
 reminis_inline void reminis_infer(const struct reminis *r, const struct reminis_params *params,
 				  const struct reminis_sender *s, struct reminis_decision *d)
 {

@@ -3,14 +3,14 @@
  * Fixed-point functions of the Reminis core: 2^x, the sigmoid, a Gaussian
  * quantile, a square root and a counter-based random word.
  *
- * Plain C over <stdint.h> names, which the includer provides: no kernel types,
- * no floating point, no signed division (BPF refuses it), no state.
- * Numbers named _q24 carry 24 fractional bits, and so on.
+ * Plain C with the type names of <stdint.h>, which the including file provides:
+ * no kernel types, no floating point, no signed division (BPF refuses it), no
+ * state. Numbers named _q24 have 24 fractional bits, and so on.
  *
  * Largest errors, measured over the whole range by tests/test_math.py:
  *   2^x      3.7e-6 relative
  *   sigmoid  1.0e-6 absolute
- *   Gaussian 2.0e-4 absolute, up to the last value, |z| = 6.3
+ *   Gaussian 2.0e-4 absolute, up to the largest value, |z| = 6.3
  */
 #ifndef REMINIS_MATH_H
 #define REMINIS_MATH_H
@@ -19,7 +19,7 @@
 #define reminis_inline static inline
 #endif
 
-/* BPF verifies such a function once, by itself, instead of on each path to it. */
+/* BPF verifies such a function once, separately, instead of on each path to it. */
 #ifndef reminis_function
 #define reminis_function static inline
 #endif
@@ -39,7 +39,7 @@
 #define REMINIS_ONE_Q30	   (1U << 30)
 #define REMINIS_LOG2_E_Q24 24204406 /* 1 / ln 2 */
 
-/* 2^x in Q30 for x in [-31, 1]; below, the smallest window there is: 0. */
+/* 2^x in Q30 for x in [-31, 1]; 0 below that range. */
 reminis_function uint32_t reminis_exp2(int32_t x_q24)
 {
 	uint32_t fraction = x_q24 & 0xffffff;
@@ -68,15 +68,15 @@ reminis_function int32_t reminis_sigmoid(int32_t x_q24)
 }
 
 /*
- * All ones when value > limit, else 0, without a branch: BPF's verifier walks
- * every path, so that a branch in a loop doubles its work with each round.
+ * Returns all ones if value > limit, else 0, without a branch: BPF's verifier follows
+ * every path, so that a branch in a loop doubles its work with each iteration.
  */
 reminis_inline uint64_t reminis_above(uint64_t value, uint64_t limit)
 {
 	return (int64_t)(limit - value) >> 63;
 }
 
-/* Position of the highest bit that is set; value > 0. */
+/* Returns the position of the highest set bit; value > 0. */
 reminis_inline uint32_t reminis_top_bit(uint32_t value)
 {
 	uint32_t bit = 0;
@@ -90,10 +90,10 @@ reminis_inline uint32_t reminis_top_bit(uint32_t value)
 }
 
 /*
- * A standard normal value in Q24 from a uniform random word: the inverse of
- * the distribution function. The highest bit is the sign; the others, m, give
- * the tail probability (m + 1/2) / 2^32, looked up by octave so that the tail
- * is as exact as the middle. It ends at |z| = 6.3 with probability 2^-32.
+ * Converts a uniform random word to a standard normal value in Q24 by the inverse
+ * of the distribution function. The highest bit is the sign; the others, m, give
+ * the tail probability (m + 1/2) / 2^32, looked up by octave so that the tail is
+ * as exact as the middle. The largest |z| is 6.3, with probability 2^-32.
  */
 reminis_function int32_t reminis_gauss(uint32_t word)
 {
@@ -109,7 +109,7 @@ reminis_function int32_t reminis_gauss(uint32_t word)
 	return word >> 31 ? -size : size;
 }
 
-/* The square root of x in Q24, for 0 <= x < 64: bit by bit, no division. */
+/* Square root of x in Q24, for 0 <= x < 64: bit by bit, without division. */
 reminis_function uint32_t reminis_sqrt(uint32_t x_q24)
 {
 	uint64_t square_q48 = (uint64_t)x_q24 << 24;
@@ -131,7 +131,7 @@ reminis_inline uint32_t reminis_mix(uint32_t word)
 	return word ^ word >> 16;
 }
 
-/* The n-th random word of a flow: repeatable, without state, for a seed. */
+/* Returns the n-th random word of a flow for a seed: repeatable and without state. */
 reminis_function uint32_t reminis_random(uint32_t seed, uint32_t flow, uint32_t n)
 {
 	uint32_t stream = reminis_mix(seed ^ reminis_mix(flow + 0x9e3779b9));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sets mmwave-walking and mmwave-driving beside the traces of Lumos5G; writes docs/scenarios.md.
+"""Compare mmwave-walking and mmwave-driving with the traces of Lumos5G; writes docs/scenarios.md.
 
 Only statistics and cumulative distributions leave this program. Run from the root:
 `.venv/bin/python rf-scenarios/compare_lumos5g.py ../shared/data/traces/lumos5g`.
@@ -28,7 +28,7 @@ LABELS = {
     "std_mbps": "standard deviation, Mbit/s",
     "max_mbps": "maximum, Mbit/s",
     "dead_ratio": "dead zone (below 10 Mbit/s), share of time",
-    "drops_per_minute": "falls from 500 to 250 Mbit/s within 3 s, a minute",
+    "drops_per_minute": "falls from 500 to 250 Mbit/s within 3 s, per minute",
 }
 
 
@@ -37,7 +37,7 @@ def measured(folder: Path, kind: str) -> list[np.ndarray]:
 
 
 def ours(kind: str) -> list[np.ndarray]:
-    """As many seconds of each link as the scenario has."""
+    """Return the rates of all links, for as many seconds as the scenario has."""
     seconds = duration_s(LIBRARY / f"mmwave-{kind}.yaml")
     names = [f"mmwave-{kind}-{number:02}" for number in LINKS]
     played = [play(experiment(name, {}), seconds, interval_ms=1000) for name in names]
@@ -55,7 +55,7 @@ def of_each(links: list[np.ndarray]) -> list[LinkStatistics]:
 
 def table(pairs: dict[str, tuple[list[np.ndarray], list[np.ndarray]]]) -> str:
     heads = [f"{kind}, {who}" for kind in KINDS for who in ("measured", "ours")]
-    lines = [f"| of each link: median (10th…90th percentile) | {' | '.join(heads)} |"]
+    lines = [f"| per link: median (10th…90th percentile) | {' | '.join(heads)} |"]
     lines.append("|---" * (len(heads) + 1) + "|")
     groups = [of_each(links) for kind in KINDS for links in pairs[kind]]
     for name, label in LABELS.items():
@@ -69,7 +69,7 @@ def table(pairs: dict[str, tuple[list[np.ndarray], list[np.ndarray]]]) -> str:
 
 
 def distances(kind: str, real: list[np.ndarray], synthetic: list[np.ndarray]) -> str:
-    """All seconds together: ours from theirs; as yardstick, one half of theirs from the other."""
+    """Return the distance of all seconds; for comparison, also that between their halves."""
     pooled = ks_2samp(np.concatenate(real), np.concatenate(synthetic)).statistic
     halves = ks_2samp(np.concatenate(real[::2]), np.concatenate(real[1::2])).statistic
     return (
@@ -79,7 +79,7 @@ def distances(kind: str, real: list[np.ndarray], synthetic: list[np.ndarray]) ->
 
 
 def held_out(kind: str, real: list[np.ndarray]) -> str:
-    """Fitted to every other link, compared with the rest, which the fit has not seen; and back."""
+    """Fit to every other link, compare with the rest, which the fit has not seen; then swap."""
     found = []
     for begin in (0, 1):
         known, unseen = real[begin::2], np.concatenate(real[1 - begin :: 2])
@@ -93,7 +93,7 @@ def held_out(kind: str, real: list[np.ndarray]) -> str:
 
 
 def drawn_from(kind: str, drawn: dict[str, object]) -> list[np.ndarray]:
-    """As many links as LINKS of the library's scenario, with this instead of its own numbers."""
+    """Return LINKS of the library's scenario with `drawn` in place of its own numbers."""
     scenario = yaml.safe_load((LIBRARY / f"mmwave-{kind}.yaml").read_text())
     scenario["capacity"]["dl"] = {"drawn": drawn}
     scenario["name"] = "held-out"
@@ -137,7 +137,7 @@ def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "")
     pairs = {kind: (measured(folder, kind), ours(kind)) for kind in KINDS}
     if not all(real for real, _ in pairs.values()):
-        sys.exit("compare_lumos5g: no traces there; give the folder of Lumos5G's")
+        sys.exit("compare_lumos5g: the folder has no traces. Give the folder of Lumos5G's traces")
     draw(pairs)
     text = table(pairs) + "\n\nKolmogorov-Smirnov distance of all seconds together:\n\n"
     text += "\n".join(distances(kind, *pairs[kind]) for kind in KINDS)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the figures and the tables of docs/scenarios.md from what nr-link makes of each scenario.
+"""Draw the figures and the table of docs/scenarios.md from nr-link's output for each scenario.
 
 Run from the root of the project: `.venv/bin/python rf-scenarios/draw_figures.py [NAME …]` draws the
-named ones and leaves the tables; without names it does all.
+named ones only; without names it draws all and writes the table.
 """
 
 import re
@@ -21,17 +21,17 @@ SEED = 1
 SEEDS_OF_TABLE = range(1, 11)
 STEP_MS = 20
 DRAWN = ("rsrp_dbm", "sinr_db", "dl_mcs", "dl_capacity_mbps")
-# What a source says, drawn behind ours and set beside it in the table.
+# Ranges from the sources: drawn behind our values and compared in the table.
 REPORTED: dict[str, Reported] = {
     "rome-moderate": {"rsrp_dbm": (-60, -45), "sinr_db": (18, 38)},
     "cellular-3g": {"dl_capacity_mbps": (0, 5)},
     "cellular-4g": {"dl_capacity_mbps": (0, 20)},
 }
-HEAD = "| scenario | RSRP, dBm | SINR, dB | capacity DL, Mbit/s | of the source |\n|-|-|-|-|-|"
+HEAD = "| scenario | RSRP, dBm | SINR, dB | capacity DL, Mbit/s | in the source |\n|-|-|-|-|-|"
 
 
 def seen(name: str, seed: int) -> pd.DataFrame:
-    """The first 100 s, or all of a shorter one, on the carrier that it is for."""
+    """Return the first 100 s, or all of a shorter scenario, on the carrier that it is for."""
     return play(experiment(name, {"seed": seed}), interval_ms=STEP_MS)
 
 
@@ -43,7 +43,7 @@ def figure(name: str) -> None:
 
 
 def row(name: str, of_source: str) -> str:
-    """One line of the page's table: mean, 5th and 95th percentile over ten seeds."""
+    """Return one line of the table: mean, 5th and 95th percentile over ten seeds."""
     all_seeds = pd.concat(seen(name, seed) for seed in SEEDS_OF_TABLE)
     cells = [f"[{name}](scenarios/{name}.svg)"]
     for column in ("rsrp_dbm", "sinr_db", "dl_capacity_mbps"):
@@ -56,7 +56,7 @@ def row(name: str, of_source: str) -> str:
         if limits := REPORTED.get(name, {}).get(column):
             share = values.between(*limits).mean()
             of_source += (
-                f"{'; ' if of_source else ''}{share:.0%} of ours in {limits[0]}…{limits[1]}"
+                f"{'; ' if of_source else ''}{share:.0%} of our values in {limits[0]}…{limits[1]}"
             )
     return "| " + " | ".join([*cells, of_source]) + " |"
 
@@ -87,7 +87,7 @@ def rows() -> Iterator[str]:
 
 
 def main() -> None:
-    """Figures of seed 1, table over ten seeds."""
+    """Draw the figures for seed 1 and write the table over ten seeds."""
     FIGURES.mkdir(exist_ok=True)
     for name in sys.argv[1:] or library():
         figure(name)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fits a `drawn` capacity (docs/scenarios.md) to measured links, and prints it as YAML.
+"""Fit a `drawn` capacity (docs/scenarios.md) to measured links, and print it as YAML.
 
-Each file is one link: lines of `second Mbit/s`, one second apart. Only statistics leave this
-program: quantiles of all links together, the share of variance between links, and what is
-remembered from second to second.
+Each file is one link: lines of `second Mbit/s`, one second apart. The program outputs statistics
+only: quantiles of all links together, the share of variance between links, and the correlation from
+second to second.
 
-A drawn rate is q(z), with q the quantiles at the normal distribution's share and z normal. Where
-z has the correlation r, rates have that of Mehler's formula, sum of c_k^2 r^k over k >= 1, with c_k
-the coefficients of q in normalised Hermite polynomials. Its inverse turns the rates' measured
-autocorrelation into that of z, which the memory is fitted to.
+A drawn rate is q(z), where q maps the normal distribution's share to the quantiles and z is normal.
+If z has the correlation r, the correlation of the rates follows Mehler's formula, the sum of
+c_k^2 r^k over k >= 1, with c_k the coefficients of q in normalised Hermite polynomials. Its inverse
+converts the measured autocorrelation of the rates into that of z, to which the memory is fitted.
 
 Run: `.venv/bin/python rf-scenarios/fit_links.py ../shared/data/traces/lumos5g/*_walking`.
 """
@@ -29,7 +29,8 @@ NODES = 128
 
 
 def autocorrelation(links: list[np.ndarray]) -> np.ndarray:
-    """About the mean of all links, so that what links keep for ever is in it; one for each lag."""
+    """Return the autocorrelation for each lag, about the mean of all links, to include differences
+    between links."""
     rates = np.concatenate(links)
     centred = [link - rates.mean() for link in links]
     pairs = [[(x[:-lag], x[lag:]) for x in centred if len(x) > lag] for lag in LAGS_S]
@@ -38,7 +39,7 @@ def autocorrelation(links: list[np.ndarray]) -> np.ndarray:
 
 
 def of_the_normal(correlation: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
-    """The correlation of z that gives rates this one."""
+    """Return the correlation of z for a correlation of the rates."""
     z, weight = hermegauss(NODES)
     weight = weight / weight.sum()
     rates = np.interp(norm.cdf(z), SHARES, quantiles)
@@ -53,7 +54,7 @@ def of_the_normal(correlation: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
 
 
 def fit_memory(correlation: np.ndarray) -> tuple[float, list[tuple[float, float]]]:
-    """Share between links, and two (share, seconds) within a link."""
+    """Return the share between links, and two pairs of (share, seconds) within a link."""
 
     def model(guess: np.ndarray) -> np.ndarray:
         between, first, fast_s, slow_s = guess
@@ -70,7 +71,7 @@ def fit_memory(correlation: np.ndarray) -> tuple[float, list[tuple[float, float]
 
 
 def fit(links: list[np.ndarray]) -> dict[str, object]:
-    """`drawn` of a scenario whose links have the statistics of these, in Mbit/s a second."""
+    """Return `drawn` of a scenario with the statistics of these links, in Mbit/s per second."""
     quantiles = np.quantile(np.concatenate(links), SHARES)
     between, memory = fit_memory(of_the_normal(autocorrelation(links), quantiles))
     first = round(memory[0][0], 2)
@@ -92,7 +93,7 @@ def fit(links: list[np.ndarray]) -> dict[str, object]:
 def main() -> None:
     links = [np.loadtxt(file)[:, 1] for file in sorted(map(Path, sys.argv[1:]))]
     if not links:
-        sys.exit("fit_links: no files; give one file a link, of `second Mbit/s` lines")
+        sys.exit("fit_links: no files. Give one file per link, with lines of `second Mbit/s`")
     print(f"# {len(links)} links, {sum(map(len, links))} s")
     print(yaml.safe_dump({"drawn": fit(links)}, sort_keys=False, default_flow_style=None), end="")
 

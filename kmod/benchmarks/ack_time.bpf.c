@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * How long the sender's tcp_ack() takes, by congestion control: all that an ACK costs, of which the
- * congestion control's hooks are a part. One instrument for all, so that they can be compared.
- * SINK_PORT: the port that the measured flows go to.
+/* Measures how long the sender's tcp_ack() takes for each congestion control: the whole cost of an
+ * ACK, including the hooks of the congestion control. All are measured in the same way.
+ * SINK_PORT: the destination port of the measured flows.
  */
 #include "../bpf/kernel_types.h"
 #include <bpf/bpf_helpers.h>
@@ -12,7 +11,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* The part of the kernel's type that kernel_types.h leaves out (CO-RE drops what follows ___). */
+/* A field of the kernel's type that kernel_types.h lacks (CO-RE ignores the suffix after ___). */
 struct inet_connection_sock___ops {
 	const struct tcp_congestion_ops *icsk_ca_ops;
 } __attribute__((preserve_access_index));
@@ -57,7 +56,7 @@ int BPF_PROG(ack_ends, struct sock *sk)
 
 	began_ns = bpf_map_lookup_elem(&ack_began, &zero);
 	if (!began_ns || !*began_ns || sk->__sk_common.skc_dport != bpf_htons(SINK_PORT))
-		return 0; /* the receiver's end runs tcp_ack(), too */
+		return 0; /* the receiver also runs tcp_ack() */
 	BPF_CORE_READ_STR_INTO(&name, icsk, icsk_ca_ops, name);
 	total = bpf_map_lookup_elem(&ack_totals, &name);
 	if (!total) {

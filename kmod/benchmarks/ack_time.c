@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * ack_time OBJECT: loads ack_time.bpf.o, and for each line on stdin prints what it has counted so
- * far, one line of JSON: {"cubic":{"acks":N,"ns":N},…}. Ends with its stdin.
+/* ack_time OBJECT: loads ack_time.bpf.o, and for each line on stdin prints the totals so far as one
+ * line of JSON: {"cubic":{"acks":N,"ns":N},…}. Ends when stdin is closed.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a sending process pays for Reminis (BPF), against CUBIC, on this machine.
+"""Measure the CPU time of a sending process with Reminis (BPF) relative to CUBIC on this machine.
 
-Two namespaces and a router between them whose veth is limited by TBF (no netem needed, so there
-is no path delay: RTTs are the queue's, SIs are as short as they get, which is the dearest case).
-One process holds a flow of each at 0.9 of the link, in turns of a fraction of a second (slices.c):
-whatever else the machine does meets both turns of a pair nearly alike. Each turn tells the CPU time
-of the process (user + system, with what the kernel does on its behalf) per gigabyte; pairs give
-ratios, of which the median counts. A second run, not timed so, tells nanoseconds per ACK and the
-BPF programs' own run time.
+Two namespaces are connected by a router whose veth is limited by TBF (no netem, so there is no
+path delay: RTTs consist of the queue, SIs are as short as possible, which is the most expensive
+case). One process has a flow of each congestion control, which send at 0.9 of the link in turns of
+a fraction of a second (slices.c), so that other load affects both turns of a pair nearly equally.
+Each turn gives the CPU time of the process per gigabyte (user + system, including the kernel's work
+on its behalf); the result is the median ratio over all pairs. A second run measures nanoseconds
+per ACK and the run time of the BPF programs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def run(command: str) -> str:
 
 @contextmanager
 def link(mbit: float) -> Iterator[None]:
-    """Sender, router and sink; removed at the end, whatever happens."""
+    """Create sender, router and sink; remove them at the end in any case."""
     names = (SENDER, ROUTER, SINK)
     try:
         for name in names:
@@ -75,7 +75,7 @@ def reminis() -> Iterator[None]:
 
 
 def bpf_costs() -> dict[str, tuple[int, float]]:
-    """Calls and mean nanoseconds of each of our programs since it was loaded."""
+    """Return calls and mean nanoseconds of each of our BPF programs since it was loaded."""
     programs = json.loads(run("bpftool prog show --json"))
     return {
         p["name"]: (p["run_cnt"], p["run_time_ns"] / p["run_cnt"])
@@ -86,29 +86,29 @@ def bpf_costs() -> dict[str, tuple[int, float]]:
 
 @dataclass(frozen=True)
 class Pair:
-    """CPU seconds of the sending process per gigabyte, of two turns that follow each other."""
+    """CPU seconds of the sending process per gigabyte in two consecutive turns."""
 
     cubic: float
     reminis: float
 
     @property
     def ratio(self) -> float:
-        """Reminis to CUBIC."""
+        """Reminis relative to CUBIC."""
         return self.reminis / self.cubic
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What was measured."""
+    """The results of a measurement."""
 
     pairs: list[Pair]
     ack_ns: dict[str, tuple[int, float]]
-    """By congestion control: ACKs, and mean nanoseconds of the kernel's `tcp_ack()`."""
+    """Number of ACKs and mean nanoseconds of the kernel's `tcp_ack()`, by congestion control."""
     programs_ns: dict[str, tuple[int, float]]
-    """By BPF program: calls, and mean nanoseconds."""
+    """Calls and mean nanoseconds, by BPF program."""
 
     def ratio(self) -> tuple[float, float, float]:
-        """Median of the pairs' ratios, and the bounds of its 95 % interval by bootstrap."""
+        """Return the median ratio of the pairs, and the bounds of its 95 % bootstrap interval."""
         ratios = [pair.ratio for pair in self.pairs]
         draw = random.Random(1)
         medians = sorted(median(draw.choices(ratios, k=len(ratios))) for _ in range(RESAMPLES))
@@ -116,11 +116,11 @@ class Costs:
 
 
 def measure(pairs: int, slice_ms: int, mbit: float) -> Costs:
-    """`pairs` of turns of `slice_ms`, at 0.9 of `mbit`. Root only."""
+    """Measure `pairs` of turns of `slice_ms` at 0.9 of `mbit`. Needs root."""
     before = BPF_STATS.read_text()
     with link(mbit), reminis(), sink():
         measured = in_turns(pairs, slice_ms, 0.9 * mbit)
-        BPF_STATS.write_text("1")  # which costs something itself, as does timing each ACK
+        BPF_STATS.write_text("1")  # costs CPU time itself, as does timing each ACK
         try:
             with ack_timer() as ack_ns:
                 in_turns(pairs // 4, slice_ms, 0.9 * mbit)
@@ -130,18 +130,18 @@ def measure(pairs: int, slice_ms: int, mbit: float) -> Costs:
 
 
 def in_turns(pairs: int, slice_ms: int, mbit: float) -> list[Pair]:
-    """Lets CUBIC and Reminis send in turns (slices.c)."""
+    """Let CUBIC and Reminis send in turns (slices.c)."""
     words = f"send 10.98.2.1 {PORT} {mbit} {slice_ms} {pairs} cubic reminis"
-    said = run(f"ip netns exec {SENDER} {SLICES} {words}")
+    output = run(f"ip netns exec {SENDER} {SLICES} {words}")
     turns: dict[int, dict[str, float]] = {}
-    for told in map(json.loads, said.splitlines()):
-        turns.setdefault(told["pair"], {})[told["cc"]] = told["cpu_ns"] / told["bytes"]
-    return [Pair(**turn) for turn in turns.values()]
+    for turn in map(json.loads, output.splitlines()):
+        turns.setdefault(turn["pair"], {})[turn["cc"]] = turn["cpu_ns"] / turn["bytes"]
+    return [Pair(**pair) for pair in turns.values()]
 
 
 @contextmanager
 def sink() -> Iterator[None]:
-    """Takes what comes, one run of turns after the other."""
+    """Receive and discard data, one measurement after the other."""
     command = f"while {SLICES} sink {PORT}; do :; done"
     words = ["ip", "netns", "exec", SINK, "sh", "-c", command]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True)
@@ -156,9 +156,9 @@ def sink() -> Iterator[None]:
 
 @contextmanager
 def ack_timer() -> Iterator[Callable[[], dict[str, tuple[int, float]]]]:
-    """Times `tcp_ack()` of the flows to the sink, for all congestion controls in the same way.
+    """Time `tcp_ack()` of the flows to the sink, in the same way for all congestion controls.
 
-    What it gives tells nothing where the kernel lets nobody trace it.
+    Its function returns nothing where the kernel does not allow tracing.
     """
     words = [str(ACK_TIME), f"{ACK_TIME}.bpf.o"]
     timer = subprocess.Popen(
@@ -174,10 +174,10 @@ def ack_timer() -> Iterator[Callable[[], dict[str, tuple[int, float]]]]:
         except BrokenPipeError:
             return {}
         totals = json.loads(timer.stdout.readline() or "{}")
-        return {cc: (told["acks"], told["ns"] / told["acks"]) for cc, told in totals.items()}
+        return {cc: (total["acks"], total["ns"] / total["acks"]) for cc, total in totals.items()}
 
     try:
-        read()  # then it is attached, or has given up
+        read()  # after the first answer it is attached, or has failed
         yield read
     finally:
         timer.kill()

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two flows in short turns, and what each turn cost.
+ * Two flows that send in short turns; measures the CPU time of each turn.
  *
- *   slices sink PORT                                         takes connections, discards what comes
- *   slices send ADDRESS PORT MBIT SLICE_MS PAIRS CC CC       two flows, one of each congestion
- * control
+ *   slices sink PORT                                         accepts connections, discards the data
+ *   slices send ADDRESS PORT MBIT SLICE_MS PAIRS CC CC       two flows, one per congestion control
  *
- * `send` keeps both connections for the whole run. In each pair of turns one flow sends at MBIT for
- * SLICE_MS, then the other; which is first alternates. A turn ends when all that it sent has been
- * acknowledged. For each it prints a line of JSON: pair, congestion control, bytes acknowledged,
- * and the nanoseconds of CPU, user and system, that this process took. The first pair warms up.
+ * `send` keeps both connections open for the whole run. In each pair of turns one flow sends at
+ * MBIT for SLICE_MS, then the other; the order alternates. A turn ends when all its data has been
+ * acknowledged. For each turn it prints a line of JSON: pair, congestion control, acknowledged
+ * bytes, and the CPU time of this process (user and system) in nanoseconds. The first pair is a
+ * warm-up.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -87,7 +87,7 @@ static int connect_with(const char *address, const char *port, const char *cc)
 	return flow;
 }
 
-/* Sends at this rate for so long, and waits for the last acknowledgement. Returns the bytes. */
+/* Sends at the rate for slice_ns and waits for the last acknowledgement. Returns the bytes sent. */
 static uint64_t take_turn(int flow, double bytes_per_ns, uint64_t slice_ns)
 {
 	uint64_t start_ns = now_ns(CLOCK_MONOTONIC), sent = 0;

@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "cgroup.h"
 
-/* linux/mount.h, Linux 5.2; its C library wrappers are younger than some distributions we serve */
+/* linux/mount.h, Linux 5.2; some supported distributions lack the C library's wrappers */
 #define FSOPEN_CLOEXEC_FLAG  1
 #define FSMOUNT_CLOEXEC_FLAG 1
 #define FSCONFIG_CREATE	     6

@@ -8,7 +8,7 @@ int command_trace_module(int argc, char **argv);
 int command_status(void);
 int command_clean(void);
 
-/* The tracing instances of killed trace-module commands; the number removed. */
+/* Removes the tracing instances of killed trace-module commands; returns their number. */
 int remove_stale_instances(void);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A flow's own DTT: what the application chose by the socket option REMINIS_DTT
- * (../reminis_uapi.h), else what the loader was told for its port.
+ * A flow's own DTT: the one that the application set by the socket option
+ * REMINIS_DTT (../reminis_uapi.h), else the one that the loader has for its port.
  *
  * A BPF congestion control has no socket options: two programs on the root
- * cgroup answer this one before the kernel finds that it does not know it.
+ * cgroup handle this one before the kernel refuses it as unknown.
  */
 #ifndef REMINIS_FLOW_DTT_H
 #define REMINIS_FLOW_DTT_H
@@ -16,7 +16,7 @@
 #define SOL_TCP	       6
 #define SOL_IPV6       41
 #define TCP_CONGESTION 13
-#define HANDLED_OPTLEN -1 /* setsockopt: the kernel proper is not asked */
+#define HANDLED_OPTLEN -1 /* setsockopt: handled here, not by the kernel */
 #define CONTINUE       1
 
 struct socket_dtt {
@@ -24,10 +24,10 @@ struct socket_dtt {
 	uint32_t in_force_us; /* 0 before the first SI */
 };
 
-/* Exists exactly while a socket is ours: from init, or from the option set before, to release. */
+/* Exists while a socket uses Reminis: from init, or from an earlier setsockopt(), to release. */
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE); /* accepted sockets inherit */
+	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE); /* accepted sockets inherit it */
 	__type(key, int);
 	__type(value, struct socket_dtt);
 } socket_dtt SEC(".maps");
@@ -39,7 +39,7 @@ struct {
 	__type(value, uint32_t); /* DTT in µs */
 } port_dtt SEC(".maps");
 
-/* By its local port, else by its remote one; 0: none. */
+/* Returns the DTT of the local port, else of the remote port, else 0. */
 static __always_inline uint32_t dtt_of_ports(uint32_t local, uint32_t remote)
 {
 	uint32_t *dtt_us = bpf_map_lookup_elem(&port_dtt, &local);
@@ -105,7 +105,7 @@ int reminis_get_dtt(struct bpf_sockopt *option)
 	if (!is_dtt_option(option) || !sk)
 		return CONTINUE;
 	own = bpf_sk_storage_get(&socket_dtt, sk, NULL, 0);
-	if (!own) /* not our socket; the name of its congestion control cannot be read here */
+	if (!own) /* another congestion control, whose name cannot be read here */
 		return CONTINUE;
 	if ((void *)(value_us + 1) > option->optval_end)
 		return refuse(EINVAL);

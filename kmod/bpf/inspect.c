@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* reminis-bpf status and clean: what is registered, what this kernel offers, what was left. */
+/* reminis-bpf status and clean. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,7 +32,7 @@ int command_clean(void)
 	int removed;
 
 	if (geteuid())
-		return fail("not root: removing a congestion control needs root (sudo)");
+		return fail("not root: removing a congestion control needs root. Run it with sudo");
 	removed = remove_left_behind();
 	if (removed < 0)
 		return fail("cannot remove what was left behind: %s", strerror(-removed));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The few kernel types that the BPF program touches, with only the fields it
- * touches. CO-RE finds each field by name in the running kernel's own BTF when
- * the program is loaded, so this replaces a generated vmlinux.h.
+ * The few kernel types and fields that the BPF program uses. CO-RE looks up each
+ * field by name in the running kernel's BTF when the program is loaded, so this
+ * replaces a generated vmlinux.h.
  */
 #ifndef REMINIS_KERNEL_TYPES_H
 #define REMINIS_KERNEL_TYPES_H

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How long a command lives: until SIGTERM, SIGINT or SIGHUP, or until its parent is gone.
+ * The lifetime of a command: until SIGTERM, SIGINT or SIGHUP, or until its parent process ends.
  *
- * The parent is watched rather than asked for a signal (PR_SET_PDEATHSIG), which would come already
- * when the thread that started us ends.
+ * The parent is polled, because PR_SET_PDEATHSIG would send its signal already when the thread that
+ * started this process ends.
  */
 #ifndef REMINIS_LIFETIME_H
 #define REMINIS_LIFETIME_H
 
 #include <stdbool.h>
 
-void lifetime_begin(void); /* first thing: a parent that ends before goes unnoticed */
+void lifetime_begin(void); /* call it first: a parent that ends before is not noticed */
 bool lifetime_is_over(void);
 
 #endif

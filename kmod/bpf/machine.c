@@ -6,7 +6,7 @@
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 
-/* A kernel built with BPF_JIT_ALWAYS_ON, or a child network namespace, may not show the file. */
+/* The file may be missing with BPF_JIT_ALWAYS_ON, or in a child network namespace. */
 static bool jit_is_on(void)
 {
 	FILE *file = fopen("/proc/sys/net/core/bpf_jit_enable", "re");
@@ -43,15 +43,16 @@ struct machine probe_machine(void)
 const char *why_not(const struct machine *machine)
 {
 	if (!machine->root)
-		return "not root: loading a congestion control needs root (sudo)";
+		return "not root: loading a congestion control needs root. Run it with sudo";
 	if (!machine->btf)
-		return "this kernel has no BTF (" BTF_PATH " is missing): it needs one built with "
-		       "CONFIG_DEBUG_INFO_BTF=y, as Debian's, Ubuntu's and Fedora's are; or use "
+		return "this kernel has no BTF (" BTF_PATH " is missing). Use a kernel built with "
+		       "CONFIG_DEBUG_INFO_BTF=y, such as Debian's, Ubuntu's or Fedora's, or use "
 		       "the kernel module";
 	if (!machine->struct_ops)
-		return "this kernel has no BPF congestion controls: it needs Linux 5.6 or newer "
-		       "with CONFIG_BPF_JIT=y and CONFIG_BPF_SYSCALL=y; or use the kernel module";
+		return "this kernel does not support BPF congestion controls. Use Linux 5.6 or "
+		       "newer with CONFIG_BPF_JIT=y and CONFIG_BPF_SYSCALL=y, or use the kernel "
+		       "module";
 	if (!machine->jit)
-		return "the BPF JIT is off: sysctl -w net.core.bpf_jit_enable=1";
+		return "the BPF JIT is off. Enable it: sysctl -w net.core.bpf_jit_enable=1";
 	return NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What this kernel offers to a BPF congestion control. */
+/* The features of this kernel that a BPF congestion control needs. */
 #ifndef REMINIS_MACHINE_H
 #define REMINIS_MACHINE_H
 
@@ -10,11 +10,11 @@ struct machine {
 	bool btf;  /* the kernel describes its own types */
 	bool jit;
 	bool struct_ops; /* congestion controls may be BPF programs */
-	bool links;	 /* a registration can die with its loader (Linux 6.4) */
+	bool links;	 /* a registration ends with its loader (Linux 6.4) */
 };
 
 struct machine probe_machine(void);
-/* NULL when BPF Reminis can run, else what is missing and how to mend it. */
+/* Returns NULL if BPF Reminis can run, else what is missing and how to fix it. */
 const char *why_not(const struct machine *machine);
 
 #endif

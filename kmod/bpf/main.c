@@ -3,7 +3,7 @@
  * reminis-bpf: registers the BPF congestion control "reminis" for as long as
  * it runs, and writes its trace. docs/reminis.md describes the commands.
  *
- * stdout carries JSON only, one line per event; errors go to stderr.
+ * Prints JSON only to stdout, one line per event; errors go to stderr.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,10 +15,10 @@ static const char usage[] =
 	"                       [--trace FILE.csv] [--seed N] [--no-pacing] [--verbose]\n"
 	"                       [--no-nde] [--nde-mean] [--no-ps] [--no-cm] [--no-aimd]\n"
 	"                       [--ewma] [--stale-rtt] [--jump-to-4]\n"
-	"       reminis-bpf trace-module FILE.csv   the same trace, of the module tcp_reminis\n"
-	"       reminis-bpf status                  what is registered, what this kernel offers\n"
+	"       reminis-bpf trace-module FILE.csv   trace of the module tcp_reminis\n"
+	"       reminis-bpf status                  show registration and kernel support\n"
 	"       reminis-bpf clean                   remove what a killed loader left registered\n"
-	"TIME has a unit: 30ms, 0.03s, 30000us.\n";
+	"TIME needs a unit: 30ms, 0.03s or 30000us.\n";
 
 int main(int argc, char **argv)
 {
@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 
 	lifetime_begin();
 	if (argc > 1)
-		argv[1] = argv[0]; /* for the messages of getopt */
+		argv[1] = argv[0]; /* getopt prints it in its messages */
 	if (!strcmp(command, "run"))
 		return command_run(argc - 1, argv + 1);
 	if (!strcmp(command, "trace-module") && argc == 3)

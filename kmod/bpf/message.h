@@ -2,7 +2,7 @@
 #ifndef REMINIS_MESSAGE_H
 #define REMINIS_MESSAGE_H
 
-/* One line on stderr, in words. Returns 1, the exit code of a failure. */
+/* Prints one line to stderr. Returns 1, the exit code of a failure. */
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

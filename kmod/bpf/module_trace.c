@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * reminis-bpf trace-module: the module's tracepoint as the same CSV that `run` writes.
+ * reminis-bpf trace-module: writes the module's tracepoint as the same CSV as `run`.
  *
- * Reads through a tracing instance of its own, so that nobody else's tracing is disturbed, with the
- * monotonic clock, so that times are taken to UTC as the ring buffer's are.
+ * Reads through its own tracing instance, so that other tracing is not disturbed, with the
+ * monotonic clock, so that times are converted to UTC like those of the ring buffer.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -67,7 +67,7 @@ static uint8_t action_of(const char *name)
 	return action;
 }
 
-/* The line's time, and the fields as module/tcp_reminis_trace.h prints them. */
+/* Parses the time of the line and the fields that module/tcp_reminis_trace.h prints. */
 static bool parse_line(const char *line, struct trace_record *t)
 {
 	const char *event = strstr(line, ": reminis_si: "), *time = event;
@@ -96,7 +96,7 @@ static bool parse_line(const char *line, struct trace_record *t)
 	return true;
 }
 
-/* What the pipe holds now; the number of events that the kernel says it lost. */
+/* Reads what the pipe holds now; returns the number of events that the kernel reports as lost. */
 static uint64_t read_events(FILE *pipe, struct trace_file *trace)
 {
 	struct trace_record record;
@@ -110,7 +110,7 @@ static uint64_t read_events(FILE *pipe, struct trace_file *trace)
 			trace_write(trace, &record);
 		else if (sscanf(line, "CPU:%*d [LOST %llu EVENTS]", &lost) == 1)
 			lost_count += lost;
-	clearerr(pipe); /* the pipe does not block: its end is only for now */
+	clearerr(pipe); /* the pipe does not block: its end is temporary */
 	fflush(trace->csv);
 	return lost_count;
 }
@@ -200,22 +200,22 @@ int command_trace_module(int argc, char **argv)
 
 	(void)argc;
 	if (geteuid())
-		return fail("not root: the kernel's trace is root's to read (sudo)");
+		return fail("not root: reading the kernel's trace needs root. Run it with sudo");
 	if (access("/sys/module/tcp_reminis", F_OK))
-		return fail("the module tcp_reminis is not loaded: modprobe tcp_reminis");
+		return fail("the module tcp_reminis is not loaded. Load it: modprobe tcp_reminis");
 	error = trace_open(&trace, argv[1]);
 	if (error)
 		return fail("%s: %s", argv[1], strerror(error));
 	error = open_instance();
 	if (error) {
 		trace_discard(&trace, argv[1]);
-		return fail("cannot trace in " INSTANCES ": %s; is tracefs mounted?",
+		return fail("cannot trace in " INSTANCES ": %s. Check that tracefs is mounted",
 			    strerror(error));
 	}
 	status = follow(&trace);
 	rmdir(instance);
 	error = trace_close(&trace);
 	if (error)
-		status = fail("%s: %s; the trace is incomplete", argv[1], strerror(error));
+		status = fail("%s: %s. The trace is incomplete", argv[1], strerror(error));
 	return status;
 }

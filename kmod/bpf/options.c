@@ -48,7 +48,7 @@ static void refuse(const char *format, ...)
 	exit(2);
 }
 
-/* "30ms" in µs; the unit must be there, so that nobody's 30 means seconds to someone. */
+/* Parses "30ms" into µs. The unit is required, so that 30 cannot be mistaken for seconds. */
 static uint32_t parse_dtt(const char *option, const char *text)
 {
 	char *unit;
@@ -61,10 +61,10 @@ static uint32_t parse_dtt(const char *option, const char *text)
 	else if (!strcmp(unit, "s"))
 		scale_us = 1e6;
 	if (unit == text || scale_us == 0)
-		refuse("%s %s: not a time with a unit; write for example 30ms", option, text);
+		refuse("%s %s: not a time with a unit. Write for example 30ms", option, text);
 	value = round(value * scale_us);
 	if (!(value >= 1 && value <= REMINIS_DTT_MAX_US))
-		refuse("%s %s: a DTT is above 0 and at most 10s", option, text);
+		refuse("%s %s: out of range. Choose a DTT above 0 and at most 10s", option, text);
 	return (uint32_t)value;
 }
 
@@ -75,7 +75,9 @@ static uint32_t parse_factor(const char *text)
 	double q16 = round(factor * 65536);
 
 	if (end == text || *end || !(q16 > 65536 && q16 <= REMINIS_DTT_FACTOR_MAX_Q16))
-		refuse("--dtt-factor %s: DTT is this many mRTT, above 1 and at most 100", text);
+		refuse("--dtt-factor %s: not a valid factor of mRTT. Choose one above 1 and at "
+		       "most 100",
+		       text);
 	return (uint32_t)q16;
 }
 
@@ -98,9 +100,10 @@ static void add_port(struct options *options, const char *text)
 
 	entry->port = equals ? parse_whole(text, "=", 65535) : 0;
 	if (!entry->port)
-		refuse("--port-dtt %s: write PORT=DTT, for example 5201=30ms", text);
+		refuse("--port-dtt %s: not of the form PORT=DTT. Write for example 5201=30ms",
+		       text);
 	if (++options->port_count == REMINIS_PORTS_MAX)
-		refuse("--port-dtt: at most %d ports", REMINIS_PORTS_MAX - 1);
+		refuse("--port-dtt: too many ports. Give at most %d", REMINIS_PORTS_MAX - 1);
 	entry->dtt_us = parse_dtt("--port-dtt", equals + 1);
 }
 
@@ -136,10 +139,11 @@ void parse_options(int argc, char **argv, struct options *options)
 		else if (option == 'v')
 			options->verbose = true;
 		else
-			exit(2); /* getopt has said what is wrong */
+			exit(2); /* getopt has printed what is wrong */
 		if (option == OPT_SEED && !options->params.seed)
-			refuse("--seed %s: a whole number from 1 to 4294967295", optarg);
+			refuse("--seed %s: not valid. Give a whole number from 1 to 4294967295",
+			       optarg);
 	}
 	if (optind < argc)
-		refuse("%s: unexpected", argv[optind]);
+		refuse("%s: unexpected argument. Remove it", argv[optind]);
 }

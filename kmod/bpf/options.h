@@ -21,14 +21,14 @@ struct options {
 	uint32_t port_count;
 };
 
-/* One ablation switch: its flag, and its name without the dashes. */
+/* One ablation switch: its flag, and its name without the leading dashes. */
 struct switch_name {
 	uint32_t flag;
 	const char *name;
 };
 extern const struct switch_name switch_names[8];
 
-/* Resolves argv after the command. On bad input prints one error and exits with 2. */
+/* Parses the arguments after the command. On bad input prints one error and exits with code 2. */
 void parse_options(int argc, char **argv, struct options *options);
 
 #endif

@@ -59,7 +59,7 @@ static bool process_holds_map(const char *pid, uint32_t map_id)
 	return found;
 }
 
-/* The process, other than this one, that has the map open; 0: none. */
+/* Returns the process, other than this one, that has the map open, or 0. */
 static pid_t map_holder(uint32_t map_id)
 {
 	DIR *dir = opendir("/proc");
@@ -75,7 +75,7 @@ static pid_t map_holder(uint32_t map_id)
 	return found;
 }
 
-/* The next struct_ops map of ours after *id, opened; -1 at the end. */
+/* Opens the next struct_ops map of this program after *id; returns -1 at the end. */
 static int next_own_map(uint32_t *id)
 {
 	struct bpf_map_info info;
@@ -103,8 +103,7 @@ struct registered find_registered(void)
 
 	if (!name_is_taken())
 		return found;
-	/* A killed loader's map may outlive its registration for a moment: one that is held counts.
-	 */
+	/* A killed loader's map may outlive its registration briefly: prefer one that is open. */
 	while (!found.pid && (fd = next_own_map(&id)) >= 0) {
 		close(fd);
 		found = (struct registered){HOLDER_BPF, id, map_holder(id)};
@@ -148,7 +147,7 @@ int remove_left_behind(void)
 		if (!map_holder(id)) {
 			error = unregister_map(fd);
 			removed += !error;
-			if (error == -EOPNOTSUPP) /* of a link: the kernel is removing it */
+			if (error == -EOPNOTSUPP) /* a link, which the kernel is removing */
 				error = 0;
 		}
 		close(fd);

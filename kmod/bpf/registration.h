@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which congestion control holds the name "reminis", and how ours takes and leaves it. */
+/* Finds what has registered the name "reminis"; registers and unregisters this program's map. */
 #ifndef REMINIS_REGISTRATION_H
 #define REMINIS_REGISTRATION_H
 
@@ -9,7 +9,7 @@
 #include <bpf/libbpf.h>
 
 #define CC_NAME	      "reminis"
-#define MAP_NAME      "reminis_testbed" /* of our struct_ops map: how we know our own */
+#define MAP_NAME      "reminis_testbed" /* name of our struct_ops map, by which we recognise it */
 #define MAP_FLAG_LINK (1U << 13)	/* BPF_F_LINK of linux/bpf.h, Linux 6.4 */
 
 enum holder { HOLDER_NONE, HOLDER_BPF, HOLDER_MODULE, HOLDER_OTHER };
@@ -22,12 +22,14 @@ struct registered {
 
 struct registered find_registered(void);
 
-/* Registers map. The link fd (≥ 0) dies with this process; -1 and *error = 0: the kernel has no
- * such links, and the registration stays until unregister_map(). */
+/*
+ * Registers map. Returns the link's fd (≥ 0), which ends with this process, or -1. With -1 and
+ * *error = 0 the kernel has no such links: the registration stays until unregister_map().
+ */
 int register_map(struct bpf_map *map, bool kernel_has_links, int *error);
-/* Removes a registration without a link. 0, or a negative errno. */
+/* Removes a registration without a link. Returns 0 or a negative errno. */
 int unregister_map(int map_fd);
-/* Removes what a loader left behind; the number removed, or a negative errno. */
+/* Removes what a loader left behind; returns the number removed, or a negative errno. */
 int remove_left_behind(void);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * Reminis as a BPF struct_ops congestion control (CO-RE, Linux 6.1 and newer).
  *
- * The kernel's Reno is the AIMD; reminis_core.h is the Guardian, run on every
- * ACK from pkts_acked, which comes before cong_avoid and, unlike it, in every
+ * The kernel's Reno is the AIMD; reminis_core.h is the Guardian, called for every
+ * ACK from pkts_acked, which runs before cong_avoid and, unlike it, in every
  * congestion state. Setting the pacing status makes the kernel pace at
- * 1.2 cwnd/srtt, so that a raised window does not leave as one burst.
+ * 1.2 cwnd/srtt, so that a larger window is not sent as one burst.
  */
 #include "kernel_types.h"
 #include <bpf/bpf_helpers.h>
@@ -16,7 +16,8 @@
 #define reminis_inline	 static __always_inline
 #define reminis_function __noinline
 /*
- * Volatile, or a table that ends in 0 is taken for a string, and put where libbpf does not look.
+ * Volatile, since the compiler would treat a table that ends in 0 as a string and put it into a
+ * section that libbpf ignores.
  */
 #define reminis_table static const volatile
 #include "../reminis_core.h"
@@ -45,7 +46,7 @@ extern __u32 tcp_reno_ssthresh(struct sock *sk) __ksym;
 extern __u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
 
 _Static_assert(sizeof(struct reminis) <= ICSK_CA_PRIV_SIZE,
-	       "the state fits the socket's private area");
+	       "the state must fit into the socket's private area");
 
 static struct reminis *state_of(struct sock *sk)
 {
@@ -88,14 +89,14 @@ static __always_inline void record(uint32_t local, uint32_t remote,
 		.zone = d->zone,
 		.action = d->action,
 	};
-	/* the loader polls: waking it at every SI would cost more than the SI */
+	/* the loader polls: waking it for every SI would cost more than the SI itself */
 	bpf_ringbuf_submit(t, BPF_RB_NO_WAKEUP);
 }
 
 SEC("struct_ops/reminis_bpf_init")
 void BPF_PROG(reminis_bpf_init, struct sock *sk)
 {
-	/* so that getsockopt() finds the DTT in force; allocated here, not per ACK */
+	/* for getsockopt() to find the DTT in force; allocated here rather than per ACK */
 	bpf_sk_storage_get(&socket_dtt, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
 	reminis_init(state_of(sk), __sync_fetch_and_add(&flow_count, 1));
 	if (pacing && sk->sk_pacing_status == SK_PACING_NONE)
@@ -168,7 +169,7 @@ __u32 BPF_PROG(reminis_bpf_undo_cwnd, struct sock *sk)
 	return tcp_reno_undo_cwnd(sk);
 }
 
-/* The map's name marks the registration as ours for `reminis-bpf clean`. */
+/* `reminis-bpf clean` recognises the registration by the name of this map. */
 SEC(".struct_ops")
 struct tcp_congestion_ops reminis_testbed = {
 	.init = (void *)reminis_bpf_init,

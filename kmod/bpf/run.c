@@ -19,9 +19,9 @@
 #include "registration.h"
 #include "trace.h"
 
-#define DRAIN_PERIOD_NS 50000000 /* the ring holds twice as much at 100 records per ms */
+#define DRAIN_PERIOD_NS 50000000 /* the ring buffer holds twice as long at 100 records per ms */
 
-static char libbpf_log[1 << 20]; /* the verifier's account of a refusal */
+static char libbpf_log[1 << 20]; /* the verifier's log of a refusal */
 static size_t libbpf_log_length;
 
 static int keep_log(enum libbpf_print_level level, const char *format, va_list arguments)
@@ -37,7 +37,7 @@ static int keep_log(enum libbpf_print_level level, const char *format, va_list a
 	return written;
 }
 
-/* The verifier's verdict stands on the line before its statistics ("processed N insns"). */
+/* The verifier's reason is on the line before its statistics ("processed N insns"). */
 static void print_refusal(void)
 {
 	char *end = strstr(libbpf_log, "\nprocessed "), *start = end;
@@ -46,7 +46,7 @@ static void print_refusal(void)
 		return;
 	while (start > libbpf_log && start[-1] != '\n')
 		start--;
-	fprintf(stderr, "reminis-bpf: the kernel's verifier says: %.*s (--verbose shows all)\n",
+	fprintf(stderr, "reminis-bpf: the kernel's verifier says: %.*s (--verbose shows the log)\n",
 		(int)(end - start), start);
 }
 
@@ -58,7 +58,7 @@ static int fail_to_load(int error, bool verbose)
 		print_refusal();
 	if (error == EPERM)
 		return fail(
-			"loading was refused: no permission for BPF or for locked memory; run as "
+			"loading was refused: no permission for BPF or for locked memory. Run as "
 			"root, and on kernels before 5.11 raise `ulimit -l`");
 	return fail("the kernel did not accept the BPF program: %s", strerror(error));
 }
@@ -71,19 +71,18 @@ static int fail_to_register(int error)
 		return fail("the kernel did not register the congestion control: %s",
 			    strerror(error));
 	if (registered.holder == HOLDER_MODULE)
-		return fail("the name reminis is taken by the module tcp_reminis: use that, or "
-			    "`rmmod tcp_reminis`");
+		return fail("the name reminis is taken by the module tcp_reminis. Use the module, "
+			    "or run `rmmod tcp_reminis`");
 	if (registered.holder == HOLDER_OTHER)
 		return fail("the name reminis is taken by another program's congestion control");
 	if (registered.pid)
 		return fail(
-			"reminis is already registered by process %d (reminis-bpf): end that first",
+			"reminis is already registered by process %d (reminis-bpf). Stop it first",
 			registered.pid);
-	return fail(
-		"reminis was left registered by a killed loader: `reminis-bpf clean` removes it");
+	return fail("a killed loader left reminis registered. Remove it: reminis-bpf clean");
 }
 
-/* A kernel without cgroup BPF shall still have the congestion control. */
+/* The congestion control must also work on a kernel without cgroup BPF. */
 static void leave_out_unsupported(struct reminis_bpf *skeleton)
 {
 	bool supported = libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_CGROUP_SOCKOPT, NULL) == 1;
@@ -120,8 +119,8 @@ static struct reminis_bpf *load(const struct options *options, const struct mach
 }
 
 /*
- * Answers the socket option REMINIS_DTT for as long as this process lives. Without it everything
- * else works: an old kernel or a container may not allow it.
+ * Handles the socket option REMINIS_DTT as long as this process runs. An old kernel or a container
+ * may not allow it; everything else works without it.
  */
 static bool answer_socket_option(struct reminis_bpf *skeleton)
 {
@@ -199,7 +198,7 @@ static int run_registered(struct reminis_bpf *skeleton, const struct options *op
 	int error, link;
 
 	if (!ring)
-		return fail("cannot map the trace's ring buffer: %s", strerror(errno));
+		return fail("cannot map the ring buffer of the trace: %s", strerror(errno));
 	link = register_map(skeleton->maps.reminis_testbed, machine->links, &error);
 	if (error) {
 		ring_buffer__free(ring);
@@ -251,7 +250,7 @@ int command_run(int argc, char **argv)
 		       skeleton->bss->flow_count);
 	error = trace_close(&trace);
 	if (error)
-		status = fail("%s: %s; the trace is incomplete", options.trace_path,
+		status = fail("%s: %s. The trace is incomplete", options.trace_path,
 			      strerror(error));
 	reminis_bpf__destroy(skeleton);
 	return status;

@@ -30,7 +30,7 @@ int trace_open(struct trace_file *trace, const char *path)
 	return fflush(trace->csv) ? errno : 0;
 }
 
-/* Of a few tries the one with the shortest bracket: the others were interrupted. */
+/* Uses the shortest of a few measurements: longer ones were interrupted. */
 void trace_sync_clock(struct trace_file *trace)
 {
 	int64_t best_ns = INT64_MAX;
@@ -54,7 +54,7 @@ static double from_q24(int64_t value_q24)
 
 void trace_write(struct trace_file *trace, const struct trace_record *t)
 {
-	char draw[24] = ""; /* empty: nothing was drawn */
+	char draw[24] = ""; /* empty: no draw */
 
 	trace->record_count++;
 	if (!trace->csv)

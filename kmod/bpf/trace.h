@@ -10,19 +10,19 @@
 extern const char *const action_names[4]; /* by enum reminis_action */
 
 struct trace_file {
-	FILE *csv; /* NULL: records are counted only */
+	FILE *csv; /* NULL: only counts records */
 	int64_t utc_minus_monotonic_ns;
 	uint64_t record_count;
 };
 
-/* Creates the file with its header. 0, or an errno. path NULL: no file. */
+/* Creates the file with its header; no file if path is NULL. Returns 0 or an errno. */
 int trace_open(struct trace_file *trace, const char *path);
-/* Measures how far UTC is from the records' clock; call before each batch. */
+/* Measures the offset of UTC to the clock of the records; call it before each batch. */
 void trace_sync_clock(struct trace_file *trace);
 void trace_write(struct trace_file *trace, const struct trace_record *record);
-/* Removes a file that will not be written. */
+/* Removes the file if the command fails before it writes records. */
 void trace_discard(struct trace_file *trace, const char *path);
-/* 0, or the errno of a write that failed at any time (a full disk). */
+/* Returns 0, or the errno of any failed write (such as on a full disk). */
 int trace_close(struct trace_file *trace);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the BPF program hands to its loader: parameters and the per-SI trace. */
+/* What the BPF program and its loader share: the limit of ports and the trace record. */
 #ifndef REMINIS_TRACE_RECORD_H
 #define REMINIS_TRACE_RECORD_H
 

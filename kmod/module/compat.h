@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What changed in the kernel between 5.15 and now, in one place. */
+/* Wrappers for kernel interfaces that changed since 5.15. */
 #ifndef REMINIS_COMPAT_H
 #define REMINIS_COMPAT_H
 

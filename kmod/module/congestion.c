@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reminis as a kernel module. reminis_core.h says what the algorithm is; this
- * file gives it a socket: Reno as the AIMD, RTT samples from pkts_acked (which
- * runs before cong_avoid and, unlike it, in every congestion state), pacing by
- * the kernel, parameters, ss, a tracepoint, and a socket option for the DTT.
+ * Reminis as a kernel module. reminis_core.h has the algorithm; this file connects
+ * it to a socket: Reno as the AIMD, RTT samples from pkts_acked (which runs before
+ * cong_avoid and, unlike it, in every congestion state), pacing by the kernel,
+ * parameters, ss, a tracepoint, and a socket option for the DTT.
  */
 #define pr_fmt(fmt) "tcp_reminis: " fmt
 
@@ -25,7 +25,7 @@ static void reminis_tcp_init(struct sock *sk)
 {
 	struct reminis_flow *flow = reminis_flow(sk);
 
-	/* socket_dtt_us stays: it was set before connect(), or on the listening socket */
+	/* keeps socket_dtt_us, which was set before connect() or on the listening socket */
 	reminis_init(&flow->guardian, atomic_inc_return(&reminis_flow_count) - 1);
 	if (READ_ONCE(reminis_pacing))
 		cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
@@ -89,7 +89,7 @@ static u32 reminis_tcp_ssthresh(struct sock *sk)
 	return aimd_is_off() ? reminis_cwnd(tcp_sk(sk)) : tcp_reno_ssthresh(sk);
 }
 
-/* ss shows the Vegas layout; docs/reminis.md says what each field means here. */
+/* ss shows the fields of Vegas; docs/reminis.md has their meaning here. */
 static size_t reminis_tcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
 {
 	const struct reminis *guardian = &reminis_flow(sk)->guardian;
@@ -129,7 +129,7 @@ static int __init reminis_module_init(void)
 	if (error) {
 		reminis_sockopt_unregister();
 		pr_err("cannot register (error %d)%s\n", error,
-		       error == -EEXIST ? ": the name reminis is taken, perhaps by reminis-bpf"
+		       error == -EEXIST ? ": the name reminis is taken, possibly by reminis-bpf"
 					: "");
 	}
 	return error;

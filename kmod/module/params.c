@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module's parameters. All may be written while flows run; a flow sees the
- * new value from its next SI on.
+ * The module's parameters. All of them may be written while flows run; a flow uses
+ * the new value from its next SI on.
  */
 #define pr_fmt(fmt) "tcp_reminis: " fmt
 
@@ -33,15 +33,15 @@ static struct port_table __rcu *port_table;
 
 bool reminis_pacing = true;
 module_param_named(pacing, reminis_pacing, bool, 0644);
-MODULE_PARM_DESC(pacing, "pace at 1.2 cwnd/srtt (flows opened from now on)");
+MODULE_PARM_DESC(pacing, "pace new flows at 1.2 cwnd/srtt");
 
-/* A seed makes draws repeatable by the flow's number: the next flow is the first again. */
+/* Draws depend on the seed and the flow's number, which a new seed resets to 0. */
 static int set_seed(const char *value, const struct kernel_param *kp)
 {
 	u32 seed;
 
 	if (kstrtou32(value, 10, &seed)) {
-		pr_err("seed is a number from 0 to 4294967295\n");
+		pr_err("seed: not valid. Give a number from 0 to 4294967295\n");
 		return -EINVAL;
 	}
 	WRITE_ONCE(params.seed, seed);
@@ -56,7 +56,7 @@ static int get_seed(char *buffer, const struct kernel_param *kp)
 
 static const struct kernel_param_ops seed_ops = {.set = set_seed, .get = get_seed};
 module_param_cb(seed, &seed_ops, NULL, 0644);
-MODULE_PARM_DESC(seed, "seed of the draws; 0: the kernel's randomness");
+MODULE_PARM_DESC(seed, "seed of the draws; 0: the kernel's random numbers");
 
 struct reminis_params reminis_params_now(void)
 {
@@ -99,14 +99,14 @@ static int get_dtt(char *buffer, const struct kernel_param *kp)
 
 static const struct kernel_param_ops dtt_ops = {.set = set_dtt, .get = get_dtt};
 module_param_cb(dtt_us, &dtt_ops, NULL, 0644);
-MODULE_PARM_DESC(dtt_us, "delay tolerance threshold in us, or default: dtt_percent of mRTT");
+MODULE_PARM_DESC(dtt_us, "delay tolerance threshold in us, or \"default\": dtt_percent of mRTT");
 
 static int set_percent(const char *value, const struct kernel_param *kp)
 {
 	u32 percent;
 
 	if (kstrtou32(value, 10, &percent) || percent <= 100 || percent > 10000) {
-		pr_err("dtt_percent is above 100 (mRTT itself) and at most 10000\n");
+		pr_err("dtt_percent: not valid. Give a number above 100 and at most 10000\n");
 		return -EINVAL;
 	}
 	WRITE_ONCE(params.dtt_factor_q16, (percent << 16) / 100);
@@ -120,7 +120,7 @@ static int get_percent(char *buffer, const struct kernel_param *kp)
 
 static const struct kernel_param_ops percent_ops = {.set = set_percent, .get = get_percent};
 module_param_cb(dtt_percent, &percent_ops, NULL, 0644);
-MODULE_PARM_DESC(dtt_percent, "the default DTT, in percent of mRTT (150)");
+MODULE_PARM_DESC(dtt_percent, "default DTT in percent of mRTT (default: 150)");
 
 /* Writers are serialised by the kernel's parameter lock. */
 static int set_switch(const char *value, const struct kernel_param *kp)
@@ -129,7 +129,7 @@ static int set_switch(const char *value, const struct kernel_param *kp)
 	bool on;
 
 	if (kstrtobool(value, &on)) {
-		pr_err("%s is a switch: Y or N, not \"%s\"\n", kp->name, value);
+		pr_err("%s: \"%s\" is not valid. Give Y or N\n", kp->name, value);
 		return -EINVAL;
 	}
 	WRITE_ONCE(params.switches, on ? params.switches | flag : params.switches & ~flag);
@@ -152,7 +152,7 @@ static const struct kernel_param_ops switch_ops = {
 	MODULE_PARM_DESC(name, description)
 
 REMINIS_SWITCH(no_nde, REMINIS_NO_NDE, "no exploration");
-REMINIS_SWITCH(nde_mean, REMINIS_NDE_MEAN, "explore by the mean, without a draw");
+REMINIS_SWITCH(nde_mean, REMINIS_NDE_MEAN, "explore by the mean instead of a random draw");
 REMINIS_SWITCH(no_ps, REMINIS_NO_PS, "no proactive slowdown");
 REMINIS_SWITCH(no_cm, REMINIS_NO_CM, "no catastrophe mitigation");
 REMINIS_SWITCH(no_aimd, REMINIS_NO_AIMD, "no AIMD outside slow start");
@@ -171,7 +171,8 @@ static int parse_ports(char *text, struct port_table *table)
 		entry = strsep(&dtt, ":");
 		if (table->count == PORTS_MAX || !dtt || kstrtou16(entry, 10, &port->port) ||
 		    !port->port) {
-			pr_err("port_dtt is up to %d of PORT:MICROSECONDS, joined by commas\n",
+			pr_err("port_dtt: not valid. Give up to %d of PORT:MICROSECONDS, separated "
+			       "by commas\n",
 			       PORTS_MAX);
 			return -EINVAL;
 		}
@@ -217,7 +218,7 @@ static int get_ports(char *buffer, const struct kernel_param *kp)
 	return length + sysfs_emit_at(buffer, length, "\n");
 }
 
-/* When the module leaves, or could not load: no flow reads any more. */
+/* Called when the module is unloaded or failed to load: no flow reads the table any more. */
 static void free_ports(void *unused)
 {
 	replace_ports(NULL);
@@ -226,9 +227,9 @@ static void free_ports(void *unused)
 static const struct kernel_param_ops ports_ops = {
 	.set = set_ports, .get = get_ports, .free = free_ports};
 module_param_cb(port_dtt, &ports_ops, NULL, 0644);
-MODULE_PARM_DESC(port_dtt, "DTTs by local or remote port: PORT:MICROSECONDS,...");
+MODULE_PARM_DESC(port_dtt, "DTT by local or remote port: PORT:MICROSECONDS,...");
 
-/* Once per SI: the local port decides, then the remote one. */
+/* Called once per SI: looks up the local port first, then the remote one. */
 u32 reminis_port_dtt(u16 local, u16 remote)
 {
 	struct port_table *table;

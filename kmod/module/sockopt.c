@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The socket option REMINIS_DTT (reminis_uapi.h). A congestion control has no
- * options of its own, but netfilter lets modules answer numbers that the IP
- * layer does not know; any process may then choose the DTT of its own sockets.
+ * The socket option REMINIS_DTT (reminis_uapi.h). A congestion control cannot define
+ * socket options, but netfilter lets modules handle option numbers that the IP layer
+ * does not know; so any process can choose the DTT of its own sockets.
  */
 #include <linux/netfilter.h>
 #include <linux/netfilter_ipv4.h>
@@ -10,7 +10,7 @@
 #include "reminis_uapi.h"
 #include "tcp_reminis.h"
 
-/* Locks the socket if it is a TCP socket that Reminis controls. */
+/* Locks the socket if it is a TCP socket that uses Reminis. */
 static bool lock_own(struct sock *sk)
 {
 	if (sk->sk_protocol != IPPROTO_TCP || sk->sk_type != SOCK_STREAM)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the parts of the module know of each other. */
+/* Interfaces between the source files of the module. */
 #ifndef TCP_REMINIS_H
 #define TCP_REMINIS_H
 
@@ -19,7 +19,7 @@ static inline struct reminis_flow *reminis_flow(const struct sock *sk)
 	return inet_csk_ca(sk);
 }
 
-/* tcp_reminis.c */
+/* congestion.c */
 extern struct tcp_congestion_ops reminis_ops;
 extern atomic_t reminis_flow_count;	     /* numbers flows, for seeded draws */
 u32 reminis_flow_dtt(const struct sock *sk); /* µs; the socket's, else its port's, else 0 */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The tracepoint reminis:reminis_si: what the Guardian saw and did in one SI. */
+/* The tracepoint reminis:reminis_si: input and decision of the Guardian in one SI. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM reminis
 
-/* The macros of tracepoints have their own style. */
+/* Tracepoint macros have a style of their own. */
 /* clang-format off */
 #if !defined(REMINIS_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
 #define REMINIS_TRACE_H

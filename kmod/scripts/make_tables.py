@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Writes reminis_tables.h: the two functions that the kernel has no floating point for.
+"""Write reminis_tables.h: tables of two functions, because the kernel has no floating point.
 
 Usage: python3 scripts/make_tables.py > reminis_tables.h
 
-The tests do not trust this file: they compare the functions built on the tables with `math` and
-`statistics.NormalDist` over their whole range (tests/test_math.py).
+tests/test_math.py compares the functions that use the tables with `math` and
+`statistics.NormalDist` over their whole range.
 """
 
 from statistics import NormalDist
@@ -15,12 +15,12 @@ GAUSS_OCTAVES = 32
 
 
 def exp2_table() -> list[int]:
-    """2^(i/128) in Q30, i = 0…128."""
+    """Return 2^(i/128) in Q30, i = 0…128."""
     return [round(2 ** (30 + i / EXP2_STEPS)) for i in range(EXP2_STEPS + 1)]
 
 
 def gauss_table() -> list[int]:
-    """Upper-tail quantiles z(p), Q24, at p = 2^k·(1 + j/16) / 2^33, k = 0…31, and at 1/2."""
+    """Return upper-tail quantiles z(p), Q24, at p = 2^k·(1 + j/16) / 2^33, k = 0…31, and at 1/2."""
     nodes = [
         2.0 ** (k - 33) * (1 + j / GAUSS_STEPS)
         for k in range(GAUSS_OCTAVES)

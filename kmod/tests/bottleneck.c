@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * One flow over one bottleneck, packet by packet and repeatable: a FIFO queue
- * of any length, a rate that may change once, at once or evenly, then a fixed delay; every packet
- * is acknowledged. The window is the core's plus Reno's congestion avoidance.
- * No loss unless the buffer has an end.
+/* Simulates one flow over one bottleneck, packet by packet and repeatably: a FIFO queue of
+ * unlimited length, a rate that may change once (at once or as a ramp), then a fixed delay; every
+ * packet is acknowledged. The window is controlled by the core and by Reno's congestion avoidance.
+ * There is no loss.
  *
- * It is small on purpose: what the paper's appendix E assumes, and the steps
- * of its figures 3, 4, 5 and 10.
+ * It covers only the assumptions of the paper's appendix E, and the steps of its figures 3, 4, 5
+ * and 10.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,18 +15,19 @@
 
 struct scenario {
 	struct reminis_params params;
-	uint32_t later_switches; /* in force from change_us on */
+	uint32_t later_switches; /* used from change_us on */
 	uint32_t mrtt_us;
 	uint32_t initial_cwnd, initial_ssthresh;
 	double rate_pps, later_rate_pps; /* packets per second */
-	uint64_t change_us, ramp_us;	 /* the change begins, and how long it takes */
+	uint64_t change_us, ramp_us;	 /* start and duration of the change */
 	uint64_t end_us, measure_from_us, measure_to_us;
-	uint32_t target_cwnd; /* counts the SIs until the window is this large */
+	uint32_t
+		target_cwnd; /* intervals_to_target counts the SIs until the window has this size */
 };
 
 struct outcome {
-	double mean_queueing_us, max_queueing_us; /* of packets sent in the measured time */
-	double utilisation;			  /* in the measured time */
+	double mean_queueing_us, max_queueing_us; /* of packets sent in the measured interval */
+	double utilisation;			  /* in the measured interval */
 	double p95_queueing_us;
 	uint32_t intervals_to_target; /* 0: never reached */
 	uint32_t intervals, nde_count, ps_count, cm_count;
@@ -40,7 +40,7 @@ struct packet {
 struct run {
 	const struct scenario *scenario;
 	struct outcome *outcome;
-	struct reminis_params params; /* in force now */
+	struct reminis_params params; /* currently used */
 	struct reminis guardian;
 	struct packet ring[RING];
 	uint64_t head, tail; /* oldest in flight; next to send */
@@ -76,7 +76,7 @@ static void send_allowed(struct run *run, double now_us)
 	}
 }
 
-/* The queueing delay of a packet: its time until it left the link, without its own transmission. */
+/* Records the queueing delay of a packet: time until it left the link minus its transmission. */
 static void measure(struct run *run, const struct packet *p)
 {
 	double own_us = 1e6 / rate_at(run->scenario, p->left_us);

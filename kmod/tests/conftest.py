@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Lets the tests import their neighbours, whatever directory pytest is started from."""
+"""Let the tests import the modules of this folder, whatever directory pytest is started from."""
 
 import sys
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The C core and the bottleneck as Python sees them, built with the sanitizer for undefined C."""
+"""Bind the C core and the bottleneck, built with the undefined-behaviour sanitizer."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def params(dtt_us: int = 0, factor: float = 1.5, switches: int = 0, seed: int = 
 
 @cache
 def library() -> c.CDLL:
-    """Builds and loads the shared library; `make -C kmod test` says where (REMINIS_TEST_BUILD)."""
+    """Build and load the shared library in REMINIS_TEST_BUILD (set by `make -C kmod test`)."""
     build = Path(os.environ.get("REMINIS_TEST_BUILD", HERE.parent / "build"))
     build.mkdir(parents=True, exist_ok=True)
     target = build / f"libcore-{os.getpid()}.so"
@@ -149,7 +149,7 @@ def simulate(
     initial_ssthresh: int = 2**31 - 1,
     target_cwnd: int = 2**32 - 1,
 ) -> Outcome:
-    """One flow over one bottleneck (bottleneck.c)."""
+    """Simulate one flow over one bottleneck (bottleneck.c)."""
     later = rate_pps if later_rate_pps is None else later_rate_pps
     switches = settings.switches if later_switches is None else later_switches
     microseconds = [int(s * 1e6) for s in (change_s, ramp_s, end_s, *measure_s)]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Reminis in floating point, written from the paper (sections 3.1-3.3, equations 1-5).
 
-What the paper leaves open is settled as docs/reminis.md tells; each place says so. Nothing here
-looks at the C core.
+docs/reminis.md lists the decisions where the paper leaves questions open; comments mark them here.
+This file does not use the C core.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Verdict:
     dtt_us: int
     gradient: float
     mu: float
-    factor: float  # what the window is multiplied with, before any limit
+    factor: float  # factor of the window, before any limit
     excess_us: float  # expected delay beyond DTT (zone 2), or delay beyond DTT (zone 3)
 
 
@@ -32,13 +32,13 @@ def sigmoid(x: float) -> float:
 
 
 def uniform(word: int) -> float:
-    """The probability that a 32-bit word stands for: the highest bit is the sign."""
+    """Return the probability that a 32-bit word represents; the highest bit is the sign."""
     tail = ((word & 0x7FFFFFFF) + 0.5) / 2**32
     return tail if word >> 31 else 1 - tail
 
 
 class Paper:
-    """One flow: whole µs of delay, as the kernel measures them."""
+    """One flow; delays are whole µs, as the kernel measures them."""
 
     def __init__(self, dtt_us: int = 0, factor: float = 1.5) -> None:
         self.given_us = dtt_us
@@ -53,8 +53,8 @@ class Paper:
         rtt_us = max(rtt_us, 1)
         self.min_rtt_us = min(self.min_rtt_us or rtt_us, rtt_us)
 
-    def tells_of_now(self, sent_us: int) -> bool:
-        """Appendix E (steps 3 to 5, 7 to 9): the next d is what the last cut left of the queue."""
+    def is_fresh(self, sent_us: int) -> bool:
+        """Appendix E (steps 3 to 5, 7 to 9): the next d is the queue that the last cut left."""
         return self.cut_us is None or sent_us >= self.cut_us
 
     def dtt(self) -> int:
@@ -74,7 +74,7 @@ class Paper:
     def decide(
         self, samples_us: list[int], elapsed_us: int, word: int, explore: bool = True
     ) -> Verdict:
-        """Algorithm 1 for one SI."""
+        """Apply algorithm 1 to one SI."""
         delay_us = floor(sum(max(s, 1) for s in samples_us) / len(samples_us) + 0.5)
         change_us = delay_us - self.previous_us if self.previous_us else 0
         gradient = change_us / elapsed_us
@@ -104,7 +104,7 @@ class Paper:
             v.action = "ps"
             v.factor = 2.0 ** min(0.0, self.safe_zone(expected_us))
 
-    def explore(self, v: Verdict, word: int) -> None:  # equation 2; a variance is not negative
+    def explore(self, v: Verdict, word: int) -> None:  # equation 2; a variance cannot be negative
         v.action = "nde"
         x = NormalDist(0, 1).inv_cdf(uniform(word)) * sqrt(abs(v.mu) / 4) + v.mu
         v.factor = 2.0 ** sigmoid(x)

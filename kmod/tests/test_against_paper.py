@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The core against the paper's equations in floating point, on random RTT sequences."""
+"""Compare the core with the paper's equations in floating point, on random RTT sequences."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from paper import Paper, Verdict
 
-# What docs/reminis.md states. Of one action, from the same window:
+# The errors that docs/reminis.md states, for one action from the same window:
 CUT_RELATIVE_ERROR = 5e-6  # 2^x by table
 NDE_RELATIVE_ERROR = 6e-5  # and the draw by table: 2.0e-4 of z by sigma 1.42, S' 1/4, ln 2
-SEGMENT_ERROR = 2**-15  # the carried fraction
-FACTOR_ERROR = 2**-30  # of the window before: a factor is in Q30, which shows in deep cuts
+SEGMENT_ERROR = 2**-15  # the fraction of a segment that is kept
+FACTOR_ERROR = 2**-30  # of the previous window: a factor is in Q30, which matters for large cuts
 MU_ERROR_PER_INTERVAL = 2**-24  # ∇d is rounded to Q24
 
 
 @dataclass
 class Interval:
     samples_us: list[int]
-    late_us: int  # how long after mRTT the ACK came that ends the SI
+    late_us: int  # time from mRTT to the ACK that ends the SI
     word: int
 
 
@@ -38,16 +38,16 @@ def intervals(max_rtt_us: int) -> st.SearchStrategy[list[Interval]]:
 
 
 def play(flow: Flow, paper: Paper, interval: Interval, now_us: int) -> tuple[int, int, list[int]]:
-    """Feeds one SI's samples to both; when it began and ended, and what counts of them."""
+    """Feed the samples of one SI to both; return its start, its end and the samples that count."""
     start_us = flow.state.si_start_us if flow.state.min_rtt_us else now_us
     *earlier_us, last_us = interval.samples_us
-    counted_us = [us for us in earlier_us if paper.tells_of_now(start_us - us)]
+    counted_us = [us for us in earlier_us if paper.is_fresh(start_us - us)]
     for rtt_us in earlier_us:
         paper.sample(rtt_us)
-        assert not flow.ack(start_us, rtt_us)  # all at its start: too early to end it
+        assert not flow.ack(start_us, rtt_us)  # all at the start of the SI: too early to end it
     paper.sample(last_us)
     end_us = start_us + paper.min_rtt_us + interval.late_us
-    if not paper.tells_of_now(end_us - max(last_us, 1)):
+    if not paper.is_fresh(end_us - max(last_us, 1)):
         assert not flow.ack(end_us, last_us)
         start_us, end_us = end_us, max(end_us + paper.min_rtt_us, (paper.cut_us or 0) + last_us)
     assert flow.ack(end_us, last_us)
@@ -55,7 +55,7 @@ def play(flow: Flow, paper: Paper, interval: Interval, now_us: int) -> tuple[int
 
 
 def draw_error(mu: float, mu_error: float) -> float:
-    """What an error of μ makes of x = μ + z sqrt(|μ|)/2, |z| < 6.4: near 0 the root is steep."""
+    """Return the error of x = μ + z sqrt(|μ|)/2, |z| < 6.4, for an error of μ; steep near 0."""
     root_error = min(sqrt(mu_error), mu_error / sqrt(abs(mu)) if mu else 1.0)
     return mu_error + 3.2 * root_error
 
@@ -99,7 +99,7 @@ def test_every_decision_is_the_papers(
         mu_error = n * MU_ERROR_PER_INTERVAL
         assert abs(d.mu_q24 / ONE_Q24 - v.mu) <= mu_error
         if v.zone == 2 and abs(v.excess_us) < 0.1:
-            v.action = ACTIONS[d.action]  # closer to DTT than the clock can tell
+            v.action = ACTIONS[d.action]  # closer to DTT than the resolution of the clock
         assert ACTIONS[d.action] == v.action
         if v.action in ("ps", "cm") and not stale:
             paper.cut_us = now_us

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the paper proves and shows on simple links, in a packet simulation driven by the core.
+"""Check what the paper proves and shows on simple links, in a packet simulation with the core.
 
 Theorem 3.1 and appendix E: constant link, infinite buffer, DTT = 2 mRTT. Figures 3, 4, 5: steps.
 """
@@ -28,7 +28,7 @@ SEEDS = range(1, 9)
 
 
 def theorem_bound(bdp: float) -> float:
-    """Of the mean queueing delay, in units of q_th = mRTT (theorem 3.1)."""
+    """Return the bound of the mean queueing delay in units of q_th = mRTT (theorem 3.1)."""
     return 1 + log(2) / (1 + exp(-(log(4) - 1) / (2 * bdp)))
 
 
@@ -67,12 +67,12 @@ def test_e_1_bounds_the_start(bdp: int) -> None:
     mean = fmean(intervals(0, seed) for seed in SEEDS)
     print(f"BDP {bdp}: {mean:.1f} SIs, bound {4 * log(3 * bdp):.1f}")
     assert 0 < mean <= 4 * log(3 * bdp)
-    if bdp <= 500:  # without exploration, Reno's one segment an SI
+    if bdp <= 500:  # without NDE the window grows by Reno's one segment per SI
         assert intervals(NO_NDE) == pytest.approx(bdp, rel=0.25)
 
 
 def step(from_mbit: float, to_mbit: float, switches: int, seed: int, seconds: float) -> Outcome:
-    """A step at 10 s, blocks switched off right before it, as the paper does; DTT 1.5 mRTT."""
+    """Simulate a step at 10 s, with blocks switched off just before, as in the paper."""
     return simulate(
         rate_pps=from_mbit * MBIT_PPS,
         later_rate_pps=to_mbit * MBIT_PPS,
@@ -94,9 +94,9 @@ def mean_of(
 
 
 def test_figure_3_exploration_takes_a_surge() -> None:
-    """100 to 720 Mb/s, the first second: without NDE the window grows by a segment an SI.
+    """100 to 720 Mb/s, the first second: without NDE the window grows by one segment per SI.
 
-    That the draw beats its mean, as the paper shows, does not show here: docs/reminis.md.
+    The paper's advantage of the draw over its mean is not reproduced: docs/reminis.md.
     """
     off = mean_of("utilisation", 100, 720, NO_NDE, 1)
     deterministic = mean_of("utilisation", 100, 720, NDE_MEAN, 1)
@@ -107,9 +107,9 @@ def test_figure_3_exploration_takes_a_surge() -> None:
 
 
 def test_figure_4_slowdown_lowers_the_delay_of_a_small_step() -> None:
-    """720 to 600 Mb/s, 2 s, PS alone against nothing: the delay falls a little.
+    """720 to 600 Mb/s, 2 s, PS alone compared with no block: the delay falls slightly.
 
-    With CM on, it does not, and nowhere by the paper's 2.3 times: docs/reminis.md says why.
+    With CM on it does not fall; the paper's factor of 2.3 is never reached: docs/reminis.md.
     """
     on = mean_of("mean_queueing_us", 720, 600, NO_CM, 2, seeds=32)
     off = mean_of("mean_queueing_us", 720, 600, NO_CM | NO_PS, 2, seeds=32)
@@ -118,7 +118,7 @@ def test_figure_4_slowdown_lowers_the_delay_of_a_small_step() -> None:
 
 
 def test_figure_5_mitigation_is_needed_for_a_large_step() -> None:
-    """720 to 100 Mb/s, 5 s: the delay comes back only with CM; the queue was 7 times too long."""
+    """720 to 100 Mb/s, 5 s: only CM drains the queue, which is 7 times too long after the step."""
     both = mean_of("mean_queueing_us", 720, 100, 0, 5)
     no_cm = mean_of("mean_queueing_us", 720, 100, NO_CM, 5)
     print(f"mean queueing: with CM {both / 1000:.1f} ms, without {no_cm / 1000:.1f} ms")
@@ -127,10 +127,10 @@ def test_figure_5_mitigation_is_needed_for_a_large_step() -> None:
 
 
 def test_cuts_on_stale_rtts_contradict_the_paper() -> None:
-    """RTTs of before a cut make CM cut again for the same queue.
+    """RTTs of data sent before a cut make CM cut again for the same queue.
 
-    Figures 3 and 10a show surges that are filled within a second; so does the rule that only data
-    sent since counts, and the other one does not.
+    In figures 3 and 10a the flow fills the added capacity within a second. It does so here only if
+    RTTs of data sent before a cut do not count.
     """
     now, before = (mean_of("utilisation", 100, 720, switches, 5) for switches in (0, STALE_RTT))
     print(f"utilisation: fresh RTTs {now:.3f}, stale RTTs {before:.3f}")
@@ -139,7 +139,7 @@ def test_cuts_on_stale_rtts_contradict_the_paper() -> None:
 
 
 def test_figure_11_aimd_adds_utilisation() -> None:
-    """Without the AIMD block 15 % less on the paper's traces; on a constant link, less too."""
+    """Without AIMD utilisation is lower: by 15 % in the paper, also on a constant link."""
 
     def utilisation(switches: int) -> float:
         return fmean(

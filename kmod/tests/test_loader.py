@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""reminis-bpf on this kernel: bad input, registration and its end, trace, per-flow DTT."""
+"""Test reminis-bpf on this kernel: bad input, registration and its end, trace, DTT per flow."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ LOADER = Path(__file__).parent.parent / "build" / "reminis-bpf"
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 REMINIS_DTT = 21060  # reminis_uapi.h
 
-pytestmark = pytest.mark.skipif(not LOADER.exists(), reason="no build/reminis-bpf: make bpf")
+pytestmark = pytest.mark.skipif(
+    not LOADER.exists(), reason="build/reminis-bpf is missing: run make bpf"
+)
 
 
 def status() -> dict[str, Any]:
@@ -85,8 +87,8 @@ def killed_later() -> Iterator[list[subprocess.Popen[str]]]:
         (["--dtt=-3ms"], "above 0 and at most 10s"),
         (["--dtt", "10.1s"], "above 0 and at most 10s"),
         (["--dtt", "nanms"], "above 0 and at most 10s"),
-        (["--dtt", "30"], "write for example 30ms"),
-        (["--dtt", "thirty"], "write for example 30ms"),
+        (["--dtt", "30"], "Write for example 30ms"),
+        (["--dtt", "thirty"], "Write for example 30ms"),
         (["--dtt-factor", "1"], "above 1 and at most 100"),
         (["--dtt-factor", "x"], "above 1 and at most 100"),
         (["--port-dtt", "0=30ms"], "PORT=DTT"),
@@ -107,7 +109,7 @@ def test_bad_input_is_refused_in_one_line(options: list[str], reason: str) -> No
 
 
 @pytest.mark.usefixtures("kernel")
-def test_a_trace_that_cannot_be_written_is_said_before_anything_starts() -> None:
+def test_a_trace_that_cannot_be_written_is_reported_before_anything_starts() -> None:
     result = subprocess.run(
         [LOADER, "run", "--trace", "/nowhere/x.csv"], capture_output=True, text=True
     )
@@ -117,7 +119,7 @@ def test_a_trace_that_cannot_be_written_is_said_before_anything_starts() -> None
 
 
 @pytest.mark.usefixtures("kernel")
-def test_parameters_are_read_back() -> None:
+def test_active_parameters_are_reported() -> None:
     loader = Loader("--dtt", "30ms", "--dtt-factor", "2", "--seed", "5", "--no-ps", "--no-pacing")
     assert registered()
     assert status()["pid"] == loader.process.pid
@@ -162,7 +164,7 @@ def test_kill_9_leaves_nothing_after_clean(
 
 
 @pytest.mark.usefixtures("kernel")
-def test_clean_takes_nothing_from_a_living_loader() -> None:
+def test_clean_leaves_a_running_loader_alone() -> None:
     loader = Loader()
     subprocess.run([LOADER, "clean"], check=True, capture_output=True)
     assert registered()
@@ -184,7 +186,7 @@ def test_it_ends_with_its_parent() -> None:
 
 
 def transfer(megabytes: int, dtt_us: int = 0) -> tuple[int, int]:
-    """Sends over loopback with Reminis; the server's port, and the DTT read back at the end."""
+    """Send over loopback with Reminis; return the server's port and the DTT in force at the end."""
     server = socket.create_server(("127.0.0.1", 0))
     port: int = server.getsockname()[1]
 
@@ -214,7 +216,7 @@ def rows_of(trace: Path, port: int) -> list[dict[str, str]]:
 
 
 @pytest.mark.usefixtures("kernel")
-def test_the_trace_tells_what_happened(tmp_path: Path) -> None:
+def test_the_trace_has_a_valid_row_per_interval(tmp_path: Path) -> None:
     trace = tmp_path / "cc-reminis.csv"
     loader = Loader("--dtt", "30ms", "--trace", str(trace))
     before_ns = time.time_ns()
@@ -241,7 +243,7 @@ def test_a_socket_has_its_own_dtt(tmp_path: Path) -> None:
     loader = Loader("--dtt", "30ms", "--trace", str(trace))
     if not loader.ready["socket_option"]:
         loader.stop()
-        pytest.skip("no cgroup v2 hierarchy to answer socket options from")
+        pytest.skip("no cgroup v2 hierarchy, which the socket option needs")
     port, in_force_us = transfer(16, dtt_us=45_000)
     loader.stop()
     assert in_force_us == 45_000
@@ -269,7 +271,7 @@ def test_a_port_has_its_own_dtt(tmp_path: Path) -> None:
 
 def test_without_root_it_says_so() -> None:
     if os.geteuid():
-        pytest.skip("this test drops root, and is not root")
+        pytest.skip("this test drops root privileges and so needs root")
     result = subprocess.run([LOADER, "run"], capture_output=True, text=True, user=65534)
     assert result.returncode == 1
     assert "not root" in result.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The fixed-point functions against `math` and `statistics`: their errors, which the docs state."""
+"""Compare the fixed-point functions with `math` and `statistics` (docs/reminis.md)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def exact_gauss(word: int) -> float:
 
 
 def every(count: int, low: int, high: int) -> list[int]:
-    """count integers over [low, high], both ends included, off the tables' grid."""
+    """Return `count` integers over [low, high], both ends included, off the grid of the tables."""
     return [low + (high - low) * i // count for i in range(count)] + [high]
 
 

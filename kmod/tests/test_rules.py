@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Each settled question of docs/reminis.md, one test a rule; and the extremes."""
+"""Test each decision of docs/reminis.md, one test per rule; and the extremes."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ MRTT_US = 20_000
 
 
 def feed(flow: Flow, *rtts_us: int, cwnd: int = 100, **sender: int | bool) -> Decision:
-    """SIs of two samples each, one mRTT apart, the given means; the last decision."""
+    """Feed SIs of two samples, one mRTT apart, with the given means; return the last decision."""
     now_us = flow.state.si_start_us
     for rtt_us in rtts_us:
         if flow.state.has_cut:
-            now_us += rtt_us  # what was sent since has its ACK now
+            now_us += rtt_us  # by then data sent after the cut is acknowledged
         flow.ack(now_us, rtt_us)
         now_us += flow.state.min_rtt_us
         assert flow.ack(now_us, rtt_us)
@@ -48,7 +48,7 @@ def test_an_empty_queue_is_explored() -> None:
     assert decision.mu_q24 == ONE_Q24
 
 
-def test_no_sample_no_action() -> None:
+def test_without_a_sample_there_is_no_action() -> None:
     flow = Flow(params())
     feed(flow, MRTT_US)
     assert not flow.ack(flow.state.si_start_us + 10 * MRTT_US, -1)
@@ -84,7 +84,7 @@ def test_mu_telescopes_to_the_queue_in_mrtts() -> None:
     assert decision.mu_q24 / ONE_Q24 == pytest.approx(1 - 10_000 / MRTT_US, abs=1e-6)
 
 
-def test_mu_is_anchored_anew_when_mrtt_falls() -> None:
+def test_mu_is_reset_when_mrtt_falls() -> None:
     flow = Flow(params(100_000))
     feed(flow, 40_000, 41_000)
     flow.ack(flow.state.si_start_us, 20_000)
@@ -114,16 +114,16 @@ def test_catastrophe_mitigation_follows_equation_5() -> None:
     assert decision.cwnd_after == int(100 * 2**-0.5 / 2)
 
 
-def test_a_delay_of_exactly_dtt_is_no_catastrophe() -> None:
+def test_a_delay_of_exactly_dtt_is_not_in_zone_3() -> None:
     assert feed(Flow(params()), MRTT_US, 30_000).zone == 2
 
 
-def test_a_cut_stops_at_4_and_raises_nothing() -> None:
+def test_a_cut_stops_at_4_and_never_increases_the_window() -> None:
     assert feed(Flow(params()), MRTT_US, 500_000, cwnd=100).cwnd_after == 4
     assert feed(Flow(params()), MRTT_US, 500_000, cwnd=3).cwnd_after == 3
 
 
-def test_the_fraction_of_a_segment_is_carried() -> None:
+def test_the_fraction_of_a_segment_is_kept() -> None:
     flow = Flow(params(switches=NDE_MEAN))
     factor = 2 ** sigmoid(1)
     window = 4.0
@@ -197,8 +197,8 @@ def test_after_a_cut_only_data_sent_since_counts() -> None:
     flow = Flow(params())
     feed(flow, MRTT_US, 35_000)
     cut_us = flow.state.cut_us
-    assert not flow.ack(cut_us + 34_000, 35_000)  # sent before: the SI begins only with
-    assert not flow.ack(cut_us + 36_000, 31_000)  # what was sent since,
+    assert not flow.ack(cut_us + 34_000, 35_000)  # sent before the cut: the SI begins with
+    assert not flow.ack(cut_us + 36_000, 31_000)  # the first data sent after it,
     assert not flow.ack(cut_us + 53_000, 23_000)
     assert flow.ack(cut_us + 54_000, 21_000)  # and lasts mRTT from then on
     decision = flow.guard(cut_us + 54_000, 50)
@@ -211,7 +211,7 @@ def test_stale_rtt_counts_what_was_sent_before_the_cut() -> None:
     assert flow.ack(flow.state.cut_us + 30_000, 35_000)
 
 
-def test_ewma_holds_a_new_window_back() -> None:
+def test_ewma_damps_a_new_window() -> None:
     flow = Flow(params(switches=EWMA | NDE_MEAN))
     feed(flow, MRTT_US, *[MRTT_US] * 20)
     plain = feed(Flow(params()), MRTT_US, 60_000).cwnd_after
@@ -230,12 +230,12 @@ def test_ewma_holds_a_new_window_back() -> None:
 def test_extremes_keep_the_window_in_bounds(
     rtts_us: list[int], cwnd: int, switches: int, start_us: int, dtt_us: int, word: int
 ) -> None:
-    """mRTT from 1 µs, RTTs to 100 s, windows to the top, time that wraps, every switch."""
+    """mRTT from 1 µs, RTTs to 100 s, windows up to the maximum, wrapping time, all switches."""
     flow = Flow(params(dtt_us, switches=switches))
     now_us = start_us
     for rtt_us in rtts_us:
         over = flow.ack(now_us, rtt_us)
-        now_us += flow.state.min_rtt_us + rtt_us  # of data sent since a cut
+        now_us += flow.state.min_rtt_us + rtt_us  # so that the data was sent after a cut
         if not over and not flow.ack(now_us, rtt_us):
             continue
         d = flow.guard(now_us, cwnd, random=word)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Import of 100 MB, playing every shipped scenario, and what nr-link takes of memory for each."""
+"""Measure imports of 100 MB, playback of every shipped scenario, and nr-link's memory for each."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ NOISE = np.random.default_rng(1)
 
 
 def mahimahi(file: Path) -> None:
-    """About 1 Gbit/s: 83 opportunities a ms."""
+    """Write a trace of about 1 Gbit/s: 83 delivery opportunities per ms."""
     np.savetxt(file, np.sort(NOISE.integers(0, BYTES // 7 // 83, BYTES * 11 // 70)), fmt="%d")
 
 
 def ucc5g(file: Path) -> None:
-    """Six hours of many rows a second, in the dataset's columns."""
+    """Write six hours with many rows per second, in the columns of the data set."""
     row = "{t},-8.5,51.9,2,B,1,5G,{rsrp},-12,{snr},10,-89,{rate},10,D,-,-,-,-,-,1,A,B,C,-89,-13\n"
     stamps = [time.strftime("%Y.%m.%d_%H.%M.%S", time.gmtime(1.6e9 + s)) for s in range(21_600)]
     with file.open("w") as out:
@@ -48,7 +48,7 @@ def ucc5g(file: Path) -> None:
 
 
 def taps(file: Path) -> None:
-    """Four taps, 390 000 rows."""
+    """Write four taps, 390 000 rows."""
     count = 390_000
     columns: dict[str, np.ndarray] = {"t_s": np.arange(count) / 1000}
     for tap in range(1, 5):
@@ -59,7 +59,7 @@ def taps(file: Path) -> None:
 
 
 def took_s(command: list[str]) -> tuple[float, float]:
-    """By the clock, and of CPU."""
+    """Return wall-clock and CPU seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.monotonic()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -86,7 +86,8 @@ def imports(folder: Path) -> list[str]:
         rows.append(
             f"| import of {form}, {file.stat().st_size / 1e6:.0f} MB | < {IMPORT_BAR_S:g} s "
             f"| {ours_s:.2f} s, {cpu_s:.2f} s of CPU "
-            f"| {ours_s / pandas_s:.1f} times pandas' reading alone, {pandas_s:.2f} s; "
+            f"| {ours_s / pandas_s:.1f} times the time that pandas needs to read the file, "
+            f"{pandas_s:.2f} s; "
             f"a copy takes {copy_s:.2f} s |"
         )
         file.unlink()
@@ -94,7 +95,7 @@ def imports(folder: Path) -> list[str]:
 
 
 def peak_mb(command: list[str]) -> float:
-    """Of resident memory of a child, as its own VmHWM: rusage would count ours at the fork, too."""
+    """Return a child's peak resident memory by its VmHWM; rusage would include ours at the fork."""
     peak_kb = 0
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as child:
         status = Path(f"/proc/{child.pid}/status")
@@ -108,7 +109,7 @@ def peak_mb(command: list[str]) -> float:
 
 
 def play(name: str, folder: Path) -> float:
-    """Plays all of a scenario; returns nr-link's peak of resident memory in MB."""
+    """Play a whole scenario; return nr-link's peak resident memory in MB."""
     planned = experiment(name, {})
     file = locate(name)
     link_config.write_config(link_config.link_config(planned, "c", "u"), folder / "link.yaml")
@@ -128,12 +129,12 @@ def main() -> None:
         for form in ("mahimahi", "taps"):
             peaks[form] = play(str(folder / form / f"{form}.yaml"), folder)
     rows += [
-        f"| every shipped scenario drawn and played whole ({len(library())} files) "
+        f"| playback of every shipped scenario in full ({len(library())} files) "
         f"| < {PLAY_BAR_S:g} s | {played_s:.1f} s | |",
-        f"| nr-link's memory, the hungriest of them ({worst}) | < {MEMORY_BAR_MB:g} MB "
+        f"| nr-link's memory, largest of all scenarios ({worst}) | < {MEMORY_BAR_MB:g} MB "
         f"| {peaks[worst]:.0f} MB | |",
         *(
-            f"| nr-link's memory, the import of 100 MB of {form} | < {MEMORY_BAR_MB:g} MB "
+            f"| nr-link's memory with the imported 100 MB of {form} | < {MEMORY_BAR_MB:g} MB "
             f"| {peaks[form]:.0f} MB | |"
             for form in ("mahimahi", "taps")
         ),
@@ -148,10 +149,11 @@ def main() -> None:
         f"{platform.system()} {platform.release()}, load over the last 15 minutes "
         f"{os.getloadavg()[2]:.1f}."
     )
-    head = "| measure | bar | here | beside it |\n|---|---|---|---|"
+    head = "| measurement | limit | result | for comparison |\n|---|---|---|---|"
     PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text(
-        f"# Scenarios: benchmarks\n\n{about} `make bench ROOM=rf-scenarios` writes this file.\n\n"
+        f"# Scenarios: benchmarks\n\n{about} "
+        "`make bench COMPONENT=rf-scenarios` writes this file.\n\n"
         + "\n".join([head, *rows])
         + "\n"
     )

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A frugal sender and sink: in virtual time system calls are what costs, so
- * both move large blocks and the sink discards in the kernel.
+ * A cheap sender and sink: in virtual time system calls dominate the cost, so both
+ * use large blocks and the sink discards data in the kernel.
  *
  *   traffic sink PORT
- *   traffic send ADDRESS PORT CC SECONDS [DTT_US [MBIT]]   one flow, at most MBIT per second;
- * prints what it saw traffic flows ADDRESS PORT CC COUNT             COUNT flows at once, 20 kB
- * each
+ *   traffic send ADDRESS PORT CC SECONDS [DTT_US [MBIT]]   one flow, at most MBIT; prints its state
+ *   traffic flows ADDRESS PORT CC COUNT                    COUNT flows at once, 20 kB each
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -89,7 +88,7 @@ static int open_flow(const char *host, const char *port, const char *cc, uint32_
 	return fd;
 }
 
-/* One line: bytes acknowledged, and what the congestion control tells of itself. */
+/* Prints one line: acknowledged bytes, and the state that the congestion control reports. */
 static void print_flow(int fd)
 {
 	struct tcp_info info = {0};
@@ -111,7 +110,7 @@ static void print_flow(int fd)
 	printf("\n");
 }
 
-/* Sends as the window allows, or at most bytes_per_s (0: no limit), in blocks. */
+/* Sends blocks as the window allows, at most bytes_per_s (0: no limit). */
 static void send_for(int fd, double seconds, double bytes_per_s)
 {
 	double start = now_s(), now;
@@ -176,6 +175,7 @@ int main(int argc, char **argv)
 		many_flows(argv[2], argv[3], argv[4], atoi(argv[5]));
 		return 0;
 	}
-	fprintf(stderr, "usage: see the head of traffic.c\n");
+	fprintf(stderr, "usage: see the comment at the top of traffic.c\
+");
 	return 2;
 }
