@@ -18,7 +18,8 @@ import pytest
 from ccu import congestion
 from ccu.congestion import kernel
 from ccu.congestion.reminis import implementation, parameters, session
-from ccu.host import leftovers
+from ccu.congestion.reminis.resources import LoadedModule
+from ccu.host import resources
 from ccu.host.supervisor import Supervisor
 from ccu.spec.errors import Refused, RunFailed
 from ccu.spec.resolve import resolve
@@ -80,7 +81,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.setattr(implementation, "_LOADED_MODULES", tmp_path)
     monkeypatch.setattr(implementation, "_UNLOAD_PAUSE_S", 0.0)
     monkeypatch.setattr(session, "_TRACING", tmp_path / "no-tracefs")
-    monkeypatch.setattr(leftovers, "FOLDER", tmp_path / "belongings")
+    monkeypatch.setattr(resources, "FOLDER", tmp_path / "resources")
     monkeypatch.setattr("ccu.host.programs._PLACES", (tmp_path / "bin",))
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
     return Machine(tmp_path)
@@ -89,9 +90,9 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
 def site(machine: Machine, **cc_params: str) -> Site:
     raw = machine.root / "raw"
     (raw / "logs").mkdir(parents=True)
-    belongings = leftovers.of_this_process("run", raw)
+    owned = resources.of_this_process("run")
     experiment = resolve({"cc": "reminis", "cc_params": cc_params or None})
-    return Site(experiment, raw, raw, Supervisor(belongings, raw / "logs"), belongings)
+    return Site(experiment, raw, raw, Supervisor(owned, raw / "logs"), owned)
 
 
 def test_the_module_goes_first_and_leaves_no_trace(machine: Machine) -> None:
@@ -127,8 +128,8 @@ def test_what_a_killed_run_left_is_removed(machine: Machine) -> None:
     run = site(machine)
     unfinished = session.in_kernel(run)  # Kept: its end would clean up.
     unfinished.__enter__()
-    (left,) = leftovers.everybodys()  # what is on disk, as the next ccu would read it
-    done = leftovers.remove(left)
+    (left,) = resources.everybodys()  # what is on disk, as the next ccu would read it
+    done = left.remove()
     assert not machine.registered()
     assert "unloaded the module tcp_reminis" in done
 
@@ -159,7 +160,7 @@ def test_a_refused_module_gives_way_to_bpf(machine: Machine, refusal: str, words
     with session.in_kernel(run) as found:
         assert found["kind"] == "bpf"
         assert words in found["why_no_module"]
-    assert not run.belongings.reminis_module
+    assert not run.resources.of(LoadedModule)
 
 
 def test_with_neither_both_reasons_are_told(machine: Machine) -> None:

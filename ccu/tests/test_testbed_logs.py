@@ -4,17 +4,19 @@ is up."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 from pathlib import Path
 
 import pytest
 
-from ccu.host import leftovers, testbed_logs
+from ccu.host import resources, testbed_logs
+from ccu.host.testbed_logs import LogDirectory
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(leftovers, "FOLDER", tmp_path / "run")
+    monkeypatch.setattr(resources, "FOLDER", tmp_path / "run")
     monkeypatch.setattr(testbed_logs, "FOLDER", tmp_path / "testbeds")
     for age, name in enumerate(("newest", "newer", "older", "oldest")):
         made = tmp_path / "testbeds" / name / "raw"
@@ -28,6 +30,18 @@ def names(folder: Path) -> set[str]:
     return {one.name for one in folder.iterdir()}
 
 
+def is_locked(folder: Path) -> bool:
+    """Whether another ccu would have to wait for the folder."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def test_the_newest_are_kept(folder: Path) -> None:
     (said,) = testbed_logs.remove(kept=3)
     assert said.startswith("removed the logs of a testbed (")
@@ -35,14 +49,73 @@ def test_the_newest_are_kept(folder: Path) -> None:
     assert testbed_logs.remove(kept=3) == []
 
 
-def test_what_is_up_or_coming_up_keeps_its_own(folder: Path) -> None:
-    up = leftovers.of_this_process("abcdef", folder / "oldest")
-    up.kept = True
-    up.save()
-    leftovers.of_this_process("fedcba", folder / "newer")
-    (said,) = testbed_logs.remove()
-    assert "2 testbeds" in said
-    assert names(folder) == {"oldest", "newer"}
+def test_the_logs_of_a_testbed_that_is_up_stay(folder: Path) -> None:
+    up = LogDirectory(str(folder / "abcdef"))
+    up.make()
+    assert "4 testbeds" in testbed_logs.remove()[0]
+    assert names(folder) == {"abcdef"}
+    up.remove()
+    assert "a testbed" in testbed_logs.remove()[0]
+    assert names(folder) == set()
+
+
+def test_another_place_with_records_of_its_own_removes_none(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two lanes of the tests share the logs' folder, but not /run/ccu: neither sees the other's
+    records, and an `up` of one must keep its directory through a `clean` of the other."""
+    coming_up = LogDirectory(str(folder / "abcdef"))
+    coming_up.make()
+    monkeypatch.setattr(resources, "FOLDER", tmp_path / "elsewhere")
+    testbed_logs.remove()
+    assert names(folder) == {"abcdef"}
+
+
+def test_none_comes_up_while_old_logs_are_removed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the other way round: what is decided holds until it is done."""
+    tried = []
+
+    def is_in_use(directory: Path) -> bool:
+        tried.append(directory.name)
+        assert is_locked(folder)
+        return False
+
+    monkeypatch.setattr(testbed_logs, "_is_in_use", is_in_use)
+    testbed_logs.remove()
+    assert sorted(tried) == ["newer", "newest", "older", "oldest"]
+    assert not is_locked(folder)
+
+
+def test_a_directory_is_marked_before_anybody_sees_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_text = Path.write_text
+
+    def marked(file: Path, *args: str) -> int:
+        assert is_locked(folder)
+        return write_text(file, *args)
+
+    monkeypatch.setattr(Path, "write_text", marked)
+    LogDirectory(str(folder / "abcdef")).make()
+    assert not is_locked(folder)
+
+
+def test_a_reboot_ends_every_testbed(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    LogDirectory(str(folder / "abcdef")).make()
+    (tmp_path / "boot_id").write_text("another\n")
+    monkeypatch.setattr(testbed_logs, "_BOOT_ID", tmp_path / "boot_id")
+    assert "5 testbeds" in testbed_logs.remove()[0]
+
+
+def test_a_record_of_an_older_ccu_keeps_its_logs(folder: Path) -> None:
+    resources.FOLDER.mkdir()
+    resources.record_file("oldest").write_text("{}")
+    testbed_logs.remove()
+    assert names(folder) == {"oldest"}
 
 
 def test_a_machine_that_never_had_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

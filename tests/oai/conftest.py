@@ -21,9 +21,11 @@ import pytest
 import yaml
 from pyroute2 import netns
 
-from ccu.host import leftovers, processes
-from ccu.host.leftovers import Belongings
+from ccu.host import processes, resources
+from ccu.host.namespace import AttachedNetwork
+from ccu.host.processes import StartedProcess
 from ccu.host.programs import REPOSITORY
+from ccu.host.resources import Resources
 from ccu.spec.errors import Refused
 from ccu.testbeds.oai import docker
 
@@ -73,15 +75,14 @@ def make_root_file_system(file: Path) -> Path:
     return file
 
 
-def noted(what: str, folder: Path, process: subprocess.Popen[bytes], *names: str) -> Belongings:
-    """Writes down what is ours, so that `ccu clean` ends it if this session is killed: a process,
+def noted(what: str, process: subprocess.Popen[bytes], *names: str) -> Resources:
+    """Registers what is ours, so that `ccu clean` ends it if this session is killed: a process,
     and names given to networks."""
-    belongings = leftovers.of_this_process(f"{NOTES}{os.getpid()}-{what}", folder)
-    identity = processes.identify(process.pid)
-    belongings.children += [identity] if identity else []
-    belongings.attached += names
-    belongings.save()
-    return belongings
+    owned = resources.of_this_process(f"{NOTES}{os.getpid()}-{what}")
+    owned.register(*map(AttachedNetwork, names))
+    if identity := processes.identify(process.pid):
+        owned.register(StartedProcess(what, *identity))
+    return owned
 
 
 class Daemon:
@@ -102,7 +103,7 @@ class Daemon:
             stdout=self._log,
             stderr=subprocess.STDOUT,
         )
-        self._belongings = noted("docker", folder, self._process)
+        self._resources = noted("docker", self._process)
         deadline = time.monotonic() + 30
         while self.docker("version", check=False).returncode != 0:
             if self._process.poll() is not None or time.monotonic() > deadline:
@@ -156,7 +157,7 @@ class Daemon:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(20)
         self._log.close()
-        self._belongings.forget()
+        self._resources.remove()
 
 
 @pytest.fixture(scope="session")
@@ -313,7 +314,7 @@ class Link:
             self._process = subprocess.Popen(
                 [BIN / "nr-link", "run", "--config", file], stdout=log, stderr=log
             )
-        self._belongings = noted(f"link{number}", folder, self._process, *self._names)
+        self._resources = noted(f"link{number}", self._process, *self._names)
 
     def _config(self, number: int, mac: Path, folder: Path) -> dict[str, Any]:
         delay = {"delay_ms": 5.0, "loss_ratio": 0.0}
@@ -351,7 +352,4 @@ class Link:
     def end(self) -> None:
         self._process.terminate()
         self._process.wait(10)
-        for name in self._names:
-            with contextlib.suppress(OSError):
-                netns.remove(name)
-        self._belongings.forget()
+        self._resources.remove()

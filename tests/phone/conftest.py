@@ -19,8 +19,9 @@ from pathlib import Path
 import pytest
 from pyroute2 import netns
 
-from ccu.host import leftovers, processes
-from ccu.host.namespace import inside
+from ccu.host import processes, resources
+from ccu.host.namespace import Namespace, inside
+from ccu.host.processes import StartedProcess
 
 sys.path.insert(0, str(Path(__file__).parent))
 from adbd import Adbd
@@ -46,9 +47,8 @@ class Street:
         self._home.mkdir(parents=True)
         self._programs()
         # A session that is killed leaves them to `ccu clean`.
-        self._belongings = leftovers.of_this_process(f"street-{tag}", folder)
-        self._belongings.namespaces = [self.server, self.phone]
-        self._belongings.save()
+        self._resources = resources.of_this_process(f"street-{tag}")
+        self._resources.register(Namespace(self.server), Namespace(self.phone))
         self._link = self._start_link(rate_mbps)
         self.adbd = Adbd(self._on_phone)
         self.adbd.start(lambda: inside(self.server))
@@ -100,8 +100,7 @@ capacity: {{dl: {{constant_mbps: {rate_mbps}}}, ul: {{constant_mbps: {rate_mbps}
         link = subprocess.Popen(program, stdout=subprocess.PIPE)
         identity = processes.identify(link.pid)
         assert identity is not None
-        self._belongings.children.append(identity)
-        self._belongings.save()
+        self._resources.register(StartedProcess("nr-link", *identity))
         assert link.stdout is not None
         assert b"ready" in link.stdout.readline()
         for name, device, own, peer in (
@@ -153,9 +152,7 @@ capacity: {{dl: {{constant_mbps: {rate_mbps}}}, ul: {{constant_mbps: {rate_mbps}
         self.adbd.stop()
         self._link.terminate()
         self._link.communicate(timeout=10)
-        for name in (self.server, self.phone):
-            netns.remove(name)
-        self._belongings.forget()
+        self._resources.remove()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO
 
-from ccu.host.leftovers import FOLDER
+from ccu.host.resources import FOLDER
 from ccu.spec.errors import Refused
 
 _POLL_S = 0.5

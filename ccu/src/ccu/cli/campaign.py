@@ -22,7 +22,8 @@ from ccu.campaigns.definition import Campaign
 from ccu.campaigns.engines import Engine
 from ccu.campaigns.engines.local import Local
 from ccu.campaigns.folder import Folder, default_path
-from ccu.host import disk, leftovers, programs
+from ccu.host import disk, programs
+from ccu.host.root import need_root
 from ccu.spec.errors import Incomplete, Refused
 from ccu.testbeds.phone import data_plan
 from testbed_console.ending import message_of
@@ -172,7 +173,7 @@ def _carry_out(
     folder: Folder, name: str, scheduler: str | None, *, wait: bool, spot: field.Spot | None
 ) -> None:
     again = f"ccu campaign resume {shlex.quote(str(folder.path))}"
-    leftovers.need_root(f"{programs.find('ccu') or 'ccu'} {again.removeprefix('ccu ')}")
+    need_root(f"{programs.find('ccu') or 'ccu'} {again.removeprefix('ccu ')}")
     with ExitStack() as stack:
         stack.enter_context(folder.locked())
         engine = _engine(name, scheduler, folder, stack)

@@ -24,7 +24,8 @@ from ccu.cli import doctor, progress
 from ccu.cli.campaign import app as campaign_app
 from ccu.cli.scenario import app as scenario_app
 from ccu.cli.testbed import app as testbed_app
-from ccu.host import leftovers, programs, testbed_logs
+from ccu.host import programs, resources, testbed_logs
+from ccu.host.root import need_root
 from ccu.runs import manifest
 from ccu.runs import run as runs
 from ccu.spec.errors import Refused
@@ -216,7 +217,7 @@ def _perform(experiment: Experiment, output: Path, dry_run: bool) -> None:
         if experiment.phone:
             print(_data_volume(experiment, experiment.phone))
         return
-    leftovers.need_root(shlex.join([str(Path(sys.argv[0]).resolve()), *sys.argv[1:]]))
+    need_root(shlex.join([str(Path(sys.argv[0]).resolve()), *sys.argv[1:]]))
     if experiment.phone:
         print(_data_volume(experiment, experiment.phone))
     with progress.shown(out) as tell:
@@ -274,7 +275,7 @@ def worker(
         raise Refused(
             f"--scheduler: {scheduler!r} is no address; write for example tcp://10.0.0.1:8786"
         )
-    leftovers.need_root(shlex.join([str(Path(sys.argv[0]).resolve()), *sys.argv[1:]]))
+    need_root(shlex.join([str(Path(sys.argv[0]).resolve()), *sys.argv[1:]]))
     dask = programs.require("dask")
     command = [dask, "worker", scheduler, "--nworkers", "1", "--nthreads", str(testbeds)]
     command += ["--resources", f"{RESOURCE}={testbeds}", "--no-dashboard"]
@@ -324,10 +325,10 @@ def doctor_command(
 @app.command()
 def clean() -> None:
     """Remove what killed runs left, and what testbeds that are down said: only what ccu made."""
-    leftovers.need_root("ccu clean")
-    for sentence in runs.clean() + testbed_logs.remove() or ["nothing was left"]:
+    need_root("ccu clean")
+    for sentence in resources.clean() + testbed_logs.remove() or ["nothing was left"]:
         print(sentence)
-    if leftovers.kept():
+    if resources.kept():
         print("a testbed is up, brought up by hand; it ends by: ccu testbed down")
 
 

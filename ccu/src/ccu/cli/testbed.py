@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ccu.host import leftovers
+from ccu.host.root import need_root
 from ccu.spec.errors import Refused
 from ccu.spec.experiment import OAI_TESTBEDS
 from ccu.spec.resolve import resolve
@@ -38,7 +38,7 @@ def up(
         raise Refused(f"up: {no_such('testbed to bring up', testbed, OAI_TESTBEDS)}")
     flags = {"cc": "cubic", "testbed": testbed, "prb": prb, "runtime": runtime, "ues": ues}
     experiment = resolve({**flags, "oai_version": oai_version, "usrp": usrp})
-    leftovers.need_root("ccu testbed up")
+    need_root("ccu testbed up")
     by_hand = _by_hand()
     by_hand.up(experiment)
     _show(by_hand.status())
@@ -48,7 +48,7 @@ def up(
 @app.command()
 def status() -> None:
     """What runs, and the UEs' addresses."""
-    leftovers.need_root("ccu testbed status")
+    need_root("ccu testbed status")
     _show(_by_hand().status())
 
 
@@ -57,7 +57,7 @@ def shell(
     service: Annotated[str, typer.Argument(help="ue1, gnb, data-network, upf, amf …")],
 ) -> None:
     """A shell in one of the containers."""
-    leftovers.need_root("ccu testbed shell")
+    need_root("ccu testbed shell")
     command = _by_hand().shell_command(service)
     os.execvp(command[0], command)
 
@@ -65,7 +65,7 @@ def shell(
 @app.command()
 def down() -> None:
     """Everything that `up` made is gone."""
-    leftovers.need_root("ccu testbed down")
+    need_root("ccu testbed down")
     for sentence in _by_hand().down() or ["no testbed was up"]:
         print(sentence)
 

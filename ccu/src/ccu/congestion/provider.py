@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from ccu.host.leftovers import Belongings
+from ccu.host.resources import Resources
 from ccu.host.supervisor import Supervisor
 from ccu.spec.experiment import Experiment
 
@@ -39,7 +39,7 @@ class Setup(Protocol):
     @property
     def supervisor(self) -> Supervisor: ...
     @property
-    def belongings(self) -> Belongings: ...
+    def resources(self) -> Resources: ...
 
 
 class Provider(Protocol):

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pyroute2 import DiagSocket, IPRoute, netns
 from pyroute2.ethtool import Ethtool
 
+from ccu.host import processes
+from ccu.host.processes import Identity
 from ccu.spec.errors import RunFailed
 
 _AF_INET = 2
@@ -24,6 +27,49 @@ _OFFLOADS = {
     "rx-gro": "gro",
     "tx-generic-segmentation": "gso",
 }
+
+
+@dataclass(frozen=True)
+class AttachedNetwork:
+    """A name that was given to the network of a container; the programs in it are not ours."""
+
+    kind: ClassVar[str] = "attached-network"
+    name: str
+
+    def remove(self) -> list[str]:
+        if self.name not in netns.listnetns():
+            return []
+        netns.remove(self.name)
+        return [f"removed network namespace {self.name}"]
+
+
+@dataclass(frozen=True)
+class Namespace(AttachedNetwork):
+    """A network namespace of ours, with every program that runs in it."""
+
+    kind: ClassVar[str] = "namespace"
+
+    def remove(self) -> list[str]:
+        inhabitants = _inhabitants(self.name)
+        processes.end(inhabitants)
+        pids = ", ".join(str(who.pid) for who in inhabitants)
+        ended = [f"ended processes {pids} in {self.name}"] if inhabitants else []
+        return ended + super().remove()
+
+
+def _inhabitants(name: str) -> list[Identity]:
+    """Return the processes in the network namespace `name`."""
+    try:
+        wanted = Path("/run/netns", name).stat()
+    except OSError:
+        return []
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            there = (entry / "ns" / "net").stat()
+            if (there.st_ino, there.st_dev) == (wanted.st_ino, wanted.st_dev):
+                found.append(processes.identify(int(entry.name)))
+    return [who for who in found if who is not None]
 
 
 @contextmanager

@@ -9,8 +9,9 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -46,6 +47,24 @@ def end(processes: list[Identity], patience_s: float = 3.0) -> None:
         deadline = time.monotonic() + wait_s
         while any(map(alive, processes)) and time.monotonic() < deadline:
             time.sleep(0.02)
+
+
+@dataclass(frozen=True)
+class StartedProcess:
+    """A program that ccu started. Registered once its pid is known; if ccu is killed before that,
+    the kernel ends the program (`dying_with_us`)."""
+
+    kind: ClassVar[str] = "process"
+    name: str
+    pid: int
+    start_ticks: int
+
+    def remove(self) -> list[str]:
+        who = Identity(self.pid, self.start_ticks)
+        if not alive(who):
+            return []
+        end([who])
+        return [f"ended process {self.pid} ({self.name})"]
 
 
 def dying_with_us() -> Callable[[], None]:

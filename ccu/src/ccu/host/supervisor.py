@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from ccu.host import processes
-from ccu.host.leftovers import Belongings
+from ccu.host.processes import StartedProcess
+from ccu.host.resources import Resources
 from ccu.spec.errors import Interrupted, RunFailed
 
 _POLL_S = 0.02
@@ -42,8 +43,8 @@ class Process:
 class Supervisor:
     """All processes of one run. Each writes to files, so that nothing blocks on a pipe."""
 
-    def __init__(self, belongings: Belongings, logs: Path) -> None:
-        self._belongings = belongings
+    def __init__(self, resources: Resources, logs: Path) -> None:
+        self._resources = resources
         self._logs = logs
         self._processes: list[Process] = []
         self._watchers: list[Callable[[], None]] = []
@@ -67,8 +68,7 @@ class Supervisor:
         process = Process(name, stage, popen, out, log, lasting)
         self._processes.append(process)
         if who := processes.identify(popen.pid):
-            self._belongings.children.append(who)
-            self._belongings.save()
+            self._resources.register(StartedProcess(name, *who))
         return process
 
     @staticmethod

@@ -1,32 +1,67 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What testbeds brought up by hand said: kept for a while after their end, to be looked into."""
+"""Logs of testbeds that were started manually: kept for a while after their end.
+
+The directory itself says whether its testbed is up, so that every ccu that can see it knows; each
+makes and removes directories while it alone holds the folder.
+"""
 
 from __future__ import annotations
 
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
-from ccu.host import leftovers
+from ccu.host import resources
 from ccu.host.disk import amount
 
 FOLDER = Path("/var/lib/ccu/testbeds")
 MOST_KEPT = 3
 """Of testbeds that are down, when another comes up."""
+_IN_USE = "in-use"
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
-def ended() -> list[Path]:
-    """The directories of testbeds that are down, the newest first."""
-    in_use = {Path(one.run_directory) for one in leftovers.everybodys()}
-    there = FOLDER.iterdir() if FOLDER.is_dir() else ()
-    found = [one for one in there if one.is_dir() and one.resolve() not in in_use]
-    return sorted(found, key=lambda one: one.stat().st_mtime_ns, reverse=True)
+@dataclass(frozen=True)
+class LogDirectory:
+    """The log directory of a testbed that comes up or is up; its name is the record's."""
+
+    kind: ClassVar[str] = "log-directory"
+    directory: str
+
+    def make(self) -> None:
+        """Make the directory; nobody removes it until `remove`, or the next boot."""
+        with resources.locked(FOLDER):
+            Path(self.directory, "raw", "logs").mkdir(parents=True)
+            Path(self.directory, _IN_USE).write_text(_BOOT_ID.read_text())
+
+    def remove(self) -> list[str]:
+        """Mark the logs as those of a testbed that is down."""
+        Path(self.directory, _IN_USE).unlink(missing_ok=True)
+        return []
 
 
 def remove(kept: int = 0) -> list[str]:
-    """Removes all but the newest `kept` of them; a sentence if there were any."""
-    old = ended()[kept:]
-    size_bytes = sum(file.lstat().st_size for one in old for file in one.rglob("*"))
-    for one in old:
-        shutil.rmtree(one, ignore_errors=True)
+    """Remove all but the newest `kept` of the testbeds that are down; a sentence if any were."""
+    with resources.locked(FOLDER):
+        old = _ended()[kept:]
+        size_bytes = sum(file.lstat().st_size for one in old for file in one.rglob("*"))
+        for one in old:
+            shutil.rmtree(one, ignore_errors=True)
     which = "a testbed" if len(old) == 1 else f"{len(old)} testbeds"
     return [f"removed the logs of {which} ({amount(size_bytes)}) in {FOLDER}"] if old else []
+
+
+def _ended() -> list[Path]:
+    """The directories of testbeds that are down, the newest first."""
+    found = [one for one in FOLDER.iterdir() if one.is_dir() and not _is_in_use(one)]
+    return sorted(found, key=lambda one: one.stat().st_mtime_ns, reverse=True)
+
+
+def _is_in_use(directory: Path) -> bool:
+    try:
+        marked = (directory / _IN_USE).read_text() == _BOOT_ID.read_text()
+    except FileNotFoundError:
+        marked = False
+    # An older ccu made no mark, but a record.
+    return marked or resources.record_file(directory.name).exists()

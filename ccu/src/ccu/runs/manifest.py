@@ -7,8 +7,9 @@ import json
 import os
 import platform
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import psutil
 from pydantic import ValidationError
@@ -100,17 +101,26 @@ def _as_played(scenario: str, run: Path) -> str:
     return scenario if same or not played.exists() else str(played)
 
 
-def mark_abandoned(directory: Path) -> None:
-    """Says in run.json that its ccu was killed, if it still says that it runs."""
-    file = directory / "run.json"
-    try:
-        content = json.loads(file.read_text())
-    except (OSError, ValueError):
-        return
-    if content.get("status") == "running":
+@dataclass(frozen=True)
+class UnfinishedRun:
+    """A run whose run.json says that it is running: not so, once its ccu is gone."""
+
+    kind: ClassVar[str] = "unfinished-run"
+    directory: str
+
+    def remove(self) -> list[str]:
+        """Mark the run as failed in its run.json."""
+        file = Path(self.directory, "run.json")
+        try:
+            content = json.loads(file.read_text())
+        except (OSError, ValueError):
+            return []
+        if content.get("status") != "running":
+            return []
         reason = "ccu was killed; what it had made was removed later"
         content |= {"status": "failed", "failure": {"stage": "ccu", "reason": reason}}
         write_whole(file, content)
+        return [f"marked {self.directory} as failed"]
 
 
 def hand_over(directory: Path) -> None:

@@ -15,12 +15,12 @@ from types import FrameType
 from typing import Any
 
 from ccu import congestion, scenarios
-from ccu.host import disk, leftovers, programs
+from ccu.host import disk, programs, resources
 from ccu.host.supervisor import Supervisor
 from ccu.runs import capture, loads, manifest
 from ccu.runs import verdict as judge
 from ccu.runs.loads import Load
-from ccu.runs.manifest import Manifest
+from ccu.runs.manifest import Manifest, UnfinishedRun
 from ccu.runs.traffic import Flow
 from ccu.spec.errors import CcuError, Interrupted, Refused, RunFailed
 from ccu.spec.experiment import PHONE, Experiment, Way
@@ -76,12 +76,13 @@ def run(experiment: Experiment, output: Path, tell: Listener) -> Path:
     all else gone.
     """
     scenario = check(experiment, output)
-    clean()
+    resources.clean()
     directory = _make_directory(experiment, output)
+    owned = resources.of_this_process(secrets.token_hex(3))
+    owned.register(UnfinishedRun(str(directory.resolve())))
     record = Manifest(directory, experiment)
-    belongings = leftovers.of_this_process(secrets.token_hex(3), directory)
-    supervisor = Supervisor(belongings, directory / "raw" / "logs")
-    site = Site(experiment, scenario, directory / "raw", supervisor, belongings)
+    supervisor = Supervisor(owned, directory / "raw" / "logs")
+    site = Site(experiment, scenario, directory / "raw", supervisor, owned)
     try:
         with _interruptible(supervisor):
             record.write(time=_stamped(record, "start_utc_ns"))
@@ -94,18 +95,9 @@ def run(experiment: Experiment, output: Path, tell: Listener) -> Path:
         raise
     finally:
         supervisor.stop_all()
-        leftovers.remove(belongings)
+        owned.remove()
         manifest.hand_over(directory)
     return directory
-
-
-def clean() -> list[str]:
-    """Removes what runs left whose ccu is gone; returns sentences that say what."""
-    done = []
-    for belongings in leftovers.abandoned():
-        done += leftovers.remove(belongings)
-        manifest.mark_abandoned(Path(belongings.run_directory))
-    return done
 
 
 def _make_directory(experiment: Experiment, output: Path) -> Path:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from ccu.host.leftovers import Belongings
+from ccu.host.resources import Resources
 from ccu.host.supervisor import Supervisor
 from ccu.spec.experiment import PHONE, Experiment, Way
 
@@ -26,7 +26,7 @@ class Site:
     scenario: Path
     raw: Path
     supervisor: Supervisor
-    belongings: Belongings
+    resources: Resources
 
 
 class Testbed(Protocol):

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import platform
 import subprocess
@@ -78,22 +77,13 @@ def load() -> str | None:
     return why_not_loaded(result.stderr) if result.returncode else None
 
 
-def restore(parameters: dict[str, str], *, unload: bool) -> list[str]:
-    """Restore the module's parameters, or unload it; return sentences that say what was done."""
-    if not is_loaded():
-        return []
-    if unload:
-        for _ in range(_UNLOAD_TRIES):  # Closing sockets hold it until their last ACK.
-            if subprocess.run(["modprobe", "-r", MODULE], capture_output=True).returncode == 0:
-                return [f"unloaded the module {MODULE}"]
-            time.sleep(_UNLOAD_PAUSE_S)
-    with contextlib.suppress(OSError):
-        set_parameters(parameters)
-    if unload:
-        return [
-            f"the module {MODULE} stays loaded: sockets still use it; later, type: rmmod {MODULE}"
-        ]
-    return [f"restored the parameters of the module {MODULE}"] if parameters else []
+def unload() -> bool:
+    """Unload the module; False if sockets still use it."""
+    for _ in range(_UNLOAD_TRIES):  # Closing sockets hold it until their last ACK.
+        if subprocess.run(["modprobe", "-r", MODULE], capture_output=True).returncode == 0:
+            return True
+        time.sleep(_UNLOAD_PAUSE_S)
+    return False
 
 
 def installed() -> Path | None:

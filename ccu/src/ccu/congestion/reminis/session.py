@@ -11,6 +11,7 @@ from typing import Any
 from ccu.congestion.catalogue import trace_file
 from ccu.congestion.provider import Setup
 from ccu.congestion.reminis import implementation, parameters
+from ccu.congestion.reminis.resources import BpfProgram, LoadedModule, ModuleParameters
 from ccu.host import programs
 from ccu.spec.errors import RunFailed
 
@@ -42,22 +43,19 @@ def _load(setup: Setup) -> str | None:
     """Load the module unless it is; return why that failed, or None."""
     if implementation.is_loaded():
         return None
-    setup.belongings.reminis_module = True
-    setup.belongings.save()
+    setup.resources.register(LoadedModule())
     obstacle = implementation.load()
     if obstacle:
-        setup.belongings.reminis_module = False
-        setup.belongings.save()
+        setup.resources.release(LoadedModule())
     return obstacle
 
 
 @contextmanager
 def _module(setup: Setup) -> Iterator[dict[str, Any]]:
-    belongings = setup.belongings
     wanted = parameters.for_module(_params(setup))
     before = implementation.parameters_in_force()
-    belongings.reminis_parameters = {name: before[name] for name in wanted if name in before}
-    belongings.save()
+    changed = ModuleParameters({name: before[name] for name in wanted if name in before})
+    setup.resources.register(changed)
     tracer = None
     try:
         _set(wanted)
@@ -69,13 +67,13 @@ def _module(setup: Setup) -> Iterator[dict[str, Any]]:
         yield {
             "kind": "module",
             "parameters": implementation.parameters_in_force(),
-            "loaded_by_run": belongings.reminis_module,
+            "loaded_by_run": bool(setup.resources.of(LoadedModule)),
             "why_no_trace": why_no_trace,
         }
     finally:
         if tracer:
             setup.supervisor.stop(tracer)
-        implementation.restore(belongings.reminis_parameters, unload=belongings.reminis_module)
+        setup.resources.remove(changed, LoadedModule())
 
 
 def _set(wanted: dict[str, str]) -> None:
@@ -101,8 +99,7 @@ def _why_no_trace() -> str | None:
 def _bpf(setup: Setup) -> Iterator[dict[str, Any]]:
     options = parameters.for_loader(_params(setup))
     loader = programs.require("reminis-bpf")
-    setup.belongings.reminis_bpf = True
-    setup.belongings.save()
+    setup.resources.register(BpfProgram())
     command = [loader, "run", *options, "--trace", _trace(setup)]
     process = setup.supervisor.start("reminis-bpf", command, stage=_STAGE)
     try:

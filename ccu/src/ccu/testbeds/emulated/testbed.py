@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from pyroute2 import netns
 
 from ccu import scenarios
 from ccu.host import namespace, programs
+from ccu.host.namespace import Namespace
 from ccu.host.supervisor import Process
 from ccu.runs import verdict as judge
 from ccu.spec.errors import RunFailed
@@ -46,10 +46,10 @@ def check(experiment: Experiment, scenario: Path) -> None:
 def up(site: Site) -> Iterator[Emulated]:
     """The path, from namespaces to addresses; all of it is gone afterwards."""
     names: dict[Host, str] = {
-        host: f"ccu-{site.belongings.run_id}-{host}" for host in ("server", "ue")
+        host: f"ccu-{site.resources.run_id}-{host}" for host in ("server", "ue")
     }
-    site.belongings.namespaces += names.values()
-    site.belongings.save()
+    namespaces = [Namespace(name) for name in names.values()]
+    site.resources.register(*namespaces)
     try:
         for name in names.values():
             netns.create(name)
@@ -64,9 +64,7 @@ def up(site: Site) -> Iterator[Emulated]:
         yield Emulated(site, names, hosts, link)
     finally:
         site.supervisor.stop_all()
-        for name in names.values():
-            with contextlib.suppress(OSError):
-                netns.remove(name)
+        site.resources.remove(*namespaces)
 
 
 class Emulated:

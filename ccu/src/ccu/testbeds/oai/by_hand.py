@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from ccu import scenarios
-from ccu.host import leftovers, testbed_logs
-from ccu.host.leftovers import Belongings
+from ccu.host import resources, testbed_logs
+from ccu.host.resources import Resources
 from ccu.host.supervisor import Supervisor
+from ccu.host.testbed_logs import LogDirectory
 from ccu.spec.errors import Refused
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import Site
@@ -21,44 +20,65 @@ from ccu.testbeds.oai.services import CORE, DATA_NETWORK
 from ccu.testbeds.oai.stack import UE_INTERFACE, Stack, interface_address
 
 
-def up(experiment: Experiment) -> Belongings:
-    """Brings the containers up and leaves them; their logs are in the returned one's directory.
+def up(experiment: Experiment) -> None:
+    """Brings the containers up and leaves them.
 
-    Raises Refused or RunFailed; then nothing stays.
+    Raises Refused or RunFailed; then nothing stays but the logs of a failure.
     """
-    if leftovers.kept():
-        raise Refused("a testbed is up already; see `ccu testbed status`, end it: ccu testbed down")
+    _refuse_a_second()
     scenario = scenarios.locate(experiment.scenario)
     oai.check(experiment, scenario)
-    run_id = secrets.token_hex(3)
     testbed_logs.remove(testbed_logs.MOST_KEPT)
-    directory = testbed_logs.FOLDER / run_id
-    with _site(experiment, directory, run_id) as site:
-        (directory / "raw" / "logs").mkdir(parents=True)
+    owned, logs = _begin()
+    directory = Path(logs.directory)
+    supervisor = Supervisor(owned, directory / "raw" / "logs")
+    site = Site(experiment, scenario, directory / "raw", supervisor, owned)
+    try:
+        logs.make()
         (directory / "experiment.json").write_text(experiment.model_dump_json())
-        stack = oai.prepare(site)
-        try:
-            stack.up()
-        except BaseException:
-            stack.down()
-            leftovers.remove(site.belongings)
-            raise
-        stack.let_be()
-        site.belongings.kept = True
-        site.belongings.save()
-        return site.belongings
+        _start(oai.prepare(site))
+        owned.keep()
+    except BaseException:
+        owned.remove()
+        raise
+    finally:
+        supervisor.stop_all()
+
+
+def _refuse_a_second() -> None:
+    if any(one.of(LogDirectory) for one in resources.everybodys() if not one.abandoned):
+        raise Refused("a testbed is up already; see `ccu testbed status`, end it: ccu testbed down")
+
+
+def _begin() -> tuple[Resources, LogDirectory]:
+    """Register the testbed, if no other `ccu testbed up` has since the first look."""
+    with resources.locked(resources.FOLDER):
+        _refuse_a_second()
+        owned = resources.of_this_process(secrets.token_hex(3))
+        logs = LogDirectory(str(testbed_logs.FOLDER / owned.run_id))
+        owned.register(logs)
+    return owned, logs
+
+
+def _start(stack: Stack) -> None:
+    try:
+        stack.up()
+    except BaseException:
+        stack.down()
+        raise
+    stack.let_be()
 
 
 def status() -> list[tuple[str, str]]:
     """For each part what it does now. Raises Refused if nothing is up."""
-    belongings, stack = _found()
-    rows = [("logs", f"{belongings.run_directory}/raw/oai")]
+    owned, stack = _found()
+    rows = [("logs", f"{_directory(owned)}/raw/oai")]
     plan = stack.plan
     ues = [plan.ue_service(number) for number in range(1, plan.ue_count + 1)]
     for service in (*CORE, DATA_NETWORK, plan.gnb_service, *ues):
         pid = stack.runtime.pid(service)
         said = f"runs (pid {pid})" if pid else "does not run"
-        name = f"ccu-{belongings.run_id}-{service}"
+        name = f"ccu-{owned.run_id}-{service}"
         if pid and service in ues:
             address = interface_address(name, UE_INTERFACE)
             said += f", {UE_INTERFACE} {address}" if address else f", no {UE_INTERFACE}"
@@ -81,30 +101,24 @@ def shell_command(service: str) -> list[str]:
 def down() -> list[str]:
     """Removes every testbed brought up by hand but for its logs; sentences that say what."""
     done = []
-    for belongings in leftovers.kept():
-        done += leftovers.remove(belongings)
-        done.append(f"its logs are kept in {belongings.run_directory}/raw/oai (ccu clean)")
-    return done
+    with resources.locked(resources.FOLDER):
+        for owned in resources.kept():
+            logs = owned.of(LogDirectory)
+            done += owned.remove()
+            done += [f"its logs are kept in {one.directory}/raw/oai (ccu clean)" for one in logs]
+    return done + resources.unreadable()
 
 
-def _found() -> tuple[Belongings, Stack]:
-    kept = leftovers.kept()
+def _found() -> tuple[Resources, Stack]:
+    kept = resources.kept()
     if not kept:
         raise Refused("no testbed is up; bring one up: ccu testbed up rfsim")
-    belongings = kept[0]
-    directory = Path(belongings.run_directory)
+    directory = _directory(kept[0])
     content = json.loads((directory / "experiment.json").read_text())
     experiment = Experiment.model_validate(content)
-    stack = oai.stack_of(experiment, directory / "raw" / "oai", belongings)
-    return belongings, stack
+    stack = oai.stack_of(experiment, directory / "raw" / "oai", kept[0])
+    return kept[0], stack
 
 
-@contextmanager
-def _site(experiment: Experiment, directory: Path, run_id: str) -> Iterator[Site]:
-    belongings = leftovers.of_this_process(run_id, directory)
-    supervisor = Supervisor(belongings, directory / "raw" / "logs")
-    scenario = scenarios.locate(experiment.scenario)
-    try:
-        yield Site(experiment, scenario, directory / "raw", supervisor, belongings)
-    finally:
-        supervisor.stop_all()
+def _directory(owned: Resources) -> Path:
+    return Path(owned.of(LogDirectory)[0].directory)

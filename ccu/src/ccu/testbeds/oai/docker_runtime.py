@@ -6,8 +6,11 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
+from ccu.host.resources import Resource
 from ccu.spec.errors import Refused, RunFailed
 from ccu.testbeds.oai import docker
 from ccu.testbeds.oai.configs import CONTAINERS
@@ -27,6 +30,9 @@ class DockerRuntime:
         self._profile = profile
         self._variables = dict(variables)
         self._pids: dict[str, int] = {}
+
+    def resources(self) -> list[Resource]:
+        return [ComposeProject(self._project)]
 
     def check(self) -> None:
         command = docker.command()
@@ -87,21 +93,14 @@ class DockerRuntime:
     def _ask_pids(self) -> None:
         """Of every container of the project that runs, as each question takes its time."""
         label = f"label=com.docker.compose.project={self._project}"
-        found = self._docker("ps", "--quiet", "--filter", label).split()
+        found = _answer("ps", "--quiet", "--filter", label).split()
         if not found:
             return
         form = '{{.State.Pid}} {{index .Config.Labels "com.docker.compose.service"}}'
-        for line in self._docker("inspect", "--format", form, *found).splitlines():
+        for line in _answer("inspect", "--format", form, *found).splitlines():
             pid, _, service = line.partition(" ")
             if int(pid):
                 self._pids[service] = int(pid)
-
-    def _docker(self, *words: str) -> str:
-        said = subprocess.run([*docker.command(), *words], capture_output=True, text=True)
-        # A container may be gone in between; the rest is told.
-        if said.returncode != 0 and "No such" not in said.stderr:
-            raise RunFailed("containers", f"docker {words[0]}: {said.stderr.strip()}")
-        return said.stdout
 
     def log_command(self, service: str) -> list[str]:
         # A container's stderr comes apart from its stdout; in time they belong together.
@@ -136,22 +135,30 @@ def _explain(said: str) -> str:
     return said
 
 
-def remove_project(project: str) -> list[str]:
-    """Removes what Docker still has of `project`, by its labels; sentences that say what."""
-    try:
-        command = docker.command()
-    except Refused:
-        return []
-    done = []
-    label = f"label=com.docker.compose.project={project}"
-    for kind, listing, removal in (
-        ("container", ["ps", "-aq"], ["rm", "-f", "-v"]),
-        ("network", ["network", "ls", "-q"], ["network", "rm"]),
-    ):
-        said = subprocess.run(
-            [*command, *listing, "--filter", label], capture_output=True, text=True
-        )
-        if found := said.stdout.split():
-            subprocess.run([*command, *removal, *found], capture_output=True, text=True)
-            done.append(f"removed {len(found)} {kind}{'s' * (len(found) > 1)} of {project}")
-    return done
+@dataclass(frozen=True)
+class ComposeProject:
+    """The containers and networks of one Compose project, found by its label."""
+
+    kind: ClassVar[str] = "compose-project"
+    name: str
+
+    def remove(self) -> list[str]:
+        done = []
+        for kind, listing, removal in (
+            ("container", ["ps", "-aq"], ["rm", "-f", "-v"]),
+            ("network", ["network", "ls", "-q"], ["network", "rm"]),
+        ):
+            label = f"label=com.docker.compose.project={self.name}"
+            if found := _answer(*listing, "--filter", label).split():
+                _answer(*removal, *found)
+                done.append(f"removed {len(found)} {kind}{'s' * (len(found) > 1)} of {self.name}")
+        return done
+
+
+def _answer(*words: str) -> str:
+    """Return what `docker WORDS…` prints. Raises Refused without docker, RunFailed if it fails."""
+    answer = subprocess.run([*docker.command(), *words], capture_output=True, text=True)
+    # A container may be gone in between; what is known of the others counts.
+    if answer.returncode != 0 and "No such" not in answer.stderr:
+        raise RunFailed("containers", f"docker {words[0]}: {answer.stderr.strip()}")
+    return answer.stdout

@@ -8,7 +8,6 @@ process, as there is no init in OpenAirInterface's images.
 
 from __future__ import annotations
 
-import contextlib
 import shlex
 import shutil
 import subprocess
@@ -18,12 +17,12 @@ from ipaddress import IPv4Interface
 from pathlib import Path
 
 from pyroute2 import IPRoute
-from pyroute2.netlink.exceptions import NetlinkError
 
-from ccu.host import programs
+from ccu.host.resources import Resource
 from ccu.spec.errors import Refused, RunFailed
 from ccu.testbeds.oai import oci_images, services
 from ccu.testbeds.oai.configs import Plan
+from ccu.testbeds.oai.lxc_resources import Bridge, LxcContainer, let_frames_cross
 from ccu.testbeds.oai.oci_images import FOLDER
 from ccu.testbeds.oai.services import CORE, DATA_NETWORK, Service
 
@@ -37,7 +36,6 @@ _CAPABILITIES = (
     *("CHOWN", "DAC_OVERRIDE", "FSETID", "FOWNER", "MKNOD", "NET_RAW", "SETGID", "SETUID"),
     *("SETFCAP", "SETPCAP", "NET_BIND_SERVICE", "SYS_CHROOT", "KILL", "AUDIT_WRITE"),
 )
-_BRIDGE_FILTER = Path("/proc/sys/net/bridge/bridge-nf-call-iptables")
 _STARTER, _OUTPUT = "/.ccu-start", "/.ccu-printed"
 _STOP_S = 5
 
@@ -50,11 +48,9 @@ class LxcRuntime:
         self._plan = plan
         self._services = services.all_services(plan, variables)
 
-    def names(self) -> list[str]:
-        return [self._name(service) for service in self._services]
-
-    def bridges(self) -> list[str]:
-        return [self._bridge(network) for network in _NETWORKS]
+    def resources(self) -> list[Resource]:
+        bridges = [Bridge(self._bridge(network)) for network in _NETWORKS]
+        return [*bridges, *(LxcContainer(self._name(service)) for service in self._services)]
 
     def _name(self, service: str) -> str:
         part = "core" if service in (*CORE, DATA_NETWORK) else "ran"
@@ -129,7 +125,8 @@ class LxcRuntime:
             one.wait()
 
     def remove(self) -> None:
-        remove_containers(self.names(), self.bridges())
+        for resource in reversed(self.resources()):
+            resource.remove()
 
     def _lxc(self, program: str, *arguments: str) -> None:
         said = subprocess.run(
@@ -163,7 +160,7 @@ class LxcRuntime:
                 ip.link("set", index=index, mtu=_MTU_BYTES, state="up")
                 prefix = gateway.network.prefixlen
                 ip.addr("add", index=index, address=str(gateway.ip), prefixlen=prefix)
-                _forward(bridge, "-I")
+                let_frames_cross(bridge)
 
     def _create(self, service: Service) -> None:
         folder = FOLDER / self._name(service.name)
@@ -248,34 +245,3 @@ def _mounts(service: Service, folder: Path) -> list[str]:
         kind = "dir" if Path(device).is_dir() else "file"
         entries.append(f"{device} {device.lstrip('/')} none rbind,create={kind} 0 0")
     return entries
-
-
-def _forward(bridge: str, action: str) -> None:
-    """Lets frames cross our bridge where the firewall looks at bridged ones.
-
-    It does when br_netfilter is loaded, as with Docker, which drops what is not its own.
-    """
-    if not _BRIDGE_FILTER.exists() or _BRIDGE_FILTER.read_text().strip() != "1":
-        return
-    rule = ["FORWARD", "-i", bridge, "-o", bridge, "-j", "ACCEPT"]
-    if iptables := programs.find("iptables"):
-        subprocess.run([iptables, "-w", action, *rule], capture_output=True)
-
-
-def remove_containers(names: Sequence[str], bridges: Sequence[str]) -> list[str]:
-    """Ends and removes containers and bridges that exist; sentences that say what."""
-    done = []
-    for name in names:
-        if not (FOLDER / name).exists():
-            continue
-        subprocess.run(["lxc-stop", "-P", FOLDER, "-n", name, "-k"], capture_output=True)
-        shutil.rmtree(FOLDER / name, ignore_errors=True)
-        done.append(f"removed container {name}")
-    with IPRoute() as ip:
-        for bridge in bridges:
-            if found := ip.link_lookup(ifname=bridge):
-                _forward(bridge, "-D")
-                with contextlib.suppress(NetlinkError):
-                    ip.link("del", index=found[0])
-                    done.append(f"removed bridge {bridge}")
-    return done

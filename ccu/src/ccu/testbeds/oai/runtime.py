@@ -9,11 +9,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+from ccu.host.resources import Resource
+
 _LISTENS = "0A"  # include/net/tcp_states.h
 _UNCONNECTED = "07"
 
 
 class Runtime(Protocol):
+    def resources(self) -> list[Resource]:
+        """What it makes on this machine, in the order in which that comes to be."""
+        ...
+
     def check(self) -> None:
         """Raises Refused if the runtime or an image is missing, with the command that gets it."""
         ...

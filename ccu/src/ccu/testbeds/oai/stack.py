@@ -13,7 +13,8 @@ from pyroute2 import IPRoute, netns
 from pyroute2.netlink.exceptions import NetlinkError
 
 from ccu.host import programs
-from ccu.host.leftovers import Belongings
+from ccu.host.namespace import AttachedNetwork
+from ccu.host.resources import Resources
 from ccu.host.supervisor import Process, Supervisor
 from ccu.spec.errors import RunFailed
 from ccu.testbeds.oai.configs import TELNET_PORT, Plan
@@ -57,14 +58,14 @@ class Stack:
         plan: Plan,
         runtime: Runtime,
         supervisor: Supervisor,
-        belongings: Belongings,
+        resources: Resources,
         logs: Path,
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.plan = plan
         self.runtime = runtime
         self._supervisor = supervisor
-        self._belongings = belongings
+        self._resources = resources
         self._logs = logs
         self._tell = tell
         self._followers: dict[str, Process] = {}
@@ -198,16 +199,15 @@ class Stack:
         pid = self.runtime.pid(service)
         if pid is None:
             raise RunFailed("containers", f"{service} does not run{self._last_lines(service)}")
-        name = f"ccu-{self._belongings.run_id}-{service}"
-        self._belongings.attached.append(name)
-        self._belongings.save()
+        name = f"ccu-{self._resources.run_id}-{service}"
+        self._resources.register(AttachedNetwork(name))
         netns.attach(name, pid)
         self.namespaces[service] = name
         return name
 
     def _detach_namespace(self, service: str) -> None:
         if name := self.namespaces.pop(service, None):
-            netns.remove(name)
+            self._resources.remove(AttachedNetwork(name))
 
     def let_be(self) -> None:
         """Stops following; the containers stay up."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ccu.host import namespace, programs
-from ccu.host.leftovers import Belongings
+from ccu.host.resources import Resources
 from ccu.host.supervisor import Supervisor
 from ccu.spec.errors import Refused
 from ccu.spec.experiment import Experiment, Oai, Way
@@ -101,31 +101,25 @@ def _with_environment(variables: dict[str, str]) -> dict[str, str]:
 def stack_of(
     experiment: Experiment,
     folder: Path,
-    belongings: Belongings,
+    resources: Resources,
     supervisor: Supervisor | None = None,
 ) -> Stack:
     """The containers that `experiment` asks for, configured in `folder`; nothing runs yet."""
     plan = plan_of(experiment)
-    project = f"ccu-{belongings.run_id}"
-    variables = configs.write(plan, folder / "config") | {"CCU_RUN": belongings.run_id}
+    project = f"ccu-{resources.run_id}"
+    variables = configs.write(plan, folder / "config") | {"CCU_RUN": resources.run_id}
     files = services.write_further_ues(plan, folder)
     runtime = _runtime(experiment, plan, project, variables, files)
-    supervisor = supervisor or Supervisor(belongings, folder.parent / "logs")
-    return Stack(plan, runtime, supervisor, belongings, folder)
+    supervisor = supervisor or Supervisor(resources, folder.parent / "logs")
+    return Stack(plan, runtime, supervisor, resources, folder)
 
 
 def prepare(site: Site) -> Stack:
     """As `stack_of`, and what will be made is written down so that it can be removed."""
     folder = site.raw / "oai"
     folder.mkdir(exist_ok=True)
-    stack = stack_of(site.experiment, folder, site.belongings, site.supervisor)
-    project, runtime = f"ccu-{site.belongings.run_id}", stack.runtime
-    if isinstance(runtime, LxcRuntime):
-        site.belongings.lxc_containers = runtime.names()
-        site.belongings.bridges = runtime.bridges()
-    else:
-        site.belongings.compose_project = project
-    site.belongings.save()
+    stack = stack_of(site.experiment, folder, site.resources, site.supervisor)
+    site.resources.register(*stack.runtime.resources())
     return stack
 
 

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run makes on this machine outside its directory, registered before it is made.
+
+Each run has a record, a file in /run/ccu that lists its resources; the record goes when they are
+removed, and with a reboot, as they do. If ccu is killed, the next one finds the record and removes
+what is left. A kind of resource is defined beside the code that makes it, and found through the
+entry points `ccu.resources`, so this module imports no driver.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import fcntl
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from ccu.host import processes
+from ccu.host.processes import Identity
+
+FOLDER = Path("/run/ccu")
+ENTRY_POINTS = "ccu.resources"
+_SCHEMA = "ccu-resources/1"
+_WRITER = re.compile(r".+\.(\d+)-(\d+)\.part")
+
+
+Kind = TypeVar("Kind")
+
+
+class Resource(Protocol):
+    """A frozen dataclass whose fields are JSON values and name one thing on this machine."""
+
+    kind: ClassVar[str]
+    """Its name among the entry points."""
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    def remove(self) -> list[str]:
+        """Remove the thing if it exists, and return sentences that say so.
+
+        Called any number of times, also where the thing was never made. Raises an exception if the
+        thing stays.
+        """
+        ...
+
+
+class Resources:
+    """The record of one run, or of a testbed that stays up; its newest resource is the last."""
+
+    def __init__(self, run_id: str, owner: Identity | None, items: list[Resource]) -> None:
+        self.run_id = run_id
+        self.owner = owner
+        """None: kept until a user ends it (`ccu testbed down`)."""
+        self._items = items
+
+    @property
+    def file(self) -> Path:
+        return record_file(self.run_id)
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether the ccu that owned them is gone."""
+        return self.owner is not None and not processes.alive(self.owner)
+
+    def of(self, kind: type[Kind]) -> list[Kind]:
+        """Return those of one kind, the oldest first."""
+        return [one for one in self._items if isinstance(one, kind)]
+
+    def register(self, *resources: Resource) -> None:
+        """Note resources that are about to be made."""
+        self._items += [one for one in resources if one not in self._items]
+        self._save()
+
+    def release(self, *resources: Resource) -> None:
+        """Strike out resources that are gone, or were not made after all."""
+        self._items = [one for one in self._items if one not in resources]
+        self._save()
+
+    def keep(self) -> None:
+        """Let the resources outlive this process."""
+        self.owner = None
+        self._save()
+
+    def remove(self, *wanted: Resource) -> list[str]:
+        """Remove `wanted`, or everything, the newest first; return sentences that say what.
+
+        What cannot be removed stays in the record, and does not keep the rest from being removed.
+        """
+        done = []
+        for resource in reversed([one for one in self._items if not wanted or one in wanted]):
+            try:
+                done += resource.remove()
+            except Exception as error:  # pyroute2's and subprocess' have no common base
+                reason = (str(error).splitlines() or [type(error).__name__])[0]
+                done.append(f"not removed: {_named(resource)}: {reason}")
+            else:
+                self._items.remove(resource)
+        if self._items or wanted:
+            self._save()
+        else:
+            self.file.unlink(missing_ok=True)
+        return done
+
+    def _save(self) -> None:
+        FOLDER.mkdir(mode=0o755, parents=True, exist_ok=True)
+        content = {
+            "schema": _SCHEMA,
+            "run_id": self.run_id,
+            "owner": self.owner,
+            "resources": [{"kind": one.kind, **dataclasses.asdict(one)} for one in self._items],
+        }
+        # The writer's identity is in the name, so that what a killed one left can be told apart.
+        writer = _this_process()
+        part = FOLDER / f"{self.run_id}.{writer.pid}-{writer.start_ticks}.part"
+        part.write_text(json.dumps(content))
+        part.replace(self.file)
+
+
+class UnreadableRecord(ValueError):  # noqa: N818
+    """The record of another version of ccu, or a damaged one; the text says which."""
+
+
+def record_file(run_id: str) -> Path:
+    return FOLDER / f"{run_id}.json"
+
+
+def of_this_process(run_id: str) -> Resources:
+    """Begin the record of a run; it has no resources yet."""
+    resources = Resources(run_id, _this_process(), [])
+    resources.register()
+    return resources
+
+
+def read(file: Path) -> Resources:
+    """Return a record as it is on disk. Raises UnreadableRecord or FileNotFoundError."""
+    try:
+        content = json.loads(file.read_text())
+    except ValueError:
+        raise UnreadableRecord("it is damaged: not JSON") from None
+    if not isinstance(content, dict) or content.get("schema") != _SCHEMA:
+        raise UnreadableRecord("it was written by another version of ccu")
+    try:
+        owner = Identity(*map(int, content["owner"])) if content["owner"] else None
+        return Resources(content["run_id"], owner, [_parse(one) for one in content["resources"]])
+    except (KeyError, TypeError, ValueError) as error:
+        raise UnreadableRecord(f"it is damaged: {error}") from None
+
+
+def everybodys() -> list[Resources]:
+    """Return the records of all runs and testbeds of this machine that this ccu can read."""
+    found = []
+    for file in sorted(FOLDER.glob("*.json")):
+        # Another ccu may have finished in between.
+        with suppress(FileNotFoundError, UnreadableRecord):
+            found.append(read(file))
+    return found
+
+
+def kept() -> list[Resources]:
+    """Return the records of testbeds that were started manually and stay up."""
+    return [one for one in everybodys() if one.owner is None]
+
+
+def clean() -> list[str]:
+    """Remove what runs left whose ccu is gone; return sentences that say what.
+
+    Another ccu that cleans at the same time is waited for.
+    """
+    with locked(FOLDER):
+        done = [sentence for one in everybodys() if one.abandoned for sentence in one.remove()]
+        _remove_parts()
+        return done + unreadable()
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold `folder` for this process alone; waits for another ccu that holds it.
+
+    The kernel gives it back if this process is killed (flock(2)).
+    """
+    folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        # Unlocked, not only closed: a fork may have the descriptor, too.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
+
+
+def unreadable() -> list[str]:
+    """Return a sentence for each record that only its user can deal with."""
+    told = []
+    for file in sorted(FOLDER.glob("*.json")):
+        try:
+            read(file)
+        except FileNotFoundError:
+            continue
+        except UnreadableRecord as error:
+            if not _has_living_owner(file):
+                told.append(
+                    f"{file}: {error}. Remove what it lists, with the ccu that wrote it or by "
+                    "hand, then delete the file."
+                )
+    return told
+
+
+def _has_living_owner(file: Path) -> bool:
+    """Whether the record, of whatever version, belongs to a run that goes on."""
+    try:
+        return processes.alive(Identity(*json.loads(file.read_text())["owner"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _remove_parts() -> None:
+    """Remove half-written records of processes that are gone: nothing was made for them yet."""
+    for part in FOLDER.glob("*.part"):
+        writer = _WRITER.fullmatch(part.name)
+        if not (writer and processes.alive(Identity(int(writer[1]), int(writer[2])))):
+            part.unlink(missing_ok=True)
+
+
+def _parse(content: dict[str, Any]) -> Resource:
+    """Return the resource, its fields checked. Raises ValueError."""
+    from pydantic import TypeAdapter, ValidationError  # takes longer than reading a record
+
+    fields = dict(content)
+    kind = fields.pop("kind")
+    if not (found := entry_points(group=ENTRY_POINTS, name=kind)):
+        raise ValueError(f"{kind!r} is not a kind of resource; is its driver's package installed?")
+    try:
+        resource: Resource = TypeAdapter(next(iter(found)).load()).validate_python(fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ValueError(f"{kind}: {first['loc'][-1]}: {first['msg']}") from None
+    return resource
+
+
+def _named(resource: Resource) -> str:
+    values = " ".join(str(value) for value in dataclasses.asdict(resource).values())
+    return f"{resource.kind} {values}"
+
+
+def _this_process() -> Identity:
+    identity = processes.identify(os.getpid())
+    assert identity is not None
+    return identity

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The check that ccu runs as root, where it makes network namespaces and devices."""
+
+from __future__ import annotations
+
+import os
+
+from ccu.spec.errors import Refused
+
+
+def need_root(command: str) -> None:
+    """Raises Refused with the command to type instead, if this is not root."""
+    if os.geteuid() != 0:
+        raise Refused(f"network namespaces and devices need root; type: sudo {command}")

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Containers of LXC and the bridges between them, and how they are removed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from pyroute2 import IPRoute
+
+from ccu.host import programs
+from ccu.testbeds.oai.oci_images import FOLDER
+
+_BRIDGE_FILTER = Path("/proc/sys/net/bridge/bridge-nf-call-iptables")
+
+
+@dataclass(frozen=True)
+class LxcContainer:
+    """A container, with its overlay and its log."""
+
+    kind: ClassVar[str] = "lxc-container"
+    name: str
+
+    def remove(self) -> list[str]:
+        folder = FOLDER / self.name
+        if not folder.exists():
+            return []
+        subprocess.run(["lxc-stop", "-P", FOLDER, "-n", self.name, "-k"], capture_output=True)
+        shutil.rmtree(folder)
+        return [f"removed container {self.name}"]
+
+
+@dataclass(frozen=True)
+class Bridge:
+    """A bridge of this machine that containers are attached to."""
+
+    kind: ClassVar[str] = "bridge"
+    name: str
+
+    def remove(self) -> list[str]:
+        with IPRoute() as ip:
+            if not (found := ip.link_lookup(ifname=self.name)):
+                return []
+            _filter_rule("-D", self.name)
+            ip.link("del", index=found[0])
+        return [f"removed bridge {self.name}"]
+
+
+def let_frames_cross(bridge: str) -> None:
+    """Let frames cross our bridge where the firewall filters bridged ones; until it is removed."""
+    _filter_rule("-I", bridge)
+
+
+def _filter_rule(action: str, bridge: str) -> None:
+    """The firewall does when br_netfilter is loaded, as with Docker, which drops what is not its
+    own."""
+    if not _BRIDGE_FILTER.exists() or _BRIDGE_FILTER.read_text().strip() != "1":
+        return
+    rule = ["FORWARD", "-i", bridge, "-o", bridge, "-j", "ACCEPT"]
+    if iptables := programs.find("iptables"):
+        subprocess.run([iptables, "-w", action, *rule], capture_output=True)

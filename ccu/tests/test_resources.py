@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Resources of a run: on disk before they are made, removed once, and only by who may."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import FrameType
+from typing import Any, ClassVar
+
+import pytest
+
+from ccu.host import processes, resources
+from ccu.host.processes import Identity, StartedProcess
+from ccu.host.resources import Resources
+from ccu.runs.manifest import UnfinishedRun
+
+GONE = Identity(2**22 + 1, 1)
+"""No process has it: above the largest pid of Linux."""
+
+
+@dataclass(frozen=True)
+class Marker:
+    """A file that stands for something on the machine."""
+
+    kind: ClassVar[str] = "marker"
+    path: str
+
+    def remove(self) -> list[str]:
+        try:
+            Path(self.path).unlink()
+        except FileNotFoundError:
+            return []
+        return [f"removed {Path(self.path).name}"]
+
+
+@pytest.fixture(autouse=True)
+def run_ccu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "run-ccu"
+    folder.mkdir()
+    monkeypatch.setattr(resources, "FOLDER", folder)
+    return folder
+
+
+def made(folder: Path, *names: str) -> list[Marker]:
+    for name in names:
+        (folder / name).touch()
+    return [Marker(str(folder / name)) for name in names]
+
+
+def as_of_a_killed_ccu(file: Path) -> None:
+    content = json.loads(file.read_text())
+    file.write_text(json.dumps({**content, "owner": GONE}))
+
+
+def test_the_newest_go_first_and_the_record_last(tmp_path: Path, run_ccu: Path) -> None:
+    owned = resources.of_this_process("run")
+    owned.register(*made(tmp_path, "first", "second"))
+    owned.register(*made(tmp_path, "third"))
+    assert owned.remove() == ["removed third", "removed second", "removed first"]
+    assert list(run_ccu.iterdir()) == []
+    assert owned.remove() == []
+
+
+def test_what_cannot_be_removed_stays_registered(tmp_path: Path) -> None:
+    owned = resources.of_this_process("run")
+    (tmp_path / "folder").mkdir()  # unlink refuses it
+    stubborn = Marker(str(tmp_path / "folder"))
+    owned.register(*made(tmp_path, "first"), stubborn, *made(tmp_path, "last"))
+    last, sentence, first = owned.remove()
+    assert (last, first) == ("removed last", "removed first")
+    assert sentence.startswith(f"not removed: marker {tmp_path}/folder: ")
+    assert owned.of(Marker) == [stubborn]
+    assert len(json.loads(owned.file.read_text())["resources"]) == 1
+
+
+def test_a_run_that_goes_on_is_left_alone(tmp_path: Path) -> None:
+    directory = unfinished(tmp_path)
+    resources.of_this_process("run").register(UnfinishedRun(str(directory)))
+    assert resources.clean() == []
+    assert json.loads((directory / "run.json").read_text())["status"] == "running"
+
+
+def test_a_killed_runs_resources_are_found_by_their_kind(tmp_path: Path) -> None:
+    directory = unfinished(tmp_path)
+    owned = resources.of_this_process("run")
+    owned.register(UnfinishedRun(str(directory)))
+    as_of_a_killed_ccu(owned.file)
+    assert resources.clean() == [f"marked {directory} as failed"]
+    assert json.loads((directory / "run.json").read_text())["status"] == "failed"
+    assert resources.clean() == []
+
+
+def unfinished(tmp_path: Path) -> Path:
+    directory = tmp_path / "a-run"
+    directory.mkdir()
+    (directory / "run.json").write_text(json.dumps({"status": "running"}))
+    return directory
+
+
+def test_a_testbed_that_is_kept_stays(tmp_path: Path) -> None:
+    owned = resources.of_this_process("run")
+    owned.register(UnfinishedRun(str(unfinished(tmp_path))))
+    owned.keep()
+    assert resources.clean() == []
+    assert [one.run_id for one in resources.kept()] == ["run"]
+
+
+def test_a_pid_that_another_process_has_now_is_spared() -> None:
+    sleeper = subprocess.Popen(["sleep", "60"])
+    try:
+        identity = processes.identify(sleeper.pid)
+        assert identity is not None
+        assert StartedProcess("sleep", identity.pid, identity.start_ticks - 1).remove() == []
+        assert sleeper.poll() is None
+        (said,) = StartedProcess("sleep", *identity).remove()
+        assert said == f"ended process {sleeper.pid} (sleep)"
+        assert sleeper.wait(10) == -signal.SIGTERM
+    finally:
+        sleeper.kill()
+
+
+OLD = {"run_id": "old", "owner": list(GONE), "namespaces": ["ccu-old-ue"], "children": []}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (json.dumps(OLD), "another version"),
+        ('{"schema": "ccu-resources/1", "run_', "not JSON"),
+        ("", "not JSON"),
+        ("[]", "another version"),
+        (json.dumps({"schema": "ccu-resources/1", "run_id": "x", "owner": 1}), "damaged"),
+        (
+            json.dumps(
+                {
+                    "schema": "ccu-resources/1",
+                    "run_id": "x",
+                    "owner": list(GONE),
+                    "resources": [{"kind": "satellite", "name": "x"}],
+                }
+            ),
+            "'satellite' is not a kind of resource",
+        ),
+        (
+            json.dumps(
+                {
+                    "schema": "ccu-resources/1",
+                    "run_id": "x",
+                    "owner": list(GONE),
+                    "resources": [{"kind": "process", "name": "x", "pid": "many"}],
+                }
+            ),
+            "damaged",
+        ),
+    ],
+)
+def test_a_record_that_cannot_be_read_is_named_and_left(
+    run_ccu: Path, text: str, reason: str
+) -> None:
+    file = run_ccu / "x.json"
+    file.write_text(text)
+    (sentence,) = resources.clean()
+    assert sentence.startswith(f"{file}: ")
+    assert reason in sentence
+    assert "\n" not in sentence
+    assert "then delete the file" in sentence
+    assert file.read_text() == text
+
+
+def test_an_older_ccu_that_still_runs_is_no_trouble(run_ccu: Path) -> None:
+    owner = processes.identify(os.getpid())
+    (run_ccu / "old.json").write_text(json.dumps({**OLD, "owner": owner}))
+    assert resources.clean() == []
+
+
+def test_half_written_records_of_the_dead_go(run_ccu: Path) -> None:
+    mine = processes.identify(os.getpid())
+    assert mine is not None
+    (run_ccu / "a.4194305-1.part").write_text("{")
+    (run_ccu / "b.part").write_text("")
+    writing = run_ccu / f"c.{mine.pid}-{mine.start_ticks}.part"
+    writing.write_text("{")
+    resources.clean()
+    assert list(run_ccu.iterdir()) == [writing]
+
+
+def test_only_one_cleans_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    owned = resources.of_this_process("run")
+    owned.register(UnfinishedRun(str(unfinished(tmp_path))))
+    as_of_a_killed_ccu(owned.file)
+    seen = []
+
+    def remove(self: Resources) -> list[str]:
+        descriptor = os.open(resources.FOLDER, os.O_RDONLY)
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.close(descriptor)
+        seen.append(self.run_id)
+        return []
+
+    monkeypatch.setattr(Resources, "remove", remove)
+    resources.clean()
+    assert seen == ["run"]
+
+
+def dies_at(line: int, directory: Path) -> bool:
+    """Have a process make and remove a run, and kill it before the given line of resources.py that
+    it would execute; whether it died."""
+    pid = os.fork()
+    if pid == 0:
+        left = line
+
+        def trace(frame: FrameType, event: str, _argument: object) -> Any:
+            nonlocal left
+            if frame.f_code.co_filename != resources.__file__:
+                return None
+            left -= event == "line"
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return trace
+
+        sys.settrace(trace)
+        owned = resources.of_this_process("run")
+        owned.register(UnfinishedRun(str(directory)))
+        (directory / "run.json").write_text(json.dumps({"status": "running"}))
+        owned.remove()
+        os._exit(0)
+    _, status = os.waitpid(pid, 0)
+    assert status in (0, signal.SIGKILL)
+    return status != 0
+
+
+def test_killed_at_any_line_nothing_stays(tmp_path: Path, run_ccu: Path) -> None:
+    line, died = 0, True
+    while died:
+        line += 1
+        directory = tmp_path / f"run-{line}"
+        directory.mkdir()
+        died = dies_at(line, directory)
+        resources.clean()
+        assert list(run_ccu.iterdir()) == []
+        file = directory / "run.json"
+        assert not file.exists() or json.loads(file.read_text())["status"] == "failed"
+    assert line > 30
+
+
+def test_each_kind_is_found_under_its_name() -> None:
+    for entry in entry_points(group=resources.ENTRY_POINTS):
+        assert entry.load().kind == entry.name
