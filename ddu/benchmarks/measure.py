@@ -19,7 +19,7 @@ from gigabit import write_run
 from peers import EVERYTHING, Reading, cpu_s_of, readings
 
 from ddu.analyze import analysis_of
-from ddu.readers.segments import SplitCapture
+from ddu.readers.packets.split import SplitCapture
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs" / "benchmarks" / "ddu.md"

@@ -13,8 +13,10 @@ from pathlib import Path
 
 import dpkt
 
-from ddu.packets import PacketStream, read_packets
-from ddu.readers.segments import SplitCapture, Wanted
+from ddu.readers.packets.capture import read_packets
+from ddu.readers.packets.connections import Wanted
+from ddu.readers.packets.native.stream import PacketStream
+from ddu.readers.packets.split import SplitCapture
 
 ROUNDS = 3
 EVERYTHING = [Wanted("10.45.0.1", None, "10.45.0.2", 5201)]

@@ -16,8 +16,8 @@ import pytest
 from gigabit import write_run
 
 from ddu.metrics.observe import ObservedFlow, observe
-from ddu.packets import read_packets
-from ddu.run.load import load
+from ddu.readers.packets.capture import read_packets
+from ddu.readers.recording import load
 from ddu.run.manifest import read_manifest
 
 pytestmark = pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")

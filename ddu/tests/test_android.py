@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from shared_data import shared
 from synthetic_run import T0, steady
 
+from ddu.align.mac_samples import mac_samples
 from ddu.analyze import analysis_of, analyze
 from ddu.errors import UnreadableInput
 from ddu.readers.android.log import read_phone_log
 from ddu.readers.android.signal import signal_of
-from ddu.readers.mac_samples import mac_samples
 
 SEEDS = Path(__file__).parent / "seeds" / "android"
 STAMPED = ("sa-two-sims", "nsa-fallback", "redacted", "out-of-service")

@@ -18,7 +18,7 @@ from ddu.align.clocks.clock import Clock
 from ddu.align.clocks.estimate import ContradictoryBoundsError, estimate
 from ddu.analyze import analysis_of, analyze
 from ddu.errors import UnreadableInput
-from ddu.run.load import load
+from ddu.readers.recording import load
 from ddu.run.manifest import read_manifest
 
 UNKNOWN = {"time": {"offset_ns": None, "offset_uncertainty_ns": None}}

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ddu.align.mac_samples import mac_samples
 from ddu.describe import describe
 from ddu.errors import UnreadableInput
 from ddu.readers.android.drive_test import read_drive_test
@@ -23,7 +24,6 @@ from ddu.readers.android.events import events_of
 from ddu.readers.android.log import read_phone_log
 from ddu.readers.hercules import faults_of_series, read_series, read_wireless
 from ddu.readers.iperf3 import read_iperf3
-from ddu.readers.mac_samples import mac_samples
 from ddu.readers.oai.mac import read_mac_log
 from ddu.readers.oai.o1 import read_o1_log
 from ddu.readers.oai.statistics import read_l1_log, read_rrc_log

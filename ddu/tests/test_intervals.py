@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ddu.tables.bins import Bins
-from ddu.tables.intervals import amounts_per_bin, increments, means_per_bin
+from ddu.align.bins import Bins
+from ddu.align.counters import increments
+from ddu.tables.intervals import amounts_per_bin, means_per_bin
 
 MS = 1_000_000
 NAN = float("nan")

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from oai_samples import SAMPLES, Sample
 from shared_data import shared
 
+from ddu.align.mac_samples import mac_samples
 from ddu.errors import UnreadableInput
 from ddu.readers.logs import LogTable, whole_lines
-from ddu.readers.mac_samples import mac_samples
 from ddu.readers.oai.mac import read_mac_log
 
 REAL = (

@@ -12,13 +12,13 @@ import pytest
 from shared_data import shared
 from synthetic_run import MS, SERVER, T0, UE, SyntheticRun, steady, tcp
 
+from ddu.align.bins import Bins
 from ddu.analyze import Analysis, analysis_of, analyze
 from ddu.describe import describe
 from ddu.errors import UnreadableInput
 from ddu.importing.run import import_folder
 from ddu.readers.oai.o1 import read_o1_log
 from ddu.schema.columns import column
-from ddu.tables.bins import Bins
 from ddu.tables.secondary import numbered, secondary_on_bins
 
 EVERY_NS = 25 * MS

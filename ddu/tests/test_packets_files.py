@@ -15,7 +15,9 @@ from scapy.layers.inet6 import IPv6, IPv6ExtHdrHopByHop, Jumbo
 from scapy.layers.l2 import Ether
 
 from ddu.errors import UnreadableInput
-from ddu.packets import SCHEMA, PacketStream, read_packets
+from ddu.readers.packets.capture import read_packets
+from ddu.readers.packets.native.stream import PacketStream
+from ddu.readers.packets.tables import SCHEMA
 
 SECOND, NS = 1_700_000_000, 123_456_789
 SEGMENT = IP(src="10.0.0.1", dst="10.0.0.2") / TCP(sport=1, dport=2, seq=7) / b"payload"
@@ -193,9 +195,12 @@ def test_batches_columns_and_empty_captures(tmp_path: Path) -> None:
     path = tmp_path / "some.pcap"
     path.write_bytes(pcap([FRAME] * 10))
     columns = ["utc_ns", "src", "tcp_seq"]
-    capture = read_packets(path, columns=columns, batch_packets=3)
-    assert capture.packets.column_names == columns
-    assert capture.packets.equals(read_packets(path).packets.select(columns))
+    stream = PacketStream(path, columns=columns, batch_packets=3)
+    batches = pa.Table.from_batches(stream, stream.schema).unify_dictionaries()
+    packets = read_packets(path, columns=columns).packets
+    assert packets.column_names == columns
+    assert packets.equals(batches)
+    assert packets.equals(read_packets(path).packets.select(columns))
     with pytest.raises(ValueError, match="no such packet column: nonsense"):
         read_packets(path, columns=["nonsense"])
     path.write_bytes(pcap([]))

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from synthetic_run import T0, Pcap, tcp
 
-from ddu.packets import PacketStream
+from ddu.readers.packets.native.stream import PacketStream
 
 GAP_BYTES = 8 << 20
 """Of a frame that is no packet: zeros."""
@@ -26,7 +26,7 @@ MOST_BYTES = 500_000_000
 
 READ = """
 import resource, sys
-from ddu.packets import PacketStream
+from ddu.readers.packets.native.stream import PacketStream
 stream = PacketStream(sys.argv[1])
 times = [t for batch in stream for t in batch["utc_ns"].to_pylist()]
 print(times, stream.skipped_count, stream.truncated_at)

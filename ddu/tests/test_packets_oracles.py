@@ -21,7 +21,8 @@ from scapy.layers.l2 import ARP, CookedLinux, CookedLinuxV2, Dot1Q, Ether, Loopb
 from scapy.packet import Packet, Raw
 from scapy.utils import PcapWriter
 
-from ddu.packets import Capture, read_packets
+from ddu.readers.packets.capture import read_packets
+from ddu.readers.packets.tables import Capture
 
 U8, U16, U32 = (st.integers(0, 2**bits - 1) for bits in (8, 16, 32))
 MAC = {"src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"}

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ddu.errors import UnreadableInput
-from ddu.sockets import read_sockets
+from ddu.readers.sockets import read_sockets
 
 NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST_DUMP, NLMSG_DONE = 4, 20, 0x301, 3
 ALL_STATES, EVERY_EXTENSION = 0xFFF, 0xFF

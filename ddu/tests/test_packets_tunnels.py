@@ -19,7 +19,7 @@ from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Packet
 from test_packets_oracles import LINKS, MAC, write
 
-from ddu.packets import read_packets
+from ddu.readers.packets.capture import read_packets
 
 needs_tshark = pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
 

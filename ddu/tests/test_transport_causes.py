@@ -10,7 +10,7 @@ from synthetic_run import ACK, MS, T0, SyntheticRun, steady, tcp
 
 from ddu.analyze import analysis_of
 from ddu.metrics.observe import ObservedFlow, observe
-from ddu.run.load import load
+from ddu.readers.recording import load
 from ddu.run.manifest import read_manifest
 
 MSS = 1448

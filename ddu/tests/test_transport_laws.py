@@ -16,8 +16,8 @@ from ddu.metrics.datagrams import datagrams
 from ddu.metrics.fairness import friendliness
 from ddu.metrics.goodput import delivered_in_order
 from ddu.metrics.loss import fates
-from ddu.metrics.segments import Acks, Segments
-from ddu.tables.bins import Int
+from ddu.readers.packets.segments import Acks, Segments
+from ddu.schema.arrays import Int
 
 Packet = tuple[int, int]
 """First byte and length."""

@@ -12,7 +12,7 @@ from synthetic_run import MS, SyntheticRun, steady
 
 from ddu.analyze import Analysis, analysis_of
 from ddu.metrics.observe import observe
-from ddu.run.load import load
+from ddu.readers.recording import load
 from ddu.run.manifest import read_manifest
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Packets as columns: what `ddu.packets` documents, name by name.
+//! Packets as columns: what `ddu.readers.packets.tables` documents, name by name.
 
 use arrow_array::builder::{ListBuilder, UInt32Builder};
 use arrow_array::types::{Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Captures as Arrow columns: the packets for `ddu.packets`, the socket samples for `ddu.sockets`.
+//! Captures as Arrow columns: the packets for `ddu.readers.packets`, the socket samples for `ddu.readers.sockets`.
 //!
 //! file → [`source`] (bytes, decompressed) → [`capture`] ([`pcap`], [`pcapng`]: records) → [`packet`] ([`link`],
 //! [`ip`], [`tcp`], [`gtp`]) → [`flows`] and [`columns`] → [`reader`] (batches) → Python, or → [`split`] (the

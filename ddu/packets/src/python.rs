@@ -58,7 +58,7 @@ impl Batch {
     }
 }
 
-/// Reads packets; see `ddu.packets`, which is the face for everybody else.
+/// Reads packets; see `ddu.readers.packets`, the interface for everybody else.
 #[pyclass(name = "PacketReader", frozen)]
 struct PyPacketReader(Mutex<PacketReader>);
 
@@ -110,7 +110,7 @@ const PACKETS_BETWEEN_SIGNALS: usize = 1 << 20;
 /// Addresses and ports of one direction (None: any port), and whether to keep payload packets and ACKs.
 type WantedTuple = (IpAddr, Option<u16>, IpAddr, Option<u16>, bool, bool);
 
-/// A capture split into connections; see `ddu.readers.segments`.
+/// A capture split into connections; see `ddu.readers.packets.split`.
 #[pyclass(name = "Split", frozen)]
 struct PySplit(Split);
 

@@ -4,6 +4,7 @@
 >>> ddu.open_run("runs/…").aligned       # the aligned table, a DataFrame
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,9 +14,7 @@ __all__ = ["Run", "open_run"]
 
 
 def __getattr__(name: str) -> Any:
-    # Not before it is asked for: pandas takes half a second, and most commands need none.
+    # Imported when first used: pandas takes half a second, and most commands need none of it.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from ddu import api
-
-    return getattr(api, name)
+    return getattr(import_module("ddu.api"), name)

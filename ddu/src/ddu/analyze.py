@@ -13,8 +13,8 @@ import pandas as pd
 from ddu.align.anchoring.sources import anchor_sources
 from ddu.metrics.distribution import delay_cdf
 from ddu.metrics.observe import observe
-from ddu.packets import Reader
-from ddu.run.load import Recording, load
+from ddu.readers.packets.implementations import Reader
+from ddu.readers.recording import Recording, load
 from ddu.run.manifest import read_manifest
 from ddu.summary import summarise
 from ddu.tables.aligned import aligned_table

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ddu.metrics.observe import ObservedFlow
 from ddu.readers.iperf3 import received_bytes
-from ddu.run.load import Recording
+from ddu.readers.recording import Recording
 from ddu.run.manifest import Flow
 
 MAC_TOLERANCE = 0.02

@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ddu.errors import DduError, NotARun, UnreadableInput
-from ddu.packets import TCP, PacketStream
 from ddu.readers.android.drive_test import read_drive_test
 from ddu.readers.android.log import read_phone_log
 from ddu.readers.csv import read_samples
@@ -26,10 +25,12 @@ from ddu.readers.oai.mac import read_mac_log
 from ddu.readers.oai.o1 import read_o1_log
 from ddu.readers.oai.statistics import read_l1_log, read_rrc_log
 from ddu.readers.oai.ue import read_ue_log
+from ddu.readers.packets.native.stream import PacketStream
+from ddu.readers.packets.tables import TCP
 from ddu.readers.ran_csv import read_ran_csv
+from ddu.readers.sockets import read_sockets
 from ddu.readers.ss import read_ss
 from ddu.run.manifest import read_manifest
-from ddu.sockets import read_sockets
 from testbed_console.android_bugreport import is_bugreport
 
 _CAPTURE_MAGIC = (

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ddu.metrics.observe import ObservedFlow
-from ddu.run.load import Recording
+from ddu.readers.recording import Recording
 
 BY_RECEIVER = "receiver's capture"
 BY_ACKS = "acknowledgements"

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from ddu.align.bins import Bins
 from ddu.checks import cross_checks, verdict
 from ddu.metrics.convergence import convergence
 from ddu.metrics.cost import transmission_cost
@@ -18,9 +19,9 @@ from ddu.metrics.distribution import quantiles, shares_within
 from ddu.metrics.fairness import friendliness, jain
 from ddu.metrics.observe import ObservedFlow
 from ddu.readers.android.cells import TECHNOLOGIES
-from ddu.run.load import Recording, path_rtt_ms
+from ddu.readers.recording import Recording, path_rtt_ms
+from ddu.schema.arrays import Float, Int
 from ddu.sides import arrivals_source, unseen
-from ddu.tables.bins import Bins, Float, Int
 
 SCHEMA_VERSION = 1
 """Of summary.json and of the tables."""

@@ -17,7 +17,7 @@ from ddu.compare.tables import grouped, of_group, values_of
 from ddu.report.ellipse import add_ellipse
 from ddu.report.figures import METADATA, STYLE
 from ddu.report.palette import colours_of
-from ddu.tables.bins import Float
+from ddu.schema.arrays import Float
 
 _SERIES_S = 1.0
 

@@ -9,8 +9,9 @@ from typing import Any
 import pandas as pd
 
 from ddu.errors import UnreadableInput
-from ddu.packets import TCP, read_packets
 from ddu.readers.hercules import named_congestion_controls
+from ddu.readers.packets.capture import read_packets
+from ddu.readers.packets.tables import TCP
 
 _LEAST_SHARE = 0.01
 """Of the largest flow's bytes: below, a connection carries no data that was asked for."""
@@ -18,7 +19,7 @@ _LEAST_BYTES = 50_000
 
 
 def data_flows(capture: Path) -> pd.DataFrame:
-    """The directions of TCP that carry data, most bytes first; see ddu.packets.Capture.flows.
+    """The directions of TCP that carry data, most bytes first; see Capture.flows.
 
     Raises UnreadableInput when there is none.
     """

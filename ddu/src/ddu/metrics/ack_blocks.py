@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ddu.metrics.segments import Acks, Segments, highest_before
-from ddu.tables.bins import Float, Int
+from ddu.readers.packets.segments import Acks, Segments, highest_before
+from ddu.schema.arrays import Float, Int
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ddu.tables.bins import Float
+from ddu.schema.arrays import Float
 
 SAMPLE_S = 0.1
 WINDOW_S = 30.0

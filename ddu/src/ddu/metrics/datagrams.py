@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ddu.metrics.loss import Events
 from ddu.metrics.rtt import Samples
-from ddu.metrics.segments import Segments
+from ddu.readers.packets.segments import Segments
 
 
 @dataclass(frozen=True)

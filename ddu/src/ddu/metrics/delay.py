@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from ddu.metrics.rtt import Samples, sending_of
-from ddu.metrics.segments import Segments
-from ddu.tables.bins import Int
+from ddu.readers.packets.segments import Segments
+from ddu.schema.arrays import Int
 
 
 def one_way_delay(sent: Segments, received: Segments, resent: tuple[Int, Int]) -> Samples:

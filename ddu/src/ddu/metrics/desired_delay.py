@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ddu.metrics.observe import ObservedFlow
-from ddu.run.load import Recording
+from ddu.readers.recording import Recording
 from ddu.tables.state import trace_of_flow
 
 DEFAULT_FACTOR = 1.5

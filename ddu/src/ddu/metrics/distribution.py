@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ddu.metrics.observe import ObservedFlow
-from ddu.tables.bins import Float
+from ddu.schema.arrays import Float
 
 WITHIN_MS = (20, 40, 100)
 """Delay budgets of applications: haptic feedback and VR, cloud games, speech and video."""

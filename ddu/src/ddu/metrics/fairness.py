@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ddu.tables.bins import Float
+from ddu.schema.arrays import Float
 
 
 def jain(rates: Float) -> Float:

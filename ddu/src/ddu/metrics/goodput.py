@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from ddu.metrics.ranges import cut, overlaps, union
-from ddu.metrics.segments import Acks, Segments, UInt32, highest_before
-from ddu.tables.bins import Int
+from ddu.readers.packets.segments import Acks, Segments, highest_before
+from ddu.schema.arrays import Int, UInt32
 
 NEVER = np.iinfo(np.int64).max
 

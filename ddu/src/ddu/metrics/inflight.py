@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ddu.metrics.segments import Acks, Segments
-from ddu.tables.bins import Bins, Float, Int
+from ddu.align.bins import Bins
+from ddu.readers.packets.segments import Acks, Segments
+from ddu.schema.arrays import Float, Int
 
 
 def inflight_bytes(bins: Bins, data: Segments, acks: Acks) -> Float:

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ddu.metrics.ranges import contains, cut, holes, merged, overlaps, union
-from ddu.metrics.segments import Segments, UInt32, highest_before
-from ddu.tables.bins import Float, Int
+from ddu.readers.packets.segments import Segments, highest_before
+from ddu.schema.arrays import Float, Int, UInt32
 
 
 @dataclass(frozen=True)

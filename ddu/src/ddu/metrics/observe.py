@@ -16,12 +16,12 @@ from ddu.metrics.delay import one_way_delay
 from ddu.metrics.goodput import acknowledged, delivered_in_order
 from ddu.metrics.recovery import Causes, causes
 from ddu.metrics.rtt import Samples, rtt_by_sequence, rtt_by_timestamps
-from ddu.metrics.segments import Acks, Direction, Segments, Stamps, UInt32
-from ddu.packets import TCP
-from ddu.readers.segments import NOTHING, SplitCapture
-from ddu.run.load import Recording, endpoints
+from ddu.readers.packets.segments import Acks, Direction, Segments, Stamps
+from ddu.readers.packets.split import NOTHING, SplitCapture
+from ddu.readers.packets.tables import TCP
+from ddu.readers.recording import Recording, endpoints
 from ddu.run.manifest import Flow
-from ddu.tables.bins import Int
+from ddu.schema.arrays import Int, UInt32
 
 
 @dataclass(frozen=True)

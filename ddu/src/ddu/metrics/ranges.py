@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ddu.tables.bins import Int
+from ddu.schema.arrays import Int
 
 Ranges = tuple[Int, Int]
 """Begins and ends."""

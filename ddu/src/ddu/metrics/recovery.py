@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from ddu.metrics.loss import NO_EVENTS, Events, retransmissions
 from ddu.metrics.ranges import Ranges, cut, overlaps
-from ddu.metrics.segments import Acks, Segments, highest_before
-from ddu.tables.bins import Int
+from ddu.readers.packets.segments import Acks, Segments, highest_before
+from ddu.schema.arrays import Int
 
 DUPLICATES = 3
 """Duplicate ACKs that stand for a loss (RFC 5681, section 3.2)."""

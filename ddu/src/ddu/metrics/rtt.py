@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ddu.metrics.ranges import contains
-from ddu.metrics.segments import Acks, Segments, Stamps, highest_before
-from ddu.tables.bins import Float, Int
+from ddu.readers.packets.segments import Acks, Segments, Stamps, highest_before
+from ddu.schema.arrays import Float, Int
 
 
 @dataclass(frozen=True)

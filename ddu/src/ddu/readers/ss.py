@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The text of `ss -tin` (iproute2), sampled by a script that wrote a time beside each sample.
 
-The columns have the names and units of ddu.sockets, which reads the same from netlink; source of
-ss's words: misc/ss.c of iproute2.
+The columns have the names and units of ddu.readers.sockets, which reads the same from netlink;
+source of the words of ss: misc/ss.c of iproute2.
 """
 
 from __future__ import annotations

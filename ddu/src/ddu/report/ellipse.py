@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Ellipse
 
-from ddu.tables.bins import Float
+from ddu.schema.arrays import Float
 
 
 def add_ellipse(

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from ddu.report.palette import GRID, INK, MUTED, RADIO, colour_of
 from ddu.report.panels import Panel, shown
-from ddu.tables.bins import Float
+from ddu.schema.arrays import Float
 
 STYLE: Any = {
     "font.size": 9,

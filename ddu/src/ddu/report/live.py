@@ -11,7 +11,7 @@ import pandas as pd
 
 from ddu.report.figures import Scatter, half_width, radio_series, scatters
 from ddu.report.palette import GRID, INK, RADIO, colour_of
-from ddu.tables.bins import Float
+from ddu.schema.arrays import Float
 
 MOST_DOTS = 4000
 """Of a scatter; more are thinned out evenly."""

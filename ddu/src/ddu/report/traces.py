@@ -10,7 +10,7 @@ import pandas as pd
 
 from ddu.report.palette import DASHES, GRID, INK, RADIO, colour_of
 from ddu.report.panels import Panel, shown
-from ddu.tables.bins import Float
+from ddu.schema.arrays import Float
 
 MAX_POINTS = 2000
 """Points of a line: more than a screen has pixels across."""

@@ -12,11 +12,11 @@ from typing import Any
 
 import pandas as pd
 
+from ddu.align.bins import Bins
 from ddu.api import Run
 from ddu.errors import DduError, FailedRun, StoreRefused, UnreadableInput
 from ddu.run.manifest import Manifest, read_manifest
 from ddu.store.parts import cpu_of_parts
-from ddu.tables.bins import Bins
 from ddu.tables.mac import LINK_COLUMNS, mac_on_bins
 
 _TABLES = ("aligned", "mac", "cc")

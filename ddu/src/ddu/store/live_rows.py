@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from ddu.tables.intervals import increments
-from ddu.tables.mac import LINK_COLUMNS, is_counter
+from ddu.align.counters import increments, is_counter
+from ddu.tables.mac import LINK_COLUMNS
 
 _SOCKET = ["src", "sport", "dst", "dport"]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from ddu.errors import UnreadableInput
-from ddu.sockets import read_sockets
+from ddu.readers.sockets import read_sockets
 
 _PCAP_HEADER_BYTES, _RECORD_HEADER_BYTES = 24, 16
 _LITTLE_ENDIAN = (b"\x4d\x3c\xb2\xa1", b"\xd4\xc3\xb2\xa1")

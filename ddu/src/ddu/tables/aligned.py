@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from ddu.align.bins import Bins
 from ddu.metrics.observe import ObservedFlow
-from ddu.run.load import Recording
+from ddu.readers.recording import Recording
 from ddu.run.manifest import Flow
-from ddu.tables.bins import Bins
 from ddu.tables.mac import link_on_bins, mac_on_bins
 from ddu.tables.secondary import numbered, secondary_on_bins
 from ddu.tables.state import cc_on_bins, sockets_on_bins

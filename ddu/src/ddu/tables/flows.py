@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from ddu.metrics.observe import ObservedFlow
-from ddu.run.load import Recording, endpoints
+from ddu.readers.recording import Recording, endpoints
 
 PROTOCOLS = {6: "tcp", 17: "udp"}
 

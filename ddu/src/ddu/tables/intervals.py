@@ -9,21 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ddu.tables.bins import Bins, Float, Int
-
-
-def increments(counter: Float) -> Float:
-    """What a cumulative counter grew by in each interval; nowhere else are counters differenced.
-
-    The counter is 0 when the link starts. One that falls has been restarted: it grew by its new
-    value. An interval without a value has a null increment, and the next one gets what came since.
-    """
-    known = ~np.isnan(counter)
-    values = counter[known]
-    grown = np.diff(values, prepend=0.0)
-    result = np.full(len(counter), np.nan)
-    result[known] = np.where(grown < 0, values, grown)
-    return result
+from ddu.align.bins import Bins
+from ddu.schema.arrays import Float, Int
 
 
 def amounts_per_bin(bins: Bins, samples: pd.DataFrame, amounts: Float) -> Float:

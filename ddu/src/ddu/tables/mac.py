@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ddu.tables.bins import Bins, Float
-from ddu.tables.intervals import amounts_per_bin, increments, means_per_bin, states_per_bin
+from ddu.align.bins import Bins
+from ddu.align.counters import increments, is_counter
+from ddu.schema.arrays import Float
+from ddu.tables.intervals import amounts_per_bin, means_per_bin, states_per_bin
 
 _RATES = {
     "bytes": "throughput_bps",
@@ -33,11 +35,6 @@ _STATES = ("_technology", "_pci", "_band", "_arfcn", "_rnti", "_in_sync", "_carr
 def is_state(name: str) -> bool:
     """Whether a bin has the value that is in force at its end, and not a mean."""
     return name.endswith(_STATES)
-
-
-def is_counter(name: str) -> bool:
-    """By the contract: counts and bytes are cumulative, except those of a queue."""
-    return name.endswith(("_count", "_bytes", "_bytes_scheduled")) and "_queue_bytes" not in name
 
 
 def mac_table(samples: pd.DataFrame, start_utc_ns: int) -> pd.DataFrame:

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
+from ddu.align.bins import Bins
+from ddu.align.counters import increments, is_counter
+from ddu.schema.arrays import Float
 from ddu.schema.columns import column as defined
-from ddu.tables.bins import Bins, Float
-from ddu.tables.intervals import amounts_per_bin, increments, means_per_bin
-from ddu.tables.mac import is_counter
+from ddu.tables.intervals import amounts_per_bin, means_per_bin
 
 SOURCES: dict[str, dict[str, str]] = {
     "oai_ue": {},

@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ddu.run.load import Recording, endpoints
+from ddu.align.bins import Bins
+from ddu.readers.recording import Recording, endpoints
 from ddu.run.manifest import Flow
-from ddu.tables.bins import Bins
 
 _AGE_IN_INTERVALS = 2
 """A sample holds this long: one that is late by scheduling is no gap, a socket that is gone is."""

@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from ddu.align.bins import Bins
 from ddu.metrics.fairness import jain
 from ddu.metrics.inflight import inflight_bytes
 from ddu.metrics.loss import Events
 from ddu.metrics.observe import ObservedFlow
-from ddu.tables.bins import Bins, Float
+from ddu.schema.arrays import Float
 
 _AT_SENDER = {
     "tcp_sending_rate_bps", "tcp_rtt_ms", "tcp_rtt_p95_ms", "tcp_rtt_count", "tcp_rtt_seq_ms",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ddu.tables.bins import Int
+from ddu.schema.arrays import Int
 
 DAY_NS = 86_400_000_000_000
 

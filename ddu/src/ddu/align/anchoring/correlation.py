@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ddu.align.anchoring.anchor import Anchor
-from ddu.tables.bins import Float, Int
+from ddu.schema.arrays import Float, Int
 
 LEAST_CORRELATION = 0.9
 """Of bytes per report; below, the log is not of this traffic."""

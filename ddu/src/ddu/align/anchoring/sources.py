@@ -16,14 +16,14 @@ import pandas as pd
 
 from ddu.align.anchoring.anchor import DAY_NS, Anchor, by_file_time, by_zone
 from ddu.align.anchoring.correlation import Traffic, by_correlation
+from ddu.align.mac_samples import mac_samples
 from ddu.metrics.observe import ObservedFlow
 from ddu.readers.android import drive_test
 from ddu.readers.android import log as android
 from ddu.readers.android.events import events_of, fell_back
 from ddu.readers.logs import LogTable
-from ddu.readers.mac_samples import mac_samples
-from ddu.run.load import Recording
-from ddu.tables.bins import Float, Int
+from ddu.readers.recording import Recording
+from ddu.schema.arrays import Float, Int
 
 _CLOCKS = {"uptime_ns": "uptime", "radio_ns": "radio", "local_ns": "local", "of_day_ns": "of_day"}
 _READING = {

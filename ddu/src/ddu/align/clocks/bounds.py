@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ddu.metrics.segments import Acks, highest_before
-from ddu.tables.bins import Int
+from ddu.readers.packets.segments import Acks, highest_before
+from ddu.schema.arrays import Int
 
 STEP_NS = 10_000_000
 """Of the bounds in each 10 ms of a direction only the tightest is kept."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ddu.tables.bins import Int
+from ddu.schema.arrays import Int
 
 
 @dataclass(frozen=True)

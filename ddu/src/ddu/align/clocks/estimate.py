@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from ddu.align.clocks.bounds import Bounds, hull
 from ddu.align.clocks.clock import Clock
-from ddu.tables.bins import Float
+from ddu.schema.arrays import Float
 
 METHOD = "lines of one slope on the convex hulls of the delays of both directions"
 MOST_SKEW = 1e-3

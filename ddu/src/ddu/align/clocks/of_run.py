@@ -12,7 +12,7 @@ from ddu.errors import UnreadableInput
 from ddu.metrics.delay import one_way_instants
 from ddu.metrics.loss import resent_ranges
 from ddu.metrics.observe import ObservedFlow, observe_flow
-from ddu.run.load import Recording, endpoints
+from ddu.readers.recording import Recording, endpoints
 
 FARTHEST_NS = 3600 * 10**9
 """Clocks further apart than an hour are a wrong date or zone, and nothing to be corrected."""
@@ -29,7 +29,7 @@ def align_clocks(run: Recording) -> None:
     first, second = sorted(run.captures, key=lambda host: host != "server")[:2]
     found = _estimate(run, first, second)
     run.clocks[second] = found.clock
-    run.captures[second].clock = found.clock
+    run.captures[second] = run.captures[second].on(found.clock.corrected)
     run.alignment["clocks"] = _told(found, first, second)
 
 

@@ -14,15 +14,15 @@ import pandas as pd
 import pyarrow as pa
 
 from ddu import _packets
-from ddu.metrics.segments import Acks, Direction, Segments, Stamps
-from ddu.packets import faults_of
-from ddu.readers.segments import Rows, Wanted
+from ddu.readers.packets.connections import Rows, Wanted
+from ddu.readers.packets.native.faults import faults_of
+from ddu.readers.packets.segments import Acks, Direction, Segments, Stamps
 
 _Wanted = tuple[Any, int | None, Any, int | None, bool, bool]
 
 
-class SplitNatively:
-    """A Source of SplitCapture."""
+class NativeConnections:
+    """The connections of a capture; see ddu.readers.packets.connections."""
 
     def __init__(self, file: Path, wanted: Sequence[Wanted], mtu_bytes: int) -> None:
         tuples = [both for one in wanted for both in _both_directions(one)]
@@ -33,7 +33,7 @@ class SplitNatively:
         self.truncated_at = self._split.truncated_at
 
     def rows(self, flow: int) -> Rows | None:
-        """The direction's packets, without a copy; None: not wanted."""
+        """Return the packets of a direction, without a copy; None if it is not a wanted one."""
         found = self._split.connection(flow)
         if found is None:
             return None
@@ -54,7 +54,7 @@ _address = lru_cache(ip_address)
 
 
 def _both_directions(wanted: Wanted) -> tuple[_Wanted, _Wanted]:
-    """Payload in the one, its ACKs in the other."""
+    """The direction whose payload is wanted, and the one whose ACKs are."""
     src, dst = _address(wanted.src), _address(wanted.dst)
     forth = (src, wanted.sport, dst, wanted.dport, True, False)
     return forth, (dst, wanted.dport, src, wanted.sport, False, True)

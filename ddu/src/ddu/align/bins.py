@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Int = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
+from ddu.schema.arrays import Float, Int
 
 
 @dataclass(frozen=True)

@@ -14,22 +14,23 @@ import pandas as pd
 import yaml
 
 from ddu.align.clocks.clock import RUN_CLOCK, Clock
+from ddu.align.rows import RowsByKey
 from ddu.errors import FailedRun, UnreadableInput
-from ddu.packets import Reader
 from ddu.readers.android.drive_test import read_drive_test
 from ddu.readers.android.log import read_phone_log
 from ddu.readers.csv import read_samples
 from ddu.readers.hercules import read_wireless
+from ddu.readers.iperf3_files import read_iperf3_files
 from ddu.readers.logs import LogTable
 from ddu.readers.oai.mac import read_mac_log
+from ddu.readers.oai_logs import read_oai_logs
+from ddu.readers.packets.connections import Wanted
+from ddu.readers.packets.implementations import Reader
+from ddu.readers.packets.split import SplitCapture
 from ddu.readers.ran_csv import read_ran_csv
-from ddu.readers.segments import SplitCapture, Wanted
+from ddu.readers.sockets import read_sockets
 from ddu.readers.ss import read_ss
-from ddu.run.iperf3_files import read_iperf3_files
 from ddu.run.manifest import CcTrace, Flow, Manifest, Source
-from ddu.run.oai_logs import read_oai_logs
-from ddu.run.rows import RowsByKey
-from ddu.sockets import read_sockets
 
 _PORTS = ("sport", "dport")
 _ENDS = ("src", "sport", "dst", "dport")
@@ -108,8 +109,7 @@ def load(path: Path, manifest: Manifest, reader: Reader) -> Recording:
     for capture in manifest.captures:
         file = _raw(path, capture.file)
         split = SplitCapture(file, reader, _wanted(manifest), _mtu(run))
-        split.clock = run.clock(capture.host)
-        run.captures[capture.host] = split
+        run.captures[capture.host] = split.on(run.clock(capture.host).corrected)
         _note_cut(run, file, split.truncated_at)
     align_clocks(run)
     run.mac = _mac(run)

@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same packets read with dpkt: slow, written apart from the native reader, and its oracle.
+"""Packets read with dpkt, slowly: written apart from the native reader, to check it.
 
-Plain files only; GTP-U tunnels and IPv6 jumbograms are left closed, for dpkt knows neither.
+Plain files only; GTP-U tunnels and IPv6 jumbograms are not opened, since dpkt knows neither.
 """
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import dpkt
 import pyarrow as pa
 
-from ddu._datagrams import fnv1a, quic_columns
-from ddu._records_dpkt import Record, Records
 from ddu.errors import UnreadableInput
+from ddu.readers.packets.reference.datagrams import fnv1a, quic_columns
+from ddu.readers.packets.reference.records import Record, Records
+from ddu.readers.packets.tables import FLOW_SCHEMA, Capture, chosen_schema
 
 Row = dict[str, Any]
 
@@ -30,10 +31,8 @@ LINKS: dict[int, Any] = {
 RAW_IP = (12, 14, 101, 228, 229)
 
 
-def read(
-    path: Path, schema: pa.Schema, flow_schema: pa.Schema
-) -> tuple[pa.Table, pa.Table, int, int | None]:
-    """Packets, flows, frames without IP, and where the file is cut off: see ddu.packets.Capture."""
+def read(path: Path, columns: Sequence[str] | None) -> Capture:
+    """Read all packets; see ddu.readers.packets.capture."""
     rows: list[Row] = []
     flows: dict[tuple[Any, ...], Row] = {}
     skipped_count = 0
@@ -47,11 +46,9 @@ def read(
             row["flow"] = _count(flows, row)
             row |= quic_columns(called, row)
             rows.append(row)
-    return (
-        _table(rows, schema),
-        _table(list(flows.values()), flow_schema),
-        skipped_count,
-        records.truncated_at,
+    packets = _table(rows, chosen_schema(columns))
+    return Capture(
+        packets, _table(list(flows.values()), FLOW_SCHEMA), skipped_count, records.truncated_at
     )
 
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from ddu.align.counters import increments, is_counter
 from ddu.readers.logs import LogTable
-from ddu.tables.intervals import increments
-from ddu.tables.mac import is_counter
 
 _IDENTITY = ("mac_rnti", "mac_in_sync", "mac_cu_ue_id", "mac_ue_uid")
 _FIRST_DRB_CHANNEL = 4

@@ -4,81 +4,59 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import copy
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ddu.align.clocks.clock import RUN_CLOCK, Clock
 from ddu.errors import UnreadableInput
-from ddu.metrics.segments import Acks, Direction, Segments, Stamps
-from ddu.packets import Reader
-from ddu.tables.bins import Int
+from ddu.readers.packets.connections import Wanted
+from ddu.readers.packets.implementations import Reader, implementation
+from ddu.readers.packets.segments import Acks, Correction, Direction, Segments, Stamps
+from ddu.schema.arrays import Int
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """Connections whose packets are looked at one by one; a port of None stands for any."""
-
-    src: str
-    sport: int | None
-    dst: str
-    dport: int | None
-
-
-@dataclass(frozen=True)
-class Rows:
-    """A direction's packets, and the header's numbers that theirs count from."""
-
-    direction: Direction
-    origin: int
-    ack_origin: int
-
-
-class Source(Protocol):
-    """A reader's way to split a capture."""
-
-    flows: pd.DataFrame
-    """As `ddu.packets.Capture.flows`, with `origin`, the number of the stream's first byte, and
-    `wire_ip_bytes`, headers once per segment of a super-packet."""
-    packet_count: int
-    truncated_at: int | None
-
-    def rows(self, flow: int) -> Rows | None: ...
+def _as_captured(utc_ns: Int) -> Int:
+    return utc_ns
 
 
 class SplitCapture:
-    """The wanted connections of one capture, both directions of each, found at once.
+    """The connections of one capture, and the packets of the wanted ones, both directions of each.
 
-    `clock` tells what this host's clock is ahead of the run's; every time is given on the run's.
+    Times are those of the host that captured, unless `on` gave a correction.
     Raises UnreadableInput when the file cannot be read or holds no packet.
     """
 
     def __init__(
         self, file: Path, reader: Reader, wanted: Sequence[Wanted], mtu_bytes: int
     ) -> None:
-        self._source = _source(file, reader, wanted, mtu_bytes)
+        self._source = implementation(reader).split(file, wanted, mtu_bytes)
         if not self._source.packet_count:
             raise UnreadableInput(file, "a capture without a packet", "was there any traffic?")
         self.file = file
         self.truncated_at = self._source.truncated_at
-        self.clock: Clock = RUN_CLOCK
+        self._corrected: Correction = _as_captured
+
+    def on(self, corrected: Correction) -> SplitCapture:
+        """The same capture with its times corrected."""
+        same = copy(self)
+        same._corrected = corrected
+        return same
 
     @property
     def connections(self) -> pd.DataFrame:
         """One row per direction of a 5-tuple."""
         instants = {
-            name: self.clock.corrected(self._source.flows[name].to_numpy())
+            name: self._corrected(self._source.flows[name].to_numpy())
             for name in ("first_utc_ns", "last_utc_ns")
         }
         return self._source.flows.assign(**instants)
 
     def protocol(self, connection: int) -> int:
-        """IANA's number."""
+        """Return the IANA protocol number."""
         return int(self._numbers["proto"][connection])
 
     def connection(self, src: str, sport: int, dst: str, dport: int) -> int | None:
@@ -87,7 +65,7 @@ class SplitCapture:
 
     @cached_property
     def _by_ends(self) -> dict[tuple[object, ...], int]:
-        """So that many flows cost no more each than few."""
+        """Rows by 5-tuple: the cost of a flow does not grow with their number."""
         rows = self._source.flows.sort_values("ip_bytes", kind="stable")
         ends = zip(rows["src"], rows["sport"], rows["dst"], rows["dport"], strict=True)
         return dict(zip(ends, map(int, rows["flow"]), strict=True))
@@ -105,7 +83,7 @@ class SplitCapture:
         counted = rows.direction.since(
             _shift(payload.seq, rows.origin, origin), _shift(acks.ack, rows.ack_origin, ack_origin)
         )
-        return counted.on(self.clock)
+        return counted.on(self._corrected)
 
     def wire_ip_bytes(self, connection: int | None) -> int:
         """IP bytes of a connection, headers once per segment of a super-packet."""
@@ -122,17 +100,8 @@ class SplitCapture:
         return int(rows["wire_ip_bytes"][rows["dst"] == dst].sum())
 
 
-def _source(file: Path, reader: Reader, wanted: Sequence[Wanted], mtu_bytes: int) -> Source:
-    from ddu.readers.split_dpkt import SplitByDpkt
-    from ddu.readers.split_native import SplitNatively
-
-    chosen: type[SplitByDpkt] | type[SplitNatively]
-    chosen = SplitByDpkt if reader == "dpkt" else SplitNatively
-    return chosen(file, wanted, mtu_bytes)
-
-
 def _shift(numbers: Int, origin: int, wanted_origin: int) -> int:
-    """What makes numbers from one origin such from the other, the first within ±2³¹ of it."""
+    """Return what to add so that numbers count from the other origin, the first within ±2³¹."""
     if not len(numbers) or origin == wanted_origin:
         return 0
     first = int(numbers[0])

@@ -6,19 +6,20 @@ The columns are as narrow as their values: a run at 1 Gbit/s has tens of million
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ddu.align.clocks.clock import RUN_CLOCK, Clock
-from ddu.tables.bins import Int
+from ddu.schema.arrays import Int, UInt32
 
 SYN, ACK = 0x02, 0x10
 """TCP flags (RFC 9293, section 3.1)."""
 
-UInt32 = npt.NDArray[np.uint32]
+Correction = Callable[[Int], Int]
+"""From instants on one clock to those on another (ns)."""
 
 
 @dataclass(frozen=True)
@@ -99,13 +100,13 @@ class Direction:
     tsecr: Stamps
     """Of packets with the ACK flag."""
 
-    def on(self, clock: Clock) -> Direction:
-        """The same packets on the run's clock, seen by this one."""
+    def on(self, corrected: Correction) -> Direction:
+        """The same packets with their times corrected."""
         return Direction(
-            payload=_on(clock, self.payload),
-            acks=_on(clock, self.acks),
-            tsval=_on(clock, self.tsval),
-            tsecr=_on(clock, self.tsecr),
+            payload=_on(corrected, self.payload),
+            acks=_on(corrected, self.acks),
+            tsval=_on(corrected, self.tsval),
+            tsecr=_on(corrected, self.tsecr),
         )
 
     def since(self, shift: int, ack_shift: int) -> Direction:
@@ -118,8 +119,8 @@ class Direction:
         )
 
 
-def _on(clock: Clock, rows: _Timed) -> _Timed:
-    return rows if clock == RUN_CLOCK else replace(rows, utc_ns=clock.corrected(rows.utc_ns))
+def _on(corrected: Correction, rows: _Timed) -> _Timed:
+    return replace(rows, utc_ns=corrected(rows.utc_ns))
 
 
 def unwrap(numbers: npt.NDArray[np.generic], origin: int) -> Int:

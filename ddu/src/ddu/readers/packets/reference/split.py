@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same connections out of dpkt's packets: slow, and the native splitter's oracle."""
+"""The same connections out of dpkt's packets: slow, to check the native reader's."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from ddu.metrics.segments import ACK, SYN, Acks, Direction, Segments, Stamps, unwrap
-from ddu.packets import read_packets
-from ddu.readers.segments import Rows, Wanted
-from ddu.tables.bins import Int
+from ddu.readers.packets.connections import Rows, Wanted
+from ddu.readers.packets.reference.packets import read
+from ddu.readers.packets.segments import ACK, SYN, Acks, Direction, Segments, Stamps, unwrap
+from ddu.schema.arrays import Int
 
 _FIN, _RST = 0x01, 0x04
 _TCP = 6
 
 
-class SplitByDpkt:
-    """A Source of SplitCapture. It keeps every connection, wanted or not."""
+class ReferenceConnections:
+    """The connections of a capture, wanted or not; see ddu.readers.packets.connections."""
 
     def __init__(self, file: Path, _wanted: Sequence[Wanted], mtu_bytes: int) -> None:
-        capture = read_packets(file, reader="dpkt")
+        capture = read(file, None)
         # pandas makes float64 of integers with nulls, which rounds digests.
         whole = {pa.uint64(): pd.UInt64Dtype()}.get
         table: pd.DataFrame = capture.packets.to_pandas(types_mapper=whole)
@@ -40,7 +40,7 @@ class SplitByDpkt:
         )
 
     def rows(self, flow: int) -> Rows:
-        """The direction's packets."""
+        """Return the packets of a direction."""
         rows = self._groups[flow]
         is_tcp = self.flows["proto"].iloc[flow] == _TCP
         rows = rows[rows["tcp_seq" if is_tcp else "udp_payload_bytes"].notna()]

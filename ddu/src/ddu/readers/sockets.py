@@ -26,7 +26,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from ddu import _packets
-from ddu.packets import faults_of
+from ddu.readers.packets.native.faults import faults_of
 
 
 @dataclass(frozen=True)
