@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The examples of docs/extending.md work as printed there."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Runs
+
+ROOT = Path(__file__).parents[1]
+BIN = Path(sys.executable).parent
+EXAMPLES = ROOT / "docs/examples"
+
+
+def run(*command: object) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [BIN / str(command[0]), *map(str, command[1:])], capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_every_example_is_named_in_the_documentation() -> None:
+    text = (ROOT / "docs/extending.md").read_text()
+    assert [one.name for one in EXAMPLES.iterdir() if f"examples/{one.name}" not in text] == []
+
+
+@pytest.mark.root
+def test_a_scenario(runs: Runs) -> None:
+    scenario = EXAMPLES / "bus-stop.yaml"
+    run("ccu", "scenario", "validate", scenario)
+    made = runs("--cc", "cubic", "--scenario", str(scenario), "--prb", "24", "--duration", "2s")
+    assert (made / "raw/scenario.yaml").read_bytes() == scenario.read_bytes()
+    assert json.loads((made / "summary.json").read_text())["throughput_bps"] > 1e6
+
+
+@pytest.mark.root
+def test_a_campaign(runs: Runs, tmp_path: Path) -> None:
+    assert runs
+    run("ccu", "campaign", "run", EXAMPLES / "two-buffers.yaml", "--output", tmp_path)
+    (campaign,) = tmp_path.iterdir()
+    run("ddu", "campaign", "report", campaign)
+    points = (campaign / "report/points.csv").read_text()
+    assert {"250kB", "1MB"} <= set(points.replace("\n", ",").split(","))
