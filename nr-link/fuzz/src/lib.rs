@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What must hold for any content of each file that nr-link reads. The fuzz targets try contents of their own;
-//! nr-link/model/tests/fuzz_seeds.rs tries those that are kept.
+//! Properties that hold for any content of each file that nr-link reads. The fuzz targets generate contents;
+//! nr-link/model/tests/fuzz_seeds.rs checks the stored ones.
 
 use std::path::Path;
 
 use nr_link_model::capacity::trace;
 use nr_link_model::scenario::{Rate, Scenario, Table};
-use nr_link_model::{Ecn, Link, Nanos, Packet, Port, ResolvedConfig, Source};
+use nr_link_model::{Ecn, Link, Nanos, Packet, Port, Problem, ResolvedConfig, Source};
 
 const MS: Nanos = 1_000_000;
 /// Of a scenario whose channel is drawn: a longer one takes too long to be tried often.
@@ -15,13 +15,13 @@ const CONFIG: &str = include_str!("../../model/tests/common/link.yaml");
 const CONSTANT: &str = "{schema: rf-scenario/1, name: c, summary: c, sources: [chosen], license: Apache-2.0, \
                         duration_s: 1, capacity: {dl: {constant_mbps: 10}, ul: {constant_mbps: 10}}}";
 
-/// A configuration is refused with a rule and a mend, or makes a link that carries packets.
+/// A configuration is refused with a rule and a fix, or makes a link that carries packets.
 pub fn link_config(content: &[u8]) {
     let Ok(text) = std::str::from_utf8(content) else {
         return;
     };
     match ResolvedConfig::parse(text, Path::new("link.yaml")) {
-        Err(error) => tells_rule_and_mend(&error.to_string(), "link.yaml"),
+        Err(error) => is_complete(&error, "link.yaml"),
         Ok(config) => {
             let constant = Scenario::parse(CONSTANT, Path::new("constant.yaml")).expect("valid");
             carries_packets(&config, &constant);
@@ -29,13 +29,13 @@ pub fn link_config(content: &[u8]) {
     }
 }
 
-/// A scenario is refused with a rule and a mend, or can be played, or says why it cannot on this carrier.
+/// A scenario is refused with a rule and a fix, or it can be played, or refused on this carrier.
 pub fn scenario(content: &[u8]) {
     let Ok(text) = std::str::from_utf8(content) else {
         return;
     };
     match Scenario::parse(text, Path::new("scenario.yaml")) {
-        Err(error) => tells_rule_and_mend(&error.to_string(), "scenario.yaml"),
+        Err(error) => is_complete(&error, "scenario.yaml"),
         Ok(scenario) if reads_a_file(&scenario) || scenario.duration_s.get() > DRAWN_S => {}
         Ok(scenario) => {
             let config = ResolvedConfig::parse(CONFIG, Path::new("link.yaml")).expect("valid");
@@ -47,7 +47,7 @@ pub fn scenario(content: &[u8]) {
 /// Mahimahi's stamps: each line is one opportunity, at its own stamp.
 pub fn mahimahi(content: &[u8]) {
     match trace::mahimahi(content, Path::new("a.up")) {
-        Err(error) => tells_rule_and_mend(&error.to_string(), "a.up"),
+        Err(error) => is_complete(&error, "a.up"),
         Ok(stamps) => {
             let lines: Vec<u32> = std::str::from_utf8(content)
                 .expect("what was read is text")
@@ -67,7 +67,7 @@ pub fn mahimahi(content: &[u8]) {
 pub fn seconds_mbps(content: &[u8]) {
     const DURATION_S: f64 = 10.0;
     match trace::seconds_mbps(content, Path::new("a.csv"), DURATION_S) {
-        Err(error) => tells_rule_and_mend(&error.to_string(), "a.csv"),
+        Err(error) => is_complete(&error, "a.csv"),
         Ok(rates) => {
             assert_eq!(rates[0].0, 0.0);
             assert!(rates.windows(2).all(|pair| pair[0].0 < pair[1].0));
@@ -87,7 +87,7 @@ pub fn table(content: &[u8]) {
         Ok((0..names.len()).collect())
     };
     match Table::read(content, Path::new("a.csv"), all) {
-        Err(error) => tells_rule_and_mend(&error.to_string(), "a.csv"),
+        Err(error) => is_complete(&error, "a.csv"),
         Ok(table) => {
             assert_eq!(table.width, columns);
             assert_eq!(table.values.len(), table.t_s.len() * columns);
@@ -97,11 +97,11 @@ pub fn table(content: &[u8]) {
     }
 }
 
-/// File or place first, then the rule, then the mend behind a semicolon.
-fn tells_rule_and_mend(message: &str, file: &str) {
-    assert!(message.starts_with(file), "no place: {message}");
-    let told = message.split_once(": ").map_or("", |(_, told)| told);
-    assert!(told.contains("; "), "no mend: {message}");
+/// A problem names its file, the rule and the fix.
+fn is_complete(problem: &Problem, file: &str) {
+    assert_eq!(problem.place.file.as_deref(), Some(Path::new(file)));
+    assert!(!problem.rule.is_empty(), "no rule: {problem}");
+    assert!(!problem.fix.is_empty(), "no fix: {problem}");
 }
 
 fn reads_a_file(scenario: &Scenario) -> bool {

@@ -16,10 +16,10 @@ mod drawn;
 pub(crate) mod pipe;
 pub mod trace;
 
-use std::path::Path;
 use std::sync::Arc;
 
-use crate::scenario::{AtEnd, CapacityTrace, Rate, Scenario, ScenarioError, TraceFormat};
+use crate::problem::Problem;
+use crate::scenario::{AtEnd, CapacityTrace, Rate, Scenario, TraceFormat};
 use crate::{Direction, Nanos};
 use trace::{Rated, mahimahi, open, seconds_mbps};
 
@@ -65,12 +65,12 @@ impl Supply {
     /// radio instead; reads its trace.
     ///
     /// # Errors
-    /// The first line of the trace that breaks a rule, and the mend.
+    /// The first line of the trace that breaks a rule.
     pub fn of(
         scenario: &Scenario,
         direction: Direction,
         seed: u64,
-    ) -> Result<Option<Self>, ScenarioError> {
+    ) -> Result<Option<Self>, Problem> {
         let Some(capacity) = &scenario.capacity else {
             return Ok(None);
         };
@@ -87,10 +87,8 @@ impl Supply {
                 Self::rates(&steps.collect::<Vec<_>>(), duration)
             }
             Rate::Drawn(drawn) => {
-                let rates =
-                    drawn::rates(drawn, duration_s, seed, direction).map_err(|complaint| {
-                        ScenarioError::new(Path::new(&scenario.name), None, complaint)
-                    })?;
+                let rates = drawn::rates(drawn, duration_s, seed, direction)
+                    .map_err(|violation| violation.at_key("capacity"))?;
                 Self::rates(&rates, duration)
             }
             Rate::Trace(CapacityTrace { file, format }) => match format {

@@ -22,10 +22,10 @@ mod tdl;
 mod ticks;
 mod turns;
 
-use std::fmt;
 use std::sync::Arc;
 
 use crate::Nanos;
+use crate::problem::{Problem, violation};
 use crate::radio::Grid;
 use crate::radio::decibel::{from_ratio, to_ratio};
 use crate::scenario::{CarrierRange, Fading, Radio, Scenario};
@@ -81,24 +81,12 @@ pub struct Channel {
     evm_power: f64,
 }
 
-/// Why a scenario cannot be played on this grid.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChannelError(String);
-
-impl fmt::Display for ChannelError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ChannelError {}
-
 impl Channel {
     /// Draws the channel that `seed` makes of `scenario` on the carrier of `grid`.
     ///
     /// # Errors
     /// The scenario has no radio, or geometry that TR 38.901 does not cover on this carrier.
-    pub fn new(scenario: &Scenario, grid: &Grid, seed: u64) -> Result<Self, ChannelError> {
+    pub fn new(scenario: &Scenario, grid: &Grid, seed: u64) -> Result<Self, Problem> {
         Self::of(scenario, grid, Streams::new(seed))
     }
 
@@ -112,7 +100,7 @@ impl Channel {
         scenario: &Scenario,
         grids: &[Grid],
         seed: u64,
-    ) -> Result<Vec<Self>, ChannelError> {
+    ) -> Result<Vec<Self>, Problem> {
         let mut channels: Vec<Self> = Vec::with_capacity(grids.len());
         for (grid, carrier) in grids.iter().zip(0..) {
             let streams = Streams::on_carrier(seed, carrier);
@@ -139,12 +127,13 @@ impl Channel {
         }
     }
 
-    fn of(scenario: &Scenario, grid: &Grid, streams: Streams) -> Result<Self, ChannelError> {
+    fn of(scenario: &Scenario, grid: &Grid, streams: Streams) -> Result<Self, Problem> {
         let Some(radio) = &scenario.radio else {
-            return Err(ChannelError(format!(
-                "scenario {} gives capacity, not a radio channel; take one that has radio",
-                scenario.name
-            )));
+            return Err(violation!(
+                "the scenario has capacity and no radio channel",
+                "Choose a scenario with radio"
+            )
+            .at_key("radio"));
         };
         check_loaded(radio)?;
         check_carrier(radio, grid)?;
@@ -217,7 +206,7 @@ impl Channel {
     }
 }
 
-fn check_loaded(radio: &Radio) -> Result<(), ChannelError> {
+fn check_loaded(radio: &Radio) -> Result<(), Problem> {
     let taps = match &radio.fading {
         Some(Fading::TapSeries(taps)) => taps.rows.is_some(),
         _ => true,
@@ -225,34 +214,39 @@ fn check_loaded(radio: &Radio) -> Result<(), ChannelError> {
     if taps && radio.is_loaded() {
         Ok(())
     } else {
-        Err(ChannelError(
-            "a series lies in a file that was not read; load the scenario from its file".into(),
-        ))
+        Err(violation!(
+            "a series lies in a file that was not read",
+            "Load the scenario from its file"
+        )
+        .at_key("radio"))
     }
 }
 
-fn check_carrier(radio: &Radio, grid: &Grid) -> Result<(), ChannelError> {
+fn check_carrier(radio: &Radio, grid: &Grid) -> Result<(), Problem> {
     let ghz = grid.carrier_hz / 1e9;
     match radio.carrier_ghz {
         Some(CarrierRange { min, max }) if !(min.get()..=max.get()).contains(&ghz) => {
-            Err(ChannelError(format!(
-                "the scenario holds for carriers of {} to {} GHz, not {ghz}; set radio.carrier_ghz to one of those",
-                min.get(),
-                max.get()
-            )))
+            let (min, max) = (min.get(), max.get());
+            Err(violation!(
+                "the scenario is for carriers of {min} to {max} GHz, not of {ghz} GHz",
+                "Set the link's radio.carrier_ghz to {min} to {max}"
+            )
+            .at_key("radio.carrier_ghz"))
         }
         _ => Ok(()),
     }
 }
 
-fn check_way(odometer: &Odometer) -> Result<(), ChannelError> {
+fn check_way(odometer: &Odometer) -> Result<(), Problem> {
     let lap_m = odometer.lap_m();
     if lap_m <= LONGEST_WAY_M {
         return Ok(());
     }
-    Err(ChannelError(format!(
-        "the UE goes {lap_m:.0} m until the scenario ends, more than {LONGEST_WAY_M} m; let it go slower, or a shorter part loop"
-    )))
+    Err(violation!(
+        "the UE moves {lap_m:.0} m until the scenario ends, which is more than {LONGEST_WAY_M} m",
+        "Reduce its speed, or use a shorter part that loops"
+    )
+    .at_key("radio.mobility"))
 }
 
 fn wavelength_m(grid: &Grid) -> f64 {

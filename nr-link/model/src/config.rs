@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The link's configuration: the YAML of `docs/link-config.md`, checked once, here.
 //!
-//! What the file says becomes a [`ResolvedConfig`], in the model's units; nothing beyond sees the
-//! file's form. What is refused names file, place, rule and mend.
+//! The file's content becomes a [`ResolvedConfig`], in the model's units; no other module sees the
+//! file's form. A [`Problem`] names file, line, key, rule and fix.
 
-mod broken;
-mod error;
 mod path;
 mod queue;
 mod radio;
+mod range;
 mod raw;
 mod resolve;
 
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-pub use error::ConfigError;
 pub use path::{Cross, LineConfig, PathConfig};
 pub use queue::{Aqm, CoDel, DualPi2, Pie, Queue, QueueLimit};
 pub use radio::{Carrier, Discipline, LinkAdaptation, RadioConfig, RlcMode, Uplink};
 
 use crate::Nanos;
 use crate::packet::Direction;
+use crate::problem::{Problem, violation};
 
 /// One value for each direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -42,9 +41,11 @@ impl<V> PerDirection<V> {
     }
 }
 
-/// Everything that one configuration file says, checked.
+/// The content of one configuration file, checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResolvedConfig {
+    /// The file, as it was named.
+    pub file: PathBuf,
     /// From which every random stream of the link is drawn.
     pub seed: u64,
     /// Largest IP packet.
@@ -67,11 +68,16 @@ impl ResolvedConfig {
     /// The carrier, which a scenario with radio needs.
     ///
     /// # Errors
-    /// There is none.
-    pub fn radio(&self) -> Result<&RadioConfig, &'static str> {
-        self.radio.as_ref().ok_or(
-            "radio is missing, and the scenario is one of radio; describe the carrier, or take a scenario of capacity",
-        )
+    /// The configuration has no carrier.
+    pub fn radio(&self) -> Result<&RadioConfig, Problem> {
+        self.radio.as_ref().ok_or_else(|| {
+            violation!(
+                "the scenario has a radio channel, and the configuration no carrier",
+                "Describe the carrier below radio, or choose a scenario with capacity"
+            )
+            .at_key("radio")
+            .or_in_file(&self.file)
+        })
     }
 }
 

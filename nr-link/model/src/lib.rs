@@ -17,18 +17,21 @@ pub mod link;
 mod mac;
 pub mod packet;
 mod path;
+pub mod problem;
 pub mod radio;
 mod random;
 mod rlc;
 pub mod samples;
 pub mod scenario;
 mod timeline;
+mod yaml;
 
 pub use config::ResolvedConfig;
 pub use link::{Held, Link, NextEvent, Source};
 pub use mac::account::Totals;
 pub use packet::{Delivery, Direction, Ecn, Packet, Port};
 pub use path::CrossTotals;
+pub use problem::{Place, Problem, Violation};
 pub use samples::MacSample;
 
 /// Nanoseconds since the link began.

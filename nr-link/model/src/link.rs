@@ -11,6 +11,7 @@ mod source;
 
 use crate::config::ResolvedConfig;
 use crate::path::CrossTotals;
+use crate::problem::Problem;
 use crate::samples::MacSample;
 use crate::{Delivery, Direction, Nanos, Packet, Port};
 
@@ -46,7 +47,7 @@ impl<T> Link<T> {
     ///
     /// # Errors
     /// It has more or fewer; a radio channel, and the configuration has no carrier.
-    pub fn new(config: &ResolvedConfig, source: impl Into<Source>) -> Result<Self, String> {
+    pub fn new(config: &ResolvedConfig, source: impl Into<Source>) -> Result<Self, Problem> {
         Ok(Self {
             air: Air::new(config, source.into())?,
             ends: Ends::new(config),

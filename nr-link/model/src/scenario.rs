@@ -3,12 +3,11 @@
 //!
 //! The file is YAML of schema `rf-scenario/1`; `docs/scenarios.md` explains it and
 //! `rf-scenarios/rf-scenario.schema.json` is made from the types below. Reading it is the only
-//! place where it can be wrong: every value of these types obeys its rule, and what was refused
-//! names file, line, rule and mend.
+//! place where it can be wrong: every value of these types obeys its rule, and a
+//! [`Problem`](crate::Problem) names file, line, key, rule and fix.
 
 mod capacity;
 mod drawn;
-mod error;
 mod link;
 mod mobility;
 mod path;
@@ -25,7 +24,6 @@ mod tap_series;
 pub(crate) use capacity::MOST_MBPS;
 pub use capacity::{Capacity, CapacityTrace, Rate, TraceFormat};
 pub use drawn::{Drawn, Memory};
-pub use error::ScenarioError;
 pub use link::{LinkDuplex, LinkHint, LinkSpecial, LinkTdd};
 pub use mobility::{GaussMarkov, Mobility, Route, RoutePoint};
 pub use path::{CrossTraffic, Path, PathDirection, QueueLimit, Queues};

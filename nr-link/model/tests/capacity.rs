@@ -271,7 +271,10 @@ fn radio_in_the_configuration_means_nothing_and_may_be_absent() {
 
     let radio = common::flat(20.0);
     let error = nr_link_model::Source::of(&radio, &without).expect_err("there is no carrier");
-    assert!(error.to_string().contains("radio is missing"), "{error}");
+    assert!(
+        error.to_string().contains("the configuration no carrier"),
+        "{error}"
+    );
 }
 
 #[test]

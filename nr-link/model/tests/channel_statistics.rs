@@ -301,16 +301,15 @@ fn a_channel_refuses_what_it_cannot_play() {
             .to_string()
     };
     let rural = "  level: {tr38901: {environment: rma, gnb: {height_m: 35}, ue_height_m: 1.5, distance_m: 500}}\n";
-    assert!(refused(rural, 39e9).contains("carrier, GHz: 39 is not within 0.5 to 30"));
+    assert!(refused(rural, 39e9).contains("carrier, GHz: 39 is not between 0.5 and 30"));
     let rough = "  level: {rsrp_dbm: -50}\n  mobility: {speed_mps: 30}\n  shadowing: {std_db: 3, decorrelation_m: 1e-9}\n";
     assert!(
-        refused(rough, 3.6e9)
-            .contains("shadowing decorrelates every 0.000000001 m on a way of 3000 m")
+        refused(rough, 3.6e9).contains("shadowing decorrelates every 0.000000001 m over 3000 m")
     );
     let fast = "  level: {rsrp_dbm: -50}\n  mobility: {speed_mps: 3e8}\n";
-    assert!(refused(fast, 3.6e9).contains("the UE goes 30000000000 m until the scenario ends"));
+    assert!(refused(fast, 3.6e9).contains("the UE moves 30000000000 m until the scenario ends"));
     let narrow = "  carrier_ghz: {min: 24.25, max: 52.6}\n  level: {rsrp_dbm: -50}\n";
-    assert!(refused(narrow, 3.6e9).contains("24.25 to 52.6 GHz, not 3.6"));
+    assert!(refused(narrow, 3.6e9).contains("24.25 to 52.6 GHz, not of 3.6 GHz"));
 }
 
 /// Hercules, section 4.1, of the first 100 s: RSRP "generally varies from -60 dBm to -45 dBm", SNR

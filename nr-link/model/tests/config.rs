@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is refused, and how it is said.
+//! Which configurations are refused, and how.
 
 use std::path::Path;
 
-use nr_link_model::ResolvedConfig;
 use nr_link_model::config::QueueLimit;
+use nr_link_model::{Place, Problem, ResolvedConfig};
 
 const VALID: &str = include_str!("common/link.yaml");
 
-/// The whole error of the valid file with one change.
-fn error(from: &str, to: &str) -> String {
+/// The problem of the valid file with one change.
+fn problem(from: &str, to: &str) -> Problem {
     assert!(VALID.contains(from), "{from:?} is not in link.yaml");
     let text = VALID.replacen(from, to, 1);
     match ResolvedConfig::parse(&text, Path::new("dir/link.yaml")) {
         Ok(_) => panic!("{to:?} was accepted"),
-        Err(error) => error.to_string(),
+        Err(problem) => problem,
     }
+}
+
+/// The same as text.
+fn error(from: &str, to: &str) -> String {
+    problem(from, to).to_string()
 }
 
 #[test]
@@ -33,10 +38,12 @@ fn the_documented_example_is_valid_and_anchors_its_files() {
 }
 
 #[test]
-fn a_width_that_the_standard_has_not_is_answered_with_those_it_has() {
+fn an_unknown_bandwidth_is_answered_with_the_known_ones() {
     let told = error("prb: 106", "prb: 107");
     assert!(
-        told.starts_with("dir/link.yaml:7: radio.prb: 107 PRB is no channel bandwidth at 30 kHz"),
+        told.starts_with(
+            "dir/link.yaml:7: radio.prb: 107 PRB is not a channel bandwidth at 30 kHz"
+        ),
         "{told}"
     );
     assert!(
@@ -46,8 +53,8 @@ fn a_width_that_the_standard_has_not_is_answered_with_those_it_has() {
 }
 
 #[test]
-fn every_fault_names_its_line_its_rule_and_its_mend() {
-    let faults = [
+fn every_problem_names_its_line_rule_and_fix() {
+    let problems = [
         (
             "numerology: 1",
             "numerology: 4",
@@ -109,27 +116,27 @@ fn every_fault_names_its_line_its_rule_and_its_mend() {
         (
             "dl: {packets: 3200}",
             "dl: {packets: 3200, bytes: 9000}",
-            "dir/link.yaml:17: queue.dl: a queue is limited in packets or in bytes",
+            "dir/link.yaml:17: queue.dl: a queue is limited either in packets or in bytes",
         ),
         (
             "dl: {packets: 3200}",
             "dl: {packets: 3200, aqm: {codel: {target_ms: 101}}}",
-            "dir/link.yaml:17: queue.dl: 101 is not between 0.001 and 100; write a target_ms",
+            "dir/link.yaml:17: queue.dl: 101 is not between 0.001 and 100. Write a target_ms",
         ),
         (
             "dl: {packets: 3200}",
             "dl: {packets: 3200, aqm: {pie: {update_ms: 0}}}",
-            "dir/link.yaml:17: queue.dl: 0 is not between 0.001 and 3600000; an update_ms",
+            "dir/link.yaml:17: queue.dl: 0 is not between 0.001 and 3600000. Write an update_ms",
         ),
         (
             "dl: {packets: 3200}",
             "dl: {packets: 3200, aqm: {codel: {interval_ms: .nan}}}",
-            "dir/link.yaml:17: queue.dl: NaN is not between 0.001 and 3600000; an interval_ms",
+            "dir/link.yaml:17: queue.dl: NaN is not between 0.001 and 3600000. Write an interval_ms",
         ),
         (
             "dl: {packets: 3200}",
             "dl: {packets: 3200, aqm: {pie: {target_ms: -1}}}",
-            "dir/link.yaml:17: queue.dl: -1 is not between 0.001 and 3600000; a target_ms",
+            "dir/link.yaml:17: queue.dl: -1 is not between 0.001 and 3600000. Write a target_ms",
         ),
         (
             "dl: {packets: 3200}",
@@ -194,12 +201,12 @@ fn every_fault_names_its_line_its_rule_and_its_mend() {
         (
             "mcs_table: 64qam",
             "mcs_table: 64qam\n  secondary:\n    - {prb: 24}\n    - {prb: 25}",
-            "dir/link.yaml:13: radio.secondary.prb: 25 PRB is no channel bandwidth",
+            "dir/link.yaml:13: radio.secondary.prb: 25 PRB is not a channel bandwidth",
         ),
         (
             "mcs_table: 64qam",
             "mcs_table: 64qam\n  secondary: [{count: 16}]",
-            "dir/link.yaml:11: radio.secondary.count: 16 is not between 1 and 15; 16 component",
+            "dir/link.yaml:11: radio.secondary.count: 16 is not between 1 and 15. Use at most 16 component",
         ),
         (
             "mcs_table: 64qam",
@@ -224,7 +231,7 @@ fn every_fault_names_its_line_its_rule_and_its_mend() {
         (
             "layers: {dl: 1, ul: 1}",
             "layers: {dl: 1, ul: 1}\n  layer_isolation_db: .nan",
-            "dir/link.yaml:10: radio.layer_isolation_db: NaN is not between 0 and 100; 20 dB",
+            "dir/link.yaml:10: radio.layer_isolation_db: NaN is not between 0 and 100. Write an isolation",
         ),
         (
             "{olla: {bler_target: 0.1}}",
@@ -234,7 +241,7 @@ fn every_fault_names_its_line_its_rule_and_its_mend() {
         (
             "dl: {packets: 3200}",
             "dl: {packets: 3200, aqm: {dualpi2: {coupling: 0}}}",
-            "dir/link.yaml:17: queue.dl: 0 is not between 0.1 and 100; a coupling of 2",
+            "dir/link.yaml:17: queue.dl: 0 is not between 0.1 and 100. Write a coupling",
         ),
         (
             "dl: {packets: 3200}",
@@ -244,7 +251,7 @@ fn every_fault_names_its_line_its_rule_and_its_mend() {
         (
             "dl: {delay_ms: 10.0",
             "dl: {cross_traffic: {rate_mbps: 5}, delay_ms: 10.0",
-            "dir/link.yaml:14: path.dl.cross_traffic: there is nothing to wait for without a rate; ",
+            "dir/link.yaml:14: path.dl.cross_traffic: the path has no limited rate, which cross_traffic needs. ",
         ),
         (
             "dl: {delay_ms: 10.0",
@@ -268,11 +275,13 @@ fn every_fault_names_its_line_its_rule_and_its_mend() {
             "dir/link.yaml:1: ",
         ),
     ];
-    for (from, to, place) in faults {
-        let told = error(from, to);
-        assert!(told.starts_with(place), "{to:?}: {told}");
-        assert!(told.contains(';'), "no mend for {to:?}: {told}");
-        assert_eq!(told.lines().count(), 1, "{told}");
+    for (from, to, place) in problems {
+        let problem = problem(from, to);
+        let text = problem.to_string();
+        assert!(text.starts_with(place), "{to:?}: {text}");
+        assert!(!problem.fix.is_empty(), "no fix for {to:?}: {text}");
+        assert!(problem.place.key.is_some(), "no key for {to:?}: {text}");
+        assert_eq!(text.lines().count(), 1, "{text}");
     }
 }
 
@@ -305,21 +314,30 @@ fn a_ue_says_what_it_does_not_share() {
 }
 
 #[test]
-fn the_fault_of_one_ue_of_several_has_its_own_line() {
-    let faults = [
+fn the_problem_of_one_of_several_ues_has_its_own_line() {
+    let problems = [
         (
             "{name: ue2, addresses: [10.0.0.2]}",
-            "devices.ue.addresses: 10.0.0.2 is an address of ue1 already; ",
+            "devices.ue.addresses: 10.0.0.2 is also an address of ue1. ",
         ),
         (
             "{name: ue2, queue: {dl: {packets: 0}, ul: {packets: 1}}}",
             "devices.ue.queue.dl: ",
         ),
-        ("{name: a/b}", "devices.ue: \"a/b\" is no interface name; "),
-        ("{name: ue2, addresses: [10.0.0.256]}", ""),
-        ("{name: ue2, adresses: []}", ""),
+        (
+            "{name: a/b}",
+            "devices.ue: \"a/b\" is not an interface name. ",
+        ),
+        (
+            "{name: ue2, addresses: [10.0.0.256]}",
+            "devices.ue.addresses: ",
+        ),
+        (
+            "{name: ue2, adresses: []}",
+            "devices.ue.adresses: unknown key",
+        ),
     ];
-    for (entry, complaint) in faults {
+    for (entry, complaint) in problems {
         let ues = format!("ue:\n    - {{name: ue1, addresses: [10.0.0.2]}}\n    - {entry}");
         let told = error("ue: [{name: ue1}]", &ues);
         assert!(
@@ -330,7 +348,24 @@ fn the_fault_of_one_ue_of_several_has_its_own_line() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named() {
+fn a_problem_is_a_value_with_file_line_key_rule_and_fix() {
+    let place = Place {
+        file: Some("dir/link.yaml".into()),
+        line: Some(8),
+        key: Some("radio.duplex.tdd.special.dl_symbols".into()),
+    };
+    let Problem {
+        place: found,
+        rule,
+        fix,
+    } = problem("dl_symbols: 6", "dl_symbols: six");
+    assert_eq!(found, place);
+    assert_eq!(rule, "the value is not a whole number in the allowed range");
+    assert!(fix.starts_with("Write"), "{fix}");
+}
+
+#[test]
+fn a_missing_file_is_named() {
     let told = ResolvedConfig::load(Path::new("no/such.yaml"))
         .expect_err("absent")
         .to_string();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What `rf-scenarios/` ships is sound, and what is wrong is refused by line, rule and mend.
+//! The files of `rf-scenarios/` are valid, and a wrong one is refused with line, key, rule and fix.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -122,51 +122,51 @@ fn the_keys() {
     let spoilt = [
         (
             good.replace("rf-scenario/1", "rf-scenario/9"),
-            "x.yaml:1: unknown variant `rf-scenario/9`, expected one of rf-scenario/1; correct",
+            "x.yaml:1: schema: unknown value \"rf-scenario/9\". Choose one of: rf-scenario/1",
         ),
         (
             good.replace("summary: x\n", ""),
-            "x.yaml:6: missing field `summary`; add it",
+            "x.yaml:6: the key summary is missing. Add it",
         ),
         (
             good.replace("sources: [x]", "sources: []"),
-            "x.yaml:4: no source is given; say where",
+            "x.yaml:4: sources: there is no source. State where",
         ),
         (
             good.replace("duration_s: 60", "duration_s: -60"),
-            "x.yaml:6: -60 is not a number above 0; write",
+            "x.yaml:6: duration_s: -60 is not a number above 0. Write",
         ),
         (
             good.replace("duration_s: 60", "duration_s: 1e9"),
-            "x.yaml:6: 1000000000 s is not at most 21600 s; let",
+            "x.yaml:6: duration_s: 1000000000 s is longer than 21600 s. Use",
         ),
         (
             good.replace("duration_s: 60", "duration_s: .nan"),
-            "x.yaml:6: NaN is not a number above 0; write",
+            "x.yaml:6: duration_s: NaN is not a number above 0. Write",
         ),
         (
             good.replace("duration_s: 60", "duration_s: 1 min"),
-            "x.yaml:6: invalid floating point; docs",
+            "x.yaml:6: duration_s: the value is not a number. Write",
         ),
         (
             good.replace("  noise: {", "  noize: {"),
-            "x.yaml:9: unknown field `noize`",
+            "x.yaml:9: radio.noize: unknown key \"noize\". Correct",
         ),
         (
             good.replace("figure_db: 7", "figure_db: 7, sinr_db: 3"),
-            "x.yaml:9: two alternatives are given where one is meant; keep one",
+            "x.yaml:9: radio.noise.figure_db: several alternatives are given, and only one is allowed. Keep one",
         ),
         (
             format!("{good}name: y\n"),
-            "x.yaml:11: duplicate mapping key: name; keep one",
+            "x.yaml:11: the key name occurs twice. Keep one",
         ),
         (
             format!("{good}capacity: {{dl: {{constant_mbps: 1}}, ul: {{constant_mbps: 1}}}}\n"),
-            "x.yaml:11: a scenario has both radio and capacity; remove one",
+            "x.yaml:11: capacity: a scenario has either radio or capacity, and this one has both. Remove one",
         ),
         (
             HEAD.lines().take(6).collect::<Vec<_>>().join("\n"),
-            "x.yaml:1: a scenario has neither radio nor capacity; add one",
+            "x.yaml:1: schema: a scenario has either radio or capacity, and this one has neither. Add one",
         ),
         ("time,value\n1,2\n".into(), "x.yaml:1: "),
         (String::new(), "x.yaml"),
@@ -174,7 +174,7 @@ fn the_keys() {
     for (text, expected) in spoilt {
         let told = refusal(&text);
         assert!(told.starts_with(expected), "{told}\nis not\n{expected}");
-        assert!(told.contains("; "), "no mend: {told}");
+        assert!(told.contains(". "), "no fix: {told}");
     }
 }
 
@@ -183,55 +183,55 @@ fn the_numbers() {
     let spoilt = [
         (
             "  level: {rsrp_dbm: [[0, -80], [2, -81], [1, -82]]}",
-            "x.yaml:10: stamp 1 s does not come after 2 s; sort",
+            "x.yaml:10: radio.level.rsrp_dbm: the time 1 s does not come after 2 s. Sort",
         ),
         (
             "  level:\n    rsrp_dbm:\n      - [0, -80]\n      - [1, .nan]",
-            "x.yaml:13: NaN is not a finite number; leave",
+            "x.yaml:13: radio.level.rsrp_dbm: NaN is not a finite number. Write",
         ),
         (
             "  level: {rsrp_dbm: [[0, -80], [60, -81]]}",
-            "x.yaml:10: stamp 60 s is not within duration_s, 60 s; lengthen",
+            "x.yaml:10: radio.level: the time 60 s is not within duration_s, which is 60 s. Increase",
         ),
         (
             "  level: {rsrp_dbm: [[-1, -80]]}",
-            "x.yaml:10: stamp -1 s is before the scenario begins; count",
+            "x.yaml:10: radio.level.rsrp_dbm: the time -1 s is before the start of the scenario. Count",
         ),
         (
             "  level: {rsrp_dbm: []}",
-            "x.yaml:10: a series has no points; write",
+            "x.yaml:10: radio.level.rsrp_dbm: a series has no points. Write",
         ),
         (
             "  level: {rsrp_dbm: [[0, -80], [1, 8e8]]}",
-            "x.yaml:10: 800000000 is not a level between -300 and 300 dB; write",
+            "x.yaml:10: radio.level: 800000000 is not a level between -300 and 300 dB. Write",
         ),
         (
             "  level: {rsrp_dbm: .inf}",
-            "x.yaml:10: a value is not a finite number; write",
+            "x.yaml:10: radio.level.rsrp_dbm: .inf is not a finite number. Write",
         ),
         (
             "  level: {rsrp_dbm: -80}\n  shadowing: {std_db: -3, decorrelation_m: 10}",
-            "x.yaml:11: -3 is not a number of dB between 0 and 300; write",
+            "x.yaml:11: radio.shadowing.std_db: -3 is not a number of dB between 0 and 300. Write",
         ),
         (
             "  level: {rsrp_dbm: -80}\n  shadowing: {std_db: 3, decorrelation_m: 0}",
-            "x.yaml:11: 0 is not a number above 0; write",
+            "x.yaml:11: radio.shadowing.decorrelation_m: 0 is not a number above 0. Write",
         ),
         (
             "  level: {rsrp_dbm: -80}\n  mobility: {speed_mps: -1}",
-            "x.yaml:11: -1 is not a number of 0 or above",
+            "x.yaml:11: radio.mobility.speed_mps: -1 is not a number of 0 or above",
         ),
         (
             "  level: {rsrp_dbm: -80}\n  blockage: [{from_s: 5, to_s: 61, loss_db: 9}]",
-            "x.yaml:11: stamp 61 s is not within",
+            "x.yaml:11: radio.blockage: the blockage ends at 61 s, after",
         ),
         (
             "  level: {rsrp_dbm: -80}\n  blockage: [{from_s: 5, to_s: 4, loss_db: 9}]",
-            "x.yaml:11: a blocker leaves at 4 s, before it comes at 5 s; ",
+            "x.yaml:11: radio.blockage: the blockage ends at 4 s, and does not begin before 5 s. ",
         ),
         (
             "  level: {rsrp_dbm: -80}\n  blockage: [{from_s: 5, to_s: 6, loss_db: 9, ramp_s: 1}]",
-            "x.yaml:11: a blocker has ramps of 1 s in a stay of 1 s; ",
+            "x.yaml:11: radio.blockage: two ramps of 1 s do not fit in a blockage of 1 s. ",
         ),
     ];
     for (radio, expected) in spoilt {
@@ -249,12 +249,15 @@ fn the_taps_and_the_route() {
     for (list, expected) in [
         (
             far,
-            "x.yaml:13: 1000000000 is not a delay between 0 and 100000 ns; write",
+            "x.yaml:13: radio.fading.taps.delay_ns: 1000000000 is not a delay between 0 and 100000 ns. Write",
         ),
-        (five, "x.yaml:13: 5 taps are not 1 to 4; merge"),
+        (
+            five,
+            "x.yaml:13: radio.fading.taps: 5 taps are given, and 1 to 4 are allowed. Merge",
+        ),
         (
             tap(9) + &tap(3),
-            "x.yaml:13: taps are not sorted by delay; list",
+            "x.yaml:13: radio.fading.taps: the taps are not sorted by delay. List",
         ),
     ] {
         let told = refusal_below(&taps(&list));
@@ -263,11 +266,11 @@ fn the_taps_and_the_route() {
     let route = "  level: {rsrp_dbm: -80}\n  mobility: {route: [{t_s: 0, x_m: 9, y_m: 0}, {t_s: 9, x_m: 99, y_m: 0}]}";
     let told = refusal_below(route);
     assert!(
-        told.starts_with("x.yaml:11: a route that loops does not end where it begins; lead"),
+        told.starts_with("x.yaml:11: radio.mobility: the scenario loops, and the route does not end where it begins. End"),
         "{told}"
     );
     let placeless = "  level: {tr38901: {environment: umi, gnb: {height_m: 10}, ue_height_m: 1.5}}";
-    assert!(refusal_below(placeless).contains("needs a place; write a route"));
+    assert!(refusal_below(placeless).contains("needs the UE's position. Write a route"));
 }
 
 #[test]
@@ -283,19 +286,19 @@ fn the_capacity() {
         ))
     };
     assert!(
-        refused("{constant_mbps: -9}").starts_with("x.yaml:8: -9 is not a number of 0 or above")
+        refused("{constant_mbps: -9}")
+            .starts_with("x.yaml:8: capacity.dl.constant_mbps: -9 is not a number of 0 or above")
     );
     assert!(
         refused("{steps_mbps: [[0, 9], [1, -9]]}")
-            .starts_with("x.yaml:8: -9 Mbit/s at 1 s is negative; write 0")
+            .starts_with("x.yaml:8: capacity.dl: -9 Mbit/s at 1 s is negative. Write 0")
     );
-    assert!(
-        refused("{constant_mbps: 1e7}")
-            .starts_with("x.yaml:8: 10000000 Mbit/s at 0 s is more than 1000000; write a rate")
-    );
+    assert!(refused("{constant_mbps: 1e7}").starts_with(
+        "x.yaml:8: capacity.dl: 10000000 Mbit/s at 0 s is more than 1000000. Write a rate"
+    ));
     assert!(
         refused("{steps_mbps: [[1, 9]]}")
-            .starts_with("x.yaml:8: the first step is not at 0 s; say")
+            .starts_with("x.yaml:8: capacity.dl: the first step is not at 0 s. Begin")
     );
     let text = format!(
         "{head}capacity:\n  dl: {{trace: {{file: t.up, format: mahimahi}}}}\n  ul: {{constant_mbps: 9}}\n"
@@ -308,13 +311,13 @@ fn the_capacity() {
 }
 
 #[test]
-fn files_that_are_not_scenarios() {
+fn a_file_that_is_not_a_scenario() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("x.yaml");
     let refused = |path: &Path| Scenario::load(path).expect_err("accepted").to_string();
-    assert!(refused(&file).contains("cannot be opened"));
+    assert!(refused(&file).contains("cannot be read"));
     fs::write(&file, [0xff, 0xfe, 0]).unwrap();
-    assert!(refused(&file).contains("cannot be read as text"));
+    assert!(refused(&file).contains("cannot be read"));
     fs::File::create(&file).unwrap().set_len(10 << 30).unwrap(); // sparse
     assert!(refused(&file).contains("has more than"));
 }

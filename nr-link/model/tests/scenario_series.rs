@@ -55,7 +55,7 @@ fn a_column_of_a_file_is_the_series_that_it_would_be_in_the_scenario() {
 }
 
 #[test]
-fn what_is_wrong_in_a_file_is_told_with_its_own_name() {
+fn a_problem_in_a_series_file_names_that_file() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |csv: &str| {
         fs::write(folder.path().join("s.csv"), csv).unwrap();
@@ -63,18 +63,24 @@ fn what_is_wrong_in_a_file_is_told_with_its_own_name() {
             "  level: {rsrp_dbm: {file: s.csv, column: rsrp_dbm}}\n  noise: {figure_db: 7}\n";
         scenario(folder.path(), radio).unwrap_err()
     };
-    for (csv, told) in [
-        ("t_s,rsrp_dbm\n0,-80\n4,-80\n", "stamp 4 s is not within"),
+    for (csv, expected) in [
+        ("t_s,rsrp_dbm\n0,-80\n4,-80\n", "the time 4 s is not within"),
         ("t_s,rsrp_dbm\n0,-800\n", "-800 is not a level between"),
-        ("t_s,rsrp\n0,-80\n", "s.csv:1: no column \"rsrp_dbm\""),
-        ("t_s,rsrp_dbm\n1,-80\n0,-80\n", "s.csv:3: stamp 0 s"),
+        (
+            "t_s,rsrp\n0,-80\n",
+            "s.csv:1: there is no column \"rsrp_dbm\"",
+        ),
+        ("t_s,rsrp_dbm\n1,-80\n0,-80\n", "s.csv:3: the time 0 s"),
     ] {
         let error = refused(csv);
-        assert!(error.contains("s.csv") && error.contains(told), "{error}");
+        assert!(
+            error.contains("s.csv") && error.contains(expected),
+            "{error}"
+        );
     }
     let missing = "  level: {rsrp_dbm: {file: no.csv, column: x}}\n  noise: {figure_db: 7}\n";
     let error = scenario(folder.path(), missing).unwrap_err();
-    assert!(error.contains("no.csv: cannot be opened"), "{error}");
+    assert!(error.contains("no.csv: cannot be read"), "{error}");
 }
 
 #[test]
@@ -83,7 +89,7 @@ fn text_alone_makes_no_channel_of_a_series_in_a_file() {
                 radio: {ss_pbch_block_power_dbm: 0, level: {rsrp_dbm: {file: a.csv, column: b}}, noise: {figure_db: 7}}}";
     let parsed = Scenario::parse(text, Path::new("x.yaml")).unwrap();
     let error = Channel::new(&parsed, &GRID, 1).unwrap_err().to_string();
-    assert!(error.contains("load the scenario from its file"), "{error}");
+    assert!(error.contains("Load the scenario from its file"), "{error}");
 }
 
 /// Two steady taps: |a + b·e^(−j2πfτ)|² over frequency, normalised to |a|² + |b|² = 1, worked out here.
@@ -144,7 +150,7 @@ fn more_taps_than_the_link_has_are_refused() {
     let radio = "  level: {rsrp_dbm: -50}\n  noise: {figure_db: 7}\n  fading: {tap_series: {file: taps.csv}}\n";
     let error = scenario(folder.path(), radio).unwrap_err();
     assert!(
-        error.contains("taps.csv:1: 5 taps are not 1 to 4") && error.contains("merge"),
+        error.contains("taps.csv:1: 5 taps are given") && error.contains("merge"),
         "{error}"
     );
 }

@@ -3,10 +3,10 @@
 
 use std::io::{self, BufWriter, Write};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use nr_link_model::radio::CqiTable;
 use nr_link_model::radio::bler::{CodeBlocks, sinr_for};
-use nr_link_model::{Link, MacSample, Nanos, ResolvedConfig, Source};
+use nr_link_model::{Link, MacSample, Nanos, ResolvedConfig, Source, Violation};
 
 /// Length of one sample interval: none is shorter than a slot, or longer than an hour.
 const INTERVALS_MS: std::ops::RangeInclusive<u64> = 1..=3_600_000;
@@ -35,18 +35,24 @@ pub fn write(
 ) -> Result<()> {
     ensure!(
         seconds > 0.0 && seconds <= LONGEST_S,
-        "--seconds: {seconds} is not above 0 and at most {LONGEST_S}; let a shorter part stand for the whole"
+        Violation::new(
+            format!("{seconds} s is not above 0 and at most {LONGEST_S} s"),
+            "Choose a duration in that range",
+        )
+        .at_key("--seconds")
     );
-    if !INTERVALS_MS.contains(&interval_ms) {
-        let (least, most) = (INTERVALS_MS.start(), INTERVALS_MS.end());
-        bail!(
-            "--interval-ms: {interval_ms} is not between {least} and {most}; give whole milliseconds"
-        );
-    }
+    let (least, most) = (INTERVALS_MS.start(), INTERVALS_MS.end());
+    ensure!(
+        INTERVALS_MS.contains(&interval_ms),
+        Violation::new(
+            format!("{interval_ms} ms is not between {least} and {most} ms"),
+            "Write a whole number of milliseconds in that range",
+        )
+        .at_key("--interval-ms")
+    );
     config.sample_interval = interval_ms * 1_000_000;
     let mcs = config.radio.as_ref().map(McsOfCqi::new);
-    let source = Source::load(&config).map_err(anyhow::Error::from_boxed)?;
-    let mut link: Link<()> = Link::new(&config, source).map_err(anyhow::Error::msg)?;
+    let mut link: Link<()> = Link::new(&config, Source::load(&config)?)?;
     let mut out = BufWriter::new(out);
     let mut before = vec![(0.0, 0.0); link.ues()];
     writeln!(out, "{HEADER}")?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How a command ends: in words on standard error, and with an exit code (docs/errors.md).
+//! How a command ends: its exit code (docs/errors.md), and its end by SIGPIPE.
 
 use std::io;
 
@@ -12,19 +12,7 @@ const FAILED: u8 = 1;
 /// Asked for what cannot be: nothing was started.
 const REFUSED: u8 = 2;
 
-/// `nr-link: error: message`; further lines of it are indented, so that they are seen to be.
-#[must_use]
-pub fn told(message: &str) -> String {
-    let mut lines = message.trim_end().lines();
-    let mut text = format!("nr-link: error: {}", lines.next().unwrap_or_default());
-    for line in lines.filter(|line| !line.trim().is_empty()) {
-        text.push_str("\n  ");
-        text.push_str(line.trim_start());
-    }
-    text
-}
-
-/// The exit code: what the kernel or a disk refused has failed; the rest was wrong before.
+/// The exit code: 1 if the kernel or a disk refused something, else 2, as the input was wrong.
 #[must_use]
 pub fn code(error: &anyhow::Error) -> u8 {
     let by_the_machine =
@@ -53,16 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn further_lines_are_indented_and_empty_ones_left_out() {
-        assert_eq!(told("one"), "nr-link: error: one");
-        assert_eq!(
-            told("one\n\n  two\nthree\n"),
-            "nr-link: error: one\n  two\n  three"
-        );
-    }
-
-    #[test]
-    fn what_the_machine_refused_is_told_apart_from_wrong_input() {
+    fn failures_of_the_machine_have_another_code_than_wrong_input() {
         let input = anyhow::anyhow!("--seconds: -1 is not above 0");
         let disk =
             anyhow::Error::from(io::Error::other("no space")).context("cannot write mac.csv");

@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::rc::Rc;
 
-use anyhow::{Result, bail};
-use nr_link_model::config::UeConfig;
-use nr_link_model::{Delivery, Direction, Link, Nanos, Port};
+use anyhow::Result;
+use nr_link_model::{Delivery, Direction, Link, Nanos, Port, Problem, ResolvedConfig, Violation};
 
 use crate::burst::{Burst, Segment};
 use crate::clock::Clock;
@@ -43,14 +42,20 @@ impl Routes {
     ///
     /// # Errors
     /// One of several UEs has no address.
-    pub fn of(ues: &[UeConfig]) -> Result<Self> {
+    pub fn of(config: &ResolvedConfig) -> Result<Self, Problem> {
+        let ues = &config.ues;
         let lone = ues.len() == 1;
         if let Some(ue) = ues.iter().find(|ue| ue.addresses.is_empty() && !lone) {
-            bail!(
-                "devices.ue: {} has no addresses, so no packet finds it among {} UEs; write addresses: [IP, …]",
-                ue.device.name,
-                ues.len()
-            );
+            return Err(Violation::new(
+                format!(
+                    "{} is one of {} UEs and has no addresses, so no packet can be sent to it",
+                    ue.device.name,
+                    ues.len()
+                ),
+                "Write its addresses: [IP, …]",
+            )
+            .at_key("devices.ue")
+            .or_in_file(&config.file));
         }
         let addresses = ues.iter().enumerate();
         let by_address = addresses.flat_map(|(ue, config)| {

@@ -16,6 +16,7 @@ pub mod netns;
 pub mod output;
 pub mod pool;
 pub mod priority;
+pub mod problems;
 pub mod selftest;
 pub mod session;
 pub mod shell;

@@ -9,8 +9,9 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::{Args, CommandFactory, Parser, Subcommand, value_parser};
 use nr_link::capacity;
-use nr_link::ending::{self, told};
+use nr_link::ending;
 use nr_link::forward::Routes;
+use nr_link::problems::{self, Format};
 use nr_link::selftest;
 use nr_link::session::{self, Session};
 use nr_link::shell::{self, Shell};
@@ -76,25 +77,41 @@ enum Command {
 
 #[derive(Args)]
 struct Configuration {
-    /// YAML file of schema nr-link/1; relative paths in it begin at its folder
-    #[arg(long)]
+    /// Configuration: a YAML file of schema nr-link/1. Relative paths in it start at its folder
+    #[arg(long, value_name = "FILE")]
     config: PathBuf,
+    /// Format of errors on standard error
+    #[arg(long, value_enum, default_value_t)]
+    problems: Format,
+}
+
+impl Command {
+    fn problems(&self) -> Format {
+        match self {
+            Self::Run(configuration)
+            | Self::Check(configuration)
+            | Self::Capacity { configuration, .. } => configuration.problems,
+            Self::Shell(shell) => shell.problems,
+            Self::Man { .. } | Self::Selftest { .. } => Format::Text,
+        }
+    }
 }
 
 fn main() -> ExitCode {
     let options = match Options::try_parse() {
         Ok(options) => options,
-        Err(answer) if answer.use_stderr() => {
-            let said = answer.to_string();
-            eprintln!("{}", told(said.strip_prefix("error: ").unwrap_or(&said)));
-            return ExitCode::from(answer.exit_code() as u8);
+        Err(wrong) if wrong.use_stderr() => {
+            let format = Format::requested(std::env::args_os());
+            eprintln!("{}", problems::of_command_line(&wrong, format));
+            return ExitCode::from(wrong.exit_code() as u8);
         }
         Err(help) => help.exit(),
     };
+    let format = options.command.problems();
     match execute(options.command) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("{}", told(&format!("{error:#}")));
+            eprintln!("{}", problems::of_error(&error, format));
             ExitCode::from(ending::code(&error))
         }
     }
@@ -105,14 +122,14 @@ fn execute(command: Command) -> Result<ExitCode> {
         ending::end_when_unread()?;
     }
     match command {
-        Command::Run(Configuration { config }) => {
+        Command::Run(Configuration { config, .. }) => {
             let session = Session::open(ResolvedConfig::load(&config)?)?;
             println!("{}", session.ready()?);
             session.run()?;
         }
-        Command::Check(Configuration { config }) => {
+        Command::Check(Configuration { config, .. }) => {
             let config = ResolvedConfig::load(&config)?;
-            Routes::of(&config.ues)?;
+            Routes::of(&config)?;
             session::model(&config)?;
             println!("{config:#?}");
         }

@@ -365,8 +365,7 @@ fn came(slot: Option<Nanos>, now: Nanos) -> Nanos {
 
 /// The model of `config`, with what its scenario gives to each UE.
 pub fn model(config: &ResolvedConfig) -> Result<Link<Segment>> {
-    let source = Source::load(config).map_err(anyhow::Error::from_boxed)?;
-    Link::new(config, source).map_err(anyhow::Error::msg)
+    Ok(Link::new(config, Source::load(config)?)?)
 }
 
 /// Where each device is made.
@@ -389,7 +388,7 @@ impl<'a> Places<'a> {
 }
 
 fn open_devices(config: &ResolvedConfig, places: &Places) -> Result<Devices> {
-    let routes = Routes::of(&config.ues)?;
+    let routes = Routes::of(config)?;
     let open = |device: &Device, place| Tun::open(&device.name, place, config.mtu_bytes);
     let core = open(&config.core, places.core)?;
     let ues = config.ues.iter().zip(&places.ues);

@@ -16,6 +16,7 @@ use nix::sys::signal::{SigSet, Signal, kill};
 use nix::unistd::Pid;
 
 use crate::netns::Namespace;
+use crate::problems::Format;
 use crate::session::Session;
 use folder::Folder;
 use hosts::Hosts;
@@ -30,6 +31,9 @@ pub struct Shell {
     /// YAML file of schema nr-link/1 instead, with one UE and devices without netns
     #[arg(long)]
     config: Option<PathBuf>,
+    /// Format of errors on standard error
+    #[arg(long, value_enum, default_value_t)]
+    pub problems: Format,
     /// Delay of the path each way, milliseconds
     #[arg(
         long,
@@ -61,7 +65,7 @@ fn finite(text: &str) -> Result<f64, String> {
     text.parse()
         .ok()
         .filter(|number: &f64| number.is_finite())
-        .ok_or_else(|| "is no finite number; write digits, such as 0.01".to_owned())
+        .ok_or_else(|| "is not a finite number; write digits, such as 0.01".to_owned())
 }
 
 /// How long a server may take to listen, and a process to end when it is told to.

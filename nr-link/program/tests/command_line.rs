@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the command line answers to wrong input, and to a reader that leaves.
+//! How the command line answers wrong input, and a reader that leaves.
 
 mod testbed;
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
 
 fn nr_link(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_nr-link"))
@@ -23,7 +25,7 @@ fn wrong_input_is_one_message_and_code_2() {
     for (arguments, words) in [
         (vec!["chek"], "unrecognized subcommand 'chek'"),
         (vec!["check", "--confg", config], "unexpected argument"),
-        (vec!["check"], "--config <CONFIG>"),
+        (vec!["check"], "--config <FILE>"),
         (
             vec!["check", "--config", "/nowhere.yaml"],
             "/nowhere.yaml: cannot be read",
@@ -31,11 +33,11 @@ fn wrong_input_is_one_message_and_code_2() {
         (vec!["check", "--config", here], "cannot be read"),
         (
             vec!["capacity", "--config", config, "--seconds", "nan"],
-            "--seconds: NaN",
+            "--seconds: NaN s is not above 0",
         ),
         (
             vec!["capacity", "--config", config, "--seconds", "-1"],
-            "--seconds: -1",
+            "--seconds: -1 s is not above 0",
         ),
         (
             vec![
@@ -58,11 +60,11 @@ fn wrong_input_is_one_message_and_code_2() {
                 "--",
                 "true",
             ],
-            "is no finite number",
+            "is not a finite number",
         ),
         (
             vec!["shell", "--trace", here, here, "--", "true"],
-            "is no file",
+            "is not a file. Name a trace",
         ),
         (vec!["selftest", "--seconds", "0"], "0 is not in 1..=3600"),
         (
@@ -83,6 +85,55 @@ fn wrong_input_is_one_message_and_code_2() {
         assert!(first.starts_with("nr-link: error: "), "{said}");
         assert!(lines.all(|line| line.starts_with("  ")), "{said}");
         assert!(said.contains(words), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn problems_are_printed_as_json_on_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = testbed::write_config(folder.path(), 107, 1.0, ["a", "b"]);
+    let config = config.to_str().unwrap();
+    for (arguments, place, rule) in [
+        (
+            vec!["check", "--config", config],
+            json!({"file": config, "line": 7, "key": "radio.prb"}),
+            "107 PRB is not a channel bandwidth",
+        ),
+        (
+            vec!["run", "--config", config],
+            json!({"file": config, "line": 7, "key": "radio.prb"}),
+            "107 PRB is not a channel bandwidth",
+        ),
+        (
+            vec!["shell", "--config", config, "true"],
+            json!({"file": null, "line": null, "key": "true"}),
+            "unexpected argument",
+        ),
+        (
+            vec!["capacity", "--seconds", "x", "--config", config],
+            json!({"file": null, "line": null, "key": "--seconds"}),
+            "invalid value 'x'",
+        ),
+        (
+            vec!["check", "--config", "/nowhere.yaml"],
+            json!({"file": "/nowhere.yaml", "line": null, "key": null}),
+            "cannot be read",
+        ),
+    ] {
+        let [subcommand, rest @ ..] = &arguments[..] else {
+            panic!("no subcommand");
+        };
+        let answer = nr_link(&[&[subcommand, "--problems", "json"], rest].concat());
+        assert_eq!(answer.status.code(), Some(2), "{arguments:?}");
+        assert!(answer.stdout.is_empty(), "{arguments:?}");
+        let problems: Value = serde_json::from_slice(&answer.stderr).unwrap();
+        assert_eq!(problems.as_array().map(Vec::len), Some(1), "{problems}");
+        assert_eq!(problems[0]["where"], place);
+        assert!(
+            problems[0]["rule"].as_str().unwrap().starts_with(rule),
+            "{problems}"
+        );
+        assert!(!problems[0]["fix"].as_str().unwrap().is_empty());
     }
 }
 

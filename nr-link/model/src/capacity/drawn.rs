@@ -9,6 +9,7 @@ use rand_distr::{Distribution, StandardNormal};
 use super::trace::Rated;
 use crate::Direction;
 use crate::channel::shadowing::Correlated;
+use crate::problem::Violation;
 use crate::scenario::Drawn;
 
 /// Apart from the streams of `random` and of the channel, which count up from 0.
@@ -21,7 +22,7 @@ pub(super) fn rates(
     duration_s: f64,
     seed: u64,
     direction: Direction,
-) -> Result<Vec<Rated>, String> {
+) -> Result<Vec<Rated>, Violation> {
     let step_s = drawn.step_s.get();
     let count = (duration_s / step_s).ceil().max(1.0) as usize;
     let stream = |number: u64| {
@@ -38,14 +39,17 @@ pub(super) fn rates(
         .map(|(number, memory)| {
             let process = Correlated::new(memory.time_s.get(), duration_s, stream(number))
                 .map_err(|_| {
-                    format!(
-                        "a memory of {} s is too short for {duration_s} s; leave it out, so that it is noise",
-                        memory.time_s.get()
+                    Violation::new(
+                        format!(
+                            "a memory of {} s is too short for a scenario of {duration_s} s",
+                            memory.time_s.get()
+                        ),
+                        "Leave it out: its share of the variance is then noise without memory",
                     )
                 })?;
             Ok(((memory.share.get() * (1.0 - between)).sqrt(), process))
         })
-        .collect::<Result<Vec<_>, String>>()?;
+        .collect::<Result<Vec<_>, Violation>>()?;
     let noise_scale = ((1.0 - remembered).max(0.0) * (1.0 - between)).sqrt();
     let rate = |step: usize| {
         let t_s = step as f64 * step_s;

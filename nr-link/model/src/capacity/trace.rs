@@ -7,7 +7,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use crate::scenario::{MOST_MBPS, ScenarioError};
+use crate::problem::{Problem, Violation, violation};
+use crate::scenario::MOST_MBPS;
 
 /// A second, and the Mbit/s that hold from it on.
 pub type Rated = (f64, f64);
@@ -25,13 +26,15 @@ const MOST_RATES: usize = 1_000_000;
 ///
 /// # Errors
 /// It cannot be opened, or is too large.
-pub(super) fn open(file: &Path) -> Result<impl BufRead, ScenarioError> {
+pub(super) fn open(file: &Path) -> Result<impl BufRead, Problem> {
     let opened = File::open(file).and_then(|opened| Ok((opened.metadata()?.len(), opened)));
     let (bytes, opened) = opened.map_err(|error| unreadable(file, &error))?;
     if bytes > LARGEST_BYTES {
-        let complaint =
-            format!("has {bytes} bytes, more than {LARGEST_BYTES}; cut a part out that loops");
-        return Err(ScenarioError::new(file, None, complaint));
+        return Err(violation!(
+            "has {bytes} bytes, which is more than {LARGEST_BYTES}",
+            "Cut out a part that loops"
+        )
+        .in_file(file, None));
     }
     Ok(BufReader::new(opened))
 }
@@ -40,18 +43,22 @@ pub(super) fn open(file: &Path) -> Result<impl BufRead, ScenarioError> {
 /// opportunities to its end.
 ///
 /// # Errors
-/// The first line that breaks a rule, and the mend.
-pub fn mahimahi(content: impl BufRead, file: &Path) -> Result<Vec<(u32, u64)>, ScenarioError> {
+/// The first line that breaks a rule.
+pub fn mahimahi(content: impl BufRead, file: &Path) -> Result<Vec<(u32, u64)>, Problem> {
     let mut stamps: Vec<(u32, u64)> = Vec::new();
     each_line(content, file, |line| {
         let ms = line.parse().ok().filter(|&ms| ms <= LONGEST_MS);
         let ms = ms.ok_or_else(|| {
-            format!("{line:?} is not a stamp between 0 and {LONGEST_MS} ms; write one whole number a line")
+            violation!(
+                "{line:?} is not a time between 0 and {LONGEST_MS} ms",
+                "Write one whole number on each line"
+            )
         })?;
         let (last_ms, count) = stamps.last().copied().unwrap_or((0, 0));
         if ms < last_ms {
-            return Err(format!(
-                "stamp {ms} ms comes after {last_ms} ms; sort the stamps"
+            return Err(violation!(
+                "the time {ms} ms comes after {last_ms} ms",
+                "Sort the lines by time"
             ));
         }
         let so_far = stamps.len();
@@ -63,12 +70,12 @@ pub fn mahimahi(content: impl BufRead, file: &Path) -> Result<Vec<(u32, u64)>, S
         Ok(())
     })?;
     match stamps.last() {
-        None => Err(ScenarioError::new(file, None, EMPTY)),
-        Some((0, _)) => Err(ScenarioError::new(
-            file,
-            None,
-            "all stamps are 0 ms, so that the trace has no length; its last stamp is where it repeats",
-        )),
+        None => Err(empty(file)),
+        Some((0, _)) => Err(violation!(
+            "all times are 0 ms, so that the trace has no length",
+            "End it with the time at which it repeats"
+        )
+        .in_file(file, None)),
         Some(_) => Ok(stamps),
     }
 }
@@ -76,12 +83,12 @@ pub fn mahimahi(content: impl BufRead, file: &Path) -> Result<Vec<(u32, u64)>, S
 /// Reads lines of `second Mbit/s`, with a blank or a comma between; `#` begins a comment.
 ///
 /// # Errors
-/// The first line that breaks a rule, and the mend.
+/// The first line that breaks a rule.
 pub fn seconds_mbps(
     content: impl BufRead,
     file: &Path,
     duration_s: f64,
-) -> Result<Vec<Rated>, ScenarioError> {
+) -> Result<Vec<Rated>, Problem> {
     let mut rates: Vec<Rated> = Vec::new();
     each_line(content, file, |line| {
         if line.starts_with('#') {
@@ -96,18 +103,23 @@ pub fn seconds_mbps(
         Ok(())
     })?;
     if rates.is_empty() {
-        return Err(ScenarioError::new(file, None, EMPTY));
+        return Err(empty(file));
     }
     Ok(rates)
 }
 
-fn too_many(most: usize) -> String {
-    format!("more than {most} different stamps; thin them, or cut a part out that loops")
+fn too_many(most: usize) -> Violation {
+    violation!(
+        "has more than {most} different times",
+        "Keep fewer lines, or cut out a part that loops"
+    )
 }
 
-const EMPTY: &str = "holds no capacity; write at least one line";
+fn empty(file: &Path) -> Problem {
+    violation!("holds no capacity", "Write at least one line").in_file(file, None)
+}
 
-fn rated(line: &str) -> Result<Rated, String> {
+fn rated(line: &str) -> Result<Rated, Violation> {
     let mut fields = line
         .split([' ', '\t', ','])
         .filter(|field| !field.is_empty())
@@ -118,25 +130,30 @@ fn rated(line: &str) -> Result<Rated, String> {
         fields.next(),
     ) {
         (Some(second), Some(mbps), None) if (0.0..=MOST_MBPS).contains(&mbps) => Ok((second, mbps)),
-        (Some(_), Some(mbps), None) => Err(format!(
-            "{mbps} Mbit/s is not between 0 and {MOST_MBPS}; write 0 for an outage"
+        (Some(_), Some(mbps), None) => Err(violation!(
+            "{mbps} Mbit/s is not between 0 and {MOST_MBPS}",
+            "Write 0 for an outage"
         )),
-        _ => Err(format!(
-            "{line:?} is not two numbers; write `second Mbit/s`"
+        _ => Err(violation!(
+            "{line:?} is not two numbers",
+            "Write `second Mbit/s` on each line"
         )),
     }
 }
 
-fn follows(last: Option<&Rated>, second: f64, duration_s: f64) -> Result<(), String> {
+fn follows(last: Option<&Rated>, second: f64, duration_s: f64) -> Result<(), Violation> {
     match last {
-        None if second != 0.0 => Err(format!(
-            "the first stamp is {second} s; say what the rate is from 0 s on"
+        None if second != 0.0 => Err(violation!(
+            "the first time is {second} s",
+            "Begin with the rate at 0 s"
         )),
-        Some(&(before, _)) if second <= before => Err(format!(
-            "stamp {second} s does not come after {before} s; sort the lines and keep one each stamp"
+        Some(&(before, _)) if second <= before => Err(violation!(
+            "the time {second} s does not come after {before} s",
+            "Sort the lines by time, with one line for each time"
         )),
-        _ if second >= duration_s => Err(format!(
-            "stamp {second} s is not within duration_s, {duration_s} s; lengthen the one or drop the other"
+        _ if second >= duration_s => Err(violation!(
+            "the time {second} s is not within duration_s, which is {duration_s} s",
+            "Increase duration_s, or remove the later lines"
         )),
         _ => Ok(()),
     }
@@ -145,9 +162,9 @@ fn follows(last: Option<&Rated>, second: f64, duration_s: f64) -> Result<(), Str
 fn each_line(
     mut content: impl BufRead,
     file: &Path,
-    mut take: impl FnMut(&str) -> Result<(), String>,
-) -> Result<(), ScenarioError> {
-    // One buffer for all lines: there may be ten millions.
+    mut take: impl FnMut(&str) -> Result<(), Violation>,
+) -> Result<(), Problem> {
+    // One buffer for all lines: there may be ten million of them.
     let mut line = String::new();
     for number in 1.. {
         line.clear();
@@ -155,28 +172,24 @@ fn each_line(
         if read.map_err(|error| unreadable(file, &error))? == 0 {
             break;
         }
-        take(line.trim()).map_err(|complaint| ScenarioError::new(file, Some(number), complaint))?;
+        take(line.trim()).map_err(|violation| violation.in_file(file, Some(number)))?;
     }
     Ok(())
 }
 
-fn unreadable(file: &Path, error: &std::io::Error) -> ScenarioError {
-    ScenarioError::new(
-        file,
-        None,
-        format!("cannot be read as text ({error}); put the trace beside the scenario"),
-    )
+fn unreadable(file: &Path, error: &std::io::Error) -> Problem {
+    Violation::unreadable(error, "Put the trace beside the scenario, as text").in_file(file, None)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn stamps(text: &str) -> Result<Vec<(u32, u64)>, ScenarioError> {
+    fn stamps(text: &str) -> Result<Vec<(u32, u64)>, Problem> {
         mahimahi(text.as_bytes(), Path::new("a.up"))
     }
 
-    fn rates(text: &str) -> Result<Vec<Rated>, ScenarioError> {
+    fn rates(text: &str) -> Result<Vec<Rated>, Problem> {
         seconds_mbps(text.as_bytes(), Path::new("a.csv"), 2.0)
     }
 
@@ -194,37 +207,34 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_names_line_rule_and_mend() {
-        for (text, line, told) in [
+    fn problems_name_line_rule_and_fix() {
+        for (text, line, expected) in [
             ("", None, "at least one line"),
             ("0\n0\n", None, "no length"),
-            ("5\n4\n", Some(2), "sort the stamps"),
-            ("1\n\n2\n", Some(2), "one whole number a line"),
-            ("-1\n", Some(1), "one whole number a line"),
+            ("5\n4\n", Some(2), "Sort the lines"),
+            ("1\n\n2\n", Some(2), "one whole number on each line"),
+            ("-1\n", Some(1), "one whole number on each line"),
             ("99999999999\n", Some(1), "between 0 and"),
         ] {
             let error = stamps(text).unwrap_err();
-            assert_eq!(error.line, line, "{text:?}");
-            assert!(error.complaint.contains(told), "{error}");
+            assert_eq!(error.place.line, line, "{text:?}");
+            assert!(error.to_string().contains(expected), "{error}");
         }
-        for (text, line, told) in [
+        for (text, line, expected) in [
             ("\n", Some(1), "second Mbit/s"),
             ("# nothing\n", None, "at least one line"),
-            ("1 5\n", Some(1), "from 0 s on"),
-            ("0 5\n0 6\n", Some(2), "sort the lines"),
+            ("1 5\n", Some(1), "rate at 0 s"),
+            ("0 5\n0 6\n", Some(2), "Sort the lines"),
             ("0 5\n3 6\n", Some(2), "duration_s"),
             ("0 -5\n", Some(1), "outage"),
             ("0 NaN\n", Some(1), "second Mbit/s"),
             ("0 5 5\n", Some(1), "second Mbit/s"),
         ] {
             let error = rates(text).unwrap_err();
-            assert_eq!(error.line, line, "{text:?}");
-            assert!(error.complaint.contains(told), "{error}");
+            assert_eq!(error.place.line, line, "{text:?}");
+            assert!(error.to_string().contains(expected), "{error}");
         }
         let missing = open(Path::new("no-such.up")).map(drop).unwrap_err();
-        assert!(
-            missing.complaint.contains("beside the scenario"),
-            "{missing}"
-        );
+        assert!(missing.fix.contains("beside the scenario"), "{missing}");
     }
 }

@@ -3,11 +3,11 @@
 
 use libm::exp;
 
-use super::ChannelError;
 use super::motion::Odometer;
 use super::path_loss::PathLoss;
 use super::shadowing::Correlated;
 use super::streams::{Purpose, Streams};
+use crate::problem::Violation;
 use crate::radio::Grid;
 use crate::scenario::{LineOfSight, Tr38901};
 
@@ -35,7 +35,7 @@ impl<'a> Way<'a> {
         odometer: &'a Odometer,
         grid: &Grid,
         streams: &Streams,
-    ) -> Result<Self, ChannelError> {
+    ) -> Result<Self, Violation> {
         let path = PathLoss {
             environment: geometry.environment,
             carrier_hz: grid.carrier_hz,
@@ -62,12 +62,14 @@ impl<'a> Way<'a> {
     ///
     /// # Errors
     /// The way leads where the report has no formula.
-    pub fn at(&self, t_s: f64) -> Result<Arrival, ChannelError> {
+    pub fn at(&self, t_s: f64) -> Result<Arrival, Violation> {
         let distance_m = self.geometry.distance_m.map(|distance| distance.get());
         let ground_m = distance_m.unwrap_or_else(|| self.odometer.to_origin_m(t_s));
         self.path
             .check(ground_m)
-            .map_err(|rule| ChannelError(format!("at {t_s:.1} s: {rule}")))?;
+            .map_err(|Violation { rule, fix }| {
+                Violation::new(format!("at {t_s:.1} s: {rule}"), fix)
+            })?;
         let gone_m = self.odometer.distance_m(t_s);
         let seen = self.sees(ground_m, gone_m);
         let (loss_db, shadow) = match seen {

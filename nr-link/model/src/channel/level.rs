@@ -3,12 +3,12 @@
 
 use libm::log10;
 
-use super::ChannelError;
 use super::geometry::Way;
 use super::motion::Odometer;
 use super::shadowing::Correlated;
 use super::streams::{Purpose, Streams};
 use super::ticks::{Place, Ticks};
+use crate::problem::{Problem, Violation};
 use crate::radio::Grid;
 use crate::scenario::{Blocker, Level, Noise, Radio, Series, Shadowing};
 
@@ -36,7 +36,7 @@ impl Levels {
         ticks: &Ticks,
         odometer: &Odometer,
         streams: &Streams,
-    ) -> Result<Self, ChannelError> {
+    ) -> Result<Self, Problem> {
         let Slow {
             mean_dbm,
             shadow_db,
@@ -131,16 +131,14 @@ impl Slow {
         ticks: &Ticks,
         odometer: &Odometer,
         streams: &Streams,
-    ) -> Result<Self, ChannelError> {
+    ) -> Result<Self, Problem> {
         let power_dbm = radio.ss_pbch_block_power_dbm.get();
         let mut slow = match &radio.level {
             Level::RsrpDbm(series) => Self::along(ticks, |dbm| dbm, series),
             Level::PathLossDb(series) => Self::along(ticks, |loss_db| power_dbm - loss_db, series),
-            Level::Tr38901(geometry) => Self::on_the_way(
-                ticks,
-                power_dbm,
-                &Way::new(geometry, odometer, grid, streams)?,
-            )?,
+            Level::Tr38901(geometry) => Way::new(geometry, odometer, grid, streams)
+                .and_then(|way| Self::on_the_way(ticks, power_dbm, &way))
+                .map_err(|violation| violation.at_key("radio.level.tr38901"))?,
         };
         if let Some(Shadowing {
             std_db,
@@ -148,7 +146,8 @@ impl Slow {
         }) = radio.shadowing
         {
             let stream = streams.of(Purpose::Shadowing);
-            let process = Correlated::new(decorrelation_m.get(), odometer.lap_m(), stream)?;
+            let process = Correlated::new(decorrelation_m.get(), odometer.lap_m(), stream)
+                .map_err(|violation| violation.at_key("radio.shadowing"))?;
             let shadow_db = |t_s| (std_db.get() * process.at(odometer.distance_m(t_s))) as f32;
             slow.shadow_db = ticks.times_s().map(shadow_db).collect();
         }
@@ -163,7 +162,7 @@ impl Slow {
         }
     }
 
-    fn on_the_way(ticks: &Ticks, power_dbm: f64, way: &Way) -> Result<Self, ChannelError> {
+    fn on_the_way(ticks: &Ticks, power_dbm: f64, way: &Way) -> Result<Self, Violation> {
         let arrivals = ticks
             .times_s()
             .map(|t_s| way.at(t_s))

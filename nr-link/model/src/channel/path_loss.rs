@@ -7,6 +7,7 @@
 
 use libm::{exp, hypot, log10, pow};
 
+use crate::problem::Violation;
 use crate::scenario::Environment;
 
 const LIGHT_MPS: f64 = 3.0e8; // as the report has it
@@ -26,8 +27,8 @@ pub(super) struct PathLoss {
 }
 
 impl PathLoss {
-    /// Whether table 7.4.1-1 covers this at `ground_m`; if not, the rule and the mend.
-    pub fn check(&self, ground_m: f64) -> Result<(), String> {
+    /// Whether table 7.4.1-1 covers this at `ground_m`; the violation if not.
+    pub fn check(&self, ground_m: f64) -> Result<(), Violation> {
         let (ghz, ue_m, gnb_m, distance_m) = match self.environment {
             Environment::Rma => (0.5..=30.0, 1.0..=10.0, 10.0..=150.0, 10.0..=10_000.0),
             Environment::Uma => (0.5..=100.0, 1.5..=13.0, 10.0..=50.0, 10.0..=5_000.0),
@@ -45,11 +46,14 @@ impl PathLoss {
             .find(|(_, value, range)| !range.contains(value))
         {
             None => Ok(()),
-            Some((what, value, range)) => Err(format!(
-                "{what}: {value} is not within {} to {}, where TR 38.901 has {:?}; move it inside or take another environment",
-                range.start(),
-                range.end(),
-                self.environment
+            Some((what, value, range)) => Err(Violation::new(
+                format!(
+                    "{what}: {value} is not between {} and {}, the range of {:?} in TR 38.901",
+                    range.start(),
+                    range.end(),
+                    self.environment
+                ),
+                "Choose a value in that range, or another environment",
             )),
         }
     }

@@ -5,7 +5,7 @@ use libm::exp;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::ChannelError;
+use crate::problem::{Violation, violation};
 
 /// Points for each decorrelation distance; straight lines between them then lose 1 % of variance.
 const POINTS_PER_DECORRELATION: f64 = 32.0;
@@ -30,11 +30,12 @@ impl Correlated {
         decorrelation_m: f64,
         lap_m: f64,
         mut stream: ChaCha8Rng,
-    ) -> Result<Self, ChannelError> {
+    ) -> Result<Self, Violation> {
         if lap_m / decorrelation_m > MOST_DECORRELATIONS {
-            return Err(ChannelError(format!(
-                "shadowing decorrelates every {decorrelation_m} m on a way of {lap_m:.0} m, more than {MOST_DECORRELATIONS} times; lengthen the one or shorten the other"
-            )));
+            return Err(violation!(
+                "shadowing decorrelates every {decorrelation_m} m over {lap_m:.0} m, which is more than {MOST_DECORRELATIONS} times",
+                "Increase decorrelation_m, or shorten the UE's route"
+            ));
         }
         let count = (lap_m / decorrelation_m * POINTS_PER_DECORRELATION)
             .ceil()

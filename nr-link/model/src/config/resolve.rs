@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From what the author wrote to what the model uses, by the rules that span more than one value.
+//! From the configuration as written to the one that the model uses, by the rules that span several values.
 
 mod path;
 mod queue;
@@ -9,51 +9,55 @@ mod ues;
 use std::fs;
 use std::path::Path;
 
-use super::broken::{Broken, from_yaml, nanos, within};
+use super::range::{nanos, within};
 use super::raw::Raw;
-use super::{ConfigError, Output, PerDirection, RadioConfig, ResolvedConfig};
+use super::{Output, PerDirection, RadioConfig, ResolvedConfig};
 use crate::Nanos;
+use crate::problem::{Problem, Violation};
+use crate::yaml;
 
 /// Shortest and longest IP packet: RFC 791's smallest reassembly, and jumbo frames.
 const MTU_BYTES: std::ops::RangeInclusive<u32> = 576..=15_000;
 
-/// That of numerology 3.
+/// The slot of numerology 3.
 const SHORTEST_SLOT: Nanos = 125_000;
 
 impl ResolvedConfig {
     /// Reads and checks a configuration file.
     ///
     /// # Errors
-    /// The first rule that the file breaks, with its place and how to mend it.
-    pub fn load(path: &Path) -> Result<Self, ConfigError> {
+    /// The first rule that the file breaks.
+    pub fn load(path: &Path) -> Result<Self, Problem> {
         let text = fs::read_to_string(path).map_err(|error| {
-            ConfigError::new(
-                path,
-                None,
-                format!("cannot be read ({error}); name a file of schema nr-link/1"),
-            )
+            Violation::unreadable(&error, "Name a file of schema nr-link/1").in_file(path, None)
         })?;
         Self::parse(&text, path)
     }
 
-    /// Reads and checks a configuration's text; `path` names it in errors, and its folder is where
-    /// relative paths begin.
+    /// Reads and checks a configuration's text. Problems name `path`, and relative paths start at
+    /// its folder.
     ///
     /// # Errors
     /// As [`ResolvedConfig::load`].
-    pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
-        let raw: Raw = serde_saphyr::from_str(text).map_err(|error| from_yaml(&error, path))?;
-        resolve(raw, path.parent().unwrap_or(Path::new("")))
-            .map_err(|broken| broken.told(text, path))
+    pub fn parse(text: &str, path: &Path) -> Result<Self, Problem> {
+        let raw: Raw = yaml::read(text, path, "docs/link-config.md")?;
+        resolve(raw, path).map_err(|problem| yaml::located(problem, text, path))
     }
 }
 
-fn resolve(raw: Raw, folder: &Path) -> Result<ResolvedConfig, Broken> {
-    let mtu_bytes = within("mtu_bytes", raw.mtu_bytes, MTU_BYTES, "1500 is usual")?;
+fn resolve(raw: Raw, file: &Path) -> Result<ResolvedConfig, Problem> {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let mtu_bytes = within(
+        "mtu_bytes",
+        raw.mtu_bytes,
+        MTU_BYTES,
+        "Write, for example, 1500",
+    )?;
     let radio = raw.radio.map(radio::radio).transpose()?;
     let sample_interval = sample_interval(raw.samples.interval_ms.get(), radio.as_ref())?;
     let queue = queue::both("queue", raw.queue, mtu_bytes)?;
     Ok(ResolvedConfig {
+        file: file.to_owned(),
         seed: raw.seed,
         mtu_bytes,
         radio,
@@ -84,19 +88,18 @@ fn resolve(raw: Raw, folder: &Path) -> Result<ResolvedConfig, Broken> {
     })
 }
 
-/// Samples are no shorter than what they count.
-fn sample_interval(ms: f64, radio: Option<&RadioConfig>) -> Result<Nanos, Broken> {
+/// Checks that samples are at least one slot long.
+fn sample_interval(ms: f64, radio: Option<&RadioConfig>) -> Result<Nanos, Problem> {
     const KEY: &str = "samples.interval_ms";
     let interval = nanos(KEY, ms)?;
     let shortest = radio.map_or(SHORTEST_SLOT, RadioConfig::shortest_slot_ns);
     if interval >= shortest {
         return Ok(interval);
     }
-    Err(Broken::new(
-        KEY,
-        format!(
-            "{ms} ms is shorter than a slot, {} ms; write at least that",
-            shortest as f64 / 1e6
-        ),
-    ))
+    let shortest_ms = shortest as f64 / 1e6;
+    Err(Violation::new(
+        format!("{ms} ms is shorter than a slot, which lasts {shortest_ms} ms"),
+        format!("Write at least {shortest_ms}"),
+    )
+    .at_key(KEY))
 }

@@ -7,6 +7,7 @@ use super::radio::Radio;
 use super::source::Source;
 use crate::config::ResolvedConfig;
 use crate::mac::account::{Account, Totals};
+use crate::problem::{Problem, violation};
 use crate::samples::MacSample;
 use crate::{Direction, Nanos, Packet};
 
@@ -17,22 +18,26 @@ pub(super) enum Air<T> {
 }
 
 impl<T> Air<T> {
-    pub fn new(config: &ResolvedConfig, source: Source) -> Result<Self, String> {
+    pub fn new(config: &ResolvedConfig, source: Source) -> Result<Self, Problem> {
         let (given, ues) = (source.ues(), config.ues.len());
         if given != ues {
-            return Err(format!(
-                "the source is for {given} UEs, not {ues}; make one for each"
-            ));
+            return Err(violation!(
+                "the source is for {given} UEs, and the configuration has {ues}",
+                "Make the source from this configuration"
+            )
+            .at_key("devices.ue"));
         }
         Ok(match source {
             Source::Radio(channels) => {
                 let radio = config.radio()?;
                 let carriers = radio.carriers.len();
                 if let Some(other) = channels.iter().find(|each| each.len() != carriers) {
-                    return Err(format!(
-                        "a UE has {} channels, not {carriers}; make one for each component carrier",
-                        other.len()
-                    ));
+                    let channels = other.len();
+                    return Err(violation!(
+                        "a UE has {channels} channels, and the link {carriers} component carriers",
+                        "Make the source from this configuration"
+                    )
+                    .at_key("radio.secondary"));
                 }
                 Self::Radio(Box::new(Radio::new(config, radio, channels)))
             }

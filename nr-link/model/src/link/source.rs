@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Where a link's capacity comes from.
 
-use std::error::Error;
-
 use crate::capacity::Supply;
 use crate::channel::Channel;
 use crate::config::{PerDirection, ResolvedConfig};
 use crate::packet::Direction;
+use crate::problem::{Problem, violation};
 use crate::radio::Grid;
 use crate::scenario::{Rate, Scenario};
 
@@ -19,15 +18,12 @@ pub enum Source {
     Capacity(Vec<PerDirection<Supply>>),
 }
 
-/// Why a source cannot be made.
-type Failure = Box<dyn Error + Send + Sync>;
-
 impl Source {
     /// What the files that `config` names give to its UEs; one that several name is read once.
     ///
     /// # Errors
     /// A file that cannot be read or breaks a rule; as [`Source::of_each`].
-    pub fn load(config: &ResolvedConfig) -> Result<Self, Failure> {
+    pub fn load(config: &ResolvedConfig) -> Result<Self, Problem> {
         let mut scenarios: Vec<Scenario> = Vec::with_capacity(config.ues.len());
         for (index, ue) in config.ues.iter().enumerate() {
             let before = config.ues[..index]
@@ -38,15 +34,14 @@ impl Source {
                 None => Scenario::load(&ue.scenario)?,
             });
         }
-        let cannot = |error| format!("{} cannot be played: {error}", names(config));
-        Self::of_each(&scenarios, config).map_err(|error| cannot(error).into())
+        Self::of_each(&scenarios, config)
     }
 
     /// What one `scenario` gives to all UEs of `config`.
     ///
     /// # Errors
     /// As [`Source::of_each`].
-    pub fn of(scenario: &Scenario, config: &ResolvedConfig) -> Result<Self, Failure> {
+    pub fn of(scenario: &Scenario, config: &ResolvedConfig) -> Result<Self, Problem> {
         Self::of_each(&vec![scenario.clone(); config.ues.len()], config)
     }
 
@@ -56,7 +51,7 @@ impl Source {
     /// # Errors
     /// Some give radio and others capacity; the configuration lacks the carrier that a radio
     /// scenario needs, or the channel cannot be played on it; a trace that cannot be read.
-    pub fn of_each(scenarios: &[Scenario], config: &ResolvedConfig) -> Result<Self, Failure> {
+    pub fn of_each(scenarios: &[Scenario], config: &ResolvedConfig) -> Result<Self, Problem> {
         let given: Vec<_> = scenarios
             .iter()
             .filter(|scenario| scenario.capacity.is_some())
@@ -65,9 +60,12 @@ impl Source {
             return channels(scenarios, config).map(Self::Radio);
         }
         if given.len() < scenarios.len() {
-            return Err(
-                "some UEs have scenarios of radio and some of capacity; one link is of one kind, give all the same".into(),
-            );
+            return Err(violation!(
+                "some UEs have scenarios with radio, others with capacity",
+                "Use scenarios of one of these types for all UEs"
+            )
+            .at_key("devices.ue")
+            .or_in_file(&config.file));
         }
         let mut all: Vec<PerDirection<Supply>> = Vec::with_capacity(given.len());
         for (index, scenario) in given.iter().enumerate() {
@@ -77,7 +75,8 @@ impl Source {
                 .position(|before| before == scenario && !draws(scenario));
             all.push(match same {
                 Some(same) => all[same].clone(),
-                None => supplies(scenario, seed(scenario, config, index))?,
+                None => supplies(scenario, seed(scenario, config, index))
+                    .map_err(|problem| problem.or_in_file(&config.ues[index].scenario))?,
             });
         }
         Ok(Self::Capacity(all))
@@ -99,21 +98,16 @@ impl From<Vec<Channel>> for Source {
     }
 }
 
-/// The scenario files, each once.
-fn names(config: &ResolvedConfig) -> String {
-    let mut names: Vec<_> = config
-        .ues
-        .iter()
-        .map(|ue| ue.scenario.display().to_string())
-        .collect();
-    names.dedup();
-    names.join(", ")
-}
-
-fn supplies(scenario: &Scenario, seed: u64) -> Result<PerDirection<Supply>, Failure> {
-    let supply = |direction| -> Result<Supply, Failure> {
+fn supplies(scenario: &Scenario, seed: u64) -> Result<PerDirection<Supply>, Problem> {
+    let supply = |direction| -> Result<Supply, Problem> {
         let supply = Supply::of(scenario, direction, seed)?;
-        supply.ok_or_else(|| "the scenario gives no capacity; take one that does".into())
+        supply.ok_or_else(|| {
+            violation!(
+                "the scenario has no capacity",
+                "Choose a scenario with capacity"
+            )
+            .at_key("capacity")
+        })
     };
     Ok(PerDirection {
         dl: supply(Direction::Downlink)?,
@@ -128,13 +122,13 @@ fn draws(scenario: &Scenario) -> bool {
     rates.any(|rate| matches!(rate, Rate::Drawn(_)))
 }
 
-fn channels(scenarios: &[Scenario], config: &ResolvedConfig) -> Result<Vec<Vec<Channel>>, Failure> {
+fn channels(scenarios: &[Scenario], config: &ResolvedConfig) -> Result<Vec<Vec<Channel>>, Problem> {
     let grids: Vec<Grid> = config.radio()?.grids().collect();
-    let channels = scenarios
-        .iter()
-        .enumerate()
-        .map(|(ue, scenario)| Channel::on_carriers(scenario, &grids, seed(scenario, config, ue)));
-    Ok(channels.collect::<Result<_, _>>()?)
+    let channels = scenarios.iter().enumerate().map(|(ue, scenario)| {
+        Channel::on_carriers(scenario, &grids, seed(scenario, config, ue))
+            .map_err(|problem| problem.or_in_file(&config.ues[ue].scenario))
+    });
+    channels.collect()
 }
 
 /// What a UE's channel or capacity is drawn from.

@@ -2,6 +2,7 @@
 //! Which widths a carrier may have: TS 38.101-1 and 38.101-2, tables 5.3.2-1.
 
 use super::Numerology;
+use crate::problem::Violation;
 
 /// A frequency range of TS 38.104 table 5.1-1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,22 +67,25 @@ const FR2_120_KHZ: Widths = &[(50, 32), (100, 66), (200, 132), (400, 264)];
 /// The range that holds a carrier.
 ///
 /// # Errors
-/// Neither range holds it: the rule and the mend.
-pub fn frequency_range(carrier_hz: f64) -> Result<FrequencyRange, String> {
+/// Neither range holds it.
+pub fn frequency_range(carrier_hz: f64) -> Result<FrequencyRange, Violation> {
     let mhz = carrier_hz / 1e6;
     if (410.0..=7125.0).contains(&mhz) {
         Ok(FrequencyRange::Fr1)
     } else if (24_250.0..=52_600.0).contains(&mhz) {
         Ok(FrequencyRange::Fr2)
     } else {
-        Err(format!(
-            "{} GHz is in neither frequency range (TS 38.104 table 5.1-1); write 0.41 to 7.125 or 24.25 to 52.6",
-            carrier_hz / 1e9
+        Err(Violation::new(
+            format!(
+                "{} GHz is in neither frequency range (TS 38.104 table 5.1-1)",
+                carrier_hz / 1e9
+            ),
+            "Write 0.41 to 7.125 or 24.25 to 52.6 GHz",
         ))
     }
 }
 
-/// The widths that the standard has for a range and numerology; none if it does not pair them.
+/// The bandwidths of a range and numerology; empty if the standard does not combine the two.
 pub fn widths(range: FrequencyRange, numerology: Numerology) -> Widths {
     match (range, numerology.mu()) {
         (FrequencyRange::Fr1, 0) => FR1_15_KHZ,
@@ -93,19 +97,20 @@ pub fn widths(range: FrequencyRange, numerology: Numerology) -> Widths {
     }
 }
 
-/// Whether the standard has a carrier of `prb` PRBs.
+/// Checks that the standard has a carrier of `prb` PRBs.
 ///
 /// # Errors
-/// It has not: the rule and what it has.
-pub fn check_prb(range: FrequencyRange, numerology: Numerology, prb: u16) -> Result<(), String> {
+/// It has no such carrier.
+pub fn check_prb(range: FrequencyRange, numerology: Numerology, prb: u16) -> Result<(), Violation> {
     let (part, khz) = match range {
         FrequencyRange::Fr1 => ("TS 38.101-1", numerology.scs_khz()),
         FrequencyRange::Fr2 => ("TS 38.101-2", numerology.scs_khz()),
     };
     let widths = widths(range, numerology);
     if widths.is_empty() {
-        return Err(format!(
-            "{range:?} has no carriers of {khz} kHz ({part} table 5.3.2-1); use numerology 0 to 2 below 7.125 GHz, 2 or 3 above 24.25 GHz"
+        return Err(Violation::new(
+            format!("{range:?} has no carriers of {khz} kHz ({part} table 5.3.2-1)"),
+            "Use numerology 0 to 2 below 7.125 GHz, 2 or 3 above 24.25 GHz",
         ));
     }
     if widths.iter().any(|&(_, there)| there == prb) {
@@ -115,8 +120,8 @@ pub fn check_prb(range: FrequencyRange, numerology: Numerology, prb: u16) -> Res
         .iter()
         .map(|(mhz, prb)| format!("{prb} ({mhz} MHz)"))
         .collect();
-    Err(format!(
-        "{prb} PRB is no channel bandwidth at {khz} kHz ({part} table 5.3.2-1); write one of {}",
-        list.join(", ")
+    Err(Violation::new(
+        format!("{prb} PRB is not a channel bandwidth at {khz} kHz ({part} table 5.3.2-1)"),
+        format!("Choose one of {}", list.join(", ")),
     ))
 }

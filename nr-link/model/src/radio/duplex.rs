@@ -2,6 +2,7 @@
 //! Which slots carry which direction (TS 38.213 clause 11.1, TS 38.331 TDD-UL-DL-Pattern).
 
 use super::Numerology;
+use crate::problem::{Violation, violation};
 
 /// dl-UL-TransmissionPeriodicity of TS 38.331, with its v1530 extension, µs.
 const PERIODS_US: [u64; 10] = [
@@ -68,11 +69,12 @@ impl TddPattern {
     /// The pattern of a word of `D`, `S` and `U`.
     ///
     /// # Errors
-    /// The rule that the pattern breaks, then a semicolon, then the mend.
-    pub fn new(word: &str, dl_symbols: u8, ul_symbols: u8) -> Result<Self, String> {
+    /// The first rule that the pattern breaks.
+    pub fn new(word: &str, dl_symbols: u8, ul_symbols: u8) -> Result<Self, Violation> {
         if u16::from(dl_symbols) + u16::from(ul_symbols) > u16::from(SYMBOLS_PER_SLOT) {
-            return Err(format!(
-                "a special slot of {dl_symbols} + {ul_symbols} symbols exceeds {SYMBOLS_PER_SLOT} (TS 38.211 table 4.3.2-1); leave some to the guard"
+            return Err(violation!(
+                "a special slot of {dl_symbols} + {ul_symbols} symbols exceeds {SYMBOLS_PER_SLOT} (TS 38.211 table 4.3.2-1)",
+                "Use fewer symbols, so that some remain for the guard"
             ));
         }
         let kinds: Vec<_> = word
@@ -84,25 +86,27 @@ impl TddPattern {
                     dl_symbols,
                     ul_symbols,
                 }),
-                other => Err(format!(
-                    "{other:?} is no kind of slot; write D, S and U only"
+                other => Err(violation!(
+                    "{other:?} is not a type of slot",
+                    "Use D, S and U only"
                 )),
             })
             .collect::<Result<_, _>>()?;
         let has = |test: fn(SlotKind) -> bool| kinds.iter().any(|&kind| test(kind));
         if !has(|kind| kind == SlotKind::Downlink) || !has(SlotKind::carries_pusch) {
-            return Err(format!(
-                "{word:?} lacks a downlink or an uplink slot; a pattern needs both, for example DDDDDDDSUU"
+            return Err(violation!(
+                "{word:?} has no downlink slot or no uplink slot",
+                "Use both, for example DDDDDDDSUU"
             ));
         }
         Ok(Self(kinds))
     }
 
-    /// Whether the pattern fills a period that TS 38.331 has (dl-UL-TransmissionPeriodicity).
+    /// Checks that the pattern fills a period of TS 38.331 (dl-UL-TransmissionPeriodicity).
     ///
     /// # Errors
-    /// It does not: the rule and the mend.
-    pub fn check_period(&self, numerology: Numerology) -> Result<(), String> {
+    /// It does not.
+    pub fn check_period(&self, numerology: Numerology) -> Result<(), Violation> {
         let period_us = self.slots() as u64 * numerology.slot_ns() / 1_000;
         if PERIODS_US.contains(&period_us) {
             return Ok(());
@@ -113,11 +117,13 @@ impl TddPattern {
             .filter(|ns| ns % numerology.slot_ns() == 0)
             .map(|ns| (ns / numerology.slot_ns()).to_string())
             .collect();
-        Err(format!(
-            "a pattern of {} slots lasts {} ms, which is no period of TDD-UL-DL-Pattern (TS 38.331); write a pattern of {} slots",
-            self.slots(),
-            period_us as f64 / 1e3,
-            fitting.join(", ")
+        Err(Violation::new(
+            format!(
+                "a pattern of {} slots lasts {} ms, which is not a period of TDD-UL-DL-Pattern (TS 38.331)",
+                self.slots(),
+                period_us as f64 / 1e3
+            ),
+            format!("Use a pattern of {} slots", fitting.join(", ")),
         ))
     }
 

@@ -4,6 +4,7 @@
 use serde::Deserialize;
 
 use super::{MOST_MBPS, Positive, Ratio};
+use crate::problem::{Violation, violation};
 
 /// Most steps of a lap: six hours of one second, as the longest scenario.
 const MOST_STEPS: f64 = 21_600.0;
@@ -44,46 +45,49 @@ pub struct Memory {
 
 impl Drawn {
     /// The rules that span its keys.
-    pub(super) fn check(&self, duration_s: f64) -> Result<(), String> {
+    pub(super) fn check(&self, duration_s: f64) -> Result<(), Violation> {
         let steps = duration_s / self.step_s.get();
         if steps > MOST_STEPS {
-            return Err(format!(
-                "{steps:.0} steps in duration_s are not at most {MOST_STEPS}; lengthen step_s"
+            return Err(violation!(
+                "{steps:.0} steps in duration_s are more than {MOST_STEPS}",
+                "Increase step_s"
             ));
         }
         let shares: f64 = self.memory.iter().map(|memory| memory.share.get()).sum();
         if shares > 1.0 + 1e-9 {
-            return Err(format!(
-                "the shares of memory sum to {shares}, not to at most 1; lower one"
+            return Err(violation!(
+                "the shares of memory sum to {shares}, which is more than 1",
+                "Reduce one of them"
             ));
         }
         self.check_quantiles()
     }
 
-    fn check_quantiles(&self) -> Result<(), String> {
+    fn check_quantiles(&self) -> Result<(), Violation> {
         let quantiles = &self.quantiles_mbps;
         let ends = quantiles.first().zip(quantiles.last());
         if !ends.is_some_and(|(first, last)| first[0] == 0.0 && last[0] == 1.0) {
-            return Err(
-                "quantiles do not go from share 0 to share 1; write the lowest and the highest rate too"
-                    .into(),
-            );
+            return Err(violation!(
+                "the quantiles do not go from share 0 to share 1",
+                "Add the lowest rate at share 0 and the highest at share 1"
+            ));
         }
         if let Some([share, mbps]) = quantiles
             .iter()
             .find(|[_, mbps]| !(0.0..=MOST_MBPS).contains(mbps))
         {
-            return Err(format!(
-                "{mbps} Mbit/s at share {share} is not between 0 and {MOST_MBPS}; write 0 for an outage"
+            return Err(violation!(
+                "{mbps} Mbit/s at share {share} is not between 0 and {MOST_MBPS}",
+                "Write 0 for an outage"
             ));
         }
         match quantiles
             .windows(2)
             .find(|pair| !(pair[1][0] > pair[0][0] && pair[1][1] >= pair[0][1]))
         {
-            Some(pair) => Err(format!(
-                "quantile {:?} does not follow {:?}; let shares rise and rates not fall",
-                pair[1], pair[0]
+            Some(pair) => Err(Violation::new(
+                format!("quantile {:?} does not follow {:?}", pair[1], pair[0]),
+                "Sort by share, with rates that do not fall",
             )),
             None => Ok(()),
         }

@@ -4,6 +4,7 @@
 use serde::Deserialize;
 
 use super::{NonNegative, Positive, Ratio};
+use crate::problem::{Violation, violation};
 
 /// How the UE moves. Absent from a scenario: it stands still.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -34,17 +35,32 @@ impl TryFrom<Vec<RoutePoint>> for Route {
     type Error = String;
 
     fn try_from(points: Vec<RoutePoint>) -> Result<Self, String> {
+        Self::new(points).map_err(|violation| violation.as_serde_message())
+    }
+}
+
+impl Route {
+    fn new(points: Vec<RoutePoint>) -> Result<Self, Violation> {
         if points.len() < 2 {
-            return Err("a route has fewer than two points; use distance_m for one place".into());
+            return Err(violation!(
+                "a route has fewer than two points",
+                "Use distance_m for a UE that stays in one place"
+            ));
         }
         if points
             .iter()
             .any(|point| !(point.x_m.is_finite() && point.y_m.is_finite()))
         {
-            return Err("a route leaves the map; write finite metres".into());
+            return Err(violation!(
+                "a point of the route is not finite",
+                "Write finite numbers of metres"
+            ));
         }
         if points.windows(2).any(|pair| pair[1].t_s <= pair[0].t_s) {
-            return Err("points of a route are not sorted by time; list the earliest first".into());
+            return Err(violation!(
+                "the points of a route are not sorted by time",
+                "List the earliest point first"
+            ));
         }
         Ok(Self(points))
     }

@@ -3,8 +3,10 @@
 
 use serde::Deserialize;
 
+use crate::problem::Violation;
+
 macro_rules! quantity {
-    ($(#[$doc:meta])* $name:ident, $valid:expr, $rule:literal, $mend:literal, $bounds:tt) => {
+    ($(#[$doc:meta])* $name:ident, $valid:expr, $rule:literal, $fix:literal, $bounds:tt) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Deserialize)]
         #[serde(try_from = "f64")]
@@ -15,18 +17,26 @@ macro_rules! quantity {
             pub const fn get(self) -> f64 {
                 self.0
             }
+
+            /// The number, if it obeys the rule.
+            ///
+            /// # Errors
+            /// The number does not obey the rule.
+            pub fn new(value: f64) -> Result<Self, Violation> {
+                let valid: fn(f64) -> bool = $valid;
+                if valid(value) {
+                    Ok(Self(value))
+                } else {
+                    Err(Violation::new(format!(concat!("{} is not ", $rule), value), $fix))
+                }
+            }
         }
 
         impl TryFrom<f64> for $name {
             type Error = String;
 
             fn try_from(value: f64) -> Result<Self, String> {
-                let valid: fn(f64) -> bool = $valid;
-                if valid(value) {
-                    Ok(Self(value))
-                } else {
-                    Err(format!(concat!("{} is not ", $rule, "; ", $mend), value))
-                }
+                Self::new(value).map_err(|violation| violation.as_serde_message())
             }
         }
 
@@ -47,11 +57,11 @@ macro_rules! quantity {
 }
 
 quantity!(
-    /// A level, gain or ratio in dB (or dBm), which no radio leaves.
+    /// A level, gain or ratio in dB or dBm, within what any radio has.
     Decibel,
     |value| (-300.0..=300.0).contains(&value),
     "a level between -300 and 300 dB",
-    "write a finite number of dB or dBm",
+    "Write a number of dB or dBm in that range",
     {"minimum": -300, "maximum": 300}
 );
 quantity!(
@@ -59,7 +69,7 @@ quantity!(
     Positive,
     |value| value.is_finite() && value > 0.0,
     "a number above 0",
-    "write a finite number greater than 0",
+    "Write a finite number greater than 0",
     {"exclusiveMinimum": 0}
 );
 quantity!(
@@ -67,7 +77,7 @@ quantity!(
     NonNegative,
     |value| value.is_finite() && value >= 0.0,
     "a number of 0 or above",
-    "write a finite number that is not negative",
+    "Write a finite number that is not negative",
     {"minimum": 0}
 );
 quantity!(
@@ -75,7 +85,7 @@ quantity!(
     Ratio,
     |value| (0.0..=1.0).contains(&value),
     "a ratio between 0 and 1",
-    "write 0.01 for one per cent",
+    "Write, for example, 0.01 for one per cent",
     {"minimum": 0, "maximum": 1}
 );
 quantity!(
@@ -83,15 +93,15 @@ quantity!(
     Loss,
     |value| (0.0..=300.0).contains(&value),
     "a number of dB between 0 and 300",
-    "write a finite number that is not negative",
+    "Write a finite number that is not negative",
     {"minimum": 0, "maximum": 300}
 );
 quantity!(
-    /// The delay of a path, ns; in 0.1 ms light goes 30 km.
+    /// The delay of a propagation path, ns; light travels 30 km in 0.1 ms.
     Delay,
     |value| (0.0..=1e5).contains(&value),
     "a delay between 0 and 100000 ns",
-    "write nanoseconds",
+    "Write the delay in nanoseconds",
     {"minimum": 0, "maximum": 100_000}
 );
 quantity!(
@@ -99,6 +109,6 @@ quantity!(
     Percent,
     |value| value > 0.0 && value <= 100.0,
     "a percentage above 0 and up to 100",
-    "write 3.5 for 3.5 %",
+    "Write, for example, 3.5 for 3.5 %",
     {"exclusiveMinimum": 0, "maximum": 100}
 );

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use super::{
     Decibel, Delay, Loss, Mobility, NonNegative, Percent, Positive, Series, TapSeries, Tr38901,
 };
+use crate::problem::{Violation, violation};
 
 /// A radio channel between one gNB and one UE.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -140,21 +141,26 @@ pub struct Blocker {
 }
 
 impl Blocker {
-    pub(super) fn check(&self, duration_s: f64) -> Result<(), String> {
+    pub(super) fn check(&self, duration_s: f64) -> Result<(), Violation> {
         let (from_s, to_s) = (self.from_s.get(), self.to_s.get());
         let ramp_s = self.ramp_s.map_or(0.0, NonNegative::get);
         if to_s > duration_s {
-            Err(format!(
-                "stamp {to_s} s is not within duration_s, {duration_s} s; end the blockage before"
+            Err(violation!(
+                "the blockage ends at {to_s} s, after the scenario's duration_s of {duration_s} s",
+                "Set to_s to at most duration_s"
             ))
         } else if to_s <= from_s {
-            Err(format!(
-                "a blocker leaves at {to_s} s, before it comes at {from_s} s; swap the two"
+            Err(violation!(
+                "the blockage ends at {to_s} s, and does not begin before {from_s} s",
+                "Set from_s below to_s"
             ))
         } else if 2.0 * ramp_s > to_s - from_s {
-            Err(format!(
-                "a blocker has ramps of {ramp_s} s in a stay of {} s; shorten the ramps",
-                to_s - from_s
+            Err(Violation::new(
+                format!(
+                    "two ramps of {ramp_s} s do not fit in a blockage of {} s",
+                    to_s - from_s
+                ),
+                "Reduce ramp_s",
             ))
         } else {
             Ok(())
@@ -194,19 +200,27 @@ impl TryFrom<Vec<Tap>> for Taps {
     type Error = String;
 
     fn try_from(taps: Vec<Tap>) -> Result<Self, String> {
+        Self::new(taps).map_err(|violation| violation.as_serde_message())
+    }
+}
+
+impl Taps {
+    fn new(taps: Vec<Tap>) -> Result<Self, Violation> {
         let count = taps.len();
         if count == 0 || count > Self::MOST {
-            return Err(format!(
-                "{count} taps are not 1 to 4; merge taps of nearby delay"
+            return Err(violation!(
+                "{count} taps are given, and 1 to 4 are allowed",
+                "Merge taps of similar delay"
             ));
         }
         if taps
             .windows(2)
             .any(|pair| pair[1].delay_ns <= pair[0].delay_ns)
         {
-            return Err(
-                "taps are not sorted by delay; list the earliest first, each delay once".into(),
-            );
+            return Err(violation!(
+                "the taps are not sorted by delay",
+                "List the shortest delay first, each delay once"
+            ));
         }
         Ok(Self(taps))
     }

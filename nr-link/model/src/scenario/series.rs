@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use super::ScenarioError;
 use super::table::{Table, column};
+use crate::problem::{Problem, Violation, violation};
 
 /// A value over the time of the scenario: `-50`, or `[[0, -50], [10, -60]]`, or a column of a file.
 ///
@@ -64,7 +64,7 @@ impl Series {
         !self.points.is_empty()
     }
 
-    pub(super) fn load(&mut self) -> Result<(), ScenarioError> {
+    pub(super) fn load(&mut self) -> Result<(), Problem> {
         let Some(SeriesFile { file, column: name }) = &self.file else {
             return Ok(());
         };
@@ -139,9 +139,10 @@ impl<'de> Visitor<'de> for SeriesVisitor {
             points.push(point);
         }
         if points.is_empty() {
-            return Err(A::Error::custom(
-                "a series has no points; write at least [0, value]",
-            ));
+            return Err(refused(violation!(
+                "a series has no points",
+                "Write at least [0, value]"
+            )));
         }
         Ok(Series { points, file: None })
     }
@@ -166,11 +167,13 @@ impl<'de> DeserializeSeed<'de> for PointAfter {
         finite::<D::Error>(t_s)?;
         finite::<D::Error>(value)?;
         match self.0 {
-            None if t_s < 0.0 => Err(D::Error::custom(format!(
-                "stamp {t_s} s is before the scenario begins; count seconds from 0"
+            None if t_s < 0.0 => Err(refused(violation!(
+                "the time {t_s} s is before the start of the scenario",
+                "Count seconds from 0"
             ))),
-            Some(before) if t_s <= before => Err(D::Error::custom(format!(
-                "stamp {t_s} s does not come after {before} s; sort the points and keep one each stamp"
+            Some(before) if t_s <= before => Err(refused(violation!(
+                "the time {t_s} s does not come after {before} s",
+                "Sort the points by time, with one point for each time"
             ))),
             _ => Ok(Point { t_s, value }),
         }
@@ -181,10 +184,15 @@ fn finite<E: Error>(value: f64) -> Result<f64, E> {
     if value.is_finite() {
         Ok(value)
     } else {
-        Err(E::custom(format!(
-            "{value} is not a finite number; leave the point out"
+        Err(refused(violation!(
+            "{value} is not a finite number",
+            "Write a finite number, or leave the point out"
         )))
     }
+}
+
+fn refused<E: Error>(violation: Violation) -> E {
+    E::custom(violation.as_serde_message())
 }
 
 #[cfg(test)]

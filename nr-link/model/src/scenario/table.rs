@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use super::ScenarioError;
+use crate::problem::{Problem, Violation, violation};
 
 /// Larger files are refused before they are read.
 const LARGEST_BYTES: u64 = 256 << 20;
@@ -26,24 +26,26 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads a file; `choose` is told the column names and picks some by their index.
+    /// Reads a file; `choose` receives the column names and picks some by their index.
     ///
     /// # Errors
-    /// The file is none, or too large; as [`Table::read`].
+    /// The file cannot be read or is too large; as [`Table::read`].
     pub fn load(
         file: &Path,
-        choose: impl FnOnce(&[&str]) -> Result<Vec<usize>, String>,
-    ) -> Result<Self, ScenarioError> {
-        let refuse = |complaint: String| ScenarioError::new(file, None, complaint);
+        choose: impl FnOnce(&[&str]) -> Result<Vec<usize>, Violation>,
+    ) -> Result<Self, Problem> {
+        let refuse = |violation: Violation| violation.in_file(file, None);
         let opened = File::open(file).and_then(|opened| Ok((opened.metadata()?, opened)));
-        let (about, opened) = opened.map_err(|error| {
-            refuse(format!(
-                "cannot be opened ({error}); put the file beside the scenario"
+        let (metadata, opened) = opened.map_err(|error| {
+            refuse(Violation::unreadable(
+                &error,
+                "Put the file beside the scenario",
             ))
         })?;
-        if !about.is_file() || about.len() > LARGEST_BYTES {
-            return Err(refuse(format!(
-                "is no file of at most {LARGEST_BYTES} bytes; thin it, or cut it into parts"
+        if !metadata.is_file() || metadata.len() > LARGEST_BYTES {
+            return Err(refuse(violation!(
+                "is not a file of at most {LARGEST_BYTES} bytes",
+                "Keep fewer rows, or split the file"
             )));
         }
         Self::read(
@@ -56,29 +58,22 @@ impl Table {
     /// Reads content; `file` names it in errors.
     ///
     /// # Errors
-    /// The first line that breaks a rule, and the mend.
+    /// The first line that breaks a rule.
     pub fn read(
         mut content: impl BufRead,
         file: &Path,
-        choose: impl FnOnce(&[&str]) -> Result<Vec<usize>, String>,
-    ) -> Result<Self, ScenarioError> {
-        let refuse = |line: u64, complaint: String| {
-            Err(ScenarioError::new(
-                file,
-                (line > 0).then_some(line),
-                complaint,
-            ))
+        choose: impl FnOnce(&[&str]) -> Result<Vec<usize>, Violation>,
+    ) -> Result<Self, Problem> {
+        let refuse = |line: u64, violation: Violation| {
+            Err(violation.in_file(file, (line > 0).then_some(line)))
         };
         let mut line = String::new();
         let mut number = 0;
-        let mut next = |line: &mut String| -> Result<u64, ScenarioError> {
+        let mut next = |line: &mut String| -> Result<u64, Problem> {
             line.clear();
             let read = content.read_line(line).map_err(|error| {
-                ScenarioError::new(
-                    file,
-                    Some(number + 1),
-                    format!("cannot be read as text ({error}); save it as UTF-8"),
-                )
+                Violation::unreadable(&error, "Save the file as UTF-8 text")
+                    .in_file(file, Some(number + 1))
             })?;
             number += u64::from(read > 0);
             Ok(if read > 0 { number } else { 0 })
@@ -88,14 +83,15 @@ impl Table {
         let Some(stamp) = names.iter().position(|name| *name == STAMP) else {
             return refuse(
                 1,
-                format!(
-                    "no column {STAMP}; name the columns in the first line, {STAMP} for seconds"
+                violation!(
+                    "there is no column {STAMP}",
+                    "Name the columns in the first line, with {STAMP} for the time in seconds"
                 ),
             );
         };
         let chosen = match choose(&names) {
             Ok(chosen) => chosen,
-            Err(complaint) => return refuse(1, complaint),
+            Err(violation) => return refuse(1, violation),
         };
         let columns = names.len();
         let mut table = Self {
@@ -109,35 +105,44 @@ impl Table {
             if number == 0 {
                 break;
             }
-            if let Err(complaint) = numbers(line.trim(), columns, &mut fields)
+            if let Err(violation) = numbers(line.trim(), columns, &mut fields)
                 .and_then(|()| table.take(fields[stamp], chosen.iter().map(|&of| fields[of])))
             {
-                return refuse(number, complaint);
+                return refuse(number, violation);
             }
         }
         if table.t_s.is_empty() {
-            return refuse(0, "has no rows; write at least one below the names".into());
+            return refuse(
+                0,
+                violation!(
+                    "has no rows",
+                    "Write at least one row below the column names"
+                ),
+            );
         }
         Ok(table)
     }
 
-    fn take(&mut self, t_s: f64, values: impl Iterator<Item = f64>) -> Result<(), String> {
+    fn take(&mut self, t_s: f64, values: impl Iterator<Item = f64>) -> Result<(), Violation> {
         match self.t_s.last() {
             None if t_s < 0.0 => {
-                return Err(format!(
-                    "stamp {t_s} s is before the scenario begins; count seconds from 0"
+                return Err(violation!(
+                    "the time {t_s} s is before the start of the scenario",
+                    "Count seconds from 0"
                 ));
             }
             Some(&before) if t_s <= before => {
-                return Err(format!(
-                    "stamp {t_s} s does not come after {before} s; sort the rows and keep one each stamp"
+                return Err(violation!(
+                    "the time {t_s} s does not come after {before} s",
+                    "Sort the rows by time, with one row for each time"
                 ));
             }
             _ => {}
         }
         if self.values.len() + self.width > MOST_VALUES {
-            return Err(format!(
-                "has more than {MOST_VALUES} values; thin the rows, or let a shorter part loop"
+            return Err(violation!(
+                "has more than {MOST_VALUES} values",
+                "Keep fewer rows, or a shorter part that loops"
             ));
         }
         self.t_s.push(t_s);
@@ -146,14 +151,14 @@ impl Table {
     }
 }
 
-fn numbers(line: &str, columns: usize, fields: &mut Vec<f64>) -> Result<(), String> {
+fn numbers(line: &str, columns: usize, fields: &mut Vec<f64>) -> Result<(), Violation> {
     fields.clear();
     for field in line.split(',') {
         let value = field.trim().parse::<f64>().ok();
         let value = value.filter(|value| value.is_finite()).ok_or_else(|| {
-            format!(
-                "{:?} is not a finite number; write one, or leave the row out",
-                field.trim()
+            Violation::new(
+                format!("{:?} is not a finite number", field.trim()),
+                "Write a finite number, or leave the row out",
             )
         })?;
         fields.push(value);
@@ -161,22 +166,25 @@ fn numbers(line: &str, columns: usize, fields: &mut Vec<f64>) -> Result<(), Stri
     if fields.len() == columns {
         Ok(())
     } else {
-        Err(format!(
-            "{} fields stand under {columns} names; write one number for each column",
-            fields.len()
+        Err(Violation::new(
+            format!(
+                "the row has {} fields, and there are {columns} columns",
+                fields.len()
+            ),
+            "Write one number for each column",
         ))
     }
 }
 
-/// The index of the column `name`.
-pub(super) fn column(names: &[&str], name: &str) -> Result<usize, String> {
+/// Finds the index of the column `name`.
+pub(super) fn column(names: &[&str], name: &str) -> Result<usize, Violation> {
     names
         .iter()
         .position(|known| *known == name)
         .ok_or_else(|| {
-            format!(
-                "no column {name:?} among {}; correct the name in the scenario",
-                names.join(", ")
+            Violation::new(
+                format!("there is no column {name:?}"),
+                format!("Name one of {} in the scenario", names.join(", ")),
             )
         })
 }
@@ -185,7 +193,7 @@ pub(super) fn column(names: &[&str], name: &str) -> Result<usize, String> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Table, ScenarioError> {
+    fn read(text: &str) -> Result<Table, Problem> {
         Table::read(text.as_bytes(), Path::new("x.csv"), |names| {
             Ok(vec![column(names, "rsrp_dbm")?])
         })
@@ -199,38 +207,41 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_names_line_rule_and_mend() {
-        for (text, told) in [
-            ("", "x.csv:1: no column t_s; name"),
-            ("seconds,rsrp_dbm\n0,1\n", "x.csv:1: no column t_s; name"),
+    fn problems_name_file_line_rule_and_fix() {
+        for (text, expected) in [
+            ("", "x.csv:1: there is no column t_s. Name"),
+            (
+                "seconds,rsrp_dbm\n0,1\n",
+                "x.csv:1: there is no column t_s. Name",
+            ),
             (
                 "t_s,RSRP\n0,1\n",
-                "x.csv:1: no column \"rsrp_dbm\" among t_s, RSRP; correct",
+                "x.csv:1: there is no column \"rsrp_dbm\". Name one of t_s, RSRP",
             ),
-            ("t_s,rsrp_dbm\n", "x.csv: has no rows; write"),
+            ("t_s,rsrp_dbm\n", "x.csv: has no rows. Write"),
             (
                 "t_s,rsrp_dbm\n0,-80\n1,NaN\n",
-                "x.csv:3: \"NaN\" is not a finite number; write",
+                "x.csv:3: \"NaN\" is not a finite number. Write",
             ),
             (
                 "t_s,rsrp_dbm\n0,-80 dBm\n",
-                "x.csv:2: \"-80 dBm\" is not a finite number; write",
+                "x.csv:2: \"-80 dBm\" is not a finite number. Write",
             ),
             (
                 "t_s,rsrp_dbm\n0,-80,7\n",
-                "x.csv:2: 3 fields stand under 2 names; write",
+                "x.csv:2: the row has 3 fields, and there are 2 columns. Write",
             ),
             (
                 "t_s,rsrp_dbm\n1,-80\n1,-80\n",
-                "x.csv:3: stamp 1 s does not come after 1 s; sort",
+                "x.csv:3: the time 1 s does not come after 1 s. Sort",
             ),
             (
                 "t_s,rsrp_dbm\n-1,-80\n",
-                "x.csv:2: stamp -1 s is before the scenario begins; count",
+                "x.csv:2: the time -1 s is before the start of the scenario. Count",
             ),
         ] {
             let error = read(text).unwrap_err().to_string();
-            assert!(error.starts_with(told), "{error}\nis not\n{told}");
+            assert!(error.starts_with(expected), "{error}\nis not\n{expected}");
         }
     }
 }

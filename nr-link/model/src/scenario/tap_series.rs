@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
+use super::Taps;
 use super::table::{STAMP, Table};
-use super::{ScenarioError, Taps};
+use crate::problem::{Problem, Violation, violation};
 
 /// What a file of taps can be: one delay and one complex gain each.
 const COLUMNS_OF_TAP: [&str; 3] = ["delay_ns", "re", "im"];
@@ -28,17 +29,16 @@ pub struct TapSeries {
 }
 
 impl TapSeries {
-    pub(super) fn load(&mut self, duration_s: f64) -> Result<(), ScenarioError> {
+    pub(super) fn load(&mut self, duration_s: f64) -> Result<(), Problem> {
         let table = Table::load(&self.file, tap_columns)?;
-        let refuse = |complaint| ScenarioError::new(&self.file, None, complaint);
-        sound(&table, duration_s).map_err(refuse)?;
+        check(&table, duration_s).map_err(|violation| violation.in_file(&self.file, None))?;
         self.rows = Some(table);
         Ok(())
     }
 }
 
 /// The columns of all taps, tap by tap.
-pub(super) fn tap_columns(names: &[&str]) -> Result<Vec<usize>, String> {
+pub(super) fn tap_columns(names: &[&str]) -> Result<Vec<usize>, Violation> {
     let taps = names
         .iter()
         .filter(|name| name.starts_with("re_") || name.starts_with("delay_ns_"))
@@ -46,9 +46,11 @@ pub(super) fn tap_columns(names: &[&str]) -> Result<Vec<usize>, String> {
         .max()
         .unwrap_or(0);
     if taps == 0 || taps > Taps::MOST {
-        return Err(format!(
-            "{taps} taps are not 1 to {}; name the columns {STAMP}, delay_ns_1, re_1, im_1, …, and merge taps of nearby delay",
-            Taps::MOST
+        return Err(Violation::new(
+            format!("{taps} taps are given, and 1 to {} are allowed", Taps::MOST),
+            format!(
+                "Name the columns {STAMP}, delay_ns_1, re_1, im_1, …, and merge taps of similar delay"
+            ),
         ));
     }
     (1..=taps)
@@ -57,16 +59,19 @@ pub(super) fn tap_columns(names: &[&str]) -> Result<Vec<usize>, String> {
         .collect()
 }
 
-pub(super) fn sound(table: &Table, duration_s: f64) -> Result<(), String> {
+pub(super) fn check(table: &Table, duration_s: f64) -> Result<(), Violation> {
     let last_s = table.t_s.last().copied().unwrap_or(0.0);
     if last_s >= duration_s {
         return Err(super::read::ends_late(last_s, duration_s));
     }
     let mut taps = table.values.chunks_exact(COLUMNS_OF_TAP.len());
     if let Some(tap) = taps.find(|tap| !(0.0..=LONGEST_DELAY_NS).contains(&tap[0])) {
-        return Err(format!(
-            "{} is not a delay between 0 and {LONGEST_DELAY_NS} ns; write nanoseconds",
-            tap[0]
+        return Err(Violation::new(
+            format!(
+                "{} is not a delay between 0 and {LONGEST_DELAY_NS} ns",
+                tap[0]
+            ),
+            "Write the delay in nanoseconds",
         ));
     }
     let power: f64 = table
@@ -77,6 +82,9 @@ pub(super) fn sound(table: &Table, duration_s: f64) -> Result<(), String> {
     if power > 0.0 && power.is_finite() {
         Ok(())
     } else {
-        Err("has no power in any tap; write amplitudes".into())
+        Err(violation!(
+            "no tap has any power",
+            "Write amplitudes in the columns re_… and im_…"
+        ))
     }
 }

@@ -78,9 +78,9 @@ fn raw(from: &mut Tun, to: &mut Tun) -> Result<f64> {
 fn through_a_link(from: &mut Tun, core: Tun, ue: Tun) -> Result<f64> {
     let config = ResolvedConfig::parse(CONFIG, Path::new("selftest"))?;
     let scenario = Scenario::parse(SCENARIO, Path::new("selftest"))?;
-    let source = Source::of(&scenario, &config).map_err(anyhow::Error::from_boxed)?;
-    let mut link: Link<Segment> = Link::new(&config, source).map_err(anyhow::Error::msg)?;
-    let mut devices = Devices::new(core, vec![ue], Routes::of(&config.ues)?);
+    let source = Source::of(&scenario, &config)?;
+    let mut link: Link<Segment> = Link::new(&config, source)?;
+    let mut devices = Devices::new(core, vec![ue], Routes::of(&config)?);
     let (clock, packet) = (Clock::start()?, super_packet());
     let mut trust = Trust::new(link.slot_length());
     gbps_per_core(|| {

@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, ensure};
-use nr_link_model::ResolvedConfig;
+use anyhow::{Context, Result, ensure};
+use nr_link_model::{Problem, ResolvedConfig, Violation};
 use serde_json::{Value, json};
 
 use super::Shell;
@@ -23,15 +23,30 @@ pub fn config(shell: &Shell, folder: &Path) -> Result<ResolvedConfig> {
         (None, Some(traces)) => of_traces(shell, traces, folder)?,
         (None, None) => unreachable!("one of both is required"),
     };
+    let refuse = |rule: String, fix: &str, key: &str| -> Problem {
+        Violation::new(rule, fix)
+            .at_key(key)
+            .or_in_file(&config.file)
+    };
     ensure!(
         config.ues.len() == 1,
-        "devices.ue: {} UEs, and a command runs on one; leave one",
-        config.ues.len()
+        refuse(
+            format!(
+                "the link has {} UEs, and the command runs on one",
+                config.ues.len()
+            ),
+            "List one UE",
+            "devices.ue",
+        )
     );
     let named = config.core.netns.is_some() || config.ues[0].device.netns.is_some();
     ensure!(
         !named,
-        "devices: a netns is given, and nr-link shell makes its own; leave netns out"
+        refuse(
+            "a device names a netns, and nr-link shell makes its own".to_owned(),
+            "Remove netns",
+            "devices",
+        )
     );
     Ok(config)
 }
@@ -47,17 +62,17 @@ fn outputs(folder: &Path) -> nr_link_model::config::Output {
 /// Writes scenario.yaml and link.yaml into `folder`, where they can be read and run again. JSON is YAML.
 fn of_traces(shell: &Shell, traces: &[PathBuf], folder: &Path) -> Result<ResolvedConfig> {
     let rate = |trace: &Path| -> Result<Value> {
-        let file = trace.canonicalize().map_err(|error| {
-            anyhow!(
-                "--trace: {}: {error}; name a readable file",
-                trace.display()
+        let refuse = |rule: String| {
+            Violation::new(
+                format!("{}: {rule}", trace.display()),
+                "Name a trace in Mahimahi's format",
             )
-        })?;
-        ensure!(
-            file.is_file(),
-            "--trace: {}: is no file; name one of Mahimahi's traces",
-            trace.display()
-        );
+            .at_key("--trace")
+        };
+        let file = trace
+            .canonicalize()
+            .map_err(|error| refuse(error.to_string()))?;
+        ensure!(file.is_file(), refuse("is not a file".to_owned()));
         Ok(json!({"trace": {"file": file, "format": "mahimahi"}}))
     };
     let scenario = json!({

@@ -109,7 +109,8 @@ fn refuses_what_the_report_does_not_cover() {
     assert!(
         path.check(100.0)
             .unwrap_err()
-            .starts_with("carrier, GHz: 39 is not within 0.5 to 30")
+            .rule
+            .starts_with("carrier, GHz: 39 is not between 0.5 and 30")
     );
     let path = PathLoss {
         carrier_hz: 3.5e9,
@@ -119,6 +120,7 @@ fn refuses_what_the_report_does_not_cover() {
     assert!(
         path.check(5.0)
             .unwrap_err()
+            .rule
             .starts_with("distance from the gNB")
     );
 }

@@ -2,19 +2,20 @@
 //! The path between server and gNB.
 
 use super::queue;
-use crate::config::broken::{Broken, nanos, within};
+use crate::config::range::{nanos, within};
 use crate::config::raw;
 use crate::config::{Cross, LineConfig, PathConfig, QueueLimit};
+use crate::problem::{Problem, violation};
 use crate::scenario::MOST_MBPS;
 
-/// A line's queue, where nothing is said: what Linux gives a network device.
-const USUAL_QUEUE: QueueLimit = QueueLimit::Packets(1000);
+/// The queue of a path of limited rate that names none: Linux's for a network device.
+const DEFAULT_QUEUE: QueueLimit = QueueLimit::Packets(1000);
 
 pub(super) fn path(
     key: &str,
     raw: raw::PathDirection,
     mtu_bytes: u32,
-) -> Result<PathConfig, Broken> {
+) -> Result<PathConfig, Problem> {
     Ok(PathConfig {
         delay: nanos(&format!("{key}.delay_ms"), raw.delay_ms.get())?,
         loss_ratio: raw.loss_ratio.map_or(0.0, |ratio| ratio.get()),
@@ -23,11 +24,18 @@ pub(super) fn path(
     })
 }
 
-fn line(key: &str, raw: &raw::PathDirection, mtu_bytes: u32) -> Result<Option<LineConfig>, Broken> {
+fn line(
+    key: &str,
+    raw: &raw::PathDirection,
+    mtu_bytes: u32,
+) -> Result<Option<LineConfig>, Problem> {
     let Some(rate_mbps) = raw.rate_mbps else {
         let needs = |what| {
-            let rule = "there is nothing to wait for without a rate; write rate_mbps too";
-            Err(Broken::new(&format!("{key}.{what}"), rule))
+            Err(violation!(
+                "the path has no limited rate, which {what} needs",
+                "Write rate_mbps too, or remove {what}"
+            )
+            .at_key(format!("{key}.{what}")))
         };
         return match (raw.queue, raw.cross_traffic) {
             (Some(_), _) => needs("queue"),
@@ -37,7 +45,7 @@ fn line(key: &str, raw: &raw::PathDirection, mtu_bytes: u32) -> Result<Option<Li
     };
     let limit = match raw.queue {
         Some(raw) => queue::limit(&format!("{key}.queue"), raw.packets, raw.bytes, mtu_bytes)?,
-        None => USUAL_QUEUE,
+        None => DEFAULT_QUEUE,
     };
     let cross = raw.cross_traffic.map(|raw| cross(key, raw));
     Ok(Some(LineConfig {
@@ -47,7 +55,7 @@ fn line(key: &str, raw: &raw::PathDirection, mtu_bytes: u32) -> Result<Option<Li
     }))
 }
 
-fn cross(key: &str, raw: raw::CrossTraffic) -> Result<Cross, Broken> {
+fn cross(key: &str, raw: raw::CrossTraffic) -> Result<Cross, Problem> {
     let key = format!("{key}.cross_traffic");
     Ok(Cross {
         bits_per_s: bits_per_s(&key, raw.rate_mbps.get())?,
@@ -55,13 +63,13 @@ fn cross(key: &str, raw: raw::CrossTraffic) -> Result<Cross, Broken> {
             &key,
             raw.packet_bytes,
             28..=15_000,
-            "packet_bytes of 1500 is usual",
+            "Write packet_bytes in that range; 1500 is usual",
         )?,
     })
 }
 
-/// Whole bits; a thousand a second are the fewest.
-fn bits_per_s(key: &str, mbps: f64) -> Result<u64, Broken> {
-    let mbps = within(key, mbps, 1e-3..=MOST_MBPS, "write Mbit/s")?;
+/// Converts to bit/s. The least is 1000.
+fn bits_per_s(key: &str, mbps: f64) -> Result<u64, Problem> {
+    let mbps = within(key, mbps, 1e-3..=MOST_MBPS, "Write a rate in Mbit/s")?;
     Ok((mbps * 1e6).round() as u64)
 }

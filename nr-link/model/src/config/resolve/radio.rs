@@ -3,11 +3,12 @@
 
 use serde_saphyr::Spanned;
 
-use crate::config::broken::{Broken, nanos, within};
+use crate::config::range::{nanos, within};
 use crate::config::raw;
 use crate::config::{
     Carrier, Discipline, LinkAdaptation, PerDirection, RadioConfig, RlcMode, Uplink,
 };
+use crate::problem::{Problem, violation};
 use crate::radio::{Duplex, Numerology, TddPattern, bands};
 
 /// Component carriers that NR aggregates in one frequency range (TS 38.300 clause 5.4.1).
@@ -17,7 +18,7 @@ const CSI_PERIODS: [u64; 10] = [4, 5, 8, 10, 16, 20, 40, 80, 160, 320];
 /// Longer than any gNB takes to use a report; at µ = 3 an eighth of a second.
 const LONGEST_CSI_DELAY: u64 = 1000;
 
-pub(super) fn radio(raw: raw::Radio) -> Result<RadioConfig, Broken> {
+pub(super) fn radio(raw: raw::Radio) -> Result<RadioConfig, Problem> {
     let numerology = numerology("radio.numerology", raw.numerology)?;
     let primary = Carrier {
         hz: raw.carrier_ghz.get() * 1e9,
@@ -33,7 +34,7 @@ pub(super) fn radio(raw: raw::Radio) -> Result<RadioConfig, Broken> {
         "radio.csi.delay_slots",
         raw.csi.delay_slots,
         0..=LONGEST_CSI_DELAY,
-        "4 is usual",
+        "Write a number of slots in that range; 4 is usual",
     )?;
     Ok(RadioConfig {
         carriers,
@@ -53,43 +54,47 @@ pub(super) fn radio(raw: raw::Radio) -> Result<RadioConfig, Broken> {
     })
 }
 
-fn numerology(key: &str, mu: u8) -> Result<Numerology, Broken> {
-    let complaint = "is not 0, 1, 2 or 3 (TS 38.211 table 4.2-1); 1 is 30 kHz";
-    Numerology::new(mu).ok_or_else(|| Broken::new(key, format!("{mu} {complaint}")))
+fn numerology(key: &str, mu: u8) -> Result<Numerology, Problem> {
+    Numerology::new(mu).ok_or_else(|| {
+        violation!(
+            "{mu} is not 0, 1, 2 or 3 (TS 38.211 table 4.2-1)",
+            "Write, for example, 1 for 30 kHz"
+        )
+        .at_key(key)
+    })
 }
 
-/// A frequency that a range has, a width that it has for the numerology, and a pattern that fills a
-/// period.
-fn check_carrier(key: &str, carrier: &Carrier) -> Result<(), Broken> {
+/// Checks the frequency, the bandwidth for the numerology, and the period of the TDD pattern.
+fn check_carrier(key: &str, carrier: &Carrier) -> Result<(), Problem> {
     let range = bands::frequency_range(carrier.hz)
-        .map_err(|complaint| Broken::new(&format!("{key}.carrier_ghz"), complaint))?;
+        .map_err(|violation| violation.at_key(format!("{key}.carrier_ghz")))?;
     bands::check_prb(range, carrier.numerology, carrier.prb)
-        .map_err(|complaint| Broken::new(&format!("{key}.prb"), complaint))?;
+        .map_err(|violation| violation.at_key(format!("{key}.prb")))?;
     match &carrier.duplex {
         Duplex::Fdd => Ok(()),
         Duplex::Tdd(pattern) => pattern
             .check_period(carrier.numerology)
-            .map_err(|complaint| Broken::new(&format!("{key}.duplex"), complaint)),
+            .map_err(|violation| violation.at_key(format!("{key}.duplex"))),
     }
 }
 
-/// The primary carrier and the others.
+/// Lists the primary carrier and the secondary ones.
 fn carriers(
     primary: Carrier,
     secondary: Vec<Spanned<raw::Secondary>>,
-) -> Result<Vec<Carrier>, Broken> {
+) -> Result<Vec<Carrier>, Problem> {
     let mut carriers = vec![primary];
     for Spanned {
         value, referenced, ..
     } in secondary
     {
-        let in_entry = |broken: Broken| broken.in_entry(referenced.line());
+        let in_entry = |problem: Problem| problem.or_in_line(Some(referenced.line()));
         let left = MOST_CARRIERS - carriers.len();
         let count = within(
             "radio.secondary.count",
             value.count,
             1..=left,
-            "16 component carriers are the most, the primary one included",
+            "Use at most 16 component carriers, the primary one included",
         );
         let count = count.map_err(in_entry)?;
         let carrier = beside(&carriers[0], value).map_err(in_entry)?;
@@ -98,8 +103,8 @@ fn carriers(
     Ok(carriers)
 }
 
-/// A secondary carrier, which is as the primary one where nothing else is said.
-fn beside(primary: &Carrier, raw: raw::Secondary) -> Result<Carrier, Broken> {
+/// Resolves a secondary carrier, which is like the primary one except for the keys given.
+fn beside(primary: &Carrier, raw: raw::Secondary) -> Result<Carrier, Problem> {
     const KEY: &str = "radio.secondary";
     let carrier = Carrier {
         hz: raw.carrier_ghz.map_or(primary.hz, |ghz| ghz.get() * 1e9),
@@ -118,7 +123,7 @@ fn beside(primary: &Carrier, raw: raw::Secondary) -> Result<Carrier, Broken> {
     Ok(carrier)
 }
 
-fn scheduler(raw: raw::Scheduler) -> Result<Discipline, Broken> {
+fn scheduler(raw: raw::Scheduler) -> Result<Discipline, Problem> {
     Ok(match raw {
         raw::Scheduler::RoundRobin => Discipline::RoundRobin,
         raw::Scheduler::MaxCi => Discipline::MaxCi,
@@ -127,62 +132,61 @@ fn scheduler(raw: raw::Scheduler) -> Result<Discipline, Broken> {
                 "radio.scheduler",
                 raw.window_slots,
                 1.0..=1e6,
-                "a window_slots of 100 is OAI's",
+                "Write a window_slots in that range; 100 is OAI's",
             )?,
         },
     })
 }
 
-fn check_csi_period(slots: u64) -> Result<(), Broken> {
+fn check_csi_period(slots: u64) -> Result<(), Problem> {
     if CSI_PERIODS.contains(&slots) {
         return Ok(());
     }
-    Err(Broken::new(
-        "radio.csi.period_slots",
-        format!(
-            "{slots} is not one of {CSI_PERIODS:?} (TS 38.331 CSI-ReportPeriodicityAndOffset); 20 is usual"
-        ),
-    ))
+    Err(violation!(
+        "{slots} is not a period of CSI reports (TS 38.331 CSI-ReportPeriodicityAndOffset)",
+        "Choose one of {CSI_PERIODS:?}; 20 is usual"
+    )
+    .at_key("radio.csi.period_slots"))
 }
 
-fn duplex(key: &str, raw: raw::Duplex) -> Result<Duplex, Broken> {
-    let broken = |complaint| Broken::new(key, complaint);
+fn duplex(key: &str, raw: raw::Duplex) -> Result<Duplex, Problem> {
     let raw::Duplex::Tdd(tdd) = raw else {
         return Ok(Duplex::Fdd);
     };
-    let pattern = TddPattern::new(&tdd.pattern, tdd.special.dl_symbols, tdd.special.ul_symbols)
-        .map_err(broken)?;
-    Ok(Duplex::Tdd(pattern))
+    TddPattern::new(&tdd.pattern, tdd.special.dl_symbols, tdd.special.ul_symbols)
+        .map(Duplex::Tdd)
+        .map_err(|violation| violation.at_key(key))
 }
 
-fn layers(key: &str, layers: u8) -> Result<u8, Broken> {
+fn layers(key: &str, layers: u8) -> Result<u8, Problem> {
     if (1..=4).contains(&layers) {
         return Ok(layers);
     }
-    Err(Broken::new(
-        key,
-        format!(
-            "{layers} is not 1, 2, 3 or 4; one codeword carries no more (TS 38.211 table 7.3.1.3-1)"
-        ),
-    ))
+    Err(violation!(
+        "{layers} layers are not 1, 2, 3 or 4, the numbers that one codeword carries (TS 38.211 table 7.3.1.3-1)",
+        "Choose one of: 1, 2, 3, 4"
+    )
+    .at_key(key))
 }
 
-fn layer_isolation_db(raw: Option<f64>) -> Result<Option<f64>, Broken> {
+fn layer_isolation_db(raw: Option<f64>) -> Result<Option<f64>, Problem> {
     const KEY: &str = "radio.layer_isolation_db";
-    let mend =
-        "20 dB is much among antennas of one host; leave it out for layers that do not interfere";
-    raw.map(|db| within(KEY, db, 0.0..=100.0, mend)).transpose()
+    let fix = "Write an isolation in dB, or leave the key out for layers that do not interfere";
+    raw.map(|db| within(KEY, db, 0.0..=100.0, fix)).transpose()
 }
 
-fn link_adaptation(raw: raw::LinkAdaptation, schemes: usize) -> Result<LinkAdaptation, Broken> {
-    let complaint = match raw {
+fn link_adaptation(raw: raw::LinkAdaptation, schemes: usize) -> Result<LinkAdaptation, Problem> {
+    let violation = match raw {
         raw::LinkAdaptation::Olla(raw::Olla { bler_target })
             if bler_target > 0.0 && bler_target < 1.0 =>
         {
             return Ok(LinkAdaptation::OuterLoop { bler_target });
         }
         raw::LinkAdaptation::Olla(raw::Olla { bler_target }) => {
-            format!("bler_target {bler_target} is not between 0 and 1; 0.1 is usual")
+            violation!(
+                "bler_target {bler_target} is not between 0 and 1",
+                "Write, for example, 0.1"
+            )
         }
         raw::LinkAdaptation::Oai(raw::Oai {
             bler_lower,
@@ -196,20 +200,22 @@ fn link_adaptation(raw: raw::LinkAdaptation, schemes: usize) -> Result<LinkAdapt
         raw::LinkAdaptation::Oai(raw::Oai {
             bler_lower,
             bler_upper,
-        }) => format!(
-            "bler_lower {bler_lower} and bler_upper {bler_upper} are not two ratios in rising order below 1; 0.05 and 0.15 are OAI's"
+        }) => violation!(
+            "bler_lower {bler_lower} and bler_upper {bler_upper} are not two ratios below 1 in rising order",
+            "Write, for example, OAI's 0.05 and 0.15"
         ),
         raw::LinkAdaptation::FixedMcs(mcs) if usize::from(mcs) < schemes => {
             return Ok(LinkAdaptation::Fixed { mcs });
         }
         raw::LinkAdaptation::FixedMcs(mcs) => {
-            format!("MCS {mcs} is not in the table; write 0 to {}", schemes - 1)
+            let highest = schemes - 1;
+            violation!("MCS {mcs} is not in the MCS table", "Write 0 to {highest}")
         }
     };
-    Err(Broken::new("radio.link_adaptation", complaint))
+    Err(violation.at_key("radio.link_adaptation"))
 }
 
-fn rlc(raw: raw::Rlc) -> Result<RlcMode, Broken> {
+fn rlc(raw: raw::Rlc) -> Result<RlcMode, Problem> {
     let t_reassembly = nanos("radio.rlc.t_reassembly_ms", raw.t_reassembly_ms)?;
     Ok(match raw.mode {
         raw::RlcMode::Am => RlcMode::Acknowledged { t_reassembly },
@@ -217,20 +223,20 @@ fn rlc(raw: raw::Rlc) -> Result<RlcMode, Broken> {
     })
 }
 
-fn uplink(raw: raw::Uplink) -> Result<Uplink, Broken> {
+fn uplink(raw: raw::Uplink) -> Result<Uplink, Problem> {
     const PLAUSIBLE: std::ops::RangeInclusive<f64> = -60.0..=60.0;
     Ok(Uplink {
         pcmax_dbm: within(
             "radio.uplink.pcmax_dbm",
             raw.pcmax_dbm,
             PLAUSIBLE,
-            "23 dBm is usual",
+            "Write a power in dBm; 23 is usual",
         )?,
         target_snr_db: within(
             "radio.uplink.target_snr_db",
             raw.target_snr_db,
             PLAUSIBLE,
-            "20 dB is usual",
+            "Write an SNR in dB; 20 is usual",
         )?,
     })
 }

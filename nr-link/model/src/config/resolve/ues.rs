@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use serde_saphyr::Spanned;
 
 use super::queue;
-use crate::config::broken::Broken;
 use crate::config::raw;
 use crate::config::{Device, PerDirection, Queue, UeConfig};
+use crate::problem::{Problem, Violation, violation};
 
 const KEY: &str = "devices.ue";
 
-/// What UEs have that say nothing else.
+/// The settings of UEs that have none of their own.
 pub(super) struct Shared<'a> {
     pub scenario: PathBuf,
     pub queue: PerDirection<Queue>,
@@ -20,10 +20,10 @@ pub(super) struct Shared<'a> {
     pub folder: &'a Path,
 }
 
-/// The UEs, of which no two may have one address.
-pub(super) fn ues(raw: Vec<Spanned<raw::Ue>>, shared: &Shared) -> Result<Vec<UeConfig>, Broken> {
+/// Resolves the UEs, of which no two may share an address.
+pub(super) fn ues(raw: Vec<Spanned<raw::Ue>>, shared: &Shared) -> Result<Vec<UeConfig>, Problem> {
     if raw.is_empty() {
-        return Err(Broken::new(KEY, "there is no UE; list at least one device"));
+        return Err(violation!("there is no UE", "List at least one device").at_key(KEY));
     }
     let mut ues: Vec<UeConfig> = Vec::with_capacity(raw.len());
     for Spanned {
@@ -31,12 +31,12 @@ pub(super) fn ues(raw: Vec<Spanned<raw::Ue>>, shared: &Shared) -> Result<Vec<UeC
     } in raw
     {
         let resolved = ue(value, shared).and_then(|ue| own_addresses(&ues, ue));
-        ues.push(resolved.map_err(|broken| broken.in_entry(referenced.line()))?);
+        ues.push(resolved.map_err(|problem| problem.or_in_line(Some(referenced.line())))?);
     }
     Ok(ues)
 }
 
-fn ue(raw: raw::Ue, shared: &Shared) -> Result<UeConfig, Broken> {
+fn ue(raw: raw::Ue, shared: &Shared) -> Result<UeConfig, Problem> {
     let queue = match raw.queue {
         Some(queue) => queue::both("devices.ue.queue", queue, shared.mtu_bytes)?,
         None => shared.queue,
@@ -53,8 +53,8 @@ fn ue(raw: raw::Ue, shared: &Shared) -> Result<UeConfig, Broken> {
     })
 }
 
-/// The UE, if none before it has its addresses.
-fn own_addresses(before: &[UeConfig], ue: UeConfig) -> Result<UeConfig, Broken> {
+/// Checks that no UE before this one has its addresses.
+fn own_addresses(before: &[UeConfig], ue: UeConfig) -> Result<UeConfig, Problem> {
     let taken = |address| {
         before
             .iter()
@@ -62,18 +62,18 @@ fn own_addresses(before: &[UeConfig], ue: UeConfig) -> Result<UeConfig, Broken> 
     };
     for address in &ue.addresses {
         if let Some(other) = taken(address) {
-            let complaint = format!(
-                "{address} is an address of {} already; give each UE its own",
-                other.device.name
-            );
-            return Err(Broken::new("devices.ue.addresses", complaint));
+            return Err(Violation::new(
+                format!("{address} is also an address of {}", other.device.name),
+                "Give each UE its own addresses",
+            )
+            .at_key("devices.ue.addresses"));
         }
     }
     Ok(ue)
 }
 
-/// A device whose name Linux takes.
-pub(super) fn device(key: &str, name: String, netns: Option<String>) -> Result<Device, Broken> {
+/// Resolves a device, whose name must be valid in Linux.
+pub(super) fn device(key: &str, name: String, netns: Option<String>) -> Result<Device, Problem> {
     // IFNAMSIZ of linux/if.h is 16 with the terminating zero.
     let valid = !name.is_empty()
         && name.len() <= 15
@@ -81,8 +81,9 @@ pub(super) fn device(key: &str, name: String, netns: Option<String>) -> Result<D
     if valid {
         return Ok(Device { name, netns });
     }
-    Err(Broken::new(
-        key,
-        format!("{name:?} is no interface name; write 1 to 15 characters without / or blanks"),
-    ))
+    Err(violation!(
+        "{name:?} is not an interface name",
+        "Write 1 to 15 characters without / and spaces"
+    )
+    .at_key(key))
 }

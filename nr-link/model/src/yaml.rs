@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Reading a YAML file into a type, with the problem's file, line and key where that fails.
+
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde_path_to_error::{Segment, Track};
+use serde_saphyr::Error;
+
+use crate::problem::{Place, Problem, Violation, violation};
+
+/// Reads the text of `file`; `reference` is the document that describes its keys.
+pub(crate) fn read<T: DeserializeOwned>(
+    text: &str,
+    file: &Path,
+    reference: &str,
+) -> Result<T, Problem> {
+    let mut track = Track::new();
+    let read = serde_saphyr::with_deserializer_from_str(text, |deserializer| {
+        T::deserialize(serde_path_to_error::Deserializer::new(
+            deserializer,
+            &mut track,
+        ))
+    });
+    read.map_err(|error| {
+        let error = error.without_snippet();
+        let Violation { rule, fix } = violation_of(error, reference);
+        Problem {
+            place: Place {
+                file: Some(file.to_owned()),
+                line: error.location().map(|location| location.line()),
+                key: key(&track.path()),
+            },
+            rule,
+            fix,
+        }
+    })
+}
+
+/// The path of a key, without the indices of lists: the line says which entry it is. Neither is the
+/// `value` a key through which [`serde_saphyr::Spanned`] reads an entry.
+fn key(path: &serde_path_to_error::Path) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    let mut in_list = false;
+    for segment in path.iter() {
+        match segment {
+            Segment::Map { key } if in_list && key == "value" => {}
+            Segment::Map { key } => names.push(key),
+            Segment::Enum { variant } => names.push(variant),
+            Segment::Seq { .. } | Segment::Unknown => {}
+        }
+        in_list = matches!(segment, Segment::Seq { .. });
+    }
+    (!names.is_empty()).then(|| names.join("."))
+}
+
+/// The YAML library's error in the terms of somebody who writes a file and not a program.
+fn violation_of(error: &Error, reference: &str) -> Violation {
+    match error {
+        Error::Message { msg, .. } => Violation::from_serde_message(msg)
+            .unwrap_or_else(|| violation!("{msg}", "See {reference} for the form of each key")),
+        Error::SerdeUnknownField {
+            field, expected, ..
+        } => {
+            let known = expected.join(", ");
+            violation!(
+                "unknown key {field:?}",
+                "Correct or remove it; the keys here are {known}"
+            )
+        }
+        Error::SerdeUnknownVariant {
+            variant, expected, ..
+        } => {
+            let known = expected.join(", ");
+            violation!("unknown value {variant:?}", "Choose one of: {known}")
+        }
+        Error::InvalidScalar { ty, .. } => {
+            let wanted = match *ty {
+                "floating point" => "a number",
+                "boolean" => "true or false",
+                _ => "a whole number in the allowed range",
+            };
+            violation!("the value is not {wanted}", "Write {wanted}")
+        }
+        Error::SerdeMissingField { field, .. } => {
+            violation!("the key {field} is missing", "Add it to this group of keys")
+        }
+        Error::DuplicateMappingKey { key, .. } => {
+            let key = key.as_deref().unwrap_or_default();
+            violation!("the key {key} occurs twice", "Keep one of them")
+        }
+        Error::NonFiniteFloat { value, .. } => {
+            violation!("{value} is not a finite number", "Write a finite number")
+        }
+        Error::ExpectedMappingEndAfterEnumVariantValue { .. } => {
+            violation!(
+                "several alternatives are given, and only one is allowed",
+                "Keep one of them"
+            )
+        }
+        other => {
+            let message = other.to_string();
+            // The library repeats the location at the end of its message.
+            let rule = message
+                .rsplit_once(" at line ")
+                .map_or(message.as_str(), |(rule, _)| rule);
+            violation!("{rule}", "See {reference} for the form of each key")
+        }
+    }
+}
+
+/// Adds the file to a problem, and the line of its key where none is known.
+pub(crate) fn located(problem: Problem, text: &str, file: &Path) -> Problem {
+    let line = problem.place.key.as_deref();
+    let line = line.and_then(|key| line_of(text, key));
+    problem.or_in_line(line).or_in_file(file)
+}
+
+/// Finds the line of the key with this path: each part of the path is searched after the one before it.
+fn line_of(text: &str, key: &str) -> Option<u64> {
+    let mut at = 0;
+    for part in key.split('.') {
+        at += find_key(&text[at..], part)?;
+    }
+    Some(text[..at].matches('\n').count() as u64 + 1)
+}
+
+/// Finds where `key:` begins as a whole word.
+fn find_key(text: &str, key: &str) -> Option<usize> {
+    let pattern = format!("{key}:");
+    text.match_indices(&pattern)
+        .map(|(at, _)| at)
+        .find(|&at| !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+}
