@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How punctually a scenario is replayed, beside the limit that the telnet dialogue itself sets.
+"""Measure how punctually a scenario is replayed, compared with the limit of the telnet dialogue.
 
-The server is the tests' stand-in; its delay of an answer is the median that was measured of a real
-gNB (58 ms on a busy host) and others. It acts at the end of the delay, and notes when: how far that
-is from when it was due is told by the stand-in, not by the replay.
+The server is the tests' stand-in; its response time is the median that was measured with a real gNB
+(58 ms on a busy host), and other values. It applies a setting at the end of the response time and
+records when, so that the stand-in, not the replay, measures the difference to the due time.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from ccu.testbeds.oai.telnet import Softmodem
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 15.0
 CASES = ((0, 1.0, 1), (58, 1.0, 1), (58, 0.5, 1), (20, 2.0, 1), (20, 1.0, 3))
-"""(answer takes ms, radio's pace, UEs)"""
+"""(response time in ms, pace of the radio, UEs)"""
 ABOUT = """\
 ## Channel replay
 
-Asked for: 10 settings a second of radio, within 100 ms of radio time. Each direction has a
-connection; on this one, the gNB's, `rfsimu vtime` is asked once and `o1 stats` twice a second
-besides. Off: from the instant at which a setting was due to that at which it took effect, by the
-stand-in's own clock. The dialogue allows one command at a time: with answers of 58 ms it carries
-17 a second, of all UEs together. The stand-in acts at the end of its delay, for settings and for
-`vtime` alike; where a real gNB acts between question and answer is not known, and `off` is then up
-to half of an answer more.
+The requirement is 10 settings per second of radio time, each within 100 ms of radio time. Each
+direction has its own connection; on the measured one, to the gNB, `rfsimu vtime` is also queried
+once and `o1 stats` twice a second. The error is the time between the due instant of a setting and
+the instant at which it took effect, by the clock of the stand-in. The dialogue allows one command
+at a time: with responses of 58 ms it carries 17 per second for all UEs together. The stand-in
+acts at the end of its response time, for settings and `vtime` alike. When a real gNB acts between
+command and response is not known; its error can be larger by up to half a response time.
 
-| answer takes | radio's pace | UEs | settings a second of radio | skipped | off p50 | p99 | most |
+| response time | radio pace | UEs | settings per radio second | skipped | error p50 | p99 | max |
 |---|---|---|---|---|---|---|---|"""
 
 
@@ -47,7 +47,7 @@ class Replayed(NamedTuple):
     settings_a_s: float
     skipped_ratio: float
     off_ms: list[float]
-    """Between due and effect, in radio time, sorted."""
+    """Radio time between due instant and effect, sorted."""
 
     def row(self) -> str:
         count = len(self.off_ms)
@@ -69,13 +69,13 @@ def stand_in() -> Any:
 
 
 def replay(answer_ms: int, pace: float, ues: int, folder: Path) -> Replayed:
-    """A replay of the uplinks, with what is asked on the same connection besides."""
+    """Replay the uplinks, with the other queries on the same connection."""
     models = [(f"rfsimu_channel_ue{ue}", -2.0) for ue in range(ues)]
     server = stand_in()("127.0.0.1", 0, "softmodem_gnb> ", models, pace, answer_ms / 1e3)
     modem = Softmodem("127.0.0.1", server._listener.getsockname()[1])
     clock, log = RadioClock(folder / "radio-time.csv"), ChannelLog(folder / "ul.csv")
     questions = GnbQuestions(modem, clock, folder)
-    # Each differs from those around it, so that a value tells which setting it is.
+    # Neighbouring settings differ, so that a value identifies its setting.
     settings = [Setting(20.0, round(-20 + index % 400 / 10, 1)) for index in range(400)]
     tracks = [Track(modem, name, ue, settings) for ue, (name, _) in enumerate(models)]
     played = Replay(modem, tracks, clock, log, questions.ask_one)
@@ -92,7 +92,7 @@ def replay(answer_ms: int, pace: float, ues: int, folder: Path) -> Replayed:
 
 
 def offsets_ms(server: Any, log: Path) -> list[float]:
-    """By the server's own clock: begin is when its radio had the first setting's due time."""
+    """Return the error of each setting by the clock of the server."""
     lines = [line.split(",") for line in log.read_text().splitlines()[1:]]
     due = {}
     for row in lines:
@@ -105,7 +105,7 @@ def offsets_ms(server: Any, log: Path) -> list[float]:
 
 
 def measure() -> list[str]:
-    """The table, in Markdown."""
+    """Return the table in Markdown."""
     with tempfile.TemporaryDirectory() as folder:
         rows = [replay(*case, Path(folder)).row() for case in CASES]
     return [ABOUT, *rows]

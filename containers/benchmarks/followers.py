@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What following the gNB's statistics files costs."""
+"""Measure the CPU cost of following the gNB's statistics files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _cpu_ratio() -> float:
 
 
 def cost_ratio(folder: Path) -> float:
-    """CPU seconds a second of following three files that are rewritten once a second."""
+    """Return CPU seconds per second for following three files that are rewritten once a second."""
     gnb_files._WORKING_FOLDERS = (str(folder).lstrip("/"),)
     kept = folder / "kept"
     kept.mkdir()
@@ -45,12 +45,12 @@ def cost_ratio(folder: Path) -> float:
 
 
 def measure() -> list[str]:
-    """The paragraph, in Markdown."""
+    """Return the paragraph in Markdown."""
     with tempfile.TemporaryDirectory() as folder:
         ratio = cost_ratio(Path(folder))
     return [
         "## Followers",
         "",
-        "CPU time of following the gNB's three statistics files (asked for: under 1 % of a core): "
+        "CPU time for following the gNB's three statistics files (limit: 1 % of a core): "
         f"{ratio:.2%} of a core.",
     ]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ccu's staged start adds to what the containers take: `ccu testbed up` beside a bare start.
+"""Measure what ccu's staged start adds: `ccu testbed up` compared with a bare start.
 
-The bare start is Compose alone, in the same order and with the same files: it goes on as soon as
-what it started listens, looks every millisecond, checks nothing and writes nothing down.
+The bare start is Compose alone, in the same order and with the same files: it goes on as soon as a
+service listens, polls every millisecond, checks nothing and records nothing.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ PORTS = {"mysql": 3306, "nrf": 80, "amf": 80, "smf": 80}
 ABOUT = """\
 ## Staged start
 
-`ccu testbed up rfsim`, from the command to a UE that pings, beside Compose alone that starts the
-same containers in the same order (asked for: at most 2 s more). Stand-ins are ready at once, so
-that nothing hides behind their waiting.
+`ccu testbed up rfsim`, from the command to a UE that can ping, compared with Compose alone, which
+starts the same containers in the same order (limit: 2 s more). The stand-ins are ready at once,
+so that no overhead is hidden by waiting for them.
 """
 
 
 def stand_ins() -> Any:
-    """The tests' daemon, images and radio."""
+    """Load the tests' daemon, images and radio."""
     spec = importlib.util.spec_from_file_location("stand_ins", ROOT / "tests/oai/conftest.py")
     assert spec is not None
     assert spec.loader is not None
@@ -51,7 +51,7 @@ def stand_ins() -> Any:
 
 @contextmanager
 def world(folder: Path) -> Iterator[tuple[dict[str, str], Any]]:
-    """The environment in which ccu finds the stand-ins, and the daemon's interface."""
+    """Yield the environment in which ccu finds the stand-ins, and the interface of the daemon."""
     tests = stand_ins()
     root_file_system = tests.make_root_file_system(folder / "rootfs.tar")
     daemon = tests.Daemon(folder)
@@ -120,10 +120,10 @@ def _pings(pid: int) -> bool:
 
 
 def measure() -> list[str]:
-    """The table, in Markdown."""
+    """Return the table in Markdown."""
     with tempfile.TemporaryDirectory() as name, world(Path(name)) as (environment, api):
         os.environ["DOCKER_HOST"] = environment["DOCKER_HOST"]
-        # In turns, so that what else the machine does falls on both.
+        # In turns, so that other load affects both.
         pairs = [(ccu_s(environment), bare_s(environment, api, Path(name))) for _ in range(REPEATS)]
     ours_s, bare = (median(times) for times in zip(*pairs, strict=True))
     added_s = median(with_ccu - without for with_ccu, without in pairs)
