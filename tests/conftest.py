@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from ddu.analyze import analyze
+from ddu.api import analyze
 
 BIN = Path(sys.executable).parent
 ATTEMPTS = 4

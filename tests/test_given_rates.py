@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ddu.analyze import analyze
+from ddu.api import analyze
 
 pytestmark = pytest.mark.realtime
 

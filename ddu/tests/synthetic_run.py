@@ -10,6 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ddu.metrics.observe import ObservedFlow, observe
+from ddu.readers.recording import read_recording
+from ddu.run.manifest import read_manifest
+
 T0 = 1_795_257_315_000_000_000
 SERVER, UE = "10.45.0.1", "10.45.0.2"
 MS = 1_000_000
@@ -159,3 +163,9 @@ def one_sided(run: SyntheticRun, directory: Path, role: str, **changes: Any) -> 
     path = run.write(directory, captures=captures, **changes)
     (path / "raw" / f"{'receiver' if role == 'sender' else 'sender'}.pcap").unlink()
     return path
+
+
+def observed_flows(run: Path) -> tuple[ObservedFlow, ...]:
+    """The flows of a run whose hosts share a clock."""
+    recording = read_recording(run, read_manifest(run), "native")
+    return observe(recording.manifest.flows, recording.captures)[0]

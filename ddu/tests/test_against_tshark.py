@@ -14,11 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gigabit import write_run
+from synthetic_run import observed_flows
 
-from ddu.metrics.observe import ObservedFlow, observe
+from ddu.metrics.observe import ObservedFlow
 from ddu.readers.packets.capture import read_packets
-from ddu.readers.recording import load
-from ddu.run.manifest import read_manifest
 
 pytestmark = pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
 
@@ -61,7 +60,7 @@ def both(
     run = tmp_path_factory.mktemp("tshark") / "run"
     write_run(run, seconds=2.0, gbps=0.02, flows=flows, loss=loss)
     streams = analysed_by_tshark(run / "raw" / "sender.pcap")
-    ours = observe(load(run, read_manifest(run), "native"))
+    ours = observed_flows(run)
     return list(zip(ours, (streams[index] for index in sorted(streams)), strict=True))
 
 

@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 from synthetic_run import MS, T0, SyntheticRun, steady
 
-from ddu.analyze import analysis_of, analyze
+from ddu.analyze import analysis_of
+from ddu.api import analyze
 
 HOUR_NS = 3_600_000_000_000
 

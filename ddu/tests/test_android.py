@@ -15,7 +15,8 @@ from shared_data import shared
 from synthetic_run import T0, steady
 
 from ddu.align.mac_samples import mac_samples
-from ddu.analyze import analysis_of, analyze
+from ddu.analyze import analysis_of
+from ddu.api import analyze
 from ddu.errors import UnreadableInput
 from ddu.readers.android.log import read_phone_log
 from ddu.readers.android.signal import signal_of

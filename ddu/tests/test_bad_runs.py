@@ -10,8 +10,8 @@ import pytest
 from synthetic_run import SyntheticRun, steady
 from typer.testing import CliRunner
 
-from ddu.analyze import analysis_of, analyze
-from ddu.api import open_run
+from ddu.analyze import analysis_of
+from ddu.api import analyze, open_run
 from ddu.cli.main import app
 from ddu.errors import DduError, FailedRun, FutureSchema, NotARun, UnreadableInput
 from ddu.run.find import newest_run

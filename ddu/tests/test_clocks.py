@@ -16,9 +16,10 @@ from synthetic_run import MS, T0, SyntheticRun, steady
 from ddu.align.clocks.bounds import Bounds, hull
 from ddu.align.clocks.clock import Clock
 from ddu.align.clocks.estimate import ContradictoryBoundsError, estimate
-from ddu.analyze import analysis_of, analyze
+from ddu.analyze import analysis_of, clocks_of
+from ddu.api import analyze
 from ddu.errors import UnreadableInput
-from ddu.readers.recording import load
+from ddu.readers.recording import read_recording
 from ddu.run.manifest import read_manifest
 
 UNKNOWN = {"time": {"offset_ns": None, "offset_uncertainty_ns": None}}
@@ -61,8 +62,8 @@ def test_shifted_and_skewed_captures_come_back(
 ) -> None:
     run = by_wrong_clock(two_ways(*least_ms), offset_ns, ppm * 1e-6)
     path = run.write(tmp_path_factory.mktemp("clock") / "run", **UNKNOWN)
-    recording = load(path, read_manifest(path), "native")
-    clock, told = recording.clock("ue"), recording.alignment["clocks"]
+    clocks = clocks_of(read_recording(path, read_manifest(path), "native"))
+    clock, told = clocks.of("ue"), clocks.alignment["clocks"]
     true_ns = T0 + MS * np.array([0, 5_000, 10_000, 19_000], dtype=np.int64)
     seen_ns = true_ns + offset_ns + np.rint((true_ns - T0) * ppm * 1e-6).astype(np.int64)
     error_ns = np.abs(clock.corrected(seen_ns) - true_ns)
@@ -77,7 +78,7 @@ def test_shifted_and_skewed_captures_come_back(
 
 def test_the_interval_is_as_wide_as_the_least_round_trip(tmp_path: Path) -> None:
     path = two_ways(jitter_ms=1).write(tmp_path / "run", **UNKNOWN)
-    told = load(path, read_manifest(path), "native").alignment["clocks"]
+    told = clocks_of(read_recording(path, read_manifest(path), "native")).alignment["clocks"]
     # Half of 20 ms in the middle; a line may tilt, so that it is more at the ends.
     assert 10 * MS <= told["uncertainty_ns"] <= 35 * MS
 

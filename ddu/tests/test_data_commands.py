@@ -17,8 +17,8 @@ from synthetic_run import MS, T0, steady
 from test_aligned_sources import ss_text
 from typer.testing import CliRunner
 
-from ddu.analyze import analysis_of, analyze
-from ddu.api import open_run
+from ddu.analyze import analysis_of
+from ddu.api import analyze, open_run
 from ddu.cli.main import app, main
 from ddu.describe import describe as tell
 from ddu.schema.columns import TABLES, column, columns_of

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from synthetic_run import MS, SyntheticRun, steady, udp
 
-from ddu.analyze import analyze
+from ddu.api import analyze
 from ddu.errors import DduError
 
 HOUR_NS = 3_600_000_000_000
@@ -60,7 +60,7 @@ def test_clocks_a_day_apart(tmp_path: Path) -> None:
 FULL = """
 import resource, signal, sys
 from pathlib import Path
-from ddu.analyze import analyze
+from ddu.api import analyze
 from ddu.errors import DduError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))

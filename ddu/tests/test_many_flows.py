@@ -7,7 +7,8 @@ from pathlib import Path
 
 from gigabit import write_run
 
-from ddu.analyze import analysis_of, analyze
+from ddu.analyze import analysis_of
+from ddu.api import analyze
 from ddu.report.page import MOST_FLOWS
 
 

@@ -13,7 +13,8 @@ from shared_data import shared
 from synthetic_run import MS, SERVER, T0, UE, SyntheticRun, steady, tcp
 
 from ddu.align.bins import Bins
-from ddu.analyze import Analysis, analysis_of, analyze
+from ddu.analyze import Analysis, analysis_of
+from ddu.api import analyze
 from ddu.describe import describe
 from ddu.errors import UnreadableInput
 from ddu.importing.run import import_folder

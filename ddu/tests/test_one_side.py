@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from synthetic_run import MS, SERVER, T0, UE, SyntheticRun, one_sided, steady, udp
 
-from ddu.analyze import analysis_of, analyze
+from ddu.analyze import analysis_of
+from ddu.api import analyze
 from ddu.errors import DduError
 
 OF_SENDER = {

@@ -11,7 +11,7 @@ import pytest
 from browser import keep, look_at
 from test_data_commands import full_run
 
-from ddu.analyze import analyze
+from ddu.api import analyze
 
 DRAWN = 'document.documentElement.dataset.figures === "drawn"'
 LINES = 'document.querySelectorAll(".live .scatterlayer .trace path").length'

@@ -6,19 +6,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from synthetic_run import ACK, MS, T0, SyntheticRun, steady, tcp
+from synthetic_run import ACK, MS, T0, SyntheticRun, observed_flows, steady, tcp
 
 from ddu.analyze import analysis_of
-from ddu.metrics.observe import ObservedFlow, observe
-from ddu.readers.recording import load
-from ddu.run.manifest import read_manifest
+from ddu.metrics.observe import ObservedFlow
 
 MSS = 1448
 
 
 def observed(run: SyntheticRun, directory: Path) -> ObservedFlow:
     path = run.write(directory / "run")
-    (flow,) = observe(load(path, read_manifest(path), "native"))
+    (flow,) = observed_flows(path)
     return flow
 
 

@@ -8,12 +8,9 @@ from pathlib import Path
 import dpkt
 import numpy as np
 import pytest
-from synthetic_run import MS, SyntheticRun, steady
+from synthetic_run import MS, SyntheticRun, observed_flows, steady
 
 from ddu.analyze import Analysis, analysis_of
-from ddu.metrics.observe import observe
-from ddu.readers.recording import load
-from ddu.run.manifest import read_manifest
 
 
 def analysed(run: SyntheticRun, directory: Path) -> Analysis:
@@ -110,7 +107,7 @@ def _piece(index: int) -> tuple[int, bytes]:
 @pytest.mark.parametrize("make", [steady, with_losses])
 def test_rtt_agrees_with_dpkt_to_the_microsecond(make: object, tmp_path: Path) -> None:
     run = make().write(tmp_path / "run")  # type: ignore[operator]
-    (flow,) = observe(load(run, read_manifest(run), "native"))
+    (flow,) = observed_flows(run)
     oracle = _rtt_by_dpkt(run / "raw" / "sender.pcap")
     assert len(flow.rtt) == len(oracle) > 0
     ours = list(zip(flow.rtt.utc_ns, flow.rtt.value_ms, strict=True))

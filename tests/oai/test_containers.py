@@ -21,7 +21,7 @@ import pandas as pd
 import pytest
 
 from ccu.testbeds.oai import oci_images
-from ddu.analyze import analyze
+from ddu.api import analyze
 
 BIN = Path(sys.executable).parent
 SHORT = ("--duration", "2s", "--rtt", "0ms", "--scenario", "static")

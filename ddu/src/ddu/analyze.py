@@ -1,26 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a run directory's raw data to its tables, summary, figures and report."""
+"""The analysis of a run: read → clocks → flows → aligned sources → tables → summary.
+
+Each stage returns a value of its own, and none changes what an earlier stage returned.
+"""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from ddu.align.anchoring.sources import anchor_sources
+from ddu.align.anchoring.correlation import Traffic
+from ddu.align.anchoring.traffic import RunTraffic
+from ddu.align.bins import Bins
+from ddu.align.clocks.hosts import HostClocks, estimated_clocks, stated_clocks, unrelated_hosts
+from ddu.align.run import AlignedRun, aligned_run
+from ddu.errors import UnreadableInput
+from ddu.metrics.clock_bounds import clock_bounds
 from ddu.metrics.distribution import delay_cdf
-from ddu.metrics.observe import observe
+from ddu.metrics.observe import ObservedFlow, observe
 from ddu.readers.packets.implementations import Reader
-from ddu.readers.recording import Recording, load
+from ddu.readers.recording import Recording, read_recording
 from ddu.run.manifest import read_manifest
 from ddu.summary import summarise
 from ddu.tables.aligned import aligned_table
 from ddu.tables.flows import flows_table
 from ddu.tables.mac import mac_table
-from ddu.tables.store import results_of, write_table
 from ddu.tables.transport import grid, transport_table
 
 BIN_NS = 20_000_000
@@ -29,63 +38,100 @@ BIN_NS = 20_000_000
 
 @dataclass(frozen=True)
 class Analysis:
-    """What is known of a run; a pure function of its directory, the bin's width and the reader."""
+    """A pure function of a run's directory, the bin's width and the packet reader."""
 
     tables: dict[str, pd.DataFrame]
     summary: dict[str, Any]
 
 
-def analyze(
-    path: Path, bin_ns: int = BIN_NS, reader: Reader = "native", report: bool = True
-) -> dict[str, Any]:
-    """Analyses the run at `path`, writes its results there, and gives its summary.
-
-    Without `report` figures and report.html are left out, which take most of the time.
-
-    Raises DduError; results are then as they were before.
-    """
-    analysis = analysis_of(path, bin_ns, reader)
-    with results_of(path) as results:
-        (results / "tables").mkdir()
-        for name, table in analysis.tables.items():
-            write_table(results / "tables", name, table)
-        if report:
-            from ddu.report.page import write_report
-
-            write_report(results, analysis.tables, analysis.summary)
-        (results / "summary.json").write_text(json.dumps(analysis.summary, indent=2) + "\n")
-    return analysis.summary
-
-
 def analysis_of(path: Path, bin_ns: int = BIN_NS, reader: Reader = "native") -> Analysis:
-    """The tables and the summary of the run at `path`; nothing is written."""
-    run = load(path, read_manifest(path), reader)
-    flows = observe(run)
-    anchor_sources(run, flows)
+    """Return the tables and the summary of the run at `path`; nothing is written."""
+    recording = read_recording(path, read_manifest(path), reader)
+    clocks = clocks_of(recording)
+    captures = clocks.corrected(recording.captures)
+    flows, faults = observe(recording.manifest.flows, captures)
+    if not flows:
+        files = " and ".join(capture.file.name for capture in captures.values())
+        raise UnreadableInput(
+            recording.raw,
+            f"none of the run's flows has a payload packet in {files}",
+            "was it captured?",
+        )
+    run = aligned_run(recording, captures, clocks, run_traffic(flows), faults)
     bins = grid(flows, bin_ns)
     transport = transport_table(flows, bins)
     mac = None if run.mac is None else mac_table(run.mac, bins.start_utc_ns)
-    aligned = aligned_table(run, flows, transport, mac, bins)
-    tables = {"flows": flows_table(run, flows), "transport": transport, "aligned": aligned}
-    tables["delay_cdf"] = delay_cdf(flows)
-    if "clocks" in run.alignment:
-        for table in tables.values():
-            table.attrs["alignment"] = run.alignment["clocks"]
-    tables |= _sources(run, mac, bins.start_utc_ns)
-    return Analysis(tables, summarise(run, flows, aligned, mac, bins))
+    aligned, given = aligned_table(run, flows, transport, mac, bins)
+    run = replace(run, alignment=_with_columns(run.alignment, given))
+    tables = {
+        "flows": flows_table(run, flows),
+        "transport": transport,
+        "aligned": aligned,
+        "delay_cdf": delay_cdf(flows),
+    }
+    return Analysis(
+        {name: _stamped(table, "clocks", run) for name, table in tables.items()}
+        | _source_tables(run, mac, bins),
+        summarise(run, flows, aligned, mac, bins),
+    )
 
 
-def _sources(
-    run: Recording, mac: pd.DataFrame | None, start_utc_ns: int
+def clocks_of(recording: Recording) -> HostClocks:
+    """Return the hosts' clocks, estimated from the packets where run.json does not state them."""
+    stated = stated_clocks(recording.manifest)
+    hosts = unrelated_hosts(recording.manifest, recording.captures)
+    if hosts is None:
+        return stated
+    captures = stated.corrected(recording.captures)
+    flows, _ = observe(recording.manifest.flows, captures)
+    return estimated_clocks(recording.raw, hosts, *clock_bounds(flows, hosts[0]))
+
+
+def run_traffic(flows: Sequence[ObservedFlow]) -> RunTraffic:
+    """Return when the flows sent, and what arrived in the direction of the first of them."""
+    direction = flows[0].flow.direction
+
+    def arrived() -> Traffic:
+        own = [flow.arrivals for flow in flows if flow.flow.direction == direction]
+        at = np.concatenate([utc_ns for utc_ns, _ in own])
+        size = np.concatenate([size_bytes.astype(np.int64) for _, size_bytes in own])
+        order = np.argsort(at, kind="stable")
+        return Traffic(at[order], size[order])
+
+    first = min(flow.first_utc_ns for flow in flows)
+    return RunTraffic(first, max(flow.last_utc_ns for flow in flows), direction, arrived)
+
+
+def _with_columns(
+    alignment: Mapping[str, Mapping[str, Any]], given: Mapping[str, list[str]]
+) -> dict[str, Mapping[str, Any]]:
+    """State of each log which columns of the aligned table it gives."""
+    return {
+        name: {**each, "gives": given[name]} if name in given else each
+        for name, each in alignment.items()
+    }
+
+
+def _source_tables(
+    run: AlignedRun, mac: pd.DataFrame | None, bins: Bins
 ) -> dict[str, pd.DataFrame]:
-    """The sources as tables of their own, on the run's clock."""
-    found = {"mac": mac, "sockets": run.sockets, "cc": run.cc_trace, "events": run.events}
-    found["iperf3"] = run.iperf3
-    found |= run.oai
-    kept = {name: table for name, table in found.items() if table is not None}
-    for name, table in kept.items():
-        if name in run.alignment:
-            table.attrs["alignment"] = run.alignment[name]
+    """Return the sources as tables of their own."""
+    sources = {"mac": mac, "sockets": run.sockets, "cc": run.cc_trace, "events": run.events}
+    sources |= {"iperf3": run.iperf3, **run.tables}
+    tables = {}
+    for name, table in sources.items():
+        if table is None:
+            continue
         if "t_s" not in table:
-            table.insert(1, "t_s", (table["utc_ns"] - start_utc_ns) / 1e9)
-    return kept
+            table = table.copy(deep=False)
+            table.insert(1, "t_s", (table["utc_ns"] - bins.start_utc_ns) / 1e9)
+        tables[name] = _stamped(table, name, run)
+    return tables
+
+
+def _stamped(table: pd.DataFrame, source: str, run: AlignedRun) -> pd.DataFrame:
+    """Return the table with how its times became UTC in its metadata."""
+    stamped = table.copy(deep=False)
+    if source in run.alignment:
+        stamped.attrs["alignment"] = run.alignment[source]
+    return stamped

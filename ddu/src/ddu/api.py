@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run in a notebook."""
+"""The analysis of a run written to its directory, and its results for programs and notebooks."""
 
 from __future__ import annotations
 
@@ -11,11 +11,35 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from ddu.analyze import analyze
+from ddu.analyze import BIN_NS, analysis_of
 from ddu.errors import UnreadableInput
+from ddu.readers.packets.implementations import Reader
 from ddu.run.manifest import Manifest, read_manifest
+from ddu.tables.store import results_of, write_table
 
-_ANEW = "make it anew: ddu analyze"
+_AGAIN = "run `ddu analyze` again"
+
+
+def analyze(
+    path: Path, bin_ns: int = BIN_NS, reader: Reader = "native", report: bool = True
+) -> dict[str, Any]:
+    """Analyse the run at `path`, write its results there, and return its summary.
+
+    Without `report` figures and report.html are left out, which take most of the time.
+
+    Raises DduError; results are then as they were before.
+    """
+    analysis = analysis_of(path, bin_ns, reader)
+    with results_of(path) as results:
+        (results / "tables").mkdir()
+        for name, table in analysis.tables.items():
+            write_table(results / "tables", name, table)
+        if report:
+            from ddu.report.page import write_report
+
+            write_report(results, analysis.tables, analysis.summary)
+        (results / "summary.json").write_text(json.dumps(analysis.summary, indent=2) + "\n")
+    return analysis.summary
 
 
 class Run:
@@ -26,29 +50,29 @@ class Run:
         self.manifest: Manifest = read_manifest(path)
 
     def analyze(self) -> dict[str, Any]:
-        """Analyses the run anew, whatever was there; returns its summary. Raises DduError."""
+        """Analyse the run, again if it was; return its summary. Raises DduError."""
         for name in ("summary", "aligned"):
             self.__dict__.pop(name, None)
         return analyze(self.path)
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """summary.json: the headline figures, as docs/metrics.md defines them."""
+        """summary.json: the metrics of the run, as docs/metrics.md defines them."""
         file = self.path / "summary.json"
         if not file.exists():
             return analyze(self.path)
         try:
             content = json.loads(file.read_text())
         except (OSError, ValueError) as error:
-            raise UnreadableInput(file, str(error), _ANEW) from None
+            raise UnreadableInput(file, str(error), _AGAIN) from None
         if not isinstance(content, dict) or "verdict" not in content:
-            raise UnreadableInput(file, "not what `ddu analyze` writes", _ANEW)
+            raise UnreadableInput(file, "not what `ddu analyze` writes", _AGAIN)
         return content
 
     def table(self, name: str) -> pd.DataFrame:
-        """A table of those that `ddu schema` lists. KeyError: the run has none of this name.
+        """Return a table, one of those that `ddu schema` lists.
 
-        Raises UnreadableInput for one that is not whole.
+        Raises KeyError if the run has none of this name, UnreadableInput if it is damaged.
         """
         _ = self.summary
         file = self.path / "tables" / f"{name}.parquet"
@@ -58,14 +82,14 @@ class Run:
         try:
             return pd.read_parquet(file)
         except (OSError, pa.ArrowException) as error:
-            raise UnreadableInput(file, str(error), _ANEW) from None
+            raise UnreadableInput(file, str(error), _AGAIN) from None
 
     @cached_property
     def aligned(self) -> pd.DataFrame:
-        """Every layer per bin and flow, on one clock."""
+        """The aligned table: every layer per bin and flow, on one clock."""
         return self.table("aligned")
 
 
 def open_run(path: Path | str) -> Run:
-    """The run in directory `path`. Raises NotARun, FutureSchema, UnreadableInput."""
+    """Open the run in directory `path`. Raises NotARun, FutureSchema, UnreadableInput."""
     return Run(Path(path))

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ddu.align.run import AlignedRun
 from ddu.metrics.observe import ObservedFlow
 from ddu.readers.iperf3 import received_bytes
-from ddu.readers.recording import Recording
 from ddu.run.manifest import Flow
 
 MAC_TOLERANCE = 0.02
@@ -23,7 +23,7 @@ _RANK = {"valid": 0, "degraded": 1, "invalid": 2}
 
 
 def cross_checks(
-    run: Recording, flows: Sequence[ObservedFlow], aligned: pd.DataFrame, width_s: float
+    run: AlignedRun, flows: Sequence[ObservedFlow], aligned: pd.DataFrame, width_s: float
 ) -> dict[str, Any]:
     """Bytes by different witnesses; null where a witness is missing.
 
@@ -48,7 +48,7 @@ def cross_checks(
     }
 
 
-def _by_iperf3(run: Recording, flows: Sequence[ObservedFlow]) -> tuple[int | None, int | None]:
+def _by_iperf3(run: AlignedRun, flows: Sequence[ObservedFlow]) -> tuple[int | None, int | None]:
     """Payload that iperf3's receivers counted, and that by the capture they could read until then.
 
     What is still queued when the test ends arrives later, and what lies behind a hole cannot be
@@ -67,7 +67,7 @@ def _by_iperf3(run: Recording, flows: Sequence[ObservedFlow]) -> tuple[int | Non
     return said, captured if ended else None
 
 
-def _stopped_counting_utc_ns(run: Recording, flow: ObservedFlow) -> int | None:
+def _stopped_counting_utc_ns(run: AlignedRun, flow: ObservedFlow) -> int | None:
     """When the receiver read iperf3's TEST_END: the sender's first message of one byte, a state,
     on the control connection."""
     sender, receiver = flow.flow.sender, flow.flow.receiver
@@ -90,9 +90,9 @@ def _stopped_counting_utc_ns(run: Recording, flow: ObservedFlow) -> int | None:
     return None
 
 
-def verdict(run: Recording, checks: dict[str, Any]) -> tuple[str, list[str]]:
+def verdict(run: AlignedRun, checks: dict[str, Any]) -> tuple[str, list[str]]:
     """The worst of what the manifest, the link and ddu found, with every reason."""
-    found: list[tuple[str, list[str]]] = [
+    found: list[tuple[str, Sequence[str]]] = [
         (run.manifest.verdict or "valid", run.manifest.verdict_reasons)
     ]
     link = run.link_summary.get("verdict")
@@ -105,7 +105,7 @@ def verdict(run: Recording, checks: dict[str, Any]) -> tuple[str, list[str]]:
     return worst, list(dict.fromkeys(reasons))
 
 
-def _of_captures(run: Recording) -> list[tuple[str, str]]:
+def _of_captures(run: AlignedRun) -> list[tuple[str, str]]:
     return [
         (
             "degraded",
@@ -117,7 +117,7 @@ def _of_captures(run: Recording) -> list[tuple[str, str]]:
     ]
 
 
-def _of_checks(run: Recording, checks: dict[str, Any]) -> list[tuple[str, str]]:
+def _of_checks(run: AlignedRun, checks: dict[str, Any]) -> list[tuple[str, str]]:
     found = []
     crossing = checks["mac_to_receiver_ratio"]
     if crossing is not None and crossing < CROSSING_SHARE:

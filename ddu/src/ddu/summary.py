@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ddu.align.bins import Bins
+from ddu.align.run import AlignedRun
 from ddu.checks import cross_checks, verdict
 from ddu.metrics.convergence import convergence
 from ddu.metrics.cost import transmission_cost
@@ -18,10 +19,9 @@ from ddu.metrics.desired_delay import desired_delay
 from ddu.metrics.distribution import quantiles, shares_within
 from ddu.metrics.fairness import friendliness, jain
 from ddu.metrics.observe import ObservedFlow
+from ddu.one_sided import arrivals_source, unseen
 from ddu.readers.android.cells import TECHNOLOGIES
-from ddu.readers.recording import Recording, path_rtt_ms
 from ddu.schema.arrays import Float, Int
-from ddu.sides import arrivals_source, unseen
 
 SCHEMA_VERSION = 1
 """Of summary.json and of the tables."""
@@ -31,7 +31,7 @@ PERCENTS = {"p50": 50, "p95": 95, "p99": 99}
 
 
 def summarise(
-    run: Recording,
+    run: AlignedRun,
     flows: Sequence[ObservedFlow],
     aligned: pd.DataFrame,
     mac: pd.DataFrame | None,
@@ -61,7 +61,7 @@ def summarise(
         "goodput_bps": _sum(_goodput_bps(flow, duration_s) for flow in flows),
         "rtt_ms": quantiles(rtt, **PERCENTS),
         "rtt_floor_ms": float(rtt.min()) if len(rtt) else None,
-        "path_rtt_ms": path_rtt_ms(run),
+        "path_rtt_ms": run.path_rtt_ms,
         "mac_floor_ms": floor,
         **_counts(flows),
         **_jain_overall(flows),
@@ -204,7 +204,7 @@ def _sum_between(at: Int, sizes: npt.NDArray[np.generic], begin: int, end: int) 
 
 
 def _per_flow(
-    run: Recording, flows: Sequence[ObservedFlow], aligned: pd.DataFrame
+    run: AlignedRun, flows: Sequence[ObservedFlow], aligned: pd.DataFrame
 ) -> list[dict[str, Any]]:
     count = len(aligned) // len(flows)  # every flow has a row for every bin, in this order
     return [
@@ -213,7 +213,7 @@ def _per_flow(
     ]
 
 
-def _flow(run: Recording, flow: ObservedFlow, aligned: pd.DataFrame) -> dict[str, Any]:
+def _flow(run: AlignedRun, flow: ObservedFlow, aligned: pd.DataFrame) -> dict[str, Any]:
     duration_s = _duration_s([flow])
     owd_ms = flow.one_way_delay.value_ms
     owd = quantiles(owd_ms, **PERCENTS)
@@ -239,7 +239,7 @@ def _flow(run: Recording, flow: ObservedFlow, aligned: pd.DataFrame) -> dict[str
     return found | (of_tcp if flow.is_tcp else dict.fromkeys(of_tcp))
 
 
-def _of_tcp(run: Recording, flow: ObservedFlow, duration_s: float) -> dict[str, Any]:
+def _of_tcp(run: AlignedRun, flow: ObservedFlow, duration_s: float) -> dict[str, Any]:
     found: dict[str, Any] = desired_delay(run, flow)
     names = ("retransmissions_count", "ack_blocks_per_s", "packets_per_ack_block")
     if not flow.at_sender:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reports of a MAC log as the samples that docs/run-directory.md defines for raw/mac.csv.
 
-A report tells a state at an instant. A sample covers the interval from the UE's report before it;
+A report states what is at an instant. A sample covers the interval from the UE's report before it;
 the first report of a UE is where its counters start from, and covers nothing.
 """
 
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ddu.align.counters import increments, is_counter
+from ddu.readers.formats import format_of
 from ddu.readers.logs import LogTable
 
 _IDENTITY = ("mac_rnti", "mac_in_sync", "mac_cu_ue_id", "mac_ue_uid")
@@ -21,13 +22,13 @@ _FIRST_DRB_CHANNEL = 4
 def mac_samples(log: LogTable) -> pd.DataFrame:
     """Samples of every UE: `utc_ns` (start), `duration_ns`, `ue`, `mac_…`, in order of time.
 
-    Counters count from each UE's first report on; `mac_<way>_sdu_bytes` is what its data bearers
-    carried, headers of RLC and PDCP included. A UE that is out of sync has its identity and
+    Counters count from each UE's first report on; `mac_<direction>_sdu_bytes` is what its data
+    bearers carried, headers of RLC and PDCP included. A UE that is out of sync has its identity and
     counters, and null for every gauge. Reports without `utc_ns` are left out.
     """
     table = log.table[log.table["utc_ns"].notna()].copy()
-    per_print = log.kind == "oai-gnb-stdout"
-    parts = [_of_ue(rows.sort_values("utc_ns"), per_print) for _, rows in table.groupby("ue")]
+    per_report = format_of(log).counts_per_report
+    parts = [_of_ue(rows.sort_values("utc_ns"), per_report) for _, rows in table.groupby("ue")]
     kept = [part for part in parts if len(part)]
     if not kept:
         return pd.DataFrame(columns=["utc_ns", "duration_ns", "ue"])
@@ -35,7 +36,7 @@ def mac_samples(log: LogTable) -> pd.DataFrame:
     return joined.sort_values(["utc_ns", "ue"], kind="stable", ignore_index=True)
 
 
-def _of_ue(rows: pd.DataFrame, per_print: bool) -> pd.DataFrame:
+def _of_ue(rows: pd.DataFrame, per_report: bool) -> pd.DataFrame:
     instants = rows["utc_ns"].to_numpy(dtype=np.int64)
     columns: dict[str, object] = {"ue": rows["ue"].to_numpy(dtype=np.int64)}
     names = [str(name) for name in rows if str(name).startswith(("mac_", "phone_"))]
@@ -44,7 +45,7 @@ def _of_ue(rows: pd.DataFrame, per_print: bool) -> pd.DataFrame:
     identity = rows.get("mac_rnti", pd.Series(0, index=rows.index)).fillna(0).to_numpy()
     for name in names:
         values = rows[name].to_numpy(dtype=np.float64)
-        if name.endswith("_meas_count") and per_print:
+        if name.endswith("_meas_count") and per_report:
             columns[name] = np.nancumsum(values)
         elif is_counter(name):
             columns[name] = _since_first(values, identity)
@@ -52,10 +53,10 @@ def _of_ue(rows: pd.DataFrame, per_print: bool) -> pd.DataFrame:
             gone = lost if name not in _IDENTITY else np.zeros(len(rows), dtype=bool)
             columns[name] = np.where(gone, np.nan, values)
     table = pd.DataFrame(columns)
-    for way in ("dl", "ul"):
-        channels = [name for name in names if _is_drb(name, way)]
+    for direction in ("dl", "ul"):
+        channels = [name for name in names if _is_drb(name, direction)]
         if channels:
-            table[f"mac_{way}_sdu_bytes"] = table[channels].sum(axis=1, min_count=1)
+            table[f"mac_{direction}_sdu_bytes"] = table[channels].sum(axis=1, min_count=1)
     table = table.iloc[1:].reset_index(drop=True)
     table.insert(0, "utc_ns", instants[:-1])
     table.insert(1, "duration_ns", np.diff(instants))
@@ -63,7 +64,7 @@ def _of_ue(rows: pd.DataFrame, per_print: bool) -> pd.DataFrame:
 
 
 def _since_first(counter: np.ndarray, rnti: np.ndarray) -> np.ndarray:
-    """A counter from the first report on. Under a new RNTI it began at 0."""
+    """Return a counter from the first report on. Under a new RNTI it began at 0."""
     total = 0.0
     found = np.full(len(counter), np.nan)
     for value in dict.fromkeys(rnti):
@@ -78,6 +79,6 @@ def _since_first(counter: np.ndarray, rnti: np.ndarray) -> np.ndarray:
     return found
 
 
-def _is_drb(name: str, way: str) -> bool:
+def _is_drb(name: str, direction: str) -> bool:
     parts = name.split("_")
-    return parts[1:3] == [way, "lcid"] and int(parts[3]) >= _FIRST_DRB_CHANNEL
+    return parts[1:3] == [direction, "lcid"] and int(parts[3]) >= _FIRST_DRB_CHANNEL

@@ -12,9 +12,9 @@ _NONE = np.zeros(0, dtype=np.int64)
 
 
 class RowsByKey:
-    """A table gone through once, so that each flow costs its own rows and not all of them.
+    """An index of a table, so that each flow costs its own rows and not all of them.
 
-    Raises KeyError when the table has not these columns.
+    Raises KeyError when the table does not have these columns.
     """
 
     def __init__(self, table: pd.DataFrame, columns: Sequence[str]) -> None:
@@ -22,5 +22,5 @@ class RowsByKey:
         self._rows = table.groupby(list(columns), sort=False, observed=True).indices
 
     def of(self, key: tuple[object, ...]) -> pd.DataFrame:
-        """The rows whose columns have these values, in the table's order."""
+        """Return the rows whose columns have these values, in the table's order."""
         return self.table.iloc[self._rows.get(key, _NONE)]

@@ -36,7 +36,7 @@ def analyze_all(console: Console, scheduler: str | None = None) -> Callable[[lis
 
 def _analyze(run: str) -> str | None:
     """What is wrong with the run, if anything; its results are in its directory."""
-    from ddu.analyze import analyze
+    from ddu.api import analyze
 
     try:
         analyze(Path(run))

@@ -60,7 +60,7 @@ def analyze(
     ] = False,
 ) -> None:
     """Make tables, summary.json, figures and report.html of a run."""
-    from ddu.analyze import analyze as make
+    from ddu.api import analyze as make
 
     width_ns = bin_width_ns(bin)
     path = run or newest_run(runs)

@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from ddu.align.run import AlignedRun
 from ddu.metrics.observe import ObservedFlow
-from ddu.readers.recording import Recording
-from ddu.tables.state import trace_of_flow
 
 DEFAULT_FACTOR = 1.5
 """DTT over the intrinsic RTT, in the paper and in Reminis without another setting."""
 
 
-def desired_delay(run: Recording, flow: ObservedFlow) -> dict[str, float | str | None]:
+def desired_delay(run: AlignedRun, flow: ObservedFlow) -> dict[str, float | str | None]:
     """`d3_ratio`: mean RTT over the delay target threshold, and where that one is from.
 
     The flow's own congestion control's if its trace tells one (its median), else 1.5 times the
@@ -29,8 +28,8 @@ def desired_delay(run: Recording, flow: ObservedFlow) -> dict[str, float | str |
     return {"dtt_ms": dtt_ms, "dtt_source": source, "d3_ratio": float(rtt_ms.mean()) / dtt_ms}
 
 
-def _traced_ms(run: Recording, flow: ObservedFlow) -> float | None:
-    trace = trace_of_flow(run, flow.flow)
+def _traced_ms(run: AlignedRun, flow: ObservedFlow) -> float | None:
+    trace = run.trace_of(flow.flow)
     if trace is None or "dtt_us" not in trace:
         return None
     own = trace["dtt_us"].to_numpy(dtype=np.float64)

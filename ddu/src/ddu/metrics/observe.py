@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from ddu.errors import UnreadableInput
 from ddu.metrics import loss
 from ddu.metrics.ack_blocks import AckBlocks, ack_blocks
 from ddu.metrics.datagrams import Datagrams, datagrams
@@ -19,7 +19,6 @@ from ddu.metrics.rtt import Samples, rtt_by_sequence, rtt_by_timestamps
 from ddu.readers.packets.segments import Acks, Direction, Segments, Stamps
 from ddu.readers.packets.split import NOTHING, SplitCapture
 from ddu.readers.packets.tables import TCP
-from ddu.readers.recording import Recording, endpoints
 from ddu.run.manifest import Flow
 from ddu.schema.arrays import Int, UInt32
 
@@ -143,31 +142,28 @@ class ObservedFlow:
         return loss.reordered(self.received, self.resent)
 
 
-def observe(run: Recording) -> list[ObservedFlow]:
-    """The data flows that sent payload, in the manifest's order; others are told in `faults`.
-
-    Raises UnreadableInput when none did.
-    """
-    flows = []
-    for flow in run.manifest.flows:
-        observed = observe_flow(run, flow)
-        if observed is None:
-            run.faults.append(f"Flow {flow.id}: no payload packet in the captures.")
-        else:
-            flows.append(observed)
-    if not flows:
-        files = " and ".join(capture.file.name for capture in run.captures.values())
-        raise UnreadableInput(
-            run.raw, f"none of the run's flows has a payload packet in {files}", "was it captured?"
-        )
-    return flows
+def observe(
+    flows: Sequence[Flow], captures: Mapping[str, SplitCapture]
+) -> tuple[tuple[ObservedFlow, ...], tuple[str, ...]]:
+    """Return the data flows that sent payload, in the manifest's order, and which did not, as
+    faults."""
+    observed = {flow.id: _observe_flow(flow, captures) for flow in flows}
+    return (
+        tuple(found for found in observed.values() if found is not None),
+        tuple(
+            f"Flow {name}: no payload packet in the captures."
+            for name, found in observed.items()
+            if found is None
+        ),
+    )
 
 
-def observe_flow(run: Recording, flow: Flow) -> ObservedFlow | None:
-    """None: its ends are not known, neither host has a capture, or it sent no payload."""
-    ends = endpoints(flow)
-    at_sender = run.captures.get(flow.sender.host)
-    at_receiver = run.captures.get(flow.receiver.host)
+def _observe_flow(flow: Flow, captures: Mapping[str, SplitCapture]) -> ObservedFlow | None:
+    """Return a flow; None if its ports are not known, neither host has a capture, or it sent no
+    payload."""
+    ends = flow.endpoints
+    at_sender = captures.get(flow.sender.host)
+    at_receiver = captures.get(flow.receiver.host)
     first = at_sender or at_receiver
     if ends is None or first is None:
         return None

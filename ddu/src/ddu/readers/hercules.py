@@ -17,6 +17,7 @@ import pandas as pd
 
 from ddu.errors import UnreadableInput
 from ddu.readers.fields import Values, number
+from ddu.readers.format import Format, LogClock, by_line
 from ddu.readers.logs import LogTable, content_of, table_of, whole_lines
 
 WIRELESS_FIRST = ("utc_ns", "ue", "mac_rsrp_dbm")
@@ -140,3 +141,12 @@ def named_congestion_controls(name: str) -> Iterator[tuple[str, int | None]]:
         rf"(?<![a-z])({known})(?:_(\d{{4,5}}))?(?![a-z])", name.lower()
     ):
         yield control, int(port) if port else None
+
+
+FORMATS = (
+    Format(
+        "hercules-wireless", by_line(r"^\d{9,10}(?:\.\d+)?, *-\d"), read_wireless,
+        LogClock("whole seconds since 1970 that stand in the file", 1_000_000_000), "mac",
+        source="hercules",
+    ),
+)  # fmt: skip

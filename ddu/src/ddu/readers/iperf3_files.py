@@ -1,31 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What both ends of iperf3 said of each interval, as one table."""
+"""The intervals that both ends of iperf3 report, as one table."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from ddu.errors import UnreadableInput
+from ddu.readers.format import LogClock
 from ddu.readers.iperf3 import read_iperf3
+from ddu.readers.source_table import SourceTable
 
 _NAME = re.compile(r"iperf3-(.+)-(client|server)\.json")
-_TOLD = {
-    "source": "UTC",
-    "method": "iperf3 states the second in which it began; intervals count from there",
-    "uncertainty_ns": 1_000_000_000,
-    "format": "iperf3",
-}
+_CLOCK = LogClock(
+    "iperf3 states the second in which it began; intervals count from there", 1_000_000_000
+)
 
 
-def read_iperf3_files(raw: Path, alignment: dict[str, Any]) -> pd.DataFrame | None:
-    """`flow`, `end` (client, server) and ddu.readers.iperf3's columns; None without any interval.
+def read_iperf3_files(raw: Path) -> SourceTable | None:
+    """Return `flow`, `end` (client, server) and the columns of ddu.readers.iperf3; None without any
+    interval.
 
-    A file that holds none, as a test leaves that was broken off, is no fault of the run's: what it
-    should have said is compared elsewhere (ddu.checks).
+    A file without one, as an interrupted test leaves it, is not a fault of the run: ddu.checks
+    compares what it should have said with other sources.
     """
     parts, files, notes = [], [], []
     for file in sorted(raw.glob("iperf3-*.json")):
@@ -42,7 +41,11 @@ def read_iperf3_files(raw: Path, alignment: dict[str, Any]) -> pd.DataFrame | No
         notes += log.notes
     if not parts:
         return None
-    alignment["iperf3"] = _TOLD | {"file": ", ".join(files), "notes": list(dict.fromkeys(notes))}
     table = pd.concat(parts, ignore_index=True)
     first = ["utc_ns", "flow", "end"]
-    return table[[*first, *table.columns.difference(first, sort=False)]]
+    alignment = _CLOCK.as_dict() | {
+        "format": "iperf3",
+        "file": ", ".join(files),
+        "notes": list(dict.fromkeys(notes)),
+    }
+    return SourceTable(table[[*first, *table.columns.difference(first, sort=False)]], alignment)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -58,6 +58,10 @@ class LogTable:
     """Byte where a last line begins that the file's end cuts off; it was not read."""
     notes: tuple[str, ...] = field(default=())
     """What was found and passed over: empty readings, stale tails."""
+
+    def with_columns(self, **columns: pd.Series | float) -> LogTable:
+        """The same log with columns added or replaced."""
+        return replace(self, table=self.table.assign(**columns))
 
 
 def content_of(file: Path) -> bytes:

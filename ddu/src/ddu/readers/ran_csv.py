@@ -15,6 +15,7 @@ import pandas as pd
 from ddu.errors import UnreadableInput
 from ddu.readers.fields import number
 from ddu.readers.foreign_csv import ForeignCsv
+from ddu.readers.format import ARRIVAL, Format, by_line
 from ddu.readers.logs import LogTable, table_of
 from ddu.readers.timestamps import stamp
 
@@ -106,3 +107,12 @@ def known_columns() -> pd.DataFrame:
     """Which of their columns becomes which of ours, and by which factor."""
     rows = [(name, column, scale) for name, (column, scale) in sorted(_COLUMNS.items())]
     return pd.DataFrame(rows, columns=["theirs", "ours", "factor"])
+
+
+FORMATS = (
+    Format(
+        "ran-csv",
+        by_line(rf"(?i)\A(?=[^\n]*,)[^\n]*\b(?:mac_|kpm_)?(?:{'|'.join(_COLUMNS)})\b"),
+        read_ran_csv, ARRIVAL, "mac", source="xapp",
+    ),
+)  # fmt: skip

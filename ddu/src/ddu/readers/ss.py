@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ddu.errors import UnreadableInput
 from ddu.readers.fields import Values, number
+from ddu.readers.format import ARRIVAL, Format, by_line
 from ddu.readers.logs import LogTable, content_of, table_of, whole_lines
 from ddu.readers.timestamps import Stamp, stamp
 
@@ -243,3 +244,11 @@ def _fields() -> dict[str, Reader]:
 
 
 _FIELDS = _fields()
+
+
+FORMATS = (
+    Format(
+        "ss", by_line(rf"^(?:tcp\s+)?(?:{'|'.join(_STATES)})\s+\d+\s+\d+\s"), read_ss, ARRIVAL,
+        "sockets", source="ss",
+    ),
+)  # fmt: skip

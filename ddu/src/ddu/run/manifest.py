@@ -54,6 +54,13 @@ class Flow(_Part):
     receiver: Endpoint
     control_port: Annotated[int, Field(ge=0, le=65_535)] | None = None
 
+    @property
+    def endpoints(self) -> tuple[str, int, str, int] | None:
+        """The 5-tuple of the data without the protocol; None if a port is not known."""
+        if self.sender.port is None or self.receiver.port is None:
+            return None
+        return self.sender.address, self.sender.port, self.receiver.address, self.receiver.port
+
 
 class Capture(_Part):
     host: str
@@ -68,12 +75,12 @@ class SocketSamples(_Part):
     file: str
     interval_ms: float = 20.0
     source: str = "netlink"
-    """`netlink`, the socket sampler's capture, or `ss`, the text of `ss -tin`."""
+    """`netlink`, the capture of the socket sampler, or the source of a log format, as `ss`."""
 
 
 class Source(_Part):
-    """A file of samples; `source` is who wrote it and in which form: `nr-link`, `oai`, `xapp`,
-    `hercules`, `phone` or `drive-test`."""
+    """A file of samples; `source` is `nr-link`, or that of a log format: `oai`, `xapp`,
+    `hercules`, `phone`, `drive-test` …"""
 
     file: str
     source: str = "nr-link"

@@ -8,20 +8,20 @@ from typing import Any
 
 import pandas as pd
 
+from ddu.align.run import AlignedRun
 from ddu.metrics.observe import ObservedFlow
-from ddu.readers.recording import Recording, endpoints
 
 PROTOCOLS = {6: "tcp", 17: "udp"}
 
 
-def flows_table(run: Recording, observed: Sequence[ObservedFlow]) -> pd.DataFrame:
+def flows_table(run: AlignedRun, observed: Sequence[ObservedFlow]) -> pd.DataFrame:
     """One row per direction of a 5-tuple and capture; data flows carry their metrics.
 
     `role` is `data` for a flow of the experiment, `ack` for its other direction, `control` for
     other connections to a control port, `other` for the rest.
     """
     metrics = {flow.flow.id: _metrics(flow) for flow in observed}
-    by_tuple = {endpoints(flow): flow for flow in run.manifest.flows}
+    by_tuple = {flow.endpoints: flow for flow in run.manifest.flows}
     ports = {(f.receiver.address, f.control_port or f.receiver.port) for f in run.manifest.flows}
     rows = []
     for host, capture in run.captures.items():

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ddu.align.bins import Bins
-from ddu.readers.recording import Recording, endpoints
+from ddu.align.run import AlignedRun
 from ddu.run.manifest import Flow
 
 _AGE_IN_INTERVALS = 2
@@ -23,9 +23,9 @@ _USED = pd.Index(
 """Of the socket's fields; a source that has fewer (the text of ss) leaves the rest null."""
 
 
-def sockets_on_bins(run: Recording, flow: Flow, bins: Bins) -> pd.DataFrame:
+def sockets_on_bins(run: AlignedRun, flow: Flow, bins: Bins) -> pd.DataFrame:
     """The socket's last sample in each bin, in the units of the aligned table."""
-    ends = endpoints(flow)
+    ends = flow.endpoints
     if run.socket_rows is None or ends is None:
         return pd.DataFrame()
     own = run.socket_rows.of(ends)
@@ -47,26 +47,15 @@ def sockets_on_bins(run: Recording, flow: Flow, bins: Bins) -> pd.DataFrame:
     )
 
 
-def cc_on_bins(run: Recording, flow: Flow, bins: Bins) -> pd.DataFrame:
+def cc_on_bins(run: AlignedRun, flow: Flow, bins: Bins) -> pd.DataFrame:
     """What the congestion control told last in each bin, as `cc_<its name>`."""
-    own = trace_of_flow(run, flow)
+    own = run.trace_of(flow)
     if own is None or not len(own):
         return pd.DataFrame()
     interval_ns = float(np.median(np.diff(own["utc_ns"]))) if len(own) > 1 else 0.0
     last = _latest(own, bins, interval_ns)
     names = [name for name in own.columns if name not in ("utc_ns", "sport", "dport")]
     return last[names].add_prefix("cc_")
-
-
-def trace_of_flow(run: Recording, flow: Flow) -> pd.DataFrame | None:
-    """The rows of one flow; all, if the trace does not tell whose they are; None if it is of
-    another congestion control."""
-    told = run.manifest.cc_trace
-    if run.cc_trace is None or told is None or told.cc not in (flow.cc, flow.cc_read_back):
-        return None
-    if run.cc_rows is None:
-        return run.cc_trace
-    return run.cc_rows.of((flow.sender.port, flow.receiver.port))
 
 
 def _latest(rows: pd.DataFrame, bins: Bins, interval_ns: float) -> pd.DataFrame:

@@ -13,9 +13,12 @@ from pathlib import Path
 
 from ddu.errors import UnreadableInput
 from ddu.readers.android.cells import LTE, NONE, NSA, SA
+from ddu.readers.android.events import events_of, fell_back
+from ddu.readers.android.reading import PHONE_CLOCK
 from ddu.readers.android.signal import NOT_AVAILABLE
 from ddu.readers.fields import Values, number
 from ddu.readers.foreign_csv import ForeignCsv
+from ddu.readers.format import Format, by_line
 from ddu.readers.logs import LogTable, table_of
 from ddu.readers.timestamps import stamp
 
@@ -126,3 +129,11 @@ def _times(text: str) -> dict[str, int]:
         return {}
     pairs = {"utc_ns": known.utc_ns, "local_ns": known.local_ns, "of_day_ns": known.of_day_ns}
     return {name: at for name, at in pairs.items() if at is not None}
+
+
+FORMATS = (
+    Format(
+        KIND, by_line(r"(?i)\A(?=[^\n]*,)[^\n]*(?:rsrp|\blevel\b)"), read_drive_test,
+        PHONE_CLOCK, "mac", source="drive-test", events=events_of, warning=fell_back,
+    ),
+)  # fmt: skip

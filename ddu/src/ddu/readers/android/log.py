@@ -17,10 +17,12 @@ from pathlib import Path
 
 from ddu.errors import UnreadableInput
 from ddu.readers.android.bugreport import read_bugreport
-from ddu.readers.android.reading import REGISTRY, Reading, of_bugreport
+from ddu.readers.android.events import events_of, fell_back
+from ddu.readers.android.reading import PHONE_CLOCK, REGISTRY, Reading, of_bugreport
 from ddu.readers.android.registry import Subscriptions, is_registry, registry_of
 from ddu.readers.android.state import SECTIONS
 from ddu.readers.fields import Values
+from ddu.readers.format import Format
 from ddu.readers.logs import LogTable, content_of, table_of, whole_lines
 from testbed_console.android_bugreport import is_bugreport
 
@@ -149,3 +151,19 @@ def _back_in_time(rows: list[Values]) -> Iterator[str]:
     back = sum(int(str(later)) < int(str(before)) for before, later in pairwise(stamps))
     if back:
         yield f"the phone's clock was set back {back} times"
+
+
+def _is_phone_log(file: Path, content: bytes) -> bool:
+    return is_bugreport(file) or _SIGN.search(content) is not None
+
+
+_SIGN = re.compile(
+    rb"mSignalStrength|mServiceState|mCellInfo|mPhysicalChannelConfigs|Phone Id|^## \w",
+    re.MULTILINE,
+)  # fmt: skip
+FORMATS = (
+    Format(
+        KIND, _is_phone_log, read_phone_log, PHONE_CLOCK, "mac", source="phone",
+        events=events_of, warning=fell_back,
+    ),
+)  # fmt: skip

@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 
 from ddu.readers.android.bugreport import Bugreport
 from ddu.readers.android.registry import Subscriptions, data_phone_in
+from ddu.readers.format import LogClock
 
+PHONE_CLOCK = LogClock(
+    "time before each reading, less the phone's offset in run.json",
+    uncertainty_ns=100_000_000,
+    host="ue",
+    source="the phone's clock",
+)
+"""A phone takes some 30 ms for a reading, and 100 ms at most."""
 REGISTRY = "registry"
 """The section that has the dump of telephony.registry."""
 

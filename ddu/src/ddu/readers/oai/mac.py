@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ddu.errors import UnreadableInput
 from ddu.readers.fields import Values, take, tidy
+from ddu.readers.format import ARRIVAL, READING, Format, by_line
 from ddu.readers.logs import LogTable, content_of, table_of, whole_lines
 from ddu.readers.oai.mac_fields import (
     CELL,
@@ -79,7 +80,7 @@ class _Reader:
         """The report's rows, by UE. stdout without `Frame.Slot` lines repeats the UEs: a new
         block begins. A reading that repeats anything has come to what an older, longer report
         left in the file."""
-        block = _Block()
+        block = _Block(report.is_reading)
         for line in report.lines:
             if not line.text.strip():
                 continue
@@ -91,7 +92,7 @@ class _Reader:
                 break
             if HEADER.match(line.text):
                 yield block.rows()
-                block = _Block()
+                block = _Block(report.is_reading)
                 block.take(line.text, line.utc_ns, line.uptime_ns)
         yield block.rows()
 
@@ -103,9 +104,14 @@ class _Reader:
 
 
 class _Block:
-    """The lines of one report, gathered by UE."""
+    """The lines of one report, gathered by UE.
 
-    def __init__(self) -> None:
+    A log that begins within a report, or is pasted in part, may lack the header of a UE. In a
+    reading a line without a header is what an older report left in the file.
+    """
+
+    def __init__(self, needs_header: bool) -> None:
+        self._needs_header = needs_header
         self._of_ue: dict[str, Values] = {}
         self._cell: int | None = None
         self._last: tuple[str, str] | None = None
@@ -114,13 +120,20 @@ class _Block:
         return list(self._of_ue.values())
 
     def take(self, text: str, utc_ns: int | None, uptime_ns: int | None) -> bool:
-        """Whether the line belongs to this report; see _Reader._blocks."""
+        """Take a line in; False if it does not belong to this report (see _Reader._blocks)."""
         if found := CELL.match(text):
             self._cell = int(found[1])
         elif found := HEADER.match(text):
             return self._begin(found[1].lower(), found[2], utc_ns, uptime_ns)
         elif found := OF_UE.match(text):
-            return self._add(found[1].lower(), found[2])
+            rnti, rest = found[1].lower(), found[2]
+            if (
+                rnti not in self._of_ue
+                and not self._needs_header
+                and take(rest, fields_of(rest))[0]
+            ):
+                self._begin(rnti, "", utc_ns, uptime_ns)
+            return self._add(rnti, rest)
         elif CONTINUED.match(text) and self._last:
             rnti, before = self._last
             return self._add(rnti, f" ulsch_rounds {text}", before)
@@ -177,3 +190,13 @@ class UeIndices:
                 self._held = {old: at for old, at in self._held.items() if at != index}
                 self._held[rnti] = index
         return [self._held[rnti] for rnti in rntis]
+
+
+_SIGN = r"\bUE (?:RNTI [0-9a-fA-F]{4}\b|[0-9a-fA-F]{4}: *(?:[du]lsch_|MAC:|LCID |CQI |UL-RI ))"
+FORMATS = (
+    Format(
+        "oai-gnb-stdout", by_line(_SIGN), read_mac_log, ARRIVAL, "mac", source="oai",
+        counts_per_report=True,
+    ),
+    Format("oai-mac-readings", by_line(_SIGN), read_mac_log, READING, "mac", source="oai"),
+)  # fmt: skip

@@ -13,6 +13,7 @@ from typing import Any
 
 from ddu.errors import UnreadableInput
 from ddu.readers.fields import Values
+from ddu.readers.format import Format, LogClock, by_line
 from ddu.readers.logs import LogTable, content_of, table_of, whole_lines
 
 FIRST = ("utc_ns", "report", "mac_rnti")
@@ -98,3 +99,12 @@ def _number(value: object) -> float | None:
 
 def _scalar(value: object) -> object:
     return value if isinstance(value, str) else _number(value)
+
+
+FORMATS = (
+    Format(
+        "oai-o1-stats", by_line(_OPERATIONAL), read_o1_log,
+        LogClock("times of the answers", 100_000_000), "table",
+        table="oai_o1", file="oai/o1-stats.jsonl",
+    ),
+)  # fmt: skip

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ddu.errors import UnreadableInput
 from ddu.readers.fields import Field, Values, field, number, take
+from ddu.readers.format import READING, Format, by_line
 from ddu.readers.logs import Line, LogTable, content_of, table_of, whole_lines
 from ddu.readers.oai.reports import Report, reports_of
 
@@ -176,3 +177,16 @@ def _stamped(row: Values, index: int, report: Report) -> Values:
 def _keep(row: Values, extra: str) -> None:
     if extra:
         row["extra"] = f"{row['extra']}; {extra}" if "extra" in row else extra
+
+
+FORMATS = (
+    Format(
+        "oai-l1-readings", by_line(r"\b[UD]LSCH RNTI |\bm(?:ax|in)_I[O0] = |\bPRACH I0 = |"
+        r"\bavg_I[O0] = |\bBlacklisted PRBs "), read_l1_log, READING, "table",
+        table="oai_l1", file="oai/nrL1_stats.log",
+    ),
+    Format(
+        "oai-rrc-readings", by_line(r"\bUE \d+ CU UE ID \d+|\bnrCellID \d+, PCI \d"),
+        read_rrc_log, READING, "table", table="oai_rrc", file="oai/nrRRC_stats.log",
+    ),
+)  # fmt: skip

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ddu.errors import UnreadableInput
 from ddu.readers.fields import Field, Values, field, number, take, tidy
+from ddu.readers.format import ARRIVAL, Format, by_line
 from ddu.readers.logs import Line, LogTable, content_of, lines_of, table_of, whole_lines
 from ddu.readers.oai.reports import COMPONENT, RadioTime
 
@@ -123,3 +124,16 @@ def _rounds(way: str, text: str) -> Values:
         f"mac_{way}_rounds_{index}_count": number(part)
         for index, part in enumerate(text.split("/"), start=1)
     }
+
+
+FORMATS = (
+    Format(
+        "oai-ue-stdout",
+        by_line(
+            r"\bUE \d+(?: RNTI \w{4})? stats sfn: |Harq round stats for Downlink: |"
+            r"Initial sync successful|synch Failed:|PDU Session Establishment Accept|"
+            r"\b(?:RSRP|SINR|CQI) = -?\d"
+        ),
+        read_ue_log, ARRIVAL, "table", table="oai_ue", file="oai/ue{}-stdout.log",
+    ),
+)  # fmt: skip

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ddu.align.run import AlignedRun
 from ddu.metrics.observe import ObservedFlow
-from ddu.readers.recording import Recording
 
 BY_RECEIVER = "receiver's capture"
 BY_ACKS = "acknowledgements"
@@ -33,7 +33,7 @@ def arrivals_source(flow: ObservedFlow) -> str | None:
     return BY_ACKS if flow.tells_arrivals else None
 
 
-def unseen(run: Recording, flows: Sequence[ObservedFlow]) -> list[str]:
+def unseen(run: AlignedRun, flows: Sequence[ObservedFlow]) -> list[str]:
     """A sentence for each kind of flow that was captured at one side only; none if both were."""
     told: dict[str, list[str]] = {}
     for flow in flows:

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run with every source on its clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from ddu.align.anchoring.anchored import Anchored
+from ddu.align.anchoring.mac import anchored_mac
+from ddu.align.anchoring.sockets import anchored_sockets
+from ddu.align.anchoring.traffic import RunTraffic
+from ddu.align.clocks.hosts import HostClocks
+from ddu.align.rows import RowsByKey
+from ddu.readers.logs import LogTable
+from ddu.readers.packets.split import SplitCapture
+from ddu.readers.recording import Recording
+from ddu.run.manifest import Flow, Manifest
+
+_PORTS = ("sport", "dport")
+_ENDPOINTS = ("src", "sport", "dst", "dport")
+
+
+@dataclass(frozen=True)
+class AlignedRun:
+    """The sources of a run on its clock. What a run does not have is None, or empty."""
+
+    path: Path
+    manifest: Manifest
+    captures: Mapping[str, SplitCapture]
+    """By host."""
+    mac: pd.DataFrame | None
+    link: pd.DataFrame | None
+    link_summary: Mapping[str, Any]
+    sockets: pd.DataFrame | None
+    cc_trace: pd.DataFrame | None
+    events: pd.DataFrame | None
+    """The changes that a phone went through: handovers, technologies."""
+    iperf3: pd.DataFrame | None
+    """The intervals that both ends report."""
+    tables: Mapping[str, pd.DataFrame]
+    """Logs that become a table of their own, by its name."""
+    alignment: Mapping[str, Mapping[str, Any]]
+    """By source: how its times became UTC, and how uncertain they are."""
+    faults: tuple[str, ...]
+    """What is wrong with the sources, as sentences."""
+
+    @cached_property
+    def socket_rows(self) -> RowsByKey | None:
+        """The samples by source address and port, then the destination's."""
+        return None if self.sockets is None else RowsByKey(self.sockets, _ENDPOINTS)
+
+    def trace_of(self, flow: Flow) -> pd.DataFrame | None:
+        """Return the rows of one flow: all of a trace without ports; None of a trace of another
+        congestion control."""
+        declared = self.manifest.cc_trace
+        if self.cc_trace is None or declared is None:
+            return None
+        if declared.cc not in (flow.cc, flow.cc_read_back):
+            return None
+        if self._trace_rows is None:
+            return self.cc_trace
+        return self._trace_rows.of((flow.sender.port, flow.receiver.port))
+
+    @cached_property
+    def _trace_rows(self) -> RowsByKey | None:
+        trace = self.cc_trace
+        return RowsByKey(trace, _PORTS) if trace is not None and {*_PORTS} <= {*trace} else None
+
+    @property
+    def raw(self) -> Path:
+        """The folder of the raw data."""
+        return self.path / "raw"
+
+    @property
+    def path_rtt_ms(self) -> float | None:
+        """The configured delay of the path, both ways: by link.yaml, else by the experiment."""
+        try:
+            delays = yaml.safe_load((self.raw / "link.yaml").read_text())["path"]
+            return float(delays["dl"]["delay_ms"]) + float(delays["ul"]["delay_ms"])
+        except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError):
+            return self.manifest.experiment.rtt_ms
+
+
+def aligned_run(
+    recording: Recording,
+    captures: Mapping[str, SplitCapture],
+    clocks: HostClocks,
+    traffic: RunTraffic,
+    flow_faults: Sequence[str],
+) -> AlignedRun:
+    """Bring every source onto the run's clock, and leave out those of another run."""
+    radio = _radio(recording, clocks, traffic)
+    sockets = anchored_sockets(recording.sockets, clocks.of, traffic)
+    sources: dict[str, pd.DataFrame | None] = {
+        "mac": radio.table,
+        "link": recording.link,
+        "sockets": sockets.table,
+        "cc": recording.cc_trace,
+        **{name: each.table for name, each in recording.tables.items()},
+    }
+    foreign = {
+        name: fault
+        for name, table in sources.items()
+        if table is not None and (fault := traffic.fault_of(name, table))
+    }
+    kept = {name: None if name in foreign else table for name, table in sources.items()}
+    tables = {name: own for name in recording.tables if (own := kept[name]) is not None}
+    alignment = {
+        **clocks.alignment,
+        **({"iperf3": recording.iperf3.alignment} if recording.iperf3 else {}),
+        **{name: recording.tables[name].alignment for name in tables},
+        **({"mac": radio.alignment} if radio.alignment else {}),
+        **({"sockets": sockets.alignment} if sockets.alignment else {}),
+    }
+    return AlignedRun(
+        path=recording.path,
+        manifest=recording.manifest,
+        captures=captures,
+        mac=kept["mac"],
+        link=kept["link"],
+        link_summary=recording.link_summary,
+        sockets=kept["sockets"],
+        cc_trace=kept["cc"],
+        events=radio.events,
+        iperf3=recording.iperf3.table if recording.iperf3 else None,
+        tables=tables,
+        alignment=alignment,
+        faults=(
+            *recording.faults, *flow_faults, *radio.faults, *sockets.faults, *foreign.values(),
+        ),
+    )  # fmt: skip
+
+
+def _radio(recording: Recording, clocks: HostClocks, traffic: RunTraffic) -> Anchored:
+    mac = recording.mac
+    if isinstance(mac, LogTable):
+        return anchored_mac(mac, clocks.of, recording.manifest.time, traffic)
+    return Anchored(mac)
