@@ -7,12 +7,10 @@ import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from conftest import Runs
+from testbed_testing.runs import Runs
 
 ROOT = Path(__file__).parents[1]
 SHORT = ("--scenario", "static", "--duration", "3s")

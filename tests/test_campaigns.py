@@ -10,7 +10,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import tarfile
 import time
 from collections import Counter
@@ -28,12 +27,8 @@ from ddu.store.connect import connected
 from ddu.store.place import Place
 from ddu.store.publish import publish
 from ddu.store.schema import migrate
-
-from .conftest import BIN, command
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "ddu" / "tests"))
-
-from store_server import fresh_store, reader_url
+from testbed_testing.runs import BIN, command
+from testbed_testing.store_server import fresh_store, reader_url
 
 FILE = """\
 title: Short runs over a link that costs little

@@ -8,12 +8,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from conftest import Runs
+from testbed_testing.runs import Runs
 
 ROOT = Path(__file__).parents[1]
 CCU = Path(sys.executable).parent / "ccu"

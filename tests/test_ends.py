@@ -9,12 +9,10 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from conftest import Runs
+from testbed_testing.runs import Runs
 
 LONG = ("--scenario", "static", "--duration", "20s")
 Ours = Callable[[], set[str]]

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
 
-if TYPE_CHECKING:
-    from conftest import Runs
+from testbed_testing.runs import Runs
 
 pytestmark = pytest.mark.realtime
 

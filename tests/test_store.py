@@ -15,13 +15,9 @@ from typing import Any
 import psycopg
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "dashboards"), str(ROOT / "ddu" / "tests")]
-
-from boards.ask import Board, Range, boards, interpolated, selections  # noqa: E402
-from store_server import fresh_store, reader_url  # noqa: E402
-
-from ddu.store.place import Place  # noqa: E402
+from boards.ask import Board, Range, boards, interpolated, selections
+from ddu.store.place import Place
+from testbed_testing.store_server import fresh_store, reader_url
 
 BIN = Path(sys.executable).parent
 pytestmark = [pytest.mark.root]

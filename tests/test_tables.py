@@ -6,14 +6,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import dpkt
 import pandas as pd
 import pytest
 
-if TYPE_CHECKING:
-    from conftest import Runs
+from testbed_testing.runs import Runs
 
 pytestmark = pytest.mark.realtime
 

@@ -4,18 +4,15 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccu.host.programs import REPOSITORY
 from ccu.testbeds.oai import channel, gnb_files, telnet
 from ccu.testbeds.oai.channel import Setting
 from ccu.testbeds.oai.frame_clock import FrameClock
@@ -23,6 +20,7 @@ from ccu.testbeds.oai.radio_clock import RadioClock
 from ccu.testbeds.oai.replay import ChannelLog, Replay, Track
 from ccu.testbeds.oai.telnet import Softmodem, TelnetFailed
 from ccu.testbeds.oai.verdict import real_time_verdict
+from testbed_testing.oai.stand_in.modem_telnet import ModemTelnet
 
 # As a gNB of 2026.w11 said it on a terminal.
 RECORDED_MODELS = """\
@@ -45,16 +43,6 @@ taps: 0   lin. ampli. : 1.000000    delay: 0.000000
 """
 
 
-def stand_in() -> ModuleType:
-    file = REPOSITORY / "tests" / "oai" / "stand_in" / "modem_telnet.py"
-    spec = importlib.util.spec_from_file_location("modem_telnet", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture
 def modem() -> Iterator[Callable[..., tuple[Any, Softmodem]]]:
     """Makes a stand-in and a connection to it."""
@@ -62,7 +50,7 @@ def modem() -> Iterator[Callable[..., tuple[Any, Softmodem]]]:
 
     def make(**how: Any) -> tuple[Any, Softmodem]:
         models = [("rfsimu_channel_ue0", -2.0), ("rfsimu_channel_enB0", -4.0)]
-        server = stand_in().ModemTelnet("127.0.0.1", 0, "softmodem_gnb> ", models, **how)
+        server = ModemTelnet("127.0.0.1", 0, "softmodem_gnb> ", models, **how)
         made.append(server)
         client = Softmodem("127.0.0.1", server._listener.getsockname()[1])
         made.append(client)

@@ -8,7 +8,6 @@ records when, so that the stand-in, not the replay, measures the difference to t
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import tempfile
 import time
@@ -20,8 +19,8 @@ from ccu.testbeds.oai.gnb_questions import GnbQuestions
 from ccu.testbeds.oai.radio_clock import RadioClock
 from ccu.testbeds.oai.replay import ChannelLog, Replay, Track
 from ccu.testbeds.oai.telnet import Softmodem
+from testbed_testing.oai.stand_in.modem_telnet import ModemTelnet
 
-ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 15.0
 CASES = ((0, 1.0, 1), (58, 1.0, 1), (58, 0.5, 1), (20, 2.0, 1), (20, 1.0, 3))
 """(response time in ms, pace of the radio, UEs)"""
@@ -58,20 +57,10 @@ class Replayed(NamedTuple):
         )
 
 
-def stand_in() -> Any:
-    file = ROOT / "tests" / "oai" / "stand_in" / "modem_telnet.py"
-    spec = importlib.util.spec_from_file_location("modem_telnet", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.ModemTelnet
-
-
 def replay(answer_ms: int, pace: float, ues: int, folder: Path) -> Replayed:
     """Replay the uplinks, with the other queries on the same connection."""
     models = [(f"rfsimu_channel_ue{ue}", -2.0) for ue in range(ues)]
-    server = stand_in()("127.0.0.1", 0, "softmodem_gnb> ", models, pace, answer_ms / 1e3)
+    server = ModemTelnet("127.0.0.1", 0, "softmodem_gnb> ", models, pace, answer_ms / 1e3)
     modem = Softmodem("127.0.0.1", server._listener.getsockname()[1])
     clock, log = RadioClock(folder / "radio-time.csv"), ChannelLog(folder / "ul.csv")
     questions = GnbQuestions(modem, clock, folder)

@@ -7,7 +7,6 @@ service listens, polls every millisecond, checks nothing and records nothing.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -25,6 +24,8 @@ from ccu.testbeds.oai.configs import Plan
 from ccu.testbeds.oai.runtime import listens
 from ccu.testbeds.oai.stack import DATA_NETWORK_ADDRESS, UE_INTERFACE, has_interface
 from ccu.testbeds.oai.version import DEFAULT
+from testbed_testing.oai.containers import Daemon, DockerApi, make_root_file_system, variables
+from testbed_testing.oai.radio import Pids, Radio
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
@@ -39,28 +40,17 @@ so that no overhead is hidden by waiting for them.
 """
 
 
-def stand_ins() -> Any:
-    """Load the tests' daemon, images and radio."""
-    spec = importlib.util.spec_from_file_location("stand_ins", ROOT / "tests/oai/conftest.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @contextmanager
 def world(folder: Path) -> Iterator[tuple[dict[str, str], Any]]:
     """Yield the environment in which ccu finds the stand-ins, and the interface of the daemon."""
-    tests = stand_ins()
-    root_file_system = tests.make_root_file_system(folder / "rootfs.tar")
-    daemon = tests.Daemon(folder)
-    api = tests.DockerApi(folder / "docker.sock")
-    radio = tests.Radio(tests.Pids(api.services, api.pid), folder)
+    root_file_system = make_root_file_system(folder / "rootfs.tar")
+    daemon = Daemon(folder)
+    api = DockerApi(folder / "docker.sock")
+    radio = Radio(Pids(api.services, api.pid), folder)
     try:
         daemon.build(root_file_system)
         radio.start()
-        yield os.environ | tests.variables(daemon), tests.DockerApi(folder / "docker.sock")
+        yield os.environ | variables(daemon), DockerApi(folder / "docker.sock")
     finally:
         radio.finish()
         daemon.stop()

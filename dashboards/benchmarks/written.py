@@ -9,7 +9,6 @@ from pathlib import Path
 from statistics import median
 
 from boards.ask import Question
-
 from ddu.store.connect import connected
 from ddu.store.place import Place
 

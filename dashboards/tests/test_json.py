@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 import yaml
+
 from boards.ask import Board, boards
 from boards.names import CONGESTION_CONTROLS, STORE
-
 from ddu.report.palette import colour_of
 
 ROOM = Path(__file__).resolve().parents[1]

@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from gigabit import write_run
 from peers import EVERYTHING, Reading, cpu_s_of, readings
 
 from ddu.analyze import analysis_of
 from ddu.readers.packets.split import SplitCapture
+from testbed_testing.gigabit import write_run
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs" / "benchmarks" / "ddu.md"
@@ -202,7 +202,7 @@ def _heading() -> str:
         f"Written by `make bench ROOM=ddu` on {now:%Y-%m-%d %H:%M} UTC. {_processor()}, "
         f"{platform.system()} {platform.release()}, Python {platform.python_version()}. CPU "
         "seconds are user and system, of one process; a ratio means more than a figure. "
-        "Captures are generated (`ddu/benchmarks/gigabit.py`).\n\n"
+        "Captures are generated (`testing/src/testbed_testing/gigabit.py`).\n\n"
     )
 
 

@@ -1,14 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lets the tests import the synthetic runs that stand beside them; a store that they share."""
+"""A store that the tests share."""
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(1, str(Path(__file__).parents[1] / "benchmarks"))
 
 from ddu.store.place import Place
 
@@ -16,7 +11,7 @@ from ddu.store.place import Place
 @pytest.fixture(scope="session")
 def shared_store() -> Iterator[Place]:
     """Started once; tests that use it clean it, or stop no server."""
-    from store_server import fresh_store
+    from testbed_testing.store_server import fresh_store
 
     with fresh_store() as place:
         yield place

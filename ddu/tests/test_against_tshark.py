@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gigabit import write_run
-from synthetic_run import observed_flows
 
 from ddu.metrics.observe import ObservedFlow
 from ddu.readers.packets.capture import read_packets
+from testbed_testing.gigabit import write_run
+from testbed_testing.synthetic_run import observed_flows
 
 pytestmark = pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
 

@@ -5,33 +5,17 @@ from __future__ import annotations
 
 import json
 import os
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from synthetic_run import MS, T0, SyntheticRun, steady
 
 from ddu.analyze import analysis_of
 from ddu.api import analyze
-
-HOUR_NS = 3_600_000_000_000
-
-
-def wandering(seconds: int = 40) -> tuple[SyntheticRun, np.ndarray, np.ndarray]:
-    """A flow whose rate wanders; when its packets arrive (ns from T0), and bytes until then."""
-    rng = np.random.default_rng(7)
-    gaps = np.exp(np.repeat(np.cumsum(rng.normal(0, 0.4, seconds * 2)), 40))
-    sent = (np.cumsum(gaps / gaps.sum()) * seconds * 1e9).astype(np.int64)
-    sent -= sent[0]
-    run = SyntheticRun()
-    run.handshake()
-    for index, at in enumerate(sent.tolist()):
-        run.data(at, index * 1448, 1448, 100 + index, at + 10 * MS)
-        run.ack(at + 10 * MS, (index + 1) * 1448, 100 + index, at + 20 * MS)
-    return run, sent + 10 * MS, 1500 * np.arange(1, len(sent) + 1)
+from testbed_testing.foreign_logs import HOUR_NS, ss_text, wandering
+from testbed_testing.synthetic_run import MS, T0, SyntheticRun, steady
 
 
 def gnb_stdout(arrivals: np.ndarray, total: np.ndarray, pace: float) -> tuple[str, np.ndarray]:
@@ -95,21 +79,6 @@ def test_a_mac_log_of_another_run_is_refused(tmp_path: Path) -> None:
     assert "of another run" in " ".join(found.summary["verdict_reasons"])
     assert found.summary["verdict"] == "degraded"
     assert "mac_dl_mcs" not in found.tables["aligned"]
-
-
-def ss_text(zone_h: int) -> str:
-    """A sample each 20 ms with a time of day of a zone, as Hercules's scripts write it."""
-    text = ""
-    for index in range(12):
-        at_ns = T0 + (index - 1) * 20 * MS + zone_h * HOUR_NS
-        seconds, rest = divmod(at_ns, 1_000_000_000)
-        text += (
-            "State   Recv-Q    Send-Q    Local Address:Port    Peer Address:Port\n"
-            "ESTAB   0    79640    10.45.0.1:40001    10.45.0.2:5201\n"
-            f"\t cubic rto:212 rtt:9.061/4.657 mss:1448 cwnd:{10 + index} unacked:10\n\n"
-            f"{datetime.fromtimestamp(seconds, timezone.utc):%H%M%S}.{rest // 1000:06d}\n\n"
-        )
-    return text
 
 
 @pytest.mark.parametrize("zone_h", [0, 4, -5])

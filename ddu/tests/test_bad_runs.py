@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 import pytest
-from synthetic_run import SyntheticRun, steady
 from typer.testing import CliRunner
 
 from ddu.analyze import analysis_of
@@ -15,6 +14,7 @@ from ddu.api import analyze, open_run
 from ddu.cli.main import app
 from ddu.errors import DduError, FailedRun, FutureSchema, NotARun, UnreadableInput
 from ddu.run.find import newest_run
+from testbed_testing.synthetic_run import SyntheticRun, steady
 
 
 def test_a_cut_capture_degrades_and_is_named_with_its_offset(tmp_path: Path) -> None:

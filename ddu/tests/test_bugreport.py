@@ -9,7 +9,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from synthetic_run import T0, steady
 
 from ddu.analyze import analysis_of
 from ddu.describe import describe
@@ -17,6 +16,7 @@ from ddu.errors import DduError, UnreadableInput
 from ddu.importing.run import import_folder
 from ddu.readers.android.log import read_phone_log
 from testbed_console import android_bugreport
+from testbed_testing.synthetic_run import T0, steady
 
 SEEDS = Path(__file__).parent / "seeds" / "android"
 NAME = "bugreport-test-UP1A-2026-11-21-11-36-15"

@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from synthetic_run import MS, T0, SyntheticRun, steady
 
 from ddu.align.clocks.bounds import Bounds, hull
 from ddu.align.clocks.clock import Clock
@@ -21,6 +20,7 @@ from ddu.api import analyze
 from ddu.errors import UnreadableInput
 from ddu.readers.recording import read_recording
 from ddu.run.manifest import read_manifest
+from testbed_testing.synthetic_run import MS, T0, SyntheticRun, steady
 
 UNKNOWN = {"time": {"offset_ns": None, "offset_uncertainty_ns": None}}
 MSS = 1448

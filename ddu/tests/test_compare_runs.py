@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from matplotlib.patches import Ellipse
 from scipy import stats
-from synthetic_run import MS, T0, SyntheticRun
 from typer.testing import CliRunner
 
 from ddu.cli.main import app
@@ -19,6 +18,7 @@ from ddu.compare.figures import plane
 from ddu.compare.load import Compared, load_runs, same_runs
 from ddu.compare.tables import groups_table, mixtures, pairs_table, refuse_unknown, runs_table
 from ddu.errors import DduError
+from testbed_testing.synthetic_run import MS, T0, SyntheticRun
 
 
 def made(label: str, throughput: float, seed: int, verdict: str = "valid") -> Compared:

@@ -12,9 +12,6 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from oai_samples import SAMPLES
-from synthetic_run import MS, T0, steady
-from test_aligned_sources import ss_text
 from typer.testing import CliRunner
 
 from ddu.analyze import analysis_of
@@ -22,26 +19,8 @@ from ddu.api import analyze, open_run
 from ddu.cli.main import app, main
 from ddu.describe import describe as tell
 from ddu.schema.columns import TABLES, column, columns_of
-
-HEADER = "utc_ns,duration_ns,ue,mac_rsrp_dbm,mac_dl_mcs,mac_dl_sdu_bytes,mac_dl_capacity_sdu_bytes"
-
-
-def full_run(directory: Path) -> Path:
-    """With MAC, link, and the text of ss."""
-    run = steady().write(
-        directory / "run",
-        mac={"file": "raw/mac.csv", "source": "nr-link"},
-        link={"file": "raw/link.csv"},
-        sockets=[{"host": "server", "file": "raw/core.cc", "interval_ms": 20, "source": "ss"}],
-    )
-    rows = [f"{T0 + i * 10 * MS},{10 * MS},0,-50,20,{i * 100},{i * 200}" for i in range(12)]
-    (run / "raw" / "mac.csv").write_text("\n".join([HEADER, *rows]) + "\n")
-    (run / "raw" / "link.csv").write_text(
-        "utc_ns,duration_ns,lateness_p99_us,overrun_count,host_drop_count,cpu_ratio\n"
-        + "".join(f"{T0 + i * 10 * MS},{10 * MS},5,0,0,0.5\n" for i in range(12))
-    )
-    (run / "raw" / "core.cc").write_text(ss_text(0))
-    return run
+from testbed_testing.foreign_logs import full_run
+from testbed_testing.oai_samples import SAMPLES
 
 
 @pytest.fixture(scope="module")

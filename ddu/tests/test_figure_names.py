@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from store_runs import two_flows, with_radio
 from typer.testing import CliRunner
 
 from ddu.analyze import analysis_of
@@ -17,6 +16,7 @@ from ddu.campaign.metrics import flat
 from ddu.campaign.plan import problems_of
 from ddu.cli.main import app
 from ddu.schema.figures import FIGURES, is_open
+from testbed_testing.store_runs import two_flows, with_radio
 
 FACTORS = {"cc": {"cubic": {}, "reno": {}}}
 

@@ -11,10 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from synthetic_run import MS, SyntheticRun, steady, udp
 
 from ddu.api import analyze
 from ddu.errors import DduError
+from testbed_testing.synthetic_run import MS, SyntheticRun, steady, udp
 
 HOUR_NS = 3_600_000_000_000
 

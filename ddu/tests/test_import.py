@@ -11,15 +11,15 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
-from oai_samples import SAMPLES
-from synthetic_run import MS, T0, SyntheticRun
-from test_aligned_sources import wandering
 
 from ddu.analyze import analysis_of
 from ddu.describe import describe
 from ddu.errors import DduError
 from ddu.importing.run import import_folder
 from ddu.readers.hercules import read_series, read_wireless, version_of
+from testbed_testing.foreign_logs import wandering
+from testbed_testing.oai_samples import SAMPLES
+from testbed_testing.synthetic_run import MS, T0, SyntheticRun
 
 ZONE_NS = 4 * 3_600_000_000_000
 """Their testbed's clock was UTC+4."""

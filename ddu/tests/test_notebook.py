@@ -8,7 +8,8 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbclient import NotebookClient
-from synthetic_run import steady
+
+from testbed_testing.synthetic_run import steady
 
 NOTEBOOK = Path(__file__).parents[1] / "examples" / "one-run.ipynb"
 

@@ -13,13 +13,13 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from oai_samples import SAMPLES, Sample
-from shared_data import shared
 
 from ddu.align.mac_samples import mac_samples
 from ddu.errors import UnreadableInput
 from ddu.readers.logs import LogTable, whole_lines
 from ddu.readers.oai.mac import read_mac_log
+from testbed_testing.oai_samples import SAMPLES, Sample
+from testbed_testing.shared_data import shared
 
 REAL = (
     "gnb-stdout-2023w16-rfsim.txt",

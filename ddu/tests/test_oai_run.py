@@ -6,9 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from synthetic_run import MS, T0, steady
 
 from ddu.analyze import analysis_of
+from testbed_testing.synthetic_run import MS, T0, steady
 
 READINGS = 5
 EVERY_NS = 25 * MS

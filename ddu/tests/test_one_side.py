@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from synthetic_run import MS, SERVER, T0, UE, SyntheticRun, one_sided, steady, udp
 
 from ddu.analyze import analysis_of
 from ddu.api import analyze
 from ddu.errors import DduError
+from testbed_testing.synthetic_run import MS, SERVER, T0, UE, SyntheticRun, one_sided, steady, udp
 
 OF_SENDER = {
     "tcp_sending_rate_bps", "tcp_rtt_ms", "tcp_rtt_p95_ms", "tcp_rtt_seq_ms", "tcp_rtt_count",

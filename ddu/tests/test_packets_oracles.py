@@ -17,16 +17,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop
-from scapy.layers.l2 import ARP, CookedLinux, CookedLinuxV2, Dot1Q, Ether, Loopback
+from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.packet import Packet, Raw
-from scapy.utils import PcapWriter
 
 from ddu.readers.packets.capture import read_packets
 from ddu.readers.packets.tables import Capture
+from testbed_testing.captures import LINKS, MAC, write
 
 U8, U16, U32 = (st.integers(0, 2**bits - 1) for bits in (8, 16, 32))
-MAC = {"src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"}
-
 TCP_OPTIONS = st.lists(
     st.one_of(
         st.just(("NOP", None)),
@@ -102,36 +100,6 @@ def ip_packets(draw: st.DrawFn) -> Packet:
     for extension in (IPv6ExtHdrHopByHop, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment):
         packet = packet / extension() if draw(st.booleans()) else packet
     return packet / payload
-
-
-def _ether(packet: Packet) -> Packet:
-    return Ether(**MAC) / packet
-
-
-LINKS = {
-    1: _ether,
-    101: lambda packet: packet,
-    113: lambda packet: CookedLinux(proto=0x0800 if packet.version == 4 else 0x86DD) / packet,
-    276: lambda packet: CookedLinuxV2(proto=0x0800 if packet.version == 4 else 0x86DD) / packet,
-    0: lambda packet: Loopback(type=2 if packet.version == 4 else 10) / packet,
-    12: lambda packet: packet,
-    14: lambda packet: packet,
-}
-
-
-def write(path: Path, link_type: int, frames: list[bytes], snaplen: int = 1 << 18) -> Path:
-    with PcapWriter(str(path), linktype=link_type, nano=True) as writer:
-        writer.write_header(None)
-        for number, frame in enumerate(frames):
-            seconds, ns = 1_700_000_000 + number // 3, 999_999_990 + number % 3
-            writer.write_packet(
-                frame[:snaplen],
-                sec=seconds,
-                usec=ns,
-                caplen=len(frame[:snaplen]),
-                wirelen=len(frame),
-            )
-    return path
 
 
 def differences(one: Capture, other: Capture) -> list[str]:

@@ -17,9 +17,9 @@ from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrHopByHop
 from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Packet
-from test_packets_oracles import LINKS, MAC, write
 
 from ddu.readers.packets.capture import read_packets
+from testbed_testing.captures import LINKS, MAC, write
 
 needs_tshark = pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
 

@@ -8,10 +8,10 @@ import re
 from pathlib import Path
 
 import pytest
-from browser import keep, look_at
-from test_data_commands import full_run
 
 from ddu.api import analyze
+from testbed_testing.browser import keep, look_at
+from testbed_testing.foreign_logs import full_run
 
 DRAWN = 'document.documentElement.dataset.figures === "drawn"'
 LINES = 'document.querySelectorAll(".live .scatterlayer .trace path").length'

@@ -13,8 +13,6 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from store_runs import tabled, two_flows, with_radio
-from store_server import free_port, fresh_store, reader_url
 from typer.testing import CliRunner
 
 from ddu.cli.main import app
@@ -26,6 +24,8 @@ from ddu.store.place import Address, Place
 from ddu.store.publish import publish, unpublish
 from ddu.store.schema import migrate, migrations, version_of
 from ddu.store.service import down, status, up
+from testbed_testing.store_runs import tabled, two_flows, with_radio
+from testbed_testing.store_server import free_port, fresh_store, reader_url
 
 HOSTILE = (
     "'; DROP TABLE testbed.run; --",

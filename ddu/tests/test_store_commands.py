@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from store_runs import tabled, two_flows
-from store_server import free_port
 from typer.testing import CliRunner, Result
 
 from ddu.cli.main import app
 from ddu.errors import StoreError
 from ddu.store import private
+from testbed_testing.store_runs import tabled, two_flows
+from testbed_testing.store_server import free_port
 
 
 @pytest.fixture

@@ -11,9 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from store_runs import tabled, two_flows, with_radio
-from store_server import reader_url
-from synthetic_run import one_sided
 
 from ddu.errors import DduError, StoreError
 from ddu.store.campaigns import publish_campaign
@@ -21,6 +18,9 @@ from ddu.store.connect import connected
 from ddu.store.contents import stored_name
 from ddu.store.place import Place
 from ddu.store.publish import Published, publish, unpublish
+from testbed_testing.store_runs import tabled, two_flows, with_radio
+from testbed_testing.store_server import reader_url
+from testbed_testing.synthetic_run import one_sided
 
 SERIES = ("transport_sample", "radio_sample", "trust_sample", "reminis_sample", "overview",
           "distribution", "moments", "flow", "part_cpu")  # fmt: skip

@@ -6,10 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from synthetic_run import ACK, MS, T0, SyntheticRun, observed_flows, steady, tcp
 
 from ddu.analyze import analysis_of
 from ddu.metrics.observe import ObservedFlow
+from testbed_testing.synthetic_run import ACK, MS, T0, SyntheticRun, observed_flows, steady, tcp
 
 MSS = 1448
 

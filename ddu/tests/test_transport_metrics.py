@@ -8,9 +8,9 @@ from pathlib import Path
 import dpkt
 import numpy as np
 import pytest
-from synthetic_run import MS, SyntheticRun, observed_flows, steady
 
 from ddu.analyze import Analysis, analysis_of
+from testbed_testing.synthetic_run import MS, SyntheticRun, observed_flows, steady
 
 
 def analysed(run: SyntheticRun, directory: Path) -> Analysis:

@@ -6,9 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from synthetic_run import steady
 
 from ddu.cli.main import main
+from testbed_testing.synthetic_run import steady
 
 OF_A_RUN = ("analyze", "compare", "export", "schema --run", "publish", "publish --live")
 OF_RUNS = ("analyze --runs", "publish --runs", "import")

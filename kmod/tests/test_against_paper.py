@@ -6,10 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import log, sqrt
 
-from core_binding import ACTIONS, ONE_Q24, STALE_RTT, Flow, params
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from paper import Paper, Verdict
+
+from .core_binding import ACTIONS, ONE_Q24, STALE_RTT, Flow, params
+from .paper import Paper, Verdict
 
 # The errors that docs/reminis.md states, for one action from the same window:
 CUT_RELATIVE_ERROR = 5e-6  # 2^x by table

@@ -10,7 +10,8 @@ from math import exp, log
 from statistics import fmean
 
 import pytest
-from core_binding import (
+
+from .core_binding import (
     NDE_MEAN,
     NO_AIMD,
     NO_CM,

@@ -8,9 +8,10 @@ from math import exp, isqrt, sqrt
 from statistics import NormalDist, fmean, pstdev
 
 import pytest
-from core_binding import ONE_Q24, library
 from hypothesis import given
 from hypothesis import strategies as st
+
+from .core_binding import ONE_Q24, library
 
 NORMAL = NormalDist()
 EXP2_RELATIVE_ERROR = 3.7e-6

@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import pytest
-from core_binding import (
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from .core_binding import (
     ACTIONS,
     EWMA,
     JUMP_TO_4,
@@ -18,9 +21,7 @@ from core_binding import (
     Flow,
     params,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from paper import sigmoid
+from .paper import sigmoid
 
 MRTT_US = 20_000
 

@@ -22,6 +22,14 @@ import pytest
 
 from ccu.testbeds.oai import oci_images
 from ddu.api import analyze
+from testbed_testing.oai.containers import (
+    CORE_VERSION,
+    DockerApi,
+    need,
+    one_layout_for_all,
+    variables,
+)
+from testbed_testing.oai.radio import Pids, Radio
 
 BIN = Path(sys.executable).parent
 SHORT = ("--duration", "2s", "--rtt", "0ms", "--scenario", "static")
@@ -92,13 +100,11 @@ def leftovers(ccu: Ccu) -> list[str]:
 
 @pytest.fixture(scope="module")
 def docker_ccu(daemon: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ccu]:
-    from_conftest = sys.modules[type(daemon).__module__]
-
-    api = from_conftest.DockerApi(daemon.folder / "docker.sock")
-    pids = from_conftest.Pids(api.services, api.pid)
-    radio = from_conftest.Radio(pids, tmp_path_factory.mktemp("radio"))
+    api = DockerApi(daemon.folder / "docker.sock")
+    pids = Pids(api.services, api.pid)
+    radio = Radio(pids, tmp_path_factory.mktemp("radio"))
     radio.start()
-    yield Ccu(os.environ | from_conftest.variables(daemon), tmp_path_factory.mktemp("runs"))
+    yield Ccu(os.environ | variables(daemon), tmp_path_factory.mktemp("runs"))
     radio.finish()
 
 
@@ -330,9 +336,8 @@ def test_a_testbed_by_hand(docker_ccu: Ccu) -> None:
 def lxc_ccu(
     root_file_system: Path, daemon: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Ccu]:
-    from_conftest = sys.modules[type(daemon).__module__]
-    from_conftest.need("lxc-start", "skopeo", "umoci", "jq")
-    layouts = from_conftest.one_layout_for_all(daemon, tmp_path_factory.mktemp("oci"))
+    need("lxc-start", "skopeo", "umoci", "jq")
+    layouts = one_layout_for_all(daemon, tmp_path_factory.mktemp("oci"))
 
     def names() -> dict[str, str]:
         folders = oci_images.FOLDER.glob("ccu-*-oai-*-*")
@@ -343,12 +348,10 @@ def lxc_ccu(
         said = subprocess.run(words, capture_output=True, text=True).stdout.strip()
         return int(said) if said.isdigit() else None
 
-    radio = from_conftest.Radio(
-        from_conftest.Pids(names, pid_of), tmp_path_factory.mktemp("radio-lxc")
-    )
+    radio = Radio(Pids(names, pid_of), tmp_path_factory.mktemp("radio-lxc"))
     radio.start()
-    variables = {"OAI_OCI": str(layouts), "OAI_CORE_VERSION": from_conftest.CORE_VERSION}
-    yield Ccu(os.environ | variables, tmp_path_factory.mktemp("runs-lxc"))
+    found_by = {"OAI_OCI": str(layouts), "OAI_CORE_VERSION": CORE_VERSION}
+    yield Ccu(os.environ | found_by, tmp_path_factory.mktemp("runs-lxc"))
     radio.finish()
     bases = [path.name for path in oci_images.FOLDER.glob("ccu-base-*")]
     for base in bases:

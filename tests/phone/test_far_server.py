@@ -7,15 +7,12 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from conftest import sshd
 
 from ddu.analyze import analysis_of
-
-if TYPE_CHECKING:
-    from conftest import Street
+from testbed_testing.phone.sshd import sshd
+from testbed_testing.phone.street import Street
 
 ROOT = Path(__file__).parents[2]
 RUN = ("run", "--testbed", "phone", "--cc", "cubic", "--duration", "2s")

@@ -8,7 +8,7 @@ import os
 import subprocess
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -17,9 +17,7 @@ from ccu.spec.errors import Refused
 from ccu.testbeds.phone import data_plan, survey
 from ccu.testbeds.phone.adb import Adb
 from ddu.analyze import analysis_of
-
-if TYPE_CHECKING:
-    from conftest import Street
+from testbed_testing.phone.street import Street
 
 RUN = ("run", "--testbed", "phone", "--cc", "cubic", "--duration", "2s")
 SIGNAL = "cqiTableIndex=2147483647 cqi=2147483647 ta=2147483647 level=4"

@@ -6,13 +6,11 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
 
-if TYPE_CHECKING:
-    from conftest import Street
+from testbed_testing.phone.street import Street
 
 WALK = """
 title: A short walk

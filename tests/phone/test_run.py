@@ -8,15 +8,13 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import pytest
 
 from ddu.analyze import analysis_of
-
-if TYPE_CHECKING:
-    from conftest import Street
+from testbed_testing.phone.street import Street
 
 SHORT = ("run", "--testbed", "phone", "--duration", "2s")
 

@@ -14,15 +14,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from ccu.host.namespace import inside
 from ccu.testbeds.phone import sender as sender_module
-
-if TYPE_CHECKING:
-    from conftest import Street
+from testbed_testing.phone.street import Street
 
 PORT, TOKEN, SECONDS = 5201, "0123456789abcdef", 2
 PROGRAM = ("-m", sender_module.__name__)

@@ -5,15 +5,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from conftest import sshd
 
 from ddu.analyze import analysis_of
-
-if TYPE_CHECKING:
-    from conftest import Street
+from testbed_testing.phone.sshd import sshd
+from testbed_testing.phone.street import Street
 
 RUN = ("run", "--testbed", "phone", "--cc", "cubic", "--duration", "2s")
 

@@ -7,10 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from synthetic_run import MS, T0, SyntheticRun
-
 from ddu.analyze import BIN_NS, analysis_of
 from ddu.tables.store import write_table
+from testbed_testing.synthetic_run import MS, T0, SyntheticRun
 
 
 def two_flows(packets: int = 200) -> SyntheticRun:

@@ -13,7 +13,6 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, "/stand-in")
 import options
 from modem_telnet import ModemTelnet
 

@@ -14,7 +14,6 @@ import threading
 import time
 from pathlib import Path
 
-sys.path.insert(0, "/stand-in")
 import options
 from modem_telnet import ModemTelnet
 

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Docker daemon of the tests' own, and images of stand-ins for it and for LXC."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ccu.host import processes, resources
+from ccu.host.namespace import AttachedNetwork
+from ccu.host.processes import StartedProcess
+from ccu.host.resources import Resources
+
+STAND_IN = Path(__file__).with_name("stand_in")
+REGISTRY = "ccu-stand-in"
+NOTES = "standin-"
+CORE_VERSION = "v2.1.10"
+ANY_ROLE = f"{REGISTRY}/any:1"
+PACKAGES = "python3-minimal,libpython3-stdlib,iproute2,bash,coreutils,dash,libc-bin,procps"
+
+
+def need(*programs: str) -> None:
+    """Skips, with the reason, where this machine cannot run containers of ours."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root: it runs a Docker daemon or LXC")
+    if not Path("/dev/net/tun").exists():
+        pytest.skip("needs /dev/net/tun")
+    for program in programs:
+        if shutil.which(program) is None:
+            pytest.skip(f"needs {program} (setup/system-packages test)")
+
+
+def make_root_file_system(file: Path) -> Path:
+    """A tarball of a small Debian with Python, made of packages, not of an image."""
+    need("mmdebstrap")
+    release = dict(
+        line.split("=", 1)
+        for line in Path("/etc/os-release").read_text().splitlines()
+        if "=" in line
+    )
+    made = subprocess.run(
+        [
+            *("mmdebstrap", "--quiet", "--variant=extract", f"--include={PACKAGES}"),
+            *(release["VERSION_CODENAME"].strip('"'), str(file)),
+        ],
+        capture_output=True,
+        text=True,
+    )
+    if made.returncode != 0:
+        pytest.skip(f"mmdebstrap makes no root file system here: {made.stderr.strip()[-300:]}")
+    return file
+
+
+def noted(what: str, process: subprocess.Popen[bytes], *names: str) -> Resources:
+    """Registers what is ours, so that `ccu clean` ends it if this session is killed: a process,
+    and names given to networks."""
+    owned = resources.of_this_process(f"{NOTES}{os.getpid()}-{what}")
+    owned.register(*map(AttachedNetwork, names))
+    if identity := processes.identify(process.pid):
+        owned.register(StartedProcess(what, *identity))
+    return owned
+
+
+class Daemon:
+    """dockerd on a socket of its own, with the stand-ins' images."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.socket = f"unix://{folder}/docker.sock"
+        self.environment = os.environ | {"DOCKER_HOST": self.socket, "DOCKER_BUILDKIT": "0"}
+        self._log = (folder / "dockerd.log").open("wb")
+        # No default bridge: only what the tests make exists.
+        self._process = subprocess.Popen(
+            [
+                *("dockerd", "--storage-driver", "overlay2", "--bridge=none", "-H", self.socket),
+                *("--data-root", folder / "data", "--exec-root", folder / "exec"),
+                *("--pidfile", folder / "pid"),
+            ],
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+        )
+        self._resources = noted("docker", self._process)
+        deadline = time.monotonic() + 30
+        while self.docker("version", check=False).returncode != 0:
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.stop()
+                tail = (folder / "dockerd.log").read_text()[-400:]
+                pytest.skip(f"dockerd does not run here: {tail}")
+            time.sleep(0.1)
+
+    def docker(self, *words: object, check: bool = True) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["docker", *map(str, words)],
+            capture_output=True,
+            text=True,
+            env=self.environment,
+            check=check,
+        )
+
+    def build(self, root_file_system: Path) -> None:
+        self.docker("import", root_file_system, f"{REGISTRY}/base:1")
+        roles = {
+            "gnb": "oai-gnb:2026.w11",
+            "ue": "oai-nr-ue:2026.w11",
+            "mysql": "mysql:8.0",
+            "data-network": "traffic:1",
+            **{role: f"oai-{role}:{CORE_VERSION}" for role in ("nrf", "amf", "smf", "upf")},
+        }
+        self.docker("build", "--quiet", "-t", ANY_ROLE, STAND_IN)
+        for role, name in roles.items():
+            self._derive(ANY_ROLE, name, ROLE=role)
+
+    def faulty(self, tag: str, **variables: str) -> str:
+        """gNB and UE images with `tag` whose environment has `variables`."""
+        for name in ("oai-gnb", "oai-nr-ue"):
+            self._derive(f"{REGISTRY}/{name}:2026.w11", f"{name}:{tag}", **variables)
+        return tag
+
+    def _derive(self, image: str, name: str, **variables: str) -> None:
+        """An image with more in its environment; no container has to run for it."""
+        lines = "".join(f"ENV {key}={value}\n" for key, value in variables.items())
+        subprocess.run(
+            ["docker", "build", "--quiet", "-t", f"{REGISTRY}/{name}", "-"],
+            input=f"FROM {image}\n{lines}",
+            capture_output=True,
+            text=True,
+            env=self.environment,
+            check=True,
+        )
+
+    def stop(self) -> None:
+        self._process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(20)
+        self._log.close()
+        self._resources.remove()
+
+
+def variables(daemon: Daemon) -> dict[str, str]:
+    """By which ccu and Compose take the stand-ins' images."""
+    return {
+        "DOCKER_HOST": daemon.socket,
+        "OAI_REGISTRY": REGISTRY,
+        "OAI_CORE_VERSION": CORE_VERSION,
+        "OAI_MYSQL_IMAGE": f"{REGISTRY}/mysql:8.0",
+        "OAI_TRAFFIC_IMAGE": f"{REGISTRY}/traffic:1",
+    }
+
+
+def one_layout_for_all(daemon: Daemon, folder: Path) -> Path:
+    """An OCI layout for every image: one image, whose container's name says what it stands in for.
+
+    Under the tag `dies` it is the one whose gNB dies.
+    """
+    archive, one = folder / "any.tar", folder / "one"
+    daemon.docker("save", ANY_ROLE, "-o", archive)
+    words = ["skopeo", "copy", "--quiet", f"docker-archive:{archive}", f"oci:{one}:2026.w11"]
+    subprocess.run(words, check=True, capture_output=True)
+    archive.unlink()
+    for tag in (CORE_VERSION, "8.0", "1"):
+        words = ["umoci", "tag", "--image", f"{one}:2026.w11", tag]
+        subprocess.run(words, check=True, capture_output=True)
+    words = ["umoci", "config", "--image", f"{one}:2026.w11", "--tag", "dies"]
+    subprocess.run([*words, "--config.env", "FAULT=dies"], check=True, capture_output=True)
+    names = ("oai-gnb", "oai-nr-ue", "oai-nrf", "oai-amf", "oai-smf", "oai-upf", "mysql")
+    for name in (*names, "ccu-traffic"):
+        (folder / name).symlink_to("one")
+    return folder
+
+
+class DockerApi(http.client.HTTPConnection):
+    """The daemon's own interface: starting the docker command ten times a second costs a core."""
+
+    def __init__(self, socket_file: Path) -> None:
+        super().__init__("localhost", timeout=5)
+        self._file = socket_file
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(str(self._file))
+
+    def get(self, path: str) -> Any:
+        self.request("GET", path)
+        answer = self.getresponse()
+        content = answer.read()
+        return json.loads(content) if answer.status == 200 else None
+
+    def services(self) -> dict[str, str]:
+        label = "com.docker.compose.service"
+        return {
+            one["Labels"][label]: one["Id"]
+            for one in self.get("/containers/json") or []
+            if label in one["Labels"]
+        }
+
+    def pid(self, container: str) -> int | None:
+        found = self.get(f"/containers/{container}/json")
+        return found["State"]["Pid"] if found else None

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TCP ports that nobody listens on."""
+
+import socket
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
