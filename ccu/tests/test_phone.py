@@ -179,7 +179,7 @@ def phone(**more: object) -> Experiment:
 
 def test_flows_each_way_have_ports_of_their_own() -> None:
     flows = plan(phone(direction="bidir", server_port=6000))
-    known = [(flow.way, flow.port, flow.cc) for flow in flows]
+    known = [(flow.direction, flow.port, flow.cc) for flow in flows]
     assert known == [("dl", 6000, "cubic"), ("ul", 6001, "phone")]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ccu.spec.errors import Refused
-from ccu.spec.experiment import Phone
+from ccu.testbeds.phone.options import PhoneOptions
 
 LOOK_S = 20.0
 """For a question that a phone answers at once."""
@@ -52,7 +52,7 @@ def answer(command: list[str], timeout_s: float) -> subprocess.CompletedProcess[
     )
 
 
-def chosen(settings: Phone) -> Shell:
+def chosen(settings: PhoneOptions) -> Shell:
     """The phone that is meant. Raises Refused with what to do if there is none, or not one."""
     from ccu.testbeds.phone import adb, ssh
 
