@@ -34,7 +34,7 @@ _POLL_S = 0.1
 def check(experiment: Experiment, output: Path, *, machine: bool = True) -> Path:
     """Refuse what cannot work, with nothing started; return the scenario's file.
 
-    Without `machine`, devices, programs and phones are not looked at: for a plan.
+    Without `machine`, devices and programs are not looked at: for a plan.
     """
     driver = driver_of(experiment)
     scenario = None

@@ -217,7 +217,11 @@ class Experiment(Value):
     ] = 1
     duplex: Annotated[
         Literal["fdd"] | TddDuplex,
-        Option("Duplex: fdd, or the TDD pattern.", flag=None, show=lambda _: "TDD DDDDDDDSUU"),
+        Option(
+            "Duplex: fdd, or the TDD pattern.",
+            flag=None,
+            show=lambda duplex: f"{{tdd: {{pattern: {duplex.tdd.pattern}}}}}",
+        ),
     ] = TddDuplex(tdd=Tdd())
     mcs_table: Annotated[
         Literal["64qam", "256qam", "64qam-low-se"],
@@ -260,7 +264,7 @@ class Experiment(Value):
         Option(
             "Bit errors, rate limit and cross traffic of the path (docs/link-config.md).",
             flag=None,
-            show=lambda _: "none",
+            show=lambda _: "{}",
         ),
     ] = Lines()
     buffer: Annotated[

@@ -11,7 +11,7 @@ from ccu.spec.errors import Refused
 from ccu.spec.resolve import flag_keys, keys
 
 _OPTION = re.compile(r"--(?P<name>[a-z0-9][a-z0-9-]*)(?::| (?=[^\s:]+:)) ?")
-"""`--scenario: …`, or `--testbed phone: …`, at the beginning of a line."""
+"""`--scenario: …`, or `--testbed NAME: …`, at the beginning of a line."""
 
 
 @contextmanager

@@ -22,9 +22,9 @@ def experiment_schema() -> dict[str, Any]:
         if field.name == "testbed":
             properties["testbed"] = {"enum": list(drivers()), "description": field.option.help}
         else:
-            properties |= _properties(field, _plain(Experiment, definitions))
+            properties |= _properties(field, plain_schemas(Experiment, definitions))
     for options in every_options():
-        inside = _plain(options, definitions)
+        inside = plain_schemas(options, definitions)
         for field in written(options):
             properties |= {field.key: _written(field, inside[field.name])}
         if options.section:
@@ -39,7 +39,7 @@ def experiment_schema() -> dict[str, Any]:
     }
 
 
-def _plain(model: type[BaseModel], definitions: dict[str, Any]) -> dict[str, Any]:
+def plain_schemas(model: type[BaseModel], definitions: dict[str, Any]) -> dict[str, Any]:
     """Return pydantic's schema of each field's value; what they refer to goes to `definitions`."""
     schema = model.model_json_schema(mode="validation", ref_template="#/$defs/{model}")
     definitions |= schema.get("$defs", {})

@@ -153,7 +153,7 @@ class Driver:
         """Refuse values that it cannot carry; `scenario` is the file. Touches nothing outside."""
 
     def check_machine(self, experiment: Experiment) -> None:
-        """Refuse a machine on which it cannot run: devices, ports, images, phones."""
+        """Refuse a machine on which it cannot run: devices, ports, images."""
 
     def examine(self, experiment: Experiment) -> list[Finding]:  # noqa: ARG002
         """Return its part of `ccu doctor`, with the experiment's options; changes nothing."""

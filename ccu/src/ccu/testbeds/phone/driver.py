@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import ClassVar
 
-from ccu.host.disk import amount
 from ccu.host.findings import Finding
 from ccu.spec.experiment import Experiment
 from ccu.spec.option import Option
@@ -56,11 +55,11 @@ class PhoneDriver(Driver):
         from ccu.testbeds.phone import data_plan
 
         most = sum(phone_options(one).max_bytes for one in experiments)
-        sentence = f"data over the operator's network: up to {amount(most)} (--max-bytes)"
+        sentence = f"data over the operator's network: at most {most / 1e6:g} MB (--max-bytes)"
         if len(experiments) == 1:
             one = experiments[0]
             at_rate = one.duration_s * len(one.directions) * 100e6 / 8
-            sentence += f"; {one.duration_s:g} s at 100 Mbit/s are {amount(at_rate)}"
+            sentence += f"; {one.duration_s:g} s at 100 Mbit/s are {at_rate / 1e6:g} MB"
         known = data_plan.sentence(phone_options(experiments[0]))
         return f"{sentence}\n{known}" if known else sentence
 
