@@ -22,11 +22,11 @@ from ccu.host import programs
 from ccu.host.programs import REPOSITORY
 from ccu.runs.manifest import experiment_of
 from ccu.scenarios import locate
+from ccu.scenarios.resolve import resolve
 from ccu.spec.errors import Refused
 from ccu.spec.experiment import Experiment
 from ccu.spec.option import written
 from ccu.spec.reference import in_step
-from ccu.spec.resolve import resolve
 from ccu.spec.schema import experiment_schema
 from ccu.spec.testbed import every_options
 

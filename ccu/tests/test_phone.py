@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ccu.runs.manifest import Manifest, experiment_of
+from ccu.scenarios.resolve import resolve
 from ccu.spec.errors import Refused, RunFailed
 from ccu.spec.experiment import Experiment
-from ccu.spec.resolve import resolve
 from ccu.testbeds.phone import polling
 from ccu.testbeds.phone.address import Address, host_and_port, plain, reached
 from ccu.testbeds.phone.clock import Offset, bounds, common

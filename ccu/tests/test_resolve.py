@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from ccu.runs.iperf3 import plan
 from ccu.scenarios.link_config import link_config
+from ccu.scenarios.resolve import resolve
 from ccu.spec import units
 from ccu.spec.errors import Refused
-from ccu.spec.resolve import resolve
 
 
 @given(st.integers(min_value=1, max_value=10**6))

@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from ccu.host.findings import Finding, program
+from ccu.host.namespace import Namespace
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Direction, Experiment
 from ccu.spec.option import Option
@@ -67,10 +68,10 @@ TOY = ToyDriver()
 
 @contextmanager
 def _up(site: Site) -> Iterator[Toy]:
-    names = {host: f"ccu-{site.belongings.run_id}-{host}" for host in ADDRESSES}
-    # Registered before it is made: a run that is killed leaves nothing that `ccu clean` misses.
-    site.belongings.namespaces += names.values()
-    site.belongings.save()
+    names = {host: f"ccu-{site.resources.run_id}-{host}" for host in ADDRESSES}
+    namespaces = [Namespace(name) for name in names.values()]
+    # Registered before they are made: `ccu clean` finds what a killed run leaves.
+    site.resources.register(*namespaces)
     try:
         for name in names.values():
             _ip("netns", "add", name)
@@ -82,8 +83,7 @@ def _up(site: Site) -> Iterator[Toy]:
         yield Toy(names)
     finally:
         site.supervisor.stop_all()
-        for name in names.values():
-            subprocess.run(["ip", "netns", "delete", name], capture_output=True)
+        site.resources.remove(*namespaces)
 
 
 class Toy(NamespaceHosts):

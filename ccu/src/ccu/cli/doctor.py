@@ -22,8 +22,8 @@ from ccu.cli.options import takes_flags
 from ccu.congestion.reminis import implementation as reminis
 from ccu.host import disk, programs
 from ccu.host.findings import Finding, program
+from ccu.scenarios.resolve import resolve
 from ccu.spec.errors import Refused
-from ccu.spec.resolve import resolve
 from ccu.spec.testbed import DEFAULT
 from ccu.testbeds import drivers
 from testbed_console.ending import message_of

@@ -19,10 +19,11 @@ from ccu.cli import progress
 from ccu.cli.options import experiment_options, takes_flags
 from ccu.host.root import need_root
 from ccu.runs import run as runs
+from ccu.scenarios.resolve import resolve_written
 from ccu.spec.errors import Refused
 from ccu.spec.experiment import RADIO_FIELDS, Experiment
 from ccu.spec.placing import told_at
-from ccu.spec.resolve import collect, resolve_written
+from ccu.spec.resolve import collect
 from ccu.testbeds import driver_of, drivers
 
 app = typer.Typer(add_completion=False)

@@ -13,8 +13,8 @@ from rich.table import Table
 from ccu.cli.options import experiment_options, takes_flags
 from ccu.host.root import need_root
 from ccu.runs import manual
+from ccu.scenarios.resolve import resolve
 from ccu.spec.errors import Refused
-from ccu.spec.resolve import resolve
 from testbed_console.suggestions import no_such
 
 app = typer.Typer(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ccu.scenarios import link_config
 from ccu.scenarios.play import MM_WAVE_GHZ, content
+from ccu.scenarios.resolve import resolve
 from ccu.spec.experiment import Experiment
-from ccu.spec.resolve import resolve
 
 
 def validate(file: Path, shown: Path | None = None, seed: int | None = None) -> Experiment:

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from ccu import scenarios
 from ccu.spec.errors import Refused
 from ccu.spec.experiment import MOST_UES, Experiment
 from ccu.spec.mistakes import explained
@@ -18,6 +17,9 @@ from ccu.spec.option import written as written_fields
 from ccu.spec.testbed import DEFAULT, TestbedOptions, every_options, options_of, testbeds_with
 from ccu.spec.testbed import keys as option_keys
 from ccu.spec.yaml_places import read_mapping
+
+Completion = Callable[[str, set[str]], Mapping[str, tuple[Any, str]]]
+"""What a scenario fixes, by its name and the fields that are taken: values, each with its place."""
 
 
 def keys() -> frozenset[str]:
@@ -37,7 +39,7 @@ def flag_keys() -> dict[str, str]:
     }
 
 
-def resolve(flags: Mapping[str, Any], file: Path | None = None) -> Experiment:
+def resolve(flags: Mapping[str, Any], file: Path | None, complete: Completion) -> Experiment:
     """The experiment that `flags` (None: not given) and the YAML file ask for; flags win.
 
     What neither says is taken from the scenario where it fixes it, then from the defaults.
@@ -45,10 +47,12 @@ def resolve(flags: Mapping[str, Any], file: Path | None = None) -> Experiment:
     Raises Refused with one line for each mistake: where it stands, the rule, the mend.
     """
     written, places = collect(flags, file)
-    return resolve_written(written, places)
+    return resolve_written(written, places, complete)
 
 
-def resolve_written(written: Mapping[str, Any], found_at: Mapping[str, str]) -> Experiment:
+def resolve_written(
+    written: Mapping[str, Any], found_at: Mapping[str, str], complete: Completion
+) -> Experiment:
     """The experiment of values as people write them; `found_at` has the place of each key.
 
     Raises Refused as `resolve` does.
@@ -67,7 +71,9 @@ def resolve_written(written: Mapping[str, Any], found_at: Mapping[str, str]) -> 
     testbed = _testbed(values, places, problems)
     _choose_flows(values, testbed, places, problems)
     if "scenario" not in testbed.unsupported:
-        _complete_from_scenario(values, places)
+        name = str(values.get("scenario", Experiment.model_fields["scenario"].default))
+        for key, (value, place) in complete(name, set(values)).items():
+            values[key], places[key] = value, place
     return _validated(values, places, problems)
 
 
@@ -89,7 +95,7 @@ def collect(flags: Mapping[str, Any], file: Path | None) -> tuple[dict[str, Any]
     """What was written, flags before the YAML file, and the place of each key. Raises Refused."""
     written: dict[str, Any] = {}
     places: dict[str, str] = {}
-    shown = {key: flag for flag, key in flag_keys().items()}
+    shown = {key: flag for flag, key in reversed(flag_keys().items())}
     if file is not None:
         content, lines = read_mapping(file)
         for key, value in content.items():
@@ -187,18 +193,6 @@ def _ues(values: dict[str, Any]) -> int:
     """A flow for each UE; what is no number of UEs is told later."""
     ues = values.get("ues", 1)
     return ues if isinstance(ues, int) and 0 < ues <= MOST_UES else 1
-
-
-def _complete_from_scenario(values: dict[str, Any], places: dict[str, str]) -> None:
-    """Path and link as the scenario's source had them, where the user says nothing of them."""
-    name = values.get("scenario", Experiment.model_fields["scenario"].default)
-    try:
-        file = scenarios.locate(str(name))
-    except Refused:
-        return  # Told with all else that cannot work, before anything starts.
-    for key, (value, part) in scenarios.settings(file, set(values)).items():
-        values[key] = value
-        places[key] = f"{file}: {part}"
 
 
 def _validated(values: dict[str, Any], places: dict[str, str], problems: list[str]) -> Experiment:

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from ccu.spec.errors import Refused
+from ccu.testbeds.phone.choice import chosen
 from ccu.testbeds.phone.options import PhoneOptions
-from ccu.testbeds.phone.shell import Shell, chosen
+from ccu.testbeds.phone.shell import Shell
 
 _ASK = (
     "getprop persist.sys.timezone; dumpsys netpolicy 2>/dev/null | grep NetworkPolicy; "

@@ -6,8 +6,8 @@ from __future__ import annotations
 from ccu.host.findings import Finding, program
 from ccu.spec.errors import Refused
 from ccu.testbeds.phone import address, survey
+from ccu.testbeds.phone.choice import chosen
 from ccu.testbeds.phone.options import PhoneOptions
-from ccu.testbeds.phone.shell import chosen
 
 
 def examine(settings: PhoneOptions) -> list[Finding]:

@@ -17,9 +17,10 @@ from ccu.spec.experiment import Direction, Experiment
 from ccu.testbeds import Host, Site
 from ccu.testbeds.phone import address, data_plan, polling, radio_log, survey
 from ccu.testbeds.phone.address import Address
+from ccu.testbeds.phone.choice import chosen
 from ccu.testbeds.phone.clock import Offset, common, measure
 from ccu.testbeds.phone.options import PhoneOptions, phone_options
-from ccu.testbeds.phone.shell import Shell, chosen
+from ccu.testbeds.phone.shell import Shell
 
 _SYSCTLS = ("tcp_wmem", "tcp_rmem", "tcp_no_metrics_save", "tcp_ecn")
 # A clock that was corrected meanwhile moves by more than quartz does in a run.
