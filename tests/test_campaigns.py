@@ -21,7 +21,7 @@ import psycopg
 import pytest
 
 from ccu.campaigns import definition, remote
-from ccu.spec.resolve import resolve
+from ccu.scenarios.resolve import resolve
 from ddu.campaign import plan
 from ddu.store.connect import connected
 from ddu.store.place import Place

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from ccu.cli import doctor
 from ccu.cli import main as cli
-from ccu.cli.doctor import Finding
 from ccu.host import programs
+from ccu.host.findings import Finding
 from ccu.spec.errors import Refused
 from ccu.testbeds.oai import doctor as oai_doctor
 

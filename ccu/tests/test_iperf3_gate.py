@@ -33,7 +33,7 @@ class Served:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, inner: int, **more: Any) -> None:
         self.port = free_port()
-        flow = {"id": "f0", "port": self.port, "way": "dl", "cc": "reno", "duration_s": 1}
+        flow = {"id": "f0", "port": self.port, "direction": "dl", "cc": "reno", "duration_s": 1}
         config = {
             "address": "127.0.0.1", "token": TOKEN, "phone_addresses": [], "max_bytes": 10**10,
             "deadline_s": 20, "flows": [flow | {"iperf3_port": inner} | more.pop("flow", {})],
@@ -91,7 +91,7 @@ def client(port: int, *more: str) -> dict[str, Any]:
 def test_a_whole_test_passes(monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     inner = free_port()
     with iperf3(inner):
-        served = Served(monkeypatch, inner, flow={"way": way})
+        served = Served(monkeypatch, inner, flow={"direction": way})
         served.show_token()
         told = client(served.port, *(["-R"] if way == "dl" else []))
         served.wait()

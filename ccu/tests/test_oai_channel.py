@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccu.testbeds.oai import channel, gnb_files, telnet
-from ccu.testbeds.oai.channel import Setting
+from ccu.scenarios import oai_channel_model as channel
+from ccu.scenarios.oai_channel_model import Setting
+from ccu.testbeds.oai import gnb_files, telnet
 from ccu.testbeds.oai.frame_clock import FrameClock
 from ccu.testbeds.oai.radio_clock import RadioClock
 from ccu.testbeds.oai.replay import ChannelLog, Replay, Track

@@ -185,4 +185,4 @@ def test_what_a_radio_cannot_do_is_refused() -> None:
 def test_the_committed_defaults_are_what_the_templates_give() -> None:
     made = configs.rendered(Plan(version.DEFAULT, carrier(106)))
     found = {file.name: file.read_text() for file in (configs.CONTAINERS / "defaults").iterdir()}
-    assert found == made, "make them anew: ccu testbed defaults"
+    assert found == made, "write them again: python -m ccu.testbeds.oai.defaults"

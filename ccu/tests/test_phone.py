@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ccu.runs.manifest import Manifest, experiment_of
+from ccu.scenarios.resolve import resolve
 from ccu.spec.errors import Refused, RunFailed
 from ccu.spec.experiment import Experiment
-from ccu.spec.resolve import resolve
 from ccu.testbeds.phone import polling
 from ccu.testbeds.phone.address import Address, host_and_port, plain, reached
 from ccu.testbeds.phone.clock import Offset, bounds, common
@@ -179,7 +179,7 @@ def phone(**more: object) -> Experiment:
 
 def test_flows_each_way_have_ports_of_their_own() -> None:
     flows = plan(phone(direction="bidir", server_port=6000))
-    known = [(flow.way, flow.port, flow.cc) for flow in flows]
+    known = [(flow.direction, flow.port, flow.cc) for flow in flows]
     assert known == [("dl", 6000, "cubic"), ("ul", 6001, "phone")]
 
 

@@ -21,8 +21,8 @@ from ccu.congestion.reminis import implementation, parameters, session
 from ccu.congestion.reminis.resources import LoadedModule
 from ccu.host import resources
 from ccu.host.supervisor import Supervisor
+from ccu.scenarios.resolve import resolve
 from ccu.spec.errors import Refused, RunFailed
-from ccu.spec.resolve import resolve
 from ccu.testbeds import Site
 
 MODPROBE = """#!/bin/sh

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccu.runs.traffic import plan
+from ccu.runs.iperf3 import plan
+from ccu.scenarios.link_config import link_config
+from ccu.scenarios.resolve import resolve
 from ccu.spec import units
 from ccu.spec.errors import Refused
-from ccu.spec.resolve import resolve
-from ccu.testbeds.emulated.link_config import link_config
 
 
 @given(st.integers(min_value=1, max_value=10**6))

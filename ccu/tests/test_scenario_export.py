@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ccu.scenarios.exports import FORMATS
 from ccu.scenarios.exports.mahimahi import stamps_ms
+from ccu.scenarios.oai_channel_model import setting
 from ccu.scenarios.play import experiment, play
 from ccu.scenarios.show import draw, present
 from ccu.scenarios.sources import FORMATS as SOURCES
@@ -20,7 +21,6 @@ from ccu.scenarios.sources import Wanted
 from ccu.scenarios.statistics import drops, link_statistics
 from ccu.scenarios.write import write
 from ccu.spec.errors import Refused
-from ccu.testbeds.oai.channel import setting
 
 
 def test_a_mahimahi_trace_comes_back_with_the_same_opportunities(tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ import pytest
 import yaml
 
 from ccu import scenarios
-from ccu.cli.main import resolved
+from ccu.cli.run import resolved
+from ccu.scenarios.link_config import copy_scenario, link_config
+from ccu.scenarios.resolve import resolve
 from ccu.spec.errors import Refused
-from ccu.spec.experiment import OF_THE_RADIO, Buffer
-from ccu.spec.resolve import resolve
-from ccu.testbeds.emulated.link_config import copy_scenario, link_config
+from ccu.spec.experiment import RADIO_FIELDS, Buffer
 
 HEAD = "schema: rf-scenario/1\nname: x\nsummary: x\nsources: [x]\nlicense: CC0-1.0\nduration_s: 9\n"
 CAPACITY = "capacity: {dl: {constant_mbps: 9}, ul: {constant_mbps: 9}}\n"
@@ -95,7 +95,7 @@ def test_a_run_ends_before_its_scenario_falls_silent() -> None:
 def test_a_dry_run_over_given_capacity_shows_no_radio(uneven: Path) -> None:
     shown = resolved(resolve({"cc": "cubic", "scenario": str(uneven)}), uneven)
     content = yaml.safe_load(shown)
-    assert not OF_THE_RADIO & set(content)
+    assert not RADIO_FIELDS & set(content)
     assert content["mss_bytes"] == 8960
     assert shown.startswith(f"# {uneven} gives capacity itself")
     radio = scenarios.locate("static")

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ccu.testbeds.oai.channel import STEP_S, Setting
+from ccu.scenarios.oai_channel_model import STEP_S, Setting
 from ccu.testbeds.oai.gnb_questions import GnbQuestions
 from ccu.testbeds.oai.radio_clock import RadioClock
 from ccu.testbeds.oai.replay import ChannelLog, Replay, Track

@@ -17,9 +17,8 @@ import numpy as np
 import pandas as pd
 
 from ccu.host import programs
-from ccu.scenarios import LIBRARY, library, locate, seed_of
+from ccu.scenarios import LIBRARY, library, link_config, locate, seed_of
 from ccu.scenarios.play import duration_s, experiment
-from ccu.testbeds.emulated import link_config
 
 PAGE = LIBRARY.parent / "docs/benchmarks/rf-scenarios.md"
 CCU = Path(sys.executable).with_name("ccu")

@@ -33,7 +33,7 @@ class Served:
         folder = street.folder / f"sender-{time.monotonic_ns()}"
         folder.mkdir()
         self.config = folder / "config.json"
-        flow = {"id": "f0", "port": PORT, "way": "dl", "cc": "cubic", "duration_s": SECONDS}
+        flow = {"id": "f0", "port": PORT, "direction": "dl", "cc": "cubic", "duration_s": SECONDS}
         self.config.write_text(
             json.dumps(
                 {

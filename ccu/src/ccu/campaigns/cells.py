@@ -12,10 +12,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from ccu.campaigns.definition import Campaign
+from ccu.scenarios.resolve import resolve_written
 from ccu.spec.errors import Refused
 from ccu.spec.experiment import Experiment
 from ccu.spec.placing import told_at
-from ccu.spec.resolve import resolve_written
 
 Levels = tuple[tuple[str, str], ...]
 """Factor and label, in the file's order: a point of the design."""

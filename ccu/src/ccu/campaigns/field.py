@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A campaign with a phone: block by block, each at a place that its owner names while walking.
+"""A campaign in the field: block by block, each at a place that the testbed's owner names.
 
 A block is a repeat: every point of the design once, shuffled, so that all see the same place. What
 fails in it is tried again there, before the walk goes on.
@@ -17,7 +17,8 @@ from ccu.campaigns.engines import Listener
 from ccu.campaigns.engines.local import Local
 from ccu.campaigns.runner import Work
 from ccu.spec.errors import Refused
-from ccu.spec.experiment import PHONE, Experiment
+from ccu.spec.experiment import Experiment
+from ccu.testbeds import driver_of
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,10 @@ class Spot:
     place: str
     note: str = ""
 
-    def of(self, experiment: Experiment) -> Experiment:
-        """The experiment, at this spot."""
-        assert experiment.phone is not None
-        here = {"place": self.place, "note": self.note}
-        return experiment.model_copy(update={"phone": experiment.phone.model_copy(update=here)})
+    def apply(self, experiment: Experiment) -> Experiment:
+        """Return the experiment, at this spot."""
+        here = experiment.testbed.at_place(self.place, self.note)
+        return experiment.model_copy(update={"testbed": here})
 
 
 Ask = Callable[[int, int, Spot | None], Spot]
@@ -39,11 +39,13 @@ Ask = Callable[[int, int, Spot | None], Spot]
 
 
 def is_field(work: Work) -> bool:
-    """Whether the campaign is one of a phone's. Raises Refused if only a part of it is."""
-    testbeds = {experiment.testbed for experiment in work.of_points}
-    if PHONE in testbeds and len(testbeds) > 1:
-        raise Refused(f"testbed: a walk with a phone has one testbed, not {sorted(testbeds)}")
-    return PHONE in testbeds
+    """Return whether its testbed is carried from place to place. Raises Refused if only a part of
+    the campaign is."""
+    testbeds = {experiment.testbed.name for experiment in work.of_points}
+    carried = any(experiment.testbed.has_places for experiment in work.of_points)
+    if carried and len(testbeds) > 1:
+        raise Refused(f"testbed: a campaign in the field has one testbed, not {sorted(testbeds)}")
+    return carried
 
 
 def ask_at_terminal(block: int, blocks: int, before: Spot | None) -> Spot:
@@ -87,10 +89,10 @@ def _unfinished(work: Work) -> Iterator[int]:
 
 
 def _at(spot: Spot) -> Callable[[Cell], Experiment]:
-    return lambda cell: spot.of(cell.experiment)
+    return lambda cell: spot.apply(cell.experiment)
 
 
-def most_bytes(work: Work) -> int:
-    """What the runs to do may carry over the operator's network, tries again not counted."""
-    phones = [cell.of_point.phone for cell in work.to_do()]
-    return sum(phone.max_bytes for phone in phones if phone is not None)
+def notice(work: Work) -> str:
+    """Return what the owner has to know before the runs to do, tries again not counted."""
+    experiments = [cell.of_point for cell in work.to_do()]
+    return driver_of(experiments[0]).notice(experiments) if experiments else ""

@@ -73,7 +73,7 @@ def perform(job: Job) -> Done:
     if (ours := software()) != job.software:
         return Done(f"the worker has {ours}, the client {job.software}; update one of them", None)
     experiment = Experiment.model_validate_json(job.experiment)
-    with slots.held(experiment.testbed, True, lambda _: None, job.testbeds.get(machine(), 1)):
+    with slots.held(experiment.testbed.name, True, lambda _: None, job.testbeds.get(machine(), 1)):
         if Path(job.token).exists():
             return Done(_run(job.experiment, Path(job.output)), None)
         with tempfile.TemporaryDirectory(prefix="ccu-") as folder:

@@ -17,8 +17,7 @@ from ccu.campaigns.folder import Attempts, Folder, State
 from ccu.runs import run as runs
 from ccu.spec.errors import Refused
 from ccu.spec.experiment import Experiment
-from ccu.testbeds import kinds
-from testbed_console.suggestions import no_such
+from ccu.testbeds import driver_of
 
 
 class Work:
@@ -110,21 +109,24 @@ def lacking(experiment: Experiment, there: set[str]) -> set[str]:
     return set(experiment.servers_ccs) - there
 
 
-def check(work: Work) -> None:
-    """Refuses what cannot work before anything starts, with each mistake once."""
+def check(work: Work, *, machine: bool = True) -> None:
+    """Refuse what cannot work before anything starts, with each mistake once.
+
+    Without `machine`, only the campaign itself is looked at: for a plan.
+    """
     if not work.cells:
         raise Refused(f"nothing can run: no machine here has {', '.join(sorted(work.left_out))}")
     firsts = work.firsts
     problems: list[str] = []
     for one in _distinct(firsts, without={"flows", "cc_params", "seed", "duration_s"}):
-        problems += _refusals(one, partial(_check_link, one.of_point))
+        problems += _refusals(one, partial(_check_link, one.of_point, machine))
     for one in _distinct(firsts, only={"flows", "cc_params", "traffic"}):
         problems += _refusals(one, partial(congestion.check, one.of_point, now=False))
     if problems:
         raise Refused("\n".join(dict.fromkeys(problems)))
     longest = max(firsts, key=lambda one: one.of_point.duration_s)
     with longest.told():
-        runs.check(longest.of_point, work.folder.path)
+        runs.check(longest.of_point, work.folder.path, machine=machine)
 
 
 def _distinct(
@@ -137,11 +139,11 @@ def _distinct(
     return list(reversed(by_kind.values()))
 
 
-def _check_link(experiment: Experiment) -> None:
-    there = kinds()
-    if experiment.testbed not in there:
-        raise Refused(f"--testbed: {no_such('testbed', experiment.testbed, there)}")
-    there[experiment.testbed].check(experiment, runs.scenario_of(experiment))
+def _check_link(experiment: Experiment, machine: bool) -> None:
+    driver = driver_of(experiment)
+    driver.check(experiment, runs.scenario_of(experiment))
+    if machine:
+        driver.check_machine(experiment)
 
 
 def _refusals(cell: Cell, check_one: Callable[[], None]) -> list[str]:

@@ -25,11 +25,14 @@ from ccu.campaigns.folder import Folder, default_path
 from ccu.host import disk, programs
 from ccu.host.root import need_root
 from ccu.spec.errors import Incomplete, Refused
-from ccu.testbeds.phone import data_plan
 from testbed_console.ending import message_of
 from testbed_console.suggestions import no_such
 
-app = typer.Typer(no_args_is_help=True, help="Many runs from one file, resumable to the run.")
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    help="Do many runs from one file, resumable to the run.",
+)
 out = Console()
 
 File = Annotated[str, typer.Argument(help="A file, or a name of `ccu campaign list`.")]
@@ -38,8 +41,11 @@ Output = Annotated[Path, typer.Option(help="Where the campaign's directory goes.
 EngineName = Annotated[str, typer.Option(help="local, or dask.")]
 Scheduler = Annotated[str | None, typer.Option(help="Dask's, such as tcp://10.0.0.1:8786.")]
 NoWait = Annotated[bool, typer.Option("--no-wait", help="Refuse if the testbed is taken.")]
-Place = Annotated[str | None, typer.Option(help="With a phone: do the next block, here.")]
-Note = Annotated[str, typer.Option(help="With --place: what you want to remember.")]
+Place = Annotated[
+    str | None,
+    typer.Option(help="Place of the next block, after which it stops (testbed in the field)."),
+]
+Note = Annotated[str, typer.Option(help="With --place: remark for run.json.")]
 Directory = Annotated[Path, typer.Argument(help="The campaign's directory.")]
 
 
@@ -101,14 +107,14 @@ def status(directory: Directory) -> None:
 
 @app.command()
 def plan(file: File, profile: Profile = None, output: Output = Path("runs")) -> None:
-    """How many runs, how long, and on what; checks everything and starts nothing."""
+    """Show how many runs it has, how long they take, and on what; touches nothing."""
     campaign = _read(file, profile)
     folder = Folder(default_path(campaign, output), campaign)
     work = runner.Work(folder, Local(folder).congestion_controls())
-    runner.check(work)
+    runner.check(work, machine=False)
     now = account(work)
     table = Table(box=None, show_header=False)
-    on = sorted({one.testbed for one in work.of_points})
+    on = sorted({one.testbed.name for one in work.of_points})
     table.add_row("campaign", f"{campaign.name}, profile {campaign.profile}: {campaign.title}")
     table.add_row("factors", "; ".join(f"{k}: {', '.join(v)}" for k, v in campaign.factors.items()))
     table.add_row("runs", display.design(now, campaign.repeats))
@@ -119,8 +125,8 @@ def plan(file: File, profile: Profile = None, output: Output = Path("runs")) -> 
     table.add_row("disk", f"up to {disk.amount(needed_bytes)} in {folder.path}")
     table.add_row("testbed", ", ".join(on))
     if field.is_field(work):
-        most = disk.amount(field.most_bytes(work))
-        table.add_row("data", f"up to {most} over the operator's network (max_bytes)")
+        volumes = [cell.of_point.testbed.most_bytes or 0 for cell in work.to_do()]
+        table.add_row("data", f"up to {disk.amount(sum(volumes))} over the operator's network")
     out.print(table)
     for sentence in runner.left_out_told(now.left_out):
         print(sentence)
@@ -180,15 +186,15 @@ def _carry_out(
         work = runner.Work(folder, engine.congestion_controls())
         if name == "local":
             runner.check(work)
-            for testbed in sorted({one.testbed for one in work.of_points}):
+            for testbed in sorted({one.testbed.name for one in work.of_points}):
                 stack.enter_context(slots.held(testbed, wait, print))
-        walk = _walk(work, engine, spot)
+        in_field = _field_engine(work, engine, spot)
         try:
-            with display.shown(work, out, lines=walk is not None) as listener:
-                if walk is None:
+            with display.shown(work, out, lines=in_field is not None) as listener:
+                if in_field is None:
                     runner.carry_out(work, engine, listener)
                 else:
-                    field.carry_out(work, walk, listener, field.ask_at_terminal, spot)
+                    field.carry_out(work, in_field, listener, field.ask_at_terminal, spot)
         except BaseException:
             print(f"stopped; go on with: {again}", file=sys.stderr)
             raise
@@ -205,18 +211,16 @@ def _carry_out(
         raise Incomplete(f"{missing} of {now.planned} runs have no result")
 
 
-def _walk(work: runner.Work, engine: Engine, spot: field.Spot | None) -> Local | None:
-    """The engine, if the campaign is a walk with a phone."""
+def _field_engine(work: runner.Work, engine: Engine, spot: field.Spot | None) -> Local | None:
+    """Return the engine, if the campaign is one in the field."""
     if not field.is_field(work):
         if spot is not None:
-            raise Refused("--place: no run of this campaign has a phone; leave it out")
+            raise Refused("--place: no testbed of this campaign has places; leave it out")
         return None
     if not isinstance(engine, Local):
-        raise Refused("--engine: a phone is in one place; leave it out")
-    most = disk.amount(field.most_bytes(work))
-    print(f"data over the operator's network: up to {most} (max_bytes of each run)")
-    if known := data_plan.told(next(one.phone for one in work.of_points if one.phone)):
-        print(known)
+        raise Refused("--engine: a testbed in the field is in one place; leave it out")
+    if notice := field.notice(work):
+        print(notice)
     return engine
 
 

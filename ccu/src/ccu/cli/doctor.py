@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What this machine can and cannot do, and how to mend it."""
+"""`ccu doctor`: what this machine can and cannot do, and how to fix it."""
 
 from __future__ import annotations
 
@@ -10,36 +10,52 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, Any
 
+import typer
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from ccu import congestion
+from ccu.cli.options import takes_flags
 from ccu.congestion.reminis import implementation as reminis
 from ccu.host import disk, programs
+from ccu.host.findings import Finding, program
+from ccu.scenarios.resolve import resolve
+from ccu.spec.errors import Refused
+from ccu.spec.testbed import DEFAULT
+from ccu.testbeds import drivers
 from testbed_console.ending import message_of
+from testbed_console.suggestions import no_such
+
+app = typer.Typer(add_completion=False)
 
 
-class Finding(NamedTuple):
-    name: str
-    ok: bool
-    detail: str
-    mend: str = ""
-    needed: bool = True
-    """Whether a run of a kernel's congestion control cannot do without."""
+@app.command()
+@takes_flags([], drivers())
+def doctor(
+    flags: dict[str, Any],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
+    output: Annotated[Path, typer.Option(help="Directory for run directories.")] = Path("runs"),
+    testbed: Annotated[str, typer.Option(help="Testbed whose needs are looked at, too.")] = DEFAULT,
+) -> None:
+    """Show what this machine can and cannot do, and how to fix it.
 
-    @property
-    def mark(self) -> str:
-        if self.ok:
-            return "✓"
-        return "✗" if self.needed else "○"
-
-    @property
-    def sentence(self) -> str:
-        """What was found; of what is missing, whether it is optional, and the mend."""
-        optional = "" if self.ok or self.needed else " (optional)"
-        return f"{self.detail}{optional}" + (f"\n→ {self.mend}" if self.mend else "")
+    ✓ is there, ✗ is missing and needed, ○ is missing and optional. The exit code is 0 if runs can
+    begin, else 1.
+    """
+    if testbed not in drivers():
+        raise Refused(f"--testbed: {no_such('testbed', testbed, drivers())}")
+    experiment = resolve({"cc": "cubic", "testbed": testbed, **flags})
+    findings = [*examine(output), *drivers()[testbed].examine(experiment)]
+    if as_json:
+        print(json.dumps([finding._asdict() for finding in findings], indent=2))
+    else:
+        Console().print(table(findings))
+        print(conclusion(findings, testbed))
+    if any(found.needed and not found.ok for found in findings):
+        raise typer.Exit(1)
 
 
 def table(findings: list[Finding]) -> Table:
@@ -120,14 +136,6 @@ def _congestion_controls() -> Finding:
     there = congestion.available()
     mend = "" if there else "boot a kernel with TCP, such as a distribution's"
     return Finding("congestion controls", bool(there), ", ".join(there) or "none", mend)
-
-
-def program(name: str, needed: bool = True) -> Finding:
-    """Whether the program is there, and which version."""
-    path = programs.find(name)
-    if path is None:
-        return Finding(name, False, "not found", programs.mend(name), needed)
-    return Finding(name, True, f"{programs.version(name) or 'no version told'} ({path})")
 
 
 def _speed() -> Finding:

@@ -16,7 +16,11 @@ from ccu.spec import units
 from ccu.spec.errors import Refused
 from testbed_console.suggestions import no_such
 
-app = typer.Typer(no_args_is_help=True, help="Look at, check, import and export scenarios.")
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    help="Show, check, import and export scenarios.",
+)
 out = Console()
 
 UNKNOWN = "LicenseRef-unknown"
@@ -87,7 +91,7 @@ def validate(
 @app.command("import")
 def import_command(
     form: Annotated[str, typer.Argument(metavar="FORMAT", help="`ccu scenario formats` has all.")],
-    file: Annotated[Path, typer.Argument(help="The file; for oai a run's directory, too.")],
+    file: Annotated[Path, typer.Argument(help="File, or run directory.")],
     name: Annotated[str | None, typer.Option(help="Of the scenario (the file's).")] = None,
     output: Annotated[Path, typer.Option(help="Folder for NAME.yaml and its series.")] = Path(),
     kind: Annotated[

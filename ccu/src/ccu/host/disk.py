@@ -36,10 +36,10 @@ def free_bytes(folder: Path) -> int:
 def needed_bytes(experiment: Experiment) -> int:
     """An upper estimate of what the run writes: every slot full in each direction that it has."""
     slots_per_s = 1000 * 2**experiment.numerology
-    link_bps = experiment.prb * slots_per_s * _BITS_PER_PRB_SLOT * len(experiment.ways)
+    link_bps = experiment.prb * slots_per_s * _BITS_PER_PRB_SLOT * len(experiment.directions)
     crossing_bytes = link_bps / 8 * experiment.duration_s
     if (volume := experiment.traffic.volume_bytes) is not None:
-        senders = len(experiment.flows) * len(experiment.ways)
+        senders = len(experiment.flows) * len(experiment.directions)
         crossing_bytes = min(crossing_bytes, _WITH_RETRANSMISSIONS * volume * senders)
     packets = crossing_bytes / experiment.mtu_bytes
     captures = packets * _BYTES_PER_PACKET if experiment.capture else 0

@@ -13,9 +13,9 @@ from typing import Any
 
 from ccu.host import programs
 from ccu.host.supervisor import Process
-from ccu.runs.traffic import Flow
 from ccu.spec.errors import RunFailed
 from ccu.testbeds import Host, Site, Testbed
+from ccu.testbeds.flow import Flow
 
 # IPv4 and TCP headers with all options are 120 bytes at most (RFC 9293 section 3.1).
 SNAPLEN_BYTES = 128
@@ -34,7 +34,7 @@ class Capture:
     process: Process
 
     def record(self) -> dict[str, Any]:
-        """The line of run.json; drops are null as long as tcpdump has not told them."""
+        """The line of run.json; drops are null until tcpdump has reported them."""
         return {
             "host": self.host,
             "role": self.role,
@@ -54,10 +54,10 @@ def dropped_by_kernel(log: str) -> int | None:
 def start_captures(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> list[Capture]:
     """tcpdump on the server and on every host of a UE that has a flow, running.
 
-    A host without an interface to capture, as a phone, is left out.
+    A host without an interface that can be captured is left out.
     """
     ues = list(dict.fromkeys(testbed.ue_host(flow.ue) for flow in flows))
-    server_sends = flows[0].way == "dl"
+    server_sends = flows[0].direction == "dl"
     captures = []
     for hosts, role in (
         (["server"], "sender" if server_sends else "receiver"),
@@ -91,7 +91,7 @@ def _listens(tcpdump: Process) -> bool:
 
 
 def stop_captures(site: Site, captures: Sequence[Capture]) -> None:
-    """Ends tcpdump by SIGINT, at which it tells what the kernel dropped. Raises RunFailed."""
+    """Ends tcpdump by SIGINT, at which it reports what the kernel dropped. Raises RunFailed."""
     if captures:
         time.sleep(_RING_AGE_S)
     for capture in captures:

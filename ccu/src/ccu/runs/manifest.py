@@ -17,9 +17,7 @@ from pydantic import ValidationError
 from ccu import __version__, scenarios
 from ccu.host import programs
 from ccu.spec.errors import Refused
-from ccu.spec.experiment import OF_THE_LINK, PHONE, Experiment
-
-SCHEMA_VERSION = 1
+from ccu.spec.experiment import SCHEMA_VERSION, Experiment
 
 
 class Manifest:
@@ -27,13 +25,12 @@ class Manifest:
 
     def __init__(self, directory: Path, experiment: Experiment) -> None:
         self._directory = directory
-        written = without_the_links(experiment, experiment.model_dump(mode="json"))
         self.content: dict[str, Any] = {
             "schema_version": SCHEMA_VERSION,
             "run": directory.name,
             "status": "running",
             "failure": None,
-            "experiment": {"cc": experiment.cc, **written},
+            "experiment": experiment.record(),
             "hosts": {},
             "flows": [],
             "captures": [],
@@ -43,7 +40,7 @@ class Manifest:
             "link_summary": None,
             "cc_trace": None,
             "cc_implementation": {},
-            # Both hosts of an emulated testbed share a kernel, and so its clock.
+            # Hosts that share a kernel share its clock; the testbed corrects it where they do not.
             "time": {"clock": "CLOCK_REALTIME", "offset_ns": 0, "offset_uncertainty_ns": 0},
             "software": software(),
             "machine": _machine(),
@@ -55,12 +52,6 @@ class Manifest:
     def write(self, **changes: Any) -> None:
         self.content |= changes
         write_whole(self._directory / "run.json", self.content)
-
-
-def without_the_links(experiment: Experiment, written: dict[str, Any]) -> dict[str, Any]:
-    """The experiment; null for what it does not set: an operator's network has its own."""
-    unset = OF_THE_LINK if experiment.testbed == PHONE else frozenset[str]()
-    return {key: None if key in unset else value for key, value in written.items()}
 
 
 def write_whole(file: Path, content: dict[str, Any]) -> None:

@@ -17,40 +17,41 @@ from typing import Any
 from ccu import congestion, scenarios
 from ccu.host import disk, programs, resources
 from ccu.host.supervisor import Supervisor
-from ccu.runs import capture, loads, manifest
-from ccu.runs import verdict as judge
-from ccu.runs.loads import Load
+from ccu.runs import capture, iperf3, manifest
 from ccu.runs.manifest import Manifest, UnfinishedRun
-from ccu.runs.traffic import Flow
+from ccu.runs.verdict import check_crossing, verdict_of
 from ccu.spec.errors import CcuError, Interrupted, Refused, RunFailed
-from ccu.spec.experiment import PHONE, Experiment, Way
-from ccu.testbeds import Host, Site, Testbed, kinds
-from testbed_console.suggestions import no_such
+from ccu.spec.experiment import Direction, Experiment
+from ccu.testbeds import Host, Site, Testbed, Traffic, driver_of
+from ccu.testbeds.flow import Flow
 
 Listener = Callable[[str, float], None]
-"""Told the stage of the run and how much of the traffic is over, 0 to 1."""
+"""Called with the stage of the run and how much of the traffic is over, 0 to 1."""
 
 _POLL_S = 0.1
 
 
-def check(experiment: Experiment, output: Path) -> Path:
-    """Refuses what cannot work, with nothing started; returns the scenario's file."""
-    problems = []
-    there = kinds()
-    if experiment.testbed not in there:
-        problems.append(f"--testbed: {no_such('testbed', experiment.testbed, there)}")
+def check(experiment: Experiment, output: Path, *, machine: bool = True) -> Path:
+    """Refuse what cannot work, with nothing started; return the scenario's file.
+
+    Without `machine`, devices and programs are not looked at: for a plan.
+    """
+    driver = driver_of(experiment)
     scenario = None
+    problems = []
     try:
         scenario = scenario_of(experiment)
     except Refused as error:
         problems.append(str(error))
-    needs = there[experiment.testbed].needs if experiment.testbed in there else ()
-    needed = [*needs, *(["tcpdump", "socket-sampler"] if experiment.capture else [])]
-    checks: list[Callable[[], Any]] = [partial(programs.require, name) for name in needed]
-    checks += [lambda: congestion.check(experiment), lambda: disk.check(experiment, output)]
-    if scenario and experiment.testbed in there:
-        judged = scenario
-        checks.append(lambda: there[experiment.testbed].check(experiment, judged))
+    checks: list[Callable[[], Any]] = []
+    if machine:
+        needed = [*driver.needs, *(["tcpdump", "socket-sampler"] if experiment.capture else [])]
+        checks += [partial(programs.require, name) for name in needed]
+    checks.append(lambda: congestion.check(experiment, now=machine))
+    checks.append(lambda: disk.check(experiment, output))
+    if scenario:
+        checks.append(partial(driver.check, experiment, scenario))
+        checks += [partial(driver.check_machine, experiment)] if machine else []
     for one in checks:
         try:
             one()
@@ -102,10 +103,8 @@ def run(experiment: Experiment, output: Path, tell: Listener) -> Path:
 
 def _make_directory(experiment: Experiment, output: Path) -> Path:
     now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    link = f"{experiment.prb}prb-{Path(experiment.scenario).stem}"
-    if experiment.testbed == PHONE:
-        link = PHONE
-    name = f"{now}-{experiment.cc}-{experiment.direction}-{link}"
+    label = driver_of(experiment).label(experiment)
+    name = f"{now}-{experiment.cc}-{experiment.direction}-{label}"
     for number in range(1, 100):
         directory = output / (name if number == 1 else f"{name}-{number}")
         try:
@@ -142,21 +141,22 @@ def _interruptible(supervisor: Supervisor) -> Iterator[None]:
 
 
 def _perform(site: Site, record: Manifest, tell: Listener) -> None:
-    load = loads.of(site.experiment)
-    flows = load.plan(site.experiment)
+    driver = driver_of(site.experiment)
+    traffic = driver.traffic() or iperf3
+    flows = traffic.plan(site.experiment)
     with ExitStack() as stack:
         tell("loading the congestion control", 0.0)
         implementations = stack.enter_context(congestion.loaded(site))
         tell("bringing up the link", 0.0)
-        testbed = stack.enter_context(kinds()[site.experiment.testbed].up(site))
+        testbed = stack.enter_context(driver.up(site))
         record.write(time={**record.content["time"], **testbed.clock})
         record.write(hosts=testbed.hosts, cc_implementation=implementations, **testbed.records)
         captures, sockets = _watch_packets(site, testbed, flows)
         record.write(sockets=sockets, captures=[one.record() for one in captures])
-        load.listen(site, testbed, flows)
+        traffic.listen(site, testbed, flows)
         record.write(time=_stamped(record, "traffic_start_utc_ns"))
         try:
-            _carry(site, testbed, load, flows, tell)
+            _carry(site, testbed, traffic, flows, tell)
         finally:
             record.write(flows=[flow.record(testbed) for flow in flows])
         record.write(time=_stamped(record, "traffic_stop_utc_ns"))
@@ -165,10 +165,10 @@ def _perform(site: Site, record: Manifest, tell: Listener) -> None:
         summary = testbed.settle()
         record.write(time={**record.content["time"], **testbed.clock})
     record.write(cc_trace=congestion.traced(site))
-    unchecked = judge.check_crossing(testbed.delivered_bytes, _received(load, flows))
+    unchecked = check_crossing(testbed.delivered_bytes, _received(traffic, flows))
     captured = [one.record() for one in captures]
-    problems = [problem for flow in flows for problem in load.problems(flow)]
-    verdict, reasons = judge.verdict(summary, captured, problems)
+    problems = [problem for flow in flows for problem in traffic.problems(flow)]
+    verdict, reasons = verdict_of(summary, captured, problems)
     record.write(captures=captured, verdict=verdict, verdict_reasons=reasons + unchecked)
 
 
@@ -186,7 +186,9 @@ def _watch_packets(
     return captures, capture.start_sampling(site, testbed, ports)
 
 
-def _carry(site: Site, testbed: Testbed, load: Load, flows: Sequence[Flow], tell: Listener) -> None:
+def _carry(
+    site: Site, testbed: Testbed, traffic: Traffic, flows: Sequence[Flow], tell: Listener
+) -> None:
     """Starts each flow at its time and waits for all, while everything else has to live."""
     began = time.monotonic()
     waiting = sorted(flows, key=lambda flow: flow.start_s)
@@ -194,13 +196,13 @@ def _carry(site: Site, testbed: Testbed, load: Load, flows: Sequence[Flow], tell
     while True:
         elapsed_s = time.monotonic() - began
         while waiting and waiting[0].start_s <= elapsed_s:
-            load.connect(site, testbed, waiting.pop(0))
+            traffic.connect(site, testbed, waiting.pop(0))
         site.supervisor.check()
         disk.watch(site.raw)
         for flow in flows:
             if flow not in waiting:
-                load.look(site, testbed, flow, began + flow.start_s)
-        if not waiting and all(load.finished(flow) for flow in flows):
+                traffic.look(site, testbed, flow, began + flow.start_s)
+        if not waiting and all(traffic.finished(flow) for flow in flows):
             break
         tell("traffic", min(elapsed_s / site.experiment.duration_s, 1.0))
         time.sleep(_POLL_S)
@@ -210,11 +212,11 @@ def _carry(site: Site, testbed: Testbed, load: Load, flows: Sequence[Flow], tell
             raise RunFailed("read back", f"flow {flow.id}: {wrong}")
 
 
-def _received(load: Load, flows: Sequence[Flow]) -> dict[Way, int]:
-    received: dict[Way, int] = {}
+def _received(traffic: Traffic, flows: Sequence[Flow]) -> dict[Direction, int]:
+    received: dict[Direction, int] = {}
     for flow in flows:
-        count = load.received_bytes(flow)
-        received[flow.way] = received.get(flow.way, 0) + count
+        count = traffic.received_bytes(flow)
+        received[flow.direction] = received.get(flow.direction, 0) + count
     return received
 
 

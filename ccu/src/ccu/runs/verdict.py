@@ -3,29 +3,17 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from ccu.spec.errors import RunFailed
-from ccu.spec.experiment import Way
+from ccu.spec.experiment import Direction
 
 Verdict = tuple[str, list[str]]
 
 
-def delivered_bytes(mac_csv: Path, way: Way) -> int:
-    """IP bytes that the link delivered: its cumulative counter's last value, summed over UEs."""
-    last: dict[str, int] = {}
-    with mac_csv.open(newline="") as file:
-        for row in csv.DictReader(file):
-            if value := row[f"mac_{way}_sdu_bytes"]:
-                last[row["ue"]] = int(value)
-    return sum(last.values())
-
-
 def check_crossing(
-    delivered_bytes: Callable[[Way], int | None], received_bytes: dict[Way, int]
+    delivered_bytes: Callable[[Direction], int | None], received_bytes: dict[Direction, int]
 ) -> list[str]:
     """Raises RunFailed if receivers got more than the link delivered, or nothing.
 
@@ -33,22 +21,22 @@ def check_crossing(
     not be checked, in sentences.
     """
     unchecked = []
-    for way, received in received_bytes.items():
-        delivered = delivered_bytes(way)
+    for direction, received in received_bytes.items():
+        delivered = delivered_bytes(direction)
         if received <= 0:
-            raise RunFailed("traffic", f"the {way} receiver got nothing")
+            raise RunFailed("traffic", f"the {direction} receiver got nothing")
         if delivered is None:
-            unchecked.append(f"{way}: this radio counts no bytes to hold the transfer against")
+            unchecked.append(f"{direction}: the radio counts no bytes to compare the transfer with")
         elif delivered < received:
             raise RunFailed(
                 "crossing",
-                f"iperf3 received {received} bytes in {way}, but the link delivered {delivered}: "
-                "traffic went another way",
+                f"the {direction} receiver got {received} bytes, but the link delivered "
+                f"{delivered}: traffic went another way",
             )
     return unchecked
 
 
-def verdict(
+def verdict_of(
     summary: dict[str, Any], captures: list[dict[str, Any]], problems: Sequence[str] = ()
 ) -> Verdict:
     """nr-link's own verdict; `degraded` at least if a capture has holes, or a flow a problem."""

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from ccu.host import programs
+from ccu.scenarios import link_config
 from ccu.scenarios.library import locate, seed_of
+from ccu.scenarios.resolve import resolve
 from ccu.spec.errors import Refused
 from ccu.spec.experiment import Experiment
-from ccu.spec.resolve import resolve
-from ccu.testbeds.emulated import link_config
 
 if TYPE_CHECKING:
     import pandas as pd  # imported late: it takes half a second, and most commands do without

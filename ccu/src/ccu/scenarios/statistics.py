@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 DEAD_MBPS = 10.0
-"""Below it a phone is in a dead zone: Reminis' paper, appendix F, says close to zero."""
+"""Below it a UE is in a dead zone: Reminis' paper, appendix F, says close to zero."""
 FROM_MBPS, TO_MBPS = 500.0, 250.0
 """A handover from 5G to 4G: from above the one to below the other (appendix F there)."""
 WITHIN_S = 3

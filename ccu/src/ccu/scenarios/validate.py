@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ccu.scenarios import link_config
 from ccu.scenarios.play import MM_WAVE_GHZ, content
+from ccu.scenarios.resolve import resolve
 from ccu.spec.experiment import Experiment
-from ccu.spec.resolve import resolve
-from ccu.testbeds.emulated import link_config
 
 
 def validate(file: Path, shown: Path | None = None, seed: int | None = None) -> Experiment:

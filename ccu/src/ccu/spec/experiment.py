@@ -1,38 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is to be run: one validated value, whatever it was resolved from."""
+"""An experiment: one validated value, whatever it was resolved from."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
-    ConfigDict,
     Field,
+    SerializeAsAny,
+    SerializerFunctionWrapHandler,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
-Direction = Literal["dl", "ul", "bidir"]
-Way = Literal["dl", "ul"]
+from ccu.spec import units
+from ccu.spec.option import Option, Switch
+from ccu.spec.testbed import DEFAULT, TestbedOptions, Value, drivers, every_options, options_of
+from testbed_console.suggestions import no_such
+
+SCHEMA_VERSION = 1
+"""Of run.json."""
+
+Direction = Literal["dl", "ul"]
+"""Towards the UE, or from it."""
 
 # iperf3 counts a day at most (MAX_TIME of its iperf.h).
 LONGEST_S = 86_400
 # With traffic, 106 PRB of so many UEs are a third of a core at most (docs/benchmarks/nr-link.md).
 MOST_UES = 64
-EMULATED = "emulated"
-OAI_TESTBEDS = ("rfsim", "usrp")
-PHONE = "phone"
-PHONES_OWN = "phone"
-"""As a flow's congestion control: whatever the phone has."""
 # RFC 9293 section 3.7.1: the MSS leaves out the fixed IPv4 and TCP headers, and only these.
 HEADERS_BYTES = 40
-
-
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 def _name_of_a_cc(written: str) -> str:
@@ -42,7 +43,7 @@ def _name_of_a_cc(written: str) -> str:
     return written
 
 
-class FlowPlan(_Value):
+class FlowPlan(Value):
     """One flow each way that the direction has, from `start_s` to the end of the run."""
 
     cc: Annotated[str, AfterValidator(_name_of_a_cc)]
@@ -51,7 +52,7 @@ class FlowPlan(_Value):
     """Which of the UEs has it, from 1; None: flows take turns."""
 
 
-class Traffic(_Value):
+class Traffic(Value):
     """What iperf3 sends; `rate_bps` is that of one UDP sender, IP headers not counted.
 
     A flow with `volume_bytes` ends when all is sent; the run's duration is the most it may take.
@@ -70,7 +71,7 @@ class Traffic(_Value):
         return self
 
 
-class Buffer(_Value):
+class Buffer(Value):
     """The RLC queue's limit in either direction."""
 
     packets: Annotated[int, Field(ge=1)] | None = None
@@ -83,21 +84,21 @@ class Buffer(_Value):
         return self
 
 
-class Loss(_Value):
+class Loss(Value):
     """Share of packets that the path loses at random, each way on its own."""
 
     dl: Annotated[float, Field(ge=0, le=1)] = 0.0
     ul: Annotated[float, Field(ge=0, le=1)] = 0.0
 
 
-class CrossTraffic(_Value):
+class CrossTraffic(Value):
     """Evenly spaced packets of others through the path's line."""
 
     rate_mbps: Annotated[float, Field(gt=0)]
     packet_bytes: Annotated[int, Field(ge=1)] = 1500
 
 
-class Line(_Value):
+class Line(Value):
     """What one direction of the path may have beside delay and loss (docs/link-config.md)."""
 
     bit_error_ratio: Annotated[float, Field(ge=0, le=1)] | None = None
@@ -106,115 +107,269 @@ class Line(_Value):
     cross_traffic: CrossTraffic | None = None
 
 
-class Lines(_Value):
+class Lines(Value):
     dl: Line = Line()
     ul: Line = Line()
 
 
-class Special(_Value):
+class Special(Value):
     """Symbols of a special slot before and after the guard."""
 
     dl_symbols: Annotated[int, Field(ge=0, le=14)] = 6
     ul_symbols: Annotated[int, Field(ge=0, le=14)] = 4
 
 
-class Tdd(_Value):
+class Tdd(Value):
     """Slots in turn: D, S and U (TS 38.213 clause 11.1)."""
 
     pattern: Annotated[str, Field(pattern=r"^[DSU]{1,80}$")] = "DDDDDDDSUU"
     special: Special = Special()
 
 
-class TddDuplex(_Value):
+class TddDuplex(Value):
     tdd: Tdd
 
 
-class Oai(_Value):
-    """OpenAirInterface's part, on the testbeds rfsim and usrp."""
+RADIO_FIELDS = frozenset({"prb", "numerology", "carrier_ghz", "duplex", "mcs_table"})
+"""Fields that mean nothing where the scenario gives the capacity itself."""
 
-    version: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$")] = "2026.w11"
-    """Tag of the gNB's and the UE's image."""
-    runtime: Literal["docker", "lxc"] = "docker"
-    usrp: str | None = None
-    """b210, b210:serial=A+serial=B, x310:addr=A+addr=B"""
-    capture_n3: bool = False
+CC = Option("Congestion control, one of `ccu list cc`: a flow of it for each UE.", key="cc")
+"""Short for `flows`."""
 
 
-class Phone(_Value):
-    """A phone's part, on the testbed phone."""
-
-    serial: str | None = None
-    """As `adb devices` names it; None: the only one."""
-    adb: bool = True
-    """Without, its owner starts the transfer by hand, and nothing is known of its radio."""
-    ssh: str | None = None
-    """HOST[:PORT] of Termux's sshd; the phone is then asked by it, and not by adb."""
-    load: Literal["auto", "nc", "iperf3"] = "auto"
-    """What makes the traffic on the phone; auto: iperf3, if the phone has it."""
-    server_address: str | None = None
-    """By which the phone reaches the server; None: the one that goes to the internet."""
-    port: Annotated[int, Field(ge=1024, le=65_000)] = 5201
-    """Of the first flow; further flows have the next."""
-    phone_address: str | None = None
-    """Who connects from here need not show the run's token."""
-    max_bytes: Annotated[int, Field(ge=10_000)] = 10**9
-    """That all flows of the run together may carry."""
-    place: Annotated[str, Field(max_length=200)] = ""
-    note: Annotated[str, Field(max_length=2000)] = ""
-
-    @property
-    def is_asked(self) -> bool:
-        """Somebody can run commands on it."""
-        return self.adb or self.ssh is not None
-
-
-OF_THE_LINK = frozenset(
-    {"prb", "numerology", "scenario", "carrier_ghz", "ues", "duplex", "mcs_table", "rtt_ms"}
-    | {"dl_delay_ms", "loss", "path", "buffer", "ul_buffer", "aqm", "ecn", "mss_bytes"}
-    | {"mac_interval_ms"}
-)
-"""What an operator's network has of its own, and nobody can ask it for."""
-OF_THE_RADIO = frozenset({"prb", "numerology", "carrier_ghz", "duplex", "mcs_table"})
-"""What means nothing where the scenario gives the capacity itself."""
-
-
-class Experiment(_Value):
+class Experiment(Value):
     """Everything that determines a run; run.json carries it as it is."""
 
-    flows: Annotated[tuple[FlowPlan, ...], Field(min_length=1, max_length=64)]
-    cc_params: dict[str, str] = {}
-    direction: Direction = "dl"
-    traffic: Traffic = Traffic()
-    duration_s: Annotated[float, Field(gt=0, le=LONGEST_S)] = 30.0
-    # Which widths there are is nr-link's to say; it is asked before anything starts.
-    prb: Annotated[int, Field(ge=1)] = 106
-    numerology: Annotated[int, Field(ge=0, le=6)] = 1
-    scenario: Annotated[str, Field(min_length=1)] = "rome-moderate"
-    carrier_ghz: Annotated[float, Field(gt=0, le=300)] = 3.6
-    ues: Annotated[int, Field(ge=1, le=MOST_UES)] = 1
-    """UEs, each with its own queue and channel."""
-    duplex: Literal["fdd"] | TddDuplex = TddDuplex(tdd=Tdd())
-    mcs_table: Literal["64qam", "256qam", "64qam-low-se"] = "64qam"
-    rtt_ms: Annotated[float, Field(ge=0, le=10_000)] = 20.0
-    dl_delay_ms: Annotated[float, Field(ge=0)] | None = None
-    """What of the round trip lies on the way to the UE; None: half."""
-    loss: Loss = Loss()
-    path: Lines = Lines()
-    buffer: Buffer = Buffer(packets=3200)
-    ul_buffer: Buffer | None = None
-    """The uplink's own limit; None: the same as downlink's."""
-    aqm: Literal["droptail", "codel", "pie", "dualpi2"] = "droptail"
-    """What manages the RLC queue of either direction before it is full."""
-    ecn: bool = False
-    """Hosts negotiate ECN (RFC 3168), and the queue's management marks where it would drop."""
-    seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
-    mss_bytes: Annotated[int, Field(ge=536, le=65_495)] = 1460
-    testbed: str = EMULATED
-    oai: Oai | None = None
-    phone: Phone | None = None
-    capture: bool = True
-    socket_interval_ms: Annotated[float, Field(ge=1, le=60_000)] = 20.0
-    mac_interval_ms: Annotated[int, Field(ge=1, le=60_000)] = 10
+    flows: Annotated[
+        tuple[FlowPlan, ...],
+        Field(min_length=1, max_length=64),
+        Option(
+            "Flows as CC@SECONDS, with commas: each starts at its time and lasts to the end.",
+            read=units.flows,
+            takes_value=True,
+            example="cubic@0,reno@10",
+        ),
+    ]
+    cc_params: Annotated[
+        dict[str, str],
+        Option(
+            "Parameter of the congestion control as NAME=VALUE; repeatable.",
+            flag="--cc-param",
+            pairs=True,
+            read=units.words,
+            schema={"type": "object"},
+            example="dtt=60ms",
+        ),
+    ] = Field(default_factory=dict)
+    direction: Annotated[
+        Literal["dl", "ul", "bidir"],
+        Option(
+            "Direction of the traffic: downlink, uplink, or a flow in each.",
+            switches=(
+                Switch("--dl", "dl", "Traffic downlink (default)."),
+                Switch("--ul", "ul", "Traffic uplink."),
+                Switch("--bidir", "bidir", "Traffic in both directions: a flow in each."),
+            ),
+        ),
+    ] = "dl"
+    traffic: Annotated[
+        Traffic,
+        Option(
+            "Traffic: tcp, tcp:VOLUME for each flow, or udp:RATE for each flow.",
+            read=units.traffic,
+            show=lambda traffic: str(traffic.kind),
+            takes_value=True,
+            example="udp:100M",
+        ),
+    ] = Traffic()
+    duration_s: Annotated[
+        float,
+        Field(gt=0, le=LONGEST_S),
+        Option(
+            "Duration of the traffic.",
+            key="duration",
+            read=units.seconds,
+            show="{:g}s".format,
+            example="2min",
+        ),
+    ] = 30.0
+    # nr-link knows which widths exist; it is asked before anything starts.
+    prb: Annotated[int, Field(ge=1), Option("Carrier width in PRBs: 106 are 40 MHz at 30 kHz.")] = (
+        106
+    )
+    numerology: Annotated[
+        int,
+        Field(ge=0, le=6),
+        Option("Numerology \u00b5: subcarriers are 15\u00b72^\u00b5 kHz apart."),
+    ] = 1
+    scenario: Annotated[
+        str,
+        Field(min_length=1),
+        Option("Radio scenario: a name of `ccu list scenarios`, or a file."),
+    ] = "rome-moderate"
+    carrier_ghz: Annotated[
+        float, Field(gt=0, le=300), Option("Carrier frequency in GHz.", flag=None)
+    ] = 3.6
+    ues: Annotated[
+        int,
+        Field(ge=1, le=MOST_UES),
+        Option("Number of UEs, each with its own queue and channel."),
+    ] = 1
+    duplex: Annotated[
+        Literal["fdd"] | TddDuplex,
+        Option(
+            "Duplex: fdd, or the TDD pattern.",
+            flag=None,
+            show=lambda duplex: f"{{tdd: {{pattern: {duplex.tdd.pattern}}}}}",
+        ),
+    ] = TddDuplex(tdd=Tdd())
+    mcs_table: Annotated[
+        Literal["64qam", "256qam", "64qam-low-se"],
+        Option("MCS table (TS 38.214 clause 5.1.3.1).", flag=None),
+    ] = "64qam"
+    rtt_ms: Annotated[
+        float,
+        Field(ge=0, le=10_000),
+        Option(
+            "Round-trip time of the path without the radio.",
+            key="rtt",
+            read=units.milliseconds,
+            show="{:g}ms".format,
+        ),
+    ] = 20.0
+    dl_delay_ms: Annotated[
+        Annotated[float, Field(ge=0)] | None,
+        Option(
+            "Part of the round-trip time that is towards the UE.",
+            key="dl_delay",
+            flag=None,
+            read=units.milliseconds,
+            unset="half of it",
+            example="15ms",
+        ),
+    ] = None
+    loss: Annotated[
+        Loss,
+        Option(
+            "Share of packets that the path loses in each direction, as a ratio or in percent.",
+            read=units.loss,
+            show=lambda loss: f"{loss.dl:g}",
+            schema={"type": ["string", "number"]},
+            takes_value=True,
+            example="1%",
+        ),
+    ] = Loss()
+    path: Annotated[
+        Lines,
+        Option(
+            "Bit errors, rate limit and cross traffic of the path (docs/link-config.md).",
+            flag=None,
+            show=lambda _: "{}",
+        ),
+    ] = Lines()
+    buffer: Annotated[
+        Buffer,
+        Option(
+            "Limit of the RLC queue in each direction, in packets or bytes.",
+            read=units.buffer,
+            show=lambda buffer: f"{buffer.packets}pkt",
+            takes_value=True,
+            example="2.5MB",
+        ),
+    ] = Buffer(packets=3200)
+    ul_buffer: Annotated[
+        Buffer | None,
+        Option(
+            "Limit of the uplink's RLC queue, if it is another.",
+            flag=None,
+            read=units.buffer,
+            unset="that of `buffer`",
+            takes_value=True,
+            example="500pkt",
+        ),
+    ] = None
+    aqm: Annotated[
+        Literal["droptail", "codel", "pie", "dualpi2"],
+        Option("Queue management of the RLC queues: droptail, codel, pie or dualpi2."),
+    ] = "droptail"
+    ecn: Annotated[
+        bool,
+        Option(
+            "Negotiate ECN (RFC 3168), and mark packets where --aqm would drop them.",
+            switches=(Switch("--ecn", True),),
+        ),
+    ] = False
+    seed: Annotated[int, Field(ge=0, lt=2**63), Option("Random seed.")] = 1
+    mss_bytes: Annotated[
+        int,
+        Field(ge=536, le=65_495),
+        Option("Maximum segment size of TCP in bytes; the MTU is 40 more.", key="mss"),
+    ] = 1460
+    testbed: Annotated[
+        SerializeAsAny[TestbedOptions],
+        Option("Testbed: a name of `ccu list testbeds`.", show=lambda testbed: str(testbed.name)),
+    ] = Field(default_factory=lambda: _options(DEFAULT))
+    capture: Annotated[
+        bool,
+        Option(
+            "Capture packets and sample sockets; without, only the MAC and iperf3 report.",
+            switches=(Switch("--no-capture", False, "Capture no packets and sample no sockets."),),
+        ),
+    ] = True
+    socket_interval_ms: Annotated[
+        float,
+        Field(ge=1, le=60_000),
+        Option(
+            "Interval between samples of the sockets, at least 1ms.",
+            key="socket_interval",
+            read=units.milliseconds,
+            show="{:g}ms".format,
+        ),
+    ] = 20.0
+    mac_interval_ms: Annotated[
+        int,
+        Field(ge=1, le=60_000),
+        Option(
+            "Length of a sample of the MAC, at least 1ms.",
+            key="mac_interval",
+            read=units.milliseconds,
+            show="{:g}ms".format,
+        ),
+    ] = 10
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_the_testbeds_options(cls, given: Any) -> Any:
+        """Take the options of the testbed from the key that run.json has them under."""
+        if not isinstance(given, dict):
+            return given
+        given = dict(given)
+        testbed = given.get("testbed", DEFAULT)
+        for options in every_options():
+            inside = given.pop(options.section, None) if options.section else None
+            if isinstance(testbed, str) and options is options_of(testbed):
+                given["testbed"] = {**(inside or {}), "name": testbed}
+            elif inside is not None:
+                raise ValueError(f"{options.section}: the testbed {testbed} has no such options")
+        return given
+
+    @field_validator("testbed", mode="before")
+    @classmethod
+    def _choose_by_name(cls, given: Any) -> Any:
+        return given if isinstance(given, TestbedOptions) else _options(given)
+
+    @model_serializer(mode="wrap")
+    def _write_the_testbeds_options_beside_its_name(
+        self, write: SerializerFunctionWrapHandler
+    ) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in write(self).items():
+            found[key] = value
+            if key == "testbed":
+                found[key] = value.pop("name")
+                if self.testbed.section:
+                    found[self.testbed.section] = value
+        return found
 
     @field_validator("duplex", mode="before")
     @classmethod
@@ -240,43 +395,20 @@ class Experiment(_Value):
         return self
 
     @model_validator(mode="after")
-    def _oai_has_its_testbed(self) -> Experiment:
-        if self.oai is not None and self.testbed not in OAI_TESTBEDS:
+    def _testbed_carries_it(self) -> Experiment:
+        testbed = self.testbed
+        if asked := sorted(testbed.unsupported & self.model_fields_set):
             raise ValueError(
-                "--oai-version, --runtime, --usrp, --capture-n3 are for OpenAirInterface: "
-                f"add --testbed {' or '.join(OAI_TESTBEDS)}, or leave them out"
+                f"{', '.join(asked)}: {testbed.unsupported_reason}; leave it out with "
+                f"--testbed {testbed.name}"
             )
-        if self.oai is not None and (self.testbed == "usrp") != (self.oai.usrp is not None):
+        wrong = {plan.cc for plan in self.flows} - {testbed.foreign_ccs.get(self.direction)}
+        if self.direction in testbed.foreign_ccs and wrong:
             raise ValueError(
-                "--testbed usrp needs --usrp, b210 or x310:addr=A+addr=B (docs/oai.md); rfsim none"
+                f"--cc {', '.join(sorted(wrong))}: the sender is not a host of this testbed; leave "
+                f"--cc out, or write {testbed.foreign_ccs[self.direction]}"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _phone_has_its_testbed(self) -> Experiment:
-        if (self.phone is not None) != (self.testbed == PHONE):
-            raise ValueError(
-                "--serial, --no-adb, --server-address, --server-port, --phone-address, "
-                "--max-bytes, --place, --note are for a phone: add --testbed phone, or leave "
-                "them out"
-            )
-        if self.phone is None:
-            return self
-        if asked := sorted(OF_THE_LINK & self.model_fields_set):
-            raise ValueError(
-                f"{', '.join(asked)}: an operator's network is as it is; leave it out with "
-                "--testbed phone"
-            )
-        if self.traffic != Traffic():
-            raise ValueError(
-                "--traffic: with a phone it is TCP, for the run's time or --max-bytes; leave it out"
-            )
-        wrong = {plan.cc for plan in self.flows} - {PHONES_OWN}
-        if self.direction == "ul" and wrong:
-            raise ValueError(
-                f"--cc {', '.join(sorted(wrong))}: an uplink is sent by the phone, with the one "
-                f"that it has; leave --cc out, or write {PHONES_OWN}"
-            )
+        testbed.refuse(self)
         return self
 
     @model_validator(mode="after")
@@ -296,11 +428,6 @@ class Experiment(_Value):
                 "--ecn: a drop-tail queue marks nothing; add --aqm codel, pie or dualpi2, "
                 "or leave it out"
             )
-        if self.aqm != "droptail" and self.testbed in OAI_TESTBEDS:
-            raise ValueError(
-                f"--aqm {self.aqm}: OpenAirInterface's queues are drop-tail; leave it out, "
-                "or take --testbed emulated"
-            )
         return self
 
     @model_validator(mode="after")
@@ -312,18 +439,19 @@ class Experiment(_Value):
             )
         return self
 
-    def delay_ms(self, way: Way) -> float:
+    def delay_ms(self, direction: Direction) -> float:
         """One-way delay of the path beside the radio."""
         dl_ms = self.rtt_ms / 2 if self.dl_delay_ms is None else self.dl_delay_ms
         # Rounded to 1 fs, so that 260 - 130.1 is 129.9 and not 129.89999999999998.
-        return dl_ms if way == "dl" else round(self.rtt_ms - dl_ms, 12)
+        return dl_ms if direction == "dl" else round(self.rtt_ms - dl_ms, 12)
 
-    def buffer_of(self, way: Way) -> Buffer:
+    def buffer_of(self, direction: Direction) -> Buffer:
         """The limit of a direction's RLC queue."""
-        return self.ul_buffer if way == "ul" and self.ul_buffer else self.buffer
+        return self.ul_buffer if direction == "ul" and self.ul_buffer else self.buffer
 
     @property
-    def ways(self) -> tuple[Way, ...]:
+    def directions(self) -> tuple[Direction, ...]:
+        """The directions of the traffic."""
         return ("dl", "ul") if self.direction == "bidir" else (self.direction,)
 
     @property
@@ -334,11 +462,28 @@ class Experiment(_Value):
     @property
     def servers_ccs(self) -> tuple[str, ...]:
         """The congestion controls that this machine's kernel has to have, each once."""
-        phone_sends = self.testbed == PHONE and self.direction == "ul"
-        if self.traffic.kind == "udp" or phone_sends:
+        if self.traffic.kind == "udp" or self.direction in self.testbed.foreign_ccs:
             return ()
         return tuple(dict.fromkeys(plan.cc for plan in self.flows))
 
     @property
     def mtu_bytes(self) -> int:
         return self.mss_bytes + HEADERS_BYTES
+
+    def record(self) -> dict[str, Any]:
+        """Return what run.json says of it: null for what the testbed cannot set."""
+        given = self.model_dump(mode="json")
+        return {"cc": self.cc, **dict.fromkeys(given)} | {
+            key: value for key, value in given.items() if key not in self.testbed.unsupported
+        }
+
+
+def _options(given: Any) -> TestbedOptions:
+    """Return the options of the testbed that `given` names. Raise ValueError."""
+    if not isinstance(given, Mapping):
+        given = {"name": given}
+    name = str(given.get("name"))
+    options = options_of(name)
+    if options is None:
+        raise ValueError(no_such("testbed", name, drivers()))
+    return options.model_validate(given)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from ccu.spec.experiment import Experiment
 from testbed_console.suggestions import keys_at, no_such, no_such_key, slip
@@ -20,13 +20,13 @@ def explained(
     error: ValidationError,
     places: Mapping[str, str],
     known: Collection[str],
-    parts: Mapping[tuple[str, str], str],
+    model: type[BaseModel] = Experiment,
 ) -> list[str]:
-    """A line for each mistake: where it stands, the rule.
+    """A line for each mistake in a value of `model`: where it stands, the rule.
 
-    `known`: the keys that people may write; `parts`: those that stand for an inner one.
+    `known`: the keys that people may write.
     """
-    found = [_explain(item, places, known, parts) for item in error.errors()]
+    found = [_explain(item, places, known, model) for item in error.errors()]
     return [line for line in found if line]
 
 
@@ -34,24 +34,22 @@ def _explain(
     item: Any,
     places: Mapping[str, str],
     known: Collection[str],
-    parts: Mapping[tuple[str, str], str],
+    model: type[BaseModel],
 ) -> str | None:
     location = [str(part) for part in item["loc"]]
     if _is_told_otherwise(item, location):
         return None
     if not location:
-        return _of_several(_rule(item), places)
+        return _of_several(_rule(item, model), places)
     name, inner = location[0], _inside(location)
     if item["type"] == "extra_forbidden" and len(location) == 1:
         place = places[name].removesuffix(f": {name}")
         return f"{place}: {no_such('key', name, known, '`ccu run … --dry-run` prints them')}"
-    if written := parts.get((name, inner)):
-        name, inner = written, ""
     if name == "flows" and places.get("flows") == places.get("cc"):
         inner = ""  # Written as one word.
     if item["type"] == "extra_forbidden":
         inner = _inside(location[:-1])
-    return f"{places.get(name, name)}: {inner + ': ' if inner else ''}{_rule(item)}"
+    return f"{places.get(name, name)}: {inner + ': ' if inner else ''}{_rule(item, model)}"
 
 
 def _is_told_otherwise(item: Any, location: list[str]) -> bool:
@@ -62,18 +60,18 @@ def _is_told_otherwise(item: Any, location: list[str]) -> bool:
     return item["type"] == "literal_error" and isinstance(item["input"], dict)
 
 
-def _rule(item: Any) -> str:
+def _rule(item: Any, model: type[BaseModel]) -> str:
     """The rule that is broken, and by what."""
     message = str(item["msg"]).removeprefix("Value error, ")
     if item["type"] == "value_error":
         return message
     if item["type"] == "extra_forbidden":
-        return no_such_key(Experiment, item)
+        return no_such_key(model, item)
     shown = repr(item["input"])
     if len(shown) > _MOST_SHOWN:
         shown = f"{shown[:_MOST_SHOWN]}…"
     if item["type"] == "model_type":
-        message = f"is a mapping of {', '.join(keys_at(Experiment, item['loc']))}"
+        message = f"is a mapping of {', '.join(keys_at(model, item['loc']))}"
     return f"{message} (it is {shown}){slip(item)}"
 
 

@@ -8,11 +8,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from ccu.spec.errors import Refused
-from ccu.spec.resolve import KEYS
+from ccu.spec.resolve import flag_keys, keys
 
 _OPTION = re.compile(r"--(?P<name>[a-z0-9][a-z0-9-]*)(?::| (?=[^\s:]+:)) ?")
-"""`--scenario: …`, or `--testbed phone: …`, at the beginning of a line."""
-_CALLED = {"cc_param": "cc_params", "no_adb": "adb", "no_capture": "capture"}
+"""`--scenario: …`, or `--testbed NAME: …`, at the beginning of a line."""
 
 
 @contextmanager
@@ -30,9 +29,9 @@ def _placed(line: str, places: Mapping[str, str], elsewhere: str | None) -> str:
     option = _OPTION.match(line)
     if option is None:
         return line
-    name = option["name"].replace("-", "_")
-    key = _CALLED.get(name, name)
-    default = f"{elsewhere}: {key}" if elsewhere and key in KEYS else None
+    name = option["name"]
+    key = flag_keys().get(f"--{name}", name.replace("-", "_"))
+    default = f"{elsewhere}: {key}" if elsewhere and key in keys() else None
     place = places.get(key, default)
     if place is None or place.startswith("--"):
         return line

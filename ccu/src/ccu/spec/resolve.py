@@ -7,71 +7,39 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
-from ccu import scenarios
-from ccu.spec import units
 from ccu.spec.errors import Refused
-from ccu.spec.experiment import MOST_UES, OAI_TESTBEDS, PHONE, PHONES_OWN, Experiment
+from ccu.spec.experiment import MOST_UES, Experiment
 from ccu.spec.mistakes import explained
+from ccu.spec.option import Written
+from ccu.spec.option import written as written_fields
+from ccu.spec.testbed import DEFAULT, TestbedOptions, every_options, options_of, testbeds_with
+from ccu.spec.testbed import keys as option_keys
 from ccu.spec.yaml_places import read_mapping
 
-
-def _buffer(value: object) -> object:
-    return value if isinstance(value, dict) else units.buffer(value)
-
-
-# What users write, the experiment's name for it, and how it is read.
-_WRITTEN: dict[str, tuple[str, Callable[[object], object]]] = {
-    "duration": ("duration_s", units.seconds),
-    "rtt": ("rtt_ms", units.milliseconds),
-    "mss": ("mss_bytes", lambda value: value),
-    "socket_interval": ("socket_interval_ms", units.milliseconds),
-    "mac_interval": ("mac_interval_ms", units.milliseconds),
-    "flows": ("flows", units.flows),
-    "traffic": ("traffic", units.traffic),
-    "dl_delay": ("dl_delay_ms", units.milliseconds),
-    "loss": ("loss", units.loss),
-    "buffer": ("buffer", _buffer),
-    # A resolved experiment, which can be read again, has none where the uplink's is the same.
-    "ul_buffer": ("ul_buffer", lambda value: None if value is None else _buffer(value)),
-    "max_bytes": ("max_bytes", units.size_bytes),
-    "cc_params": (
-        "cc_params",
-        lambda value: (
-            {str(key): units.word(item) for key, item in value.items()}
-            if isinstance(value, dict)
-            else value
-        ),
-    ),
-}
+Completion = Callable[[str, set[str]], Mapping[str, tuple[Any, str]]]
+"""What a scenario fixes, by its name and the fields that are taken: values, each with its place."""
 
 
-_OAI = {
-    "oai_version": "version",
-    "runtime": "runtime",
-    "usrp": "usrp",
-    "capture_n3": "capture_n3",
-}
-"""What users write of OpenAirInterface: its name within the experiment's `oai`."""
-_PHONE = {
-    "serial": "serial",
-    "adb": "adb",
-    "phone_ssh": "ssh",
-    "phone_load": "load",
-    "server_address": "server_address",
-    "server_port": "port",
-    "phone_address": "phone_address",
-    "max_bytes": "max_bytes",
-    "place": "place",
-    "note": "note",
-}
-"""What users write of a phone: its name within the experiment's `phone`."""
-KEYS = frozenset({*Experiment.model_fields, *_WRITTEN, *_OAI, *_PHONE, "cc"})
-"""All that people may write of an experiment."""
+def keys() -> frozenset[str]:
+    """Return all that people may write of an experiment."""
+    options = every_options()
+    sections = {one.section for one in options if one.section}
+    of_testbeds = {key for one in options for key in option_keys(one)}
+    of_all = {one.key for one in written_fields(Experiment)}
+    return frozenset({*Experiment.model_fields, *of_all, *of_testbeds, *sections, "cc"})
 
 
-def resolve(flags: Mapping[str, Any], file: Path | None = None) -> Experiment:
+def flag_keys() -> dict[str, str]:
+    """Return the key that each flag of `ccu run` sets."""
+    models: list[type[BaseModel]] = [*every_options(), Experiment]
+    return {"--cc": "cc"} | {
+        flag: one.key for model in models for one in written_fields(model) for flag in one.flags
+    }
+
+
+def resolve(flags: Mapping[str, Any], file: Path | None, complete: Completion) -> Experiment:
     """The experiment that `flags` (None: not given) and the YAML file ask for; flags win.
 
     What neither says is taken from the scenario where it fixes it, then from the defaults.
@@ -79,36 +47,55 @@ def resolve(flags: Mapping[str, Any], file: Path | None = None) -> Experiment:
     Raises Refused with one line for each mistake: where it stands, the rule, the mend.
     """
     written, places = collect(flags, file)
-    return resolve_written(written, places)
+    return resolve_written(written, places, complete)
 
 
-def resolve_written(written: Mapping[str, Any], found_at: Mapping[str, str]) -> Experiment:
+def resolve_written(
+    written: Mapping[str, Any], found_at: Mapping[str, str], complete: Completion
+) -> Experiment:
     """The experiment of values as people write them; `found_at` has the place of each key.
 
     Raises Refused as `resolve` does.
     """
     places = dict(found_at)
     problems: list[str] = []
+    fields = {one.key: one for one in written_fields(Experiment)}
     values: dict[str, Any] = {}
     for key, value in written.items():
-        name, read = _WRITTEN.get(key, (key, lambda value: value))
+        name = fields[key].name if key in fields else key
         places.setdefault(name, places[key])
-        try:
-            values[name] = read(value)
-        except (ValueError, TypeError) as error:
-            problems.append(f"{places[key]}: {error}")
-    _choose_flows(values, places, problems)
-    _gather_oai(values, places)
-    _gather_phone(values, places)
-    if values.get("testbed") != PHONE:
-        _complete_from_scenario(values, places)
+        if key in fields:
+            _read(fields[key], value, values, places[key], problems)
+        else:
+            values[name] = value
+    testbed = _testbed(values, places, problems)
+    _choose_flows(values, testbed, places, problems)
+    if "scenario" not in testbed.unsupported:
+        name = str(values.get("scenario", Experiment.model_fields["scenario"].default))
+        for key, (value, place) in complete(name, set(values)).items():
+            values[key], places[key] = value, place
     return _validated(values, places, problems)
+
+
+def _read(
+    written: Written, value: object, values: dict[str, Any], place: str, problems: list[str]
+) -> None:
+    """Put what `value` means under the field's name, or what is wrong with it into `problems`."""
+    read = written.option.read
+    if read is None or (value is None and written.field.default is None):
+        values[written.name] = value
+        return
+    try:
+        values[written.name] = read(value)
+    except (ValueError, TypeError) as error:
+        problems.append(f"{place}: {error}")
 
 
 def collect(flags: Mapping[str, Any], file: Path | None) -> tuple[dict[str, Any], dict[str, str]]:
     """What was written, flags before the YAML file, and the place of each key. Raises Refused."""
     written: dict[str, Any] = {}
     places: dict[str, str] = {}
+    shown = {key: flag for flag, key in reversed(flag_keys().items())}
     if file is not None:
         content, lines = read_mapping(file)
         for key, value in content.items():
@@ -120,31 +107,68 @@ def collect(flags: Mapping[str, Any], file: Path | None) -> tuple[dict[str, Any]
                 written.pop("cc", None)
                 written.pop("flows", None)
             written[key] = value
-            places[key] = f"--{key.replace('_', '-')}"
+            places[key] = shown.get(key, f"--{key.replace('_', '-')}")
     if flags.get("cc") and flags.get("flows"):
         written["cc"] = flags["cc"]
     return written, places
 
 
-def _gather_oai(values: dict[str, Any], places: dict[str, str]) -> None:
-    """What concerns OpenAirInterface is one value of the experiment; flags win over the file's."""
-    given = {name: values.pop(key) for key, name in _OAI.items() if key in values}
-    if given or values.get("testbed") in OAI_TESTBEDS:
-        before = values.get("oai") or {}
-        values["oai"] = {**before, **given} if isinstance(before, dict) else before
-        places.setdefault("oai", next((places[key] for key in _OAI if key in places), "oai"))
+def _testbed(
+    values: dict[str, Any], places: dict[str, str], problems: list[str]
+) -> type[TestbedOptions]:
+    """Replace the testbed's name, and the options that stand beside it, by one value.
+
+    Of the options that stand under the testbed's own key, as in run.json, flags win.
+    """
+    name = values.get("testbed", DEFAULT)
+    options = options_of(name) if isinstance(name, str) else None
+    of_others = _pop_options_of_others(values, options)
+    if options is None:
+        return TestbedOptions  # The experiment's own validation says so.
+    problems += [
+        f"{places[key]}: is for other testbeds; add --testbed {' or '.join(testbeds)}, "
+        "or leave it out"
+        for key, testbeds in of_others.items()
+    ]
+    section = (values.pop(options.section, None) or {}) if options.section else {}
+    if not isinstance(section, dict):
+        problems.append(f"{places[options.section]}: write a mapping of its options")
+        section = {}
+    given = dict(section)
+    found_at = {key: f"{places[options.section]}: {key}" for key in section}
+    for key, written in option_keys(options).items():
+        if key in values:
+            _read(written, values.pop(key), given, places[key], problems)
+            found_at[written.name] = places[key]
+    try:
+        values["testbed"] = options.model_validate({**given, "name": name})
+    except ValidationError as error:
+        known = [written.name for written in option_keys(options).values()]
+        problems += explained(error, places | found_at, known, options)
+        values.pop("testbed", None)
+    return options
 
 
-def _gather_phone(values: dict[str, Any], places: dict[str, str]) -> None:
-    given = {name: values.pop(key) for key, name in _PHONE.items() if key in values}
-    if given or values.get("testbed") == PHONE:
-        before = values.get("phone") or {}
-        values["phone"] = {**before, **given} if isinstance(before, dict) else before
-        places.setdefault("phone", next((places[key] for key in _PHONE if key in places), "phone"))
+def _pop_options_of_others(
+    values: dict[str, Any], options: type[TestbedOptions] | None
+) -> dict[str, list[str]]:
+    """Remove what the testbed does not have; return the testbeds that do, by the key."""
+    own = {*option_keys(options), options.section} if options else set()
+    found = {}
+    for other in every_options():
+        for key in {*option_keys(other), other.section} - own:
+            if values.pop(key, None) is not None:
+                found[key] = testbeds_with(other)
+    return found
 
 
-def _choose_flows(values: dict[str, Any], places: dict[str, str], problems: list[str]) -> None:
-    """`cc` is short for one flow of it; UDP has no congestion control."""
+def _choose_flows(
+    values: dict[str, Any],
+    testbed: type[TestbedOptions],
+    places: dict[str, str],
+    problems: list[str],
+) -> None:
+    """Replace `cc`, which is short for a flow of it for each UE; UDP has no congestion control."""
     cc = values.pop("cc", None)
     traffic = values.get("traffic")
     if isinstance(traffic, dict) and traffic.get("kind") == "udp":
@@ -158,8 +182,8 @@ def _choose_flows(values: dict[str, Any], places: dict[str, str], problems: list
     elif cc is not None:
         values["flows"] = [{"cc": str(cc)}] * _ues(values)
         places["flows"] = places["cc"]
-    elif values.get("testbed") == PHONE and values.get("direction") == "ul":
-        values.setdefault("flows", [{"cc": PHONES_OWN}])
+    elif foreign := testbed.foreign_ccs.get(str(values.get("direction", "dl"))):
+        values.setdefault("flows", [{"cc": foreign}])
     elif not {"flows", "traffic"} & (set(places) - set(values)) and "flows" not in values:
         # Where those are given but wrong, that is told.
         problems.append("--cc: which congestion control? Name one of `ccu list cc`")
@@ -171,25 +195,11 @@ def _ues(values: dict[str, Any]) -> int:
     return ues if isinstance(ues, int) and 0 < ues <= MOST_UES else 1
 
 
-def _complete_from_scenario(values: dict[str, Any], places: dict[str, str]) -> None:
-    """Path and link as the scenario's source had them, where the user says nothing of them."""
-    name = values.get("scenario", Experiment.model_fields["scenario"].default)
-    try:
-        file = scenarios.locate(str(name))
-    except Refused:
-        return  # Told with all else that cannot work, before anything starts.
-    for key, (value, part) in scenarios.settings(file, set(values)).items():
-        values[key] = value
-        places[key] = f"{file}: {part}"
-
-
 def _validated(values: dict[str, Any], places: dict[str, str], problems: list[str]) -> Experiment:
     try:
         experiment = Experiment.model_validate(values)
     except ValidationError as error:
-        parts = {("oai", name): key for key, name in _OAI.items()}
-        parts |= {("phone", name): key for key, name in _PHONE.items()}
-        problems += explained(error, places, KEYS, parts) or ([] if problems else [str(error)])
+        problems += explained(error, places, keys()) or ([] if problems else [str(error)])
     if problems:
         raise Refused("\n".join(dict.fromkeys(problems)))
     return experiment

@@ -36,6 +36,13 @@ def word(value: object) -> str:
     return str(value)
 
 
+def words(pairs: object) -> object:
+    """A mapping of names to text; anything else as it is."""
+    if not isinstance(pairs, dict):
+        return pairs
+    return {str(name): word(value) for name, value in pairs.items()}
+
+
 def seconds(text: object) -> float:
     """A duration in seconds: `30s`, `2min`. Raises ValueError with the mend, as do all of these."""
     # Rounded to what Linux can time, so that 20ms is 0.02 and not 0.020000000000000004.
@@ -52,8 +59,10 @@ def bits_per_second(text: object) -> float:
     return round(_quantity(text, _RATE_BPS, "100M"), 6)
 
 
-def buffer(text: object) -> dict[str, int]:
-    """A queue's limit, in packets (`3200pkt`) or bytes (`2.5MB`)."""
+def buffer(text: object) -> object:
+    """A queue's limit, in packets (`3200pkt`) or bytes (`2.5MB`); a mapping as it is."""
+    if isinstance(text, dict):
+        return text
     units = {**dict.fromkeys(_PACKETS, 1.0), **{k: float(v) for k, v in _SIZE_BYTES.items()}}
     value = round(_quantity(text, units, "3200pkt or 2.5MB"), 6)
     if value != int(value):

@@ -1,21 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The places where an experiment can run: add a module with a Testbed, and its line in TESTBEDS."""
+"""The contract of a testbed driver (docs/testbeds.md).
+
+A driver is a folder, here or in another package, with an instance of a subclass of `Driver` that an
+entry point of the group `ccu.testbeds` names. Nothing outside the folder knows the name.
+"""
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, Protocol
 
+from ccu.host.findings import Finding
 from ccu.host.resources import Resources
 from ccu.host.supervisor import Supervisor
-from ccu.spec.experiment import PHONE, Experiment, Way
+from ccu.spec import testbed as registry
+from ccu.spec.experiment import Direction, Experiment
+from ccu.spec.option import Option
+from ccu.spec.testbed import TestbedOptions
+from ccu.testbeds.flow import Flow
 
 Host = str
 """`server`, `ue`, and where further UEs are hosts of their own, `ue2`, `ue3` …"""
+
+SHARED_CLOCK = {"offset_ns": 0, "offset_uncertainty_ns": 0}
+"""The clock of hosts that share a kernel."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +44,7 @@ class Testbed(Protocol):
     """The path between the server and the UEs, while it is up."""
 
     hosts: dict[Host, dict[str, Any]]
-    """For each host what run.json says of it, as read back."""
+    """For each host what run.json says of it, as reported by the kernel."""
     records: dict[str, Any]
     """The keys `mac`, `link` and `link_summary` of run.json."""
 
@@ -43,71 +54,142 @@ class Testbed(Protocol):
         ...
 
     def ue_host(self, ue: int) -> Host:
-        """The host that UE number `ue`, from 1, is or is on."""
+        """Return the host that UE number `ue`, from 1, is or is on."""
         ...
 
     def command(self, host: Host, arguments: Sequence[str]) -> list[str]:
-        """The command that runs `arguments` on a host."""
+        """Return the command that runs `arguments` on a host."""
         ...
 
     def congestion_control(self, host: Host, port: int) -> str | None:
-        """The one that the connection with local `port` uses now; None without a connection."""
+        """Return the one that the connection with local `port` uses now, if there is one."""
         ...
 
     def listens(self, host: Host, port: int) -> bool:
-        """Whether a TCP socket waits for connections on `port`."""
+        """Return whether a TCP socket waits for connections on `port`."""
         ...
 
-    def delivered_bytes(self, way: Way) -> int | None:
-        """What the radio's own counters say to have delivered; None if they do not tell.
+    def delivered_bytes(self, direction: Direction) -> int | None:
+        """Return what the radio's own counters say to have delivered; None if they do not say.
 
-        Asked after `settle`.
+        Called after `settle`.
         """
         ...
 
     def settle(self) -> dict[str, Any]:
-        """Takes the path down in order; returns its own account (see docs/run-directory.md)."""
+        """Take the path down in order; return its own account (docs/run-directory.md)."""
         ...
 
 
-SHARED_CLOCK = {"offset_ns": 0, "offset_uncertainty_ns": 0}
-"""Of hosts on one kernel."""
+class Traffic(Protocol):
+    """What makes the traffic of a run: a module, or an object."""
+
+    def plan(self, experiment: Experiment, /) -> Sequence[Flow]:
+        """Return the flows, known before anything starts."""
+        ...
+
+    def listen(self, site: Site, testbed: Testbed, flows: Sequence[Flow], /) -> None:
+        """Start the ends that wait for connections, until they listen."""
+        ...
+
+    def connect(self, site: Site, testbed: Testbed, flow: Flow, /) -> None:
+        """Start the end that connects."""
+        ...
+
+    def look(self, site: Site, testbed: Testbed, flow: Flow, started_s: float, /) -> None:
+        """Look at the flow; called repeatedly from `connect` on, `started_s` on the monotonic
+        clock. Raises RunFailed when the flow cannot end well."""
+        ...
+
+    def finished(self, flow: Flow, /) -> bool: ...
+
+    def problems(self, flow: Flow, /) -> list[str]:
+        """Return sentences; with any, the run is degraded."""
+        ...
+
+    def received_bytes(self, flow: Flow, /) -> int:
+        """Return the payload that has arrived. Raises RunFailed if the programs report an error."""
+        ...
 
 
-class TestbedKind(NamedTuple):
-    """How a kind of testbed is brought up, and what it asks of this machine."""
+class ManualTestbed(Protocol):
+    """A testbed that stays up between commands (`ccu testbed`): a module, or an object."""
+
+    def up(self, site: Site, /) -> None:
+        """Bring it up and leave it. If this raises, nothing stays."""
+        ...
+
+    def status(self, site: Site, /) -> list[tuple[str, str]]:
+        """Return for each part what it does now."""
+        ...
+
+    def shell_command(self, site: Site, part: str, /) -> list[str]:
+        """Return the command that opens a shell in a part. Raises Refused."""
+        ...
+
+
+class Driver:
+    """A kind of testbed.
+
+    The module of a driver is imported by most commands of ccu: what takes long to import is
+    imported in the methods.
+    """
 
     summary: str
-    check: Callable[[Experiment, Path], None]
-    """Refuses, before anything starts, what it cannot carry: (experiment, scenario's file)."""
-    up: Callable[[Site], AbstractContextManager[Testbed]]
-    needs: tuple[str, ...]
+    """A line of `ccu list testbeds`."""
+    options: type[TestbedOptions]
+    panel: str = ""
+    """The heading above its options in `ccu run --help`; none: With --testbed NAME."""
+    needs: tuple[str, ...] = ("iperf3", "ip")
     """Programs of this machine."""
+    elsewhere: ClassVar[Option | None] = None
+    """A flag that names another machine, for `run_elsewhere`."""
+
+    def up(self, site: Site) -> AbstractContextManager[Testbed]:
+        """Bring the path up; on exit, remove all that was made."""
+        raise NotImplementedError
+
+    def check(self, experiment: Experiment, scenario: Path) -> None:
+        """Refuse values that it cannot carry; `scenario` is the file. Touches nothing outside."""
+
+    def check_machine(self, experiment: Experiment) -> None:
+        """Refuse a machine on which it cannot run: devices, ports, images."""
+
+    def examine(self, experiment: Experiment) -> list[Finding]:  # noqa: ARG002
+        """Return its part of `ccu doctor`, with the experiment's options; changes nothing."""
+        return []
+
+    def traffic(self) -> Traffic | None:
+        """Return what makes the traffic; None for iperf3 between the hosts."""
+        return None
+
+    def manual(self) -> ManualTestbed | None:
+        """Return how it is brought up manually; None if it cannot be."""
+        return None
+
+    def label(self, experiment: Experiment) -> str:
+        """Return the last part of the run directory's name."""
+        return f"{experiment.prb}prb-{Path(experiment.scenario).stem}"
+
+    def notice(self, experiments: Sequence[Experiment]) -> str:  # noqa: ARG002
+        """Return what users have to know before these runs, such as what they cost."""
+        return ""
+
+    def run_elsewhere(
+        self, experiment: Experiment, machine: str, output: Path, dry_run: bool
+    ) -> Path | None:
+        """Run the experiment on another machine; return the run's directory here, if there is one.
+
+        Only with `elsewhere`.
+        """
+        raise NotImplementedError
 
 
-def kinds() -> dict[str, TestbedKind]:
-    """Every testbed by its name."""
-    return {
-        "emulated": _kind("nr-link between two network namespaces of this machine", "emulated"),
-        "rfsim": _kind(
-            "OpenAirInterface's core, gNB and UE in containers, radio in software", "oai"
-        ),
-        "usrp": _kind("the same over two USRPs (--usrp b210 or x310:addr=A+addr=B)", "oai"),
-        PHONE: _kind(
-            "a phone in an operator's network, by adb or by hand (docs/phone.md)", "phone", needs=()
-        ),
-    }
+def drivers() -> dict[str, Driver]:
+    """Return every driver by the testbed's name, the default testbed first."""
+    return registry.drivers()
 
 
-def _kind(summary: str, name: str, needs: tuple[str, ...] = ("iperf3", "ip")) -> TestbedKind:
-    """Of the module `name` here, which is imported when it is used: each takes its time."""
-
-    def module() -> Any:
-        return importlib.import_module(f"{__name__}.{name}.testbed")
-
-    return TestbedKind(
-        summary,
-        lambda experiment, scenario: module().check(experiment, scenario),
-        lambda site: module().up(site),
-        needs,
-    )
+def driver_of(experiment: Experiment) -> Driver:
+    """Return the driver of the experiment's testbed."""
+    return drivers()[experiment.testbed.name]

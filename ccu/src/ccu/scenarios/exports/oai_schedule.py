@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """A timed schedule of commands for the channel model of OpenAirInterface's rfsim.
 
-`channelmod modify INDEX ploss|noise_power_dB VALUE` over telnet, about ten a second at most. What
-value stands for which channel: `ccu.testbeds.oai.channel`, which plays the same settings in a run.
+`channelmod modify INDEX ploss|noise_power_dB VALUE` over telnet, about ten a second at most. Which
+value stands for which channel is in `ccu.scenarios.oai_channel_model`, as for a run.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from ccu.scenarios.oai_channel_model import setting
 from ccu.scenarios.play import play
 from ccu.spec.errors import Refused
 from ccu.spec.experiment import Experiment
-from ccu.testbeds.oai.channel import setting
 
 STEP_MS = 200
 """Two commands each make ten a second."""

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from pyroute2 import netns
@@ -15,11 +14,12 @@ from ccu import scenarios
 from ccu.host import namespace, programs
 from ccu.host.namespace import Namespace
 from ccu.host.supervisor import Process
-from ccu.runs import verdict as judge
+from ccu.scenarios import link_config
 from ccu.spec.errors import RunFailed
-from ccu.spec.experiment import Experiment, Way
-from ccu.testbeds import SHARED_CLOCK, Host, Site
-from ccu.testbeds.emulated import link_config
+from ccu.spec.experiment import Direction
+from ccu.testbeds import Host, Site
+from ccu.testbeds.mac_csv import delivered_bytes
+from ccu.testbeds.namespaces import NamespaceHosts
 
 _ADDRESSES: dict[Host, str] = {"server": "10.45.0.1", "ue": link_config.ue_address(1)}
 _DEVICES: dict[Host, str] = {"server": link_config.CORE_DEVICE, "ue": link_config.ue_device(1)}
@@ -33,13 +33,6 @@ _SYSCTLS = {
     "net.ipv6.conf.all.disable_ipv6": "1",
     "net.ipv6.conf.default.disable_ipv6": "1",
 }
-
-
-def check(experiment: Experiment, scenario: Path) -> None:
-    """Raises Refused if nr-link would not run with this, or not to its end."""
-    scenarios.check_time(scenario, experiment.duration_s)
-    config = link_config.link_config(experiment, "core", "ue")
-    link_config.check(config, scenario, scenarios.seed_of(experiment.scenario))
 
 
 @contextmanager
@@ -67,7 +60,7 @@ def up(site: Site) -> Iterator[Emulated]:
         site.resources.remove(*namespaces)
 
 
-class Emulated:
+class Emulated(NamespaceHosts):
     """See `ccu.testbeds.Testbed`."""
 
     records: dict[str, Any] = {  # noqa: RUF012 - never changed
@@ -76,8 +69,6 @@ class Emulated:
         "link_summary": "raw/link-summary.json",
     }
 
-    clock = SHARED_CLOCK
-
     def __init__(
         self,
         site: Site,
@@ -85,26 +76,13 @@ class Emulated:
         hosts: dict[Host, dict[str, Any]],
         link: Process,
     ) -> None:
+        super().__init__(names)
         self.hosts = hosts
         self._site = site
-        self._names = names
         self._link = link
 
-    def ue_host(self, ue: int) -> Host:  # noqa: ARG002 - one host has a device for each
-        return "ue"
-
-    def command(self, host: Host, arguments: Sequence[str]) -> list[str]:
-        # ip replaces itself by the program, which keeps its pid and its parent's death signal.
-        return [programs.require("ip"), "netns", "exec", self._names[host], *arguments]
-
-    def congestion_control(self, host: Host, port: int) -> str | None:
-        return namespace.congestion_control(self._names[host], port)
-
-    def listens(self, host: Host, port: int) -> bool:
-        return namespace.listens(self._names[host], port)
-
-    def delivered_bytes(self, way: Way) -> int:
-        return judge.delivered_bytes(self._site.raw / "mac.csv", way)
+    def delivered_bytes(self, direction: Direction) -> int:
+        return delivered_bytes(self._site.raw / "mac.csv", direction)
 
     def settle(self) -> dict[str, Any]:
         """Stops nr-link, which then writes its account."""

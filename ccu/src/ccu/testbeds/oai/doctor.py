@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `ccu doctor --testbed rfsim|usrp` looks at beside what every run needs."""
+"""OpenAirInterface's part of `ccu doctor`."""
 
 from __future__ import annotations
 
@@ -8,23 +8,22 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from ccu.cli import doctor
-from ccu.cli.doctor import Finding
+from ccu.host.findings import Finding, program, refused
 from ccu.spec.errors import Refused
 from ccu.spec.experiment import Experiment
 from ccu.testbeds.oai import docker, preflight
-from ccu.testbeds.oai import testbed as oai
+from ccu.testbeds.oai.options import oai_options
+from ccu.testbeds.oai.plans import plan_of
+from ccu.testbeds.oai.testbed import images_check
 
 
 def examine(experiment: Experiment) -> list[Finding]:
     """Docker or LXC, the images, the kernel's part, and the radio; changes nothing."""
-    plan = oai.plan_of(experiment)
-    settings = experiment.oai
-    runtime = settings.runtime if settings else "docker"
-    findings = [doctor.program("ping")]
-    if runtime == "docker":
+    plan = plan_of(experiment)
+    findings = [program("ping")]
+    if oai_options(experiment).runtime == "docker":
         findings += [_compose(), _daemon()]
-    findings += _refusals(f"images of {plan.version}", oai.images_check(experiment))
+    findings += _refusals(f"images of {plan.version}", images_check(experiment))
     findings.append(_netem())
     if plan.usrp:
         findings.append(_trouble(f"USRP {plan.usrp.model}", preflight.usrp_trouble(plan.usrp)))
@@ -39,7 +38,7 @@ def _refusals(name: str, look: Callable[[], None]) -> list[Finding]:
     try:
         look()
     except Refused as error:
-        return [_trouble(name, said) for said in str(error).splitlines()]
+        return refused(name, error)
     return [Finding(name, True, "here")]
 
 
@@ -52,8 +51,7 @@ def _compose() -> Finding:
     try:
         words = [*docker.command(), "compose", "version", "--short"]
     except Refused as error:
-        detail, _, mend = str(error).partition("; ")
-        return Finding("docker compose", False, detail, mend)
+        return refused("docker compose", error)[0]
     said = subprocess.run(words, capture_output=True, text=True)
     return Finding("docker compose", True, said.stdout.strip())
 

@@ -13,13 +13,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from ccu.spec.experiment import Way
+from ccu.spec.experiment import Direction
 
 NAMES = ("nrMAC_stats.log", "nrL1_stats.log", "nrRRC_stats.log")
 _WORKING_FOLDERS = ("opt/oai-gnb", "")
 """Of the images, and the root, where a container starts that names none."""
 _POLL_S = 0.1
-_COUNTERS: dict[Way, tuple[re.Pattern[str], ...]] = {
+_COUNTERS: dict[Direction, tuple[re.Pattern[str], ...]] = {
     "dl": (
         re.compile(r"dlsch_total_bytes (\d+)"),
         re.compile(r"\bMAC:\s+TX\s+(\d+) RX\s+\d+ bytes"),
@@ -87,14 +87,14 @@ class GnbFiles:
                 raise TimeoutError
             time.sleep(_POLL_S)
 
-    def mac_bytes(self, way: Way) -> int | None:
+    def mac_bytes(self, direction: Direction) -> int | None:
         """What the MAC says to have carried, all UEs; None where this version prints no counter."""
-        return mac_bytes(self._latest.get("nrMAC_stats.log", ""), way)
+        return mac_bytes(self._latest.get("nrMAC_stats.log", ""), direction)
 
 
-def mac_bytes(text: str, way: Way) -> int | None:
+def mac_bytes(text: str, direction: Direction) -> int | None:
     """The sum of the byte counters of one MAC block: 2023's lines, or `MAC: TX n RX n bytes`."""
-    for pattern in _COUNTERS[way]:
+    for pattern in _COUNTERS[direction]:
         if found := pattern.findall(text):
             return sum(map(int, found))
     return None

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from ccu.scenarios.oai_channel_model import Setting
 from ccu.spec.errors import RunFailed
-from ccu.testbeds.oai.channel import Setting
 from ccu.testbeds.oai.configs import TELNET_PORT
 from ccu.testbeds.oai.gnb_questions import GnbQuestions
 from ccu.testbeds.oai.radio_clock import RadioClock

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ccu.testbeds.oai.channel import STEP_S, Setting
+from ccu.scenarios.oai_channel_model import STEP_S, Setting
 from ccu.testbeds.oai.radio_clock import RadioClock
 from ccu.testbeds.oai.telnet import Model, Softmodem, TelnetFailed
 

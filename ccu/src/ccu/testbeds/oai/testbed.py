@@ -8,7 +8,7 @@ the images need hold none of them, and they are the same ones as on the emulated
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,25 +16,25 @@ from typing import Any
 from ccu.host import namespace, programs
 from ccu.host.resources import Resources
 from ccu.host.supervisor import Supervisor
-from ccu.spec.errors import Refused
-from ccu.spec.experiment import Experiment, Oai, Way
-from ccu.testbeds import SHARED_CLOCK, Host, Site
-from ccu.testbeds.oai import configs, preflight, services, usrp, version
-from ccu.testbeds.oai.carrier import carrier
-from ccu.testbeds.oai.channel import series
+from ccu.scenarios.oai_channel_model import series
+from ccu.spec.experiment import Direction, Experiment
+from ccu.testbeds import Host, Site
+from ccu.testbeds.namespaces import NamespaceHosts
+from ccu.testbeds.oai import configs, preflight, services
 from ccu.testbeds.oai.configs import Plan
 from ccu.testbeds.oai.docker_runtime import DockerRuntime
 from ccu.testbeds.oai.gnb_files import GnbFiles
 from ccu.testbeds.oai.gnb_questions import Statistics
 from ccu.testbeds.oai.lxc_runtime import LxcRuntime
 from ccu.testbeds.oai.n3 import N3Capture
+from ccu.testbeds.oai.options import oai_options
 from ccu.testbeds.oai.path_delay import add_delay
+from ccu.testbeds.oai.plans import plan_of
 from ccu.testbeds.oai.radio_control import RadioControl
 from ccu.testbeds.oai.runtime import Runtime
 from ccu.testbeds.oai.stack import DATA_NETWORK_ADDRESS, UE_INTERFACE, Stack
 from ccu.testbeds.oai.verdict import real_time_verdict
 
-_NUMEROLOGY = 1
 _SERVER_INTERFACE = "eth0"
 _SYSCTLS = {
     # As on the emulated testbed: the radio is to limit a flow, not the host.
@@ -44,37 +44,10 @@ _SYSCTLS = {
 }
 
 
-def plan_of(experiment: Experiment) -> Plan:
-    """What is to be configured. Raises Refused for what this version or radio cannot do."""
-    settings = experiment.oai or Oai()
-    try:
-        version.options(settings.version)
-    except ValueError as error:
-        raise Refused(f"--oai-version: {error}") from None
-    try:
-        radio = usrp.parse(settings.usrp) if settings.usrp else None
-    except ValueError as error:
-        raise Refused(f"--usrp: {error}") from None
-    if experiment.numerology != _NUMEROLOGY:
-        raise Refused(
-            f"--numerology: {experiment.numerology}; OpenAirInterface is configured at 30 kHz: 1"
-        )
-    configs.check_ue_count(experiment.ues)
-    if radio and experiment.ues > 1:
-        raise Refused("--ues: two USRPs are one gNB and one UE; leave it out")
-    chosen = carrier(experiment.prb)
-    if radio:
-        usrp.check_carrier(radio, chosen)
-    return Plan(settings.version, chosen, experiment.ues, radio, experiment.mtu_bytes)
-
-
-def check(experiment: Experiment, _scenario: Path) -> None:
+def check_machine(experiment: Experiment) -> None:
     """Raises Refused, with everything at once, before a container is started."""
-    plan = plan_of(experiment)
-    if plan.usrp is None:
-        series(experiment.model_copy(update={"duration_s": 1.0}))
     programs.require("ping")
-    preflight.check_host(plan)
+    preflight.check_host(plan_of(experiment))
     images_check(experiment)()
 
 
@@ -87,7 +60,7 @@ def images_check(experiment: Experiment) -> Callable[[], None]:
 def _runtime(
     experiment: Experiment, plan: Plan, project: str, variables: dict[str, str], files: list[Path]
 ) -> Runtime:
-    if experiment.oai and experiment.oai.runtime == "lxc":
+    if oai_options(experiment).runtime == "lxc":
         return LxcRuntime(project, plan, _with_environment(variables))
     return DockerRuntime(project, files or [services.FILE], plan.profile, variables)
 
@@ -139,7 +112,7 @@ def up(site: Site) -> Iterator[OaiTestbed]:
         stack.down()
 
 
-class OaiTestbed:
+class OaiTestbed(NamespaceHosts):
     """See `ccu.testbeds.Testbed`."""
 
     records: dict[str, Any] = {  # noqa: RUF012 - never changed
@@ -148,17 +121,16 @@ class OaiTestbed:
         "link_summary": None,
     }
 
-    clock = SHARED_CLOCK
-
     def __init__(self, site: Site, stack: Stack) -> None:
         self._site = site
         self._stack = stack
         self._folder = site.raw / "oai"
         plan = stack.plan
         self._ues = {number: self.ue_host(number) for number in range(1, plan.ue_count + 1)}
-        self._names: dict[Host, str] = {"server": stack.namespaces[services.DATA_NETWORK]}
+        names = {"server": stack.namespaces[services.DATA_NETWORK]}
         for number, host in self._ues.items():
-            self._names[host] = stack.namespaces[plan.ue_service(number)]
+            names[host] = stack.namespaces[plan.ue_service(number)]
+        super().__init__(names)
         self._problems: list[str] = []
         self.hosts = self._prepare_hosts()
         self._files = GnbFiles(lambda: stack.runtime.pid(plan.gnb_service), self._folder)
@@ -173,16 +145,16 @@ class OaiTestbed:
     def _prepare_hosts(self) -> dict[Host, dict[str, Any]]:
         experiment = self._site.experiment
         hosts = {}
-        for host, name in self._names.items():
+        for host, name in self.names.items():
             device = _SERVER_INTERFACE if host == "server" else UE_INTERFACE
             sysctls = namespace.set_sysctls(name, _SYSCTLS)
             namespace.set_mtu(name, device, experiment.mtu_bytes)
             hosts[host] = {**namespace.describe(name, device), "sysctls": sysctls}
-        server = self._names["server"]
+        server = self.names["server"]
         for number, host in self._ues.items():
             address = self._stack.ue_address(number)
             preflight.check_route("server", server, address, _SERVER_INTERFACE)
-            preflight.check_route(host, self._names[host], DATA_NETWORK_ADDRESS, UE_INTERFACE)
+            preflight.check_route(host, self.names[host], DATA_NETWORK_ADDRESS, UE_INTERFACE)
         self._problems += add_delay(server, _SERVER_INTERFACE, experiment.rtt_ms)
         return hosts
 
@@ -190,7 +162,7 @@ class OaiTestbed:
         """Follows the gNB's files, and begins the scenario."""
         plan, site = self._stack.plan, self._site
         self._files.start()
-        if site.experiment.oai and site.experiment.oai.capture_n3:
+        if oai_options(site.experiment).capture_n3:
             self._n3 = N3Capture(site, self._stack)
         if plan.usrp is None:
             addresses = [configs.ue_address(number) for number in self._ues]
@@ -219,20 +191,11 @@ class OaiTestbed:
     def ue_host(self, ue: int) -> Host:
         return "ue" if ue == 1 else f"ue{ue}"
 
-    def command(self, host: Host, arguments: Sequence[str]) -> list[str]:
-        return [programs.require("ip"), "netns", "exec", self._names[host], *arguments]
-
-    def congestion_control(self, host: Host, port: int) -> str | None:
-        return namespace.congestion_control(self._names[host], port)
-
-    def listens(self, host: Host, port: int) -> bool:
-        return namespace.listens(self._names[host], port)
-
-    def delivered_bytes(self, way: Way) -> int | None:
-        return None if self._stale else self._files.mac_bytes(way)
+    def delivered_bytes(self, direction: Direction) -> int | None:
+        return None if self._stale else self._files.mac_bytes(direction)
 
     def settle(self) -> dict[str, Any]:
-        """Restores the channel and judges the radio's time."""
+        """Restore the channel, and check the radio's time against wall time."""
         # The gNB writes its counters once a second: the last are still to come.
         try:
             self._files.wait_for_another_reading()
@@ -244,5 +207,5 @@ class OaiTestbed:
         verdict, reasons = real_time_verdict(clock)
         verdict = "degraded" if verdict == "valid" and self._problems else verdict
         asked = self._control or self._statistics
-        told = asked.notes if asked else []
-        return {"verdict": verdict, "verdict_reasons": reasons + self._problems + told}
+        notes = asked.notes if asked else []
+        return {"verdict": verdict, "verdict_reasons": reasons + self._problems + notes}

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from pyroute2 import IPRoute
 
 from ccu.spec.errors import Refused
-from ccu.spec.experiment import Phone
+from ccu.testbeds.phone.options import PhoneOptions
 
 _ANYWHERE = {4: "192.0.2.1", 6: "2001:db8::1"}  # RFC 5737, RFC 3849: for routes only
 _FAMILY = {4: socket.AF_INET, 6: socket.AF_INET6}
@@ -69,7 +69,7 @@ def host_and_port(text: str, usual_port: int) -> tuple[str, int]:
     return plain(host), int(port)
 
 
-def candidates(settings: Phone) -> list[Address]:
+def candidates(settings: PhoneOptions) -> list[Address]:
     """Those that the phone may reach, the likeliest first.
 
     Raises Refused when the machine has no network, or the address is none.

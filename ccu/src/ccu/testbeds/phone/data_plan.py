@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from ccu.spec.errors import Refused
-from ccu.spec.experiment import Phone
-from ccu.testbeds.phone.shell import Shell, chosen
+from ccu.testbeds.phone.choice import chosen
+from ccu.testbeds.phone.options import PhoneOptions
+from ccu.testbeds.phone.shell import Shell
 
 _ASK = (
     "getprop persist.sys.timezone; dumpsys netpolicy 2>/dev/null | grep NetworkPolicy; "
@@ -92,9 +93,9 @@ def of(phone: Shell) -> DataPlan:
     return read(phone.ask(_ASK).text, time.time())
 
 
-def told(settings: Phone) -> str:
-    """The sentence of the phone that is meant; empty where there is none to ask. What is wrong with
-    it is the run's own check to say."""
+def sentence(settings: PhoneOptions) -> str:
+    """Return the sentence about the phone's plan; empty where it cannot be asked: the run's own
+    check says why."""
     if not settings.is_asked:
         return DataPlan().sentence().partition(";")[0]
     try:

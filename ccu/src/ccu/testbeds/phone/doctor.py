@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the testbed phone needs, and whether the phone is fit; changes nothing."""
+"""The phone's part of `ccu doctor`."""
 
 from __future__ import annotations
 
-from ccu.cli.doctor import Finding, program
+from ccu.host.findings import Finding, program
 from ccu.spec.errors import Refused
-from ccu.spec.experiment import Phone
 from ccu.testbeds.phone import address, survey
-from ccu.testbeds.phone.shell import chosen
+from ccu.testbeds.phone.choice import chosen
+from ccu.testbeds.phone.options import PhoneOptions
 
 
-def examine(settings: Phone) -> list[Finding]:
-    """adb, the phone, its radio, and this machine's address."""
+def examine(settings: PhoneOptions) -> list[Finding]:
+    """Look at adb, the phone, its radio and this machine's address; changes nothing."""
     try:
         servers = address.candidates(settings)
     except Refused as refusal:

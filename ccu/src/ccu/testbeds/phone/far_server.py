@@ -15,10 +15,10 @@ import subprocess
 from pathlib import Path
 
 from ccu.host import programs
-from ccu.runs import manifest
 from ccu.spec.errors import Interrupted, Refused, RunFailed
-from ccu.spec.experiment import Experiment
+from ccu.spec.experiment import SCHEMA_VERSION, Experiment
 from ccu.testbeds.phone.address import plain
+from ccu.testbeds.phone.options import phone_options
 
 _STAGE = "server"
 _CONNECT_S = 20
@@ -67,7 +67,8 @@ def run(experiment: Experiment, host: str, output: Path, dry_run: bool) -> Path 
     Raises Refused, RunFailed or Interrupted as the far ccu did, which has said why.
     """
     far = FarServer(host)
-    with_adb = experiment.phone is not None and experiment.phone.adb and not experiment.phone.ssh
+    options = phone_options(experiment)
+    with_adb = options.adb and not options.ssh
     _check(far, with_adb)
     folder = far.ask("umask 077; T=$(mktemp -d); cat > $T/run.json; echo $T", _plan(experiment))
     folder = folder.strip()
@@ -85,9 +86,7 @@ def run(experiment: Experiment, host: str, output: Path, dry_run: bool) -> Path 
 
 
 def _plan(experiment: Experiment) -> str:
-    written = json.loads(experiment.model_dump_json())
-    told = manifest.without_the_links(experiment, written)
-    return json.dumps({"schema_version": manifest.SCHEMA_VERSION, "experiment": told})
+    return json.dumps({"schema_version": SCHEMA_VERSION, "experiment": experiment.record()})
 
 
 def _check(far: FarServer, with_adb: bool) -> None:

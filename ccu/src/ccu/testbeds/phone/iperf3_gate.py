@@ -101,7 +101,7 @@ class Gate:
                 flow.served = True
                 self._log.served(sock, flow, http=False, control_port=self._control_port)
                 with self._inner(cookie) as inner:
-                    ends = (inner, sock) if flow.way == "dl" else (sock, inner)
+                    ends = (inner, sock) if flow.direction == "dl" else (sock, inner)
                     began = time.monotonic()
                     count, why = self._relay(*ends, began + flow.duration_s + 1)
             except OSError as error:
@@ -111,7 +111,8 @@ class Gate:
                 why = "time"  # iperf3 ends its test by itself.
             self._log.event(
                 "done", flow=flow.id, bytes=count, why=why, lasted_s=lasted_s,
-                acked_bytes=acked_bytes(sock) if flow.way == "dl" else None, with_drain_s=lasted_s,
+                acked_bytes=acked_bytes(sock) if flow.direction == "dl" else None,
+                with_drain_s=lasted_s,
             )  # fmt: skip
 
     def _inner(self, cookie: bytes) -> socket.socket:

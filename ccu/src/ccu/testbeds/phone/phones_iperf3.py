@@ -14,13 +14,14 @@ from typing import Protocol
 
 from ccu.host import programs
 from ccu.host.namespace import listens_here
-from ccu.spec.experiment import Phone, Way
+from ccu.spec.experiment import Direction
 from ccu.testbeds import Site, Testbed
+from ccu.testbeds.phone.options import phone_options
 
 
 class _Flow(Protocol):
     @property
-    def way(self) -> Way: ...
+    def direction(self) -> Direction: ...
     @property
     def reached_at(self) -> str: ...
     @property
@@ -28,14 +29,14 @@ class _Flow(Protocol):
     @property
     def duration_s(self) -> int: ...
     @property
-    def is_by_hand(self) -> bool: ...
+    def is_manual(self) -> bool: ...
 
 
 def of(site: Site, testbed: Testbed, flow: _Flow) -> str | None:
     """The phone's iperf3, if it is to carry this flow: both ends have one, and nobody wants nc."""
-    settings = site.experiment.phone or Phone()
+    settings = phone_options(site.experiment)
     found: str | None = testbed.hosts["ue"].get("iperf3")
-    if flow.is_by_hand or settings.load == "nc" or found is None:
+    if flow.is_manual or settings.load == "nc" or found is None:
         return None
     if settings.load == "auto" and programs.find("iperf3") is None:
         return None
@@ -68,7 +69,7 @@ def _as_nobody() -> list[str]:
 def script(flow: _Flow, iperf3: str, token: str) -> str:
     """For the phone's shell. The sender ends nc when it has read the token."""
     host = shlex.quote(flow.reached_at)
-    reverse = " -R" if flow.way == "dl" else ""
+    reverse = " -R" if flow.direction == "dl" else ""
     return (
         f"echo {token} | nc {host} {flow.port} > /dev/null; "
         f"exec {shlex.quote(iperf3)} -c {host} -p {flow.port} -t {flow.duration_s} -J{reverse}"

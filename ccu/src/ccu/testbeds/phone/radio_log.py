@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from ccu.host.supervisor import Process
-from ccu.spec.experiment import Way
+from ccu.spec.experiment import Direction
 from ccu.testbeds import Site
 from ccu.testbeds.phone import polling
 from ccu.testbeds.phone.shell import Shell
@@ -96,13 +96,13 @@ def _has_reading(file: Path) -> bool:
 _NET = re.compile(r"^\s*[\w.-]+:\s*(\d+(?:\s+\d+){15})\s*$|RX bytes:(\d+).*?TX bytes:(\d+)", re.M)
 
 
-def crossed_bytes(file: Path, way: Way) -> int | None:
+def crossed_bytes(file: Path, direction: Direction) -> int | None:
     """What the phone's mobile interface counted from the first reading to the last."""
     counted = []
     for row, received, sent in _NET.findall(file.read_text(errors="replace")):
         numbers = [int(one) for one in row.split()] if row else []
         both = (numbers[0], numbers[8]) if row else (int(received), int(sent))
-        counted.append(both[0] if way == "dl" else both[1])
+        counted.append(both[0] if direction == "dl" else both[1])
     return counted[-1] - counted[0] if len(counted) > 1 else None
 
 

@@ -101,7 +101,7 @@ class Sender:
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         listener = socket.socket(family, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if flow.way == "dl" and flow.cc:
+        if flow.direction == "dl" and flow.cc:
             listener.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, flow.cc.encode())
         listener.bind((address, flow.port))
         listener.listen(_MOST_WAITING)
@@ -184,7 +184,7 @@ class Sender:
         if not hmac.compare_digest(shown, self._token):
             why = "wrong token" if line else "said nothing"
             self._refuse(greeting.sock, greeting.peer, why, http=is_http)
-        elif flow.served or (is_http and (gate or flow.way != "dl" or line[:4] != b"GET ")):
+        elif flow.served or (is_http and (gate or flow.direction != "dl" or line[:4] != b"GET ")):
             self._refuse(greeting.sock, greeting.peer, "asks for what there is not", http=is_http)
         elif gate:
             gate.open(greeting.peer)
@@ -212,7 +212,7 @@ class Sender:
 
     def _serve(self, sock: socket.socket, flow: Flow, http: bool) -> None:
         flow.served = True
-        serve = self._send if flow.way == "dl" else self._take
+        serve = self._send if flow.direction == "dl" else self._take
         threading.Thread(target=self._carry, args=(serve, sock, flow, http), daemon=True).start()
 
     def _carry(self, serve: Any, sock: socket.socket, flow: Flow, http: bool) -> None:
@@ -225,7 +225,7 @@ class Sender:
         except OSError as error:
             why = f"peer left: {error.strerror or error}"
         lasted_s = time.monotonic() - began
-        acked = self._finish(sock) if flow.way == "dl" else None
+        acked = self._finish(sock) if flow.direction == "dl" else None
         sock.close()
         self._log.event(
             "done", flow=flow.id, bytes=count, acked_bytes=acked, lasted_s=lasted_s, why=why,

@@ -29,7 +29,7 @@ class Flow:
 
     id: str
     port: int
-    way: str
+    direction: str
     cc: str | None
     duration_s: float
     iperf3_port: int | None = None

@@ -7,9 +7,6 @@ import subprocess
 from dataclasses import dataclass
 from typing import Protocol
 
-from ccu.spec.errors import Refused
-from ccu.spec.experiment import Phone
-
 LOOK_S = 20.0
 """For a question that a phone answers at once."""
 
@@ -50,14 +47,3 @@ def answer(command: list[str], timeout_s: float) -> subprocess.CompletedProcess[
         errors="replace",
         timeout=timeout_s,
     )
-
-
-def chosen(settings: Phone) -> Shell:
-    """The phone that is meant. Raises Refused with what to do if there is none, or not one."""
-    from ccu.testbeds.phone import adb, ssh
-
-    if settings.ssh is not None:
-        return ssh.Ssh(settings.ssh)
-    if not settings.adb:
-        raise Refused("--no-adb: there is no way to ask the phone anything")
-    return adb.chosen(settings.serial)

@@ -13,21 +13,23 @@ from typing import Any
 from ccu.host.namespace import describe_here
 from ccu.host.supervisor import Process
 from ccu.spec.errors import Refused, RunFailed
-from ccu.spec.experiment import Experiment, Phone, Way
+from ccu.spec.experiment import Direction, Experiment
 from ccu.testbeds import Host, Site
 from ccu.testbeds.phone import address, data_plan, polling, radio_log, survey
 from ccu.testbeds.phone.address import Address
+from ccu.testbeds.phone.choice import chosen
 from ccu.testbeds.phone.clock import Offset, common, measure
-from ccu.testbeds.phone.shell import Shell, chosen
+from ccu.testbeds.phone.options import PhoneOptions, phone_options
+from ccu.testbeds.phone.shell import Shell
 
 _SYSCTLS = ("tcp_wmem", "tcp_rmem", "tcp_no_metrics_save", "tcp_ecn")
 # A clock that was corrected meanwhile moves by more than quartz does in a run.
 _MOST_DRIFT = 200e-6
 
 
-def check(experiment: Experiment, _scenario: Path) -> None:
-    """Raises Refused, before anything starts, when the phone or the way to it is not fit."""
-    settings = experiment.phone or Phone()
+def check_machine(experiment: Experiment) -> None:
+    """Raises Refused, before anything starts, when the phone cannot be used or reached."""
+    settings = phone_options(experiment)
     servers = address.candidates(settings)
     if settings.is_asked:
         phone = chosen(settings)
@@ -38,7 +40,7 @@ def check(experiment: Experiment, _scenario: Path) -> None:
 
 
 def _flow_count(experiment: Experiment) -> int:
-    return len(experiment.flows) * len(experiment.ways)
+    return len(experiment.flows) * len(experiment.directions)
 
 
 def _check_ports(server: Address, ports: list[int]) -> None:
@@ -56,7 +58,7 @@ def _check_ports(server: Address, ports: list[int]) -> None:
 @contextmanager
 def up(site: Site) -> Iterator[PhoneTestbed]:
     """The phone, watched; nothing of ours stays on it."""
-    settings = site.experiment.phone or Phone()
+    settings = phone_options(site.experiment)
     testbed = PhoneTestbed(site, settings)
     try:
         yield testbed
@@ -67,7 +69,7 @@ def up(site: Site) -> Iterator[PhoneTestbed]:
 class PhoneTestbed:
     """See `ccu.testbeds.Testbed`."""
 
-    def __init__(self, site: Site, settings: Phone) -> None:
+    def __init__(self, site: Site, settings: PhoneOptions) -> None:
         self._site = site
         self._phone = chosen(settings) if settings.is_asked else None
         servers, radio = address.candidates(settings), None
@@ -115,11 +117,11 @@ class PhoneTestbed:
     def clock(self) -> dict[str, Any]:
         """The phone's clock minus this machine's, for run.json; null if nobody could ask it."""
         known = self._offset
-        told = {
+        record = {
             "offset_ns": known.ns if known else None,
             "offset_uncertainty_ns": known.uncertainty_ns if known else None,
         }
-        return told | ({"offset_after_ns": self._after.ns} if self._after else {})
+        return record | ({"offset_after_ns": self._after.ns} if self._after else {})
 
     def ue_host(self, ue: int) -> Host:  # noqa: ARG002
         return "ue"
@@ -138,10 +140,10 @@ class PhoneTestbed:
     def listens(self, host: Host, port: int) -> bool:  # noqa: ARG002
         return False
 
-    def delivered_bytes(self, way: Way) -> int | None:
+    def delivered_bytes(self, direction: Direction) -> int | None:
         if self._log is None:
             return None
-        return radio_log.crossed_bytes(self._site.raw / radio_log.FILE, way)
+        return radio_log.crossed_bytes(self._site.raw / radio_log.FILE, direction)
 
     def note(self, problem: str) -> None:
         """What makes the run less than it should be."""

@@ -15,16 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from ccu.host.supervisor import Process
-from ccu.runs.traffic import Flow
 from ccu.spec.errors import RunFailed
-from ccu.spec.experiment import PHONES_OWN, Experiment, Phone
+from ccu.spec.experiment import Experiment
 from ccu.testbeds import Host, Site, Testbed
-from ccu.testbeds.phone import by_hand, phones_iperf3, sender
+from ccu.testbeds.flow import Flow
+from ccu.testbeds.phone import instructions, phones_iperf3, sender
 from ccu.testbeds.phone.address import plain
+from ccu.testbeds.phone.options import PHONES_OWN, phone_options
 
 _CONFIG, _EVENTS = "phone/sender-config.json", "phone/sender.jsonl"
 _CONNECT_S = 20.0
-BY_HAND_S = 180.0
+MANUAL_START_S = 180.0
 """How long the owner of a phone without adb has to start the transfer."""
 # The sender's drain, and the answer's way back.
 _PATIENCE_S = 15.0
@@ -39,7 +40,7 @@ class PhoneFlow(Flow):
     port: int = 0
     phones_cc: str | None = None
     events: Path | None = None
-    is_by_hand: bool = False
+    is_manual: bool = False
     script: str = ""
     iperf3: str | None = None
     """The phone's, if it carries this flow."""
@@ -48,13 +49,13 @@ class PhoneFlow(Flow):
 
     @property
     def sending_port(self) -> int:
-        return self.port if self.way == "dl" else 0
+        return self.port if self.direction == "dl" else 0
 
     @property
     def received_bytes(self) -> int:
         """What the phone acknowledged, or what came from it."""
         told = self.done or {}
-        return int(told.get("acked_bytes" if self.way == "dl" else "bytes") or 0)
+        return int(told.get("acked_bytes" if self.direction == "dl" else "bytes") or 0)
 
     def record(self, testbed: Testbed) -> dict[str, Any]:
         nobody = "::" if ":" in self.reached_at else "0.0.0.0"
@@ -63,8 +64,8 @@ class PhoneFlow(Flow):
         ends = {"sender": self.sender_host(testbed), "receiver": self.receiver_host(testbed)}
         return {
             **self._identity(),
-            "load": "iperf3" if self.iperf3 else "by hand" if self.is_by_hand else "nc",
-            "control_port": served.get("control_port") if self.way == "dl" else None,
+            "load": "iperf3" if self.iperf3 else "by hand" if self.is_manual else "nc",
+            "control_port": served.get("control_port") if self.direction == "dl" else None,
             "received_bytes": self.received_bytes,
             "lasted_s": (self.done or {}).get("lasted_s"),
             "with_drain_s": (self.done or {}).get("with_drain_s"),
@@ -84,30 +85,30 @@ class PhoneFlow(Flow):
 
     def wrong_cc(self) -> str | None:
         """The server's is proved by the kernel; the phone's own is what it is."""
-        return None if self.way == "ul" else super().wrong_cc()
+        return None if self.direction == "ul" else super().wrong_cc()
 
 
 def plan(experiment: Experiment) -> list[PhoneFlow]:
     """The flows in the experiment's order, each on a port of its own."""
-    settings = experiment.phone or Phone()
-    pairs = [(item, way) for item in experiment.flows for way in experiment.ways]
+    settings = phone_options(experiment)
+    pairs = [(item, direction) for item in experiment.flows for direction in experiment.directions]
     return [
         PhoneFlow(
             number,
-            item.cc if way == "dl" else PHONES_OWN,
-            way,
+            item.cc if direction == "dl" else PHONES_OWN,
+            direction,
             item.start_s,
             round(experiment.duration_s - item.start_s),
             port=settings.port + number,
-            is_by_hand=not settings.is_asked,
+            is_manual=not settings.is_asked,
         )
-        for number, (item, way) in enumerate(pairs)
+        for number, (item, direction) in enumerate(pairs)
     ]
 
 
 def listen(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> None:
     """The sender, listening; where nobody but the phone's owner can connect, says how."""
-    settings = site.experiment.phone or Phone()
+    settings = phone_options(site.experiment)
     server, ue = testbed.hosts["server"], testbed.hosts["ue"]
     token = secrets.token_hex(16)
     ours = _phone_flows(flows)
@@ -118,7 +119,7 @@ def listen(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> None:
         "token": token,
         "phone_addresses": [plain(settings.phone_address)] if settings.phone_address else [],
         "max_bytes": settings.max_bytes,
-        "deadline_s": site.experiment.duration_s + BY_HAND_S + _PATIENCE_S,
+        "deadline_s": site.experiment.duration_s + MANUAL_START_S + _PATIENCE_S,
         "flows": [_for_sender(site, flow) for flow in ours],
     }
     file = site.raw / _CONFIG
@@ -138,7 +139,7 @@ def listen(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> None:
         flow.reached_at, flow.phones_cc = server["reached_at"], ue.get("congestion_control")
         flow.script = _script(flow, token)
     if not settings.is_asked:
-        by_hand.show(ours, token)
+        instructions.show(ours, token)
 
 
 def _for_sender(site: Site, flow: PhoneFlow) -> dict[str, Any]:
@@ -146,8 +147,8 @@ def _for_sender(site: Site, flow: PhoneFlow) -> dict[str, Any]:
         "iperf3_port": phones_iperf3.serve(site, flow.id) if flow.iperf3 else None,
         "id": flow.id,
         "port": flow.port,
-        "way": flow.way,
-        "cc": flow.cc if flow.way == "dl" else None,
+        "direction": flow.direction,
+        "cc": flow.cc if flow.direction == "dl" else None,
         "duration_s": flow.duration_s,
     }
 
@@ -157,7 +158,7 @@ def _script(flow: PhoneFlow, token: str) -> str:
     if flow.iperf3:
         return phones_iperf3.script(flow, flow.iperf3, token)
     target = f"nc {shlex.quote(flow.reached_at)} {flow.port}"
-    if flow.way == "dl":
+    if flow.direction == "dl":
         source, sink = f"echo {token}; sleep {flow.duration_s + 1}", " > /dev/null"
     else:
         source, sink = f"echo {token}; exec cat /dev/zero", ""
@@ -167,7 +168,7 @@ def _script(flow: PhoneFlow, token: str) -> str:
 def connect(site: Site, testbed: Testbed, flow: Flow) -> None:
     """Starts the phone's end, unless its owner does."""
     (flow,) = _phone_flows([flow])
-    if not flow.is_by_hand:
+    if not flow.is_manual:
         flow.client = site.supervisor.start(
             f"phone-{flow.id}",
             _command(testbed, flow),
@@ -182,18 +183,18 @@ def _command(testbed: Testbed, flow: PhoneFlow) -> list[str]:
 
 
 def look(_site: Site, _testbed: Testbed, flow: Flow, started_s: float) -> None:
-    """Reads the sender's events. Raises RunFailed when the flow cannot come to its end."""
+    """Reads the sender's events. Raises RunFailed when the flow cannot end well."""
     (flow,) = _phone_flows([flow])
     if flow.events is None:
         return
     _read_events(flow)
     elapsed_s = time.monotonic() - started_s
     if flow.served is None:
-        if elapsed_s > (BY_HAND_S if flow.is_by_hand else _CONNECT_S) or _ended(flow.client):
+        if elapsed_s > (MANUAL_START_S if flow.is_manual else _CONNECT_S) or _ended(flow.client):
             raise RunFailed("traffic", _unreachable(flow) + _what_iperf3_says(flow))
     elif flow.done is None:
-        if elapsed_s > BY_HAND_S + flow.duration_s + _PATIENCE_S:
-            raise RunFailed("traffic", f"flow {flow.id} does not come to its end")
+        if elapsed_s > MANUAL_START_S + flow.duration_s + _PATIENCE_S:
+            raise RunFailed("traffic", f"flow {flow.id} timed out")
     elif flow.left_early:
         raise RunFailed(
             "traffic",
@@ -213,7 +214,7 @@ def _read_events(flow: PhoneFlow) -> None:
             event = json.loads(line)
             if event.get("flow") == flow.id and event["event"] == "served":
                 flow.served = event
-                flow.cc_read_back = event["cc"] if flow.way == "dl" else flow.phones_cc
+                flow.cc_read_back = event["cc"] if flow.direction == "dl" else flow.phones_cc
             elif event.get("flow") == flow.id and event["event"] == "done":
                 flow.done = event
 

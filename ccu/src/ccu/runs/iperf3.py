@@ -6,100 +6,35 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 from ccu.host import programs
-from ccu.host.supervisor import Process
 from ccu.spec.errors import RunFailed
-from ccu.spec.experiment import Experiment, Way
-from ccu.testbeds import Host, Site, Testbed
+from ccu.spec.experiment import Experiment
+from ccu.testbeds import Site, Testbed
+from ccu.testbeds.flow import Flow
 
-_FIRST_LISTENING_PORT = 5201
-# Below ip_local_port_range: no connection that asks for any port gets one of these.
-_FIRST_SENDING_PORT = 20_001
 _UDP_HEADERS_BYTES = 28
 # The test's end, the exchange of results over a full queue, and then some.
 _PATIENCE_S = 20.0
 
 
-@dataclass
-class Flow:
-    """One data connection, known exactly before it exists."""
-
-    number: int
-    cc: str
-    way: Way
-    start_s: float
-    duration_s: int
-    ue: int = 1
-    cc_read_back: str | None = None
-    receiver: Process | None = field(default=None, repr=False)
-    client: Process | None = field(default=None, repr=False)
-
-    @property
-    def id(self) -> str:
-        return f"f{self.number}"
-
-    def sender_host(self, testbed: Testbed) -> Host:
-        return "server" if self.way == "dl" else testbed.ue_host(self.ue)
-
-    def receiver_host(self, testbed: Testbed) -> Host:
-        return testbed.ue_host(self.ue) if self.way == "dl" else "server"
-
-    @property
-    def sending_port(self) -> int:
-        return _FIRST_SENDING_PORT + self.number
-
-    @property
-    def listening_port(self) -> int:
-        return _FIRST_LISTENING_PORT + self.number
-
-    def address(self, testbed: Testbed, host: Host) -> str:
-        """That of the server, or of the flow's own UE."""
-        found = testbed.hosts[host]
-        addresses: list[str] | None = found.get("addresses")
-        return addresses[self.ue - 1] if addresses else str(found["address"])
-
-    def wrong_cc(self) -> str | None:
-        """What was seen instead of the congestion control that was asked for, if anything."""
-        if self.cc_read_back == self.cc:
-            return None
-        return f"{self.cc_read_back or 'no data connection'} was seen, not {self.cc}"
-
-    def _identity(self) -> dict[str, Any]:
-        """What run.json says of a flow of any kind."""
-        return {
-            "id": self.id,
-            "cc": self.cc,
-            "cc_read_back": self.cc_read_back,
-            "direction": self.way,
-            "start_s": self.start_s,
-            "ue": self.ue - 1,
-        }
-
-    def record(self, testbed: Testbed) -> dict[str, Any]:
-        """The line of run.json."""
-        ends = {
-            "sender": (self.sender_host(testbed), self.sending_port),
-            "receiver": (self.receiver_host(testbed), self.listening_port),
-        }
-        return {**self._identity(), "control_port": self.listening_port} | {
-            end: {"host": host, "address": self.address(testbed, host), "port": port}
-            for end, (host, port) in ends.items()
-        }
-
-
 def plan(experiment: Experiment) -> Sequence[Flow]:
-    """The flows in the order in which the experiment names them, each way that it has."""
+    """The flows in the order in which the experiment names them, in each of its directions."""
     plans = [
         (item, item.ue or index % experiment.ues + 1) for index, item in enumerate(experiment.flows)
     ]
-    pairs = [(item, ue, way) for item, ue in plans for way in experiment.ways]
+    pairs = [(item, ue, direction) for item, ue in plans for direction in experiment.directions]
     return [
-        Flow(number, item.cc, way, item.start_s, round(experiment.duration_s - item.start_s), ue)
-        for number, (item, ue, way) in enumerate(pairs)
+        Flow(
+            number,
+            item.cc,
+            direction,
+            item.start_s,
+            round(experiment.duration_s - item.start_s),
+            ue,
+        )
+        for number, (item, ue, direction) in enumerate(pairs)
     ]
 
 
@@ -177,7 +112,7 @@ def read_back(testbed: Testbed, flow: Flow) -> None:
 def too_long(experiment: Experiment, flow: Flow) -> str:
     volume = experiment.traffic.volume_bytes
     if volume is None:
-        return f"flow {flow.id} does not come to its end"
+        return f"flow {flow.id} timed out"
     return (
         f"flow {flow.id} has not sent its {volume / 1e6:g} MB within {flow.duration_s} s; "
         "give it longer with --duration"
@@ -185,17 +120,17 @@ def too_long(experiment: Experiment, flow: Flow) -> str:
 
 
 def finished(flow: Flow) -> bool:
-    """Both ends have come to theirs."""
+    """Both ends have ended."""
     return all(process is not None and process.ended for process in (flow.client, flow.receiver))
 
 
 def problems(_flow: Flow) -> list[str]:
-    """What makes the flow less than was asked for: iperf3 tells by its exit code."""
+    """What makes the flow less than was asked for: iperf3 says so by its exit code."""
     return []
 
 
 def received_bytes(flow: Flow) -> int:
-    """Bytes of payload that the receiver counted. Raises RunFailed if iperf3 tells an error."""
+    """Bytes of payload that the receiver counted. Raises RunFailed if iperf3 reports an error."""
     assert flow.receiver is not None
     assert flow.client is not None
     for process in (flow.client, flow.receiver):

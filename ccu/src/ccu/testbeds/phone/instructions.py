@@ -12,7 +12,7 @@ class _Flow(Protocol):
     @property
     def id(self) -> str: ...
     @property
-    def way(self) -> str: ...
+    def direction(self) -> str: ...
     @property
     def reached_at(self) -> str: ...
     @property
@@ -29,7 +29,7 @@ def url(flow: _Flow, token: str) -> str:
 
 def instructions(flow: _Flow, token: str) -> str:
     """For one flow: an address to open and a line to type, on the phone."""
-    if flow.way == "dl":
+    if flow.direction == "dl":
         line = f"(echo {token}; sleep {flow.duration_s + 1}) | nc {flow.reached_at} {flow.port}"
         ways = [f"open {url(flow, token)}", f"or type (Termux): {line} > /dev/null"]
         return "\n".join([f"{flow.id}, downlink: on the phone, with Wi-Fi off,", *ways])
@@ -49,5 +49,5 @@ def qr_code(text: str) -> str:
 def show(flows: Sequence[_Flow], token: str) -> None:
     for flow in flows:
         print(instructions(flow, token))
-        if flow.way == "dl":
+        if flow.direction == "dl":
             print(qr_code(url(flow, token)), flush=True)

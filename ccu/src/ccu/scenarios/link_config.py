@@ -14,10 +14,10 @@ import yaml
 
 from ccu.host import programs
 from ccu.spec.errors import Refused
-from ccu.spec.experiment import Experiment, Way
+from ccu.spec.experiment import Direction, Experiment
 from testbed_console.ending import message_of
 
-_WAYS: tuple[Way, ...] = ("dl", "ul")
+_DIRECTIONS: tuple[Direction, ...] = ("dl", "ul")
 CORE_DEVICE = "n6"
 
 # The user did not write link.yaml: where nr-link names a place in it, we name what set it.
@@ -47,16 +47,16 @@ def ue_address(ue: int) -> str:
 
 def link_config(experiment: Experiment, core_netns: str, ue_netns: str) -> dict[str, Any]:
     """What nr-link runs with. Paths are relative to the file's folder."""
-    queue: dict[Way, Any] = {}
-    path: dict[Way, Any] = {}
-    for way in _WAYS:
-        queue[way] = experiment.buffer_of(way).model_dump(exclude_none=True)
-        queue[way] |= _management(experiment)
+    queue: dict[Direction, Any] = {}
+    path: dict[Direction, Any] = {}
+    for direction in _DIRECTIONS:
+        queue[direction] = experiment.buffer_of(direction).model_dump(exclude_none=True)
+        queue[direction] |= _management(experiment)
         # What the radio adds comes on top of it.
-        path[way] = {
-            "delay_ms": experiment.delay_ms(way),
-            "loss_ratio": getattr(experiment.loss, way),
-            **getattr(experiment.path, way).model_dump(exclude_none=True),
+        path[direction] = {
+            "delay_ms": experiment.delay_ms(direction),
+            "loss_ratio": getattr(experiment.loss, direction),
+            **getattr(experiment.path, direction).model_dump(exclude_none=True),
         }
     duplex = experiment.duplex
     return {

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ccu run`: one experiment, from flags and a file to its run directory."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import yaml
+from rich.console import Console
+from rich.table import Table
+
+from ccu import scenarios
+from ccu.cli import progress
+from ccu.cli.options import experiment_options, takes_flags
+from ccu.host.root import need_root
+from ccu.runs import run as runs
+from ccu.scenarios.resolve import resolve_written
+from ccu.spec.errors import Refused
+from ccu.spec.experiment import RADIO_FIELDS, Experiment
+from ccu.spec.placing import told_at
+from ccu.spec.resolve import collect
+from ccu.testbeds import driver_of, drivers
+
+app = typer.Typer(add_completion=False)
+out = Console()
+
+Output = Annotated[Path, typer.Option(help="Directory for run directories.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Check and print the experiment; start nothing.")
+]
+
+
+@app.command()
+@takes_flags(experiment_options(), drivers(), about_run=True)
+def run(
+    flags: dict[str, Any],
+    output: Output = Path("runs"),
+    dry_run: DryRun = False,
+    file: Annotated[
+        Path | None,
+        typer.Option("-f", "--file", help="YAML file with the same options (docs/experiment.md)."),
+    ] = None,
+) -> None:
+    """Run one experiment and record it in a new directory."""
+    machines = {
+        option.flag: flags.pop(str(option.flag).removeprefix("--").replace("-", "_"), None)
+        for driver in drivers().values()
+        if (option := driver.elsewhere)
+    }
+    written, places = collect(flags, file)
+    experiment = resolve_written(written, places)
+    with told_at(places):
+        for flag, machine in machines.items():
+            if machine is not None:
+                _perform_elsewhere(experiment, str(flag), machine, output, dry_run)
+                return
+        perform(experiment, output, dry_run)
+
+
+def _perform_elsewhere(
+    experiment: Experiment, flag: str, machine: str, output: Path, dry_run: bool
+) -> None:
+    driver = driver_of(experiment)
+    if driver.elsewhere is None or driver.elsewhere.flag != flag:
+        able = [name for name, one in drivers().items() if (o := one.elsewhere) and o.flag == flag]
+        raise Refused(f"{flag}: add --testbed {' or '.join(able)}, or leave it out")
+    if made := driver.run_elsewhere(experiment, machine, output, dry_run):
+        print(f"brought here: {made}\nnext: ddu analyze {shlex.quote(str(made))}")
+
+
+def perform(experiment: Experiment, output: Path, dry_run: bool) -> None:
+    """Run the experiment, or print it after a dry run. Raises Refused or RunFailed."""
+    notice = driver_of(experiment).notice
+    if dry_run:
+        print(resolved(experiment, runs.check(experiment, output)), end="")
+        print(notice([experiment]), end="\n" if notice([experiment]) else "")
+        return
+    need_root(shlex.join([str(Path(sys.argv[0]).resolve()), *sys.argv[1:]]))
+    if sentence := notice([experiment]):
+        print(sentence)
+    with progress.shown(out) as tell:
+        directory = runs.run(experiment, output, tell)
+    _show_result(directory)
+
+
+def resolved(experiment: Experiment, scenario: Path) -> str:
+    """Return the experiment as YAML, without what it has no use for."""
+    known = experiment.model_dump(mode="json", exclude_none=True)
+    unused, note = experiment.testbed.unsupported, ""
+    if scenarios.gives_capacity(scenario):
+        unused |= RADIO_FIELDS
+        left_out = ", ".join(sorted(RADIO_FIELDS))
+        note = f"# {experiment.scenario} gives capacity itself, so there is no {left_out}\n"
+    used = {key: value for key, value in known.items() if key not in unused}
+    return note + yaml.safe_dump(used, sort_keys=False)
+
+
+def _show_result(directory: Path) -> None:
+    content = json.loads((directory / "run.json").read_text())
+    table = Table(box=None)
+    for title in ("flow", "congestion control", "direction", "received"):
+        table.add_column(title)
+    for flow in content["flows"]:
+        rate_bps = _received_bps(directory, flow)
+        found = flow["cc_read_back"] or flow["cc"]
+        table.add_row(flow["id"], found, flow["direction"], f"{rate_bps / 1e6:.1f} Mbit/s")
+    out.print(table)
+    reasons = "; ".join(content["verdict_reasons"])
+    print(f"verdict: {content['verdict']}{f' ({reasons})' if reasons else ''}")
+    print(f"run: {directory}\nnext: ddu analyze {shlex.quote(str(directory))}")
+
+
+def _received_bps(directory: Path, flow: dict[str, Any]) -> float:
+    if "with_drain_s" in flow:
+        # What was queued when the time was over is among the bytes, and so is its time.
+        return float(flow["received_bytes"]) * 8 / float(flow["with_drain_s"])
+    report = json.loads((directory / f"raw/iperf3-{flow['id']}-server.json").read_text())
+    end = report["end"]
+    return float((end.get("sum_received") or end["sum"])["bits_per_second"])

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ccu worker`: this machine's testbeds for campaigns of another."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ccu.campaigns.remote import RESOURCE
+from ccu.host import programs
+from ccu.host.root import need_root
+from ccu.spec.errors import Refused
+
+app = typer.Typer(add_completion=False)
+_SCHEDULER = re.compile(r"([a-z]+://)?[^\s/]+:\d{1,5}")
+
+
+@app.command()
+def worker(
+    scheduler: Annotated[
+        str, typer.Option(help="Address of Dask's scheduler, such as tcp://10.0.0.1:8786.")
+    ],
+    testbeds: Annotated[int, typer.Option(min=1, help="Number of runs at a time.")] = 1,
+) -> None:
+    """Offer this machine's testbeds to campaigns (docs/scaling.md)."""
+    if not _SCHEDULER.fullmatch(scheduler):
+        raise Refused(
+            f"--scheduler: {scheduler!r} is no address; write for example tcp://10.0.0.1:8786"
+        )
+    need_root(shlex.join([str(Path(sys.argv[0]).resolve()), *sys.argv[1:]]))
+    dask = programs.require("dask")
+    command = [dask, "worker", scheduler, "--nworkers", "1", "--nthreads", str(testbeds)]
+    command += ["--resources", f"{RESOURCE}={testbeds}", "--no-dashboard"]
+    sys.stdout.flush()
+    os.execv(dask, command)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `ccu doctor` finds: one value for each thing that it looks at."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ccu.host import programs
+from ccu.spec.errors import Refused
+
+
+class Finding(NamedTuple):
+    """A thing that runs need, or can use, and whether it is there."""
+
+    name: str
+    ok: bool
+    detail: str
+    mend: str = ""
+    needed: bool = True
+    """Whether a run of a kernel's congestion control cannot do without."""
+
+    @property
+    def mark(self) -> str:
+        if self.ok:
+            return "✓"
+        return "✗" if self.needed else "○"
+
+    @property
+    def sentence(self) -> str:
+        """The detail; of what is missing, whether it is optional, and the fix."""
+        optional = "" if self.ok or self.needed else " (optional)"
+        return f"{self.detail}{optional}" + (f"\n→ {self.mend}" if self.mend else "")
+
+
+def program(name: str, needed: bool = True) -> Finding:
+    """Find a program, and its version."""
+    path = programs.find(name)
+    if path is None:
+        return Finding(name, False, "not found", programs.mend(name), needed)
+    return Finding(name, True, f"{programs.version(name) or 'unknown version'} ({path})")
+
+
+def refused(name: str, refusal: Refused) -> list[Finding]:
+    """Return a finding for each line of a refusal, with its fix."""
+    lines = (line.partition("; ") for line in str(refusal).splitlines())
+    return [Finding(name, False, detail, fix) for detail, _, fix in lines]

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A testbed started manually: it stays up between the commands `ccu testbed …`."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from pathlib import Path
+
+from ccu import scenarios
+from ccu.host import resources, testbed_logs
+from ccu.host.resources import Resources
+from ccu.host.supervisor import Supervisor
+from ccu.host.testbed_logs import LogDirectory
+from ccu.spec.errors import Refused
+from ccu.spec.experiment import Experiment
+from ccu.testbeds import Driver, ManualTestbed, Site, driver_of, drivers
+
+
+def testbeds() -> dict[str, Driver]:
+    """Return the drivers of the testbeds that can be started manually."""
+    return {name: driver for name, driver in drivers().items() if driver.manual()}
+
+
+def up(experiment: Experiment) -> None:
+    """Bring the testbed up and leave it.
+
+    Raises Refused or RunFailed; then nothing stays but the logs of a failure.
+    """
+    _refuse_a_second()
+    driver, scenario = driver_of(experiment), scenarios.locate(experiment.scenario)
+    driver.check(experiment, scenario)
+    driver.check_machine(experiment)
+    testbed_logs.remove(testbed_logs.MOST_KEPT)
+    owned, logs = _begin()
+    site = _site(experiment, owned, logs)
+    try:
+        logs.make()
+        Path(logs.directory, "experiment.json").write_text(experiment.model_dump_json())
+        _manual(experiment).up(site)
+        owned.keep()
+    except BaseException:
+        owned.remove()
+        raise
+    finally:
+        site.supervisor.stop_all()
+
+
+def _refuse_a_second() -> None:
+    if any(one.of(LogDirectory) for one in resources.everybodys() if not one.abandoned):
+        raise Refused("a testbed is up already; see `ccu testbed status`, end it: ccu testbed down")
+
+
+def _begin() -> tuple[Resources, LogDirectory]:
+    """Register the testbed, if no other `ccu testbed up` has since the first look."""
+    with resources.locked(resources.FOLDER):
+        _refuse_a_second()
+        owned = resources.of_this_process(secrets.token_hex(3))
+        logs = LogDirectory(str(testbed_logs.FOLDER / owned.run_id))
+        owned.register(logs)
+    return owned, logs
+
+
+def status() -> list[tuple[str, str]]:
+    """Return for each part what it does now. Raises Refused if nothing is up."""
+    site = _kept()
+    return [("logs", str(site.raw)), *_manual(site.experiment).status(site)]
+
+
+def shell_command(part: str) -> list[str]:
+    """Return the command that opens a shell in a part of the testbed. Raises Refused."""
+    site = _kept()
+    return _manual(site.experiment).shell_command(site, part)
+
+
+def down() -> list[str]:
+    """Remove every testbed started manually but for its logs; sentences that say what."""
+    done = []
+    with resources.locked(resources.FOLDER):
+        for owned in resources.kept():
+            logs = owned.of(LogDirectory)
+            done += owned.remove()
+            done += [f"its logs are kept in {one.directory}/raw (ccu clean)" for one in logs]
+    return done + resources.unreadable()
+
+
+def _manual(experiment: Experiment) -> ManualTestbed:
+    found = driver_of(experiment).manual()
+    assert found is not None
+    return found
+
+
+def _kept() -> Site:
+    kept = resources.kept()
+    if not kept:
+        raise Refused("no testbed is up; bring one up: ccu testbed up")
+    (logs,) = kept[0].of(LogDirectory)
+    content = json.loads(Path(logs.directory, "experiment.json").read_text())
+    return _site(Experiment.model_validate(content), kept[0], logs)
+
+
+def _site(experiment: Experiment, owned: Resources, logs: LogDirectory) -> Site:
+    raw = Path(logs.directory, "raw")
+    supervisor = Supervisor(owned, raw / "logs")
+    return Site(experiment, scenarios.locate(experiment.scenario), raw, supervisor, owned)

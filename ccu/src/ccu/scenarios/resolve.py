@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Experiments resolved with what their scenario fixes: path and link, as its source had them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ccu import scenarios
+from ccu.spec import resolve as spec
+from ccu.spec.errors import Refused
+from ccu.spec.experiment import Experiment
+
+
+def resolve(flags: Mapping[str, Any], file: Path | None = None) -> Experiment:
+    """See `ccu.spec.resolve.resolve`."""
+    return spec.resolve(flags, file, _fixed)
+
+
+def resolve_written(written: Mapping[str, Any], found_at: Mapping[str, str]) -> Experiment:
+    """See `ccu.spec.resolve.resolve_written`."""
+    return spec.resolve_written(written, found_at, _fixed)
+
+
+def _fixed(name: str, taken: set[str]) -> dict[str, tuple[Any, str]]:
+    """Return the fields that the scenario fixes and the user says nothing of."""
+    try:
+        file = scenarios.locate(name)
+    except Refused:
+        return {}  # Refused with all else that cannot work, before anything starts.
+    settings = scenarios.settings(file, taken)
+    return {key: (value, f"{file}: {part}") for key, (value, part) in settings.items()}

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The JSON Schema of an experiment file, derived from the options' declarations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from ccu.spec.experiment import CC, Experiment
+from ccu.spec.option import Written, written
+from ccu.spec.testbed import TestbedOptions, drivers, every_options, testbeds_with
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def experiment_schema() -> dict[str, Any]:
+    """Return the schema of what `ccu run --file` takes, on every testbed that is installed."""
+    definitions: dict[str, Any] = {}
+    properties: dict[str, Any] = {"cc": {"type": "string", "description": CC.help}}
+    for field in written(Experiment):
+        if field.name == "testbed":
+            properties["testbed"] = {"enum": list(drivers()), "description": field.option.help}
+        else:
+            properties |= _properties(field, plain_schemas(Experiment, definitions))
+    for options in every_options():
+        inside = plain_schemas(options, definitions)
+        for field in written(options):
+            properties |= {field.key: _written(field, inside[field.name])}
+        if options.section:
+            properties[options.section] = _section(options, inside)
+    return {
+        "$schema": DIALECT,
+        "title": "Experiment of ccu",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+        "$defs": definitions,
+    }
+
+
+def plain_schemas(model: type[BaseModel], definitions: dict[str, Any]) -> dict[str, Any]:
+    """Return pydantic's schema of each field's value; what they refer to goes to `definitions`."""
+    schema = model.model_json_schema(mode="validation", ref_template="#/$defs/{model}")
+    definitions |= schema.get("$defs", {})
+    found: dict[str, Any] = schema["properties"]
+    return found
+
+
+def _properties(field: Written, plain: dict[str, Any]) -> dict[str, Any]:
+    """Return the key that people write, and the field's own name, which resolved files have."""
+    return {field.name: plain[field.name], field.key: _written(field, plain[field.name])}
+
+
+def _written(field: Written, plain: dict[str, Any]) -> dict[str, Any]:
+    option = field.option
+    if option.read is None:
+        return {**plain, "description": option.help}
+    forms = [dict(option.schema), *([plain] if option.takes_value else [])]
+    found: dict[str, Any] = {"anyOf": forms} if len(forms) > 1 else forms[0]
+    found["description"] = option.help
+    if option.example:
+        found["examples"] = [option.example]
+    return found
+
+
+def _section(options: type[TestbedOptions], plain: dict[str, Any]) -> dict[str, Any]:
+    testbeds = " and ".join(testbeds_with(options))
+    own = {name: schema for name, schema in plain.items() if name != "name"}
+    return {
+        "type": "object",
+        "description": f"The options of {testbeds}, as run.json has them.",
+        "properties": own,
+        "additionalProperties": False,
+    }

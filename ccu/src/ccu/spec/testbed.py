@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A testbed's options, and the drivers that declare them, found by entry points.
+
+A driver is named in the group `ccu.testbeds` of its package's metadata, so that it may come from
+any package (docs/testbeds.md). It is imported when an experiment is read.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict
+
+from ccu.spec.option import Written, written
+
+if TYPE_CHECKING:
+    from ccu.spec.experiment import Experiment
+
+GROUP = "ccu.testbeds"
+DEFAULT = "emulated"
+"""The testbed of an experiment that names none."""
+
+
+class Value(BaseModel):
+    """A part of an experiment: immutable, and strict about its keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class TestbedOptions(Value):
+    """What only one kind of testbed understands. A driver declares a subclass of its own.
+
+    `name` is the discriminator: a subclass narrows it to the literal names that it is for.
+    """
+
+    __test__ = False  # pytest collects classes whose name begins so.
+
+    section: ClassVar[str] = ""
+    """The key under which run.json has the options; none: there are no options."""
+    unsupported: ClassVar[frozenset[str]] = frozenset()
+    """Fields of an experiment that this testbed cannot set; run.json has null for them."""
+    unsupported_reason: ClassVar[str] = "this testbed does not have it"
+    foreign_ccs: ClassVar[Mapping[str, str]] = {}
+    """By the direction whose sender is not a host of ours: how its congestion control is called."""
+    has_places: ClassVar[bool] = False
+    """Its owner carries it around: a campaign asks where each block is (`at_place`)."""
+
+    name: str
+
+    def refuse(self, experiment: Experiment) -> None:
+        """Raise ValueError for what this testbed cannot carry, by the values alone."""
+
+    def at_place(self, place: str, note: str) -> TestbedOptions:
+        """Return the options with the place where the testbed is. Only with `has_places`."""
+        raise NotImplementedError
+
+    @property
+    def most_bytes(self) -> int | None:
+        """What a run may carry over a network that costs money; None: nothing is charged."""
+        return None
+
+
+@cache
+def drivers() -> dict[str, Any]:
+    """Return every testbed's driver (`ccu.testbeds.Driver`) by its name, the default first.
+
+    One that cannot be imported is reported on stderr, and left out.
+    """
+    found = {}
+    for entry in entry_points(group=GROUP):
+        try:
+            found[entry.name] = entry.load()
+        except Exception as error:
+            package = entry.dist.name if entry.dist else "an unknown package"
+            print(
+                f"ccu: warning: testbed {entry.name} of {package} cannot be imported ({error}). "
+                "Repair or uninstall the package.",
+                file=sys.stderr,
+            )
+    return dict(sorted(found.items(), key=lambda item: (item[0] != DEFAULT, item[0])))
+
+
+def options_of(testbed: str) -> type[TestbedOptions] | None:
+    """Return the options of the testbed; None if there is no such testbed."""
+    driver = drivers().get(testbed)
+    return driver.options if driver else None
+
+
+def every_options() -> list[type[TestbedOptions]]:
+    """Return the options of all drivers, each once."""
+    return list(dict.fromkeys(driver.options for driver in drivers().values()))
+
+
+def testbeds_with(options: type[TestbedOptions]) -> list[str]:
+    """Return the names of the testbeds that have these options."""
+    return [name for name, driver in drivers().items() if driver.options is options]
+
+
+def keys(options: type[TestbedOptions]) -> dict[str, Written]:
+    """Return the options by the key that people write."""
+    return {one.key: one for one in written(options)}

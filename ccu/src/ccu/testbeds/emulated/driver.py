@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The driver of the emulated testbed: nr-link in real time between two namespaces."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Literal
+
+from ccu import scenarios
+from ccu.spec.experiment import Experiment
+from ccu.spec.testbed import TestbedOptions
+from ccu.testbeds import Driver, Site, Testbed
+
+
+class EmulatedOptions(TestbedOptions):
+    """None of its own: the experiment's fields are all that the link is made of."""
+
+    name: Literal["emulated"] = "emulated"
+
+
+class EmulatedDriver(Driver):
+    """Two hosts on this machine, with nr-link between them."""
+
+    summary = "nr-link between two network namespaces of this machine"
+    options = EmulatedOptions
+
+    def check(self, experiment: Experiment, scenario: Path) -> None:
+        """Ask nr-link whether it would run with this, to its end."""
+        from ccu.scenarios import link_config
+
+        scenarios.check_time(scenario, experiment.duration_s)
+        config = link_config.link_config(experiment, "core", "ue")
+        link_config.check(config, scenario, scenarios.seed_of(experiment.scenario))
+
+    def up(self, site: Site) -> AbstractContextManager[Testbed]:
+        from ccu.testbeds.emulated import testbed
+
+        return testbed.up(site)
+
+
+EMULATED = EmulatedDriver()

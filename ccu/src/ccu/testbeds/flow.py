@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A flow of a run: one data connection, or one UDP stream."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ccu.host.supervisor import Process
+from ccu.spec.experiment import Direction
+
+if TYPE_CHECKING:
+    from ccu.testbeds import Host, Testbed
+
+_FIRST_LISTENING_PORT = 5201
+# Below ip_local_port_range: no connection that asks for any port gets one of these.
+_FIRST_SENDING_PORT = 20_001
+
+
+@dataclass
+class Flow:
+    """One data connection, known exactly before it exists."""
+
+    number: int
+    cc: str
+    direction: Direction
+    start_s: float
+    duration_s: int
+    ue: int = 1
+    cc_read_back: str | None = None
+    receiver: Process | None = field(default=None, repr=False)
+    client: Process | None = field(default=None, repr=False)
+
+    @property
+    def id(self) -> str:
+        return f"f{self.number}"
+
+    def sender_host(self, testbed: Testbed) -> Host:
+        return "server" if self.direction == "dl" else testbed.ue_host(self.ue)
+
+    def receiver_host(self, testbed: Testbed) -> Host:
+        return testbed.ue_host(self.ue) if self.direction == "dl" else "server"
+
+    @property
+    def sending_port(self) -> int:
+        return _FIRST_SENDING_PORT + self.number
+
+    @property
+    def listening_port(self) -> int:
+        return _FIRST_LISTENING_PORT + self.number
+
+    def address(self, testbed: Testbed, host: Host) -> str:
+        """That of the server, or of the flow's own UE."""
+        found = testbed.hosts[host]
+        addresses: list[str] | None = found.get("addresses")
+        return addresses[self.ue - 1] if addresses else str(found["address"])
+
+    def wrong_cc(self) -> str | None:
+        """What was seen instead of the congestion control that was asked for, if anything."""
+        if self.cc_read_back == self.cc:
+            return None
+        return f"{self.cc_read_back or 'no data connection'} was seen, not {self.cc}"
+
+    def _identity(self) -> dict[str, Any]:
+        """What run.json says of a flow of any kind."""
+        return {
+            "id": self.id,
+            "cc": self.cc,
+            "cc_read_back": self.cc_read_back,
+            "direction": self.direction,
+            "start_s": self.start_s,
+            "ue": self.ue - 1,
+        }
+
+    def record(self, testbed: Testbed) -> dict[str, Any]:
+        """The line of run.json."""
+        ends = {
+            "sender": (self.sender_host(testbed), self.sending_port),
+            "receiver": (self.receiver_host(testbed), self.listening_port),
+        }
+        return {**self._identity(), "control_port": self.listening_port} | {
+            end: {"host": host, "address": self.address(testbed, host), "port": port}
+            for end, (host, port) in ends.items()
+        }

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write containers/defaults again, which Compose uses without ccu.
+
+Run it by `python -m ccu.testbeds.oai.defaults`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ccu.testbeds.oai import configs, version
+from ccu.testbeds.oai.carrier import carrier
+
+if __name__ == "__main__":
+    configs.write(configs.Plan(version.DEFAULT, carrier(106)), Path(configs.CONTAINERS, "defaults"))

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The drivers of OpenAirInterface's testbeds: rfsim, and usrp."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from ccu.host.findings import Finding
+from ccu.spec.experiment import Experiment
+from ccu.testbeds import Driver, ManualTestbed, Site, Testbed
+from ccu.testbeds.oai.options import OaiOptions
+
+
+class OaiDriver(Driver):
+    """OpenAirInterface in containers."""
+
+    options = OaiOptions
+    panel = "With --testbed rfsim or usrp (docs/oai.md)"
+
+    def __init__(self, summary: str) -> None:
+        self.summary = summary
+
+    def check(self, experiment: Experiment, scenario: Path) -> None:  # noqa: ARG002
+        from ccu.testbeds.oai import plans
+
+        plans.check(experiment)
+
+    def check_machine(self, experiment: Experiment) -> None:
+        from ccu.testbeds.oai import testbed
+
+        testbed.check_machine(experiment)
+
+    def up(self, site: Site) -> AbstractContextManager[Testbed]:
+        from ccu.testbeds.oai import testbed
+
+        return testbed.up(site)
+
+    def examine(self, experiment: Experiment) -> list[Finding]:
+        from ccu.testbeds.oai import doctor
+
+        return doctor.examine(experiment)
+
+    def manual(self) -> ManualTestbed:
+        from ccu.testbeds.oai import manual
+
+        return manual
+
+
+RFSIM = OaiDriver("OpenAirInterface's core, gNB and UE in containers, radio in software")
+USRP = OaiDriver("the same over two USRPs (--usrp b210 or x310:addr=A+addr=B)")

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OpenAirInterface started manually: containers that stay up between commands."""
+
+from __future__ import annotations
+
+from ccu.spec.errors import Refused
+from ccu.testbeds import Site
+from ccu.testbeds.oai import testbed
+from ccu.testbeds.oai.services import CORE, DATA_NETWORK
+from ccu.testbeds.oai.stack import UE_INTERFACE, Stack, interface_address
+
+
+def up(site: Site) -> None:
+    """Bring the containers up and leave them."""
+    stack = testbed.prepare(site)
+    try:
+        stack.up()
+    except BaseException:
+        stack.down()
+        raise
+    stack.let_be()
+
+
+def status(site: Site) -> list[tuple[str, str]]:
+    """Return for each container whether it runs, and the UEs' addresses."""
+    stack = _stack(site)
+    plan, rows = stack.plan, []
+    ues = [plan.ue_service(number) for number in range(1, plan.ue_count + 1)]
+    for service in (*CORE, DATA_NETWORK, plan.gnb_service, *ues):
+        pid = stack.runtime.pid(service)
+        state = f"runs (pid {pid})" if pid else "does not run"
+        if pid and service in ues:
+            name = f"ccu-{site.resources.run_id}-{service}"
+            address = interface_address(name, UE_INTERFACE)
+            state += f", {UE_INTERFACE} {address}" if address else f", no {UE_INTERFACE}"
+        rows.append((service, state))
+    return rows
+
+
+def shell_command(site: Site, part: str) -> list[str]:
+    """Return the command that opens a shell in a container. Raises Refused."""
+    stack = _stack(site)
+    service = {"server": DATA_NETWORK, "ue": "ue1"}.get(part, part)
+    if stack.plan.usrp and service in ("gnb", "ue1"):
+        service = f"{service}-{stack.plan.usrp.model}"
+    if stack.runtime.pid(service) is None:
+        running = ", ".join(name for name, state in status(site) if state.startswith("runs"))
+        raise Refused(f"shell: {service} does not run; there are {running}")
+    return stack.runtime.shell_command(service)
+
+
+def _stack(site: Site) -> Stack:
+    return testbed.stack_of(site.experiment, site.raw / "oai", site.resources)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OpenAirInterface's options of an experiment, on the testbeds rfsim and usrp."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from ccu.spec.option import Option, Switch
+from ccu.spec.testbed import TestbedOptions
+from ccu.testbeds.oai.version import DEFAULT, OLDEST
+
+if TYPE_CHECKING:
+    from ccu.spec.experiment import Experiment
+
+
+class OaiOptions(TestbedOptions):
+    """What only OpenAirInterface understands."""
+
+    section: ClassVar[str] = "oai"
+
+    name: Literal["rfsim", "usrp"]
+    version: Annotated[
+        str,
+        Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$"),
+        Option(
+            f"Tag of the images of gNB and UE, from {OLDEST} on.",
+            key="oai_version",
+            example="2025.w20",
+        ),
+    ] = DEFAULT
+    runtime: Annotated[Literal["docker", "lxc"], Option("Container runtime: docker or lxc.")] = (
+        "docker"
+    )
+    usrp: Annotated[
+        str | None,
+        Option(
+            "Radios of --testbed usrp: b210, b210:serial=A+serial=B or x310:addr=A+addr=B.",
+            unset="none",
+            example="b210",
+        ),
+    ] = None
+    capture_n3: Annotated[
+        bool,
+        Option(
+            "Capture GTP-U between gNB and UPF, too.",
+            switches=(Switch("--capture-n3", True),),
+            about_run=True,
+        ),
+    ] = False
+
+    @model_validator(mode="after")
+    def _radios_where_there_are_some(self) -> OaiOptions:
+        if (self.name == "usrp") != (self.usrp is not None):
+            raise ValueError(
+                "--testbed usrp needs --usrp, b210 or x310:addr=A+addr=B (docs/oai.md); rfsim none"
+            )
+        return self
+
+    def refuse(self, experiment: Experiment) -> None:
+        """Refuse what OpenAirInterface does not implement."""
+        if experiment.aqm != "droptail":
+            raise ValueError(
+                f"--aqm {experiment.aqm}: OpenAirInterface's queues are drop-tail; leave it out, "
+                "or take another testbed"
+            )
+
+
+def oai_options(experiment: Experiment) -> OaiOptions:
+    """Return the experiment's options for OpenAirInterface."""
+    assert isinstance(experiment.testbed, OaiOptions)
+    return experiment.testbed

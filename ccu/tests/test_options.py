@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An option is declared once: flags, YAML, schema, documentation and old runs agree on it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from pydantic import BaseModel
+from typer.testing import CliRunner
+
+from ccu.campaigns import definition
+from ccu.cli.main import COMMANDS, app
+from ccu.cli.run import resolved
+from ccu.host import programs
+from ccu.host.programs import REPOSITORY
+from ccu.runs.manifest import experiment_of
+from ccu.scenarios import locate
+from ccu.scenarios.resolve import resolve
+from ccu.spec.errors import Refused
+from ccu.spec.experiment import Experiment
+from ccu.spec.option import written
+from ccu.spec.reference import in_step
+from ccu.spec.schema import experiment_schema
+from ccu.spec.testbed import every_options
+
+MODELS: list[type[BaseModel]] = [Experiment, *every_options()]
+BEFORE = Path(__file__).parent / "data" / "runs-before-drivers"
+CCU = Path(sys.executable).with_name("ccu")
+
+
+def test_every_field_is_an_option() -> None:
+    for model in MODELS:
+        assert {one.name for one in written(model)} == set(model.model_fields) - {"name"}
+
+
+def test_a_default_is_shown_as_it_is_written() -> None:
+    for model in MODELS:
+        for one in written(model):
+            value = one.field.get_default(call_default_factory=True)
+            if (
+                one.option.read is None
+                or value is None
+                or one.field.is_required()
+                or not one.default
+            ):
+                continue
+            read: Any = one.option.read(one.default)
+            assert (type(value)(**read) if isinstance(value, BaseModel) else read) == value, one
+
+
+def test_the_documentation_is_in_step() -> None:
+    page = REPOSITORY / "docs" / "experiment.md"
+    text = page.read_text()
+    assert in_step(text) == text, f"write it again: python -m ccu.spec.reference {page}"
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        {"cc": "reminis", "cc_params": {"dtt": "60ms"}, "loss": 0.01, "buffer": "2.5MB"},
+        {"flows": "cubic@0,reno@10", "direction": "ul", "path": {"dl": {"rate_mbps": 20}}},
+        {"cc": "cubic", "duplex": "fdd", "dl_delay": "3ms", "traffic": "tcp:1GB", "ues": 3},
+        {"cc": "cubic", "testbed": "rfsim", "runtime": "lxc", "capture_n3": True},
+        {"cc": "cubic", "testbed": "phone", "max_bytes": "300MB", "adb": False, "place": "Roof"},
+    ],
+)
+def test_the_schema_takes_what_is_written_and_what_is_resolved(flags: dict[str, Any]) -> None:
+    schema = experiment_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(flags, schema)
+    experiment = resolve(flags)
+    jsonschema.validate(yaml.safe_load(resolved(experiment, locate(experiment.scenario))), schema)
+
+
+def test_the_schema_takes_every_campaign_that_we_ship() -> None:
+    schema = experiment_schema()
+    for name in definition.library():
+        jsonschema.validate(definition.read(definition.locate(name)).base, schema)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [{"prb": "wide"}, {"prbs": 24}, {"testbed": "emulatd"}, {"aqm": "red"}, {"duration": 30},
+     {"oai": {"versio": "2025.w20"}}, {"ues": 65}, {"phone_load": "curl"}],
+)  # fmt: skip
+def test_the_schema_refuses_what_we_refuse(content: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(content, experiment_schema())
+    file = tmp_path / "e.yaml"
+    file.write_text(yaml.safe_dump({"cc": "cubic", "testbed": "rfsim"} | content))
+    with pytest.raises(Refused):
+        resolve({}, file)
+
+
+@pytest.mark.parametrize("testbed", ["emulated", "rfsim", "usrp", "phone"])
+def test_a_run_from_before_the_drivers_can_be_repeated(testbed: str) -> None:
+    """Its run.json has a key for the options of each driver, null but for its own."""
+    before = json.loads((BEFORE / testbed / "run.json").read_text())["experiment"]
+    experiment = experiment_of(BEFORE / testbed)
+    assert experiment.testbed.name == testbed
+    record = experiment.record()
+    assert record == {key: before[key] for key in record}
+    assert all(before[key] is None for key in before.keys() - record.keys())
+
+
+def test_an_option_of_the_wrong_testbed_names_the_right_one(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match=r"^--runtime: is for other .*--testbed rfsim or usrp, or"):
+        resolve({"cc": "cubic", "runtime": "lxc"})
+    file = tmp_path / "e.yaml"
+    file.write_text("cc: cubic\ntestbed: phone\noai: {runtime: lxc}\n")
+    with pytest.raises(Refused, match=rf"^{file}:3: oai: is for other testbeds"):
+        resolve({}, file)
+    file.write_text("cc: cubic\ntestbed: rfsim\noai: {versio: lxc}\n")
+    with pytest.raises(Refused, match=rf"^{file}:3: oai: no key 'versio'; did you mean version"):
+        resolve({}, file)
+
+
+def test_the_list_of_commands_says_what_each_says_of_itself() -> None:
+    for name, line in COMMANDS.items():
+        said = subprocess.run([CCU, name, "--help"], capture_output=True, text=True, check=True)
+        assert line.partition(" (")[0] in " ".join(said.stdout.split()), name
+
+
+def test_help_imports_no_driver_and_no_model() -> None:
+    """`ccu --help` answers at once."""
+    code = "import sys; from ccu.cli.main import app; print([m for m in sys.modules])"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"pydantic", "yaml", "pyroute2", "ccu.testbeds"} & set(eval(said.stdout))
+
+
+def test_planning_a_campaign_in_the_field_touches_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs of a run and of phones are neither needed nor asked."""
+    hidden = {"adb", "ssh", "iperf3", "tcpdump", "socket-sampler", "nr-link"}
+    find = programs.find
+    monkeypatch.setattr(programs, "find", lambda name: None if name in hidden else find(name))
+    monkeypatch.setattr("socket.socket.connect", lambda *_: pytest.fail("a socket connects"))
+    ran = CliRunner().invoke(
+        app, ["campaign", "plan", "infield", "--output", str(tmp_path / "runs")]
+    )
+    assert ran.exception is None, ran.exception
+    assert "phone" in ran.output
+    assert "over the operator's network" in ran.output
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A testbed driver from another package works like ours: the toy of docs/testbeds.md."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: it makes network namespaces")
+BIN = Path(sys.executable).parent
+TOY = Path(__file__).with_name("toy")
+
+
+class Installed:
+    """Our commands, where the toy's package is installed beside them."""
+
+    def __init__(self, folder: Path) -> None:
+        site = folder / "site"
+        source = shutil.copytree(TOY, folder / "source")
+        uv = Path(__file__).parents[1] / ".tools/uv/bin/uv"
+        subprocess.run(
+            [
+                *(
+                    uv,
+                    "pip",
+                    "install",
+                    "--quiet",
+                    "--offline",
+                    "--no-deps",
+                    "--no-build-isolation",
+                ),
+                *("--python", sys.executable, "--target", site, source),
+            ],
+            check=True,
+        )
+        self.environment = os.environ | {"PYTHONPATH": str(site), "COLUMNS": "160"}
+
+    def start(self, name: str, *args: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [BIN / name, *args],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=self.environment,
+        )
+
+    def __call__(self, name: str, *args: str) -> str:
+        """Return what the command prints. It has to succeed."""
+        process = self.start(name, *args)
+        said, trouble = process.communicate(timeout=120)
+        assert process.returncode == 0, said + trouble
+        return said
+
+    def refusal(self, *args: str) -> str:
+        process = self.start("ccu", *args)
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == 2, said
+        return said
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    if not (Path(__file__).parents[1] / ".tools/uv/bin/uv").exists():
+        pytest.skip("needs .tools/uv (make setup), which installs the toy's package")
+    return Installed(tmp_path_factory.mktemp("toy"))
+
+
+def test_its_name_and_options_are_there(installed: Installed) -> None:
+    assert "a cable between two network namespaces" in installed("ccu", "list", "testbeds")
+    said = installed("ccu", "run", "--help")
+    assert "With --testbed toy" in said
+    assert "--cable-length-km" in said
+    assert "Length of the cable in km (default: 1.0)." in said
+    schema = json.loads(installed("ccu", "schema"))
+    assert "toy" in schema["properties"]["testbed"]["enum"]
+    assert schema["properties"]["cable_length_km"]["maximum"] == 10_000
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--testbed", "toy", "--cable-length-km", "0"], "--cable-length-km: Input should be gre"),
+        (["--testbed", "toy", "--prb", "24"], "--prb: a cable has no radio; leave it out"),
+        (["--testbed", "toy", "--ues", "2"], "--ues: a cable has one end"),
+        (["--cable-length-km", "3"], "--cable-length-km: is for other testbeds; add --testbed toy"),
+    ],
+)
+def test_what_it_refuses(installed: Installed, args: list[str], said: str) -> None:
+    assert said in installed.refusal("run", "--cc", "cubic", *args)
+
+
+@pytest.mark.root
+@needs_root
+def test_a_run_to_its_tables(
+    installed: Installed, tmp_path: Path, ours: Callable[[], set[str]]
+) -> None:
+    before = ours()
+    file = tmp_path / "toy.yaml"
+    file.write_text("testbed: toy\ncc: cubic\nduration: 2s\ncable_length_km: 2.5\n")
+    installed("ccu", "run", "--file", str(file), "--bidir", "--output", str(tmp_path))
+    (run,) = tmp_path.glob("*-toy")
+    manifest = json.loads((run / "run.json").read_text())
+    assert manifest["verdict"] == "valid"
+    assert manifest["experiment"]["testbed"] == "toy"
+    assert manifest["experiment"]["toy"] == {"cable_length_km": 2.5}
+    assert manifest["experiment"]["prb"] is None
+    installed("ddu", "analyze", "--no-report", str(run))
+    summary = json.loads((run / "summary.json").read_text())
+    assert len(summary["flows"]) == 2
+    assert all(flow["throughput_bps"] > 1e6 for flow in summary["flows"])
+    planned = installed("ccu", "rerun", str(run), "--dry-run")
+    assert "cable_length_km: 2.5" in planned
+    assert ours() == before
+
+
+@pytest.mark.root
+@needs_root
+def test_doctor(installed: Installed) -> None:
+    process = installed.start("ccu", "doctor", "--testbed", "toy", "--cable-length-km", "7")
+    said, trouble = process.communicate(timeout=60)
+    assert "7 km" in said, trouble
+    assert "for --testbed toy" in said
+
+
+@pytest.mark.root
+@needs_root
+def test_what_a_killed_run_leaves_is_removed(
+    installed: Installed, tmp_path: Path, ours: Callable[[], set[str]]
+) -> None:
+    before = ours()
+    words = ("--testbed", "toy", "--cc", "cubic", "--duration", "60s", "--output", str(tmp_path))
+    running = installed.start("ccu", "run", *words)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob("*/raw/iperf3-f0-client.json")):
+        assert time.monotonic() < deadline
+        assert running.poll() is None, running.communicate()
+        time.sleep(0.1)
+    running.send_signal(signal.SIGKILL)
+    running.communicate()
+    assert len(ours() - before) >= 2
+    assert "removed network namespace" in installed("ccu", "clean")
+    assert ours() == before
