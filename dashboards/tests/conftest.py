@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lets the tests import the dashboards' code, and the synthetic runs of ddu's tests."""
+"""Let the tests import the dashboards' code and the synthetic runs of ddu's tests."""
 
 import sys
 from pathlib import Path
