@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long after a sample is in its file Live can show it: a run directory that grows, and its follower."""
+"""Measure how long after a sample is in its file Live can show it, with a growing run directory."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ import psycopg
 from ddu.store.place import Place
 
 SAMPLES, EVERY_S = 40, 0.13
-"""Apart by no multiple of the follower's own step."""
+"""The interval is not a multiple of the follower's own interval."""
 
 
 def seconds_until_seen(place: Place, scratch: Path) -> list[float]:
-    """For each sample, from its writing until a reader of the store gets it."""
+    """Return the time from writing to reading in the store, for each sample."""
     run = scratch / "growing"
     (run / "raw").mkdir(parents=True)
     experiment = {"cc": "cubic", "direction": "dl"}

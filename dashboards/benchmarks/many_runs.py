@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A store with as many runs as a year of work: copies of a real one, by INSERT … SELECT."""
+"""Fill a store with as many runs as a year of work, by copying a real one with INSERT … SELECT."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CHUNK = 20
 
 
 def lengthened(run: Path, to: Path) -> Path:
-    """The analysed run at `run` with its tables repeated until they last 100 s; `to` is made."""
+    """Copy the analysed run `run` to the new folder `to`, with its tables repeated to a length of 100 s."""
     (to / "tables").mkdir(parents=True)
     manifest = json.loads((run / "run.json").read_text())
     (to / "run.json").write_text(json.dumps(manifest | {"run": "original"}))
@@ -45,7 +45,7 @@ def lengthened(run: Path, to: Path) -> Path:
 
 
 def fill(place: Place, runs: int) -> None:
-    """Copies the store's run `original` until there are `runs` in all."""
+    """Copy the store's run `original` until the store has `runs` runs."""
     with connected(place.url()) as connection:
         connection.execute("SET synchronous_commit = off")
         (original,) = connection.execute("SELECT run_id FROM testbed.run WHERE name = 'original'").fetchone() or (0,)
@@ -65,7 +65,7 @@ def fill(place: Place, runs: int) -> None:
 
 
 def _copy_rows_of_run(connection: Connection, original: int, count: int, first: int) -> list[int]:
-    """Runs of five congestion controls, four widths, three scenarios and ten campaigns."""
+    """Insert runs of five congestion controls, four bandwidths, three scenarios and ten campaigns."""
     columns = _columns(connection, "run", ("run_id",))
     changed = {
         "name": "'copy ' || n",
@@ -88,7 +88,7 @@ def _copy_rows_of_run(connection: Connection, original: int, count: int, first: 
 
 
 def _copy_rows(connection: Connection, table: str, original: int, new: list[int]) -> None:
-    """Run by run, as they are published: the rows of each lie together."""
+    """Copy run by run, as when publishing, so that the rows of a run are stored together."""
     columns = ", ".join(_columns(connection, table, ("run_id",)))
     for run_id in new:
         connection.execute(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmark's figures as docs/benchmarks/dashboards.md."""
+"""Write the results of the benchmark to docs/benchmarks/dashboards.md."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ def report(
     slowest: Question,
     plan: str,
 ) -> None:
-    """Writes the page, and says the most important of it."""
+    """Write the page, and print the most important result."""
     at_worst = median(times[slowest])
     lines = [
         "# Dashboards and store",
         "",
-        f"Written by `make bench ROOM=dashboards` on {time.strftime('%Y-%m-%d', time.gmtime())}: {_machine()}.",
-        "Times are from the question until the last row is in the asking process, median of 5, the first included; "
-        "every variable that may have many values has all of them.",
+        f"Written by `make bench COMPONENT=dashboards` on {time.strftime('%Y-%m-%d', time.gmtime())}: {_machine()}.",
+        "Times are from sending a query until the client has the last row: median of 5, including the first. "
+        "All values of multi-value variables are selected.",
         "",
-        "| measure | bar | here | here / bar |",
+        "| measurement | limit | result | result / limit |",
         "|---|---|---|---|",
     ]
     if publishing:
         took = median(publishing)
         lines.append(f"| publish 100 s at 20 ms, 2 flows | {PUBLISH_S} s | {took:.2f} s | {took / PUBLISH_S:.2f} |")
     for name, value in (("median", median(seen)), ("longest", max(seen))):
-        measure = f"live: from a sample in its file until it can be asked for, {name} of {len(seen)}"
+        measure = f"live: from a sample in its file until a query returns it, {name} of {len(seen)}"
         lines.append(f"| {measure} | {SEEN_S} s | {value:.2f} s | {value / SEEN_S:.2f} |")
     measure = f"slowest of {len(times)} queries ({slowest.name})"
     lines.append(f"| {measure} | {PANEL_MS} ms | {at_worst:.1f} ms | {at_worst / PANEL_MS:.2f} |")
     middle = median(median(one) for one in times.values())
-    lines += [f"| median of them | {PANEL_MS} ms | {middle:.1f} ms | {middle / PANEL_MS:.3f} |", ""]
-    lines += ["| table | rows | size | of it indexes |", "|---|---|---|---|", *_sizes(place), ""]
-    lines += ["| the ten slowest | ms |", "|---|---|"]
+    lines += [f"| median of all queries | {PANEL_MS} ms | {middle:.1f} ms | {middle / PANEL_MS:.3f} |", ""]
+    lines += ["| table | rows | size | indexes |", "|---|---|---|---|", *_sizes(place), ""]
+    lines += ["| the ten slowest queries | ms |", "|---|---|"]
     ordered = sorted(times, key=lambda question: -median(times[question]))
     lines += [f"| {question.name} | {median(times[question]):.1f} |" for question in ordered[:10]]
-    lines += ["", f"The plan of the slowest, {slowest.name}:", "", "```", plan, "```", ""]
+    lines += ["", f"Plan of the slowest query, {slowest.name}:", "", "```", plan, "```", ""]
     file.parent.mkdir(exist_ok=True)
     file.write_text("\n".join(lines))
     print(f"slowest: {slowest.name}, {at_worst:.1f} ms; {file}")

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Grafana's dashboards as code: what they show is in one file each, how in `panels`."""
+"""Grafana dashboards as code: one file for each dashboard; `panels` has the kinds of panels."""

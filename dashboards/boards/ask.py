@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Grafana would ask the store: for tests, benchmarks and pictures, which have no Grafana.
+"""The queries that Grafana would send to the store, for tests, benchmarks and pictures without Grafana.
 
-Variables and macros are put in as Grafana's documentation says: "Variable syntax" for `:sqlstring`, and
-the PostgreSQL data source's "Macros". What is used nowhere here is refused rather than guessed.
+Variables and macros are replaced as in Grafana's documentation: "Variable syntax" for `:sqlstring`, and
+"Macros" of the PostgreSQL data source. Forms that no dashboard uses are refused.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ GENERATED = Path(__file__).parents[1] / "generated"
 
 @dataclass(frozen=True)
 class Range:
-    """The axis of time, UNIX seconds, and how many milliseconds a dot stands for."""
+    """The time axis in UNIX seconds, and the milliseconds per point."""
 
     start_s: float = 0
     end_s: float = 100
@@ -41,7 +41,7 @@ class Question:
 
 
 class Board:
-    """A dashboard as it is provisioned."""
+    """A dashboard as provisioned."""
 
     def __init__(self, file: Path) -> None:
         self.name = file.stem
@@ -49,7 +49,7 @@ class Board:
 
     @property
     def panels(self) -> Iterator[dict[str, Any]]:
-        """In order, those within rows too."""
+        """Yield the panels in order, including those in rows."""
         for panel in self.json["panels"]:
             if panel["type"] == "row":
                 yield from panel.get("panels") or []
@@ -66,8 +66,8 @@ class Board:
         return found
 
     def values(self, connection: Any, fixed: dict[str, list[str]]) -> dict[str, list[str]]:
-        """What each variable may be, in order. Later ones depend on those before: on the `fixed` value, else
-        on all values of one that may have many, and on the first of one that has one."""
+        """Return the possible values of each variable, in order. Later variables depend on earlier ones: on
+        the `fixed` value, else on all values of a multi-value variable, or on the first of a single-value one."""
         found: dict[str, list[str]] = {}
         chosen = dict(fixed)
         for variable in self.variables:
@@ -76,7 +76,7 @@ class Board:
                 continue
             query = interpolated(variable["query"], chosen, Range())
             rows = connection.execute(query.encode()).fetchall()
-            # __text, __value; or one column that is both.
+            # Columns __text and __value, or one column that serves as both.
             values = [str(row[-1]) for row in rows]
             found[variable["name"]] = values
             chosen.setdefault(variable["name"], values if variable.get("multi") else values[:1])
@@ -84,12 +84,12 @@ class Board:
 
 
 def boards() -> list[Board]:
-    """Every dashboard, in the order of their titles."""
+    """Return all dashboards, sorted by title."""
     return sorted(map(Board, GENERATED.glob("*.json")), key=lambda board: str(board.json["title"]))
 
 
 def interpolated(sql: str, values: dict[str, list[str]], over: Range) -> str:
-    """The query as PostgreSQL gets it. Raises KeyError for a variable that is not defined."""
+    """Return the query as PostgreSQL gets it. Raises KeyError for an undefined variable."""
 
     def quoted(match: re.Match[str]) -> str:
         return ",".join("'" + value.replace("'", "''") + "'" for value in values[match[1]]) or "''"
@@ -102,16 +102,16 @@ def interpolated(sql: str, values: dict[str, list[str]], over: Range) -> str:
     sql = sql.replace("$__unixEpochFrom()", str(int(over.start_s)))
     sql = sql.replace("$__unixEpochTo()", str(int(over.end_s)))
     sql = sql.replace("$__interval_ms", str(over.interval_ms))
-    # Last, so that what a value contains is not taken for a macro.
+    # Last, so that a macro inside a value is not replaced.
     if re.search(r"\$\{(?!\w+:sqlstring\})|\$__", sql):
         raise ValueError(f"unknown macro or form of a variable in: {sql}")
     return re.sub(r"\$\{(\w+):sqlstring\}", quoted, sql)
 
 
 def selections(board: Board, connection: Any) -> Iterator[dict[str, list[str]]]:
-    """Every value of every variable: those of one value in turn, of the others all at once and each alone.
+    """Yield every value of every variable: single-value variables in turn, others all at once and one by one.
 
-    Variables that depend on a chosen one have what is then left to them.
+    Variables that depend on a chosen one have the values that remain.
     """
     everything = board.values(connection, {})
     yield from _each_single(board, connection, {})

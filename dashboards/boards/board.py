@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A dashboard of panels: title, variables, axis of time, links to the others."""
+"""A dashboard of panels: title, variables, time axis, links to the other dashboards."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from boards.names import TAG, UID
 from boards.panels import SOURCE, Panel
 
 RELATIVE = ("1970-01-01T00:00:00.000Z", "1970-01-01T00:01:40.000Z")
-"""Runs lie over each other on the axis of 1970: 00:00:00 is the first payload packet of each."""
+"""Runs share a relative axis in 1970: 00:00:00 is the first payload packet of each run."""
 
 
 def board(
     name: str, title: str, about: str, panels: Sequence[Panel | str], variables: Sequence[Any], *,
     time: tuple[str, str] = RELATIVE, refresh: str = "",
 ) -> build.Dashboard:  # fmt: skip
-    """Panels in order, from left to right and down; a string begins a row of this title."""
+    """Lay out the panels from left to right and top to bottom; a string starts a row with this title."""
     made = (
         build.Dashboard(title)
         .uid(UID[name])
@@ -43,9 +43,9 @@ def board(
 
 
 def chosen(name: str, label: str, sql: str, about: str, *, many: bool = False) -> build.QueryVariable:
-    """A variable whose values come from the store; `many` may be chosen, and then all are at first.
+    """Return a variable whose values come from the store; with `many`, several can be chosen (default: all).
 
-    The query gives __text and __value, or one column that is both.
+    The query returns __text and __value, or one column that serves as both.
     """
     variable = (
         build.QueryVariable(name)
@@ -64,23 +64,23 @@ def chosen(name: str, label: str, sql: str, about: str, *, many: bool = False) -
 
 
 def files() -> build.TextBoxVariable:
-    """Where `ddu serve` shows the run directories."""
+    """Return the variable with the address at which `ddu serve` serves the run directories."""
     return (
         build.TextBoxVariable("files")
         .label("Files")
-        .description("Address of `ddu serve`, which shows reports and CSV files.")
+        .description("Address of `ddu serve`, which serves reports and CSV files.")
         .default_value("http://127.0.0.1:8090")
     )
 
 
 def one_run(condition: str = "", note: str = "") -> build.QueryVariable:
-    """The variable `run`: its value is the run's number, whatever its name."""
+    """Return the variable `run`; its value is the run's number in the store."""
     sql = (
         "SELECT name AS __text, run_id::text AS __value FROM testbed.run "
         f"WHERE state = 'published' AND start_utc_ns IS NOT NULL{condition} "
         "ORDER BY started DESC LIMIT 2000"
     )
-    return chosen("run", "Run", sql, f"The newest first{note}.")
+    return chosen("run", "Run", sql, f"Newest first{note}.")
 
 
 def _others() -> build.DashboardLink:
@@ -89,7 +89,7 @@ def _others() -> build.DashboardLink:
         .type(model.DashboardLinkType.DASHBOARDS)
         .tags([TAG])
         .as_dropdown(True)
-        .tooltip("The other dashboards")
+        .tooltip("Other dashboards")
         .include_vars(False)
         .keep_time(False)
     )

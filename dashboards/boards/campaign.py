@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dashboard 3: how far a campaign is, its cells with confidence intervals, and what went wrong."""
+"""Dashboard 3: progress of a campaign, its cells with confidence intervals, and its failures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from grafana_foundation_sdk.models.dashboard import DataTransformerConfig
 
 from boards.board import board, chosen, files
 from boards.names import CONGESTION_CONTROLS, UID
-from boards.panels import bars, figure, listing
+from boards.panels import bars, listing, number
 from boards.style import BAD, OK, WARN
 from ddu.report.palette import RADIO
 
@@ -46,13 +46,13 @@ def dashboard() -> Dashboard:
     return board(
         "campaign",
         "Testbed · 3 Campaign",
-        "How far a campaign is, its cells with confidence intervals, and the runs that failed.",
+        "Progress of a campaign, its cells with confidence intervals, and the runs that failed.",
         [*_progress(), *_cells(), *_faults()],
         [
             chosen(
                 "campaign", "Campaign",
                 "SELECT campaign FROM testbed.run GROUP BY campaign ORDER BY max(started) DESC NULLS LAST",
-                "Runs of no campaign are in (none).", many=True,
+                "Runs without a campaign are in (none).", many=True,
             ),
             files(),
         ],
@@ -61,11 +61,11 @@ def dashboard() -> Dashboard:
 
 def _count(title: str, condition: str, about: str, colour: str) -> object:
     query = f"SELECT count(*) FROM testbed.run WHERE {OF} AND {condition}"
-    return figure(title, "none", query, about, levels=[(None, colour)], width=3)
+    return number(title, "none", query, about, levels=[(None, colour)], width=3)
 
 
 def _progress() -> list[object]:
-    """Cells with a result, of those planned; known of campaigns that were published by their directory."""
+    """Show the cells with a result relative to the planned ones, if the campaign's directory was published."""
     done = f"""
 SELECT (SELECT count(DISTINCT split_part(name, '/', 2)) FROM testbed.run
         WHERE {OF} AND status = 'finished' AND verdict <> 'invalid' AND name LIKE campaign || '/%')
@@ -74,16 +74,16 @@ SELECT (SELECT count(DISTINCT split_part(name, '/', 2)) FROM testbed.run
     latest = f"SELECT max(coalesce(started, published_at)) FROM testbed.run WHERE {OF}"
     return [
         _count("Runs", "true", "Runs of the campaign in the store.", RADIO),
-        _count("Valid", "verdict = 'valid'", "The machine held them.", OK),
-        _count("Degraded", "verdict = 'degraded'", "Usable with care; each says why.", WARN),
+        _count("Valid", "verdict = 'valid'", "Runs in which the machine kept up.", OK),
+        _count("Degraded", "verdict = 'degraded'", "Usable with care; the reasons are below.", WARN),
         _count("Failed or invalid", "(verdict = 'invalid' OR status IN ('failed', 'interrupted'))",
-               "No results of the network; below is why.", BAD),
-        _count("Going on", "state = 'live'", "Shown on the Live dashboard.", RADIO),
-        figure("Done", "percentunit", done, "Cells with a valid or degraded run, of all that are planned; known of "
-               "campaigns that were published by their directory.", decimals=0, width=4),
-        figure("Latest", "dateTimeFromNow", latest.replace("SELECT max(coalesce(started, published_at))",
+               "Runs that say nothing about the network; the reasons are below.", BAD),
+        _count("Going on", "state = 'live'", "Runs in progress; see the dashboard Live.", RADIO),
+        number("Done", "percentunit", done, "Cells with a valid or degraded run, relative to the planned ones; needs "
+               "a campaign that was published by its directory.", decimals=0, width=4),
+        number("Latest", "dateTimeFromNow", latest.replace("SELECT max(coalesce(started, published_at))",
                "SELECT (extract(epoch FROM max(coalesce(started, published_at))) * 1000)::bigint AS latest"),
-               "When the latest run began.", width=5),
+               "Start of the latest run.", width=5),
     ]  # fmt: skip
 
 
@@ -116,7 +116,7 @@ ORDER BY 1, 2"""
         listing("Throughput by cell and congestion control", matrix, "Means over valid and degraded runs.",
                 transform=[DataTransformerConfig(id_val="groupingToMatrix", options=pivot)],
                 units=dict.fromkeys(CONGESTION_CONTROLS, "bps"), width=12, height=9),
-        bars("Throughput by cell", "bps", by_cc, "Means over valid and degraded runs, of the best known "
+        bars("Throughput by cell", "bps", by_cc, "Means over valid and degraded runs, for the most common "
              "congestion controls.", label="cell"),
     ]  # fmt: skip
 
@@ -136,6 +136,6 @@ ORDER BY started DESC NULLS LAST
 LIMIT 500""".strip()
     url = f"/d/{UID['run']}?var-run=${{__data.fields.run_id}}&from=0&to=${{__data.fields.duration_ms}}"
     return [
-        listing("Failed, invalid and degraded runs", query, "Each with its reason; the newest first.",
+        listing("Failed, invalid and degraded runs", query, "Each with its reason; newest first.",
                 links={"run": ("Open this run", url)}, hidden=["run_id", "duration_ms"], height=10)
     ]  # fmt: skip

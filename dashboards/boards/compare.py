@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dashboard 2: runs over each other on relative time."""
+"""Dashboard 2: several runs on one relative time axis."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from boards.names import UID
 from boards.panels import against, listing, series
 
 SHOWN = 12
-"""Lines that a person can tell apart; and what keeps the panels quick when all runs are chosen."""
+"""As many lines as a person can distinguish; also keeps the panels fast when all runs are selected."""
 
 FILTERED = (
     "cc IN (${cc:sqlstring}) AND direction IN (${direction:sqlstring}) "
@@ -35,7 +35,7 @@ def dashboard() -> Dashboard:
     return board(
         "compare",
         "Testbed · 2 Compare",
-        f"Runs over each other, from the first payload packet of each: the {SHOWN} newest of those chosen.",
+        f"The {SHOWN} newest of the selected runs on one axis, which starts at the first payload packet of each.",
         [_which(), "Over time", *_lines(), "Trade-off and distributions", *_distributions()],
         [*_filters(), _runs(), files()],
     )  # fmt: skip
@@ -75,7 +75,7 @@ ORDER BY p.number"""
     url = f"/d/{UID['run']}?var-run=${{__data.fields.run_id}}&from=0&to=${{__data.fields.duration_ms}}"
     units = {"throughput": "bps", "utilisation": "percentunit", "RTT p50": "ms", "RTT p95": "ms"}
     return listing(
-        "Runs", query, "The runs that are shown below, and their headline figures; a run's name opens it.",
+        "Runs", query, "The runs shown below and their main metrics; click a run's name to open it.",
         units=units, links={"run": ("Open this run", url)}, hidden=["run_id", "duration_ms"], height=7,
     )  # fmt: skip
 
@@ -93,7 +93,7 @@ ORDER BY 1, 2"""
 def _lines() -> list[object]:
     columns = [
         ("Throughput", "bps", "tcp_throughput_bps", "Payload bits that reach the receiver, per second."),
-        ("RTT", "ms", "tcp_rtt_ms", "By TCP timestamps. Dashed: what applications can bear (20, 40, 100 ms)."),
+        ("RTT", "ms", "tcp_rtt_ms", "By TCP timestamps. Dashed: limits of application classes (20, 40, 100 ms)."),
         ("Congestion window", "decbytes", "tcp_cwnd_bytes", "snd_cwnd · MSS, as the kernel reports it."),
         ("In flight", "decbytes", "tcp_inflight_bytes", "Highest byte sent minus highest acknowledged."),
     ]  # fmt: skip
@@ -129,9 +129,9 @@ ORDER BY p.number, f.flow_id, o.t_s"""
     share = ("share", "percentunit")
     return [
         against("Throughput against delay", rtt, rate, ellipses,
-                "Ellipses of one standard deviation of RTT and throughput over 200 ms; up and left is better.",
+                "Ellipses of one standard deviation of RTT and throughput in means over 200 ms; top left is best.",
                 delay=True),
-        against("Every 200 ms", rtt, rate, dots, "A dot for each 200 ms of each flow.", lines=False, delay=True),
+        against("Every 200 ms", rtt, rate, dots, "One dot per 200 ms and flow.", lines=False, delay=True),
         against("RTT, CDF", rtt, share, _cdf("tcp_rtt_ms", "RTT"),
                 "Share of the bins with an RTT of at most this.", width=8, height=10),
         against("Throughput, CDF", rate, share, _cdf("tcp_throughput_bps", "throughput"),

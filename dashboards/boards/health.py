@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dashboard 7: whether the machine could hold what it was asked."""
+"""Dashboard 7: whether the machine could keep up."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from grafana_foundation_sdk.builders.dashboard import Dashboard
 from boards import sql
 from boards.board import board, files, one_run
 from boards.names import UID
-from boards.panels import bars, figure, listing, series
+from boards.panels import bars, listing, number, series
 from ddu.report.palette import RADIO
 
 
@@ -16,7 +16,7 @@ def dashboard() -> Dashboard:
     return board(
         "health",
         "Testbed · 7 Health",
-        "Timing trust, lateness, drops, and the CPU of each part: whether a result is the network's.",
+        "Lateness, drops and CPU time of each program: whether a result describes the network.",
         [*_verdict(), "Over the run", *_over_time(), "Runs before", *_before()],
         [one_run(), files()],
     )
@@ -34,14 +34,14 @@ WHERE {sql.RUN}""".strip()
 SELECT unnest(CASE verdict_reasons WHEN '{{}}' THEN ARRAY['none'] ELSE verdict_reasons END) AS reason
 {of_run}""".strip()
     return [
-        figure("Verdict", "none", f"SELECT coalesce(verdict, status) AS verdict {of_run}",
-               "The worst of what ccu, nr-link and ddu found.", words=True, of_verdict=True),
-        figure("Worst lateness, 99 %", "µs", late, "Highest 99 % lateness of a 20 ms bin.", decimals=0),
-        figure("Overruns", "none", counts, "Slots that were run more than one slot, 0.5 ms at least, late."),
-        figure("Host drops", "none", drops, "Packets that the host refused, not the network."),
-        listing("Reasons", reasons, "Why the verdict is what it is.", width=8, height=4),
+        number("Verdict", "none", f"SELECT coalesce(verdict, status) AS verdict {of_run}",
+               "The worst of the verdicts of ccu, nr-link and ddu.", words=True, of_verdict=True),
+        number("Worst lateness, 99 %", "µs", late, "Highest 99th percentile of all 20 ms bins.", decimals=0),
+        number("Overruns", "none", counts, "Slots processed more than one slot late, at least 0.5 ms."),
+        number("Host drops", "none", drops, "Packets that the host dropped, not the network."),
+        listing("Reasons", reasons, "The reasons of the verdict.", width=8, height=4),
         bars("CPU of each part", "percentunit", parts, label="part", width=24, height=7,
-             about="Share of one core, as each part told it at its end: nr-link, and iperf3 at both ends.",
+             about="Share of one core, as reported by each program at its end: nr-link, and iperf3 at both ends.",
              colours={"cpu": RADIO}),
     ]  # fmt: skip
 
@@ -53,12 +53,13 @@ def _over_time() -> list[object]:
         "host drops": f"sum(s.host_drop_count) / {sql.STEP}"})  # fmt: skip
     cpu = sql.per_step("trust_sample", {"nr-link": "avg(s.emulator_cpu_ratio)"})
     return [
-        series("Lateness", "µs", late, "How long after its instant a slot was run; half a slot degrades the run.",
+        series("Lateness", "µs", late,
+               "Delay of a slot behind its scheduled instant; above half a slot the run is degraded.",
                colours={"lateness, 99 %": RADIO}),
         series("Overruns and drops", "cps", lost, dots=True,
                colours={"overruns": "#d55e00", "host drops": "#0072b2"},
-               about="Slots run more than one slot, 0.5 ms at least, late; packets that the host refused, per second."),
-        series("CPU of the link", "percentunit", cpu, "Share of one core that nr-link used.",
+               about="Slots more than one slot (at least 0.5 ms) late, and packets dropped by the host, per second."),
+        series("CPU of the link", "percentunit", cpu, "Share of one core used by nr-link.",
                colours={"nr-link": RADIO}),
     ]  # fmt: skip
 
@@ -80,7 +81,7 @@ LEFT JOIN testbed.part_cpu p ON p.run_id = r.run_id AND p.part = 'nr-link'
 ORDER BY r.started DESC NULLS LAST""".strip()
     url = f"/d/{UID['run']}?var-run=${{__data.fields.run_id}}&from=0&to=${{__data.fields.duration_ms}}"
     return [
-        listing("The last 20 runs", query, "Whether this machine keeps up from run to run.",
+        listing("The last 20 runs", query, "Whether this machine keeps up, run by run.",
                 units={"lateness": "µs", "CPU of the link": "percentunit"},
                 links={"run": ("Open this run", url)}, hidden=["run_id", "duration_ms"], height=10)
     ]  # fmt: skip

@@ -1,29 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dashboard 6: the run that goes on now."""
+"""Dashboard 6: the run in progress."""
 
 from __future__ import annotations
 
 from grafana_foundation_sdk.builders.dashboard import Dashboard
 
 from boards.board import board, chosen
-from boards.panels import figure, listing, series
+from boards.panels import listing, number, series
 from boards.style import BAD, OK, WARN
 from ddu.report.palette import RADIO, colour_of
 
 RUN = "run_id = nullif(${run:sqlstring}, '')::int"
-WAYS = {"downlink": "#0072b2", "uplink": "#d55e00"}
+DIRECTIONS = {"downlink": "#0072b2", "uplink": "#d55e00"}
 
 
 def dashboard() -> Dashboard:
     return board(
         "live",
         "Testbed · 6 Live",
-        "The run that goes on now, by `ddu publish --live`: sockets, MAC and timing, every second anew. "
-        "Metrics of the captures come when it has ended.",
+        "The run in progress, from `ddu publish --live`: sockets, MAC and timing, updated every second. "
+        "Metrics from the captures follow when the run has ended.",
         [*_headline(), "TCP", *_sockets(), "Radio and timing", *_radio()],
         [
             chosen("run", "Run", "SELECT name AS __text, run_id::text AS __value FROM testbed.run "
-                   "WHERE state = 'live' ORDER BY published_at DESC", "Runs that go on; the newest first."),
+                   "WHERE state = 'live' ORDER BY published_at DESC", "Runs in progress; newest first."),
         ],
         time=("now-30s", "now"),
         refresh="1s",
@@ -43,15 +43,15 @@ SELECT avg(srtt_ms) FROM testbed.live_socket
 WHERE {RUN} AND time > (SELECT max(time) - interval '1 second' FROM testbed.live_socket WHERE {RUN})""".strip()
     age = f"SELECT extract(epoch FROM now() - max(time)) * 1000 AS age FROM testbed.live_radio WHERE {RUN}"
     return [
-        listing("What runs", what, "The experiment as it was resolved.", width=12, height=4),
-        figure("Throughput, last second", "bps", rate, "Payload that the receivers acknowledged, all flows "
+        listing("What runs", what, "The resolved experiment.", width=12, height=4),
+        number("Throughput, last second", "bps", rate, "Acknowledged payload of all flows "
                "(tcpi_bytes_acked).",
                decimals=1),
-        figure("Smoothed RTT, last second", "ms", delay,
-               "The kernel's, mean of all flows; coloured by the classes of applications (20, 40, 100 ms).",
+        number("Smoothed RTT, last second", "ms", delay,
+               "From the kernel, mean of all flows; coloured by the limits of application classes (20, 40, 100 ms).",
                levels=[(None, OK), (20, WARN), (100, BAD)], decimals=1),
-        figure("Newest sample is old", "ms", age,
-               "Between the newest MAC sample and now. Above a second, the run or the publisher stands still.",
+        number("Newest sample is old", "ms", age,
+               "Age of the newest MAC sample. Above one second, the run or `ddu publish` has stalled.",
                levels=[(None, OK), (1000, WARN), (3000, BAD)], decimals=0),
     ]  # fmt: skip
 
@@ -66,16 +66,16 @@ ORDER BY 1, 2""".strip()
 
 def _sockets() -> list[object]:
     return [
-        series("Throughput (acknowledged)", "bps", _of_socket("acked_bps"), "From the samples of the sender's "
-               "sockets: growth of tcpi_bytes_acked. The captures' own comes when the run has ended.",
+        series("Throughput (acknowledged)", "bps", _of_socket("acked_bps"), "From socket samples of the sender: "
+               "growth of tcpi_bytes_acked. Throughput from the captures follows when the run has ended.",
                width=12, height=7),
         series("Smoothed RTT", "ms", _of_socket("srtt_ms"), delay=True, width=12, height=7,
-               about="The kernel's. Dashed: what applications can bear (20, 40, 100 ms)."),
+               about="As reported by the kernel. Dashed: limits of application classes (20, 40, 100 ms)."),
         series("Congestion window", "decbytes", _of_socket("cwnd_bytes"), "snd_cwnd · MSS.", width=8, height=7),
         series("In flight", "decbytes", _of_socket("inflight_bytes"),
                "Packets sent and neither acknowledged nor lost (RFC 6675), times MSS.", width=8, height=7),
         series("Retransmissions", "short", _of_socket("retransmissions_count"), dots=True, width=8, height=7,
-               about="Segments sent again, between two samples."),
+               about="Retransmitted segments between two samples."),
     ]  # fmt: skip
 
 
@@ -107,15 +107,15 @@ WHERE s.{RUN} AND $__timeFilter(s.time)
 ORDER BY 1, 2""".strip()
     return [
         series("Delivered by the MAC", "bps", _both("sdu_throughput_bps"), "IP bits out of RLC.",
-               width=8, height=7, colours=WAYS),
-        series("RLC queue", "decbytes", _both("rlc_queue_bytes"), "Bytes that wait in the link.",
-               width=8, height=7, colours=WAYS),
-        series("MCS", "none", _both("mcs"), "Of first transmissions.", width=8, height=7, most=28, colours=WAYS),
+               width=8, height=7, colours=DIRECTIONS),
+        series("RLC queue", "decbytes", _both("rlc_queue_bytes"), "Bytes waiting in the link.",
+               width=8, height=7, colours=DIRECTIONS),
+        series("MCS", "none", _both("mcs"), "Of first transmissions.", width=8, height=7, most=28, colours=DIRECTIONS),
         series("RSRP", "dBm", _of_radio({"RSRP": "mac_rsrp_dbm"}), "At the UE.", width=8, height=7, least=None,
                colours={"RSRP": RADIO}),
         series("Reminis: delay against DTT", "ms", reminis, width=8, height=7, delay=True,
-               about="Where Reminis runs. Dashed: what applications can bear (20, 40, 100 ms).",
+               about="For flows with Reminis. Dashed: limits of application classes (20, 40, 100 ms).",
                colours={"delay": colour_of("reminis"), "DTT": "#000000"}),
         series("Lateness of the link", "µs", trust, width=8, height=7, colours={"lateness, 99 %": RADIO},
-               about="How long after its instant a slot was run; half a slot degrades the run."),
+               about="Delay of a slot behind its scheduled instant; above half a slot the run is degraded."),
     ]  # fmt: skip

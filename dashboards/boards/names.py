@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the parts of the dashboards call each other by."""
+"""Names that several modules of the dashboards share."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CONGESTION_CONTROLS = (
     "illinois", "lp", "nv", "scalable", "veno", "westwood",
 )
 # fmt: on
-"""Reminis and what Linux has; each has one colour, in ddu.report.palette."""
+"""Reminis and those of Linux; ddu.report.palette gives each one colour."""
 
 DELAY_CLASSES_MS = (20, 40, 100)
-"""Of applications: what is above is too late for them (Hercules; 3GPP TS 22.261 has the like)."""
+"""Highest delays that classes of applications tolerate (Hercules; similar values in 3GPP TS 22.261)."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kinds of panels, each with its units, colours, thresholds and description in one look."""
+"""The kinds of panels, with consistent units, colours, thresholds and descriptions."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from boards.style import (
 from ddu.report.palette import RADIO
 
 Panel = Any
-"""A builder of the SDK; its kinds share no class."""
+"""A builder of the SDK; the builders of different kinds have no common class."""
 
 SOURCE = DataSourceRef(type_val=STORE["type"], uid=STORE["uid"])
 
 
 class Query(variants.Dataquery, builder.Builder["Query"]):
-    """A query of the PostgreSQL data source, which the SDK has no class for."""
+    """A query of the PostgreSQL data source, for which the SDK has no class."""
 
     def __init__(self, sql: str, form: str = "time_series", ref: str = "A") -> None:
         self.sql, self.form, self.ref_id = sql, form, ref
@@ -64,7 +64,7 @@ def series(
     least: float | None = 0, most: float | None = None, width: int = 24, height: int = 6,
     colours: dict[str, str] | None = None, step: str = "20ms",
 ) -> Panel:  # fmt: skip
-    """Lines (or dots) over time; `delay` draws the classes of applications."""
+    """Return lines (or dots) over time; `delay` draws the limits of application classes."""
     panel = (
         about_panel(timeseries.Panel(), title, about, width, height)
         .with_target(Query(sql))
@@ -90,12 +90,12 @@ def series(
     return coloured(panel, colours)
 
 
-def figure(
+def number(
     title: str, unit: str, sql: str, about: str, *, width: int = 4, height: int = 4,
     levels: Sequence[tuple[float | None, str]] = ((None, RADIO),), decimals: float | None = None,
     words: bool = False, of_verdict: bool = False,
 ) -> Panel:  # fmt: skip
-    """One number, or (`words`) one text."""
+    """Return a panel with one number, or with one text (`words`)."""
     fields = "/.*/" if words else ""
     panel = (
         about_panel(stat.Panel(), title, about, width, height)
@@ -120,7 +120,7 @@ def listing(
     links: dict[str, tuple[str, str]] | None = None, hidden: Sequence[str] = (),
     width: int = 24, height: int = 8, transform: Sequence[DataTransformerConfig] = (),
 ) -> Panel:  # fmt: skip
-    """A table; `units` and `links` (title, URL) by column."""
+    """Return a table; `units` and `links` (title, URL) by column."""
     panel = about_panel(table.Panel(), title, about, width, height).with_target(Query(sql, "table"))
     panel.thresholds(steps([(None, RADIO)])).unit("none").filterable(True)
     panel.frame_index(0).show_header(True).cell_options(looks.TableAutoCellOptions())
@@ -142,7 +142,7 @@ def against(
     title: str, x: tuple[str, str], y: tuple[str, str], sql: str, about: str, *,
     lines: bool = True, width: int = 12, height: int = 12, delay: bool = False,
 ) -> Panel:  # fmt: skip
-    """y against x, as (label, unit): columns x, y and `series`, which parts the rows."""
+    """Plot y against x, each given as (label, unit), from the columns x, y and `series`, which groups the rows."""
     show = xy.XYShowMode.LINES if lines else xy.XYShowMode.POINTS
     parts = {"fields": ["series"], "keepFields": False}
     panel = (
@@ -164,7 +164,7 @@ def against(
 
 
 def heat(title: str, unit: str, sql: str, about: str, *, width: int = 12, height: int = 9) -> Panel:
-    """How often a value was had, over time: columns time and value; Grafana counts."""
+    """Return a heat map of how often a value occurred over time: columns time and value; Grafana counts."""
     return (
         about_panel(heatmap.Panel(), title, about, width, height)
         .with_target(Query(sql))
@@ -180,7 +180,7 @@ def bars(
     title: str, unit: str, sql: str, about: str, *, label: str, width: int = 12, height: int = 9,
     stacked: bool = False, colours: dict[str, str] | None = None,
 ) -> Panel:  # fmt: skip
-    """A bar for each row, named by the column `label`."""
+    """Return one bar per row, labelled by the column `label`."""
     panel = (
         about_panel(barchart.Panel(), title, about, width, height)
         .with_target(Query(sql, "table"))
@@ -199,7 +199,7 @@ def states(
     title: str, sql: str, about: str, colours: dict[str, tuple[str, str]], *, width: int = 24,
     height: int = 5,
 ) -> Panel:  # fmt: skip
-    """Bands over time: `colours` has words and colour by value."""
+    """Return bands over time; `colours` has text and colour by value."""
     words = {value: {"text": text, "color": colour, "index": index}
              for index, (value, (text, colour)) in enumerate(colours.items())}  # fmt: skip
     return (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of the panels' content, drawn from the queries that Grafana asks; not of Grafana itself."""
+"""Pictures of the panels' content, drawn with the queries that Grafana sends; not of Grafana itself."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _STYLE: Any = {"font.size": 6.5, "axes.titlesize": 7, "axes.titleweight": "bold"
 
 
 def draw(board: Board, reader: Any, fixed: dict[str, list[str]], over: Range) -> Any:
-    """A figure with the dashboard's panels where Grafana puts them; `reader` is a connection."""
+    """Draw the dashboard's panels where Grafana places them; `reader` is a connection."""
     every = board.values(reader, fixed)
     values = {
         variable["name"]: every[variable["name"]] if variable.get("multi") else every[variable["name"]][:1]
@@ -68,7 +68,7 @@ def _panel(axes: Axes, question: Question, names: list[str], rows: list[tuple[An
 
 
 def _colour(panel: dict[str, Any], name: str, number: int) -> str:
-    """As the panel's overrides say."""
+    """Return the colour that the panel's overrides give."""
     for override in panel.get("fieldConfig", {}).get("overrides", []):
         pattern = override["matcher"]["options"]
         if override["matcher"]["id"] == "byRegexp" and re.match(pattern.strip("/"), name):
@@ -80,7 +80,7 @@ def _colour(panel: dict[str, Any], name: str, number: int) -> str:
 
 
 def _seconds(instant: Any) -> float:
-    """On the axis: of 1970, or of today's day."""
+    """Return the position on the axis, which starts in 1970 or at midnight today."""
     return float(instant.timestamp()) % 86400
 
 
@@ -206,6 +206,6 @@ def _cell(value: Any) -> str:
 
 
 def _short(text: str, length: int) -> str:
-    """The middle is what names of one campaign have in common."""
+    """Shorten a name in the middle, which is what names of one campaign have in common."""
     half = length // 2
     return text if len(text) <= length else f"{text[: half - 1]}…{text[-half:]}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dashboard 4: what the radio did, per UE."""
+"""Dashboard 4: the radio, per UE."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def dashboard() -> Dashboard:
     return board(
         "radio",
         "Testbed · 4 Radio",
-        "MCS, BLER, RSRP and PRBs as heat maps, and the rounds of HARQ, per UE.",
-        ["Downlink", *_way("dl"), "Uplink", *_way("ul"), "Both", *_signal()],
+        "MCS, BLER, RSRP and PRBs as heat maps, and HARQ rounds, per UE.",
+        ["Downlink", *_direction("dl"), "Uplink", *_direction("ul"), "Both", *_signal()],
         [
             one_run(" AND EXISTS (SELECT FROM testbed.flow f WHERE f.run_id = run.run_id)"),
             chosen("ue", "UE", f"SELECT DISTINCT ue::text FROM testbed.radio_sample WHERE {sql.RUN} "
-                   "ORDER BY 1", "UEs of the run, by their index.", many=True),
+                   "ORDER BY 1", "UEs of the run, by index.", many=True),
             files(),
         ],
     )  # fmt: skip
@@ -40,31 +40,31 @@ def _chosen_ues(values: dict[str, str]) -> str:
     return sql.per_ue(values).replace("\n    GROUP BY 1, 2", f"{OF_UE}\n    GROUP BY 1, 2")
 
 
-def _way(way: str) -> list[object]:
-    name = {"dl": "downlink", "ul": "uplink"}[way]
-    rounds = {f"round {n}": f"sum(s.mac_{way}_rounds_{n}_count) / {sql.STEP}" for n in range(1, 5)}
-    rounds["given up"] = f"sum(s.mac_{way}_errors_count) / {sql.STEP}"
-    waits = {"waiting": f"avg(s.mac_{way}_rlc_wait_ms)", "HARQ": f"avg(s.mac_{way}_harq_ms)",
-             "all of RLC": f"avg(s.mac_{way}_rlc_delay_ms)"}  # fmt: skip
-    rates = {"delivered": f"avg(s.mac_{way}_sdu_throughput_bps)",
-             "capacity": f"avg(s.mac_{way}_capacity_sdu_bps)"}  # fmt: skip
+def _direction(direction: str) -> list[object]:
+    name = {"dl": "downlink", "ul": "uplink"}[direction]
+    rounds = {f"round {n}": f"sum(s.mac_{direction}_rounds_{n}_count) / {sql.STEP}" for n in range(1, 5)}
+    rounds["given up"] = f"sum(s.mac_{direction}_errors_count) / {sql.STEP}"
+    waits = {"waiting": f"avg(s.mac_{direction}_rlc_wait_ms)", "HARQ": f"avg(s.mac_{direction}_harq_ms)",
+             "all of RLC": f"avg(s.mac_{direction}_rlc_delay_ms)"}  # fmt: skip
+    rates = {"delivered": f"avg(s.mac_{direction}_sdu_throughput_bps)",
+             "capacity": f"avg(s.mac_{direction}_capacity_sdu_bps)"}  # fmt: skip
     return [
-        heat(f"MCS, {name}", "none", _values(f"mac_{way}_mcs"),
-             "How often each modulation and coding scheme was used for first transmissions."),
-        heat(f"BLER, {name}", "percentunit", _values(f"mac_{way}_bler_ratio"),
-             "First transmissions that failed; link adaptation aims at 10 %."),
-        heat(f"PRBs, {name}", "none", _values(f"mac_{way}_prb_count"),
-             "PRBs times slots that were allocated, per bin of 20 ms."),
+        heat(f"MCS, {name}", "none", _values(f"mac_{direction}_mcs"),
+             "How often each MCS was used for first transmissions."),
+        heat(f"BLER, {name}", "percentunit", _values(f"mac_{direction}_bler_ratio"),
+             "Share of failed first transmissions; the target of link adaptation is 10 %."),
+        heat(f"PRBs, {name}", "none", _values(f"mac_{direction}_prb_count"),
+             "Allocated PRBs, summed over the slots of a 20 ms bin."),
         series(f"HARQ rounds, {name}", "cps", _chosen_ues(rounds), width=12, height=9,
                colours=dict(zip(rounds, sequence(5), strict=True)),
-               about="Transmissions per second by HARQ round, and transport blocks that were given up."),
+               about="Transmissions per second by HARQ round, and transport blocks that failed in all rounds."),
         series(f"Throughput and capacity, {name}", "bps", _chosen_ues(rates), width=12, height=9,
                colours={"delivered": "#0072b2", "capacity": "#4d4d4d"},
-               about="IP bits that the MAC delivered, and could have delivered with a full queue."),
+               about="IP bits that the MAC delivered, and that it could have delivered with a full queue."),
         series(f"Delay in the link, {name}", "ms", _chosen_ues(waits), width=12, height=9, delay=True,
                colours=dict(zip(waits, sequence(3), strict=True)),
-               about="Mean residence of the packets delivered: waiting for the first transmission, HARQ and "
-               "reordering, and their sum. Dashed: what applications can bear (20, 40, 100 ms)."),
+               about="Mean times of delivered packets: waiting for the first transmission, HARQ and reordering, "
+               "and their sum. Dashed: limits of application classes (20, 40, 100 ms)."),
     ]  # fmt: skip
 
 
@@ -76,8 +76,8 @@ def _signal() -> list[object]:
         heat("SINR, downlink", "suffix: dB", _values("mac_sinr_db"), "Effective SINR at the UE."),
         series("Reports of the UE", "none", _chosen_ues(reports), width=12, height=9,
                colours=dict(zip(reports, sequence(2), strict=True)),
-               about="Channel quality and rank that the UE reported last."),
+               about="Last CQI and rank reported by the UE."),
         series("Uplink power", "suffix: dB", _chosen_ues(power), width=12, height=9, least=None,
                colours=dict(zip(power, sequence(2), strict=True)),
-               about="Power headroom that the UE reported (dB), and its configured maximum (dBm)."),
+               about="Power headroom reported by the UE (dB), and its configured maximum power (dBm)."),
     ]  # fmt: skip

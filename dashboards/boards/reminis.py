@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dashboard 5: what Reminis thought, sampling interval by sampling interval."""
+"""Dashboard 5: inputs and decisions of Reminis, for each sampling interval."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from boards.panels import bars, series, states
 from ddu.report.palette import colour_of, sequence
 
 ZONES = {
-    "1": ("zone 1: below DTT, Non-Deterministic Exploration", "#009e73"),
-    "2": ("zone 2: near DTT, Proactive Slowdown", "#e69f00"),
-    "3": ("zone 3: above DTT, Conservative Mode", "#d55e00"),
+    "1": ("zone 1: delay at most DTT, not rising: Non-Deterministic Exploration (NDE)", "#009e73"),
+    "2": ("zone 2: delay at most DTT, rising: Proactive Slowdown (PS)", "#e69f00"),
+    "3": ("zone 3: delay above DTT: Catastrophe Mitigation (CM)", "#d55e00"),
 }
 ACTIONS = {"none": "#999999", "nde": "#009e73", "ps": "#e69f00", "cm": "#d55e00"}
 
@@ -24,10 +24,10 @@ def dashboard() -> Dashboard:
     return board(
         "reminis",
         "Testbed · 5 Reminis",
-        "Zones, delay against the delay tolerance threshold (DTT), its gradient, the mean of the Gaussian "
-        "and what was done in each sampling interval.",
+        "Zones, delay compared with the delay tolerance threshold (DTT), its gradient, the mean of the Gaussian, "
+        "and the action of each sampling interval.",
         _panels(),
-        [one_run(HAS_TRACE, "; those with Reminis's trace"), files()],
+        [one_run(HAS_TRACE, "; only runs with a trace of Reminis"), files()],
     )
 
 
@@ -68,23 +68,23 @@ WHERE s.{sql.RUN} AND s.{sql.WITHIN}
 GROUP BY 1 ORDER BY 1""".strip()
     own = colour_of("reminis")
     return [
-        states("Zone", zone, "In which zone most sampling intervals were: by delay and DTT.", ZONES),
+        states("Zone", zone, "The zone of most sampling intervals.", ZONES),
         series("Delay against DTT", "ms", _trace(delay), delay=True, height=8,
                colours={"delay": own, "DTT": "#000000", "least RTT": "#0072b2"},
-               about="RTT of the sampling interval, the threshold that it is compared with, and the least RTT. "
-               "Dashed: what applications can bear (20, 40, 100 ms)."),
+               about="RTT of the sampling interval, the threshold DTT, and the minimum RTT. "
+               "Dashed: limits of application classes (20, 40, 100 ms)."),
         series("Gradient of delay", "none", _trace({"gradient": "avg(s.gradient)"}), least=None,
                colours={"gradient": own},
-               about="How delay changed from one sampling interval to the next; Proactive Slowdown acts on it."),
+               about="Change of the delay from one sampling interval to the next, over time; PS uses it."),
         series("Mean of the Gaussian, and draw", "none", _trace(gaussian), least=None,
                colours={"mean": own, "draw": "#999999"},
-               about="Non-Deterministic Exploration draws the growth of the window from this Gaussian."),
+               about="NDE draws the growth of the window from this Gaussian."),
         series("Window around an action", "short", _trace(window),
                colours=dict(zip(window, sequence(2), strict=True)),
                about="Congestion window in packets, before and after each sampling interval's action."),
         bars("Actions", "short", actions, label="flow", stacked=True, colours=ACTIONS,
-             about="Sampling intervals by what was done: nothing, Non-Deterministic Exploration (nde), "
-             "Proactive Slowdown (ps), Conservative Mode (cm)."),
+             about="Number of sampling intervals by action: none, Non-Deterministic Exploration (nde), "
+             "Proactive Slowdown (ps), Catastrophe Mitigation (cm)."),
         series("Sampling interval", "ms", _trace({"interval": "avg(s.si_us) / 1000"}), width=12, height=9,
                colours={"interval": own}, about="Length of the sampling intervals."),
     ]  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dashboard 1: what was run, what came out, and everything on one axis."""
+"""Dashboard 1: the experiment, its results, and everything on one time axis."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from grafana_foundation_sdk.builders.dashboard import Dashboard
 from boards import sql
 from boards.board import board, files, one_run
 from boards.names import UID
-from boards.panels import figure, listing, series
+from boards.panels import listing, number, series
 from boards.style import BAD, LATE, OK, WARN
 from ddu.report.palette import RADIO
 
@@ -19,7 +19,7 @@ def dashboard() -> Dashboard:
     return board(
         "run",
         "Testbed · 1 Run",
-        "One run: verdict, headline figures, and what the radio and TCP did on one axis of time.",
+        "One run: verdict, main metrics, and radio and TCP on one time axis.",
         [*_headline(), "TCP", *_transport(), "Radio", *_radio()],
         [one_run(), files()],
     )
@@ -42,36 +42,36 @@ SELECT name AS run, cc, direction, prb AS "PRB", scenario, testbed, seed, starte
     return [
         listing(
             "What was run", what,
-            "The experiment as it was resolved, and the reasons of the verdict. `report` and `csv` open what "
-            "`ddu analyze` made, by `ddu serve`.",
+            "The resolved experiment, and the reasons of the verdict. `report` and `csv` open the files that "
+            "`ddu analyze` wrote, through `ddu serve`.",
             units={"duration_s": "s"}, links=links, hidden=["directory_name", "run_id"], height=4,
         ),
-        figure(
+        number(
             "Verdict", "none", f"SELECT coalesce(verdict, status) AS verdict {OF_RUN}",
-            "Whether the machine kept up: a result that it could not hold is not one of the network.",
+            "Whether the machine kept up; if not, the result does not describe the network.",
             words=True, of_verdict=True,
         ),
-        figure(
+        number(
             "Throughput", "bps", f"SELECT throughput_bps {OF_RUN}",
-            "Payload that all data flows received, over the traffic time.", decimals=1,
+            "Payload received by all data flows, divided by the traffic time.", decimals=1,
         ),
-        figure(
+        number(
             "Utilisation", "percentunit", f"SELECT utilisation_ratio {OF_RUN}",
-            "IP bytes that the MAC delivered, of what it could have delivered.", decimals=1,
+            "IP bytes that the MAC delivered, divided by those that it could have delivered.", decimals=1,
         ),
-        figure(
+        number(
             "RTT, median", "ms", f"SELECT rtt_p50_ms {OF_RUN}",
-            "By TCP timestamps at the sender; coloured by the classes of applications (20, 40, 100 ms).",
+            "By TCP timestamps at the sender; coloured by the limits of application classes (20, 40, 100 ms).",
             levels=[(None, OK), (20, WARN), (40, LATE), (100, BAD)], decimals=1,
         ),
-        figure(
+        number(
             "RTT, 95 %", "ms", f"SELECT rtt_p95_ms {OF_RUN}",
-            "95 % of the samples are below; coloured by the classes of applications (20, 40, 100 ms).",
+            "95 % of the samples are below; coloured by the limits of application classes (20, 40, 100 ms).",
             levels=[(None, OK), (20, WARN), (40, LATE), (100, BAD)], decimals=1,
         ),
-        figure(
+        number(
             "Retransmissions", "none", f"SELECT retransmissions_count {OF_RUN}",
-            "Segments that were sent again, in the sender's capture.",
+            "Retransmitted segments in the sender's capture.",
             levels=[(None, RADIO)],
         ),
     ]  # fmt: skip
@@ -85,22 +85,23 @@ def _transport() -> list[object]:
         series("Throughput", "bps", sql.per_flow("avg(s.tcp_throughput_bps)"),
                "Payload bits that reach the receiver, per second."),
         series("Sending rate", "bps", sql.per_flow("avg(s.tcp_sending_rate_bps)"),
-               "Bits sent, headers and retransmissions included, per second."),
+               "Bits sent per second, including headers and retransmissions."),
         series("RTT", "ms", sql.per_flow("avg(s.tcp_rtt_ms)"), delay=True, about=
-               "By TCP timestamps, mean of the bin. Dashed: what applications can bear (20, 40, 100 ms)."),
+               "By TCP timestamps, mean of the bin. Dashed: limits of application classes (20, 40, 100 ms)."),
         series("Congestion window", "decbytes", sql.per_flow("avg(s.tcp_cwnd_bytes)"),
                "snd_cwnd · MSS, as the kernel reports it."),
         series("In flight", "decbytes", sql.per_flow("avg(s.tcp_inflight_bytes)"),
                "Highest byte sent minus highest acknowledged, at the bin's end."),
         series("Retransmissions", "cps", sql.per_flow(retransmitted), dots=True, about=
-               "Segments sent again, per second."),
-        series("Jain's index", "none", jain, "1: all active flows alike; 1/n: one has all. Needs two flows.",
+               "Retransmitted segments per second."),
+        series("Jain's index", "none", jain,
+               "1: all active flows have equal rates; 1/n: one flow has everything. Needs two flows.",
                least=0, most=1, colours={"throughput": "#0072b2", "sending rate": "#e69f00"}),
     ]  # fmt: skip
 
 
 def _radio() -> list[object]:
-    ways = {"downlink": "#0072b2", "uplink": "#d55e00"}
+    directions = {"downlink": "#0072b2", "uplink": "#d55e00"}
     signal = {"downlink SINR": "avg(s.mac_sinr_db)", "uplink SNR": "avg(s.mac_ul_snr_db)"}
     both = {
         name: {"downlink": f"avg(s.mac_dl_{column})", "uplink": f"avg(s.mac_ul_{column})"}
@@ -109,12 +110,12 @@ def _radio() -> list[object]:
     return [
         series("RSRP", "dBm", sql.per_ue({"RSRP": "avg(s.mac_rsrp_dbm)"}), least=None,
                about="Reference signal received power at the UE.", colours={"RSRP": RADIO}),
-        series("SINR", "suffix: dB", sql.per_ue(signal), least=None, colours=ways,
+        series("SINR", "suffix: dB", sql.per_ue(signal), least=None, colours=directions,
                about="Effective SINR of the downlink at the UE, and SNR of the uplink at the gNB."),
-        series("MCS", "none", sql.per_ue(both["mcs"]), most=28, colours=ways,
-               about="Mean modulation and coding scheme of first transmissions."),
-        series("BLER", "percentunit", sql.per_ue(both["bler"]), most=1, colours=ways,
-               about="First transmissions that failed; link adaptation aims at 10 %."),
-        series("RLC queue", "decbytes", sql.per_ue(both["queue"]), colours=ways,
-               about="Bytes that wait in the link's RLC buffer."),
+        series("MCS", "none", sql.per_ue(both["mcs"]), most=28, colours=directions,
+               about="Mean MCS of first transmissions."),
+        series("BLER", "percentunit", sql.per_ue(both["bler"]), most=1, colours=directions,
+               about="Share of failed first transmissions; the target of link adaptation is 10 %."),
+        series("RLC queue", "decbytes", sql.per_ue(both["queue"]), colours=directions,
+               about="Bytes waiting in the link's RLC buffer."),
     ]  # fmt: skip

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Queries that several panels need. Grafana fills in `$__…` and `${variable:sqlstring}`.
 
-A variable comes in quotes that Grafana doubles inside (`:sqlstring`), and run numbers are cast, so
-that a name can be anything. The relative axis is that of 1970: t_s = 0 is its first instant, in UTC.
+Grafana quotes variables and escapes the quotes in them (`:sqlstring`), and run numbers are cast, so that
+any name is safe. The relative axis starts in 1970: t_s = 0 is 1970-01-01T00:00:00 UTC.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from __future__ import annotations
 RUN = "run_id = nullif(${run:sqlstring}, '')::int"
 
 STEP = "greatest(0.02, $__interval_ms / 1000.0)"
-"""Seconds that a dot of the figure stands for: a bin, or as many as the width has room for."""
+"""Seconds per point of a plot: one bin, or more if the panel is too narrow."""
 
 WITHIN = "t_s BETWEEN $__unixEpochFrom() - 1 AND $__unixEpochTo() + 1"
 
 
 def relative(seconds: str) -> str:
-    """An expression in seconds since the run's first payload, as an instant of 1970."""
+    """Return the SQL of an instant in 1970 for an expression in seconds since the run's first payload."""
     return f"timestamptz 'epoch' + ({seconds}) * interval '1 second'"
 
 
 def per_flow(value: str, where: str = "") -> str:
-    """`value`, an aggregate over transport_sample `s`, per step and flow of the chosen run."""
+    """Return the SQL of `value`, an aggregate over transport_sample `s`, per step and flow of the run."""
     return f"""
 SELECT {relative(f"floor(s.t_s / {STEP}) * {STEP}")} AS time,
        f.cc || ' ' || f.flow AS metric,
@@ -33,7 +33,7 @@ GROUP BY 1, 2 ORDER BY 1, 2""".strip()
 
 
 def per_ue(values: dict[str, str], ue: bool = True) -> str:
-    """Aggregates over radio_sample `s`, by name, per step and UE of the chosen run."""
+    """Return the SQL of aggregates over radio_sample `s`, by name, per step and UE of the run."""
     pairs = ", ".join(f"('{name}', {value})" for name, value in values.items())
     metric = "m.name || ' UE ' || b.ue" if ue else "m.name"
     inner = ", ".join(f"{value} AS v{number}" for number, value in enumerate(values.values()))
@@ -51,7 +51,7 @@ ORDER BY 1, 2""".strip()
 
 
 def per_step(table: str, values: dict[str, str]) -> str:
-    """Aggregates over a table without flows and UEs, a column each."""
+    """Return the SQL of aggregates over a table without flows and UEs, one column each."""
     columns = ",\n       ".join(f'{value} AS "{name}"' for name, value in values.items())
     return f"""
 SELECT {relative(f"floor(s.t_s / {STEP}) * {STEP}")} AS time,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What panels look like: colours, thresholds, words for values."""
+"""The style of panels: colours, thresholds, texts for values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LATE = "#c4602d"
 
 
 class Mapping:
-    """Words and colours for values."""
+    """Texts and colours for values."""
 
     def __init__(self, kind: str, options: object) -> None:
         self._json = {"type": kind, "options": options}
@@ -30,7 +30,7 @@ class Mapping:
 
 
 def verdict_words() -> list[Any]:
-    """The verdict's colours, those of the report."""
+    """Return the colours of verdicts, as in the report."""
     return [Mapping("value", {
         verdict: {"color": colour, "index": index}
         for index, (verdict, colour) in enumerate([*VERDICT.items(), ("failed", BAD)])
@@ -38,7 +38,7 @@ def verdict_words() -> list[Any]:
 
 
 def coloured(panel: Any, colours: dict[str, str] | None) -> Any:
-    """One colour per congestion control, as in the report; later flows of one are dashed."""
+    """Give each congestion control its colour, as in the report."""
     if colours is None:
         for cc in CONGESTION_CONTROLS:
             panel.override_by_regexp(f"/^(.* )?{cc}( .*)?$/", [fixed(colour_of(cc))])

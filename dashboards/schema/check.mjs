@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Type-checks dashboards as object literals of Grafana's own types: a missing, wrong or unknown field is an
-// error of the compiler. Usage: node check.mjs FILE.json…
+// Type-checks dashboards as object literals of Grafana's types: a missing, wrong or unknown field is a
+// compiler error. Usage: node check.mjs FILE.json…
 //
-// A panel's options and its fields' custom settings are of the panel's kind, and Panel itself leaves them
-// open: they are checked apart. Plain<T> takes the strings of JSON for members of T's enumerations.
+// The types of a panel's options and of its fields' custom settings depend on the kind of the panel, and Panel
+// leaves them open: they are checked separately. Plain<T> accepts JSON strings for members of T's enumerations.
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,7 +20,7 @@ const KINDS = {
   timeseries: "timeseries/panelcfg/x/TimeSeriesPanelCfg_types.gen",
   xychart: "xychart/panelcfg/x/XYChartPanelCfg_types.gen",
 };
-// Kinds whose options the package does not have under both names.
+// Kinds for which the package has no type of the custom settings.
 const WITHOUT_CUSTOM = new Set(["stat"]);
 
 function* panels(dashboard) {
@@ -40,7 +40,7 @@ function source(dashboard) {
   ];
   const kinds = [...new Set([...panels(dashboard)].map((panel) => panel.type))];
   for (const [number, kind] of kinds.entries()) {
-    if (!KINDS[kind]) throw new Error(`${kind}: no type known for this kind of panel; add it to KINDS`);
+    if (!KINDS[kind]) throw new Error(`${kind}: unknown kind of panel. Add it to KINDS`);
     lines.push(`import type * as kind${number} from "${raw}/composable/${KINDS[kind]}";`);
   }
   let count = 0;

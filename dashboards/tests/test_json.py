@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The committed JSON is what the code says, has Grafana's types, and refers to nothing that is not there."""
+"""Check that the committed JSON is current, matches Grafana's types, and has no dangling references."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from boards.ask import Board, boards
 from boards.names import CONGESTION_CONTROLS, STORE
 from ddu.report.palette import colour_of
 
-ROOM = Path(__file__).resolve().parents[1]
+COMPONENT = Path(__file__).resolve().parents[1]
 BUILT_IN = {"__data", "__field", "__value", "__url_time_range"}
 
 
 @pytest.fixture(scope="session")
 def checker() -> list[str]:
-    """The command that type-checks files; its packages are installed when they are missing."""
+    """Return the command that type-checks files; install its packages if they are missing."""
     if not (shutil.which("node") and shutil.which("npm")):
         pytest.skip("needs node and npm (setup/system-packages test)")
-    schema = ROOM / "schema"
+    schema = COMPONENT / "schema"
     if not (schema / "node_modules" / "typescript").exists():
         subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--silent"], cwd=schema, check=True)
     return ["node", str(schema / "check.mjs")]
@@ -40,13 +40,15 @@ def check(checker: list[str], *files: Path) -> subprocess.CompletedProcess[str]:
 def test_the_generated_files_are_current() -> None:
     if sys.version_info < (3, 11):
         pytest.skip("Grafana's SDK needs Python 3.11")
-    said = subprocess.run([sys.executable, ROOM / "generate", "--check"], capture_output=True, text=True, check=False)
+    said = subprocess.run(
+        [sys.executable, COMPONENT / "generate", "--check"], capture_output=True, text=True, check=False
+    )
     assert said.returncode == 0, said.stdout + said.stderr
     assert "current" in said.stdout
 
 
 def test_grafanas_types_hold(checker: list[str]) -> None:
-    said = check(checker, *sorted((ROOM / "generated").glob("*.json")))
+    said = check(checker, *sorted((COMPONENT / "generated").glob("*.json")))
     assert said.returncode == 0, said.stdout + said.stderr
     assert said.stdout.startswith("7 dashboards, 0 errors")
 
@@ -56,8 +58,8 @@ PLACES = ["dashboard", "panel", "options", "custom", "variable", "type", "enum"]
 
 @pytest.fixture(scope="module")
 def complaints(checker: list[str], tmp_path_factory: pytest.TempPathFactory) -> str:
-    """About a dashboard for each of PLACES, wrong there, and one that is right: checked at once, since most of
-    the checker's time goes into Grafana's types."""
+    """Return the errors of one dashboard per place in PLACES, wrong at that place, and of a valid one. All are
+    checked at once, because most of the checker's time is spent on Grafana's types."""
     files = [tmp_path_factory.mktemp("broken") / f"{place}.json" for place in ["right", *PLACES]]
     for file in files:
         file.write_text(json.dumps(wrong_at(file.stem)))
@@ -67,7 +69,7 @@ def complaints(checker: list[str], tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def wrong_at(place: str) -> Any:
-    board = json.loads((ROOM / "generated" / "live.json").read_text())
+    board = json.loads((COMPONENT / "generated" / "live.json").read_text())
     panel = next(panel for panel in board["panels"] if panel["type"] == "timeseries")
     match place:
         case "dashboard":
@@ -102,7 +104,7 @@ def strings(value: Any) -> list[str]:
 
 
 def sources(value: Any) -> list[dict[str, str]]:
-    """Every reference to a data source, wherever it is."""
+    """Return every reference to a data source, at any depth."""
     if isinstance(value, list):
         return [one for item in value for one in sources(item)]
     if not isinstance(value, dict):
@@ -113,7 +115,7 @@ def sources(value: Any) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("board", boards(), ids=lambda board: board.name)
 def test_everything_resolves(board: Board) -> None:
-    provisioned = yaml.safe_load((ROOM / "provisioning" / "datasources" / "store.yml").read_text())
+    provisioned = yaml.safe_load((COMPONENT / "provisioning" / "datasources" / "store.yml").read_text())
     known = {(one["type"], one["uid"]) for one in provisioned["datasources"]}
     assert known == {(STORE["type"], STORE["uid"])}
     found = {(one["type"], one["uid"]) for one in sources(board.json)}
@@ -170,7 +172,7 @@ def test_nothing_of_a_run_is_put_into_html() -> None:
 
 
 def test_compose_accepts_the_file(tmp_path: Path) -> None:
-    plugin = ROOM.parent / ".tools" / "docker"
+    plugin = COMPONENT.parent / ".tools" / "docker"
     for config in (None, plugin):
         environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(tmp_path)}
         environment |= {"DOCKER_CONFIG": str(config)} if config else {}
@@ -182,7 +184,7 @@ def test_compose_accepts_the_file(tmp_path: Path) -> None:
             break
     else:
         pytest.skip("needs docker compose 2 (setup/docker-compose)")
-    file = ROOM.parent / "docker-compose.yml"
+    file = COMPONENT.parent / "docker-compose.yml"
     said = subprocess.run(
         ["docker", "compose", "-f", file, "--profile", "grafana", "config", "--format", "json"],
         capture_output=True, text=True, check=False,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every panel asks what PostgreSQL answers, for every value of every variable, as the user that may only read."""
+"""Run every panel's query in PostgreSQL, for every value of every variable, as the read-only user."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ HOSTILE = "'; DROP TABLE testbed.run; -- <script>alert(1)</script> \\ \" ${run:r
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    """Runs of several congestion controls and scenarios, one of them hostile; one failed; one goes on."""
+    """Yield a store with runs of several congestion controls and scenarios, one hostile, one failed, one in
+    progress."""
     with fresh_store() as place:
         for number, (name, scenario, verdict) in enumerate(
             [
@@ -56,7 +57,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 
 def follow(place: Place, run: Path) -> None:
-    """What `ddu publish --live` would have stored by now, moved to this instant."""
+    """Store what `ddu publish --live` would have stored by now, with the current time."""
     from ddu.run.manifest import read_manifest
 
     with connected(place.url()) as connection:
@@ -88,7 +89,7 @@ def test_every_panel_answers_for_every_value(filled: Place, board: Board) -> Non
                 rows = reader.execute(sql.encode()).fetchall()
                 asked += 1
                 if question.panel["title"] == "Failed, invalid and degraded runs":
-                    continue  # There may be none; the campaign of all has some, which is looked at below.
+                    continue  # May be empty; the test below checks one that is not.
                 assert rows, f"{question.name} for {values}"
         assert asked >= len(board.questions)
 
@@ -96,7 +97,7 @@ def test_every_panel_answers_for_every_value(filled: Place, board: Board) -> Non
 def test_what_is_asked_is_about_what_was_chosen(filled: Place) -> None:
     named = {board.name: board for board in boards()}
     with psycopg.connect(reader_url(filled), autocommit=True) as reader:
-        # Runs of a campaign have its name and their cell's before theirs.
+        # Names of a campaign's runs begin with the names of the campaign and the cell.
         stored = {name: name if name == "a" else f"{name}/cell/{name}" for name in ("a", "b", "c", HOSTILE)}
         ids = dict(reader.execute("SELECT name, run_id::text FROM testbed.run").fetchall())
 
@@ -108,7 +109,7 @@ def test_what_is_asked_is_about_what_was_chosen(filled: Place) -> None:
         for name in ("a", "b", HOSTILE):
             row = answer("run", "What was run", run=[ids[stored[name]]])[0]
             assert row[0] == stored[name]
-            # Where `ddu serve` has it: a campaign's runs lie deeper.
+            # The path in `ddu serve`: a campaign's runs are deeper.
             below_runs = {"a": "0", "b": "1/runs/cell/run", HOSTILE: "3/runs/cell/run"}[name]
             assert row[-2] == below_runs
         assert {row[0] for row in answer("compare", "Runs", scenario=["highway"])} == {stored["b"]}

@@ -171,8 +171,7 @@ static int parse_ports(char *text, struct port_table *table)
 		entry = strsep(&dtt, ":");
 		if (table->count == PORTS_MAX || !dtt || kstrtou16(entry, 10, &port->port) ||
 		    !port->port) {
-			pr_err("port_dtt: not valid. Give up to %d of PORT:MICROSECONDS, separated "
-			       "by commas\n",
+			pr_err("port_dtt: give up to %d of PORT:MICROSECONDS, joined by commas\n",
 			       PORTS_MAX);
 			return -EINVAL;
 		}
