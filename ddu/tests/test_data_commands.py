@@ -21,7 +21,7 @@ from ddu.analyze import analysis_of
 from ddu.api import analyze, open_run
 from ddu.cli.main import app, main
 from ddu.describe import describe as tell
-from ddu.schema.columns import TABLES, column, columns_of
+from ddu.tables.columns import TABLES, column, columns_of
 
 HEADER = "utc_ns,duration_ns,ue,mac_rsrp_dbm,mac_dl_mcs,mac_dl_sdu_bytes,mac_dl_capacity_sdu_bytes"
 

@@ -13,7 +13,7 @@ from synthetic_run import T0, steady
 from ddu.analyze import analysis_of
 from ddu.errors import UnreadableInput
 from ddu.readers.iperf3 import read_iperf3
-from ddu.schema.columns import column
+from ddu.tables.columns import column
 
 START = {"timestamp": {"timesecs": 1_795_282_920}, "version": "iperf 3.12"}
 

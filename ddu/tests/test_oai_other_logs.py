@@ -19,7 +19,7 @@ from ddu.describe import describe
 from ddu.errors import UnreadableInput
 from ddu.importing.run import import_folder
 from ddu.readers.oai.o1 import read_o1_log
-from ddu.schema.columns import column
+from ddu.tables.columns import column
 from ddu.tables.secondary import numbered, secondary_on_bins
 
 EVERY_NS = 25 * MS
