@@ -18,7 +18,7 @@ from ddu.analyze import analysis_of
 from ddu.api import analyze, open_run
 from ddu.cli.main import app, main
 from ddu.describe import describe as tell
-from ddu.schema.columns import TABLES, column, columns_of
+from ddu.tables.columns import TABLES, column, columns_of
 from testbed_testing.foreign_logs import full_run
 from testbed_testing.oai_samples import SAMPLES
 

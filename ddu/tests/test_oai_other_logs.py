@@ -17,7 +17,7 @@ from ddu.describe import describe
 from ddu.errors import UnreadableInput
 from ddu.importing.run import import_folder
 from ddu.readers.oai.o1 import read_o1_log
-from ddu.schema.columns import column
+from ddu.tables.columns import column
 from ddu.tables.secondary import numbered, secondary_on_bins
 from testbed_testing.shared_data import shared
 from testbed_testing.synthetic_run import MS, SERVER, T0, UE, SyntheticRun, steady, tcp

@@ -30,7 +30,7 @@ def arrivals_source(flow: ObservedFlow) -> str | None:
     """Who tells what arrived; None: nobody."""
     if flow.at_receiver:
         return BY_RECEIVER
-    return BY_ACKS if flow.tells_arrivals else None
+    return BY_ACKS if flow.has_arrivals else None
 
 
 def unseen(run: AlignedRun, flows: Sequence[ObservedFlow]) -> list[str]:

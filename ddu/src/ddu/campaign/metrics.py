@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names, units and scales of the figures of summary.json and the columns of the aligned table."""
+"""Names, units and scales of the numbers of summary.json and of the aligned table's columns."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from ddu.schema.figures import PER_FLOW
+from ddu.metrics.catalogue import PER_FLOW, summary_metric
+from ddu.schema.columns import Column
+from ddu.tables.columns import column
 
 
 class Shown(NamedTuple):
-    """How people read a metric."""
+    """Label, unit and scale by which people read a metric."""
 
     label: str
     unit: str
@@ -22,36 +24,16 @@ class Shown(NamedTuple):
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
 
-# By the suffix that the name carries (docs/metrics.md, rules).
-_UNITS = {
-    "_bps": ("Mbit/s", 1e-6),
-    "_ms": ("ms", 1.0),
-    "_bytes": ("kB", 1e-3),
-    "_ratio": ("%", 100.0),
-    "_dbm": ("dBm", 1.0),
-    "_db": ("dB", 1.0),
-    "_s": ("s", 1.0),
-    "_count": ("", 1.0),
-}
-
-
 def shown(name: str) -> Shown:
-    """`rtt_ms.p95` → RTT p95, ms; `tcp_throughput_bps` → throughput, Mbit/s."""
-    head, _, inner = name.removeprefix(PER_FLOW).partition(".")
-    for suffix, (unit, scale) in _UNITS.items():
-        if head.endswith(suffix):
-            return Shown(_words(head.removesuffix(suffix), inner), unit, scale)
-    return Shown(_words(head, inner), "", 1.0)
-
-
-def _words(head: str, inner: str) -> str:
-    words = head.removeprefix("tcp_").removeprefix("mac_").split("_")
-    upper = {"rtt", "owd", "bler", "mcs", "rsrp", "sinr", "rlc", "prb", "dl", "ul", "cdf"}
-    return " ".join([*(word.upper() if word in upper else word for word in words), *inner.split()])
+    """`rtt_ms.p95` → RTT p95, ms; `tcp_throughput_bps` → Throughput, Mbit/s."""
+    head, _, part = name.removeprefix(PER_FLOW).partition(".")
+    known: Column = summary_metric(name) or column(head) or Column(head, "")
+    label = " ".join([known.title, *part.split()])
+    return Shown(label, known.units.shown, known.units.scale)
 
 
 def value(summary: dict[str, Any], name: str) -> float | None:
-    """A figure of summary.json by its dotted name; None where it is not, or is null."""
+    """Return a number of summary.json by its dotted name; None where it is missing or null."""
     found: Any = summary
     for part in name.split("."):
         found = found.get(part) if isinstance(found, dict) else None
@@ -59,7 +41,7 @@ def value(summary: dict[str, Any], name: str) -> float | None:
 
 
 def flat(summary: dict[str, Any]) -> dict[str, float]:
-    """All numbers of a summary by their dotted names, those of flows as `flow.…`."""
+    """Return all numbers of a summary by their dotted names, means over flows as `flow.…`."""
     per_flow = [_numbers(flow) for flow in summary.get("flows", [])]
     names = dict.fromkeys(name for flow in per_flow for name in flow)
     return _numbers(summary) | {
@@ -79,7 +61,7 @@ def _numbers(summary: dict[str, Any], prefix: str = "") -> dict[str, float]:
 
 
 def names(summary: dict[str, Any], before: str = "") -> Iterator[str]:
-    """The dotted names of all figures of summary.json."""
+    """Yield the dotted names of all entries of summary.json."""
     for name, entry in summary.items():
         if isinstance(entry, dict):
             yield from names(entry, f"{before}{name}.")

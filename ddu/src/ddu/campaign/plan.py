@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ddu.schema.columns import column, written_names
-from ddu.schema.figures import FIGURES, PER_FLOW, is_open
+from ddu.metrics.catalogue import PER_FLOW, is_open, numbers
+from ddu.tables.columns import column, written_names
 from testbed_console.problems import Problem, RefusedError, Where
 from testbed_console.suggestions import instead_of, keys_at, slip
 
@@ -128,7 +128,7 @@ def problems_of(
     found = list(_problems_of_plan(plan, factors))
     if stop:
         # The rule looks at one run by itself: not at a mean over its flows, nor at the best of all.
-        known = [name for name in FIGURES if not name.startswith(PER_FLOW)]
+        known = [name for name in numbers() if not name.startswith(PER_FLOW)]
         found += _unknown_metrics("stop.metric", [stop["metric"]], known)
     return [problem.at(Where(file, key=problem.where.key)) for problem in found]
 
@@ -146,7 +146,7 @@ def _problem(item: Any, file: str) -> Problem:
 
 
 def _problems_of_plan(plan: ReportPlan, factors: dict[str, Any]) -> Iterator[Problem]:
-    known = {*FIGURES, *OF_BEST.values()}
+    known = {*numbers(), *OF_BEST.values()}
     yield from _unknown_metrics("report.metrics", plan.metrics, known)
     for number, compared in enumerate(plan.compare):
         key = f"report.compare.{number}"

@@ -157,7 +157,7 @@ def schema(
     as_json: Annotated[bool, typer.Option("--json", help="JSON, for programs.")] = False,
 ) -> None:
     """Columns, units and definitions of the tables."""
-    from ddu.schema.columns import TABLES
+    from ddu.tables.columns import TABLES
 
     if table is not None:
         _need_known(table)
@@ -174,14 +174,14 @@ def schema(
 
 
 def _need_known(table: str) -> None:
-    from ddu.schema.columns import TABLES
+    from ddu.tables.columns import TABLES
 
     if table not in TABLES:
         raise DduError(no_such("table", table, TABLES))
 
 
 def _columns(table: str, run: Path | None) -> list[dict[str, Any]]:
-    from ddu.schema.columns import columns_of, described
+    from ddu.tables.columns import columns_of, described
 
     if run is None:
         return [

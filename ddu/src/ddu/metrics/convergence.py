@@ -10,18 +10,20 @@ from ddu.schema.arrays import Float
 
 SAMPLE_S = 0.1
 WINDOW_S = 30.0
-"""As there, in trials of 600 s and more."""
+"""As in section 4.3, whose trials last 600 s and more."""
 SHORTER_RUNS_WINDOW_RATIO = 0.1
-"""Of a shorter run's time: the paper's own ratio would be 5 %, too few samples of a short run."""
+"""Share of a shorter run. The paper's own ratio, 5 %, leaves too few samples of a short run."""
 BAND = (0.8, 1.2)
 
 
 def convergence(rows: pd.DataFrame, start_s: float) -> dict[str, float | None]:
-    """Of one flow's rows of the aligned table, from its `start_s` on.
+    """Return convergence time, stability and window of a flow's rows of the aligned table.
 
-    μ(t) is the mean window over the last W seconds; t_c the time from the start of the flow until
-    μ first lies within 80 to 120 % of its own mean; s the deviation of μ from that mean from t_c
-    on. All null without samples of the socket.
+    `start_s` is the start of the flow. All are null without samples of the socket.
+
+    μ(t) is the mean congestion window over the last W seconds. The flow has converged when μ first
+    lies within 80 to 120 % of its own mean; stability is the deviation of μ from that mean from
+    then on.
     """
     none = dict.fromkeys(("convergence_time_s", "stability_bytes", "convergence_window_s"))
     if "tcp_cwnd_bytes" not in rows:
@@ -49,7 +51,7 @@ def _window_samples(samples: int) -> int:
 
 
 def _sampled(rows: pd.DataFrame, start_s: float) -> Float:
-    """The window every 0.1 s, as it last was; from its first sample on."""
+    """Return the last known window every 0.1 s, from the first sample on."""
     known = rows[rows["tcp_cwnd_bytes"].notna() & (rows["t_s"] >= start_s)]
     if not len(known):
         return np.zeros(0)

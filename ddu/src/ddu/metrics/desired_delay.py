@@ -1,35 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""D3: how far the delay is from the desired one (Reminis, section 5.5)."""
+"""D3: the ratio of the delay to the desired one (Reminis, section 5.5)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ddu.align.run import AlignedRun
-from ddu.metrics.observe import ObservedFlow
+from ddu.metrics.views import FlowView
 
 DEFAULT_FACTOR = 1.5
 """DTT over the intrinsic RTT, in the paper and in Reminis without another setting."""
 
 
-def desired_delay(run: AlignedRun, flow: ObservedFlow) -> dict[str, float | str | None]:
-    """`d3_ratio`: mean RTT over the delay target threshold, and where that one is from.
+def desired_delay(view: FlowView) -> dict[str, float | str | None]:
+    """Return the mean RTT over the delay target threshold, the threshold and its source.
 
-    The flow's own congestion control's if its trace tells one (its median), else 1.5 times the
-    least RTT that the flow saw, so that others can be held against the same yardstick.
+    The threshold is the median of the congestion control's trace if that has one, else 1.5 times
+    the least RTT of the flow, so that all congestion controls are compared by the same yardstick.
     """
-    none = {"dtt_ms": None, "dtt_source": None, "d3_ratio": None}
-    rtt_ms = flow.rtt.value_ms
+    rtt_ms = view.flow.rtt.value_ms
     if not len(rtt_ms):
-        return dict(none)
-    dtt_ms, source = _traced_ms(run, flow), "trace"
+        return {"dtt_ms": None, "dtt_source": None, "d3_ratio": None}
+    dtt_ms, source = _traced_ms(view), "trace"
     if dtt_ms is None:
         dtt_ms, source = DEFAULT_FACTOR * float(rtt_ms.min()), "1.5 times the least RTT"
     return {"dtt_ms": dtt_ms, "dtt_source": source, "d3_ratio": float(rtt_ms.mean()) / dtt_ms}
 
 
-def _traced_ms(run: AlignedRun, flow: ObservedFlow) -> float | None:
-    trace = run.trace_of(flow.flow)
+def _traced_ms(view: FlowView) -> float | None:
+    trace = view.run.trace_of(view.flow.flow)
     if trace is None or "dtt_us" not in trace:
         return None
     own = trace["dtt_us"].to_numpy(dtype=np.float64)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How delays are distributed."""
+"""Distributions of delays."""
 
 from __future__ import annotations
 
@@ -28,14 +28,11 @@ def quantiles(values: Float, **percents: float) -> dict[str, float | None]:
     return found | dict(zip(percents, map(float, at), strict=True))
 
 
-def shares_within(flow: ObservedFlow) -> dict[str, float | None]:
-    """Share of the packets sent once that arrived within each budget; lost ones did not."""
+def share_within(flow: ObservedFlow, budget_ms: int) -> float | None:
+    """Return the share of packets that arrived within the budget, of those sent once or lost."""
     delay_ms = flow.one_way_delay.value_ms
-    packets = len(delay_ms) + float(flow.lost.count.sum()) if flow.at_both else 0.0
-    return {
-        f"within_{budget}ms_ratio": float((delay_ms <= budget).sum() / packets) if packets else None
-        for budget in WITHIN_MS
-    }
+    packets = len(delay_ms) + float(flow.lost.count.sum())
+    return float((delay_ms <= budget_ms).sum() / packets) if packets else None
 
 
 def delay_cdf(flows: Sequence[ObservedFlow]) -> pd.DataFrame:

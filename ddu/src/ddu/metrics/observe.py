@@ -97,7 +97,7 @@ class ObservedFlow:
         return self.received.utc_ns, self.received.payload_bytes
 
     @property
-    def tells_arrivals(self) -> bool:
+    def has_arrivals(self) -> bool:
         """UDP has no acknowledgements: its sender's side alone does not say what arrived."""
         return self.at_receiver or self.is_tcp
 

@@ -1,125 +1,98 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Units and definitions of columns, from columns.yaml beside this file."""
+"""Columns: name, unit, definition, label. Those that readers make are declared in columns.yaml."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
-if TYPE_CHECKING:
-    import pandas as pd
+from ddu.schema.units import Unit, stem, unit_of
 
-TABLES = {
-    "aligned": ("time", "flow", "transport", "sockets_on_bins", "mac", "phone", "link"),
-    "transport": ("time", "flow", "transport"),
-    "mac": ("time", "mac", "phone"),
-    "flows": ("flow", "flows", "addresses"),
-    "sockets": ("time", "addresses", "sockets"),
-    "cc": ("time",),
-    "events": ("time", "events"),
-    "delay_cdf": ("flow", "distribution"),
-    "iperf3": ("time", "flow", "iperf3"),
-    "oai_l1": ("time", "log", "l1"),
-    "oai_rrc": ("time", "log", "rrc"),
-    "oai_ue": ("time", "log", "ue_log", "mac"),
-    "oai_o1": ("time", "log", "o1"),
-}
-"""The parts of columns.yaml that each table is made of."""
 
-KERNEL = "the kernel's own word, by its name in struct tcp_info or inet_diag with a unit"
-OWN_WORDS = "the congestion control's own word (docs/run-directory.md)"
+@dataclass(frozen=True)
+class Panel:
+    """How the report's stacked figure draws a column."""
+
+    position: int
+    """Panels stand in ascending order of it."""
+    total: bool = False
+    """Whether the sum over flows is drawn too."""
+    as_dots: bool = False
+    per_flow: bool = True
+    """Whether each flow has a line of its own; else there is one line, of the first flow."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column; `unit` is "1" for what has none, "" where nothing tells it."""
+    """A column of a table. A name may hold {direction} (dl or ul) and {n} (a number)."""
 
     name: str
-    unit: str
     definition: str
+    label: str = ""
+    unit: str = ""
+    """The unit; if it is not given, the one that the name's suffix stands for."""
+    digits: int | None = None
+    """Decimals in CSV files; None to take the unit's."""
+    panel: Panel | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "unit", self.units.name)
+
+    @property
+    def units(self) -> Unit:
+        """The unit with its decimals and the form that people read."""
+        return unit_of(self.name, self.unit or None)
+
+    @property
+    def csv_digits(self) -> int | None:
+        """Decimals in CSV files; None for all of them."""
+        return self.units.digits if self.digits is None else self.digits
+
+    @property
+    def title(self) -> str:
+        """The label; made from the name where none is declared."""
+        return self.label or label_of(self.name)
 
 
-def columns_of(table: str) -> list[Column]:
-    """The columns that a table may have, {way} and {n} as they stand in columns.yaml.
-
-    Raises KeyError for a table that there is not.
-    """
-    return [
-        Column(name, _unit(name, entry), _definition(entry))
-        for part in TABLES[table]
-        for name, entry in _content()[part].items()
-    ]
+def label_of(name: str) -> str:
+    """Return a label for a column that declares none: `mac_dl_rlc_queue_bytes` → `DL RLC queue`."""
+    words = stem(name)[0].removeprefix("tcp_").removeprefix("mac_").split("_")
+    known = {"rtt", "owd", "bler", "mcs", "rsrp", "sinr", "rlc", "prb", "dl", "ul", "cdf", "mac"}
+    text = " ".join(word.upper() if word in known else word for word in words)
+    return text[:1].upper() + text[1:]
 
 
-def column(name: str, table: str = "aligned") -> Column | None:
-    """The column of this name; None if no definition is known."""
-    for pattern, known in _patterns(table):
-        found = pattern.fullmatch(name)
-        if found:
-            text = known.definition
-            for key, value in found.groupdict().items():
-                text = text.replace(f"{{{key}}}", value)
-            return Column(name, known.unit, text)
-    if table == "sockets":
-        return Column(name, _unit(name, {}), KERNEL)
-    if name.startswith("cc_") or table == "cc":
-        return Column(name, _unit(name, {}), OWN_WORDS)
-    return None
+@lru_cache
+def source_columns(part: str) -> tuple[Column, ...]:
+    """Return the columns of a part of columns.yaml. Raises KeyError if it has no such part."""
+    return tuple(_column(name, entry) for name, entry in _content()[part].items())
 
 
-def written_names(table: str) -> list[str]:
-    """The names of its columns with what stands for a way written out."""
-    names = (each.name for each in columns_of(table))
-    return list(dict.fromkeys(name.replace("{way}", way) for name in names for way in ("dl", "ul")))
+@lru_cache
+def rates() -> dict[str, str]:
+    """Return the byte counters of which rates are made, by the name of the rate."""
+    entries = _content()["mac"].items()
+    return {name: entry["rate_of"] for name, entry in entries if "rate_of" in entry}
 
 
-def described(table: pd.DataFrame, name: str) -> list[dict[str, Any]]:
-    """The columns that a table has: name, type, unit, definition, how many values are null."""
-    rows = []
-    for each in map(str, table.columns):
-        found = column(each, name) or Column(each, _unit(each, {}), "")
-        rows.append(
-            {
-                "name": each,
-                "type": str(table[each].dtype),
-                "unit": found.unit,
-                "definition": found.definition,
-                "null_count": int(table[each].isna().sum()),
-            }
-        )
-    return rows
+@lru_cache
+def states() -> tuple[str, ...]:
+    """Return the columns that have no mean: identities, names of things, flags."""
+    parts = [_content()[part] for part in ("mac", "phone")]
+    return tuple(name for part in parts for name, entry in part.items() if entry.get("state"))
+
+
+def _column(name: str, entry: dict[str, Any]) -> Column:
+    panel = Panel(**entry["panel"], per_flow=False) if "panel" in entry else None
+    return Column(name, entry["is"], entry.get("label", ""), entry.get("unit", ""), panel=panel)
 
 
 @lru_cache
 def _content() -> dict[str, Any]:
-    content: dict[str, Any] = yaml.safe_load(
-        files("ddu.schema").joinpath("columns.yaml").read_text(encoding="utf-8")
-    )
+    text = files("ddu.schema").joinpath("columns.yaml").read_text(encoding="utf-8")
+    content: dict[str, Any] = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return content
-
-
-@lru_cache
-def _patterns(table: str) -> list[tuple[re.Pattern[str], Column]]:
-    return [(_pattern(known.name), known) for known in columns_of(table)]
-
-
-def _pattern(name: str) -> re.Pattern[str]:
-    named = re.escape(name).replace(r"\{way\}", "(?P<way>dl|ul)").replace(r"\{n\}", r"(?P<n>\d+)")
-    return re.compile(named)
-
-
-def _unit(name: str, entry: dict[str, Any]) -> str:
-    if "unit" in entry:
-        return str(entry["unit"])
-    units: dict[str, str] = _content()["units"]
-    fitting = [suffix for suffix in units if name.endswith(suffix)]
-    return units[max(fitting, key=len)] if fitting else ""
-
-
-def _definition(entry: dict[str, Any]) -> str:
-    return str(entry["is"])

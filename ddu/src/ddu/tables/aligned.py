@@ -10,8 +10,9 @@ import pandas as pd
 
 from ddu.align.bins import Bins
 from ddu.align.run import AlignedRun
+from ddu.metrics.catalogue import bin_metrics
+from ddu.metrics.metric import Need, OnBins
 from ddu.metrics.observe import ObservedFlow
-from ddu.run.manifest import Flow
 from ddu.tables.mac import link_on_bins, mac_on_bins
 from ddu.tables.secondary import numbered, secondary_on_bins
 from ddu.tables.state import cc_on_bins, sockets_on_bins
@@ -24,12 +25,11 @@ def aligned_table(
     mac: pd.DataFrame | None,
     bins: Bins,
 ) -> tuple[pd.DataFrame, dict[str, list[str]]]:
-    """The transport table's rows, and beside them socket, congestion control, MAC and link.
-
-    Also returns which columns each of the logs in `run.tables` gave.
+    """Return the transport table with the columns of socket, congestion control, MAC and link, and
+    the columns that each of the logs in `run.tables` gave.
     """
     parts = [transport]
-    state = [_of_flow(run, flow.flow, bins) for flow in flows] if _has_state(run) else []
+    state = [_of_flow(run, flow, bins) for flow in flows] if _has_state(run) else []
     if any(len(own.columns) for own in state):
         parts.append(pd.concat(state, ignore_index=True))
     given: dict[str, list[str]] = {}
@@ -42,6 +42,7 @@ def aligned_table(
         place = {ue: index * bins.count for index, ue in enumerate(ues)}
         rows = np.concatenate([place[flow.flow.ue] + np.arange(bins.count) for flow in flows])
         parts.append(pd.concat(ues.values(), ignore_index=True).take(rows))
+        parts.append(_of_mac(flows, ues, bins))
     return pd.concat([part.reset_index(drop=True) for part in parts], axis=1), given
 
 
@@ -49,17 +50,30 @@ def _has_state(run: AlignedRun) -> bool:
     return run.sockets is not None or run.cc_trace is not None
 
 
-def _of_flow(run: AlignedRun, flow: Flow, bins: Bins) -> pd.DataFrame:
-    """A row per bin; without columns where nothing is known."""
+def _of_flow(run: AlignedRun, flow: ObservedFlow, bins: Bins) -> pd.DataFrame:
+    """Return a row per bin; without columns where nothing is known."""
     state = [pd.DataFrame(index=range(bins.count))]
-    state += [sockets_on_bins(run, flow, bins), cc_on_bins(run, flow, bins)]
+    state += [sockets_on_bins(run, flow, bins), cc_on_bins(run, flow.flow, bins)]
     return pd.concat(state, axis=1)
+
+
+def _of_mac(
+    flows: Sequence[ObservedFlow], ues: dict[int, pd.DataFrame], bins: Bins
+) -> pd.DataFrame:
+    """Return the metrics that are made from the MAC's columns."""
+    views = [OnBins(flow, bins, mac=ues[flow.flow.ue]) for flow in flows]
+    return pd.DataFrame(
+        {
+            metric.name: np.concatenate([metric.values(view) for view in views])
+            for metric in bin_metrics(Need.MAC)
+        }
+    )
 
 
 def _of_link(
     run: AlignedRun, mac: pd.DataFrame | None, ue: int, bins: Bins
 ) -> tuple[pd.DataFrame, dict[str, list[str]]]:
-    """A row per bin, without columns where nothing is known; and which log gave which column."""
+    """Return a row per bin, without columns where nothing is known; and each log's columns."""
     shared = [pd.DataFrame(index=range(bins.count))]
     if mac is not None:
         # A lone UE may have any number.

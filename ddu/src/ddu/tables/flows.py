@@ -9,13 +9,14 @@ from typing import Any
 import pandas as pd
 
 from ddu.align.run import AlignedRun
+from ddu.metrics.catalogue import summary_metrics
 from ddu.metrics.observe import ObservedFlow
 
 PROTOCOLS = {6: "tcp", 17: "udp"}
 
 
 def flows_table(run: AlignedRun, observed: Sequence[ObservedFlow]) -> pd.DataFrame:
-    """One row per direction of a 5-tuple and capture; data flows carry their metrics.
+    """Return one row per direction of a 5-tuple and capture; data flows carry their metrics.
 
     `role` is `data` for a flow of the experiment, `ack` for its other direction, `control` for
     other connections to a control port, `other` for the rest.
@@ -53,28 +54,8 @@ def _role(data: bool, ack: bool, control: bool) -> str:
 
 
 def _metrics(flow: ObservedFlow) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    if flow.at_sender:
-        found["sent_payload_bytes"] = int(flow.sent.payload_bytes.sum())
-    if flow.at_receiver:
-        found["received_payload_bytes"] = int(flow.received.payload_bytes.sum())
-    if flow.tells_arrivals:
-        found["goodput_bytes"] = int(flow.delivered[1].sum())
-    if flow.at_both:
-        found["lost_in_link_count"] = int(flow.lost.count.sum())
-    return found | (_of_tcp(flow) if flow.is_tcp else {})
-
-
-def _of_tcp(flow: ObservedFlow) -> dict[str, int]:
-    found: dict[str, int] = {}
-    if flow.at_sender:
-        found |= {
-            "retransmissions_count": int(flow.retransmissions.count.sum()),
-            "fast_retransmissions_count": int(flow.causes.fast.count.sum()),
-            "timeout_retransmissions_count": int(flow.causes.timeout.count.sum()),
-            "lost_before_link_count": int(flow.lost_before_link.count.sum()),
-        }
-    if flow.at_both:
-        found["spurious_retransmissions_count"] = int(flow.fates.spurious.count.sum())
-        found["reordered_count"] = int(flow.reordered.count.sum())
-    return found
+    return {
+        metric.name: metric.of_table(flow)
+        for metric in summary_metrics()
+        if metric.of_table and metric.is_known_of(flow)
+    }

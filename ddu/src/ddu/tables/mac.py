@@ -8,15 +8,8 @@ import pandas as pd
 from ddu.align.bins import Bins
 from ddu.align.counters import increments, is_counter
 from ddu.schema.arrays import Float
+from ddu.schema.columns import rates, states
 from ddu.tables.intervals import amounts_per_bin, means_per_bin, states_per_bin
-
-_RATES = {
-    "bytes": "throughput_bps",
-    "sdu_bytes": "sdu_throughput_bps",
-    "capacity_bytes": "capacity_bps",
-    "capacity_sdu_bytes": "capacity_sdu_bps",
-}
-"""Byte counters of a direction, and the rates that they become."""
 
 LINK_COLUMNS = {
     "lateness_p99_us": "link_lateness_p99_us",
@@ -25,20 +18,11 @@ LINK_COLUMNS = {
     "cpu_ratio": "emulator_cpu_ratio",
     "real_time_ratio": "link_real_time_ratio",
 }
-"""Timing trust, as link.csv and as the aligned table name it."""
-
-
-_STATES = ("_technology", "_pci", "_band", "_arfcn", "_rnti", "_in_sync", "_carriers", "_on")
-"""What has no mean: names of things, and flags."""
-
-
-def is_state(name: str) -> bool:
-    """Whether a bin has the value that is in force at its end, and not a mean."""
-    return name.endswith(_STATES)
+"""Timing trust: names in link.csv, and in the aligned table."""
 
 
 def mac_table(samples: pd.DataFrame, start_utc_ns: int) -> pd.DataFrame:
-    """Per interval and UE: gauges as measured, counters as what they grew by in the interval."""
+    """Return gauges as measured and counters as increments, per interval and UE."""
     table = samples.copy()
     for _, rows in samples.groupby("ue"):
         for name in filter(is_counter, samples.columns):
@@ -48,27 +32,27 @@ def mac_table(samples: pd.DataFrame, start_utc_ns: int) -> pd.DataFrame:
 
 
 def mac_on_bins(table: pd.DataFrame, bins: Bins) -> pd.DataFrame:
-    """One UE's rows of `mac_table`, per bin: counters summed, gauges averaged, and rates."""
+    """Return one UE's rows of `mac_table` on bins: counters summed, gauges averaged, and rates."""
     columns: dict[str, Float] = {}
     for name in (name for name in table.columns if name.startswith(("mac_", "phone_"))):
-        columns[name] = _brought(bins, table, name)
+        columns[name] = _on_bins(bins, table, name)
     for direction in ("dl", "ul"):
-        for counter, rate in _RATES.items():
-            amount = columns.get(f"mac_{direction}_{counter}")
+        for rate, counter in rates().items():
+            amount = columns.get(counter.format(direction=direction))
             if amount is not None:
-                columns[f"mac_{direction}_{rate}"] = amount * 8 / bins.width_s
+                columns[rate.format(direction=direction)] = amount * 8 / bins.width_s
     return pd.DataFrame(columns)
 
 
-def _brought(bins: Bins, table: pd.DataFrame, name: str) -> Float:
-    if is_state(name):
+def _on_bins(bins: Bins, table: pd.DataFrame, name: str) -> Float:
+    if name in states():
         return states_per_bin(bins, table, _values(table, name))
     bring = amounts_per_bin if is_counter(name) else means_per_bin
     return bring(bins, table, _values(table, name))
 
 
 def link_on_bins(samples: pd.DataFrame, bins: Bins) -> pd.DataFrame:
-    """Timing trust per bin."""
+    """Return the timing trust on bins."""
     columns = {}
     for name, aligned in LINK_COLUMNS.items():
         if name in samples:

@@ -15,7 +15,7 @@ import pandas as pd
 from ddu.align.bins import Bins
 from ddu.align.counters import increments, is_counter
 from ddu.schema.arrays import Float
-from ddu.schema.columns import column as defined
+from ddu.tables.columns import column as defined
 from ddu.tables.intervals import amounts_per_bin, means_per_bin
 
 SOURCES: dict[str, dict[str, str]] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results are written whole or not at all."""
+"""Writing results: whole or not at all."""
 
 from __future__ import annotations
 
@@ -14,18 +14,24 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
 from ddu.errors import UnreadableInput
+from ddu.schema.columns import Column
+from ddu.tables.columns import column
 
 RESULTS = ("tables", "figures", "report.html", "summary.json")
 """What `ddu analyze` writes; summary.json last, so that it stands for a whole analysis."""
 
+COMPUTED = ("transport", "aligned", "delay_cdf")
+"""Tables whose numbers are computed, not copied from a source."""
+
 
 @contextmanager
 def results_of(run: Path) -> Iterator[Path]:
-    """A temporary directory whose contents replace the run's results when the block succeeds.
+    """Yield a temporary directory whose contents replace the run's results if the block succeeds.
 
     A full disk or Ctrl-C leaves the earlier results as they were. Two analyses at once do not mix:
     each has a directory of its own, and they take turns in putting it in place.
@@ -34,7 +40,9 @@ def results_of(run: Path) -> Iterator[Path]:
         made = Path(tempfile.mkdtemp(prefix=".analysis-", dir=run))
     except OSError as error:
         raise UnreadableInput(
-            run, f"results cannot be written here ({error.strerror})", "its owner, or sudo, can"
+            run,
+            f"results cannot be written here ({error.strerror})",
+            "run it as the owner or with sudo",
         ) from None
     try:
         yield made
@@ -46,16 +54,35 @@ def results_of(run: Path) -> Iterator[Path]:
 
 
 def write_table(directory: Path, name: str, table: pd.DataFrame) -> None:
-    """`name`.parquet, the truth, and `name`.csv for people; null is an empty field.
+    """Write `name`.parquet for programs and `name`.csv for people; null is an empty field.
 
-    How its times became UTC is in the Parquet file's metadata, under `ddu.alignment`.
+    Parquet keeps every digit that was computed, so that tables add up and no rounding is passed on;
+    CSV keeps the digits that the metric declares, which is what was measured. The alignment of the
+    table's clock is in the Parquet file's metadata, under `ddu.alignment`.
     """
     arrow = pa.Table.from_pandas(table, preserve_index=False)
     if "alignment" in table.attrs:
-        told = {b"ddu.alignment": json.dumps(table.attrs["alignment"]).encode()}
-        arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), **told})
+        alignment = {b"ddu.alignment": json.dumps(table.attrs["alignment"]).encode()}
+        arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), **alignment})
     pyarrow.parquet.write_table(arrow, directory / f"{name}.parquet", compression="zstd")
-    pyarrow.csv.write_csv(arrow, directory / f"{name}.csv")
+    pyarrow.csv.write_csv(rounded(arrow, name), directory / f"{name}.csv")
+
+
+def rounded(table: pa.Table, name: str) -> pa.Table:
+    """Return a table of a run with computed columns rounded to the digits that they declare.
+
+    Tables of sources have the digits that the source wrote.
+    """
+    if name not in COMPUTED:
+        return table
+    for index, field in enumerate(table.schema):
+        known = column(field.name, name) or Column(field.name, "")
+        digits = known.csv_digits
+        if digits is not None and pa.types.is_floating(field.type):
+            values = pc.round(table.column(index), digits, round_mode="half_to_even")
+            # 0 for -0, which a difference of rates may be.
+            table = table.set_column(index, field, pc.add(values, 0.0))
+    return table
 
 
 def _put_in_place(made: Path, run: Path) -> None:
@@ -64,7 +91,7 @@ def _put_in_place(made: Path, run: Path) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX)
         for name in RESULTS:
             new, current = made / name, run / name
-            # A file that is not made anew would tell of other results.
+            # A file that was not made this time would show other results.
             if current.is_dir() or (current.exists() and not new.exists()):
                 current.rename(made / f"{name}.old")
             if new.exists():

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All metrics: those of this package, and those of packages with an entry point `ddu.metrics`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.metadata import entry_points
+
+from ddu.errors import DduError
+from ddu.metrics.declared import (
+    acknowledgements,
+    cost,
+    datagrams,
+    delays,
+    fairness,
+    losses,
+    radio,
+    rates,
+    sockets,
+)
+from ddu.metrics.metric import BinMetric, Metric, Need, SummaryMetric
+
+_GROUP = "ddu.metrics"
+_OWN: tuple[Sequence[Metric], ...] = (
+    rates.METRICS,
+    delays.METRICS,
+    losses.METRICS,
+    acknowledgements.METRICS,
+    datagrams.METRICS,
+    fairness.METRICS,
+    sockets.METRICS,
+    radio.METRICS,
+    cost.METRICS,
+)
+
+PER_FLOW = "flow."
+"""Prefix of the mean of a number over the data flows of a run, as campaigns use it."""
+_OPEN = ("technology_ratio.", "events_count.", "alignment.")
+"""Prefixes of numbers whose names depend on the sources of the run."""
+_OF_EXPERIMENT = ("schema_version", "prb", "bin_ms")
+"""Numbers of summary.json that are not measured."""
+
+
+@cache
+def metrics() -> tuple[Metric, ...]:
+    """Return all metrics in the order of their columns. Raises DduError for a name used twice."""
+    found = [metric for declared in _OWN for metric in declared]
+    own = {(type(metric), metric.name) for metric in found}
+    for entry in sorted(entry_points(group=_GROUP), key=lambda each: each.name):
+        for metric in entry.load():
+            if (type(metric), metric.name) in own:
+                raise DduError(
+                    f"entry point {entry.name} ({entry.value}): there is a metric "
+                    f"{metric.name!r} already; give it another name"
+                )
+            own.add((type(metric), metric.name))
+            found.append(metric)
+    return tuple(found)
+
+
+@cache
+def bin_metrics(*needs: Need) -> tuple[BinMetric, ...]:
+    """Return the columns of the aligned table that need one of `needs`; those that need captures
+    alone if none is given."""
+    beside = set(needs) or {Need.SOCKETS, Need.CC_TRACE, Need.MAC}
+    return tuple(
+        metric
+        for metric in metrics()
+        if isinstance(metric, BinMetric) and bool(beside & {*metric.needs}) == bool(needs)
+    )
+
+
+def summary_metrics() -> Iterator[SummaryMetric]:
+    return (metric for metric in metrics() if isinstance(metric, SummaryMetric))
+
+
+@cache
+def summary_metric(name: str) -> SummaryMetric | None:
+    """Return the metric of a dotted name such as `flow.rtt_ms.p95`; None if there is none."""
+    bare = name.removeprefix(PER_FLOW).partition(".")[0]
+    return next((metric for metric in summary_metrics() if metric.name == bare), None)
+
+
+@cache
+def numbers_of_run() -> tuple[str, ...]:
+    """Return the dotted names of the run's numbers in summary.json."""
+    of_run = (metric for metric in summary_metrics() if metric.of_run and metric.is_number)
+    return tuple(name for metric in of_run for name in metric.names())
+
+
+@cache
+def numbers_of_flow() -> tuple[str, ...]:
+    """Return the dotted names of a flow's numbers in summary.json."""
+    of_flow = (metric for metric in summary_metrics() if metric.of_flow and metric.is_number)
+    return tuple(name for metric in of_flow for name in metric.names())
+
+
+@cache
+def numbers() -> frozenset[str]:
+    """Return all names by which campaigns may ask for a number of summary.json."""
+    per_flow = (f"{PER_FLOW}{name}" for name in numbers_of_flow())
+    return frozenset({*_OF_EXPERIMENT, *numbers_of_run(), *per_flow})
+
+
+def is_open(name: str) -> bool:
+    """Whether the sources of a run decide if it has a number of this name."""
+    return name.startswith(_OPEN)

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ACK blocks and bytes in flight."""
+
+from __future__ import annotations
+
+from ddu.metrics.inflight import inflight_bytes
+from ddu.metrics.metric import BinMetric, Need, SummaryMetric
+from ddu.metrics.views import FlowView
+from ddu.schema.columns import Panel
+
+_SENDER = (Need.SENDER,)
+
+
+def _mean_packets(view: FlowView) -> float | None:
+    packets = view.flow.ack_blocks.packets
+    return float(packets.mean()) if len(packets) else None
+
+
+METRICS = (
+    BinMetric(
+        "tcp_ack_blocks_per_s",
+        "blocks of ACKs that begin in the bin: ACKs between which the sender sends no payload",
+        "ACK blocks",
+        details="ACKs without payload of their own (wide evaluation, section 6.1.1, note 5)",
+        needs=_SENDER,
+        protocol="tcp",
+        compute=lambda at: at.bins.counts(at.flow.ack_blocks.utc_ns) / at.bins.width_s,
+    ),
+    BinMetric(
+        "tcp_packets_per_ack_block",
+        "mean of what each block acknowledges",
+        "Packets per ACK block",
+        "segments",
+        details="new bytes / the flow's mean segment",
+        needs=_SENDER,
+        protocol="tcp",
+        compute=lambda at: at.bins.means(at.flow.ack_blocks.utc_ns, at.flow.ack_blocks.packets),
+    ),
+    BinMetric(
+        "tcp_inflight_bytes",
+        "highest byte sent minus highest acknowledged, at the bin's end",
+        "In flight",
+        details="SACK blocks are not subtracted",
+        needs=_SENDER,
+        protocol="tcp",
+        compute=lambda at: inflight_bytes(at.bins, at.flow.sent, at.flow.acks),
+        panel=Panel(50),
+    ),
+    SummaryMetric(
+        "ack_blocks_per_s",
+        "ACK blocks per second of the flow's duration",
+        "ACK blocks",
+        needs=_SENDER,
+        protocol="tcp",
+        of_flow=lambda view: len(view.flow.ack_blocks.utc_ns) / view.duration_s,
+        in_report=False,
+    ),
+    SummaryMetric(
+        "packets_per_ack_block",
+        "mean of what each ACK block acknowledges",
+        "Packets per ACK block",
+        "segments",
+        needs=_SENDER,
+        protocol="tcp",
+        of_flow=_mean_packets,
+    ),
+)

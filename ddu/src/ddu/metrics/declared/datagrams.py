@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""UDP: delay, loss and reordering of datagrams."""
+
+from __future__ import annotations
+
+from ddu.metrics.metric import BinMetric, Need
+
+_BOTH = (Need.SENDER, Need.RECEIVER)
+
+METRICS = (
+    BinMetric(
+        "udp_owd_ms",
+        "mean one-way delay of the datagrams received in the bin",
+        "One-way delay of datagrams",
+        details="for each datagram in R: its time minus that of the same one in S",
+        needs=_BOTH,
+        protocol="udp",
+        compute=lambda at: at.mean(at.flow.datagrams.delay),
+    ),
+    BinMetric(
+        "udp_lost_count",
+        "datagrams sent and not received, by time of sending",
+        "Lost datagrams",
+        "datagrams",
+        details="none behind the last that arrived",
+        needs=_BOTH,
+        protocol="udp",
+        compute=lambda at: at.sum(at.flow.datagrams.lost),
+    ),
+    BinMetric(
+        "udp_reordered_count",
+        "datagrams received after one that was sent later",
+        "Reordered datagrams",
+        "datagrams",
+        needs=_BOTH,
+        protocol="udp",
+        compute=lambda at: at.bins.sums(at.flow.datagrams.delay.utc_ns, at.flow.datagrams.late),
+    ),
+)

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Retransmissions, losses and reordering."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ddu.metrics.loss import Events
+from ddu.metrics.metric import BinMetric, Need, OnBins, SummaryMetric
+from ddu.metrics.observe import ObservedFlow
+from ddu.metrics.views import FlowView, RunView
+from ddu.schema.arrays import Float
+from ddu.schema.columns import Panel
+
+EventsOf = Callable[[ObservedFlow], Events]
+_SENDER, _BOTH = (Need.SENDER,), (Need.SENDER, Need.RECEIVER)
+
+
+def _per_bin(events: EventsOf) -> Callable[[OnBins], Float]:
+    return lambda at: at.sum(events(at.flow))
+
+
+def _of_table(events: EventsOf) -> Callable[[ObservedFlow], int]:
+    return lambda flow: int(events(flow).count.sum())
+
+
+def _of_flow(events: EventsOf) -> Callable[[FlowView], int]:
+    return lambda view: int(events(view.flow).count.sum())
+
+
+def _of_run(events: EventsOf, needs: tuple[Need, ...]) -> Callable[[RunView], int | None]:
+    """Return the sum over TCP flows; null without any, or if one was not captured as needed."""
+
+    def total(run: RunView) -> int | None:
+        if not run.tcp or not all(need.is_met_by(flow) for flow in run.tcp for need in needs):
+            return None
+        return sum(int(events(flow).count.sum()) for flow in run.tcp)
+
+    return total
+
+
+def _counted(
+    name: str,
+    label: str,
+    definition: str,
+    events: EventsOf,
+    needs: tuple[Need, ...],
+    *,
+    details: str = "",
+    panel: Panel | None = None,
+    of_flow: bool = False,
+) -> tuple[BinMetric, SummaryMetric]:
+    """Declare the column of a kind of TCP segments, and their number in flows and run."""
+    return (
+        BinMetric(
+            f"tcp_{name}", definition, label, "segments", needs=needs, protocol="tcp",
+            details=details, compute=_per_bin(events), panel=panel,
+        ),
+        SummaryMetric(
+            name, definition, label, "segments", needs=needs, protocol="tcp",
+            of_run=_of_run(events, needs), of_table=_of_table(events),
+            of_flow=_of_flow(events) if of_flow else None, in_report=of_flow,
+        ),
+    )  # fmt: skip
+
+
+def _lost(flow: ObservedFlow) -> Events:
+    return flow.lost
+
+
+_LOST = "copies in the sender's capture and not in the receiver's"
+
+_RETRANSMISSIONS = _counted(
+    "retransmissions_count",
+    "Retransmissions",
+    "segments retransmitted",
+    lambda flow: flow.retransmissions,
+    _SENDER,
+    details="payload below the highest sequence number sent before it",
+    panel=Panel(70, as_dots=True),
+    of_flow=True,
+)
+_FAST = _counted(
+    "fast_retransmissions_count",
+    "Fast retransmissions",
+    "retransmissions that ACKs caused",
+    lambda flow: flow.causes.fast,
+    _SENDER,
+    details="when it is sent, data sent after the previous copy is acknowledged or in a SACK "
+    "block (RFC 8985 section 6.2), or three duplicate ACKs came in a row (RFC 5681 section 3.2)",
+)
+_TIMEOUT = _counted(
+    "timeout_retransmissions_count",
+    "Timeout retransmissions",
+    "retransmissions that a timer caused",
+    lambda flow: flow.causes.timeout,
+    _SENDER,
+    details="all others: the retransmission timer (RFC 6298) or a tail loss probe",
+)
+_SPURIOUS = _counted(
+    "spurious_retransmissions_count",
+    "Spurious retransmissions",
+    "retransmissions of bytes of which an earlier copy arrived",
+    lambda flow: flow.fates.spurious,
+    _BOTH,
+    details="of both kinds",
+)
+_LOST_BEFORE_LINK = _counted(
+    "lost_before_link_count",
+    "Lost before the link",
+    "segments sent by TCP that never reached the link's interface",
+    lambda flow: flow.lost_before_link,
+    _SENDER,
+    details="sequence numbers that the next packet leaps over",
+)
+_LOST_IN_LINK = (
+    BinMetric(
+        "tcp_lost_in_link_count",
+        _LOST,
+        "Lost in the link",
+        "segments",
+        details="per byte; the earliest copies are the lost ones. At the time of sending. Packets "
+        "that the link's device refused (`host_drop_count`) are among them",
+        needs=_BOTH,
+        protocol="tcp",
+        compute=_per_bin(lambda flow: flow.fates.lost),
+    ),
+    SummaryMetric(
+        "lost_in_link_count",
+        _LOST,
+        "Lost in the link",
+        "segments",
+        details="of the run: sum over TCP flows",
+        needs=_BOTH,
+        of_run=_of_run(lambda flow: flow.fates.lost, _BOTH),
+        of_flow=_of_flow(_lost),
+        of_table=_of_table(_lost),
+    ),
+)
+_REORDERED = (
+    BinMetric(
+        "tcp_reordered_count",
+        "packets that arrived below the highest sequence number, sent once (RFC 4737)",
+        "Reordered",
+        "packets",
+        needs=_BOTH,
+        protocol="tcp",
+        compute=_per_bin(lambda flow: flow.reordered),
+    ),
+    SummaryMetric(
+        "reordered_count",
+        "packets that arrived out of order",
+        "Reordered",
+        "packets",
+        needs=_BOTH,
+        protocol="tcp",
+        of_table=_of_table(lambda flow: flow.reordered),
+    ),
+)
+
+_ON_BINS = (_RETRANSMISSIONS, _LOST_BEFORE_LINK, _FAST, _TIMEOUT, _SPURIOUS, _LOST_IN_LINK)
+_OF_FLOWS = (_LOST_IN_LINK, _RETRANSMISSIONS, _FAST, _TIMEOUT, _LOST_BEFORE_LINK, _SPURIOUS)
+METRICS: tuple[BinMetric | SummaryMetric, ...] = (
+    *(column for column, _ in (*_ON_BINS, _REORDERED)),
+    *(number for _, number in (*_OF_FLOWS, _REORDERED)),
+)
+"""In the order of the transport table, then of the flows table."""

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The radio during the traffic time, in the direction of the run's first flow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ddu.metrics.distribution import quantiles
+from ddu.metrics.metric import Need, SummaryMetric, Value
+from ddu.metrics.views import RunView
+from ddu.readers.android.cells import TECHNOLOGIES
+
+_PARTS = ("mean", "p5", "p95")
+
+
+def _gauge(column: Callable[[str], str]) -> Callable[[RunView], Value]:
+    return lambda run: quantiles(run.mac_values(column(run.direction)), p5=5, p95=95)
+
+
+def _utilisation(run: RunView) -> float | None:
+    delivered = np.nansum(run.mac_values(f"mac_{run.direction}_sdu_bytes"))
+    capacity = np.nansum(run.mac_values(f"mac_{run.direction}_capacity_sdu_bytes"))
+    return float(delivered / capacity) if capacity else None
+
+
+def technologies(run: RunView) -> dict[str, float] | None:
+    """Return each technology's share of the time in which it is known; None without the column."""
+    during = run.mac_in_traffic
+    if during is None or "mac_technology" not in during:
+        return None
+    known = during[during["mac_technology"].notna()]
+    lasted = known.groupby("mac_technology")["duration_ns"].sum()
+    names = lasted.index.map(lambda value: TECHNOLOGIES.get(int(value), "unknown"))
+    return {str(name): float(ns / lasted.sum()) for name, ns in zip(names, lasted, strict=True)}
+
+
+METRICS = (
+    SummaryMetric(
+        "utilisation_ratio",
+        "IP bytes that the MAC delivered, of what it could have delivered",
+        "Utilisation",
+        details="Σ `mac_{direction}_sdu_bytes` / Σ `mac_{direction}_capacity_sdu_bytes`",
+        needs=(Need.MAC,),
+        of_run=_utilisation,
+    ),
+    SummaryMetric(
+        "rsrp_dbm",
+        "reference signal received power",
+        "RSRP",
+        needs=(Need.MAC,),
+        parts=_PARTS,
+        of_run=_gauge(lambda _: "mac_rsrp_dbm"),
+    ),
+    SummaryMetric(
+        "sinr_db",
+        "at the UE; in runs of the uplink, SNR at the gNB",
+        "SINR",
+        needs=(Need.MAC,),
+        parts=_PARTS,
+        of_run=_gauge(lambda direction: "mac_sinr_db" if direction == "dl" else "mac_ul_snr_db"),
+    ),
+    SummaryMetric(
+        "mcs",
+        "modulation and coding scheme of first transmissions",
+        "MCS",
+        "index",
+        needs=(Need.MAC,),
+        parts=_PARTS,
+        of_run=_gauge(lambda direction: f"mac_{direction}_mcs"),
+    ),
+    SummaryMetric(
+        "bler_ratio",
+        "first transmissions that failed",
+        "BLER",
+        needs=(Need.MAC,),
+        parts=_PARTS,
+        of_run=_gauge(lambda direction: f"mac_{direction}_bler_ratio"),
+    ),
+)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernel's own state of the sending socket."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+
+from ddu.metrics.metric import BinMetric, Need, OnBins
+from ddu.schema.columns import Panel
+
+CA_STATES = ("open", "disorder", "cwr", "recovery", "loss")
+"""enum tcp_ca_state of Linux, include/uapi/linux/tcp.h."""
+
+_SOCKETS = (Need.SOCKETS,)
+
+
+def _from_sample(
+    compute: Callable[[pd.DataFrame], pd.Series[Any]],
+) -> Callable[[OnBins], pd.Series[Any]]:
+    def last_sample(at: OnBins) -> pd.Series[Any]:
+        assert at.sockets is not None
+        return compute(at.sockets)
+
+    return last_sample
+
+
+METRICS = (
+    BinMetric(
+        "tcp_cwnd_bytes",
+        "congestion window: snd_cwnd · MSS, last sample before the bin's end",
+        "Congestion window",
+        needs=_SOCKETS,
+        compute=_from_sample(lambda last: last["snd_cwnd_packets"] * last["snd_mss_bytes"]),
+        panel=Panel(60),
+    ),
+    BinMetric(
+        "tcp_ssthresh_bytes",
+        "slow-start threshold; null while there is none",
+        "Slow-start threshold",
+        details="`snd_ssthresh` · MSS",
+        needs=_SOCKETS,
+        compute=_from_sample(lambda last: last["snd_ssthresh_packets"] * last["snd_mss_bytes"]),
+    ),
+    BinMetric(
+        "tcp_srtt_ms",
+        "smoothed RTT of the kernel",
+        "Smoothed RTT",
+        details="`tcpi_rtt`",
+        needs=_SOCKETS,
+        compute=_from_sample(lambda last: last["rtt_us"] / 1e3),
+    ),
+    BinMetric(
+        "tcp_pacing_rate_bps",
+        "pacing rate of the kernel",
+        "Pacing rate",
+        details="`tcpi_pacing_rate` · 8",
+        needs=_SOCKETS,
+        compute=_from_sample(lambda last: last["pacing_rate_bytes_per_s"] * 8),
+    ),
+    BinMetric(
+        "tcp_delivery_rate_bps",
+        "delivery rate that the kernel measured last",
+        "Delivery rate",
+        details="`tcpi_delivery_rate` · 8",
+        needs=_SOCKETS,
+        compute=_from_sample(lambda last: last["delivery_rate_bytes_per_s"] * 8),
+    ),
+    BinMetric(
+        "tcp_ca_state",
+        "open, disorder, cwr, recovery or loss",
+        "State of the congestion avoidance",
+        "name",
+        needs=_SOCKETS,
+        compute=_from_sample(lambda last: last["ca_state"].map(dict(enumerate(CA_STATES)))),
+    ),
+)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a metric declares: name, unit, what it needs, how it is computed, label, definition, digits.
+
+Column sets, `ddu schema`, the report, the store's columns and the tables of docs/metrics.md follow
+from the declarations in ddu/metrics/declared and in packages that name an entry point of the group
+`ddu.metrics` (docs/extending.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from ddu.align.bins import Bins
+from ddu.metrics.loss import Events
+from ddu.metrics.observe import ObservedFlow
+from ddu.metrics.rtt import Samples
+from ddu.metrics.views import FlowView, RunView
+from ddu.schema.arrays import Float
+from ddu.schema.columns import Column
+
+Protocol = Literal["tcp", "udp"]
+Value = float | int | str | dict[str, float | None] | None
+
+
+class Need(Enum):
+    """A source without which a metric is null; the value is its name in docs/metrics.md."""
+
+    SENDER = "S"
+    RECEIVER = "R"
+    ARRIVALS = "R, else ACKs in S"
+    """What arrived: by the receiver's capture, or by the ACKs in the sender's."""
+    SOCKETS = "sockets"
+    CC_TRACE = "cc trace"
+    MAC = "MAC"
+
+    def is_met_by(self, flow: ObservedFlow) -> bool:
+        """Whether the captures of this flow have it; sources besides captures are not checked."""
+        has = {
+            Need.SENDER: flow.at_sender,
+            Need.RECEIVER: flow.at_receiver,
+            Need.ARRIVALS: flow.has_arrivals,
+        }
+        return has.get(self, True)
+
+
+@dataclass(frozen=True)
+class _Needing(Column):
+    needs: tuple[Need, ...] = ()
+    protocol: Protocol | None = None
+    """The only protocol that has it; None for both."""
+    details: str = ""
+    """What docs/metrics.md adds to the definition: enough to compute the metric again."""
+
+    def is_known_of(self, flow: ObservedFlow) -> bool:
+        """Whether this flow's protocol has the metric, and its captures what it needs."""
+        has_it = self.protocol in (None, "tcp" if flow.is_tcp else "udp")
+        return has_it and all(need.is_met_by(flow) for need in self.needs)
+
+
+@dataclass(frozen=True)
+class OnBins:
+    """A flow and the sources beside its captures, on the bins."""
+
+    flow: ObservedFlow
+    bins: Bins
+    sockets: pd.DataFrame | None = None
+    """The socket's last sample before each bin's end, if the metric needs SOCKETS."""
+    mac: pd.DataFrame | None = None
+    """The MAC's columns of the aligned table, if the metric needs MAC."""
+
+    def mean(self, samples: Samples) -> Float:
+        return self.bins.means(samples.utc_ns, samples.value_ms)
+
+    def sum(self, events: Events) -> Float:
+        return self.bins.sums(events.utc_ns, events.count)
+
+
+@dataclass(frozen=True)
+class BinMetric(_Needing):
+    """A column of the aligned table: one value per bin and flow, null where it is not known."""
+
+    compute: Callable[[OnBins], Float | pd.Series[Any]] | None = None
+    across: tuple[str, Callable[[Float], Float]] | None = None
+    """In place of `compute`, for a metric across flows: the column that it is made from, and a
+    function of that column's values (a row for each flow, NaN while it is not active)."""
+
+    def values(self, at: OnBins) -> Float | pd.Series[Any]:
+        """Return the flow's values; null throughout where its captures lack what is needed."""
+        if self.compute is None or not self.is_known_of(at.flow):
+            return np.full(at.bins.count, np.nan)
+        return self.compute(at)
+
+
+@dataclass(frozen=True)
+class SummaryMetric(_Needing):
+    """A number, or a few parts of one, of summary.json: of the run, of each flow, or of both."""
+
+    of_run: Callable[[RunView], Value] | None = None
+    of_flow: Callable[[FlowView], Value] | None = None
+    of_table: Callable[[ObservedFlow], int] | None = None
+    """The column of the same name in the flows table."""
+    parts: tuple[str, ...] = ()
+    """Names of the parts, as mean and p95, of a value that is a dictionary."""
+    in_report: bool | tuple[str, ...] = True
+    """Whether report.html shows it, or the parts that it shows."""
+
+    @property
+    def is_number(self) -> bool:
+        return self.unit != "name"
+
+    @property
+    def null(self) -> Value:
+        """The value of a flow or run that does not have it."""
+        return dict.fromkeys(self.parts) if self.parts else None
+
+    @property
+    def shown_parts(self) -> tuple[str, ...]:
+        if isinstance(self.in_report, tuple):
+            return self.in_report
+        return (self.parts or ("",)) if self.in_report else ()
+
+    def names(self) -> tuple[str, ...]:
+        """The dotted names of its numbers in summary.json."""
+        return tuple(f"{self.name}.{part}" for part in self.parts) or (self.name,)
+
+
+Metric = BinMetric | SummaryMetric

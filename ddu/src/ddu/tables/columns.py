@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns of all tables: those of the sources, and those that metrics declare."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ddu.align.counters import is_counter
+from ddu.metrics.catalogue import bin_metrics, summary_metrics
+from ddu.metrics.metric import Need
+from ddu.schema.columns import Column, source_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TABLES = {
+    "aligned": ("time", "flow", "transport", "sockets_on_bins", "mac", "phone", "link"),
+    "transport": ("time", "flow", "transport"),
+    "mac": ("time", "mac", "phone"),
+    "flows": ("flow", "flows", "per_connection", "addresses"),
+    "sockets": ("time", "addresses", "sockets"),
+    "cc": ("time",),
+    "events": ("time", "events"),
+    "delay_cdf": ("flow", "distribution"),
+    "iperf3": ("time", "flow", "iperf3"),
+    "oai_l1": ("time", "log", "l1"),
+    "oai_rrc": ("time", "log", "rrc"),
+    "oai_ue": ("time", "log", "ue_log", "mac"),
+    "oai_o1": ("time", "log", "o1"),
+}
+"""The parts of columns.yaml, and the kinds of metrics, that each table consists of."""
+
+_KERNEL = "as the kernel reports it, by the name in struct tcp_info or inet_diag with a unit"
+_OF_CC = "as the congestion control reports it (docs/run-directory.md)"
+_IN_A_BIN = "; in a bin: interpolated, by the overlap of the intervals with it"
+
+
+@cache
+def columns_of(table: str) -> tuple[Column, ...]:
+    """Return the columns that a table may have. Raises KeyError for an unknown table."""
+    found = [column for part in TABLES[table] for column in _part(part)]
+    if table == "aligned":
+        found = [_on_bins(column) for column in found]
+    return tuple(found)
+
+
+@cache
+def column(name: str, table: str = "aligned") -> Column | None:
+    """Return the column of this name; None if no definition is known."""
+    for pattern, known in _patterns(table):
+        if found := pattern.fullmatch(name):
+            return replace(known, name=name, definition=_filled(known.definition, found))
+    if table == "sockets":
+        return Column(name, _KERNEL)
+    if name.startswith("cc_") or table == "cc":
+        return Column(name, _OF_CC)
+    return None
+
+
+def written_names(table: str) -> list[str]:
+    """Return the names of the table's columns with both directions written out."""
+    names = (each.name for each in columns_of(table))
+    directions = ("dl", "ul")
+    return list(dict.fromkeys(n.replace("{direction}", d) for n in names for d in directions))
+
+
+def described(table: pd.DataFrame, name: str) -> list[dict[str, Any]]:
+    """Return name, type, unit, definition and number of null values of each column of a table."""
+    rows = []
+    for each in map(str, table.columns):
+        found = column(each, name) or Column(each, "")
+        rows.append(
+            {
+                "name": each,
+                "type": str(table[each].dtype),
+                "unit": found.units.name,
+                "definition": found.definition,
+                "null_count": int(table[each].isna().sum()),
+            }
+        )
+    return rows
+
+
+def _part(name: str) -> tuple[Column, ...]:
+    if name == "transport":
+        return bin_metrics()
+    if name == "sockets_on_bins":
+        return bin_metrics(Need.SOCKETS, Need.CC_TRACE)
+    if name == "per_connection":
+        return tuple(metric for metric in summary_metrics() if metric.of_table)
+    if name == "mac":
+        return source_columns(name) + bin_metrics(Need.MAC)
+    return source_columns(name)
+
+
+def _on_bins(column: Column) -> Column:
+    if is_counter(column.name) and column.name.startswith("mac_"):
+        return replace(column, definition=column.definition + _IN_A_BIN)
+    return column
+
+
+@cache
+def _patterns(table: str) -> list[tuple[re.Pattern[str], Column]]:
+    return [(_pattern(known.name), known) for known in columns_of(table)]
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    direction = re.escape(name).replace(r"\{direction\}", "(?P<direction>dl|ul)")
+    return re.compile(direction.replace(r"\{n\}", r"(?P<n>\d+)"))
+
+
+def _filled(definition: str, found: re.Match[str]) -> str:
+    for key, value in found.groupdict().items():
+        definition = definition.replace(f"{{{key}}}", value)
+    return definition
