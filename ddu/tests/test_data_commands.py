@@ -146,11 +146,11 @@ def test_describe_knows_what_a_scenario_is_exported_to(tmp_path: Path) -> None:
     assert (found["rows"], found["seconds"]) == (2, 0.02)
     assert found["truncated_at"] == len(file.read_text().rpartition("\n")[0]) + 1
     file.write_text("t_s,colour\n0,red\n")
-    assert tell(file)["kind"] == "of no kind that ddu knows"
+    assert tell(file)["kind"] == "unknown format"
 
 
 def test_describe_does_not_read_what_has_no_end() -> None:
-    assert tell(Path("/dev/zero"))["kind"].startswith("no regular file")
+    assert tell(Path("/dev/zero"))["kind"].startswith("not a regular file")
 
 
 def test_describe_survives_anything(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ddu.align.mac_samples import mac_samples
+from ddu.describe import describe
 from ddu.errors import UnreadableInput
 from ddu.readers.logs import LogTable, whole_lines
 from ddu.readers.oai.mac import read_mac_log
@@ -229,3 +230,20 @@ def test_a_real_log_cut_anywhere_invents_nothing(tmp_path: Path, at: float) -> N
         return
     for row, full in zip(cut, whole, strict=False):
         assert row.items() <= full.items()
+
+
+def test_a_single_report_pasted_from_an_issue_is_recognised(tmp_path: Path) -> None:
+    file = tmp_path / "pasted.txt"
+    file.write_text(
+        "[NR_MAC]   Frame.Slot 128.0\n"
+        "UE 928c: dlsch_rounds 681/10/1/0, dlsch_errors 0, pucch0_DTX 3, BLER 0.01000 MCS 9\n"
+        "UE 928c: ulsch_rounds 700/1/0/0, ulsch_errors 0\n"
+        "[NR_MAC]   UE 1a2b: 158.7 Generating RA-Msg2 DCI\n"
+    )
+    found = describe(file)
+    assert (found["kind"], found["rows"]) == ("oai-gnb-stdout", 1)
+    (row,) = read_mac_log(file).table.to_dict("records")
+    assert row["mac_rnti"] == 0x928C
+    assert row["radio_ns"] == 1_280_000_000
+    assert (row["mac_dl_rounds_1_count"], row["mac_ul_rounds_2_count"]) == (681, 1)
+    assert row["mac_dl_mcs"] == 9

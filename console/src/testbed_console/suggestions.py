@@ -6,9 +6,10 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel
+if TYPE_CHECKING:  # half of what a command needs to start, and only models need it
+    from pydantic import BaseModel
 
 # More names than these are not listed where one of them is near.
 _MOST_LISTED = 20
@@ -78,7 +79,7 @@ def keys_at(model: type[BaseModel], location: Sequence[object]) -> list[str]:
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if isinstance(annotation, type) and hasattr(annotation, "model_fields"):
         yield annotation
     for inner in get_args(annotation):
         yield from _models(inner)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is in this directory or file: which kind, how much, of when, and what is wrong with it."""
+"""The description of a directory or file: its kind, size, time and faults."""
 
 from __future__ import annotations
 
@@ -14,22 +14,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ddu.errors import DduError, NotARun, UnreadableInput
-from ddu.readers.android.drive_test import read_drive_test
-from ddu.readers.android.log import read_phone_log
 from ddu.readers.csv import read_samples
 from ddu.readers.fields import number
 from ddu.readers.foreign_csv import ForeignCsv
-from ddu.readers.hercules import faults_of_series, read_series, read_wireless, version_of
-from ddu.readers.logs import LogTable
-from ddu.readers.oai.mac import read_mac_log
-from ddu.readers.oai.o1 import read_o1_log
-from ddu.readers.oai.statistics import read_l1_log, read_rrc_log
-from ddu.readers.oai.ue import read_ue_log
+from ddu.readers.formats import read_log
+from ddu.readers.hercules import faults_of_series, read_series, version_of
 from ddu.readers.packets.native.stream import PacketStream
 from ddu.readers.packets.tables import TCP
-from ddu.readers.ran_csv import read_ran_csv
 from ddu.readers.sockets import read_sockets
-from ddu.readers.ss import read_ss
 from ddu.run.manifest import read_manifest
 from testbed_console.android_bugreport import is_bugreport
 
@@ -37,18 +29,14 @@ _CAPTURE_MAGIC = (
     b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1",
     b"\x0a\x0d\x0d\x0a", b"\x1f\x8b", b"\x28\xb5\x2f\xfd",
 )  # fmt: skip
-_LOGS: tuple[Callable[[Path], LogTable], ...] = (
-    read_mac_log, read_l1_log, read_rrc_log, read_ss, read_drive_test, read_ran_csv, read_ue_log,
-    read_phone_log,
-)  # fmt: skip
-_OF_SCENARIOS = {"rsrp_dbm", "path_loss_db", "dl_capacity_mbps", "mbps", "re_1"}
+_SCENARIO_COLUMNS = {"rsrp_dbm", "path_loss_db", "dl_capacity_mbps", "mbps", "re_1"}
 _RESULTS = ("tables", "figures", "report.html", "summary.json")
 
 Described = dict[str, Any]
 
 
 def describe(path: Path) -> Described:
-    """`path`, `kind`, and what there is to say of it; a directory's `files` are described too.
+    """Return `path`, `kind`, and properties of that kind; of a directory also its `files`.
 
     Raises DduError when the path does not exist.
     """
@@ -57,7 +45,7 @@ def describe(path: Path) -> Described:
     if not path.exists():
         raise NotARun(f"{path}: no such file or directory")
     if not path.is_file():
-        return {"path": str(path), "kind": "no regular file (a device, a pipe or a socket)"}
+        return {"path": str(path), "kind": "not a regular file (a device, a pipe or a socket)"}
     return {"path": str(path), "bytes": path.stat().st_size} | _file(path)
 
 
@@ -92,7 +80,7 @@ def _run(path: Path) -> Described:
 
 
 def _foreign(files: list[Path]) -> Described:
-    """Of a folder of Hercules's: its repeats, and what is wrong with their series."""
+    """Describe a folder of Hercules: its repeats, and what is wrong with their series."""
     series = [file for file in files if file.is_dir() and file.name.startswith("csv_data")]
     if not series:
         return {}
@@ -114,21 +102,22 @@ def _file(path: Path) -> Described:
     if not head:
         return {"kind": "empty file"}
     if head.startswith(_CAPTURE_MAGIC) and not path.name.endswith((".tar.gz", ".tgz")):
-        return _told(lambda: _capture(path), "capture")
+        return _or_problem(lambda: _capture(path), "capture")
     if head.startswith(b"PAR1"):
-        return _told(lambda: _arrow(pq.read_table(path), "Parquet table"), "Parquet table")
+        return _or_problem(lambda: _arrow(pq.read_table(path), "Parquet table"), "Parquet table")
     if head.startswith(b"ARROW1"):
-        return _told(
+        return _or_problem(
             lambda: _arrow(pa.ipc.open_file(path).read_all(), "Arrow table"), "Arrow table"
         )
     if is_bugreport(path):
-        return _told(lambda: _log(read_phone_log(path)), "zip or bugreport")
+        return _or_problem(lambda: _log(path) or {"kind": "zip"}, "zip or bugreport")
     if head.lstrip()[:1] == b"{":
-        return _told(lambda: _json(path), "JSON")
+        return _or_problem(lambda: _json(path), "JSON")
     return _text(path)
 
 
-def _told(describe_it: Callable[[], Described], kind: str) -> Described:
+def _or_problem(describe_it: Callable[[], Described], kind: str) -> Described:
+    """Describe, or state why a file of this kind cannot be read."""
     try:
         return describe_it()
     except (DduError, pa.ArrowException, ValueError, OSError) as error:
@@ -183,10 +172,9 @@ def _arrow(table: pa.Table, kind: str) -> Described:
 
 
 def _json(path: Path) -> Described:
-    try:
-        return _log(read_o1_log(path))
-    except UnreadableInput:
-        text = path.read_text()
+    if found := _log(path):
+        return found
+    text = path.read_text()
     lines = text.splitlines()
     try:
         content = json.loads(text)
@@ -210,63 +198,53 @@ def _text(path: Path) -> Described:
         return {"kind": "YAML"}
     with path.open("rb") as file:
         ours = file.readline(200).startswith(b"utc_ns,")
-    if not ours:
-        found = _foreign_text(path)
+    for describe_it in (_samples,) if ours else (_log, _scenario, _series, _samples):
+        try:
+            found = describe_it(path)
+        except (UnreadableInput, ValueError):
+            continue
         if found:
             return found
-    try:
-        table = read_samples(path)
-    except (UnreadableInput, ValueError):
-        return {"kind": "of no kind that ddu knows"}
-    cut = {"truncated_at": table.attrs["truncated_at"]}
-    columns = list(map(str, table.columns))
-    return (
-        {"kind": "samples (CSV)", "rows": len(table), "columns": columns}
-        | cut
-        | _span(table["utc_ns"])
-    )
+    return {"kind": "unknown format"}
 
 
-def _foreign_text(path: Path) -> Described | None:
-    for read in _LOGS:
-        try:
-            log = read(path)
-        except UnreadableInput:
-            continue
-        return _log(log)
-    for kind, of in (
-        ("scenario over time (CSV)", _scenario),
-        ("Hercules wireless data", _wireless),
-        ("Hercules series", _series),
-    ):
-        try:
-            return {"kind": kind} | of(path)
-        except UnreadableInput:
-            continue
-    return None
-
-
-def _log(log: LogTable) -> Described:
-    found: Described = {
+def _log(path: Path) -> Described | None:
+    """Describe a log by the formats that ddu knows; None if it has none of them."""
+    found = read_log(path)
+    if found is None:
+        return None
+    _, log = found
+    described: Described = {
         "kind": log.kind, "rows": len(log.table), "format_since": log.dialect or None,
         "columns": [str(name) for name in log.table if log.table[name].notna().any()],
         "truncated_at": log.truncated_at, "notes": list(log.notes),
     }  # fmt: skip
     known = log.table["utc_ns"].dropna() if "utc_ns" in log.table else pd.Series(dtype="int64")
     if len(known):
-        return found | _span(known)
-    return found | {
+        return described | _span(known)
+    return described | {
         "time": "no UTC in it: `ddu analyze` finds it by the capture (docs/log-sources.md)"
     }
 
 
+def _samples(path: Path) -> Described:
+    table = read_samples(path)
+    return {
+        "kind": "samples (CSV)",
+        "rows": len(table),
+        "columns": list(map(str, table.columns)),
+        "truncated_at": table.attrs["truncated_at"],
+    } | _span(table["utc_ns"])
+
+
 def _scenario(path: Path) -> Described:
-    """As `ccu scenario export csv` and `nr-link capacity` write it: without UTC."""
+    """Describe what `ccu scenario export csv` and `nr-link capacity` write: without UTC."""
     table = ForeignCsv(path)
-    if not table.names or table.names[0] != "t_s" or not set(table.names) & _OF_SCENARIOS:
-        raise UnreadableInput(path, "no scenario over time")
+    if not table.names or table.names[0] != "t_s" or not set(table.names) & _SCENARIO_COLUMNS:
+        raise UnreadableInput(path, "not a scenario over time")
     seconds = [number(cells[0]) for cells in table.rows()]
     return {
+        "kind": "scenario over time (CSV)",
         "rows": len(seconds),
         "columns": table.names,
         "seconds": seconds[-1] if seconds else None,
@@ -274,14 +252,13 @@ def _scenario(path: Path) -> Described:
     }
 
 
-def _wireless(path: Path) -> Described:
-    log = read_wireless(path)
-    return {"rows": len(log.table)} | _span(log.table["utc_ns"])
-
-
 def _series(path: Path) -> Described:
     series = read_series(path)
-    return {"rows": len(series), "flows": sorted(series["flow"].unique())}
+    return {
+        "kind": "Hercules series",
+        "rows": len(series),
+        "flows": sorted(series["flow"].unique()),
+    }
 
 
 def _span(instants: pd.Series) -> Described:

@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from testbed_console.problems import RefusedError
 
 app = typer.Typer(no_args_is_help=True, help="What a campaign's runs say together.")
-out = Console(soft_wrap=True, highlight=False)
 
 
 @app.command()
@@ -25,10 +23,13 @@ def report(
     ] = None,
 ) -> None:
     """Analyse what is not yet, and write report/: HTML, text, CSV, SVG."""
+    from rich.console import Console
+
     from ddu.campaign.analysis import analyze_all
     from ddu.campaign.report import write_report
 
-    out.print(str(write_report(directory, analyze_all(out, scheduler))), markup=False)
+    console = Console(soft_wrap=True, highlight=False)
+    typer.echo(write_report(directory, analyze_all(console, scheduler)))
 
 
 @app.command(hidden=True)

@@ -4,18 +4,13 @@
 from __future__ import annotations
 
 import json
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 
 from ddu.errors import DduError
 from testbed_console.suggestions import no_such
-
-out = Console(soft_wrap=True, highlight=False)
-
 
 _TABLE_NAMES = (
     "aligned, transport, mac, flows, sockets, cc, delay_cdf, iperf3, oai_l1, oai_rrc, oai_ue or "
@@ -23,21 +18,12 @@ _TABLE_NAMES = (
 )
 
 
-class Grouping(str, Enum):
-    cc = "cc"
-    scenario = "scenario"
-    prb = "prb"
-    direction = "direction"
-    run = "run"
-
-
-class Direction(str, Enum):
-    dl = "dl"
-    ul = "ul"
+Grouping = Literal["cc", "scenario", "prb", "direction", "run"]
+Direction = Literal["dl", "ul"]
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the commands to `ddu`."""
+    """Add the commands to `ddu`."""
     app.command()(compare)
     app.command()(export)
     app.command(name="import")(import_)
@@ -47,16 +33,14 @@ def register(app: typer.Typer) -> None:
 
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Run directories, or directories of runs.")],
-    by: Annotated[Grouping, typer.Option(help="What makes runs repeats of each other.")] = (
-        Grouping.cc
-    ),
+    by: Annotated[Grouping, typer.Option(help="What runs have in common that are repeats.")] = "cc",
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            help="A figure of summary.json, as rtt_ms.p95; repeatable [default: seven of them]"
+            help="A number of summary.json, as rtt_ms.p95; may be repeated (default: seven)."
         ),
     ] = None,
-    to: Annotated[Path, typer.Option(help="Directory to write to.")] = Path("comparison"),
+    to: Annotated[Path, typer.Option(help="Output directory.")] = Path("comparison"),
     anew: Annotated[
         bool, typer.Option("--anew", help="Analyse again what has been analysed.")
     ] = False,
@@ -67,32 +51,32 @@ def compare(
     from ddu.compare.tables import METRICS, groups_table, mixtures, refuse_unknown
 
     metrics = tuple(metric or METRICS)
-    found = load_runs(runs, by.value, reuse=not anew)
+    found = load_runs(runs, by, reuse=not anew)
     refuse_unknown(found, metric or [])
     page = write_comparison(to, found, metrics)
     left_out = sum(not run.is_result for run in found)
     for row in groups_table(found, metrics[:1]).to_dict("records"):
-        out.print(f"{row['group']}: {row['metric']} {row['mean']:.4g} ({row['runs']} runs)")
+        typer.echo(f"{row['group']}: {row['metric']} {row['mean']:.4g} ({row['runs']} runs)")
     for sentence in same_runs(found) + mixtures(found):
-        out.print(sentence, style="yellow", markup=False)
+        typer.secho(sentence, fg="yellow")
     if left_out:
-        out.print(f"[yellow]{left_out} invalid runs are in no mean[/]")
-    out.print(str(page), markup=False)
+        typer.secho(f"{left_out} invalid runs are in no mean", fg="yellow")
+    typer.echo(str(page))
 
 
 def export(
     run: Annotated[Path, typer.Argument(help="Run directory.")],
     to: Annotated[
-        Path | None, typer.Argument(help="File to write [default: standard output, as CSV]")
+        Path | None, typer.Argument(help="Output file (default: standard output, as CSV).")
     ] = None,
     table: Annotated[str, typer.Option(help=_TABLE_NAMES)] = "aligned",
     form: Annotated[
         str | None,
-        typer.Option("--format", help="csv, parquet, arrow or json [default: by the file's name]"),
+        typer.Option("--format", help="csv, parquet, arrow or json (default: by the file's name)."),
     ] = None,
-    columns: Annotated[str, typer.Option(help="Names with commas between [default: all]")] = "",
-    first: Annotated[float | None, typer.Option("--from", help="From this t_s on (s).")] = None,
-    last: Annotated[float | None, typer.Option("--until", help="Before this t_s (s).")] = None,
+    columns: Annotated[str, typer.Option(help="Columns, with commas between (default: all).")] = "",
+    first: Annotated[float | None, typer.Option("--from", help="First t_s (s).")] = None,
+    last: Annotated[float | None, typer.Option("--until", help="End of t_s (s), excluded.")] = None,
 ) -> None:
     """Write a table of a run as CSV, Parquet, Arrow or JSON Lines."""
     from ddu.api import open_run
@@ -111,37 +95,36 @@ def export(
 
 def import_(
     folder: Annotated[Path, typer.Argument(help="Folder with captures and logs; only read.")],
-    runs: Annotated[Path, typer.Option(help="Where run directories go.")] = Path("runs"),
+    runs: Annotated[Path, typer.Option(help="Directory for the run directories.")] = Path("runs"),
     direction: Annotated[
-        Direction | None, typer.Option(help="Way of the data [default: by the names]")
+        Direction | None, typer.Option(help="Direction of the data (default: by file names).")
     ] = None,
     server: Annotated[Path | None, typer.Option(help="Capture at the server or core.")] = None,
     ue: Annotated[Path | None, typer.Option(help="Capture at the UE.")] = None,
     one_clock: Annotated[
-        bool, typer.Option("--one-clock", help="One machine's clock stamped both captures.")
+        bool, typer.Option("--one-clock", help="The clock of one machine stamped both captures.")
     ] = False,
 ) -> None:
-    """Make run directories of a foreign folder, Hercules's among them, and tell its faults."""
+    """Make run directories of a foreign folder, such as Hercules's, and report its faults."""
     from ddu.importing.run import import_folder
 
     hosts = {name: file for name, file in (("server", server), ("ue", ue)) if file is not None}
-    way = direction.value if direction else None
-    for made in import_folder(folder, runs, way, hosts, one_clock):
-        out.print(str(made.path), markup=False)
+    for made in import_folder(folder, runs, direction, hosts, one_clock):
+        typer.echo(str(made.path))
         for fault in made.faults:
-            out.print(f"  {fault}", markup=False)
+            typer.echo(f"  {fault}")
 
 
 def describe(
-    path: Annotated[Path, typer.Argument(help="A file or directory of any kind.")],
-    as_json: Annotated[bool, typer.Option("--json", help="JSON, for programs.")] = False,
+    path: Annotated[Path, typer.Argument(help="File or directory of any kind.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Tell what is in a directory or file, of when, and what is wrong with it."""
-    from ddu.describe import describe as tell
+    """Describe a file or directory: kind, size, time and faults."""
+    from ddu.describe import describe as described
 
-    found = tell(path)
+    found = described(path)
     if as_json:
-        out.print_json(json.dumps(found, default=str))
+        typer.echo(json.dumps(found, default=str, indent=2, ensure_ascii=False))
         return
     files = found.pop("files", [])
     _show(found, "")
@@ -152,11 +135,11 @@ def describe(
 def schema(
     table: Annotated[str | None, typer.Argument(help=_TABLE_NAMES)] = None,
     run: Annotated[
-        Path | None, typer.Option(help="The columns that this run has, with types and nulls.")
+        Path | None, typer.Option(help="List the columns of this run, with types and nulls.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON, for programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Columns, units and definitions of the tables."""
+    """List columns, units and definitions of the tables."""
     from ddu.tables.columns import TABLES
 
     if table is not None:
@@ -164,13 +147,14 @@ def schema(
     names = [table] if table else list(TABLES)
     found = {name: columns for name in names if (columns := _columns(name, run))}
     if as_json:
-        out.print_json(json.dumps({"schema_version": 1, "tables": found}))
+        content = {"schema_version": 1, "tables": found}
+        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
         return
     for name, columns in found.items():
-        out.print(f"[bold]{name}[/]")
+        typer.secho(name, bold=True)
         for each in columns:
             unit = f" [{each['unit']}]" if each["unit"] else ""
-            out.print(f"  {each['name']}{unit}: {each['definition']}", markup=False)
+            typer.echo(f"  {each['name']}{unit}: {each['definition']}")
 
 
 def _need_known(table: str) -> None:
@@ -197,7 +181,7 @@ def _columns(table: str, run: Path | None) -> list[dict[str, Any]]:
 
 
 def _show(found: dict[str, Any], indent: str) -> None:
-    out.print(f"{indent}{found['path']}: {found['kind']}", markup=False)
+    typer.echo(f"{indent}{found['path']}: {found['kind']}")
     for key, value in found.items():
         if key in ("path", "kind") or value is None or value in ([], {}):
             continue
@@ -207,4 +191,4 @@ def _show(found: dict[str, Any], indent: str) -> None:
             value = "; ".join(f"{k}: {v}" for k, v in value.items())
         if isinstance(value, list):
             value = "; ".join(map(str, value))
-        out.print(f"{indent}  {key.replace('_', ' ')}: {value}", markup=False)
+        typer.echo(f"{indent}  {key.replace('_', ' ')}: {value}")

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from ddu.errors import DduError
 from ddu.run.find import newest_run
@@ -19,8 +19,7 @@ from testbed_console.ending import error_text
 if TYPE_CHECKING:
     from ddu.store.publish import Published
 
-out = Console(soft_wrap=True, highlight=False, markup=False)
-err = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+warn = partial(typer.echo, err=True)
 
 StoreUrl = Annotated[
     str | None,
@@ -70,12 +69,12 @@ def publish(
     for path in paths or [newest_run(runs)]:
         for done in _published(url, path, replace):
             if isinstance(done, DduError):
-                err.print(error_text("ddu", str(done)))
+                warn(error_text("ddu", str(done)))
                 failures.append(done.exit_code)
             else:
                 stored += 1
                 rows = f", {done.rows} rows" if done.rows else ""
-                out.print(f"{done.name}: {done.outcome}{rows}")
+                typer.echo(f"{done.name}: {done.outcome}{rows}")
     if failures:
         raise typer.Exit(1 if stored else min(failures))
 
@@ -106,19 +105,19 @@ def _publish_live(
         if paths and is_campaign(paths[0]):
             from ddu.store.following import follow_campaign
 
-            out.print(f"{paths[0]}: {follow_campaign(url, paths[0], err.print)} runs published")
+            typer.echo(f"{paths[0]}: {follow_campaign(url, paths[0], warn)} runs published")
             return
         if not paths:
-            err.print(f"waiting for a run in {runs}")
+            warn(f"waiting for a run in {runs}")
         path = paths[0] if paths else await_running(runs, time.time())
         if not tables:
-            follow(url, path, err.print)
+            follow(url, path, warn)
             return
-        done = publish_live(url, path, err.print, replace)
+        done = publish_live(url, path, warn, replace)
     except KeyboardInterrupt:
-        err.print("interrupted; what was shown stays until `ddu publish` stores the finished run")
+        warn("interrupted; what was shown stays until `ddu publish` stores the finished run")
         raise typer.Exit(130) from None
-    out.print(f"{done.name}: {done.outcome}")
+    typer.echo(f"{done.name}: {done.outcome}")
 
 
 def unpublish(
@@ -132,7 +131,7 @@ def unpublish(
 
     take(locate(store), *map(stored_name, names))
     for name in names:
-        out.print(f"{name}: gone from the store")
+        typer.echo(f"{name}: gone from the store")
 
 
 def serve(
@@ -144,7 +143,7 @@ def serve(
     from ddu.serve import server
 
     with server(runs, bind, port) as serving:
-        out.print(f"http://{bind}:{port}/runs/ shows {runs}; Ctrl-C ends it")
+        typer.echo(f"http://{bind}:{port}/runs/ shows {runs}; Ctrl-C ends it")
         try:
             serving.serve_forever()
         except KeyboardInterrupt:
@@ -176,17 +175,17 @@ def up(
     address = place.wanted("docker" if docker else "private", bind, port)
     done = bring_up(place, address, grafana_port)
     for name in done.migrations:
-        out.print(f"schema: {name}")
-    out.print(f"store: PostgreSQL on {address.host}:{address.port}, kept in {place.directory}")
+        typer.echo(f"schema: {name}")
+    typer.echo(f"store: PostgreSQL on {address.host}:{address.port}, kept in {place.directory}")
     if docker:
-        out.print(f"Grafana: http://{address.host}:{grafana_port}")
+        typer.echo(f"Grafana: http://{address.host}:{grafana_port}")
     for whose, password in done.new_passwords.items():
         if whose == "owner" or (whose == "reader" and not docker):
             role = "ddu" if whose == "owner" else READER
-            out.print(f"password of {role}, told this once: {password}")
+            typer.echo(f"password of {role}, told this once: {password}")
         elif whose == "grafana-admin" and docker:
-            out.print(f"password of Grafana's admin, told this once: {password}")
-    out.print(f"passwords are kept in {place.directory / 'secrets'}")
+            typer.echo(f"password of Grafana's admin, told this once: {password}")
+    typer.echo(f"passwords are kept in {place.directory / 'secrets'}")
 
 
 @store_app.command()
@@ -195,7 +194,7 @@ def down(directory: Directory = None) -> None:
     from ddu.store.service import down as bring_down
 
     place = Place((directory or default_directory()).absolute())
-    out.print("store: stopped" if bring_down(place) else "store: was not running")
+    typer.echo("store: stopped" if bring_down(place) else "store: was not running")
 
 
 @store_app.command()
@@ -206,13 +205,13 @@ def status(directory: Directory = None, store: StoreUrl = None) -> None:
 
     url = store or (Place(directory.absolute()).url() if directory else locate(None))
     found = ask(url)
-    out.print(f"{described(url)}: {found['server']}")
+    typer.echo(f"{described(url)}: {found['server']}")
     if not store:
-        out.print(f"passwords: {(directory or default_directory()) / 'secrets'}")
+        typer.echo(f"passwords: {(directory or default_directory()) / 'secrets'}")
     if found["schema"] != found["schema_known"]:
-        out.print(f"schema: version {found['schema']}; this ddu has {found['schema_known']}")
+        typer.echo(f"schema: version {found['schema']}; this ddu has {found['schema_known']}")
     if "runs" in found:
-        out.print(f"{found['runs']} runs, {found['live']} of them going on, {found['size']}"
+        typer.echo(f"{found['runs']} runs, {found['live']} of them going on, {found['size']}"
                   if found["live"] else f"{found['runs']} runs, {found['size']}")  # fmt: skip
 
 
@@ -225,7 +224,7 @@ def backup(
     from ddu.store.backup import backup as write
 
     size = write(Place((directory or default_directory()).absolute()), file)
-    out.print(f"{file}: {size / 1e6:.1f} MB")
+    typer.echo(f"{file}: {size / 1e6:.1f} MB")
 
 
 @store_app.command()
@@ -238,4 +237,4 @@ def restore(
     from ddu.store.backup import restore as read
 
     read(Place((directory or default_directory()).absolute()), file, replace)
-    out.print(f"{file}: restored")
+    typer.echo(f"{file}: restored")

@@ -19,7 +19,6 @@ from ddu.errors import DduError, UnreadableInput
 from ddu.importing.flows import data_flows, manifest_flows
 from ddu.importing.survey import FoundRun, survey
 from ddu.readers.hercules import faults_of_series
-from ddu.readers.ss import read_ss
 
 
 @dataclass(frozen=True)
@@ -108,8 +107,7 @@ def _fill(
         captures.append({"host": host, "role": roles[host], "file": f"raw/{name}"})
     sender = next((c for c in captures if c["role"] == "sender"), captures[0])
     flows = data_flows(made / sender["file"])
-    sockets = _copied(found.sockets, raw)
-    samples = read_ss(made / sockets).table if sockets else None
+    samples = _samples(found)
     name = f"{folder.name} {' '.join(file.name for file in found.captures.values())}"
     entries = manifest_flows(flows, direction, samples, name)
     first, last = int(flows["first_utc_ns"].min()), int(flows["last_utc_ns"].max())
@@ -123,24 +121,24 @@ def _fill(
         "hosts": {},
         "flows": entries,
         "captures": captures,
-        "sockets": _sockets(sockets, samples, "server" if direction == "dl" else "ue"),
+        "sockets": _sockets(found, raw, samples, "server" if direction == "dl" else "ue"),
         "mac": _mac(found, raw),
         "time": {"traffic_start_utc_ns": first, "traffic_stop_utc_ns": last} | _clocks(found),
         "verdict": "valid",
         "verdict_reasons": [],
         "import": {"from": folder.name, "faults": faults},
     }
-    for name, file in found.oai.items():
-        (raw / "oai").mkdir(exist_ok=True)
-        shutil.copy2(file, raw / "oai" / name)
+    for name, file in found.tables.items():
+        (raw / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(file, raw / name)
     for file in (*found.iperf3, *found.other):
         _copied(file, raw / "foreign")
     return manifest, faults
 
 
 def _clocks(found: FoundRun) -> dict[str, None]:
-    """A phone has a clock of its own, and nobody measured how far it was apart."""
-    if found.mac is None or found.mac[0] not in ("phone", "drive-test"):
+    """A phone has a clock of its own, whose offset nobody measured."""
+    if found.mac is None or found.mac[0].clock.host is None:
         return {}
     return {"offset_ns": None, "offset_uncertainty_ns": None}
 
@@ -154,7 +152,7 @@ def _faults(
         faults.append(f"There is no capture of the {other}'s side.")
     if samples is not None and found.sockets is not None and samples["utc_ns"].isna().all():
         faults.append(
-            f"{found.sockets.name}: its times have no date and no zone; they are found by the "
+            f"{found.sockets[1].name}: its times have no date and no zone; they are found by the "
             "capture's when the run is analysed."
         )
     if found.series is not None:
@@ -162,21 +160,32 @@ def _faults(
     return faults
 
 
-def _sockets(file: str | None, samples: pd.DataFrame | None, host: str) -> list[dict[str, Any]]:
-    if file is None or samples is None:
+def _samples(found: FoundRun) -> pd.DataFrame | None:
+    if found.sockets is None:
+        return None
+    form, file = found.sockets
+    return form.read(file).table
+
+
+def _sockets(
+    found: FoundRun, raw: Path, samples: pd.DataFrame | None, host: str
+) -> list[dict[str, Any]]:
+    if found.sockets is None or samples is None:
         return []
+    form, original = found.sockets
+    entry = {"host": host, "file": _copied(original, raw), "source": form.source}
     for column in ("utc_ns", "local_ns", "of_day_ns"):
         at = samples.drop_duplicates("sample")[column].dropna()
         if len(at) > 1:
             interval_ms = float(at.astype("int64").diff().median()) / 1e6
-            return [{"host": host, "file": file, "interval_ms": interval_ms, "source": "ss"}]
-    return [{"host": host, "file": file, "source": "ss"}]
+            return [entry | {"interval_ms": interval_ms}]
+    return [entry]
 
 
 def _mac(found: FoundRun, raw: Path) -> dict[str, str] | None:
     if found.mac is not None:
         form, file = found.mac
-        return {"file": str(_copied(file, raw)), "source": form}
+        return {"file": _copied(file, raw), "source": form.source}
     if found.series is None:
         return None
     for file in sorted(found.series.iterdir()):
@@ -220,10 +229,8 @@ def _copy_capture(file: Path, raw: Path, role: str) -> str:
     return f"{role}.pcap"
 
 
-def _copied(file: Path | None, directory: Path) -> str | None:
-    """Where the copy is, from the run's directory; times are kept, for they may be needed."""
-    if file is None:
-        return None
+def _copied(file: Path, directory: Path) -> str:
+    """Copy a file with its times, which may be needed, and return the path within the run."""
     directory.mkdir(exist_ok=True)
     shutil.copy2(file, directory / file.name)
     return str((directory / file.name).relative_to(_run_of(directory)))

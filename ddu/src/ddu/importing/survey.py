@@ -1,57 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is in a foreign folder: which files belong to one run, and what each of them is."""
+"""The files of a foreign folder by run, and what each of them is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ddu.errors import DduError
-from ddu.readers.android.drive_test import read_drive_test
-from ddu.readers.android.log import read_phone_log
+from ddu.readers.format import Format
+from ddu.readers.formats import read_log
 from ddu.readers.hercules import version_of
-from ddu.readers.logs import LogTable
-from ddu.readers.oai.mac import read_mac_log
-from ddu.readers.oai.o1 import read_o1_log
-from ddu.readers.oai.statistics import read_l1_log, read_rrc_log
-from ddu.readers.oai.ue import read_ue_log
-from ddu.readers.ran_csv import read_ran_csv
-from ddu.readers.ss import read_ss
-from testbed_console.android_bugreport import ZIP_NAME, is_bugreport
+from testbed_console.android_bugreport import ZIP_NAME
 
 _SERVER_WORDS = ("core", "server", "upf", "ext-dn", "dn_")
 _UE_WORDS = ("ue_", "ue.", "ue1", "client", "phone")
 _CAPTURES = (".pcap", ".pcapng", ".cap")
-_TEXT = (".cc", ".txt", ".log", ".csv", ".ss", ".jsonl")
-_OAI: tuple[tuple[str, Callable[[Path], LogTable]], ...] = (
-    ("nrL1_stats.log", read_l1_log), ("nrRRC_stats.log", read_rrc_log),
-    ("ue{}-stdout.log", read_ue_log), ("o1-stats.jsonl", read_o1_log),
-)  # fmt: skip
-_MOST_BYTES_OF_TEXT = 200_000_000
+_DOCUMENTS = (".md", ".yaml", ".yml", ".html", ".pdf", ".py", ".sh")
+"""Files that may quote a log and are none."""
+_MOST_BYTES_OF_LOG = 200_000_000
 
 
 @dataclass
 class FoundRun:
-    """The files of one run. `captures` by host: server, ue, or one that is not known."""
+    """The files of one run; `captures` by host (server, ue)."""
 
     name: str
     captures: dict[str, Path] = field(default_factory=dict)
     unplaced: list[Path] = field(default_factory=list)
-    """Captures whose names do not tell their host."""
-    sockets: Path | None = None
-    mac: tuple[str, Path] | None = None
-    """The form, as run.json's `mac.source` names it, and the file."""
+    """Captures whose names do not name their host."""
+    sockets: tuple[Format, Path] | None = None
+    mac: tuple[Format, Path] | None = None
     iperf3: list[Path] = field(default_factory=list)
     series: Path | None = None
     """Hercules's folder of CSV."""
-    oai: dict[str, Path] = field(default_factory=dict)
-    """OpenAirInterface's other logs, by the name that docs/run-directory.md gives them."""
+    tables: dict[str, Path] = field(default_factory=dict)
+    """Logs that become a table of their own, by their place under raw/."""
     other: list[Path] = field(default_factory=list)
 
 
 def survey(folder: Path) -> list[FoundRun]:
-    """The runs in a folder, by the repeat that their files' names tell; one, if they tell none.
+    """Return the runs in a folder, by the repeat that the files' names state; one, if none do.
 
     Raises DduError when the folder is missing or holds no capture.
     """
@@ -63,7 +51,7 @@ def survey(folder: Path) -> list[FoundRun]:
     for item in files:
         version = version_of(item.name) if len(versions) > 1 or versions == {"1"} else None
         if versions and version is None and len(versions) > 1:
-            continue  # of the whole folder, as ci_throughput_delay.csv is
+            continue  # a file of the whole folder, as ci_throughput_delay.csv is
         _place(runs.setdefault(version or "", FoundRun(version or "")), item)
     found = [run for run in runs.values() if run.captures or run.unplaced]
     if not found:
@@ -91,56 +79,39 @@ def _place(run: FoundRun, item: Path) -> None:
             run.captures[host] = item
     elif item.suffix == ".json":
         run.iperf3.append(item)
-    elif run.mac is None and (ZIP_NAME.match(item.name) or is_bugreport(item)):
-        _place_bugreport(run, item)
-    elif item.suffix in _TEXT and item.stat().st_size < _MOST_BYTES_OF_TEXT:
-        _place_text(run, item)
-    else:
+    elif item.suffix in _DOCUMENTS or item.stat().st_size >= _MOST_BYTES_OF_LOG:
         run.other.append(item)
+    else:
+        _place_log(run, item)
 
 
-def _place_bugreport(run: FoundRun, item: Path) -> None:
-    """One that is named so and is none, or is damaged, is an error: nobody else would tell."""
+def _place_log(run: FoundRun, item: Path) -> None:
+    """Place a log by its format, the first of a kind; what is not one is only copied.
+
+    A damaged bugreport is an error: its name says that it is one.
+    """
     try:
-        read_phone_log(item)
+        found = read_log(item)
     except DduError:
         if ZIP_NAME.match(item.name):
             raise
-        run.other.append(item)
-    else:
-        run.mac = ("phone", item)
-
-
-def _place_text(run: FoundRun, item: Path) -> None:
-    if run.sockets is None and _is(read_ss, item):
-        run.sockets = item
-    elif run.mac is None and _is(read_mac_log, item):
-        run.mac = ("oai", item)
-    elif run.mac is None and _is(read_drive_test, item):
-        run.mac = ("drive-test", item)
-    elif run.mac is None and _is(read_ran_csv, item):
-        run.mac = ("xapp", item)
-    elif run.mac is None and _is(read_phone_log, item):
-        run.mac = ("phone", item)
-    elif name := _name_in_oai(run, item):
-        run.oai[name] = item
+        found = None
+    form = found[0] if found else None
+    if form is not None and form.holds == "sockets" and run.sockets is None:
+        run.sockets = (form, item)
+    elif form is not None and form.holds == "mac" and run.mac is None:
+        run.mac = (form, item)
+    elif form is not None and (place := _free_place(run, form)):
+        run.tables[place] = item
     else:
         run.other.append(item)
 
 
-def _name_in_oai(run: FoundRun, item: Path) -> str | None:
-    """What docs/run-directory.md calls this log; None: it is another, or there is one already."""
-    form = next((each for each, read in _OAI if _is(read, item)), "")
-    name = form.format(sum(each.startswith("ue") for each in run.oai))
-    return name if name and name not in run.oai else None
-
-
-def _is(read: Callable[[Path], LogTable], file: Path) -> bool:
-    try:
-        read(file)
-    except DduError:
-        return False
-    return True
+def _free_place(run: FoundRun, form: Format) -> str | None:
+    """Return where the log goes under raw/; None if there is one already, or it has no table."""
+    head = form.file.partition("{}")[0]
+    place = form.file.format(sum(each.startswith(head) for each in run.tables))
+    return place if place and place not in run.tables else None
 
 
 def _host(name: str) -> str | None:

@@ -17,6 +17,8 @@ from ddu.readers.logs import LogTable
 from ddu.readers.source_table import SourceTable
 
 _ORDER = ["utc_ns", "ue", "mac_rnti"]
+_PROGRAM_LOGS = "logs"
+"""The folder of what programs printed, which every run has: no format need be imported for it."""
 
 
 def read_table_logs(raw: Path) -> tuple[dict[str, SourceTable], list[str]]:
@@ -25,7 +27,8 @@ def read_table_logs(raw: Path) -> tuple[dict[str, SourceTable], list[str]]:
     Empty files are passed over: a gNB may have no O1, a core no UE.
     """
     tables, faults = {}, []
-    for form in formats_holding("table") if any(raw.glob("*/")) else ():
+    folders = {each.name for each in raw.glob("*") if each.is_dir()} - {_PROGRAM_LOGS}
+    for form in formats_holding("table") if folders else ():
         logs = []
         for file, ue in _files(raw, form.file):
             try:

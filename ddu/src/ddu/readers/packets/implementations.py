@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Literal, Protocol, cast
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
-from ddu.readers.packets.connections import Connections, Wanted
-from ddu.readers.packets.tables import Capture
+if TYPE_CHECKING:  # the command line imports the names alone
+    from ddu.readers.packets.connections import Connections, Wanted
+    from ddu.readers.packets.tables import Capture
 
 Reader = Literal["native", "dpkt"]
 _MODULES: dict[Reader, str] = {

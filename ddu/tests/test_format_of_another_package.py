@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A log format in one file of another package works end to end: describe, import, analyze."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from synthetic_run import MS, T0, steady
+
+EXAMPLE = Path(__file__).parent / "examples" / "radio_probe.py"
+DDU = Path(sys.executable).with_name("ddu")
+
+
+def ddu(packages: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [DDU, *map(str, arguments)], env=os.environ | {"PYTHONPATH": str(packages)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def packages(tmp_path: Path) -> Path:
+    """A folder of packages, in which one with the example is installed."""
+    folder = tmp_path / "packages"
+    info = folder / "radio_probe-1.0.dist-info"
+    info.mkdir(parents=True)
+    shutil.copy(EXAMPLE, folder)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: radio-probe\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[ddu.formats]\nprobe = radio_probe:FORMATS\n")
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Captures of a transfer, and beside them the probe's log, which begins with other lines."""
+    steady().write(tmp_path / "source")
+    folder = tmp_path / "walk_DL"
+    folder.mkdir()
+    for role, name in (("sender", "server"), ("receiver", "ue")):
+        shutil.copy(tmp_path / "source" / "raw" / f"{role}.pcap", folder / f"{name}.pcap")
+    lines = ["radio probe 1.2 starting", "antenna ok"]
+    for index in range(6):
+        at_ns = T0 + (index - 1) * 25 * MS
+        at = datetime.fromtimestamp(at_ns // 10**9, timezone.utc)
+        stamp = f"{at:%Y-%m-%dT%H:%M:%S}.{at_ns % 10**9:09d}Z"
+        lines.append(f"probe {stamp} ue 0 rsrp {-80.5 - index} mcs 17 battery low")
+    (folder / "probe.log").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def described(packages: Path, file: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(ddu(packages, "describe", file, "--json").stdout)
+    return found
+
+
+def test_describe_import_and_analyze_know_it(packages: Path, folder: Path, tmp_path: Path) -> None:
+    found = described(packages, folder / "probe.log")
+    assert (found["kind"], found["rows"]) == ("radio-probe", 6)
+    made = ddu(packages, "import", folder, "--runs", tmp_path / "runs", "--one-clock")
+    assert made.returncode == 0, made.stderr
+    (run,) = (tmp_path / "runs").iterdir()
+    assert json.loads((run / "run.json").read_text())["mac"]["source"] == "probe"
+    ended = ddu(packages, "analyze", "--no-report", run)
+    assert ended.returncode == 0, ended.stderr
+    mac = pd.read_parquet(run / "tables" / "mac.parquet")
+    assert mac["mac_rsrp_dbm"].tolist() == [-81.5, -82.5, -83.5, -84.5, -85.5]
+    assert mac["mac_dl_mcs"].unique().tolist() == [17]
+    aligned = pd.read_parquet(run / "tables" / "aligned.parquet")
+    assert aligned["mac_rsrp_dbm"].notna().any()
+    told = json.loads((run / "summary.json").read_text())["alignment"]["mac"]
+    assert (told["format"], told["uncertainty_ns"]) == ("radio-probe", 1_000)
+
+
+def test_without_its_package_the_format_is_unknown(folder: Path, tmp_path: Path) -> None:
+    assert described(tmp_path, folder / "probe.log")["kind"] == "unknown format"
+
+
+def test_a_package_that_cannot_be_loaded_is_named(packages: Path, folder: Path) -> None:
+    (packages / "radio_probe.py").write_text("1 / 0\n")
+    ended = ddu(packages, "describe", folder / "probe.log")
+    assert ended.returncode == 2
+    assert "log format probe (radio_probe:FORMATS): cannot be loaded" in ended.stderr
