@@ -86,7 +86,7 @@ def test_the_reports_of_the_projects_campaigns_can_be_made() -> None:
         ("{compare: {factor: prb, baseline: 24}}", "report.compare: is not a list"),
         ("{figures: [{kind: plane}]}", "figures.0.plane.title: Field required"),
         ("{figures: [{kind: cdf, title: x, columns: [tcp_rtt]}]}", "no column 'tcp_rtt'"),
-        ("{metrics: [rtt_ms.p59]}", "report.metrics: no metric 'rtt_ms.p59'; did you mean"),
+        ("{metrics: [rtt_ms.p59]}", "report.metrics: no metric 'rtt_ms.p59'. Did you mean"),
     ],
 )
 def test_a_report_that_cannot_be_made_is_told(file: Path, report: str, said: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from ccu.campaigns import definition
 from ccu.campaigns.cells import Cell, cells
-from ccu.spec.errors import Refused
+from testbed_console.problems import RefusedError
 
 FILE = """\
 title: A try
@@ -74,34 +74,36 @@ def test_a_long_or_odd_label_still_names_a_directory(tmp_path: Path) -> None:
 
 
 MISTAKES = {
-    "title: x\nfactors: {}\n": r"try.yaml:2: factors: name at least one factor",
-    "title: x\nfactors: {cc: []}\n": r"try.yaml:2: factors: cc: has no levels",
+    "title: x\nfactors: {}\n": r"try.yaml:2: factors: has no factor. Name at least one",
+    "title: x\nfactors: {cc: []}\n": r"try.yaml:2: factors.cc: has no levels",
     "title: x\nfactors: {cc: [cubic, cubic]}\n": r"the same level twice",
-    "title: x\nfactors: {cc: [cubic]}\nrepeat: 3\n": r"try.yaml:3: no key 'repeat'",
-    "factors: {cc: [cubic]}\n": r"title is missing",
-    "title: x\nfactors: {cc: [cubic]}\nexclude: [{pbr: 24}]\n": r"no factor 'pbr'; there are cc",
+    "title: x\nfactors: {cc: [cubic]}\nrepeat: 3\n": r"try.yaml:3: repeat: unknown key. Did",
+    "factors: {cc: [cubic]}\n": r"try.yaml: title: is missing",
+    "title: x\nfactors: {cc: [cubic]}\nexclude: [{pbr: 24}]\n": r"no factor 'pbr'. There are cc",
     "title: x\nfactors: {cc: [cubic]}\nexclude: [{cc: reno}]\n": r":3: exclude.*: no level 'reno'",
-    "title: x\nfactors: {cc: [cubic]}\nprofiles: 3\n": r"try.yaml:3: profiles: is 3; write a mapp",
+    "title: x\nfactors: {cc: [cubic]}\nprofiles: 3\n": r"try.yaml:3: profiles: is 3. Write a mapp",
     "title: x\nfactors: {cc: [cubic]}\nprofiles: {quick: 3}\n": r"try.yaml:3: profiles.quick: is 3",
-    "title: x\nfactors: {cc: [cubic]}\nbase: 3\n": r"try.yaml:3: base: is 3; write a mapping",
+    "title: x\nfactors: {cc: [cubic]}\nbase: 3\n": r"try.yaml:3: base: is not a mapping",
     "title: x\nfactors: {cc: [cubic]}\nrepeats: 0\n": r"try.yaml:3: repeats",
 }
 
 
 @pytest.mark.parametrize("text", MISTAKES)
 def test_a_wrong_file_is_refused_with_its_line(tmp_path: Path, text: str) -> None:
-    with pytest.raises(Refused, match=MISTAKES[text]):
+    with pytest.raises(RefusedError, match=MISTAKES[text]):
         read(tmp_path, text)
 
 
 def test_an_impossible_experiment_is_named_by_its_level(tmp_path: Path) -> None:
     text = "title: x\nfactors: {cc: [cubic], rtt: [20ms, -3ms, 20]}\n"
-    with pytest.raises(Refused, match=r"(?s)factors.rtt.-3ms.*factors.rtt.20: rtt: .*no quantity"):
+    with pytest.raises(
+        RefusedError, match=r"(?s)factors.rtt.-3ms.*factors.rtt.20.rtt: .*no quantity"
+    ):
         cells(read(tmp_path, text))
 
 
 def test_everything_excluded_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="nothing is left to run"):
+    with pytest.raises(RefusedError, match="nothing is left to run"):
         cells(read(tmp_path, "title: x\nfactors: {cc: [cubic]}\nexclude: [{cc: cubic}]\n"))
 
 

@@ -16,7 +16,7 @@ from ccu.campaigns.folder import Folder
 from ccu.campaigns.runner import Work
 from ccu.campaigns.stopping import enough
 from ccu.cli.main import app
-from ccu.spec.errors import Refused
+from testbed_console.problems import RefusedError
 
 TEXT = "title: x\nbase: {duration: 2s}\nfactors: {cc: [cubic, reno]}\nrepeats: 3\nretries: 1\n"
 
@@ -93,7 +93,7 @@ def test_what_the_machine_lacks_is_left_out_and_counted(folder: Folder) -> None:
 def test_another_campaign_in_the_same_place_is_refused(folder: Folder, tmp_path: Path) -> None:
     file = tmp_path / "try.yaml"
     file.write_text(TEXT.replace("2s", "3s"))
-    with pytest.raises(Refused, match="differing in base"):
+    with pytest.raises(RefusedError, match="differing in base"):
         Folder.make(folder.path, definition.read(file))
     # But its words and its report may change while it goes on.
     file.write_text(TEXT.replace("title: x", "title: y") + "report: {metrics: [goodput_bps]}\n")
@@ -102,7 +102,7 @@ def test_another_campaign_in_the_same_place_is_refused(folder: Folder, tmp_path:
 
 
 def test_one_ccu_at_a_time(folder: Folder) -> None:
-    with folder.locked(), pytest.raises(Refused, match="another ccu"), folder.locked():
+    with folder.locked(), pytest.raises(RefusedError, match="another ccu"), folder.locked():
         pass
 
 
@@ -110,7 +110,7 @@ def test_a_testbed_is_held_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(slots, "FOLDER", tmp_path)
     with (
         slots.held("emulated", False, print),
-        pytest.raises(Refused, match="taken by process"),
+        pytest.raises(RefusedError, match="taken by process"),
         slots.held("emulated", False, print),
     ):
         pass
@@ -154,5 +154,5 @@ def test_what_is_refused_leaves_no_directory(tmp_path: Path) -> None:
     for more in ((), ("--engine", "dask")):
         into = ("--output", str(tmp_path / "runs"), *more)
         ran = CliRunner().invoke(app, ["campaign", "run", str(file), *into])
-        assert isinstance(ran.exception, Refused)
+        assert isinstance(ran.exception, RefusedError)
         assert not (tmp_path / "runs").exists()

@@ -17,8 +17,8 @@ from ccu.cli import doctor
 from ccu.cli import main as cli
 from ccu.host import programs
 from ccu.host.findings import Finding
-from ccu.spec.errors import Refused
 from ccu.testbeds.oai import doctor as oai_doctor
+from testbed_console.problems import Problem, RefusedError
 
 THERE = Finding("root", True, "user id 0")
 OPTIONAL = Finding("netem", False, "not [in] this kernel", "modprobe it", needed=False)
@@ -58,8 +58,8 @@ def test_only_what_is_needed_decides(
 
 def test_a_testbed_that_there_is_not_is_refused() -> None:
     ran = CliRunner().invoke(cli.app, ["doctor", "--testbed", "rf-sim"])
-    assert isinstance(ran.exception, Refused)
-    assert "did you mean rfsim?" in str(ran.exception)
+    assert isinstance(ran.exception, RefusedError)
+    assert "Did you mean rfsim?" in str(ran.exception)
 
 
 def test_where_nothing_is_everything_has_its_mend(
@@ -83,10 +83,14 @@ def test_where_nothing_is_everything_has_its_mend(
 
 
 def test_each_image_that_is_missing_is_a_line_with_its_mend() -> None:
+    images = ("a:1", "b:2")
+
     def look() -> None:
-        raise Refused("a:1: not here; docker pull a:1\nb:2: not here; docker pull b:2")
+        raise RefusedError(
+            Problem(f"{one}: not here", f"type: docker pull {one}") for one in images
+        )
 
     found = oai_doctor._refusals("images", look)
     assert [(one.detail, one.mend) for one in found] == [
-        ("a:1: not here", "docker pull a:1"), ("b:2: not here", "docker pull b:2"),
+        ("a:1: not here", "type: docker pull a:1"), ("b:2: not here", "type: docker pull b:2"),
     ]  # fmt: skip

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from ccu.host.programs import REPOSITORY
-from ccu.spec.errors import Refused
 from ccu.testbeds.oai import configs, docker, services, usrp
 from ccu.testbeds.oai.carrier import carrier
 from ccu.testbeds.oai.configs import Plan
+from testbed_console.problems import RefusedError
 
 X310 = usrp.Usrp("x310", "addr=192.168.40.2", "addr=192.168.50.2")
 PLANS = [
@@ -34,7 +34,7 @@ def compose(files: list[Path], profile: str, variables: dict[str, str]) -> dict[
     """What `docker compose config` makes of it."""
     try:
         command = docker.command()
-    except Refused as missing:
+    except RefusedError as missing:
         pytest.skip(str(missing))
     named = [word for file in files for word in ("-f", str(file))]
     said = subprocess.run(
@@ -59,7 +59,7 @@ def test_compose_takes_every_profile_and_reads_it_as_we_do(plan: Plan, tmp_path:
     for name, mine in ours.items():
         one = theirs[name]
         assert one["image"] == mine.image
-        assert one["labels"] == {"ccu.runs.run": "abc"}
+        assert one["labels"] == {"ccu.run": "abc"}
         assert tuple(one.get("command") or ()) == mine.command
         assert (one.get("environment") or {}) == mine.environment
         assert tuple(one.get("cap_add", ())) == mine.capabilities

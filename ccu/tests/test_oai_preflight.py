@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from ccu.spec.errors import Refused
 from ccu.testbeds.oai import docker, preflight
 from ccu.testbeds.oai.carrier import carrier
 from ccu.testbeds.oai.configs import Plan
 from ccu.testbeds.oai.docker_runtime import DockerRuntime
 from ccu.testbeds.oai.services import FILE
 from ccu.testbeds.oai.usrp import Usrp
+from testbed_console.problems import RefusedError
 
 B210 = Usrp("b210", "serial=A", "serial=B")
 
@@ -41,13 +41,13 @@ def check() -> None:
 
 
 def test_without_docker_its_package_is_named(programs: Callable[[str], None]) -> None:
-    with pytest.raises(Refused, match=r"docker: not found; .*apt-get install docker\.io"):
+    with pytest.raises(RefusedError, match=r"docker: not found. .*apt-get install docker\.io"):
         check()
 
 
 def test_without_compose_it_is_told_where_it_comes_from(programs: Callable[[str], None]) -> None:
     programs("echo \"docker: 'compose' is not a docker command\" >&2; exit 1")
-    with pytest.raises(Refused, match=r"docker compose: not found, 2\.20 or newer .*setup/"):
+    with pytest.raises(RefusedError, match=r"docker compose: not found, 2\.20 or newer .*setup/"):
         check()
 
 
@@ -55,7 +55,7 @@ def test_without_compose_it_is_told_where_it_comes_from(programs: Callable[[str]
 def test_an_old_compose_is_told(programs: Callable[[str], None], version: str) -> None:
     programs(f'case "$*" in *compose*) echo {version} ;; esac')
     found = ".".join(version.lstrip("v").split(".")[:2])
-    with pytest.raises(Refused, match=rf"docker compose: {found} is too old, 2\.20 or newer"):
+    with pytest.raises(RefusedError, match=rf"docker compose: {found} is too old, 2\.20 or newer"):
         check()
 
 
@@ -64,7 +64,9 @@ def test_a_daemon_that_does_not_run_is_told(programs: Callable[[str], None]) -> 
         'case "$*" in *compose*) echo 2.29.1 ;; '
         "*) echo Cannot connect to the Docker daemon. >&2; exit 1 ;; esac"
     )
-    with pytest.raises(Refused, match=r"Cannot connect .*; start it: sudo systemctl start docker"):
+    with pytest.raises(
+        RefusedError, match=r"Cannot connect .* daemon. Start it: sudo systemctl start docker"
+    ):
         check()
 
 
@@ -75,9 +77,9 @@ def test_every_image_that_is_missing_is_named_with_its_pull(
         'case "$*" in *"compose version"*) echo 2.29.1 ;; *--images*) echo a/here:1 b/gone:2 ;; '
         "*gone*) exit 1 ;; esac"
     )
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusedError) as refused:
         check()
-    assert str(refused.value) == "b/gone:2: not here; docker pull b/gone:2"
+    assert str(refused.value) == "b/gone:2: not here. Type: docker pull b/gone:2"
 
 
 def test_a_usrp_on_usb_is_found_by_its_ids(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -122,9 +124,9 @@ def test_a_port_that_the_gnb_would_find_taken_is_told(
         monkeypatch.setattr(preflight, "TELNET_PORT", server.getsockname()[1])
         said = preflight.port_troubles()
         # A listener elsewhere on the host is in nobody's way.
-        taken = [one for one in said if one.startswith("tcp")]
+        taken = [one for one in said if one.rule.startswith("tcp")]
         assert len(taken) == (address == "0.0.0.0")
-        assert all("sudo ss -lnpt sport" in one for one in taken)
+        assert all("sudo ss -lnpt sport" in one.fix for one in taken)
 
 
 def test_all_that_is_wrong_with_a_host_is_told_at_once(
@@ -134,5 +136,5 @@ def test_all_that_is_wrong_with_a_host_is_told_at_once(
         pytest.skip("needs /dev/net/tun")
     monkeypatch.setattr(preflight, "_USB", tmp_path)
     monkeypatch.setattr(preflight, "governor_trouble", lambda: "CPU governor powersave")
-    with pytest.raises(Refused, match=r"(?s)no B210 on USB.*CPU governor"):
+    with pytest.raises(RefusedError, match=r"(?s)no B210 on USB.*CPU governor"):
         preflight.check_host(Plan("2026.w11", carrier(106), 1, B210))

@@ -23,12 +23,12 @@ from ccu.host.programs import REPOSITORY
 from ccu.runs.manifest import experiment_of
 from ccu.scenarios import locate
 from ccu.scenarios.resolve import resolve
-from ccu.spec.errors import Refused
 from ccu.spec.experiment import Experiment
 from ccu.spec.option import written
 from ccu.spec.reference import in_step
 from ccu.spec.schema import experiment_schema
 from ccu.spec.testbed import every_options
+from testbed_console.problems import RefusedError
 
 MODELS: list[type[BaseModel]] = [Experiment, *every_options()]
 BEFORE = Path(__file__).parent / "data" / "runs-before-drivers"
@@ -95,7 +95,7 @@ def test_the_schema_refuses_what_we_refuse(content: dict[str, Any], tmp_path: Pa
         jsonschema.validate(content, experiment_schema())
     file = tmp_path / "e.yaml"
     file.write_text(yaml.safe_dump({"cc": "cubic", "testbed": "rfsim"} | content))
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedError):
         resolve({}, file)
 
 
@@ -111,14 +111,18 @@ def test_a_run_from_before_the_drivers_can_be_repeated(testbed: str) -> None:
 
 
 def test_an_option_of_the_wrong_testbed_names_the_right_one(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match=r"^--runtime: is for other .*--testbed rfsim or usrp, or"):
+    with pytest.raises(
+        RefusedError, match=r"^--runtime: is for other .*--testbed rfsim or usrp, or"
+    ):
         resolve({"cc": "cubic", "runtime": "lxc"})
     file = tmp_path / "e.yaml"
     file.write_text("cc: cubic\ntestbed: phone\noai: {runtime: lxc}\n")
-    with pytest.raises(Refused, match=rf"^{file}:3: oai: is for other testbeds"):
+    with pytest.raises(RefusedError, match=rf"^{file}:3: oai: is for other testbeds"):
         resolve({}, file)
     file.write_text("cc: cubic\ntestbed: rfsim\noai: {versio: lxc}\n")
-    with pytest.raises(Refused, match=rf"^{file}:3: oai: no key 'versio'; did you mean version"):
+    with pytest.raises(
+        RefusedError, match=rf"^{file}:3: oai.versio: unknown key. Did you mean version"
+    ):
         resolve({}, file)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ccu.runs.manifest import Manifest, experiment_of
 from ccu.scenarios.resolve import resolve
-from ccu.spec.errors import Refused, RunFailed
+from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Experiment
 from ccu.testbeds.phone import polling
 from ccu.testbeds.phone.address import Address, host_and_port, plain, reached
@@ -21,6 +21,7 @@ from ccu.testbeds.phone.far_server import FarServer
 from ccu.testbeds.phone.radio_log import crossed_bytes
 from ccu.testbeds.phone.survey import MOBILE
 from ccu.testbeds.phone.traffic import look, plan
+from testbed_console.problems import RefusedError
 
 T0 = 1_795_257_315_000_000_000
 DELAYS = st.tuples(st.integers(0, 10**9), st.integers(0, 10**9))
@@ -131,11 +132,11 @@ def test_the_address_that_the_phone_has_a_way_to() -> None:
 
     def way_to(address: str) -> str:
         if ":" not in address:
-            raise Refused(f"no way to {address}")
+            raise RefusedError(f"no way to {address}")
         return "rmnet0"
 
     assert reached([four, six], way_to) == (six, "rmnet0")
-    with pytest.raises(Refused, match=r"192\.0\.2\.1"):
+    with pytest.raises(RefusedError, match=r"192\.0\.2\.1"):
         reached([four], way_to)
 
 
@@ -201,15 +202,15 @@ def test_an_uplink_needs_no_name() -> None:
     ("flags", "words"),
     [
         ({"testbed": "phone", "prb": 106}, "operator's network"),
-        ({"testbed": "phone", "traffic": "udp:1M"}, "leave it out"),
-        ({"testbed": "phone", "direction": "ul"}, "leave --cc out"),
+        ({"testbed": "phone", "traffic": "udp:1M"}, "Leave it out"),
+        ({"testbed": "phone", "direction": "ul"}, "Leave it out, or write phone"),
         ({"testbed": "phone", "max_bytes": "lots"}, "500MB"),
         ({"testbed": "phone", "server_port": 80}, "1024"),
-        ({"place": "bridge"}, "add --testbed phone"),
+        ({"place": "bridge"}, "Add --testbed phone"),
     ],
 )
 def test_what_is_refused(flags: dict[str, object], words: str) -> None:
-    with pytest.raises(Refused, match=words):
+    with pytest.raises(RefusedError, match=words):
         resolve({"cc": "cubic", **flags})
 
 

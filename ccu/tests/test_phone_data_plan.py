@@ -7,8 +7,8 @@ from datetime import datetime, timezone
 
 import pytest
 
-from ccu.spec.errors import Refused
 from ccu.testbeds.phone.data_plan import DataPlan, read
+from testbed_console.problems import RefusedError
 
 NOW_S = datetime(2026, 11, 22, 9, 0, tzinfo=timezone.utc).timestamp()
 POLICY = (
@@ -53,7 +53,7 @@ def test_bytes_of_the_sim_that_carries_data_since_its_month_began(kind: str) -> 
     assert found.limit_bytes == 5_000_000_000
     assert "3,000 MB since 2026-11-12; its limit is 5,000 MB" in found.sentence()
     found.check(1_999_999_203)
-    with pytest.raises(Refused, match="3000000797 bytes used and 1999999204 are more"):
+    with pytest.raises(RefusedError, match="3000000797 bytes used and 1999999204 are more"):
         found.check(1_999_999_204)
 
 

@@ -10,8 +10,8 @@ import pytest
 from ccu.campaigns import definition, runner
 from ccu.campaigns.folder import Folder
 from ccu.scenarios.library import locate
-from ccu.spec.errors import Refused
-from ccu.spec.placing import told_at
+from ccu.spec.places import written_at
+from testbed_console.problems import Problem, RefusedError, Where
 
 CAMPAIGN = """\
 title: A try
@@ -43,7 +43,7 @@ def refusal(tmp_path: Path, profile: str) -> list[str]:
     file = tmp_path / "try.yaml"
     file.write_text(CAMPAIGN)
     campaign = definition.read(file, profile)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusedError) as refused:
         runner.check(runner.Work(Folder(tmp_path / "campaign", campaign), {"cubic"}))
     return [line.replace(f"{tmp_path}/", "") for line in str(refused.value).splitlines()]
 
@@ -51,10 +51,9 @@ def refusal(tmp_path: Path, profile: str) -> list[str]:
 @pytest.mark.parametrize(
     ("profile", "told"),
     [
-        # What an experiment cannot even be read with comes before what it names.
-        ("quick", ["try.yaml:9: factors.path.far: testbed: no testbed 'emulatd'; did you mean "]),
-        ("other", ["try.yaml:14: base.scenario: no scenario 'elsewhere'; "]),
-        ("levels", ["try.yaml:21: factors.scenario.nirgends: scenario: no scenario 'nirgends'; "]),
+        ("quick", ["try.yaml:9: factors.path.far.testbed: no testbed 'emulatd'. Did you mean "]),
+        ("other", ["try.yaml:14: base.scenario: no scenario 'elsewhere'. "]),
+        ("levels", ["try.yaml:21: factors.scenario.nirgends.scenario: no scenario 'nirgends'. "]),
     ],
 )  # fmt: skip
 def test_a_campaigns_key_is_told_with_its_line(
@@ -68,39 +67,50 @@ def test_a_campaigns_key_is_told_with_its_line(
 def test_a_campaign_without_congestion_control_names_its_file(tmp_path: Path) -> None:
     file = tmp_path / "try.yaml"
     file.write_text("title: x\nbase: {scenario: static}\nfactors: {prb: [24]}\n")
-    with pytest.raises(Refused, match=r"try.yaml: cc: which congestion control\?"):
+    with pytest.raises(RefusedError, match=r"try.yaml: cc: no congestion control is chosen"):
         runner.Work(Folder(tmp_path / "campaign", definition.read(file)), {"cubic"})
 
 
+PLACES = {
+    "scenario": Where("e.yaml", 2, "scenario"),
+    "path": Where("e.yaml", 3, "path"),
+    "cc_params": Where("e.yaml", 4, "base.cc_params"),
+    "flows": Where("e.yaml", 5, "cc"),
+    "loss": Where(key="--loss"),
+}
+
+
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("where", "told"),
     [
-        ("--scenario: no scenario 'x'", "e.yaml:2: scenario: no scenario 'x'"),
-        ("--testbed phone: is off: charge it", "e.yaml:3: testbed: phone: is off: charge it"),
-        ("--cc-param: dtt=soon: no time", "e.yaml:4: cc_params: dtt=soon: no time"),
-        ("--prb: 107", "--prb: 107"),
-        ("--output: no space", "--output: no space"),
-        ("  a line of a log", "  a line of a log"),
+        (Where(key="scenario"), "e.yaml:2: scenario: wrong"),
+        (Where(key="path.ul.rate_mbps"), "e.yaml:3: path.ul.rate_mbps: wrong"),
+        (Where(key="cc_params.dtt"), "e.yaml:4: base.cc_params.dtt: wrong"),
+        (Where(key="flows.0.cc"), "e.yaml:5: cc: wrong"),  # written as one word
+        (Where(key="loss.dl"), "--loss: wrong"),
+        (Where(key="rtt_ms"), "--rtt: wrong"),  # nobody wrote it: named by what would
+        (Where(key="carrier_ghz"), "carrier_ghz: wrong"),  # which has no flag
+        (Where(key="--output"), "--output: wrong"),
+        (Where("scenario.yaml", 7, "path"), "scenario.yaml:7: path: wrong"),
+        (Where(), "wrong"),
     ],
-)  # fmt: skip
-def test_an_option_becomes_the_place_in_the_file(said: str, told: str) -> None:
-    places = {
-        "scenario": "e.yaml:2: scenario",
-        "testbed": "e.yaml:3: testbed",
-        "cc_params": "e.yaml:4: cc_params",
-        "prb": "--prb",
-    }
-    with pytest.raises(Refused) as refused, told_at(places):
-        raise Refused(f"{said}\n{said}")
-    assert str(refused.value) == f"{told}\n{told}"
+)
+def test_a_key_becomes_the_place_where_it_was_written(where: Where, told: str) -> None:
+    with pytest.raises(RefusedError) as refused, written_at(PLACES):
+        raise RefusedError(Problem("wrong", where=where))
+    assert str(refused.value) == told
 
 
-def test_what_no_place_is_known_of_is_told_elsewhere() -> None:
+def test_what_nobody_wrote_is_in_the_file_of_the_rest() -> None:
+    problems = [
+        Problem("107", where=Where(key="prb")),
+        Problem("full", where=Where(key="--output")),
+    ]
     told = r"^run.json: prb: 107\n--output: full$"
-    with pytest.raises(Refused, match=told), told_at({}, "run.json"):
-        raise Refused("--prb: 107\n--output: full")
+    with pytest.raises(RefusedError, match=told), written_at({}, "run.json"):
+        raise RefusedError(problems)
 
 
 def test_a_scenario_that_is_an_argument_has_no_option() -> None:
-    with pytest.raises(Refused, match=r"^\./nowhere: no such file"):
+    with pytest.raises(RefusedError, match=r"^\./nowhere: no such file"):
         locate("./nowhere")

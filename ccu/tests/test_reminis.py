@@ -22,8 +22,9 @@ from ccu.congestion.reminis.resources import LoadedModule
 from ccu.host import resources
 from ccu.host.supervisor import Supervisor
 from ccu.scenarios.resolve import resolve
-from ccu.spec.errors import Refused, RunFailed
+from ccu.spec.errors import RunFailed
 from ccu.testbeds import Site
+from testbed_console.problems import RefusedError
 
 MODPROBE = """#!/bin/sh
 echo "$@" >>{root}/modprobe.log
@@ -189,7 +190,7 @@ def test_a_name_that_is_taken_is_no_kernels_own(
     machine.has_loader(**status)
     assert "reminis" not in congestion.available()
     assert words in congestion.describe()["reminis"]
-    with pytest.raises(Refused, match=words):
+    with pytest.raises(RefusedError, match=words):
         congestion.check(resolve({"cc": "reminis"}))
     # A campaign does not leave out what a run of another keeps from it for now.
     assert ("reminis" in congestion.available_later()) == ("process" in words)
@@ -197,7 +198,7 @@ def test_a_name_that_is_taken_is_no_kernels_own(
 
 @pytest.mark.parametrize("text", ["0ms", "-5ms", "11s", "30", "soon", "1e400s", "0.4us"])
 def test_a_dtt_that_cannot_be_is_refused(text: str) -> None:
-    with pytest.raises(Refused, match="dtt=30ms"):
+    with pytest.raises(RefusedError, match="dtt=30ms"):
         parameters.check({"dtt": text})
 
 
@@ -206,7 +207,7 @@ def test_a_dtt_that_cannot_be_is_refused(text: str) -> None:
     [{"dtt_factor": "1"}, {"dtt_factor": "nan"}, {"seed": "0"}, {"seed": "x"}, {"nde": "maybe"}],
 )
 def test_other_parameters_that_cannot_be(params: dict[str, str]) -> None:
-    with pytest.raises(Refused, match="--cc-param"):
+    with pytest.raises(RefusedError, match="cc_params: "):
         parameters.check(params)
 
 

@@ -20,7 +20,7 @@ from ccu.scenarios.sources import FORMATS as SOURCES
 from ccu.scenarios.sources import Wanted
 from ccu.scenarios.statistics import drops, link_statistics
 from ccu.scenarios.write import write
-from ccu.spec.errors import Refused
+from testbed_console.problems import RefusedError
 
 
 def test_a_mahimahi_trace_comes_back_with_the_same_opportunities(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_a_schedule_for_rfsim_changes_what_changed(tmp_path: Path) -> None:
     for _, *command in lines:
         assert command[:3] == ["channelmod", "modify", "0"]
         assert command[3] in ("ploss", "noise_power_dB")
-    with pytest.raises(Refused, match="has no radio"):
+    with pytest.raises(RefusedError, match="has no radio"):
         FORMATS["oai"].write(experiment("constant-100M", {}), 20.0, tmp_path / "x")
 
 

@@ -18,7 +18,7 @@ from ccu.scenarios.sources import FORMATS, Wanted
 from ccu.scenarios.sources.efficiency import OF_CQI, OF_MCS
 from ccu.scenarios.validate import validate
 from ccu.scenarios.write import write
-from ccu.spec.errors import Refused
+from testbed_console.problems import RefusedError
 
 LUMOS_HEAD = "run_num,seq_num,nrStatus,nr_ssRsrp,nr_ssSinr,Throughput,mobility_mode\n"
 UCC_HEAD = "Timestamp,Speed,NetworkMode,RSRP,SNR,CQI,DL_bitrate,UL_bitrate,State\n"
@@ -157,7 +157,7 @@ def test_a_phone_with_stamps_and_one_without(tmp_path: Path) -> None:
     imported("android", source(tmp_path, stamped), tmp_path / "out")
     csv = (tmp_path / "out" / "x.csv").read_text()
     assert csv == "t_s,rsrp_dbm,sinr_db\n0,-64,30\n3,-84,13\n"
-    with pytest.raises(Refused, match=r":1: nothing says when this was; .*--period"):
+    with pytest.raises(RefusedError, match=r":1: nothing says when this was. .*--period"):
         FORMATS["android"].read(source(tmp_path, nr), Wanted("x"))
 
 
@@ -176,50 +176,50 @@ def test_a_bugreports_radio_log(tmp_path: Path) -> None:
         imported("android", given, tmp_path / name)
         assert (tmp_path / name / "x.csv").read_text() == "t_s,rsrp_dbm,sinr_db\n0,-70,9\n2,-80,9\n"
     file.write_bytes(file.read_bytes()[:5000])
-    with pytest.raises(Refused, match="not a whole zip"):
+    with pytest.raises(RefusedError, match="not a whole zip"):
         FORMATS["android"].read(file, Wanted("x"))
 
 
 @pytest.mark.parametrize(
     ("form", "text", "told"),
     [
-        ("mahimahi", "1\n3\n2\n", r":3: stamp 2 ms comes after 3 ms; sort the lines"),
-        ("mahimahi", "1\nx\n", r":2: .*x.*; write bare numbers"),
-        ("mahimahi", "0\n0\n", r"all stamps are 0 ms; "),
-        ("mahimahi", "1 5\n2 6\n", r":1: .*; write bare numbers"),
-        ("mahimahi", "", r"is empty; give"),
-        ("mahimahi", "\0\0\0", r"is not text; give"),
-        ("mahimahi", "99999999999\n", r"a scenario at most 21600 s; "),
-        ("seconds-mbps", "1\n2\n", r":1: '1' is not two numbers; .*say mahimahi"),
-        ("seconds-mbps", "# a\n1 5\n1 6\n", r":3: stamp 1 s comes after 1 s; sort"),
-        ("seconds-mbps", "1 5\n2 NaN\n", r":2: the rate is missing or not finite; "),
-        ("seconds-mbps", "1 5\n\n2 -6\n", r":3: -6 is not between 0 and .*; turn the whole column"),
-        ("seconds-mbps", "1 5\n2 80000000\n", r":2: 8e\+07 is not between .* Mbit/s; turn"),
-        ("seconds-mbps", "1 5\n2 6 Mbit/s\n", r":2: .*; write bare numbers of one unit"),
-        ("seconds-mbps", "1,5\n2,6Mbps\n", r":2: .*; write bare numbers of one unit"),
-        ("seconds-mbps", "# a\n", r"comments only; give"),
-        ("seconds-mbps", "0 5\n90000 5\n", r"lasts .* s, a scenario at most 21600 s; "),
-        ("lumos5g", UCC_HEAD, r":1: no column run_num, .*; give a CSV of Lumos5G"),
-        ("lumos5g", LUMOS_HEAD, r"has no samples; give"),
-        ("lumos5g", f"{LUMOS_HEAD}1,2,,,,5,w\n1,1,,,,5,w\n", r":3: seq_num 1 comes after 2; sort"),
-        ("lumos5g", f"{LUMOS_HEAD}1,1,,,,,w\n", r":2: Throughput is missing .*; "),
-        ("ucc5g", LUMOS_HEAD, r":1: no column Timestamp, .*; give a CSV of UCC's"),
-        ("ucc5g", f"{UCC_HEAD}14.02.2020,2,5G,-90,1,9,8,8,D\n", r":2: .*; write"),
+        ("mahimahi", "1\n3\n2\n", r":3: stamp 2 ms comes after 3 ms. Sort the lines"),
+        ("mahimahi", "1\nx\n", r":2: .*x.*. Write bare numbers"),
+        ("mahimahi", "0\n0\n", r"all stamps are 0 ms. "),
+        ("mahimahi", "1 5\n2 6\n", r":1: .*. Write bare numbers"),
+        ("mahimahi", "", r"is empty. Give"),
+        ("mahimahi", "\0\0\0", r"is not text. Give"),
+        ("mahimahi", "99999999999\n", r"a scenario at most 21600 s. "),
+        ("seconds-mbps", "1\n2\n", r":1: '1' is not two numbers. .*say mahimahi"),
+        ("seconds-mbps", "# a\n1 5\n1 6\n", r":3: stamp 1 s comes after 1 s. Sort"),
+        ("seconds-mbps", "1 5\n2 NaN\n", r":2: the rate is missing or not finite. "),
+        ("seconds-mbps", "1 5\n\n2 -6\n", r":3: -6 is not between 0 and .*. Turn the whole column"),
+        ("seconds-mbps", "1 5\n2 80000000\n", r":2: 8e\+07 is not between .* Mbit/s. Turn"),
+        ("seconds-mbps", "1 5\n2 6 Mbit/s\n", r":2: .*. Write bare numbers of one unit"),
+        ("seconds-mbps", "1,5\n2,6Mbps\n", r":2: .*. Write bare numbers of one unit"),
+        ("seconds-mbps", "# a\n", r"comments only. Give"),
+        ("seconds-mbps", "0 5\n90000 5\n", r"lasts .* s, a scenario at most 21600 s. "),
+        ("lumos5g", UCC_HEAD, r":1: no column run_num, .*. Give a CSV of Lumos5G"),
+        ("lumos5g", LUMOS_HEAD, r"has no samples. Give"),
+        ("lumos5g", f"{LUMOS_HEAD}1,2,,,,5,w\n1,1,,,,5,w\n", r":3: seq_num 1 comes after 2. Sort"),
+        ("lumos5g", f"{LUMOS_HEAD}1,1,,,,,w\n", r":2: Throughput is missing .*. "),
+        ("ucc5g", LUMOS_HEAD, r":1: no column Timestamp, .*. Give a CSV of UCC's"),
+        ("ucc5g", f"{UCC_HEAD}14.02.2020,2,5G,-90,1,9,8,8,D\n", r":2: .*. Write"),
         (
             "ucc5g",
             f"{UCC_HEAD}2020.02.14_09.38.22,2,5G,9000,1,9,8,8,D\n",
-            r"RSRP 9000 in sample 1 is not between -156 and -31 dBm; is the column in dBm",
+            r"RSRP 9000 in sample 1 is not between -156 and -31 dBm. Is the column in dBm",
         ),
-        ("taps", "t_s,re_1,im_1\n0,1,1\n", r":1: no column delay_ns_1 .*; give a CSV of taps"),
-        ("oai", "nothing of a gNB\n", r"no UE with RSRP .*; give the gNB's"),
-        ("android", "nothing of a phone\n", r"no SignalStrength with RSRP; give"),
+        ("taps", "t_s,re_1,im_1\n0,1,1\n", r":1: no column delay_ns_1 .*. Give a CSV of taps"),
+        ("oai", "nothing of a gNB\n", r"no UE with RSRP .*. Give the gNB's"),
+        ("android", "nothing of a phone\n", r"no SignalStrength with RSRP. Give"),
     ],
 )
 def test_what_is_wrong_is_refused_with_file_rule_and_mend(
     tmp_path: Path, form: str, text: str, told: str
 ) -> None:
     file = source(tmp_path, text)
-    with pytest.raises(Refused, match=f"(?s)^{file}.*{told}"):
+    with pytest.raises(RefusedError, match=f"(?s)^{file}.*{told}"):
         imported(form, file, tmp_path / "out")
     assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
 
@@ -229,14 +229,14 @@ def test_a_file_of_10_gb_is_refused_unread(tmp_path: Path) -> None:
     with file.open("wb") as stream:
         stream.write(b"1\n")
         stream.truncate(10 << 30)  # sparse
-    with pytest.raises(Refused, match=r"has 10737418240 bytes, more than .*; cut out"):
+    with pytest.raises(RefusedError, match=r"has 10737418240 bytes, more than .*. Cut out"):
         FORMATS["mahimahi"].read(file, Wanted("x"))
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     file = source(tmp_path, "1\n2\n")
     imported("mahimahi", file, tmp_path)
-    with pytest.raises(Refused, match=r"x\.yaml: is there already; give another --name"):
+    with pytest.raises(RefusedError, match=r"x\.yaml: is there already. Give another --name"):
         imported("mahimahi", file, tmp_path)
 
 

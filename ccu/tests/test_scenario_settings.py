@@ -10,8 +10,8 @@ from ccu import scenarios
 from ccu.cli.run import resolved
 from ccu.scenarios.link_config import copy_scenario, link_config
 from ccu.scenarios.resolve import resolve
-from ccu.spec.errors import Refused
 from ccu.spec.experiment import RADIO_FIELDS, Buffer
+from testbed_console.problems import RefusedError
 
 HEAD = "schema: rf-scenario/1\nname: x\nsummary: x\nsources: [x]\nlicense: CC0-1.0\nduration_s: 9\n"
 CAPACITY = "capacity: {dl: {constant_mbps: 9}, ul: {constant_mbps: 9}}\n"
@@ -62,7 +62,7 @@ def test_a_street_of_mm_wave_brings_its_carrier() -> None:
 def test_what_a_scenario_fixes_wrongly_is_told_with_its_place(tmp_path: Path) -> None:
     file = tmp_path / "x.yaml"
     file.write_text(f"{HEAD}{CAPACITY}path: {{dl: {{delay_ms: 1e6}}, ul: {{delay_ms: 1}}}}\n")
-    with pytest.raises(Refused, match=rf"{file}: path: .*10000"):
+    with pytest.raises(RefusedError, match=rf"{file}: path: .*10000"):
         resolve({"cc": "cubic", "scenario": str(file)})
 
 
@@ -73,7 +73,7 @@ def test_a_numbered_name_is_one_link_of_a_file_that_draws(tmp_path: Path) -> Non
     assert scenarios.seed_of("wan-1") is None
     copy_scenario(scenarios.locate("mmwave-walking-07"), tmp_path, 7)
     assert (tmp_path / "scenario.yaml").read_text().endswith("\nseed: 7\n")
-    with pytest.raises(Refused, match="no scenario 'nowhere-07'"):
+    with pytest.raises(RefusedError, match="no scenario 'nowhere-07'"):
         scenarios.locate("nowhere-07")
 
 
@@ -87,7 +87,7 @@ def test_a_line_and_what_crosses_it_come_from_the_scenario_too() -> None:
 def test_a_run_ends_before_its_scenario_falls_silent() -> None:
     urban = scenarios.locate("urban-mmwave")
     scenarios.check_time(urban, 57)
-    with pytest.raises(Refused, match=r"stops after 60 s.*57s at most"):
+    with pytest.raises(RefusedError, match=r"stops after 60 s.*57s at most"):
         scenarios.check_time(urban, 60)
     scenarios.check_time(scenarios.locate("static"), 86_400)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed_console.ending import error_text, message_of
+from testbed_console.ending import error_text
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,22 +20,20 @@ def ended(program: str, *args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
 
 
-def test_a_message_survives_being_passed_between_programs() -> None:
-    message = "one; mend it\n  two\nthree"
-    assert error_text("ccu", message) == "ccu: error: one; mend it\n    two\n  three"
-    assert message_of(error_text("ccu", message) + "\n", "ccu") == message
-    assert message_of("", "ccu") == ""
+def test_further_lines_of_a_message_are_indented() -> None:
+    message = "one. Fix it\n  two\nthree"
+    assert error_text("ccu", message) == "ccu: error: one. Fix it\n    two\n  three"
 
 
 @pytest.mark.parametrize(
     ("args", "first"),
     [
-        (("ccu", "list", "sceanrios"), "list: no list 'sceanrios'; did you mean scenarios?"),
+        (("ccu", "list", "sceanrios"), "no list 'sceanrios'. Did you mean scenarios?"),
         (("ccu", "run", "--ccc", "cubic"), "No such option: --ccc"),
         (("ccu", "run", "--cc", "cubic", "--loss", "1.5", "--dry-run"), "--loss: '1.5' is not"),
         (("ddu", "export", "/nowhere"), "/nowhere: not a run directory"),
         (("ddu", "anlyze"), "No such command 'anlyze'. Did you mean 'analyze'?"),
-        (("ddu", "schema", "alinged"), "no table 'alinged'; did you mean aligned?"),
+        (("ddu", "schema", "alinged"), "no table 'alinged'. Did you mean aligned?"),
     ],
 )
 def test_wrong_input_is_one_message_and_code_2(args: tuple[str, ...], first: str) -> None:

@@ -116,7 +116,7 @@ def test_a_wrong_plan_is_told_by_its_key(tmp_path: Path) -> None:
     wrong = {"figures": [{"kind": "pie", "title": "x"}], "metric": []}
     with pytest.raises(
         DduError,
-        match=r"(?s)report\.figures\.0.*pie.*report: no key 'metric'; did you mean metrics",
+        match=r"(?s)report\.figures\.0.*pie.*report: no key 'metric'. Did you mean metrics",
     ):
         write_report(made(tmp_path / "c", wrong), no_analysis)
     assert not (tmp_path / "c" / "report").exists()

@@ -66,14 +66,14 @@ def test_columns_and_times_are_chosen(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--columns", "nonsense"], "no column 'nonsense'; there are"),
+        (["--columns", "nonsense"], "no column 'nonsense'. There are"),
         (["--format", "xlsx"], "no format 'xlsx'"),
         (["--table", "cc"], "no table cc"),
         (["--from", "nan"], "nan is no time"),
         (["--from", "9", "--until", "1"], "--from 9 is not before --until 1"),
         (["noending"], "noending: no ending tells the format; write one of .csv"),
         (["/"], "/: is a directory; name a file in it"),
-        (["--table", "alinged"], "no table 'alinged'; did you mean aligned?"),
+        (["--table", "alinged"], "no table 'alinged'. Did you mean aligned?"),
     ],
 )
 def test_what_cannot_be_exported_is_told(

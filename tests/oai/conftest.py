@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ccu.spec.errors import Refused
 from ccu.testbeds.oai import docker
+from testbed_console.problems import RefusedError
 from testbed_testing.oai.containers import Daemon, make_root_file_system, need
 
 
@@ -23,7 +23,7 @@ def daemon(root_file_system: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     need("docker", "dockerd")
     try:
         docker.command()
-    except Refused as missing:
+    except RefusedError as missing:
         pytest.skip(str(missing))
     made = Daemon(tmp_path_factory.mktemp("docker"))
     try:

@@ -91,7 +91,7 @@ def leftovers(ccu: Ccu) -> list[str]:
     ]
     listed = []
     if "DOCKER_HOST" in ccu.environment:
-        for words in (["ps", "-aq"], ["network", "ls", "-q", "--filter", "label=ccu.runs.run"]):
+        for words in (["ps", "-aq"], ["network", "ls", "-q", "--filter", "label=ccu.run"]):
             listed += subprocess.run(
                 ["docker", *words], env=ccu.environment, capture_output=True, text=True
             ).stdout.split()

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from ccu.host.namespace import inside
-from ccu.spec.errors import Refused
 from ccu.testbeds.phone import data_plan, survey
 from ccu.testbeds.phone.adb import Adb
 from ddu.analyze import analysis_of
+from testbed_console.problems import RefusedError
 from testbed_testing.phone.street import Street
 
 RUN = ("run", "--testbed", "phone", "--cc", "cubic", "--duration", "2s")
@@ -82,7 +82,7 @@ def test_what_the_phone_says_that_it_cannot(
         survey.check_radio(phone, street.server_address)
         data_plan.of(phone).check(10**9)
 
-    with inside(street.server), pytest.raises(Refused, match=word):
+    with inside(street.server), pytest.raises(RefusedError, match=word):
         check()
 
 

@@ -19,13 +19,6 @@ def error_text(program: str, message: str) -> str:
     return "\n".join([f"{program}: error: {first}", *(f"  {line}" for line in more)])
 
 
-def message_of(stderr: str, program: str) -> str:
-    """Return the message within `stderr` of another of our programs: undoes `error_text`."""
-    first, *more = stderr.strip().splitlines() or [""]
-    bare = first.removeprefix(f"{program}: error: ")
-    return "\n".join([bare, *(line.removeprefix("  ") for line in more)])
-
-
 def main(app: typer.Typer, program: str) -> NoReturn:
     """Run the command line and end the process: errors are one message on stderr and a code."""
 

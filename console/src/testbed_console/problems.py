@@ -7,7 +7,8 @@ where a command ends (`testbed_console.ending`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,9 +29,17 @@ class Where:
             place += f":{self.line}"
         return ": ".join(part for part in (place, self.key) if part)
 
+    def inside(self, outer: Where) -> Where:
+        """Return the place whose key is relative to that of `outer`."""
+        key = ".".join(part for part in (outer.key, self.key) if part)
+        return replace(outer, key=key or None)
+
     def to_json(self) -> dict[str, Any]:
         """Return the form that programs exchange (docs/errors.md)."""
         return {"file": self.file, "line": self.line, "key": self.key}
+
+
+NOWHERE = Where()
 
 
 @dataclass(frozen=True)
@@ -40,13 +49,13 @@ class Problem:
     rule: str
     """What is wrong, as a clause without a full stop."""
     fix: str = ""
-    """What to do about it, as an imperative clause without a full stop."""
-    where: Where = Where()
+    """What to do about it, as an imperative sentence without a full stop."""
+    where: Where = NOWHERE
 
     def __str__(self) -> str:
         place = str(self.where)
         sentence = f"{place}: {self.rule}" if place else self.rule
-        return f"{sentence}; {self.fix}" if self.fix else sentence
+        return f"{sentence}. {self.fix[0].upper()}{self.fix[1:]}" if self.fix else sentence
 
     def at(self, where: Where) -> Problem:
         """Return the same problem at another place."""
@@ -60,6 +69,21 @@ class Problem:
     def from_json(cls, content: Mapping[str, Any]) -> Problem:
         """Return the problem that another program reported."""
         return cls(content["rule"], content.get("fix") or "", Where(**content["where"]))
+
+
+class InvalidValue(ValueError):  # noqa: N818
+    """A value that breaks a rule, raised by who reads it; its place is known to the caller.
+
+    The keys of the problems are relative to the value. pydantic passes it on from validators.
+    """
+
+    def __init__(self, *problems: Problem) -> None:
+        self.problems = problems
+        super().__init__("\n".join(map(str, problems)))
+
+    def at(self, where: Where) -> list[Problem]:
+        """Return the problems of a value that was written at `where`."""
+        return [one.at(one.where.inside(where)) for one in self.problems]
 
 
 class CommandError(Exception):
@@ -78,3 +102,25 @@ class RefusedError(CommandError):
             problems = Problem(problems)
         self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
         super().__init__("\n".join(dict.fromkeys(map(str, self.problems))))
+
+
+def refusal(
+    rule: str,
+    fix: str = "",
+    *,
+    key: str | None = None,
+    file: str | os.PathLike[str] | None = None,
+    line: int | None = None,
+) -> RefusedError:
+    """Return the refusal of one problem."""
+    where = Where(None if file is None else os.fspath(file), line, key)
+    return RefusedError(Problem(rule, fix, where))
+
+
+def problems_of(check: Callable[[], object]) -> list[Problem]:
+    """Return the problems for which `check` refuses; none if it returns."""
+    try:
+        check()
+    except RefusedError as error:
+        return list(error.problems)
+    return []

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 if TYPE_CHECKING:  # half of what a command needs to start, and only models need it
     from pydantic import BaseModel
 
+from testbed_console.problems import NOWHERE, Problem, Where
+
 # More names than these are not listed where one of them is near.
 _MOST_LISTED = 20
 _ALIKE = 0.65
@@ -18,9 +20,16 @@ _NEXT = 0.2
 """Worse than the likeliest by more is not told."""
 
 
+def unknown(
+    what: str, name: object, there: Iterable[str], see: str = "", where: Where = NOWHERE
+) -> Problem:
+    """Return the problem that there is no `what` called `name`, and what there is instead."""
+    return Problem(f"no {what} {name!r}", instead_of(name, there, see), where)
+
+
 def no_such(what: str, name: object, there: Iterable[str], see: str = "") -> str:
-    """`no scenario 'rome'; did you mean rome-moderate? There are …`; `see` tells more of them."""
-    return f"no {what} {name!r}; {instead_of(name, there, see)}"
+    """Return the problem as text."""
+    return str(unknown(what, name, there, see))
 
 
 def instead_of(name: object, there: Iterable[str], see: str = "") -> str:
@@ -54,18 +63,12 @@ def _either(names: Sequence[str]) -> str:
     return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def no_such_key(model: type[BaseModel], item: Any) -> str:
-    """Of pydantic's error `extra_forbidden` in `model`: which key, and which there are."""
-    *where, key = item["loc"]
-    return no_such("key", str(key), keys_at(model, where))
-
-
 def slip(item: Any) -> str:
-    """Of pydantic's error `literal_error`: `; did you mean …?`, if something is near."""
+    """Of pydantic's error `literal_error`: `did you mean …?`, if something is near."""
     if item["type"] != "literal_error":
         return ""
     close = near(str(item["input"]), re.findall(r"'([^']*)'", str(item["ctx"]["expected"])))
-    return f"; did you mean {_either(close)}?" if close else ""
+    return f"did you mean {_either(close)}?" if close else ""
 
 
 def keys_at(model: type[BaseModel], location: Sequence[object]) -> list[str]:

@@ -7,15 +7,14 @@ import hashlib
 import itertools
 import random
 import re
-from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from ccu.campaigns.definition import Campaign
 from ccu.scenarios.resolve import resolve_written
-from ccu.spec.errors import Refused
 from ccu.spec.experiment import Experiment
-from ccu.spec.placing import told_at
+from ccu.spec.places import Places, written_at
+from testbed_console.problems import Problem, RefusedError, refusal
 
 Levels = tuple[tuple[str, str], ...]
 """Factor and label, in the file's order: a point of the design."""
@@ -33,7 +32,7 @@ class Cell:
     seed: int
     of_point: Experiment
     """That of its point, whose cells differ in the seed only."""
-    places: Mapping[str, str]
+    places: Places
     """Where in the campaign's file its point has each key from."""
     file: str
 
@@ -43,7 +42,7 @@ class Cell:
 
     def told(self) -> AbstractContextManager[None]:
         """Refusals within are told at the places in the campaign's file."""
-        return told_at(self.places, elsewhere=self.file)
+        return written_at(self.places, elsewhere=self.file)
 
     @property
     def slug(self) -> str:
@@ -67,11 +66,11 @@ def slug(parts: list[tuple[str, str]]) -> str:
 
 
 def points(campaign: Campaign) -> list[Levels]:
-    """The factors' product without what is excluded. Raises Refused if nothing remains."""
+    """The factors' product without what is excluded. Raises RefusedError if nothing remains."""
     axes = [[(name, label) for label in levels] for name, levels in campaign.factors.items()]
     found = [point for point in itertools.product(*axes) if not _excluded(campaign, dict(point))]
     if not found:
-        raise Refused(f"campaign {campaign.name}: everything is excluded; nothing is left to run")
+        raise refusal(f"campaign {campaign.name}: everything is excluded, nothing is left to run")
     return found
 
 
@@ -83,41 +82,37 @@ def _excluded(campaign: Campaign, levels: dict[str, str]) -> bool:
 
 
 def cells(campaign: Campaign) -> list[Cell]:
-    """Every run, in the order in which they are done. Raises Refused for wrong experiments."""
-    resolved, problems = [], []
+    """Every run, in the order in which they are done. Raises RefusedError for wrong experiments."""
+    resolved, problems = [], list[Problem]()
     for point in points(campaign):
         try:
             resolved.append((point, *_experiment(campaign, point)))
-        except Refused as error:
-            problems += str(error).splitlines()
+        except RefusedError as error:
+            problems += error.problems
     if problems:
-        raise Refused("\n".join(dict.fromkeys(problems)))
-    order = []
+        raise RefusedError(dict.fromkeys(problems))
+    order, file = [], campaign.where().file or campaign.name
     for repeat in range(campaign.repeats):
         block = list(resolved)
         if campaign.order == "random":
             random.Random(f"{campaign.order_seed}/{repeat}").shuffle(block)
         seed = campaign.first_seed + repeat
-        order += [
-            Cell(point, repeat, seed, each, places, campaign.place())
-            for point, each, places in block
-        ]
+        order += [Cell(point, repeat, seed, each, places, file) for point, each, places in block]
     return order
 
 
-def _experiment(campaign: Campaign, point: Levels) -> tuple[Experiment, dict[str, str]]:
+def _experiment(campaign: Campaign, point: Levels) -> tuple[Experiment, Places]:
     """That of the point, and the place of each key."""
     written = dict(campaign.base)
-    places = {key: f"{campaign.place('base', key)}: base.{key}" for key in campaign.base}
+    places = {key: campaign.where("base", key) for key in campaign.base}
     for factor, label in point:
         for key, value in campaign.factors[factor][label].items():
             if key in ("cc", "flows"):  # Either says which flows there are.
                 written.pop("cc", None)
                 written.pop("flows", None)
             written[key] = value
-            place = campaign.place("factors", factor, label, key)
-            places[key] = f"{place}: factors.{factor}.{label}: {key}"
+            places[key] = campaign.where("factors", factor, label, key)
     if "seed" in written:
-        raise Refused(f"{places['seed']}: repeats have seeds of their own; write first_seed")
-    with told_at(places, elsewhere=campaign.place()):
-        return resolve_written(written, places), places
+        rule = "repeats have seeds of their own"
+        raise RefusedError(Problem(rule, "write first_seed", places["seed"]))
+    return resolve_written(written, places, elsewhere=campaign.where().file), places

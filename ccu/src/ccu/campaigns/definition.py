@@ -18,9 +18,10 @@ from pydantic import (
 
 from ccu.host.programs import REPOSITORY
 from ccu.spec import units
-from ccu.spec.errors import Refused
 from ccu.spec.yaml_places import Lines, read_lines, read_mapping
-from testbed_console.suggestions import no_such, no_such_key, slip
+from testbed_console.problems import InvalidValue, Problem, RefusedError, Where, refusal
+from testbed_console.suggestions import unknown
+from testbed_console.validation import invalid_values
 
 LIBRARY = REPOSITORY / "campaigns"
 _LISTED_BY = "`ccu campaign list`"
@@ -79,17 +80,13 @@ class Campaign(_Value):
     _file: Path | None = PrivateAttr(None)
     _lines: Lines = PrivateAttr({})
 
-    def place(self, *path: str) -> str:
-        """`FILE:LINE` of a key, or of what it stands in; the profile's own comes first. The
+    def where(self, *path: str) -> Where:
+        """Return the place of a key, or of what it stands in; the profile's own comes first. The
         campaign's name where it was not read from a person's file."""
+        key = ".".join(path) or None
         if self._file is None:
-            return self.name
-        own, shared = ("profiles", self.profile, *path), path
-        for inside in range(len(path), 0, -1):
-            for found in (own[: inside + 2], shared[:inside]):
-                if found in self._lines:
-                    return f"{self._file}:{self._lines[found]}"
-        return str(self._file)
+            return Where(self.name, key=key)
+        return Where(str(self._file), _line(self._lines, self.profile, path), key)
 
     def same_runs(self, other: Campaign) -> bool:
         """Whether both are the same but for words and the report."""
@@ -100,14 +97,18 @@ class Campaign(_Value):
     @classmethod
     def _levels(cls, written: Any) -> Any:
         if not isinstance(written, dict) or not written:
-            raise ValueError("name at least one factor, such as `cc: [cubic, reno]`")
+            raise InvalidValue(
+                Problem("has no factor", "name at least one, such as `cc: [cubic, reno]`")
+            )
         return {str(name): _levels_of(str(name), levels) for name, levels in written.items()}
 
     @field_validator("exclude", mode="before")
     @classmethod
     def _labels(cls, written: Any) -> Any:
         if not isinstance(written, (list, tuple)):
-            raise ValueError("is a list of mappings from factor to level, or levels")
+            raise InvalidValue(
+                Problem("is not a list", "write mappings from factor to level, or levels")
+            )
         return [_as_labels(item) for item in written]
 
     @model_validator(mode="after")
@@ -117,14 +118,12 @@ class Campaign(_Value):
             for factor, labels in item.items():
                 there = self.factors.get(factor)
                 if there is None:
-                    raise ValueError(
-                        f"exclude[{number}]: {no_such('factor', factor, self.factors)}"
-                    )
+                    where = Where(key=f"exclude.{number}")
+                    raise InvalidValue(unknown("factor", factor, self.factors, where=where))
                 for label in labels:
                     if label not in there:
-                        raise ValueError(
-                            f"exclude[{number}]: {factor}: {no_such('level', label, there)}"
-                        )
+                        where = Where(key=f"exclude.{number}.{factor}")
+                        raise InvalidValue(unknown("level", label, there, where=where))
         return self
 
 
@@ -133,16 +132,22 @@ def _levels_of(name: str, written: Any) -> Levels:
     if isinstance(written, list) and written:
         levels = {_label(value): {name: value} for value in written}
         if len(levels) < len(written):
-            raise ValueError(f"{name}: the same level twice; name each once")
+            raise InvalidValue(Problem("the same level twice", "name each once", Where(key=name)))
         return levels
     if isinstance(written, dict) and written:
         for label, keys in written.items():
             if not isinstance(keys, dict):
-                raise ValueError(
-                    f"{name}.{label}: is {keys!r}; write a mapping of the experiment's keys"
+                raise InvalidValue(
+                    Problem(
+                        f"is {keys!r}",
+                        "write a mapping of the experiment's keys",
+                        Where(key=f"{name}.{label}"),
+                    )
                 )
         return {_label(label): dict(keys) for label, keys in written.items()}
-    raise ValueError(f"{name}: has no levels, so there is nothing to run; list at least one")
+    raise InvalidValue(
+        Problem("has no levels, so there is nothing to run", "list at least one", Where(key=name))
+    )
 
 
 def _label(value: Any) -> str:
@@ -151,7 +156,9 @@ def _label(value: Any) -> str:
 
 def _as_labels(item: Any) -> Any:
     if not isinstance(item, dict):
-        raise ValueError("each entry is a mapping from factor to level, or levels")
+        raise InvalidValue(
+            Problem(f"the entry {item!r} is not a mapping", "write a level, or levels, by factor")
+        )
     return {
         str(factor): tuple(
             _label(one) for one in (chosen if isinstance(chosen, list) else [chosen])
@@ -169,46 +176,50 @@ def library() -> dict[str, str]:
 
 
 def locate(name: str) -> Path:
-    """The file of campaign `name`, one of the library's or a path. Raises Refused."""
+    """The file of campaign `name`, one of the library's or a path. Raises RefusedError."""
     for file in (Path(name), LIBRARY / f"{name}.yaml"):
         if file.is_file():
             return file
     if "/" in name or name.endswith((".yaml", ".yml")):
         what = "is a directory" if Path(name).is_dir() else "no such file"
-        raise Refused(f"{name}: {what}; give a campaign's file, or a name of {_LISTED_BY}")
-    raise Refused(
-        no_such("campaign", name, library(), f"{_LISTED_BY} tells of each, or give a file")
+        raise refusal(f"{name}: {what}", f"give a campaign's file, or a name of {_LISTED_BY}")
+    raise RefusedError(
+        unknown("campaign", name, library(), f"{_LISTED_BY} tells of each, or give a file")
     )
 
 
 def read(file: Path, profile: str | None = None) -> Campaign:
-    """The campaign in `file` under `profile`. Raises Refused with a line for each mistake."""
+    """The campaign in `file` under `profile`. Raises RefusedError with a line for each mistake."""
     content, lines = read_mapping(file)
     profiles = content.pop("profiles", None) or {}
-    _need_profiles(profiles, f"{file}:{lines.get('profiles', 1)}")
+    _need_profiles(profiles, file, lines.get("profiles", 1))
     chosen = profile or (PROFILE if PROFILE in profiles else next(iter(profiles), "only"))
     if profiles and chosen not in profiles:
-        raise Refused(f"{file}: {no_such('profile', chosen, profiles)}")
+        raise RefusedError(unknown("profile", chosen, profiles, where=Where(str(file))))
     if profile and not profiles and profile != "only":
-        raise Refused(f"{file}: has no profiles; leave --profile out")
+        raise refusal("has no profiles", "leave --profile out", file=file)
     merged = _merged(content, profiles.get(chosen) or {})
     merged.setdefault("name", file.stem)
+    nested = read_lines(file)
     try:
         campaign = Campaign.model_validate({**merged, "profile": chosen})
     except ValidationError as error:
-        sentences = [_explain(item, file, lines, f"profiles.{chosen}") for item in error.errors()]
-        raise Refused("\n".join(dict.fromkeys(sentences))) from None
-    campaign._file, campaign._lines = file, read_lines(file)
+        known = {*Campaign.model_fields, "profiles"} - {"profile"}
+        raise RefusedError(
+            one.at(_where(file, nested, chosen, one.where.key or ""))
+            for one in invalid_values(error, Campaign, known)
+        ) from None
+    campaign._file, campaign._lines = file, nested
     return campaign
 
 
-def _need_profiles(profiles: Any, place: str) -> None:
+def _need_profiles(profiles: Any, file: Path, line: int) -> None:
     form = "write a mapping from each profile's name to the keys that it sets"
     if not isinstance(profiles, dict):
-        raise Refused(f"{place}: profiles: is {profiles!r}; {form}")
+        raise refusal(f"is {profiles!r}", form, key="profiles", file=file, line=line)
     for name, keys in profiles.items():
         if keys is not None and not isinstance(keys, dict):
-            raise Refused(f"{place}: profiles.{name}: is {keys!r}; {form}")
+            raise refusal(f"is {keys!r}", form, key=f"profiles.{name}", file=file, line=line)
 
 
 def _merged(content: dict[str, Any], profile: dict[str, Any]) -> dict[str, Any]:
@@ -223,21 +234,15 @@ def _merged(content: dict[str, Any], profile: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _explain(item: Any, file: Path, lines: dict[str, int], profile: str) -> str:
-    location = [str(part) for part in item["loc"]]
-    key = location[0] if location else ""
-    place = f"{file}:{lines[key]}" if key in lines else f"{file}:{lines.get('profiles', 1)}"
-    if item["type"] == "extra_forbidden":
-        if len(location) > 1:
-            return f"{place}: {'.'.join(location[:-1])}: {no_such_key(Campaign, item)}"
-        there = {*Campaign.model_fields, "profiles"} - {"profile"}
-        return f"{place}: {no_such('key', key, there)}"
-    if item["type"] == "missing":
-        return f"{file}: {'.'.join(location)} is missing here and in {profile}; add it"
-    message = str(item["msg"]).removeprefix("Value error, ")
-    if item["type"] == "dict_type":
-        message = f"is {item['input']!r}; write a mapping, one `key: value` a line"
-    if not location:  # It begins with the key itself.
-        key = message.partition("[")[0]
-        return f"{file}:{lines.get(key, lines.get('profiles', 1))}: {message}"
-    return f"{place}: {'.'.join(location)}: {message}{slip(item)}"
+def _where(file: Path, lines: Lines, profile: str, key: str) -> Where:
+    return Where(str(file), _line(lines, profile, tuple(key.split("."))), key)
+
+
+def _line(lines: Lines, profile: str, path: tuple[str, ...]) -> int | None:
+    """Return the line of a key, or of what it stands in; the profile's own comes first."""
+    own = ("profiles", profile, *path)
+    for inside in range(len(path), 0, -1):
+        for found in (own[: inside + 2], path[:inside]):
+            if found in lines:
+                return lines[found]
+    return None

@@ -16,9 +16,9 @@ from ccu.campaigns.cells import Cell
 from ccu.campaigns.engines import Listener
 from ccu.campaigns.engines.local import Local
 from ccu.campaigns.runner import Work
-from ccu.spec.errors import Refused
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
+from testbed_console.problems import refusal
 
 
 @dataclass(frozen=True)
@@ -39,19 +39,22 @@ Ask = Callable[[int, int, Spot | None], Spot]
 
 
 def is_field(work: Work) -> bool:
-    """Return whether its testbed is carried from place to place. Raises Refused if only a part of
-    the campaign is."""
+    """Return whether its testbed is carried from place to place.
+
+    Raises RefusedError if only a part of the campaign is.
+    """
     testbeds = {experiment.testbed.name for experiment in work.of_points}
     carried = any(experiment.testbed.has_places for experiment in work.of_points)
     if carried and len(testbeds) > 1:
-        raise Refused(f"testbed: a campaign in the field has one testbed, not {sorted(testbeds)}")
+        rule = f"a campaign in the field has one testbed, not {sorted(testbeds)}"
+        raise refusal(rule, key="testbed")
     return carried
 
 
 def ask_at_terminal(block: int, blocks: int, before: Spot | None) -> Spot:
-    """Raises Refused where nobody can be asked."""
+    """Raises RefusedError where nobody can be asked."""
     if not sys.stdin.isatty():
-        raise Refused("--place: nobody is here to be asked; say where you are: --place NAME")
+        raise refusal("nobody is here to be asked", "say where you are: --place NAME", key="place")
     usual = f" (Enter: {before.place})" if before else ""
     place = ""
     while not place:

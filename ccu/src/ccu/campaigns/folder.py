@@ -22,7 +22,7 @@ from typing import Literal
 from ccu.campaigns.cells import Cell
 from ccu.campaigns.definition import Campaign
 from ccu.runs import manifest
-from ccu.spec.errors import Refused
+from testbed_console.problems import refusal
 
 SCHEMA_VERSION = 1
 
@@ -98,14 +98,15 @@ class Folder:
 
     @classmethod
     def make(cls, path: Path, campaign: Campaign) -> Folder:
-        """The new directory, or the one that this same campaign began. Raises Refused."""
+        """The new directory, or the one that this same campaign began. Raises RefusedError."""
         if (path / "campaign.json").exists():
             there = cls.open(path)
             if not there.campaign.same_runs(campaign):
-                raise Refused(
-                    f"{path}: was begun with another form of this campaign "
-                    f"({_difference(there.campaign, campaign)}); put the file back and resume, "
-                    "or choose another --output"
+                raise refusal(
+                    "was begun with another form of this campaign "
+                    f"({_difference(there.campaign, campaign)})",
+                    "put the file back and resume, or choose another --output",
+                    file=path,
                 )
             there.campaign = campaign
             there._write()
@@ -113,7 +114,7 @@ class Folder:
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise Refused(f"--output: {path}: {error.strerror}") from None
+            raise refusal(f"{path}: {error.strerror}", key="--output") from None
         made = cls(path, campaign)
         made._write()
         return made
@@ -129,23 +130,26 @@ class Folder:
 
     @classmethod
     def open(cls, path: Path) -> Folder:
-        """The directory as it stands. Raises Refused when it is none."""
+        """The directory as it stands. Raises RefusedError when it is none."""
         file = path / "campaign.json"
         try:
             content = json.loads(file.read_text())
             version = content["schema_version"]
             if version > SCHEMA_VERSION:
-                raise Refused(
-                    f"{file}: has schema_version {version}, this ccu knows up to {SCHEMA_VERSION}; "
-                    "use the ccu that made it, or a newer one"
+                raise refusal(
+                    f"has schema_version {version}, this ccu knows up to {SCHEMA_VERSION}",
+                    "use the ccu that made it, or a newer one",
+                    file=file,
                 )
             return cls(path, Campaign.model_validate(content["campaign"]))
         except OSError as error:
-            raise Refused(
-                f"{file}: {error.strerror}; `ccu campaign run FILE` makes a campaign's directory"
+            raise refusal(
+                str(error.strerror),
+                "`ccu campaign run FILE` makes a campaign's directory",
+                file=file,
             ) from None
         except (ValueError, KeyError, TypeError) as error:
-            raise Refused(f"{file}: is not what ccu writes ({error}); restore it") from None
+            raise refusal(f"is not what ccu writes ({error})", "restore it", file=file) from None
 
     def forget(self) -> None:
         """Takes the directory away again, unless a run has begun in it."""
@@ -186,12 +190,12 @@ class Folder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Raises Refused while another ccu works on this campaign."""
+        """Raises RefusedError while another ccu works on this campaign."""
         with (self.path / ".lock").open("a") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise Refused(f"{self.path}: another ccu works on this campaign") from None
+                raise refusal("another ccu works on this campaign", file=self.path) from None
             yield
 
 

@@ -15,9 +15,9 @@ from ccu.campaigns.definition import StopRule
 from ccu.campaigns.engines import Engine, Listener
 from ccu.campaigns.folder import Attempts, Folder, State
 from ccu.runs import run as runs
-from ccu.spec.errors import Refused
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
+from testbed_console.problems import Problem, RefusedError, problems_of, refusal
 
 
 class Work:
@@ -115,15 +115,15 @@ def check(work: Work, *, machine: bool = True) -> None:
     Without `machine`, only the campaign itself is looked at: for a plan.
     """
     if not work.cells:
-        raise Refused(f"nothing can run: no machine here has {', '.join(sorted(work.left_out))}")
+        raise refusal(f"nothing can run: no machine here has {', '.join(sorted(work.left_out))}")
     firsts = work.firsts
-    problems: list[str] = []
+    problems: list[Problem] = []
     for one in _distinct(firsts, without={"flows", "cc_params", "seed", "duration_s"}):
         problems += _refusals(one, partial(_check_link, one.of_point, machine))
     for one in _distinct(firsts, only={"flows", "cc_params", "traffic"}):
         problems += _refusals(one, partial(congestion.check, one.of_point, now=False))
     if problems:
-        raise Refused("\n".join(dict.fromkeys(problems)))
+        raise RefusedError(dict.fromkeys(problems))
     longest = max(firsts, key=lambda one: one.of_point.duration_s)
     with longest.told():
         runs.check(longest.of_point, work.folder.path, machine=machine)
@@ -146,13 +146,12 @@ def _check_link(experiment: Experiment, machine: bool) -> None:
         driver.check_machine(experiment)
 
 
-def _refusals(cell: Cell, check_one: Callable[[], None]) -> list[str]:
-    try:
+def _refusals(cell: Cell, check_one: Callable[[], None]) -> list[Problem]:
+    def check_and_place() -> None:
         with cell.told():
             check_one()
-    except Refused as error:
-        return str(error).splitlines()
-    return []
+
+    return problems_of(check_and_place)
 
 
 def left_out_told(counts: Mapping[str, int]) -> list[str]:
@@ -165,8 +164,10 @@ def left_out_told(counts: Mapping[str, int]) -> list[str]:
 
 
 def carry_out(work: Work, engine: Engine, listener: Listener) -> None:
-    """Attempts what is to do, in as many passes as there are tries; raises Refused or Interrupted
-    when it cannot go on. What has been done by then stays done."""
+    """Attempts what is to do, in as many passes as there are tries. What has been done stays done.
+
+    Raises RefusedError or Interrupted when it cannot go on.
+    """
     for sentence in left_out_told(work.left_out):
         listener.note(sentence)
     for _ in range(work.folder.campaign.retries + 1):

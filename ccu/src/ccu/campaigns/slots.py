@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import IO
 
 from ccu.host.resources import FOLDER
-from ccu.spec.errors import Refused
+from testbed_console.problems import refusal
 
 _POLL_S = 0.5
 
@@ -20,7 +20,7 @@ _POLL_S = 0.5
 def held(testbed: str, wait: bool, tell: Callable[[str], None], slots: int = 1) -> Iterator[None]:
     """Holds one of the machine's `slots` places of `testbed`; the kernel gives it back if we die.
 
-    Without `wait`, raises Refused when all are taken.
+    Without `wait`, raises RefusedError when all are taken.
     """
     FOLDER.mkdir(mode=0o755, exist_ok=True)
     files = [(FOLDER / f"testbed-{testbed}-{slot}.lock").open("a+") for slot in range(slots)]
@@ -28,7 +28,7 @@ def held(testbed: str, wait: bool, tell: Callable[[str], None], slots: int = 1) 
         told = False
         while (mine := next(filter(_taken, files), None)) is None:
             if not wait:
-                raise Refused(f"testbed {testbed} is taken by {_owners(files)}; wait for its end")
+                raise refusal(f"testbed {testbed} is taken by {_owners(files)}", "wait for its end")
             if not told:
                 tell(
                     f"waiting: testbed {testbed} is taken by {_owners(files)} "

@@ -13,8 +13,7 @@ from typing import Any
 
 from ccu.campaigns.definition import StopRule
 from ccu.host import programs
-from ccu.spec.errors import Refused
-from testbed_console.ending import message_of
+from testbed_console.problems import refusal
 
 
 def enough(rule: StopRule, values: Sequence[float]) -> bool:
@@ -32,7 +31,7 @@ def enough(rule: StopRule, values: Sequence[float]) -> bool:
 def metric(run: Path, name: str) -> float | None:
     """A figure of the run's summary.json, which `ddu analyze` writes if it is not there yet.
 
-    None where the run has no such figure. Raises Refused if no run ever has.
+    None where the run has no such figure. Raises RefusedError if no run ever has.
     """
     summary = run / "summary.json"
     if not summary.exists():
@@ -40,7 +39,7 @@ def metric(run: Path, name: str) -> float | None:
     value: Any = json.loads(summary.read_text())
     for part in name.split("."):
         if not isinstance(value, dict) or part not in value:
-            raise Refused(f"stop.metric: summary.json has no {name!r}; see docs/metrics.md")
+            raise refusal(f"summary.json has no {name!r}", "see docs/metrics.md", key="stop.metric")
         value = value[part]
     return None if value is None else float(value)
 
@@ -49,4 +48,4 @@ def _analyze(run: Path) -> None:
     command = [programs.require("ddu"), "analyze", str(run)]
     said = subprocess.run(command, capture_output=True, text=True)
     if said.returncode != 0:
-        raise Refused(f"stop: {run} cannot be analysed: {message_of(said.stderr, 'ddu')}")
+        raise refusal(f"{run} cannot be analysed: {said.stderr.strip()}", key="stop")

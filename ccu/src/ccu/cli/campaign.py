@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import subprocess
@@ -24,9 +25,9 @@ from ccu.campaigns.engines.local import Local
 from ccu.campaigns.folder import Folder, default_path
 from ccu.host import disk, programs
 from ccu.host.root import need_root
-from ccu.spec.errors import Incomplete, Refused
-from testbed_console.ending import message_of
-from testbed_console.suggestions import no_such
+from ccu.spec.errors import Incomplete
+from testbed_console.problems import CommandError, Problem, RefusedError, Where, refusal
+from testbed_console.suggestions import unknown
 
 app = typer.Typer(
     add_completion=False,
@@ -62,14 +63,14 @@ def run(
 ) -> None:
     """Do every run that the campaign has not done yet."""
     campaign = _read(file, profile)
-    cells(campaign)  # Refused before a directory is made.
+    cells(campaign)  # RefusedError before a directory is made.
     path = default_path(campaign, output)
     begins = not path.exists()
     new = [one for one in path.parents if not one.exists()]
     folder = Folder.make(path, campaign)
     try:
         _carry_out(folder, engine, scheduler, wait=not no_wait, spot=_spot(place, note))
-    except Refused:
+    except RefusedError:
         if begins:
             folder.forget()
             with suppress(OSError):  # Somebody else has put something there.
@@ -155,24 +156,23 @@ def _spot(place: str | None, note: str) -> field.Spot | None:
 
 
 def _read(name: str, profile: str | None) -> Campaign:
-    """The campaign, its report checked by who will make it. Raises Refused."""
+    """The campaign, its report checked by who will make it. Raises RefusedError."""
     file = definition.locate(name)
     campaign = definition.read(file, profile)
     if (campaign.report or campaign.stop) and (ddu := programs.find("ddu")):
         asked = campaign.model_dump_json(include={"factors", "report", "stop"})
-        command = [str(ddu), "campaign", "check", str(file)]
-        said = subprocess.run(command, input=asked, capture_output=True, text=True)
-        if said.returncode != 0:
-            lines = message_of(said.stderr, "ddu").splitlines()
-            raise Refused("\n".join(_with_line(line, file, campaign) for line in lines))
+        command = [str(ddu), "campaign", "check", "--json", str(file)]
+        answer = subprocess.run(command, input=asked, capture_output=True, text=True)
+        if answer.returncode == RefusedError.exit_code:
+            problems = map(Problem.from_json, json.loads(answer.stdout))
+            raise RefusedError(_at_its_line(one, campaign) for one in problems)
+        if answer.returncode != 0:
+            raise CommandError(f"{shlex.join(command)} failed:\n{answer.stderr.strip()}")
     return campaign
 
 
-def _with_line(told: str, file: Path, campaign: Campaign) -> str:
-    """`FILE: report.figures.0: …` with the line in the file after its name."""
-    inside = told.removeprefix(f"{file}: ")
-    keys = inside.partition(":")[0].split(".")
-    return f"{campaign.place(*keys)}: {inside}" if inside != told else told
+def _at_its_line(problem: Problem, campaign: Campaign) -> Problem:
+    return problem.at(campaign.where(*(problem.where.key or "").split(".")))
 
 
 def _carry_out(
@@ -215,10 +215,10 @@ def _field_engine(work: runner.Work, engine: Engine, spot: field.Spot | None) ->
     """Return the engine, if the campaign is one in the field."""
     if not field.is_field(work):
         if spot is not None:
-            raise Refused("--place: no testbed of this campaign has places; leave it out")
+            raise refusal("no testbed of this campaign has places", "leave it out", key="place")
         return None
     if not isinstance(engine, Local):
-        raise Refused("--engine: a testbed in the field is in one place; leave it out")
+        raise refusal("a testbed in the field is in one place", "leave it out", key="--engine")
     if notice := field.notice(work):
         print(notice)
     return engine
@@ -227,12 +227,16 @@ def _field_engine(work: runner.Work, engine: Engine, spot: field.Spot | None) ->
 def _engine(name: str, scheduler: str | None, folder: Folder, stack: ExitStack) -> Engine:
     if name == "local":
         if scheduler:
-            raise Refused("--scheduler: is for --engine dask; give both or none")
+            raise refusal("is for --engine dask", "give both or none", key="--scheduler")
         return Local(folder)
     if name == "dask":
         if not scheduler:
-            raise Refused("--engine dask: give --scheduler ADDRESS (docs/scaling.md)")
+            raise refusal(
+                "dask needs a scheduler",
+                "give --scheduler ADDRESS (docs/scaling.md)",
+                key="--engine",
+            )
         from ccu.campaigns.engines.dask import connected
 
         return stack.enter_context(connected(scheduler, folder))
-    raise Refused(f"--engine: {no_such('engine', name, ('local', 'dask'))}")
+    raise RefusedError(unknown("engine", name, ("local", "dask"), where=Where(key="--engine")))

@@ -23,11 +23,10 @@ from ccu.congestion.reminis import implementation as reminis
 from ccu.host import disk, programs
 from ccu.host.findings import Finding, program
 from ccu.scenarios.resolve import resolve
-from ccu.spec.errors import Refused
 from ccu.spec.testbed import DEFAULT
 from ccu.testbeds import drivers
-from testbed_console.ending import message_of
-from testbed_console.suggestions import no_such
+from testbed_console.problems import RefusedError, Where
+from testbed_console.suggestions import unknown
 
 app = typer.Typer(add_completion=False)
 
@@ -46,7 +45,7 @@ def doctor(
     begin, else 1.
     """
     if testbed not in drivers():
-        raise Refused(f"--testbed: {no_such('testbed', testbed, drivers())}")
+        raise RefusedError(unknown("testbed", testbed, drivers(), where=Where(key="testbed")))
     experiment = resolve({"cc": "cubic", "testbed": testbed, **flags})
     findings = [*examine(output), *drivers()[testbed].examine(experiment)]
     if as_json:
@@ -146,7 +145,7 @@ def _speed() -> Finding:
         return Finding("speed", False, "not measured", mend, needed=False)
     said = subprocess.run([program, "selftest", "--seconds", "1"], capture_output=True, text=True)
     if said.returncode != 0:
-        mend = message_of(said.stderr, "nr-link")
+        mend = said.stderr.strip()
         return Finding("speed", False, "nr-link cannot measure it", mend)
     told = json.loads(said.stdout)
     ok = told["verdict"] == "valid"

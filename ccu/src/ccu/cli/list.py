@@ -12,9 +12,9 @@ from rich.table import Table
 
 from ccu import congestion, scenarios
 from ccu.campaigns import definition
-from ccu.spec.errors import Refused
 from ccu.testbeds import drivers
-from testbed_console.suggestions import no_such
+from testbed_console.problems import RefusedError
+from testbed_console.suggestions import unknown
 
 app = typer.Typer(add_completion=False)
 
@@ -33,7 +33,7 @@ def list_command(
         "campaigns": definition.library,
     }
     if what not in sources:
-        raise Refused(f"list: {no_such('list', what, sources)}")
+        raise RefusedError(unknown("list", what, sources))
     table = Table(box=None, show_header=False)
     for name, summary in sources[what]().items():
         table.add_row(name, summary)

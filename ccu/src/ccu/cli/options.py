@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
-from ccu.spec.errors import Refused
 from ccu.spec.experiment import CC, Experiment
 from ccu.spec.option import Option, Written, written
 from ccu.spec.testbed import testbeds_with
 from ccu.testbeds import Driver
+from testbed_console.problems import refusal
 
 Command = Callable[..., None]
 
@@ -102,13 +102,13 @@ def _help(option: Option, default: str = "") -> str:
 
 
 def _values(fields: Sequence[Written], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was given, by the key of YAML. Raises Refused."""
+    """Return what was given, by the key of YAML. Raises RefusedError."""
     found: dict[str, Any] = {}
     for field in fields:
         switches = [one for one in field.option.switches if given[_name(one.flag)]]
         if len(switches) > 1:
             first, second = (one.flag for one in switches[:2])
-            raise Refused(f"{second}: {first} is given too; give one of them")
+            raise refusal(f"{first} is given too", "give one of them", key=second)
         if switches:
             found[field.key] = switches[0].value
         elif field.flag and given[_name(field.flag)] is not None:
@@ -125,5 +125,5 @@ def _pairs(flag: str, items: Sequence[str]) -> dict[str, str] | None:
     pairs = [item.partition("=") for item in items]
     for name, equals, value in pairs:
         if not (name and equals and value):
-            raise Refused(f"{flag}: {name!r} is no NAME=VALUE; write for example dtt=30ms")
+            raise refusal(f"{flag}: {name!r} is no NAME=VALUE", "write for example dtt=30ms")
     return {name: value for name, _, value in pairs} or None

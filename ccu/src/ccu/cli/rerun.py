@@ -10,7 +10,7 @@ import typer
 
 from ccu.cli.run import DryRun, Output, perform
 from ccu.runs import manifest
-from ccu.spec.placing import told_at
+from ccu.spec.places import written_at
 
 app = typer.Typer(add_completion=False)
 
@@ -23,5 +23,5 @@ def rerun(
 ) -> None:
     """Repeat a run: its experiment, with the scenario that it played."""
     experiment = manifest.experiment_of(run)
-    with told_at({}, elsewhere=str(run / "run.json")):
+    with written_at({}, elsewhere=str(run / "run.json")):
         perform(experiment, output, dry_run)

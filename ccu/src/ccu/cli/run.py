@@ -20,11 +20,11 @@ from ccu.cli.options import experiment_options, takes_flags
 from ccu.host.root import need_root
 from ccu.runs import run as runs
 from ccu.scenarios.resolve import resolve_written
-from ccu.spec.errors import Refused
 from ccu.spec.experiment import RADIO_FIELDS, Experiment
-from ccu.spec.placing import told_at
+from ccu.spec.places import written_at
 from ccu.spec.resolve import collect
 from ccu.testbeds import driver_of, drivers
+from testbed_console.problems import refusal
 
 app = typer.Typer(add_completion=False)
 out = Console()
@@ -54,7 +54,7 @@ def run(
     }
     written, places = collect(flags, file)
     experiment = resolve_written(written, places)
-    with told_at(places):
+    with written_at(places):
         for flag, machine in machines.items():
             if machine is not None:
                 _perform_elsewhere(experiment, str(flag), machine, output, dry_run)
@@ -68,13 +68,14 @@ def _perform_elsewhere(
     driver = driver_of(experiment)
     if driver.elsewhere is None or driver.elsewhere.flag != flag:
         able = [name for name, one in drivers().items() if (o := one.elsewhere) and o.flag == flag]
-        raise Refused(f"{flag}: add --testbed {' or '.join(able)}, or leave it out")
+        fix = f"add --testbed {' or '.join(able)}, or leave it out"
+        raise refusal(f"is not for the testbed {experiment.testbed.name}", fix, key=flag)
     if made := driver.run_elsewhere(experiment, machine, output, dry_run):
         print(f"brought here: {made}\nnext: ddu analyze {shlex.quote(str(made))}")
 
 
 def perform(experiment: Experiment, output: Path, dry_run: bool) -> None:
-    """Run the experiment, or print it after a dry run. Raises Refused or RunFailed."""
+    """Run the experiment, or print it after a dry run. Raises RefusedError or RunFailed."""
     notice = driver_of(experiment).notice
     if dry_run:
         print(resolved(experiment, runs.check(experiment, output)), end="")

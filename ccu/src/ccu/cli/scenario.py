@@ -13,8 +13,8 @@ from rich.console import Console
 
 from ccu.scenarios.library import locate, seed_of
 from ccu.spec import units
-from ccu.spec.errors import Refused
-from testbed_console.suggestions import no_such
+from testbed_console.problems import Problem, RefusedError, refusal
+from testbed_console.suggestions import unknown
 
 app = typer.Typer(
     add_completion=False,
@@ -54,7 +54,9 @@ def show(
     experiment = _experiment(scenario, seed=seed, prb=prb, numerology=numerology)
     target = figure or Path(f"{Path(scenario).stem if '/' in scenario else scenario}.svg")
     if target.suffix not in (".svg", ".png", ".pdf"):
-        raise Refused(f"--figure: {target}: no .svg, .png or .pdf; give one of these endings")
+        raise refusal(
+            f"{target}: no .svg, .png or .pdf", "give one of these endings", key="--figure"
+        )
     seen = play(experiment, seconds)
     title = (
         f"{scenario}, seed {seed_of(scenario) or experiment.seed}, {experiment.prb} PRB at "
@@ -65,7 +67,7 @@ def show(
     try:
         draw(seen, target, title)
     except OSError as error:
-        raise Refused(f"--figure: {target}: {error.strerror}") from None
+        raise refusal(f"{target}: {error.strerror}", key="--figure") from None
     out.print(summary(seen, title))
     print(f"figure: {target}")
 
@@ -77,15 +79,15 @@ def validate(
     """Say what is wrong with scenarios: file, line, rule and mend."""
     from ccu.scenarios.validate import validate as check
 
-    problems = []
+    problems: list[Problem] = []
     for name in scenarios:
         try:
             check(locate(name), seed=seed_of(name))
             print(f"{name}: valid")
-        except Refused as error:
-            problems.append(str(error))
+        except RefusedError as error:
+            problems += error.problems
     if problems:
-        raise Refused("\n".join(problems))
+        raise RefusedError(problems)
 
 
 @app.command("import")
@@ -111,16 +113,16 @@ def import_command(
     from ccu.scenarios.write import write
 
     if form not in FORMATS:
-        raise Refused(f"import: {no_such('format', form, FORMATS)}")
+        raise RefusedError(unknown("format", form, FORMATS))
     if kind not in (None, "radio", "capacity"):
-        raise Refused(f"--as: no {kind!r}; give radio or capacity")
+        raise refusal(f"no {kind!r}", "give radio or capacity", key="--as")
     called = name or re.sub(r"[^A-Za-z0-9._-]+", "-", file.resolve().name.removesuffix(file.suffix))
     if not _NAME.fullmatch(called):
-        raise Refused(f"--name: {called!r} is none; use letters, digits, dots and hyphens")
+        raise refusal(f"{called!r} is none", "use letters, digits, dots and hyphens", key="--name")
     try:
         period_s = units.seconds(period) if period else None
     except ValueError as error:
-        raise Refused(f"--period: {error}") from None
+        raise refusal(str(error), key="--period") from None
     wanted = Wanted(called, kind, run, ul, period_s)  # type: ignore[arg-type]
     found = FORMATS[form].read(file, wanted)
     made = write(found, called, license_name, output)
@@ -148,7 +150,7 @@ def export(
     from ccu.scenarios.play import DEFAULT_S, duration_s
 
     if form not in FORMATS:
-        raise Refused(f"export: {no_such('format', form, FORMATS)}")
+        raise RefusedError(unknown("format", form, FORMATS))
     experiment = _experiment(scenario, seed=seed, prb=prb, numerology=numerology)
     if seconds is None:
         seconds = min(duration_s(locate(scenario)), DEFAULT_S)
@@ -157,7 +159,7 @@ def export(
         name = Path(scenario).stem if "/" in scenario else scenario
         written = FORMATS[form].write(experiment, seconds, output / name)
     except OSError as error:
-        raise Refused(f"--output: {output}: {error.strerror}") from None
+        raise refusal(f"{output}: {error.strerror}", key="--output") from None
     for path in written:
         print(path)
 

@@ -14,8 +14,8 @@ from ccu.cli.options import experiment_options, takes_flags
 from ccu.host.root import need_root
 from ccu.runs import manual
 from ccu.scenarios.resolve import resolve
-from ccu.spec.errors import Refused
-from testbed_console.suggestions import no_such
+from testbed_console.problems import RefusedError
+from testbed_console.suggestions import unknown
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Start a testbed manually, and leave it up."
@@ -32,7 +32,7 @@ def up(
 ) -> None:
     """Bring a testbed up, with its UEs attached, and leave it running."""
     if testbed not in manual.testbeds():
-        raise Refused(f"up: {no_such('testbed to bring up', testbed, manual.testbeds())}")
+        raise RefusedError(unknown("testbed to bring up", testbed, manual.testbeds()))
     experiment = resolve({"cc": "cubic", "testbed": testbed, **flags})
     need_root("ccu testbed up")
     manual.up(experiment)

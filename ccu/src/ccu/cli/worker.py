@@ -15,7 +15,7 @@ import typer
 from ccu.campaigns.remote import RESOURCE
 from ccu.host import programs
 from ccu.host.root import need_root
-from ccu.spec.errors import Refused
+from testbed_console.problems import refusal
 
 app = typer.Typer(add_completion=False)
 _SCHEDULER = re.compile(r"([a-z]+://)?[^\s/]+:\d{1,5}")
@@ -30,8 +30,10 @@ def worker(
 ) -> None:
     """Offer this machine's testbeds to campaigns (docs/scaling.md)."""
     if not _SCHEDULER.fullmatch(scheduler):
-        raise Refused(
-            f"--scheduler: {scheduler!r} is no address; write for example tcp://10.0.0.1:8786"
+        raise refusal(
+            f"{scheduler!r} is no address",
+            "write for example tcp://10.0.0.1:8786",
+            key="--scheduler",
         )
     need_root(shlex.join([str(Path(sys.argv[0]).resolve()), *sys.argv[1:]]))
     dask = programs.require("dask")

@@ -22,8 +22,7 @@ from typing import Any
 from ccu.congestion.kernel import registered
 from ccu.congestion.provider import Control, Setup
 from ccu.host import programs
-from ccu.spec.errors import Refused
-from testbed_console.problems import Problem, Where
+from testbed_console.problems import Problem, RefusedError, Where
 
 PATH_VARIABLE = "CCU_CC_PATH"
 _SHIPPED = programs.REPOSITORY / "cc" / "bpf"
@@ -45,7 +44,7 @@ def sources() -> dict[str, Path]:
 
 
 def compile_object(source: Path, to: Path) -> None:
-    """Compile `source`. Raises Refused with the line of clang's first error."""
+    """Compile `source`. Raises RefusedError with the line of clang's first error."""
     command = [
         *("clang", "-O2", "-g", "-Wall", "-target", "bpf", "-mcpu=v3"),
         *("-I", str(_SHIPPED), f"-I/usr/include/{sysconfig.get_config_var('MULTIARCH')}"),
@@ -57,7 +56,7 @@ def compile_object(source: Path, to: Path) -> None:
     first = _CLANG_ERROR.search(result.stderr)
     rule = first["rule"] if first else result.stderr.strip()
     where = Where(first["file"], int(first["line"])) if first else Where(str(source))
-    raise Refused(Problem(f"clang: {rule}", "correct the source", where))
+    raise RefusedError(Problem(f"clang: {rule}", "correct the source", where))
 
 
 class BpfSources:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from ccu.congestion.provider import Control, Provider, Setup
-from ccu.spec.errors import Refused
 from ccu.spec.experiment import Experiment
-from testbed_console.suggestions import no_such
+from testbed_console.problems import RefusedError, Where, refusal
+from testbed_console.suggestions import unknown
 
 _GROUP = "ccu.congestion"
 _KERNEL = "kernel"
@@ -55,20 +55,20 @@ def describe() -> dict[str, str]:
 
 
 def check(experiment: Experiment, *, now: bool = True) -> None:
-    """Raise Refused if a congestion control cannot run here or does not take the parameters.
+    """Raise RefusedError if a congestion control cannot run here or does not take the parameters.
 
     Without `now`, what another run uses counts as available: that run will end.
     """
     if experiment.traffic.kind == "udp":
         if experiment.cc_params:
-            raise Refused("--cc-param: UDP has no congestion control; leave it out")
+            raise refusal("UDP has no congestion control", "leave it out", key="cc_params")
         return
     there = _catalogue()
     for name in experiment.servers_ccs:
         _check_control(name, there, now)
     providers = {name: there[name][1] for name in experiment.servers_ccs}
     if experiment.cc_params and not any(one.takes_parameters for one in providers.values()):
-        raise Refused(f"--cc-param: {experiment.cc} takes no parameters; leave it out")
+        raise refusal(f"{experiment.cc} takes no parameters", "leave it out", key="cc_params")
     for name, provider in providers.items():
         provider.check(name, experiment.cc_params if provider.takes_parameters else {})
 
@@ -80,8 +80,11 @@ def _check_control(name: str, there: dict[str, tuple[Control, Provider]], now: b
     if name in there:
         obstacle = there[name][0].obstacle
         others = ", ".join(ready)
-        raise Refused(f"--cc: {name} cannot run here: {obstacle}. Others that can: {others}")
-    raise Refused(f"--cc: {no_such('congestion control', name, ready, 'on this machine')}")
+        rule = f"{name} cannot run here: {obstacle}"
+        raise refusal(rule, f"choose one that can: {others}", key="cc")
+    raise RefusedError(
+        unknown("congestion control", name, ready, "on this machine", where=Where(key="cc"))
+    )
 
 
 @contextmanager

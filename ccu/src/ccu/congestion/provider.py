@@ -53,7 +53,7 @@ class Provider(Protocol):
         ...
 
     def check(self, name: str, parameters: Mapping[str, str]) -> None:
-        """Raise Refused if `name` cannot be loaded, or at the first parameter that is not valid.
+        """Raise RefusedError if `name` cannot be loaded, or a parameter is not valid.
 
         `parameters`: those of `--cc-param`; empty unless `takes_parameters`.
         """

@@ -6,8 +6,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ccu.spec.errors import Refused, RunFailed
+from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Experiment
+from testbed_console.problems import refusal
 
 # Left for everybody else: a full disk harms more than this run.
 _RESERVE_BYTES = 64 * 2**20
@@ -50,16 +51,17 @@ def needed_bytes(experiment: Experiment) -> int:
 
 
 def check(experiment: Experiment, folder: Path) -> None:
-    """Raises Refused if the run may not fit."""
+    """Raises RefusedError if the run may not fit."""
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if not existing.is_dir():
-        raise Refused(f"--output: {existing} is a file; name a directory")
+        raise refusal(f"{existing} is a file", "name a directory", key="--output")
     needed, free = needed_bytes(experiment), free_bytes(existing)
     if needed + _RESERVE_BYTES > free:
-        raise Refused(
-            f"--output: {existing} has {amount(free)} free; the run may write up to "
-            f"{amount(needed + _RESERVE_BYTES)}; free some, choose another disk, "
-            "or --no-capture"
+        raise refusal(
+            f"{existing} has {amount(free)} free, and the run may write up to "
+            f"{amount(needed + _RESERVE_BYTES)}",
+            "free some, choose another disk, or --no-capture",
+            key="--output",
         )
 
 

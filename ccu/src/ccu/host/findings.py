@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ccu.host import programs
-from ccu.spec.errors import Refused
+from testbed_console.problems import RefusedError
 
 
 class Finding(NamedTuple):
@@ -40,7 +40,6 @@ def program(name: str, needed: bool = True) -> Finding:
     return Finding(name, True, f"{programs.version(name) or 'unknown version'} ({path})")
 
 
-def refused(name: str, refusal: Refused) -> list[Finding]:
-    """Return a finding for each line of a refusal, with its fix."""
-    lines = (line.partition("; ") for line in str(refusal).splitlines())
-    return [Finding(name, False, detail, fix) for detail, _, fix in lines]
+def refused(name: str, error: RefusedError) -> list[Finding]:
+    """Return a finding for each problem of a refusal."""
+    return [Finding(name, False, one.rule, one.fix) for one in error.problems]

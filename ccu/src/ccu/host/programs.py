@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ccu.spec.errors import Refused
+from testbed_console.problems import refusal
 
 REPOSITORY = Path(__file__).resolve().parents[4]
 """The checkout that this package is installed from (make build installs it editable)."""
@@ -43,10 +43,10 @@ def mend(name: str) -> str:
 
 
 def require(name: str) -> str:
-    """The path of the program `name`. Raises Refused."""
+    """The path of the program `name`. Raises RefusedError."""
     path = find(name)
     if path is None:
-        raise Refused(f"{name}: not found; {mend(name)}")
+        raise refusal(f"{name}: not found", str(mend(name)))
     return str(path)
 
 

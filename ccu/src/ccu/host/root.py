@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import os
 
-from ccu.spec.errors import Refused
+from testbed_console.problems import refusal
 
 
 def need_root(command: str) -> None:
-    """Raises Refused with the command to type instead, if this is not root."""
+    """Raises RefusedError with the command to type instead, if this is not root."""
     if os.geteuid() != 0:
-        raise Refused(f"network namespaces and devices need root; type: sudo {command}")
+        raise refusal("network namespaces and devices need root", f"type: sudo {command}")

@@ -16,8 +16,8 @@ from pydantic import ValidationError
 
 from ccu import __version__, scenarios
 from ccu.host import programs
-from ccu.spec.errors import Refused
 from ccu.spec.experiment import SCHEMA_VERSION, Experiment
+from testbed_console.problems import RefusedError, refusal
 
 
 class Manifest:
@@ -62,23 +62,27 @@ def write_whole(file: Path, content: dict[str, Any]) -> None:
 
 
 def experiment_of(run: Path) -> Experiment:
-    """What run.json says was run, with the scenario as it was then. Raises Refused."""
+    """What run.json says was run, with the scenario as it was then. Raises RefusedError."""
     file = run / "run.json"
     try:
         content = json.loads(file.read_text())
         version, written = int(content["schema_version"]), dict(content["experiment"])
     except OSError as error:
-        raise Refused(f"{file}: {error.strerror}; give the directory of a run") from None
+        raise refusal(str(error.strerror), "give the directory of a run", file=file) from None
     except (ValueError, KeyError, TypeError) as error:
-        raise Refused(f"{file}: is no manifest of a run ({error}); restore it") from None
+        raise refusal(f"is no manifest of a run ({error})", "restore it", file=file) from None
     if version > SCHEMA_VERSION:
-        raise Refused(f"{file}: has schema_version {version}; use the ccu that made it, or newer")
+        raise refusal(
+            f"has schema_version {version}", "use the ccu that made it, or newer", file=file
+        )
     written.pop("cc", None)  # It follows from the flows.
     try:
         known = {key: value for key, value in written.items() if value is not None}
         experiment = Experiment.model_validate(known)
     except ValidationError as error:
-        raise Refused(f"{file}: {error.errors()[0]['msg']}; use the ccu that made it") from None
+        raise refusal(
+            str(error.errors()[0]["msg"]), "use the ccu that made it", file=file
+        ) from None
     return experiment.model_copy(update={"scenario": _as_played(experiment.scenario, run)})
 
 
@@ -87,7 +91,7 @@ def _as_played(scenario: str, run: Path) -> str:
     played = run / "raw" / "scenario.yaml"
     try:
         same = scenarios.locate(scenario).read_bytes() == played.read_bytes()
-    except (Refused, OSError):
+    except (RefusedError, OSError):
         same = False
     return scenario if same or not played.exists() else str(played)
 

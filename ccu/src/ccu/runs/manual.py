@@ -12,9 +12,9 @@ from ccu.host import resources, testbed_logs
 from ccu.host.resources import Resources
 from ccu.host.supervisor import Supervisor
 from ccu.host.testbed_logs import LogDirectory
-from ccu.spec.errors import Refused
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import Driver, ManualTestbed, Site, driver_of, drivers
+from testbed_console.problems import refusal
 
 
 def testbeds() -> dict[str, Driver]:
@@ -25,7 +25,7 @@ def testbeds() -> dict[str, Driver]:
 def up(experiment: Experiment) -> None:
     """Bring the testbed up and leave it.
 
-    Raises Refused or RunFailed; then nothing stays but the logs of a failure.
+    Raises RefusedError or RunFailed; then nothing stays but the logs of a failure.
     """
     _refuse_a_second()
     driver, scenario = driver_of(experiment), scenarios.locate(experiment.scenario)
@@ -48,7 +48,9 @@ def up(experiment: Experiment) -> None:
 
 def _refuse_a_second() -> None:
     if any(one.of(LogDirectory) for one in resources.everybodys() if not one.abandoned):
-        raise Refused("a testbed is up already; see `ccu testbed status`, end it: ccu testbed down")
+        raise refusal(
+            "a testbed is up already", "see `ccu testbed status`, end it: ccu testbed down"
+        )
 
 
 def _begin() -> tuple[Resources, LogDirectory]:
@@ -62,13 +64,13 @@ def _begin() -> tuple[Resources, LogDirectory]:
 
 
 def status() -> list[tuple[str, str]]:
-    """Return for each part what it does now. Raises Refused if nothing is up."""
+    """Return for each part what it does now. Raises RefusedError if nothing is up."""
     site = _kept()
     return [("logs", str(site.raw)), *_manual(site.experiment).status(site)]
 
 
 def shell_command(part: str) -> list[str]:
-    """Return the command that opens a shell in a part of the testbed. Raises Refused."""
+    """Return the command that opens a shell in a part of the testbed. Raises RefusedError."""
     site = _kept()
     return _manual(site.experiment).shell_command(site, part)
 
@@ -93,7 +95,7 @@ def _manual(experiment: Experiment) -> ManualTestbed:
 def _kept() -> Site:
     kept = resources.kept()
     if not kept:
-        raise Refused("no testbed is up; bring one up: ccu testbed up")
+        raise refusal("no testbed is up", "bring one up: ccu testbed up")
     (logs,) = kept[0].of(LogDirectory)
     content = json.loads(Path(logs.directory, "experiment.json").read_text())
     return _site(Experiment.model_validate(content), kept[0], logs)

@@ -20,10 +20,18 @@ from ccu.host.supervisor import Supervisor
 from ccu.runs import capture, iperf3, manifest
 from ccu.runs.manifest import Manifest, UnfinishedRun
 from ccu.runs.verdict import check_crossing, verdict_of
-from ccu.spec.errors import CcuError, Interrupted, Refused, RunFailed
+from ccu.spec.errors import Interrupted, RunFailed
 from ccu.spec.experiment import Direction, Experiment
 from ccu.testbeds import Host, Site, Testbed, Traffic, driver_of
 from ccu.testbeds.flow import Flow
+from testbed_console.problems import (
+    CommandError,
+    Problem,
+    RefusedError,
+    Where,
+    problems_of,
+    refusal,
+)
 
 Listener = Callable[[str, float], None]
 """Called with the stage of the run and how much of the traffic is over, 0 to 1."""
@@ -37,13 +45,12 @@ def check(experiment: Experiment, output: Path, *, machine: bool = True) -> Path
     Without `machine`, devices and programs are not looked at: for a plan.
     """
     driver = driver_of(experiment)
-    scenario = None
-    problems = []
+    scenario, problems = None, list[Problem]()
     try:
         scenario = scenario_of(experiment)
-    except Refused as error:
-        problems.append(str(error))
-    checks: list[Callable[[], Any]] = []
+    except RefusedError as error:
+        problems += error.problems
+    checks: list[Callable[[], object]] = []
     if machine:
         needed = [*driver.needs, *(["tcpdump", "socket-sampler"] if experiment.capture else [])]
         checks += [partial(programs.require, name) for name in needed]
@@ -53,28 +60,25 @@ def check(experiment: Experiment, output: Path, *, machine: bool = True) -> Path
         checks.append(partial(driver.check, experiment, scenario))
         checks += [partial(driver.check_machine, experiment)] if machine else []
     for one in checks:
-        try:
-            one()
-        except Refused as error:
-            problems.append(str(error))
+        problems += problems_of(one)
     if problems or scenario is None:
-        raise Refused("\n".join(problems))
+        raise RefusedError(problems)
     return scenario
 
 
 def scenario_of(experiment: Experiment) -> Path:
-    """The file of the scenario that is asked for. Raises Refused."""
+    """The file of the scenario that is asked for. Raises RefusedError."""
     try:
         return scenarios.locate(experiment.scenario)
-    except Refused as error:
-        raise Refused(f"--scenario: {error}") from None
+    except RefusedError as error:
+        raise RefusedError(one.at(Where(key="scenario")) for one in error.problems) from None
 
 
 def run(experiment: Experiment, output: Path, tell: Listener) -> Path:
     """Runs `experiment` and returns its directory.
 
-    Raises Refused before anything is made; RunFailed or Interrupted with the directory kept and
-    all else gone.
+    Raises RefusedError before anything is made; RunFailed or Interrupted with the directory kept
+    and all else gone.
     """
     scenario = check(experiment, output)
     resources.clean()
@@ -112,9 +116,9 @@ def _make_directory(experiment: Experiment, output: Path) -> Path:
         except FileExistsError:
             continue
         except OSError as error:
-            raise Refused(f"--output: {directory}: {error.strerror}") from None
+            raise refusal(f"{directory}: {error.strerror}", key="--output") from None
         return directory
-    raise Refused(f"--output: {output} holds too many runs of this second")
+    raise refusal(f"{output} holds too many runs of this second", key="--output")
 
 
 @contextmanager
@@ -228,7 +232,7 @@ def _write_failure(record: Manifest, error: BaseException) -> None:
     interrupted = isinstance(error, (Interrupted, KeyboardInterrupt))
     stage = error.stage if isinstance(error, RunFailed) else "ccu"
     reason = error.reason if isinstance(error, RunFailed) else str(error) or type(error).__name__
-    if not isinstance(error, (CcuError, KeyboardInterrupt)):
+    if not isinstance(error, (CommandError, KeyboardInterrupt)):
         reason = f"{type(error).__name__}: {reason}"
     record.content |= {
         "status": "interrupted" if interrupted else "failed",

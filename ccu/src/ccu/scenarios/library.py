@@ -9,8 +9,8 @@ from pathlib import Path
 import yaml
 
 from ccu.host.programs import REPOSITORY
-from ccu.spec.errors import Refused
-from testbed_console.suggestions import no_such
+from testbed_console.problems import RefusedError, refusal
+from testbed_console.suggestions import unknown
 
 LIBRARY = REPOSITORY / "rf-scenarios"
 
@@ -31,18 +31,18 @@ def library() -> dict[str, str]:
 
 
 def locate(name: str) -> Path:
-    """The file of scenario `name`, one of the library's or a path. Raises Refused."""
+    """The file of scenario `name`, one of the library's or a path. Raises RefusedError."""
     looks_like_path = "/" in name or name.endswith((".yaml", ".yml"))
     file = Path(name) if looks_like_path else LIBRARY / f"{name}.yaml"
     if file.is_file():
         return file.resolve()
     if looks_like_path:
         what = "is a directory" if file.is_dir() else "no such file"
-        raise Refused(f"{name}: {what}; give a file, or a name of `ccu list scenarios`")
+        raise refusal(f"{name}: {what}", "give a file, or a name of `ccu list scenarios`")
     numbered = _NUMBERED.fullmatch(name)
     if numbered and (LIBRARY / f"{numbered['name']}.yaml").is_file():
         return LIBRARY / f"{numbered['name']}.yaml"
-    raise Refused(no_such("scenario", name, library(), "or give the path of a file"))
+    raise RefusedError(unknown("scenario", name, library(), "or give the path of a file"))
 
 
 def seed_of(name: str) -> int | None:

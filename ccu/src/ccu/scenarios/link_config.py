@@ -3,36 +3,40 @@
 
 from __future__ import annotations
 
-import re
+import json
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from ccu.host import programs
-from ccu.spec.errors import Refused
 from ccu.spec.experiment import Direction, Experiment
-from testbed_console.ending import message_of
+from testbed_console.problems import CommandError, Problem, RefusedError, Where
 
 _DIRECTIONS: tuple[Direction, ...] = ("dl", "ul")
 CORE_DEVICE = "n6"
 
-# The user did not write link.yaml: where nr-link names a place in it, we name what set it.
-_OPTION = {
-    "radio.prb": "--prb",
+# The user did not write link.yaml: the keys of an experiment that set each of its keys.
+_SET_BY = {
+    "radio.prb": "prb",
     "radio.carrier_ghz": "carrier_ghz",
     "radio.duplex": "duplex",
-    "radio.numerology": "--numerology",
-    "mtu_bytes": "--mss (MTU minus 40)",
-    "path": "--rtt, --loss or path",
-    "queue": "--buffer",
-    "samples": "--mac-interval",
-    "seed": "--seed",
+    "radio.numerology": "numerology",
+    "radio.mcs_table": "mcs_table",
+    "mtu_bytes": "mss_bytes",
+    "path": "path",
+    "path.delay_ms": "rtt_ms",
+    "path.loss_ratio": "loss",
+    "queue": "buffer",
+    "queue.aqm": "aqm",
+    "samples": "mac_interval_ms",
+    "seed": "seed",
 }
-_WRITTEN_AS = re.compile(rf"link\.yaml:\d+: ({'|'.join(map(re.escape, _OPTION))})[a-z_.]*")
 
 
 def ue_device(ue: int) -> str:
@@ -139,30 +143,55 @@ def _traces(scenario: Path) -> list[Path]:
 def check(
     config: dict[str, Any], scenario: Path, seed: int | None = None, shown: Path | None = None
 ) -> None:
-    """Asks nr-link whether it can run with this. Raises Refused with its answer.
+    """Asks nr-link whether it can run with this. Raises RefusedError with its answer.
 
     `shown`: the folder of the scenario that the answer names; None: its own.
+    """
+    ask("check", config, scenario, seed, shown=shown)
+
+
+def ask(
+    command: str,
+    config: dict[str, Any],
+    scenario: Path,
+    seed: int | None = None,
+    options: Sequence[str] = (),
+    shown: Path | None = None,
+) -> str:
+    """Return what nr-link's `command` prints for a configuration. Raises RefusedError.
+
+    `shown`: the folder of the scenario that problems name; None: its own.
     """
     with tempfile.TemporaryDirectory(prefix="ccu-") as folder:
         file = Path(folder, "link.yaml")
         write_config(config, file)
         copy_scenario(scenario, Path(folder), seed)
-        said = subprocess.run(
-            [programs.require("nr-link"), "check", "--config", str(file)],
-            capture_output=True,
-            text=True,
-        )
-        if said.returncode != 0:
-            named = scenario if shown is None else shown / scenario.name
-            answer = in_the_users_words(said.stderr, folder, named)
-            raise Refused(answer or f"nr-link check ended with code {said.returncode}")
+        words = [programs.require("nr-link"), command, "--config", str(file), *options]
+        answer = subprocess.run([*words, "--problems", "json"], capture_output=True, text=True)
+    if answer.returncode == 0:
+        return answer.stdout
+    if answer.returncode != RefusedError.exit_code:
+        raise CommandError(f"nr-link {command} failed: {answer.stderr.strip()}")
+    named = scenario if shown is None else shown / scenario.name
+    problems = map(Problem.from_json, json.loads(answer.stderr))
+    raise RefusedError(one.at(_where(one.where, Path(folder), named)) for one in problems)
 
 
-def in_the_users_words(said: str, folder: str, scenario: Path) -> str:
-    """What nr-link said of the files in `folder`, by the names and options of who asked."""
-    answer = message_of(said, "nr-link")
-    answer = answer.replace(f"{folder}/scenario.yaml", str(scenario))
+def _where(found: Where, folder: Path, scenario: Path) -> Where:
+    """Return the place that the user knows for one in `folder`, which has copies."""
+    file = folder / found.file if found.file else None
+    if file is None or file.name == "link.yaml":
+        return Where(key=_set_by(found.key or ""))
+    if file.name == "scenario.yaml":
+        return replace(found, file=str(scenario))
     # Its other files are copies of those beside the scenario.
-    answer = answer.replace(f"{folder}/link.yaml", "link.yaml")
-    answer = answer.replace(f"{folder}/", f"{scenario.parent}/")
-    return _WRITTEN_AS.sub(lambda found: _OPTION[found[1]], answer)
+    return replace(found, file=str(scenario.parent / file.relative_to(folder)))
+
+
+def _set_by(key: str) -> str | None:
+    """Return the key of the experiment that sets a key of link.yaml."""
+    parts = [part for part in key.split(".") if part not in _DIRECTIONS]
+    for length in range(len(parts), 0, -1):
+        if own := _SET_BY.get(".".join(parts[:length])):
+            return own
+    return key or None

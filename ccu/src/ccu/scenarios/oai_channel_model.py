@@ -15,8 +15,8 @@ import io
 from dataclasses import dataclass
 
 from ccu.scenarios.play import played
-from ccu.spec.errors import Refused
 from ccu.spec.experiment import Experiment
+from testbed_console.problems import refusal
 
 STEP_S = 0.1
 _REFERENCE_PLOSS_DB = 20.0
@@ -52,14 +52,15 @@ def _clamp(value: float, limits: tuple[float, float]) -> float:
 def series(experiment: Experiment) -> list[list[Setting]]:
     """By UE the settings for every STEP_S of the run, as nr-link's model plays the scenario.
 
-    Raises Refused if it has no radio.
+    Raises RefusedError if it has no radio.
     """
     text = played(experiment, experiment.duration_s + 1, round(STEP_S * 1e3))
     rows = list(csv.DictReader(io.StringIO(text)))
     if not any(row["rsrp_dbm"] for row in rows):
-        raise Refused(
-            f"--scenario: {experiment.scenario} gives capacity, not a radio channel; rfsim needs "
-            "one that has radio"
+        raise refusal(
+            f"{experiment.scenario} gives capacity, not a radio channel",
+            "rfsim needs one that has radio",
+            key="scenario",
         )
     # Where nothing was measured nothing was received: as far down as rfsim goes.
     by_ue: list[list[Setting]] = [[] for _ in range(experiment.ues)]

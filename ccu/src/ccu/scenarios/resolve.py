@@ -9,8 +9,9 @@ from typing import Any
 
 from ccu import scenarios
 from ccu.spec import resolve as spec
-from ccu.spec.errors import Refused
 from ccu.spec.experiment import Experiment
+from ccu.spec.places import Places
+from testbed_console.problems import RefusedError, Where
 
 
 def resolve(flags: Mapping[str, Any], file: Path | None = None) -> Experiment:
@@ -18,16 +19,18 @@ def resolve(flags: Mapping[str, Any], file: Path | None = None) -> Experiment:
     return spec.resolve(flags, file, _fixed)
 
 
-def resolve_written(written: Mapping[str, Any], found_at: Mapping[str, str]) -> Experiment:
+def resolve_written(
+    written: Mapping[str, Any], found_at: Places, elsewhere: str | None = None
+) -> Experiment:
     """See `ccu.spec.resolve.resolve_written`."""
-    return spec.resolve_written(written, found_at, _fixed)
+    return spec.resolve_written(written, found_at, _fixed, elsewhere)
 
 
-def _fixed(name: str, taken: set[str]) -> dict[str, tuple[Any, str]]:
+def _fixed(name: str, taken: set[str]) -> dict[str, tuple[Any, Where]]:
     """Return the fields that the scenario fixes and the user says nothing of."""
     try:
         file = scenarios.locate(name)
-    except Refused:
-        return {}  # Refused with all else that cannot work, before anything starts.
+    except RefusedError:
+        return {}  # RefusedError with all else that cannot work, before anything starts.
     settings = scenarios.settings(file, taken)
-    return {key: (value, f"{file}: {part}") for key, (value, part) in settings.items()}
+    return {key: (value, Where(str(file), key=part)) for key, (value, part) in settings.items()}

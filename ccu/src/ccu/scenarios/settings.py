@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from ccu.spec.errors import Refused
 from ccu.spec.experiment import HEADERS_BYTES
+from testbed_console.problems import refusal
 
 Settings = dict[str, tuple[Any, str]]
 """Fields of an Experiment, each with the part of the scenario that says it."""
@@ -42,13 +42,17 @@ def gives_capacity(file: Path) -> bool:
 
 
 def check_time(file: Path, duration_s: float) -> None:
-    """Raises Refused if the scenario falls silent, as `at_end: stop` says, before a run is over."""
+    """Raises RefusedError if the scenario ends, as `at_end: stop` says, before a run is over."""
     content = _content(file)
     lasts_s = _number(content.get("duration_s"))
     if content.get("at_end") == "stop" and duration_s > lasts_s - _AROUND_S:
-        raise Refused(
-            f"--duration: {file.name} stops after {lasts_s:g} s, and silence would keep the flows "
-            f"from ending; give {lasts_s - _AROUND_S:g}s at most (or at_end: loop in the scenario)"
+        raise refusal(
+            (
+                f"{file.name} stops after {lasts_s:g} s, and silence would keep the flows from "
+                "ending"
+            ),
+            f"give {lasts_s - _AROUND_S:g}s at most (or at_end: loop in the scenario)",
+            key="duration",
         )
 
 

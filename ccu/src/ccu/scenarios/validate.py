@@ -12,7 +12,7 @@ from ccu.spec.experiment import Experiment
 
 
 def validate(file: Path, shown: Path | None = None, seed: int | None = None) -> Experiment:
-    """Raises Refused with file, line, rule and mend; returns the experiment that it was tried with.
+    """Check a scenario; return the experiment that it was tried with. Raises RefusedError.
 
     `shown`: the folder to name instead of the file's own.
     """

@@ -16,18 +16,20 @@ import yaml
 
 from ccu.scenarios.sources.found import Found
 from ccu.scenarios.validate import validate
-from ccu.spec.errors import Refused
+from testbed_console.problems import refusal
 
 
 def write(found: Found, name: str, license_name: str, folder: Path) -> list[Path]:
     """The scenario NAME.yaml with its series beside it; nr-link has to accept it first.
 
-    Raises Refused; then nothing is written.
+    Raises RefusedError; then nothing is written.
     """
     targets = [f"{name}.yaml", *found.copies, *found.columns]
     for target in targets:
         if (folder / target).exists():
-            raise Refused(f"{folder / target}: is there already; give another --name or --output")
+            raise refusal(
+                "is there already", "give another --name or --output", file=folder / target
+            )
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".import-", dir=folder) as part:
@@ -36,7 +38,7 @@ def write(found: Found, name: str, license_name: str, folder: Path) -> list[Path
             for target in targets:
                 Path(part, target).replace(folder / target)
     except OSError as error:
-        raise Refused(f"--output: {folder}: {error.strerror}") from None
+        raise refusal(f"{folder}: {error.strerror}", key="--output") from None
     return [folder / target for target in targets]
 
 

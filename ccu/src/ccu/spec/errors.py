@@ -3,14 +3,10 @@
 
 from __future__ import annotations
 
-from testbed_console.problems import CommandError, RefusedError
-
-CcuError = CommandError
-
-Refused = RefusedError
+from testbed_console.problems import CommandError
 
 
-class RunFailed(CcuError):  # noqa: N818
+class RunFailed(CommandError):  # noqa: N818
     """A run broke off in `stage`; its directory keeps what there is, and the reason."""
 
     def __init__(self, stage: str, reason: str) -> None:
@@ -19,11 +15,11 @@ class RunFailed(CcuError):  # noqa: N818
         self.reason = reason
 
 
-class Incomplete(CcuError):  # noqa: N818
+class Incomplete(CommandError):  # noqa: N818
     """A campaign came to its end with runs that have no result."""
 
 
-class Interrupted(CcuError):  # noqa: N818
+class Interrupted(CommandError):  # noqa: N818
     """Ctrl-C, or SIGTERM."""
 
     exit_code = 130

@@ -20,7 +20,8 @@ from pydantic import (
 from ccu.spec import units
 from ccu.spec.option import Option, Switch
 from ccu.spec.testbed import DEFAULT, TestbedOptions, Value, drivers, every_options, options_of
-from testbed_console.suggestions import no_such
+from testbed_console.problems import InvalidValue, Problem, Where
+from testbed_console.suggestions import unknown
 
 SCHEMA_VERSION = 1
 """Of run.json."""
@@ -39,7 +40,9 @@ HEADERS_BYTES = 40
 def _name_of_a_cc(written: str) -> str:
     """TCP_CA_NAME_MAX of Linux is 16 bytes, the last of them 0."""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,15}", written):
-        raise ValueError(f"{written!r} is no name of a congestion control; see `ccu list cc`")
+        raise InvalidValue(
+            Problem(f"{written!r} is no name of a congestion control", "see `ccu list cc`")
+        )
     return written
 
 
@@ -50,6 +53,9 @@ class FlowPlan(Value):
     start_s: Annotated[float, Field(ge=0)] = 0.0
     ue: Annotated[int, Field(ge=1)] | None = None
     """Which of the UEs has it, from 1; None: flows take turns."""
+
+    def __str__(self) -> str:
+        return f"flow {self.cc}@{self.start_s:g}"
 
 
 class Traffic(Value):
@@ -65,9 +71,11 @@ class Traffic(Value):
     @model_validator(mode="after")
     def _udp_has_a_rate(self) -> Traffic:
         if (self.kind == "udp") != (self.rate_bps is not None):
-            raise ValueError("udp needs a rate and tcp has none; write tcp or udp:100M")
+            raise InvalidValue(
+                Problem("udp needs a rate and tcp has none", "write tcp or udp:100M")
+            )
         if self.kind == "udp" and self.volume_bytes is not None:
-            raise ValueError("a volume is for tcp; write tcp:1GB or udp:100M")
+            raise InvalidValue(Problem("a volume is for tcp", "write tcp:1GB or udp:100M"))
         return self
 
 
@@ -80,7 +88,9 @@ class Buffer(Value):
     @model_validator(mode="after")
     def _one_limit(self) -> Buffer:
         if (self.packets is None) == (self.bytes is None):
-            raise ValueError("a buffer is limited in packets or in bytes; write 3200pkt or 2.5MB")
+            raise InvalidValue(
+                Problem("a buffer is limited in packets or in bytes", "write 3200pkt or 2.5MB")
+            )
         return self
 
 
@@ -350,7 +360,12 @@ class Experiment(Value):
             if isinstance(testbed, str) and options is options_of(testbed):
                 given["testbed"] = {**(inside or {}), "name": testbed}
             elif inside is not None:
-                raise ValueError(f"{options.section}: the testbed {testbed} has no such options")
+                raise InvalidValue(
+                    Problem(
+                        f"the testbed {testbed} has no such options",
+                        where=Where(key=options.section),
+                    )
+                )
         return given
 
     @field_validator("testbed", mode="before")
@@ -375,7 +390,9 @@ class Experiment(Value):
     @classmethod
     def _fdd_or_tdd(cls, written: Any) -> Any:
         if isinstance(written, str) and written != "fdd":
-            raise ValueError(f"{written!r} is not fdd; of TDD write {{tdd: {{pattern: DDDSU}}}}")
+            raise InvalidValue(
+                Problem(f"{written!r} is not fdd", "of TDD write {tdd: {pattern: DDDSU}}")
+            )
         return written
 
     @model_validator(mode="after")
@@ -383,14 +400,20 @@ class Experiment(Value):
         for plan in self.flows:
             lasts_s = self.duration_s - plan.start_s
             if lasts_s <= 0:
-                raise ValueError(
-                    f"flow {plan.cc}@{plan.start_s:g} starts when the run of {self.duration_s:g} s "
-                    "is over; start it earlier or run longer"
+                raise InvalidValue(
+                    Problem(
+                        f"{plan} starts when the run of {self.duration_s:g} s is over",
+                        "start it earlier or run longer",
+                        Where(key="flows"),
+                    )
                 )
             if abs(lasts_s - round(lasts_s)) > 1e-9:
-                raise ValueError(
-                    f"flow {plan.cc}@{plan.start_s:g} would last {lasts_s:g} s; iperf3 times whole "
-                    "seconds: mend its start or the duration"
+                raise InvalidValue(
+                    Problem(
+                        f"{plan} would last {lasts_s:g} s, and iperf3 counts whole seconds",
+                        "change its start or the duration",
+                        Where(key="flows"),
+                    )
                 )
         return self
 
@@ -398,15 +421,18 @@ class Experiment(Value):
     def _testbed_carries_it(self) -> Experiment:
         testbed = self.testbed
         if asked := sorted(testbed.unsupported & self.model_fields_set):
-            raise ValueError(
-                f"{', '.join(asked)}: {testbed.unsupported_reason}; leave it out with "
-                f"--testbed {testbed.name}"
+            fix = f"leave it out with --testbed {testbed.name}"
+            raise InvalidValue(
+                *(Problem(testbed.unsupported_reason, fix, Where(key=key)) for key in asked)
             )
         wrong = {plan.cc for plan in self.flows} - {testbed.foreign_ccs.get(self.direction)}
         if self.direction in testbed.foreign_ccs and wrong:
-            raise ValueError(
-                f"--cc {', '.join(sorted(wrong))}: the sender is not a host of this testbed; leave "
-                f"--cc out, or write {testbed.foreign_ccs[self.direction]}"
+            raise InvalidValue(
+                Problem(
+                    f"{', '.join(sorted(wrong))}: the sender is not a host of this testbed",
+                    f"leave it out, or write {testbed.foreign_ccs[self.direction]}",
+                    Where(key="flows"),
+                )
             )
         testbed.refuse(self)
         return self
@@ -415,27 +441,36 @@ class Experiment(Value):
     def _flows_have_their_ue(self) -> Experiment:
         for plan in self.flows:
             if plan.ue is not None and plan.ue > self.ues:
-                raise ValueError(
-                    f"flow {plan.cc}@{plan.start_s:g} is for UE {plan.ue} of {self.ues}; "
-                    "give more --ues, or name another"
+                raise InvalidValue(
+                    Problem(
+                        f"{plan} is for UE {plan.ue} of {self.ues}",
+                        "give more --ues, or name another",
+                        Where(key="flows"),
+                    )
                 )
         return self
 
     @model_validator(mode="after")
     def _something_manages_the_queue(self) -> Experiment:
         if self.ecn and self.aqm == "droptail":
-            raise ValueError(
-                "--ecn: a drop-tail queue marks nothing; add --aqm codel, pie or dualpi2, "
-                "or leave it out"
+            raise InvalidValue(
+                Problem(
+                    "a drop-tail queue marks nothing",
+                    "add --aqm codel, pie or dualpi2, or leave it out",
+                    Where(key="ecn"),
+                )
             )
         return self
 
     @model_validator(mode="after")
     def _delay_is_part_of_the_round_trip(self) -> Experiment:
         if self.dl_delay_ms is not None and self.dl_delay_ms > self.rtt_ms:
-            raise ValueError(
-                f"--rtt: dl_delay is {self.dl_delay_ms:g} ms of {self.rtt_ms:g} ms; "
-                "lower the one or raise the other"
+            raise InvalidValue(
+                Problem(
+                    f"dl_delay is {self.dl_delay_ms:g} ms of {self.rtt_ms:g} ms",
+                    "lower the one or raise the other",
+                    Where(key="rtt_ms"),
+                )
             )
         return self
 
@@ -485,5 +520,5 @@ def _options(given: Any) -> TestbedOptions:
     name = str(given.get("name"))
     options = options_of(name)
     if options is None:
-        raise ValueError(no_such("testbed", name, drivers()))
+        raise InvalidValue(unknown("testbed", name, drivers()))
     return options.model_validate(given)

@@ -7,36 +7,24 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from ccu.spec.errors import Refused
 from ccu.spec.experiment import MOST_UES, Experiment
-from ccu.spec.mistakes import explained
+from ccu.spec.keys import flag_of, keys
 from ccu.spec.option import Written
 from ccu.spec.option import written as written_fields
+from ccu.spec.places import Places, placed
 from ccu.spec.testbed import DEFAULT, TestbedOptions, every_options, options_of, testbeds_with
 from ccu.spec.testbed import keys as option_keys
 from ccu.spec.yaml_places import read_mapping
+from testbed_console.problems import InvalidValue, Problem, RefusedError, Where
+from testbed_console.validation import invalid_values
 
-Completion = Callable[[str, set[str]], Mapping[str, tuple[Any, str]]]
+Completion = Callable[[str, set[str]], Mapping[str, tuple[Any, Where]]]
 """What a scenario fixes, by its name and the fields that are taken: values, each with its place."""
 
-
-def keys() -> frozenset[str]:
-    """Return all that people may write of an experiment."""
-    options = every_options()
-    sections = {one.section for one in options if one.section}
-    of_testbeds = {key for one in options for key in option_keys(one)}
-    of_all = {one.key for one in written_fields(Experiment)}
-    return frozenset({*Experiment.model_fields, *of_all, *of_testbeds, *sections, "cc"})
-
-
-def flag_keys() -> dict[str, str]:
-    """Return the key that each flag of `ccu run` sets."""
-    models: list[type[BaseModel]] = [*every_options(), Experiment]
-    return {"--cc": "cc"} | {
-        flag: one.key for model in models for one in written_fields(model) for flag in one.flags
-    }
+_CC = Where(key="cc")
+_SEE = "`ccu run … --dry-run` prints them"
 
 
 def resolve(flags: Mapping[str, Any], file: Path | None, complete: Completion) -> Experiment:
@@ -44,77 +32,87 @@ def resolve(flags: Mapping[str, Any], file: Path | None, complete: Completion) -
 
     What neither says is taken from the scenario where it fixes it, then from the defaults.
 
-    Raises Refused with one line for each mistake: where it stands, the rule, the mend.
+    Raises RefusedError with one line for each mistake: where it stands, the rule, the mend.
     """
     written, places = collect(flags, file)
     return resolve_written(written, places, complete)
 
 
 def resolve_written(
-    written: Mapping[str, Any], found_at: Mapping[str, str], complete: Completion
+    written: Mapping[str, Any],
+    found_at: Places,
+    complete: Completion,
+    elsewhere: str | None = None,
 ) -> Experiment:
     """The experiment of values as people write them; `found_at` has the place of each key.
 
-    Raises Refused as `resolve` does.
+    `elsewhere`: the file of what has no place, if there is one. Raises RefusedError as `resolve`.
     """
     places = dict(found_at)
-    problems: list[str] = []
+    problems: list[Problem] = []
     fields = {one.key: one for one in written_fields(Experiment)}
     values: dict[str, Any] = {}
     for key, value in written.items():
-        name = fields[key].name if key in fields else key
-        places.setdefault(name, places[key])
         if key in fields:
-            _read(fields[key], value, values, places[key], problems)
+            places.setdefault(fields[key].name, places[key])
+            _read(fields[key], value, values, problems)
         else:
-            values[name] = value
+            values[key] = value
     testbed = _testbed(values, places, problems)
     _choose_flows(values, testbed, places, problems)
     if "scenario" not in testbed.unsupported:
         name = str(values.get("scenario", Experiment.model_fields["scenario"].default))
         for key, (value, place) in complete(name, set(values)).items():
             values[key], places[key] = value, place
-    return _validated(values, places, problems)
+    try:
+        return _validated(values, problems)
+    except RefusedError as error:
+        raise RefusedError(
+            dict.fromkeys(placed(one, places, elsewhere) for one in error.problems)
+        ) from None
 
 
-def _read(
-    written: Written, value: object, values: dict[str, Any], place: str, problems: list[str]
-) -> None:
+def _read(written: Written, value: object, values: dict[str, Any], problems: list[Problem]) -> None:
     """Put what `value` means under the field's name, or what is wrong with it into `problems`."""
     read = written.option.read
     if read is None or (value is None and written.field.default is None):
         values[written.name] = value
         return
+    where = Where(key=written.name)
     try:
         values[written.name] = read(value)
+    except InvalidValue as error:
+        problems += error.at(where)
     except (ValueError, TypeError) as error:
-        problems.append(f"{place}: {error}")
+        problems.append(Problem(str(error), where=where))
 
 
-def collect(flags: Mapping[str, Any], file: Path | None) -> tuple[dict[str, Any], dict[str, str]]:
-    """What was written, flags before the YAML file, and the place of each key. Raises Refused."""
+def collect(flags: Mapping[str, Any], file: Path | None) -> tuple[dict[str, Any], dict[str, Where]]:
+    """Return what was written, flags before the YAML file, and the place of each key.
+
+    Raises RefusedError.
+    """
     written: dict[str, Any] = {}
-    places: dict[str, str] = {}
-    shown = {key: flag for flag, key in reversed(flag_keys().items())}
+    places: dict[str, Where] = {}
     if file is not None:
         content, lines = read_mapping(file)
         for key, value in content.items():
             written[str(key)] = value
-            places[str(key)] = f"{file}:{lines.get(str(key), 1)}: {key}"
+            places[str(key)] = Where(str(file), lines.get(str(key), 1), str(key))
     for key, value in flags.items():
         if value is not None:
             if key in ("cc", "flows"):  # Either says which flows there are: the flag replaces both.
                 written.pop("cc", None)
                 written.pop("flows", None)
             written[key] = value
-            places[key] = shown.get(key, f"--{key.replace('_', '-')}")
+            places[key] = Where(key=flag_of(key))
     if flags.get("cc") and flags.get("flows"):
         written["cc"] = flags["cc"]
     return written, places
 
 
 def _testbed(
-    values: dict[str, Any], places: dict[str, str], problems: list[str]
+    values: dict[str, Any], places: dict[str, Where], problems: list[Problem]
 ) -> type[TestbedOptions]:
     """Replace the testbed's name, and the options that stand beside it, by one value.
 
@@ -126,26 +124,32 @@ def _testbed(
     if options is None:
         return TestbedOptions  # The experiment's own validation says so.
     problems += [
-        f"{places[key]}: is for other testbeds; add --testbed {' or '.join(testbeds)}, "
-        "or leave it out"
+        Problem(
+            "is for other testbeds",
+            f"add --testbed {' or '.join(testbeds)}, or leave it out",
+            Where(key=key),
+        )
         for key, testbeds in of_others.items()
     ]
     section = (values.pop(options.section, None) or {}) if options.section else {}
     if not isinstance(section, dict):
-        problems.append(f"{places[options.section]}: write a mapping of its options")
+        problems.append(
+            Problem("is not a mapping", "write one of its options", Where(key=options.section))
+        )
         section = {}
     given = dict(section)
-    found_at = {key: f"{places[options.section]}: {key}" for key in section}
+    found_at = {key: Where(key=key).inside(places[options.section]) for key in section}
+    found: list[Problem] = []
     for key, written in option_keys(options).items():
         if key in values:
-            _read(written, values.pop(key), given, places[key], problems)
+            _read(written, values.pop(key), given, found)
             found_at[written.name] = places[key]
     try:
         values["testbed"] = options.model_validate({**given, "name": name})
     except ValidationError as error:
-        known = [written.name for written in option_keys(options).values()]
-        problems += explained(error, places | found_at, known, options)
+        found += invalid_values(error, options, [one.name for one in option_keys(options).values()])
         values.pop("testbed", None)
+    problems += [placed(one, places | found_at) for one in found]
     return options
 
 
@@ -165,19 +169,19 @@ def _pop_options_of_others(
 def _choose_flows(
     values: dict[str, Any],
     testbed: type[TestbedOptions],
-    places: dict[str, str],
-    problems: list[str],
+    places: dict[str, Where],
+    problems: list[Problem],
 ) -> None:
     """Replace `cc`, which is short for a flow of it for each UE; UDP has no congestion control."""
     cc = values.pop("cc", None)
     traffic = values.get("traffic")
     if isinstance(traffic, dict) and traffic.get("kind") == "udp":
         if cc not in (None, "udp"):
-            problems.append(f"{places['cc']}: UDP has no congestion control; leave it out")
+            problems.append(Problem("UDP has no congestion control", "leave it out", _CC))
         values.setdefault("flows", [{"cc": "udp"}] * _ues(values))
     elif cc is not None and "flows" in values:
         problems.append(
-            f"{places['cc']}: flows name their own congestion controls; give one of both"
+            Problem("flows name their own congestion controls", "give one of both", _CC)
         )
     elif cc is not None:
         values["flows"] = [{"cc": str(cc)}] * _ues(values)
@@ -186,7 +190,9 @@ def _choose_flows(
         values.setdefault("flows", [{"cc": foreign}])
     elif not {"flows", "traffic"} & (set(places) - set(values)) and "flows" not in values:
         # Where those are given but wrong, that is told.
-        problems.append("--cc: which congestion control? Name one of `ccu list cc`")
+        problems.append(
+            Problem("no congestion control is chosen", "name one of `ccu list cc`", _CC)
+        )
 
 
 def _ues(values: dict[str, Any]) -> int:
@@ -195,11 +201,13 @@ def _ues(values: dict[str, Any]) -> int:
     return ues if isinstance(ues, int) and 0 < ues <= MOST_UES else 1
 
 
-def _validated(values: dict[str, Any], places: dict[str, str], problems: list[str]) -> Experiment:
+def _validated(values: dict[str, Any], problems: list[Problem]) -> Experiment:
+    if problems:  # What is missing is reported already.
+        values = {"flows": [{"cc": "cubic"}], **values}
     try:
         experiment = Experiment.model_validate(values)
     except ValidationError as error:
-        problems += explained(error, places, keys()) or ([] if problems else [str(error)])
+        problems += invalid_values(error, Experiment, keys(), _SEE)
     if problems:
-        raise Refused("\n".join(dict.fromkeys(problems)))
+        raise RefusedError(problems)
     return experiment

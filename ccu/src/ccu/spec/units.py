@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 import re
 
+from testbed_console.problems import InvalidValue, Problem
+
 _QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-z/]+)")
 _TIME_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 _RATE_BPS = {"bit/s": 1.0, "bps": 1.0, "k": 1e3, "kbit/s": 1e3, "kbps": 1e3, "M": 1e6}
@@ -19,13 +21,17 @@ _PACKETS = ("pkt", "pkts", "packets")
 def _quantity(text: object, units: dict[str, float], example: str) -> float:
     match = _QUANTITY.fullmatch(str(text).strip())
     if match is None or match[2] not in units:
-        raise ValueError(
-            f"{text!r} is no quantity with a unit; write for example {example} "
-            f"(units: {', '.join(units)})"
+        raise InvalidValue(
+            Problem(
+                f"{text!r} is no quantity with a unit",
+                f"write for example {example} (units: {', '.join(units)})",
+            )
         )
     value = float(match[1]) * units[match[2]]
     if not math.isfinite(value):
-        raise ValueError(f"{text!r} is out of all measure; write for example {example}")
+        raise InvalidValue(
+            Problem(f"{text!r} is out of all measure", f"write for example {example}")
+        )
     return value
 
 
@@ -66,7 +72,9 @@ def buffer(text: object) -> object:
     units = {**dict.fromkeys(_PACKETS, 1.0), **{k: float(v) for k, v in _SIZE_BYTES.items()}}
     value = round(_quantity(text, units, "3200pkt or 2.5MB"), 6)
     if value != int(value):
-        raise ValueError(f"{text!r} is no whole number; write for example 3200pkt or 2.5MB")
+        raise InvalidValue(
+            Problem(f"{text!r} is no whole number", "write for example 3200pkt or 2.5MB")
+        )
     kind = "packets" if str(text).strip().endswith(_PACKETS) else "bytes"
     return {kind: int(value)}
 
@@ -88,9 +96,13 @@ def _share(text: object) -> float:
     try:
         value = float(number) / (100 if percent else 1)
     except ValueError:
-        raise ValueError(f"{text!r} is no share of packets; write for example 0.01 or 1%") from None
+        raise InvalidValue(
+            Problem(f"{text!r} is no share of packets", "write for example 0.01 or 1%")
+        ) from None
     if not 0 <= value <= 1:
-        raise ValueError(f"{text!r} is not between 0 and 1; write for example 0.01 or 1%")
+        raise InvalidValue(
+            Problem(f"{text!r} is not between 0 and 1", "write for example 0.01 or 1%")
+        )
     return round(value, 15)
 
 
@@ -104,7 +116,9 @@ def _flow(item: str) -> dict[str, object]:
     cc, at, start = item.strip().partition("@")
     bare = re.fullmatch(r"\d+(\.\d*)?", start.strip())
     if not cc or (at and not start):
-        raise ValueError(f"{item!r} is no flow; write CC@SECONDS, for example cubic@0,reno@10")
+        raise InvalidValue(
+            Problem(f"{item!r} is no flow", "write CC@SECONDS, for example cubic@0,reno@10")
+        )
     return {"cc": cc.strip(), "start_s": (float(start) if bare else seconds(start)) if at else 0.0}
 
 
@@ -120,6 +134,9 @@ def traffic(text: object) -> dict[str, object]:
         return {"kind": "tcp", "volume_bytes": round(_quantity(quantity, sizes, "tcp:1GB"))}
     if kind == "udp" and quantity:
         return {"kind": "udp", "rate_bps": bits_per_second(quantity)}
-    raise ValueError(
-        f"{text!r} is no traffic; write tcp, tcp:VOLUME or udp:RATE, for example tcp:1GB, udp:100M"
+    raise InvalidValue(
+        Problem(
+            f"{text!r} is no traffic",
+            "write tcp, tcp:VOLUME or udp:RATE, for example tcp:1GB, udp:100M",
+        )
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from ccu.spec.errors import Refused
+from testbed_console.problems import refusal
 
 Lines = dict[tuple[str, ...], int]
 """The line of each key by the keys that lead to it; in a list, of each word, or by its number."""
@@ -19,24 +19,26 @@ _WORDS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")
 
 
 def read_mapping(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
-    """The mapping in `file` and the line of each of its keys, from 1. Raises Refused."""
+    """The mapping in `file` and the line of each of its keys, from 1. Raises RefusedError."""
     try:
         node = yaml.compose(file.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise Refused(f"{file}: {error.strerror}; give the path of a readable file") from None
+        raise refusal(str(error.strerror), "give the path of a readable file", file=file) from None
     except UnicodeDecodeError:
-        raise Refused(f"{file}: not UTF-8 text; save it as UTF-8") from None
+        raise refusal("not UTF-8 text", "save it as UTF-8", file=file) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line = mark.line + 1 if mark else 1
-        raise Refused(
-            f"{file}:{line}: not YAML ({error.problem}); mend the line or quote its value"
+        raise refusal(
+            f"not YAML ({error.problem})", "mend the line or quote its value", file=file, line=line
         ) from None
     except (yaml.YAMLError, ValueError) as error:
-        raise Refused(f"{file}: not YAML ({error}); mend or quote the value") from None
+        raise refusal(f"not YAML ({error})", "mend or quote the value", file=file) from None
     if not isinstance(node, yaml.MappingNode):
-        raise Refused(f"{file}:1: not a mapping; write one `key: value` a line, such as `prb: 106`")
+        raise refusal(
+            "not a mapping", "write one `key: value` a line, such as `prb: 106`", file=file, line=1
+        )
     return content, _lines(file, node)
 
 
@@ -68,10 +70,15 @@ def _lines(file: Path, node: yaml.MappingNode) -> dict[str, int]:
     for key, _ in node.value:
         name, line = str(key.value), key.start_mark.line + 1
         if key.tag not in _WORDS:
-            raise Refused(f"{file}:{line}: {name}: is no word, as every key is; mend or quote it")
+            raise refusal(
+                f"{name}: is no word, as every key is", "mend or quote it", file=file, line=line
+            )
         if name in lines:
-            raise Refused(
-                f"{file}:{line}: {name}: given again (first in line {lines[name]}); keep one"
+            raise refusal(
+                f"{name}: given again (first in line {lines[name]})",
+                "keep one",
+                file=file,
+                line=line,
             )
         lines[name] = line
     return lines

@@ -124,7 +124,7 @@ class ManualTestbed(Protocol):
         ...
 
     def shell_command(self, site: Site, part: str, /) -> list[str]:
-        """Return the command that opens a shell in a part. Raises Refused."""
+        """Return the command that opens a shell in a part. Raises RefusedError."""
         ...
 
 

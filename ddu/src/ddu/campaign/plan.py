@@ -142,7 +142,7 @@ def _problem(item: Any, file: str) -> Problem:
     where = Where(file, key=".".join([*above, key]))
     if item["type"] in ("tuple_type", "list_type"):
         return Problem("is not a list", "write each entry with a dash before it", where)
-    return Problem(item["msg"], slip(item).removeprefix("; "), where)
+    return Problem(item["msg"], slip(item), where)
 
 
 def _problems_of_plan(plan: ReportPlan, factors: dict[str, Any]) -> Iterator[Problem]:

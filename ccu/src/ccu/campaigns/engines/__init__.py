@@ -37,5 +37,5 @@ class Engine(Protocol):
         ...
 
     def attempts(self, cells: Iterator[Cell], listener: Listener) -> Iterator[Outcome]:
-        """Raises Refused when a machine cannot go on, such as for want of space."""
+        """Raises RefusedError when a machine cannot go on, such as for want of space."""
         ...

@@ -26,7 +26,7 @@ from ccu.campaigns import remote
 from ccu.campaigns.cells import Cell
 from ccu.campaigns.engines import Listener, Outcome
 from ccu.campaigns.folder import Folder
-from ccu.spec.errors import Refused
+from testbed_console.problems import refusal
 
 _CONNECT_S = 10
 _PATIENCE_S = 180.0
@@ -35,17 +35,20 @@ _POLL_S = 1.0
 
 @contextmanager
 def connected(address: str, folder: Folder) -> Iterator[Dask]:
-    """The engine, while connected to the scheduler at `address`. Raises Refused."""
+    """The engine, while connected to the scheduler at `address`. Raises RefusedError."""
     try:
         # Dask would ask again and again until its time is over, also where nobody listens.
         host, port = get_address_host_port(normalize_address(address), strict=True)
         socket.create_connection((host, port), _CONNECT_S).close()
         client = Client(address, timeout=_CONNECT_S)
     except (OSError, ValueError) as error:
-        raise Refused(
-            f"--scheduler: {address}: no scheduler answers ({type(error).__name__}); start one "
-            "with `dask scheduler`, and a worker on each machine with `ccu worker` "
-            "(docs/scaling.md)"
+        raise refusal(
+            f"{address}: no scheduler answers ({type(error).__name__})",
+            (
+                "start one with `dask scheduler`, and a worker on each machine with `ccu worker` "
+                "(docs/scaling.md)"
+            ),
+            key="--scheduler",
         ) from None
     token = folder.path / f".shared-{secrets.token_hex(8)}"
     token.touch()
@@ -70,17 +73,18 @@ class Dask:
         """Each worker's machine, of those that were there when last asked."""
 
     def refuse_strangers(self) -> None:
-        """Raises Refused unless there is a worker with a testbed, and all have this software."""
+        """Raises RefusedError unless a worker has a testbed, and all have this software."""
         if not self._testbeds():
-            raise Refused(
-                "--scheduler: has no worker that holds a testbed; start `ccu worker` "
-                "on each machine (docs/scaling.md)"
+            raise refusal(
+                "has no worker that holds a testbed",
+                "start `ccu worker` on each machine (docs/scaling.md)",
+                key="--scheduler",
             )
         for address, found in self._described().items():
             if found["software"] != self._software:
-                raise Refused(
-                    f"worker {address} has {found['software']}, this is {self._software}; "
-                    "update one of them"
+                raise refusal(
+                    f"worker {address} has {found['software']}, this is {self._software}",
+                    "update one of them",
                 )
 
     def congestion_controls(self) -> set[str]:
@@ -95,7 +99,7 @@ class Dask:
                     listener.started(cell)
                     running[self._submit(cell)] = (cell, _deadline_s(cell))
                 if not running and not self._testbeds():
-                    raise Refused("no worker that holds a testbed is left; resume when there is")
+                    raise refusal("no worker that holds a testbed is left", "resume when there is")
                 if not running:
                     return
                 yield from self._ended(running, listener)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ccu.spec import units
-from ccu.spec.errors import Refused
+from testbed_console.problems import refusal
 
 _DTT_MAX_US = 10_000_000
 _FACTOR_MAX = 100.0
@@ -26,15 +26,16 @@ _SWITCHES = {  # NAME=VALUE: the loader's switch, the module's parameter and val
 
 
 def check(params: Mapping[str, str]) -> None:
-    """Raise Refused at the first that Reminis does not have."""
+    """Raise RefusedError at the first that Reminis does not have."""
     for name, value in params.items():
         if name in _VALUES:
             _VALUES[name](value)
         elif (name, value) not in _SWITCHES and not _is_default(name, value):
             switches = ", ".join(f"{key}={choice}" for key, choice in _SWITCHES)
-            raise Refused(
-                f"--cc-param: reminis has no {name}={value}; write dtt=30ms, dtt_factor=1.5, "
-                f"seed=N, or one of {switches}"
+            raise refusal(
+                f"reminis has no {name}={value}",
+                f"write dtt=30ms, dtt_factor=1.5, seed=N, or one of {switches}",
+                key="cc_params",
             )
 
 
@@ -80,11 +81,14 @@ def _dtt_us(text: str) -> int:
     try:
         dtt_us = round(units.seconds(text) * 1e6)
     except ValueError:
-        raise Refused(f"--cc-param: dtt={text}: not a time with a unit; write dtt=30ms") from None
+        raise refusal(
+            f"dtt={text}: not a time with a unit", "write dtt=30ms", key="cc_params"
+        ) from None
     if not 1 <= dtt_us <= _DTT_MAX_US:
-        raise Refused(
-            f"--cc-param: dtt={text}: a DTT is above 0 and at most 10s (one below mRTT "
-            "is raised to it); write for example dtt=30ms"
+        raise refusal(
+            f"dtt={text}: a DTT is above 0 and at most 10s (one below mRTT is raised to it)",
+            "write for example dtt=30ms",
+            key="cc_params",
         )
     return dtt_us
 
@@ -95,16 +99,18 @@ def _factor(text: str) -> float:
     except ValueError:
         factor = 0.0
     if not 1 < factor <= _FACTOR_MAX:
-        raise Refused(
-            f"--cc-param: dtt_factor={text}: the DTT as a multiple of mRTT, above 1 and at most "
-            "100; write for example dtt_factor=1.5"
+        raise refusal(
+            f"dtt_factor={text}: the DTT as a multiple of mRTT, above 1 and at most 100",
+            "write for example dtt_factor=1.5",
+            key="cc_params",
         )
     return factor
 
 
 def _seed(text: str) -> int:
     if not (text.isascii() and text.isdigit() and 1 <= int(text) <= _SEED_MAX):
-        raise Refused(f"--cc-param: seed={text}: a whole number from 1 to {_SEED_MAX}")
+        rule = f"seed={text}: not a whole number from 1 to {_SEED_MAX}"
+        raise refusal(rule, "write for example seed=7", key="cc_params")
     return int(text)
 
 

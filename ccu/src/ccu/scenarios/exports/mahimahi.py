@@ -11,14 +11,14 @@ import numpy as np
 from ccu.scenarios.library import locate
 from ccu.scenarios.play import content, play
 from ccu.scenarios.sources.mahimahi import OPPORTUNITY_BYTES, look
-from ccu.spec.errors import Refused
 from ccu.spec.experiment import Experiment
+from testbed_console.problems import refusal
 
 WAYS = {"dl": "down", "ul": "up"}
 
 
 def write(experiment: Experiment, seconds: float, base: Path) -> list[Path]:
-    """One file a direction. Raises Refused where a direction never passes a packet."""
+    """One file a direction. Raises RefusedError where a direction never passes a packet."""
     file = locate(experiment.scenario)
     capacity = content(file).get("capacity")
     played = None
@@ -59,5 +59,5 @@ def stamps_ms(mbps: np.ndarray) -> np.ndarray:
 def _write_stamps(mbps: np.ndarray, file: Path) -> None:
     stamps = stamps_ms(mbps)
     if not len(stamps):
-        raise Refused(f"{file}: no packet would pass; export a longer part: --seconds")
+        raise refusal("no packet would pass", "export a longer part: --seconds", file=file)
     np.savetxt(file, stamps, fmt="%d")

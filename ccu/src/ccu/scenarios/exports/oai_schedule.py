@@ -11,8 +11,8 @@ from pathlib import Path
 
 from ccu.scenarios.oai_channel_model import setting
 from ccu.scenarios.play import play
-from ccu.spec.errors import Refused
 from ccu.spec.experiment import Experiment
+from testbed_console.problems import refusal
 
 STEP_MS = 200
 """Two commands each make ten a second."""
@@ -20,10 +20,15 @@ MODEL_INDEX = 0
 
 
 def write(experiment: Experiment, seconds: float, base: Path) -> list[Path]:
-    """NAME.txt: lines of seconds and a command, only where something changes. Raises Refused."""
+    """Write NAME.txt: lines of seconds and a command, only where something changes.
+
+    Raises RefusedError.
+    """
     played = play(experiment, seconds, STEP_MS)
     if played["rsrp_dbm"].isna().all():
-        raise Refused(f"--scenario: {experiment.scenario}: has no radio; rfsim needs RSRP and SINR")
+        raise refusal(
+            f"{experiment.scenario}: has no radio", "rfsim needs RSRP and SINR", key="scenario"
+        )
     known = played[["t_s", "rsrp_dbm", "sinr_db"]].bfill().ffill()
     lines = [
         f"# {experiment.scenario}, seed {experiment.seed}, every {STEP_MS} ms: seconds, command",

@@ -14,7 +14,7 @@ from ccu.scenarios.sources.found import Found, Wanted
 class Format(NamedTuple):
     summary: str
     read: Callable[[Path, Wanted], Found]
-    """Raises Refused with file, line, rule and mend."""
+    """Raises RefusedError with file, line, rule and mend."""
 
 
 FORMATS: dict[str, Format] = {

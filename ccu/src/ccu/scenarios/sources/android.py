@@ -18,8 +18,8 @@ import numpy as np
 
 from ccu.scenarios.sources import bugreport, csv_table
 from ccu.scenarios.sources.found import Found, Wanted, last_step_s, not_too_long, radio_series
-from ccu.spec.errors import Refused
 from testbed_console.android_bugreport import is_bugreport
+from testbed_console.problems import refusal
 
 _STAMP = re.compile(r"^(?:### ?)?(\d{9,10}(?:\.\d+)?)\s*$")
 _VALUE = re.compile(r"\b(ssRsrp|ssSinr|rsrp|rssnr)\s*=\s*(-?\d+)")
@@ -37,24 +37,32 @@ def read(file: Path, wanted: Wanted) -> Found:
         for number, line in enumerate(lines, start=1):
             if stamp := _STAMP.match(line):
                 if now_s is not None and float(stamp[1]) < now_s:
-                    raise Refused(f"{file}:{number}: stamp {stamp[1]} is before {now_s}; sort them")
+                    raise refusal(
+                        f"stamp {stamp[1]} is before {now_s}", "sort them", file=file, line=number
+                    )
                 now_s = float(stamp[1])
             elif "SignalStrength:{" in line and (sample := _sample(line)):
                 at_s = now_s
                 if at_s is None:
                     if wanted.period_s is None:
-                        raise Refused(
-                            f"{file}:{number}: nothing says when this was; write a line of "
-                            "`date +%s.%N` before each, or give --period 1s"
+                        raise refusal(
+                            "nothing says when this was",
+                            "write a line of `date +%s.%N` before each, or give --period 1s",
+                            file=file,
+                            line=number,
                         )
                     at_s = len(stamps) * wanted.period_s
                 if not stamps or at_s > stamps[-1]:  # one block a SIM: the first has the data
                     stamps.append(at_s)
                     rows.append(sample)
     if not rows:
-        raise Refused(
-            f"{file}: no SignalStrength with RSRP; give the output of `dumpsys "
-            "telephony.registry`, or a bugreport whose radio log has them"
+        raise refusal(
+            "no SignalStrength with RSRP",
+            (
+                "give the output of `dumpsys telephony.registry`, or a bugreport whose radio log "
+                "has them"
+            ),
+            file=file,
         )
     t_s = np.array(stamps) - stamps[0]
     rsrp_dbm, sinr_db = (np.array(column) for column in zip(*rows, strict=True))

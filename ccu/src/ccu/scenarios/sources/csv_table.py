@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pc
 
-from ccu.spec.errors import Refused
+from testbed_console.problems import RefusedError, refusal
 
 LARGEST_BYTES = 1 << 30
 _ROW = re.compile(r"Row #(\d+)")
@@ -19,14 +19,14 @@ _MISSING = ["", "NA", "N/A", "null", "-", "nan", "NaN"]
 
 
 def opened(file: Path) -> Path:
-    """The file, if it is text that can be read. Raises Refused."""
+    """The file, if it is text that can be read. Raises RefusedError."""
     if b"\0" in _head(file):
-        raise Refused(f"{file}: is not text; give the text form of the trace")
+        raise refusal("is not text", "give the text form of the trace", file=file)
     return file
 
 
 def readable(file: Path) -> Path:
-    """The file, if it can be read, whatever is in it. Raises Refused."""
+    """The file, if it can be read, whatever is in it. Raises RefusedError."""
     _head(file)
     return file
 
@@ -37,28 +37,31 @@ def _head(file: Path) -> bytes:
         with file.open("rb") as stream:
             head = stream.read(4096)
     except OSError as error:
-        raise Refused(
-            f"{file}: cannot be read ({error.strerror}); give the path of a readable file"
+        raise refusal(
+            f"cannot be read ({error.strerror})", "give the path of a readable file", file=file
         ) from None
     if about.st_size > LARGEST_BYTES:
-        raise Refused(
-            f"{file}: has {about.st_size} bytes, more than {LARGEST_BYTES}; cut out the part that "
-            "is to be played"
+        raise refusal(
+            f"has {about.st_size} bytes, more than {LARGEST_BYTES}",
+            "cut out the part that is to be played",
+            file=file,
         )
     if not head.strip():
-        raise Refused(f"{file}: is empty; give a file with samples")
+        raise refusal("is empty", "give a file with samples", file=file)
     return head
 
 
 def names(file: Path, required: Sequence[str], tool: str) -> list[str]:
-    """The columns that the first line names, of which some must be. Raises Refused."""
+    """The columns that the first line names, of which some must be. Raises RefusedError."""
     with opened(file).open(encoding="utf-8", errors="replace") as stream:
         found = [name.strip().strip('"') for name in stream.readline().rstrip("\r\n").split(",")]
     missing = [name for name in required if name not in found]
     if missing:
-        raise Refused(
-            f"{file}:1: no column {', '.join(missing)} (there are {', '.join(found)[:200]}); "
-            f"give a CSV of {tool}, with its first line"
+        raise refusal(
+            f"no column {', '.join(missing)} (there are {', '.join(found)[:200]})",
+            f"give a CSV of {tool}, with its first line",
+            file=file,
+            line=1,
         )
     return found
 
@@ -75,7 +78,7 @@ def read(
     """The columns in `types`; with `column_names` the file has no line of names.
 
     Missing values (empty, -, NaN) come as null. `stamps`: forms of times (strptime).
-    Raises Refused at the first field that is not of its type, or a row that has too few.
+    Raises RefusedError at the first field that is not of its type, or a row that has too few.
     """
     convert = pc.ConvertOptions(
         column_types=dict(types),
@@ -99,17 +102,17 @@ def read(
         try:
             table = load(threads=False)  # only so it counts rows
         except pa.ArrowInvalid as error:
-            raise Refused(_explained(file, str(error))) from None
+            raise _refusal(file, str(error)) from None
     except (UnicodeDecodeError, OSError) as error:
-        raise Refused(f"{file}: cannot be read ({error}); give a text file") from None
+        raise refusal(f"cannot be read ({error})", "give a text file", file=file) from None
     if table.num_rows == 0:
-        raise Refused(f"{file}: has no samples; give a file with at least one")
+        raise refusal("has no samples", "give a file with at least one", file=file)
     return {name: table[name] for name in types}
 
 
 def numbers(file: Path, values: pa.ChunkedArray, what: str, first_line: int) -> np.ndarray:
     """Values of which none may be missing or infinite, as float64, or int64 if whole numbers were
-    asked for. Raises Refused with the line."""
+    asked for. Raises RefusedError with the line."""
     array: np.ndarray = values.to_numpy(zero_copy_only=False)
     if array.dtype == np.int64 and not values.null_count:
         return array
@@ -118,9 +121,11 @@ def numbers(file: Path, values: pa.ChunkedArray, what: str, first_line: int) -> 
         return array
     bad = np.flatnonzero(~np.isfinite(array))
     if len(bad):
-        raise Refused(
-            f"{file}:{line_of(file, int(bad[0]), first_line)}: {what} is missing or not finite; "
-            "write a number, or remove the line"
+        raise refusal(
+            f"{what} is missing or not finite",
+            "write a number, or remove the line",
+            file=file,
+            line=line_of(file, int(bad[0]), first_line),
         )
     return array
 
@@ -128,14 +133,16 @@ def numbers(file: Path, values: pa.ChunkedArray, what: str, first_line: int) -> 
 def rising(
     file: Path, t: np.ndarray, first_line: int, unit: str = "s", strictly: bool = True
 ) -> None:
-    """Raises Refused at the first stamp that does not come after the one before."""
+    """Raises RefusedError at the first stamp that does not come after the one before."""
     bad = np.flatnonzero(t[1:] <= t[:-1] if strictly else t[1:] < t[:-1])
     if len(bad):
         at = int(bad[0]) + 1
         mend = "sort the lines and keep one each stamp" if strictly else "sort the lines"
-        raise Refused(
-            f"{file}:{line_of(file, at, first_line)}: stamp {t[at]:g} {unit} comes after "
-            f"{t[at - 1]:g} {unit}; {mend}"
+        raise refusal(
+            f"stamp {t[at]:g} {unit} comes after {t[at - 1]:g} {unit}",
+            mend,
+            file=file,
+            line=line_of(file, at, first_line),
         )
 
 
@@ -150,10 +157,11 @@ def line_of(file: Path, row: int, first_line: int) -> int:
     return first_line + row
 
 
-def _explained(file: Path, told: str) -> str:
+def _refusal(file: Path, told: str) -> RefusedError:
+    """Return Arrow's message as a refusal; it has the line's number in its prose only."""
     row = _ROW.search(told)
-    place = f"{file}:{row[1]}" if row else str(file)
     rule = told.partition("\n")[0]
     rule = re.sub(r"^(In )?CSV (column #\d+|parse error)?:?\s*", r"\2: ", rule)
     rule = re.sub(r"Row #\d+:\s*", "", rule).strip(": ")
-    return f"{place}: {rule}; write bare numbers of one unit, as many in each line"
+    fix = "write bare numbers of one unit, as many in each line"
+    return refusal(rule, fix, file=file, line=int(row[1]) if row else None)

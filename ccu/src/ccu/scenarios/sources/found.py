@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ccu.spec.errors import Refused
+from testbed_console.problems import refusal
 
 LONGEST_S = 21_600.0
 """The longest scenario (nr-link)."""
@@ -104,11 +104,12 @@ def last_step_s(t_s: np.ndarray) -> float:
 
 
 def not_too_long(file: Path, duration_s: float) -> float:
-    """The duration, if a scenario can be so long. Raises Refused."""
+    """The duration, if a scenario can be so long. Raises RefusedError."""
     if duration_s > LONGEST_S:
-        raise Refused(
-            f"{file}: lasts {duration_s:g} s, a scenario at most {LONGEST_S:g} s; are its stamps "
-            "seconds? Cut a part out, such as one with `head`"
+        raise refusal(
+            f"lasts {duration_s:g} s, a scenario at most {LONGEST_S:g} s",
+            "are its stamps seconds? Cut a part out, such as one with `head`",
+            file=file,
         )
     return duration_s
 
@@ -118,7 +119,11 @@ def _plausible(
 ) -> None:
     bad = np.flatnonzero(~((values >= low) & (values <= high)))
     if len(bad):
-        raise Refused(
-            f"{file}: {what} {values[bad[0]]:g} in sample {bad[0] + 1} is not between {low:g} and "
-            f"{high:g} {unit}; is the column in {unit}?"
+        raise refusal(
+            (
+                f"{what} {values[bad[0]]:g} in sample {bad[0] + 1} is not between {low:g} and "
+                f"{high:g} {unit}"
+            ),
+            f"is the column in {unit}?",
+            file=file,
         )

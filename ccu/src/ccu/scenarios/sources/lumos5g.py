@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ccu.scenarios.sources import csv_table
 from ccu.scenarios.sources.found import Found, Wanted, not_too_long, radio_series, rate_series
-from ccu.spec.errors import Refused
+from testbed_console.problems import refusal
 
 _COLUMNS = {
     "run_num": pa.int64(),
@@ -34,7 +34,9 @@ def read(file: Path, wanted: Wanted) -> Found:
     known = np.unique(runs)
     run = wanted.run if wanted.run is not None else int(known[0])
     if run not in known:
-        raise Refused(f"{file}: no run {run}; there are {known[0]} to {known[-1]}: give --run")
+        raise refusal(
+            f"no run {run}", f"there are {known[0]} to {known[-1]}: give --run", file=file
+        )
     rows = np.flatnonzero(runs == run)
     t_s = csv_table.numbers(file, columns["seq_num"], "seq_num", 2)[rows]
     _rising_in_run(file, t_s, rows)
@@ -71,7 +73,7 @@ def _radio(
     sinr_db = columns["nr_ssSinr"].to_numpy(zero_copy_only=False)[rows]
     measured = np.isfinite(rsrp_dbm) & np.isfinite(sinr_db) & (rsrp_dbm < 0)
     if not measured.any():
-        raise Refused(f"{file}: no 5G was measured in that run; give another --run")
+        raise refusal("no 5G was measured in that run", "give another --run", file=file)
     return Found(
         duration_s=about.duration_s,
         summary=f"Lumos5G: 5G's RSRP and SINR, measured in {measured.mean():.0%} of the seconds.",
@@ -84,6 +86,9 @@ def _rising_in_run(file: Path, t_s: np.ndarray, rows: np.ndarray) -> None:
     bad = np.flatnonzero(np.diff(t_s) <= 0)
     if len(bad):
         line = csv_table.line_of(file, int(rows[bad[0] + 1]), 2)
-        raise Refused(
-            f"{file}:{line}: seq_num {t_s[bad[0] + 1]:g} comes after {t_s[bad[0]]:g}; sort the rows"
+        raise refusal(
+            f"seq_num {t_s[bad[0] + 1]:g} comes after {t_s[bad[0]]:g}",
+            "sort the rows",
+            file=file,
+            line=line,
         )

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ccu.scenarios.sources import csv_table
 from ccu.scenarios.sources.found import Found, Wanted, not_too_long
-from ccu.spec.errors import Refused
+from testbed_console.problems import refusal
 
 OPPORTUNITY_BYTES = 1504
 
@@ -41,13 +41,13 @@ def read(file: Path, wanted: Wanted) -> Found:
 
 
 def look(file: Path) -> tuple[int, int]:
-    """The last stamp and how many there are. Raises Refused."""
+    """The last stamp and how many there are. Raises RefusedError."""
     csv_table.opened(file)
     stamps = csv_table.read(file, {"ms": pa.int64()}, column_names=["ms"])["ms"]
     ms = csv_table.numbers(file, stamps, "the stamp", 1)
     csv_table.rising(file, ms, 1, "ms", strictly=False)
     if ms[0] < 0:
-        raise Refused(f"{file}:1: stamp {ms[0]:g} ms is negative; count from 0")
+        raise refusal(f"stamp {ms[0]:g} ms is negative", "count from 0", file=file, line=1)
     if ms[-1] == 0:
-        raise Refused(f"{file}: all stamps are 0 ms; the last one is where the trace repeats")
+        raise refusal("all stamps are 0 ms", "the last one is where the trace repeats", file=file)
     return int(ms[-1]), len(ms)

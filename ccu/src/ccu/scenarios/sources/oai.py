@@ -15,7 +15,7 @@ import pyarrow as pa
 from ccu.scenarios.sources import csv_table, efficiency, oai_log
 from ccu.scenarios.sources.found import Found, Wanted, last_step_s, not_too_long, radio_series
 from ccu.scenarios.sources.oai_log import Samples
-from ccu.spec.errors import Refused
+from testbed_console.problems import refusal
 
 
 def read(file: Path, wanted: Wanted) -> Found:
@@ -33,7 +33,7 @@ def _of_run(run: Path) -> Samples:
     places = [run / "tables" / "mac.csv", run / "raw" / "mac.csv"]
     file = next((place for place in places if place.is_file()), None)
     if file is None:
-        raise Refused(f"{run}: no mac.csv in tables/ nor in raw/; run `ddu analyze` on it")
+        raise refusal(f"{run}: no mac.csv in tables/ nor in raw/", "run `ddu analyze` on it")
     needed = ["utc_ns", "mac_rsrp_dbm", "mac_sinr_db", "mac_cqi"]
     names = csv_table.names(file, needed, "a run with radio")
     types: dict[str, pa.DataType] = {"utc_ns": pa.int64()}
@@ -50,7 +50,7 @@ def _of_run(run: Path) -> Samples:
         how = "that of its CQI"
     known = np.isfinite(rsrp_dbm) & np.isfinite(sinr_db) & first_ue
     if not known.any():
-        raise Refused(f"{file}: no row has RSRP and SINR or CQI; give a run with a radio")
+        raise refusal("no row has RSRP and SINR or CQI", "give a run with a radio", file=file)
     utc_ns = arrays["utc_ns"][known]
     csv_table.rising(file, utc_ns, 2, "ns")
     return Samples((utc_ns - utc_ns[0]) / 1e9, rsrp_dbm[known], sinr_db[known], how)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ccu.scenarios.sources import csv_table, efficiency
-from ccu.spec.errors import Refused
+from testbed_console.problems import refusal
 
 _FRAMES = 1024
 _FRAME_S = 0.010
@@ -62,7 +62,7 @@ class _Time:
 
 
 def read(file: Path) -> Samples:
-    """Raises Refused if there is no UE, or time goes back."""
+    """Raises RefusedError if there is no UE, or time goes back."""
     time = _Time()
     rows: list[tuple[float, dict[str, float]]] = []
     sample: dict[str, float] = {}
@@ -73,7 +73,9 @@ def read(file: Path) -> Samples:
             before_s = time.now_s
             if time.tick(line):
                 if rows and time.now_s < before_s:
-                    raise Refused(f"{file}:{number}: time goes back; give the log of one run")
+                    raise refusal(
+                        "time goes back", "give the log of one run", file=file, line=number
+                    )
                 sample = {}
                 rows.append((time.now_s, sample))
             if named := _UE.search(line):
@@ -115,7 +117,11 @@ def _best(file: Path, rows: list[tuple[float, dict[str, float]]]) -> Samples:
             t_s = np.array(list(known))
             rsrp_dbm, sinr_db = (np.array(column) for column in zip(*known.values(), strict=True))
             return Samples(t_s - t_s[0], rsrp_dbm, sinr_db, how)
-    raise Refused(
-        f"{file}: no UE with RSRP and SINR, CQI or MCS; give the gNB's standard output, its "
-        "nrMAC_stats.log read again and again under `### seconds`, or a run's directory"
+    raise refusal(
+        "no UE with RSRP and SINR, CQI or MCS",
+        (
+            "give the gNB's standard output, its nrMAC_stats.log read again and again under "
+            "`### seconds`, or a run's directory"
+        ),
+        file=file,
     )

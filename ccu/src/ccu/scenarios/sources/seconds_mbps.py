@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ccu.scenarios.sources import csv_table
 from ccu.scenarios.sources.found import Found, Wanted, last_step_s, not_too_long, rate_series
-from ccu.spec.errors import Refused
+from testbed_console.problems import refusal
 
 MOST_MBPS = 100_000.0
 """More is no radio link, but bit/s or kbit/s."""
@@ -24,7 +24,9 @@ def read(file: Path, wanted: Wanted) -> Found:
     if wanted.ul:
         ul_t_s, ul_mbps = look(wanted.ul)
         if len(ul_t_s) != len(t_s) or not np.array_equal(ul_t_s, t_s):
-            raise Refused(f"{wanted.ul}: has other stamps than {file}; give both for the same ones")
+            raise refusal(
+                f"{wanted.ul}: has other stamps than {file}", "give both for the same ones"
+            )
         sources.append(f"Uplink: {wanted.ul.name}.")
     else:
         sources.append("Uplink: chosen, the downlink's highest rate.")
@@ -37,7 +39,7 @@ def read(file: Path, wanted: Wanted) -> Found:
 
 
 def look(file: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Seconds from the first on, and Mbit/s. Raises Refused."""
+    """Seconds from the first on, and Mbit/s. Raises RefusedError."""
     csv_table.opened(file)
     delimiter, comments = _form(file)
     columns = csv_table.read(
@@ -53,9 +55,11 @@ def look(file: Path) -> tuple[np.ndarray, np.ndarray]:
     bad = np.flatnonzero((mbps < 0) | (mbps > MOST_MBPS))
     if len(bad):
         line = csv_table.line_of(file, int(bad[0]), comments + 1)
-        raise Refused(
-            f"{file}:{line}: {mbps[bad[0]]:g} is not between 0 and {MOST_MBPS:g} Mbit/s; "
-            "turn the whole column into Mbit/s"
+        raise refusal(
+            f"{mbps[bad[0]]:g} is not between 0 and {MOST_MBPS:g} Mbit/s",
+            "turn the whole column into Mbit/s",
+            file=file,
+            line=line,
         )
     return t_s - t_s[0], mbps
 
@@ -67,9 +71,11 @@ def _form(file: Path) -> tuple[str, int]:
             if not line.startswith("#"):
                 between = [mark for mark in "\t, " if mark in line.strip()]
                 if not between:
-                    raise Refused(
-                        f"{file}:{comments + 1}: {line.strip()[:40]!r} is not two numbers; write "
-                        "`second Mbit/s` (for a Mahimahi trace say mahimahi)"
+                    raise refusal(
+                        f"{line.strip()[:40]!r} is not two numbers",
+                        "write `second Mbit/s` (for a Mahimahi trace say mahimahi)",
+                        file=file,
+                        line=comments + 1,
                     )
                 return between[0], comments
-    raise Refused(f"{file}: holds comments only; give a file with samples")
+    raise refusal("holds comments only", "give a file with samples", file=file)

@@ -19,7 +19,7 @@ from ccu.scenarios.sources.found import (
     last_step_s,
     not_too_long,
 )
-from ccu.spec.errors import Refused
+from testbed_console.problems import refusal
 
 MOST_TAPS = 4
 MOST_ROWS = 400_000
@@ -31,8 +31,11 @@ def read(file: Path, wanted: Wanted) -> Found:
     found = csv_table.names(file, ["t_s", "delay_ns_1", "re_1", "im_1"], "taps")
     count = sum(name.startswith("re_") for name in found)
     if count > MOST_TAPS:
-        raise Refused(
-            f"{file}:1: {count} taps are more than {MOST_TAPS}; merge taps of nearby delay"
+        raise refusal(
+            f"{count} taps are more than {MOST_TAPS}",
+            "merge taps of nearby delay",
+            file=file,
+            line=1,
         )
     names = ["t_s", *(f"{part}_{n + 1}" for n in range(count) for part in ("delay_ns", "re", "im"))]
     csv_table.names(file, names, "taps")
@@ -40,12 +43,12 @@ def read(file: Path, wanted: Wanted) -> Found:
     arrays = {name: csv_table.numbers(file, columns[name], name, 2) for name in names}
     csv_table.rising(file, arrays["t_s"], 2)
     if len(arrays["t_s"]) > MOST_ROWS:
-        raise Refused(f"{file}: has more than {MOST_ROWS} rows; thin them, or cut a part out")
+        raise refusal(f"has more than {MOST_ROWS} rows", "thin them, or cut a part out", file=file)
     arrays["t_s"] = arrays["t_s"] - arrays["t_s"][0]
     power = sum(arrays[f"re_{n + 1}"] ** 2 + arrays[f"im_{n + 1}"] ** 2 for n in range(count))
     mean_power = float(np.mean(power))
     if not mean_power > 0:
-        raise Refused(f"{file}: no tap has power; write amplitudes")
+        raise refusal("no tap has power", "write amplitudes", file=file)
     for name in arrays:
         if name.startswith(("re_", "im_")):  # to a mean power of 1, as nr-link plays them
             arrays[name] = arrays[name] / np.sqrt(mean_power)

@@ -23,7 +23,7 @@ from ccu.scenarios.sources.found import (
     radio_series,
     rate_series,
 )
-from ccu.spec.errors import Refused
+from testbed_console.problems import refusal
 
 _COLUMNS = {
     "Timestamp": pa.timestamp("s"),
@@ -47,7 +47,9 @@ def read(file: Path, wanted: Wanted) -> Found:
     known = pac.and_(pac.is_valid(columns["RSRP"]), pac.is_valid(columns["SNR"]))
     measured = known.to_numpy(zero_copy_only=False)
     if not measured.any():
-        raise Refused(f"{file}: no row has both RSRP and SNR; import its bit rates: --as capacity")
+        raise refusal(
+            "no row has both RSRP and SNR", "import its bit rates: --as capacity", file=file
+        )
     rsrp, snr = (columns[name].to_numpy(zero_copy_only=False)[measured] for name in ("RSRP", "SNR"))
     t_s, rsrp_dbm = _by_second(t[measured], rsrp)
     _, sinr_db = _by_second(t[measured], snr)

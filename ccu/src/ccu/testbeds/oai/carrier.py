@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ccu.spec.errors import Refused
+from testbed_console.problems import refusal
 
 SUBCARRIER_HZ = 30_000
 PRB_HZ = 12 * SUBCARRIER_HZ
@@ -82,10 +82,12 @@ class Carrier:
 
 
 def carrier(prb: int) -> Carrier:
-    """The carrier of `prb` PRBs. Raises Refused."""
+    """The carrier of `prb` PRBs. Raises RefusedError."""
     if prb not in WIDTHS_PRB:
         widths = ", ".join(map(str, WIDTHS_PRB))
-        raise Refused(f"--prb: {prb} is none of what OpenAirInterface is configured for: {widths}")
+        raise refusal(
+            f"{prb} is none of what OpenAirInterface is configured for: {widths}", key="prb"
+        )
     ssb_prb = (prb - _SSB_PRB) // 2
     ssb_hz = _SSB_HZ.get(prb, _SSB_HZ_ELSE)
     made = Carrier(prb, ssb_hz, ssb_prb, _CORESET_ZERO.get(prb, _CORESET_ZERO_ELSE)[0])

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ccu.host.programs import REPOSITORY
-from ccu.spec.errors import Refused
 from ccu.testbeds.oai import version as versions
 from ccu.testbeds.oai.carrier import Carrier
 from ccu.testbeds.oai.usrp import Usrp
+from testbed_console.problems import refusal
 
 CONTAINERS = REPOSITORY / "containers"
 
@@ -78,9 +78,10 @@ class Plan:
 
 
 def check_ue_count(count: int) -> None:
-    """Raises Refused when the gNB takes no more."""
+    """Raises RefusedError when the gNB takes no more."""
     if not 1 <= count <= MOST_UES:
-        raise Refused(f"--ues: {count}; OpenAirInterface's gNB takes 1 to {MOST_UES}")
+        rule = f"{count}: OpenAirInterface's gNB takes 1 to {MOST_UES}"
+        raise refusal(rule, "choose fewer", key="ues")
 
 
 def sims(count: int) -> list[Sim]:

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from ccu.host.programs import REPOSITORY
-from ccu.spec.errors import Refused
+from testbed_console.problems import refusal
 
 _OWN_CONFIG = REPOSITORY / ".tools" / "docker"
 _OLDEST_COMPOSE = (2, 20)  # `include` in docker-compose.yml
@@ -19,25 +19,27 @@ _OLDEST_COMPOSE = (2, 20)  # `include` in docker-compose.yml
 def config_folder() -> Path | None:
     """The folder to give as `docker --config`; None: the user's own has Compose 2.
 
-    Raises Refused without docker, or without a Compose that can read our files.
+    Raises RefusedError without docker, or without a Compose that can read our files.
     """
     if shutil.which("docker") is None:
-        raise Refused("docker: not found; install it: sudo apt-get install docker.io")
+        raise refusal("docker: not found", "install it: sudo apt-get install docker.io")
     for folder in (None, _OWN_CONFIG):
         if (version := _compose_version(folder)) and version >= _OLDEST_COMPOSE:
             return folder
     found = _compose_version(None)
     told = f"{found[0]}.{found[1]} is too old" if found else "not found"
     needed = ".".join(map(str, _OLDEST_COMPOSE))
-    raise Refused(
-        f"docker compose: {told}, {needed} or newer is needed; install docker-compose-plugin "
-        f"(Docker's archive), docker-compose-v2 (Ubuntu), docker-compose (Debian 13), or run "
-        f"{REPOSITORY}/setup/docker-compose"
+    raise refusal(
+        f"docker compose: {told}, {needed} or newer is needed",
+        (
+            "install docker-compose-plugin (Docker's archive), docker-compose-v2 (Ubuntu), "
+            f"docker-compose (Debian 13), or run {REPOSITORY}/setup/docker-compose"
+        ),
     )
 
 
 def command() -> list[str]:
-    """The beginning of every docker command line. Raises Refused."""
+    """The beginning of every docker command line. Raises RefusedError."""
     folder = config_folder()
     return ["docker", *(["--config", str(folder)] if folder else [])]
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import ClassVar
 
 from ccu.host.resources import Resource
-from ccu.spec.errors import Refused, RunFailed
+from ccu.spec.errors import RunFailed
 from ccu.testbeds.oai import docker
 from ccu.testbeds.oai.configs import CONTAINERS
+from testbed_console.problems import Problem, RefusedError, refusal
 
-LABEL = "ccu.runs.run"
 _STOP_S = 5
 
 
@@ -39,13 +39,15 @@ class DockerRuntime:
         said = subprocess.run([*command, "version"], capture_output=True, text=True)
         if said.returncode != 0:
             lines = said.stderr.strip().splitlines() or ["no answer"]
-            raise Refused(f"docker: {lines[-1]}; start it: sudo systemctl start docker")
+            raise refusal(
+                f"docker: {lines[-1].rstrip('.')}", "start it: sudo systemctl start docker"
+            )
         images = sorted(set(self._compose("config", "--images").split()))
         # All at once, and one by one only to tell which it is.
         missing = [] if _here(images) else [image for image in images if not _here([image])]
         if missing:
-            raise Refused(
-                "\n".join(f"{image}: not here; {_how_to_get(image)}" for image in missing)
+            raise RefusedError(
+                Problem(f"{image}: not here", _how_to_get(image)) for image in missing
             )
 
     def start(self, services: Sequence[str]) -> None:
@@ -123,7 +125,7 @@ def _here(images: list[str]) -> bool:
 def _how_to_get(image: str) -> str:
     if image.startswith("ccu-traffic"):
         return "build it: docker compose --profile rfsim build data-network"
-    return f"docker pull {image}"
+    return f"type: docker pull {image}"
 
 
 def _explain(said: str) -> str:
@@ -156,7 +158,7 @@ class ComposeProject:
 
 
 def _answer(*words: str) -> str:
-    """Return what `docker WORDS…` prints. Raises Refused without docker, RunFailed if it fails."""
+    """Return what `docker WORDS…` prints. Raises RefusedError without docker, else RunFailed."""
     answer = subprocess.run([*docker.command(), *words], capture_output=True, text=True)
     # A container may be gone in between; what is known of the others counts.
     if answer.returncode != 0 and "No such" not in answer.stderr:

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ccu.host.findings import Finding, program, refused
-from ccu.spec.errors import Refused
 from ccu.spec.experiment import Experiment
 from ccu.testbeds.oai import docker, preflight
 from ccu.testbeds.oai.options import oai_options
 from ccu.testbeds.oai.plans import plan_of
 from ccu.testbeds.oai.testbed import images_check
+from testbed_console.problems import Problem, RefusedError
 
 
 def examine(experiment: Experiment) -> list[Finding]:
@@ -28,7 +28,7 @@ def examine(experiment: Experiment) -> list[Finding]:
     if plan.usrp:
         findings.append(_trouble(f"USRP {plan.usrp.model}", preflight.usrp_trouble(plan.usrp)))
         findings.append(_trouble("CPU governor", preflight.governor_trouble()))
-        findings += [_trouble("ports", said) for said in preflight.port_troubles() or (None,)]
+        findings += [_trouble("ports", one) for one in preflight.port_troubles() or (None,)]
         findings.append(_memory_locks())
     return findings
 
@@ -37,20 +37,21 @@ def _refusals(name: str, look: Callable[[], None]) -> list[Finding]:
     """One for each thing that is missing, with its mend."""
     try:
         look()
-    except Refused as error:
+    except RefusedError as error:
         return refused(name, error)
     return [Finding(name, True, "here")]
 
 
-def _trouble(name: str, said: str | None) -> Finding:
-    detail, _, mend = (said or "as it should be").partition("; ")
-    return Finding(name, said is None, detail, mend)
+def _trouble(name: str, found: Problem | None) -> Finding:
+    if found is None:
+        return Finding(name, True, "as it should be")
+    return Finding(name, False, found.rule, found.fix)
 
 
 def _compose() -> Finding:
     try:
         words = [*docker.command(), "compose", "version", "--short"]
-    except Refused as error:
+    except RefusedError as error:
         return refused("docker compose", error)[0]
     said = subprocess.run(words, capture_output=True, text=True)
     return Finding("docker compose", True, said.stdout.strip())
@@ -60,7 +61,7 @@ def _daemon() -> Finding:
     try:
         words = [*docker.command(), "version", "--format", "{{.Server.Version}}"]
         said = subprocess.run(words, capture_output=True, text=True)
-    except Refused:
+    except RefusedError:
         return Finding("docker", False, "not found", "sudo apt-get install docker.io")
     if said.returncode != 0:
         lines = said.stderr.strip().splitlines() or ["no answer"]

@@ -13,18 +13,20 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from ipaddress import IPv4Interface
 from pathlib import Path
 
 from pyroute2 import IPRoute
 
 from ccu.host.resources import Resource
-from ccu.spec.errors import Refused, RunFailed
+from ccu.spec.errors import RunFailed
 from ccu.testbeds.oai import oci_images, services
 from ccu.testbeds.oai.configs import Plan
 from ccu.testbeds.oai.lxc_resources import Bridge, LxcContainer, let_frames_cross
 from ccu.testbeds.oai.oci_images import FOLDER
 from ccu.testbeds.oai.services import CORE, DATA_NETWORK, Service
+from testbed_console.problems import RefusedError, problems_of, refusal
 
 _NETWORKS = {
     "public_net": IPv4Interface("192.168.71.129/26"),
@@ -68,15 +70,12 @@ class LxcRuntime:
         }
         if missing:
             packages = " ".join(sorted(missing))
-            raise Refused(f"--runtime lxc: {packages} not found; sudo apt-get install {packages}")
-        problems = []
-        for image in sorted({service.image for service in self._services.values()}):
-            try:
-                oci_images.inspect(image)
-            except Refused as error:
-                problems.append(str(error))
-        if problems:
-            raise Refused("\n".join(problems))
+            fix = f"type: sudo apt-get install {packages}"
+            raise refusal(f"lxc: {packages} not found", fix, key="runtime")
+        images = sorted({service.image for service in self._services.values()})
+        looks = (partial(oci_images.inspect, image) for image in images)
+        if problems := [problem for look in looks for problem in problems_of(look)]:
+            raise RefusedError(problems)
 
     def start(self, wanted: Sequence[str]) -> None:
         self._make_bridges()

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from ccu.spec.errors import Refused
 from ccu.testbeds import Site
 from ccu.testbeds.oai import testbed
 from ccu.testbeds.oai.services import CORE, DATA_NETWORK
 from ccu.testbeds.oai.stack import UE_INTERFACE, Stack, interface_address
+from testbed_console.problems import refusal
 
 
 def up(site: Site) -> None:
@@ -38,14 +38,14 @@ def status(site: Site) -> list[tuple[str, str]]:
 
 
 def shell_command(site: Site, part: str) -> list[str]:
-    """Return the command that opens a shell in a container. Raises Refused."""
+    """Return the command that opens a shell in a container. Raises RefusedError."""
     stack = _stack(site)
     service = {"server": DATA_NETWORK, "ue": "ue1"}.get(part, part)
     if stack.plan.usrp and service in ("gnb", "ue1"):
         service = f"{service}-{stack.plan.usrp.model}"
     if stack.runtime.pid(service) is None:
         running = ", ".join(name for name, state in status(site) if state.startswith("runs"))
-        raise Refused(f"shell: {service} does not run; there are {running}")
+        raise refusal(f"shell: {service} does not run", f"there are {running}")
     return stack.runtime.shell_command(service)
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ccu.spec.errors import Refused, RunFailed
+from ccu.spec.errors import RunFailed
+from testbed_console.problems import refusal
 
 FOLDER = Path("/var/lib/ccu/lxc")
 """Containers and bases; `lxc-ls -P /var/lib/ccu/lxc` lists them."""
@@ -51,7 +52,7 @@ def _full(image: str) -> str:
 
 
 def inspect(image: str) -> OciImage:
-    """Raises Refused if the image is not to be had, with the command that gets it."""
+    """Raises RefusedError if the image is not to be had, with the command that gets it."""
     return _inspect(image, source_of(image))
 
 
@@ -75,9 +76,9 @@ def _skopeo(*words: str, image: str) -> str:
     if said.returncode != 0:
         layouts = os.environ.get(LAYOUTS_VARIABLE, "/var/lib/ccu/oci")
         name = image.rpartition("/")[2]
-        raise Refused(
-            f"{image}: not to be had; type: {_source(image)} oci:{layouts}/{name} && "
-            f"export {LAYOUTS_VARIABLE}={layouts}"
+        raise refusal(
+            f"{image}: not to be had",
+            f"type: {_source(image)} oci:{layouts}/{name} && export {LAYOUTS_VARIABLE}={layouts}",
         )
     return said.stdout
 

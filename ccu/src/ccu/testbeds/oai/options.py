@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from ccu.spec.option import Option, Switch
 from ccu.spec.testbed import TestbedOptions
 from ccu.testbeds.oai.version import DEFAULT, OLDEST
+from testbed_console.problems import InvalidValue, Problem, Where
 
 if TYPE_CHECKING:
     from ccu.spec.experiment import Experiment
@@ -53,17 +54,24 @@ class OaiOptions(TestbedOptions):
     @model_validator(mode="after")
     def _radios_where_there_are_some(self) -> OaiOptions:
         if (self.name == "usrp") != (self.usrp is not None):
-            raise ValueError(
-                "--testbed usrp needs --usrp, b210 or x310:addr=A+addr=B (docs/oai.md); rfsim none"
+            raise InvalidValue(
+                Problem(
+                    "--testbed usrp needs --usrp, and rfsim has none",
+                    "write b210 or x310:addr=A+addr=B (docs/oai.md)",
+                    Where(key="usrp"),
+                )
             )
         return self
 
     def refuse(self, experiment: Experiment) -> None:
         """Refuse what OpenAirInterface does not implement."""
         if experiment.aqm != "droptail":
-            raise ValueError(
-                f"--aqm {experiment.aqm}: OpenAirInterface's queues are drop-tail; leave it out, "
-                "or take another testbed"
+            raise InvalidValue(
+                Problem(
+                    f"{experiment.aqm}: OpenAirInterface's queues are drop-tail",
+                    "leave it out, or take another testbed",
+                    Where(key="aqm"),
+                )
             )
 
 

@@ -4,34 +4,36 @@
 from __future__ import annotations
 
 from ccu.scenarios.oai_channel_model import series
-from ccu.spec.errors import Refused
 from ccu.spec.experiment import Experiment
 from ccu.testbeds.oai import configs, usrp, version
 from ccu.testbeds.oai.carrier import carrier
 from ccu.testbeds.oai.configs import Plan
 from ccu.testbeds.oai.options import oai_options
+from testbed_console.problems import InvalidValue, RefusedError, Where, refusal
 
 _NUMEROLOGY = 1
 
 
 def plan_of(experiment: Experiment) -> Plan:
-    """What is to be configured. Raises Refused for what this version or radio cannot do."""
+    """What is to be configured. Raises RefusedError for what this version or radio cannot do."""
     settings = oai_options(experiment)
     try:
         version.options(settings.version)
-    except ValueError as error:
-        raise Refused(f"--oai-version: {error}") from None
+    except InvalidValue as error:
+        raise RefusedError(error.at(Where(key="oai_version"))) from None
     try:
         radio = usrp.parse(settings.usrp) if settings.usrp else None
-    except ValueError as error:
-        raise Refused(f"--usrp: {error}") from None
+    except InvalidValue as error:
+        raise RefusedError(error.at(Where(key="usrp"))) from None
     if experiment.numerology != _NUMEROLOGY:
-        raise Refused(
-            f"--numerology: {experiment.numerology}; OpenAirInterface is configured at 30 kHz: 1"
+        raise refusal(
+            f"{experiment.numerology}: OpenAirInterface is configured at 30 kHz",
+            "leave it out, or write 1",
+            key="numerology",
         )
     configs.check_ue_count(experiment.ues)
     if radio and experiment.ues > 1:
-        raise Refused("--ues: two USRPs are one gNB and one UE; leave it out")
+        raise refusal("two USRPs are one gNB and one UE", "leave it out", key="ues")
     chosen = carrier(experiment.prb)
     if radio:
         usrp.check_carrier(radio, chosen)
@@ -39,6 +41,6 @@ def plan_of(experiment: Experiment) -> Plan:
 
 
 def check(experiment: Experiment) -> None:
-    """Raises Refused if this version or radio cannot do it, or the scenario has no radio."""
+    """Raises RefusedError if this version or radio cannot do it, or the scenario has no radio."""
     if plan_of(experiment).usrp is None:
         series(experiment.model_copy(update={"duration_s": 1.0}))

@@ -11,11 +11,12 @@ from typing import Any
 
 from pyroute2 import IPRoute
 
-from ccu.spec.errors import Refused, RunFailed
+from ccu.spec.errors import RunFailed
 from ccu.testbeds import Host
 from ccu.testbeds.oai.configs import GTP_U_PORT, HOST_ADDRESS, TELNET_PORT, Plan
 from ccu.testbeds.oai.runtime import listens
 from ccu.testbeds.oai.usrp import Usrp
+from testbed_console.problems import Problem, RefusedError, Where, refusal
 
 # Ettus, then National Instruments: B200, B210, B205mini.
 _USB_IDS = {
@@ -25,6 +26,7 @@ _USB_IDS = {
     ("3923", "7813"),
     ("3923", "7814"),
 }
+_USRP = Where(key="usrp")
 _JUMBO_BYTES = 8000
 _X310_PORT = 49152
 _CPU = Path("/sys/devices/system/cpu")
@@ -32,25 +34,25 @@ _USB = Path("/sys/bus/usb/devices")
 
 
 def check_host(plan: Plan) -> None:
-    """Raises Refused for a host on which this radio cannot run."""
+    """Raises RefusedError for a host on which this radio cannot run."""
     if not Path("/dev/net/tun").exists():
-        raise Refused("/dev/net/tun: not there, and UE and UPF need it; type: sudo modprobe tun")
+        raise refusal("/dev/net/tun: not there, and UE and UPF need it", "type: sudo modprobe tun")
     if plan.usrp:
         found = (usrp_trouble(plan.usrp), governor_trouble(), *port_troubles())
-        problems = [said for said in found if said]
-        if problems:
-            raise Refused("\n".join(problems))
+        if problems := [one for one in found if one]:
+            raise RefusedError(problems)
 
 
-def usrp_trouble(usrp: Usrp) -> str | None:
-    """Why the radio is not there, with the mend."""
+def usrp_trouble(usrp: Usrp) -> Problem | None:
+    """Return why the radio is not there."""
     if usrp.model == "b210":
         found = _usb_ids()
         if not found & _USB_IDS:
-            return "--usrp: no B210 on USB (2500:0020); plug it into USB 3, see uhd_find_devices"
+            rule = "no B210 on USB (2500:0020)"
+            return Problem(rule, "plug it into USB 3, see uhd_find_devices", _USRP)
         return None
-    told = (_x310_trouble(address) for address in (usrp.address, usrp.ue_address))
-    return next((said for said in told if said), None)
+    troubles = (_x310_trouble(address) for address in (usrp.address, usrp.ue_address))
+    return next((one for one in troubles if one), None)
 
 
 def _usb_ids() -> set[tuple[str, str]]:
@@ -66,7 +68,7 @@ def _usb_ids() -> set[tuple[str, str]]:
     return found
 
 
-def _x310_trouble(arguments: str) -> str | None:
+def _x310_trouble(arguments: str) -> Problem | None:
     pairs = dict(item.partition("=")[::2] for item in arguments.split(","))
     address = pairs.get("addr", "")
     try:
@@ -74,13 +76,12 @@ def _x310_trouble(arguments: str) -> str | None:
             route = next(iter(ip.route("get", dst=address)))
             link = next(iter(ip.get_links(route.get("oif"))))
     except Exception as error:
-        return f"--usrp: {address}: no route ({error}); set up the interface to the X310"
+        rule = f"{address}: no route ({error})"
+        return Problem(rule, "set up the interface to the X310", _USRP)
     if link.get("mtu") < _JUMBO_BYTES:
         name = link.get("ifname")
-        return (
-            f"--usrp: {name} to {address} has an MTU of {link.get('mtu')}, an X310 wants jumbo "
-            f"frames; type: sudo ip link set {name} mtu 9000"
-        )
+        rule = f"{name} to {address} has an MTU of {link.get('mtu')}, an X310 wants jumbo frames"
+        return Problem(rule, f"type: sudo ip link set {name} mtu 9000", _USRP)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.settimeout(1.0)
         try:
@@ -91,31 +92,31 @@ def _x310_trouble(arguments: str) -> str | None:
         except TimeoutError:
             said = subprocess.run(["ping", "-c", "1", "-W", "1", address], capture_output=True)
             if said.returncode != 0:
-                return f"--usrp: {address} does not answer; check its power and cable"
+                return Problem(f"{address} does not answer", "check its power and cable", _USRP)
         except OSError:
             return None
     return None
 
 
-def governor_trouble() -> str | None:
-    """A CPU that saves power loses samples."""
+def governor_trouble() -> Problem | None:
+    """Return why the CPU's governor loses samples: one that saves power does."""
     governors = {
         file.read_text().strip() for file in _CPU.glob("cpu[0-9]*/cpufreq/scaling_governor")
     }
     if governors - {"performance"}:
-        return (
-            f"CPU governor {', '.join(sorted(governors))}: a USRP needs performance; "
-            "type: sudo cpupower frequency-set -g performance"
-        )
+        rule = f"CPU governor {', '.join(sorted(governors))}: a USRP needs performance"
+        return Problem(rule, "type: sudo cpupower frequency-set -g performance")
     return None
 
 
-def port_troubles() -> list[str]:
+def port_troubles() -> list[Problem]:
     """Over a USRP the gNB has the host's network: who there has its ports, as Prometheus 9090."""
     used = (("tcp", TELNET_PORT, "telnet server"), ("udp", GTP_U_PORT, "GTP-U"))
     return [
-        f"{protocol} port {port} is taken, which the gNB's {what} needs; see who has it: "
-        f"sudo ss -lnp{protocol[0]} sport = :{port}"
+        Problem(
+            f"{protocol} port {port} is taken, which the gNB's {what} needs",
+            f"see who has it: sudo ss -lnp{protocol[0]} sport = :{port}",
+        )
         for protocol, port, what in used
         if listens(os.getpid(), port, protocol, (HOST_ADDRESS,))
     ]

@@ -21,7 +21,7 @@ class Runtime(Protocol):
         ...
 
     def check(self) -> None:
-        """Raises Refused if the runtime or an image is missing, with the command that gets it."""
+        """Raises RefusedError if the runtime or an image is missing."""
         ...
 
     def start(self, services: Sequence[str]) -> None:

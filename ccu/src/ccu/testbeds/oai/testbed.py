@@ -45,14 +45,14 @@ _SYSCTLS = {
 
 
 def check_machine(experiment: Experiment) -> None:
-    """Raises Refused, with everything at once, before a container is started."""
+    """Raises RefusedError, with everything at once, before a container is started."""
     programs.require("ping")
     preflight.check_host(plan_of(experiment))
     images_check(experiment)()
 
 
 def images_check(experiment: Experiment) -> Callable[[], None]:
-    """What raises Refused if the runtime or an image is missing."""
+    """What raises RefusedError if the runtime or an image is missing."""
     plan = plan_of(experiment)
     return _runtime(experiment, plan, "ccu-check", configs.default_variables(plan), []).check
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ccu.spec.errors import Refused
 from ccu.testbeds.oai.carrier import PRB_HZ, Carrier
+from testbed_console.problems import InvalidValue, Problem, refusal
 
 _B210_BANDWIDTH_HZ = 56e6  # Ettus: the AD9361's widest filter
 _X310_CLOCK_HZ = 184_320_000
@@ -29,32 +29,43 @@ class Usrp:
 def parse(text: object) -> Usrp:
     """`b210`, `b210:serial=A+serial=B` or `x310:addr=A+addr=B`: the gNB's radio, then the UE's.
 
-    Raises ValueError with the mend.
+    Raises InvalidValue.
     """
     model, colon, addresses = str(text).partition(":")
     address, plus, ue_address = addresses.partition("+")
     if model not in ("b210", "x310") or (colon and not address):
-        raise ValueError(f"{text!r} is no USRP; write {_EXAMPLES}")
+        raise InvalidValue(Problem(f"{text!r} is not a USRP", f"write {_EXAMPLES}"))
     if not re.fullmatch(r"[A-Za-z0-9_.,=+-]*", addresses):
-        raise ValueError(f"{text!r}: an address has letters, digits and = , . - only")
+        rule = f"{text!r}: an address has letters, digits and = , . - only"
+        raise InvalidValue(Problem(rule))
     if model == "x310" and "addr=" not in address:
-        raise ValueError(f"{text!r}: an X310 is found by its address; write {_EXAMPLES}")
+        rule = f"{text!r}: an X310 is found by its address"
+        raise InvalidValue(Problem(rule, f"write {_EXAMPLES}"))
     if colon and not (plus and ue_address):
-        raise ValueError(f"{text!r}: gNB and UE have a radio each; write {_EXAMPLES}")
+        rule = f"{text!r}: gNB and UE have a radio each"
+        raise InvalidValue(Problem(rule, f"write {_EXAMPLES}"))
     return Usrp(model, address, ue_address)
 
 
 def check_carrier(usrp: Usrp, carrier: Carrier) -> None:
-    """Raises Refused if the radio has not the bandwidth, or cannot make the sampling rate."""
+    """Raises RefusedError if the radio has not the bandwidth, or cannot make the sampling rate."""
     width_hz = carrier.prb * PRB_HZ
     limit_hz = _B210_BANDWIDTH_HZ if usrp.model == "b210" else _X310_BANDWIDTH_HZ
     if width_hz > limit_hz:
-        raise Refused(
-            f"--prb: {carrier.prb} PRB are {width_hz / 1e6:.1f} MHz wide, "
-            f"and a {usrp.model.upper()} does {limit_hz / 1e6:.0f} MHz; take fewer PRB"
+        raise refusal(
+            (
+                f"{carrier.prb} PRB are {width_hz / 1000000.0:.1f} MHz wide, and a "
+                f"{usrp.model.upper()} does {limit_hz / 1000000.0:.0f} MHz"
+            ),
+            "take fewer PRB",
+            key="prb",
         )
     if usrp.model == "x310" and _X310_CLOCK_HZ % carrier.sample_rate_hz:
-        raise Refused(
-            f"--prb: {carrier.prb} PRB need {carrier.sample_rate_hz / 1e6:g} MS/s, which an X310 "
-            f"cannot divide from its {_X310_CLOCK_HZ / 1e6:g} MHz clock; take 162 PRB or fewer"
+        raise refusal(
+            (
+                f"{carrier.prb} PRB need {carrier.sample_rate_hz / 1000000.0:g} MS/s, which an "
+                f"X310 cannot divide from its {_X310_CLOCK_HZ / 1000000.0:g} MHz clock"
+            ),
+            "take 162 PRB or fewer",
+            key="prb",
         )

@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from testbed_console.problems import InvalidValue, Problem
+
 DEFAULT = "2026.w11"
 OLDEST = "2023.w16"
 
@@ -41,20 +43,23 @@ class Options:
 def week(tag: str) -> tuple[int, int] | None:
     """(year, week) of a tag such as 2024.w45; None for names without a date, such as develop.
 
-    Raises ValueError for a week that is none, or older than what is known here.
+    Raises InvalidValue for a week that is none, or older than what is known here.
     """
     found = _TAG.fullmatch(tag)
     if found is None:
         if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}", tag):
-            raise ValueError(f"{tag!r} is no image tag; write for example {DEFAULT}")
+            rule = f"{tag!r} is not an image tag"
+            raise InvalidValue(Problem(rule, f"write for example {DEFAULT}"))
         return None
     year, number = int(found[1]), int(found[2])
     if not 1 <= number <= 53:
-        raise ValueError(f"{tag!r}: a year has no week {number}; write for example {DEFAULT}")
+        rule = f"{tag!r}: a year has no week {number}"
+        raise InvalidValue(Problem(rule, f"write for example {DEFAULT}"))
     oldest = _TAG.fullmatch(OLDEST)
     assert oldest is not None
     if (year, number) < (int(oldest[1]), int(oldest[2])):
-        raise ValueError(f"{tag!r} is older than {OLDEST}, the first that is known here")
+        rule = f"{tag!r} is older than {OLDEST}, the first that is known here"
+        raise InvalidValue(Problem(rule))
     return year, number
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import subprocess
 
 from ccu.host import programs
-from ccu.spec.errors import Refused
 from ccu.testbeds.phone.shell import LOOK_S, Said, answer
+from testbed_console.problems import refusal
 
 _TAP = (
     "unlock the phone and tap Allow on `Allow USB debugging?`; if it does not ask: Settings → "
@@ -42,40 +42,46 @@ class Adb:
         return [programs.require("adb"), "-s", self.serial, "shell", "-T", script]
 
     def ask(self, script: str, timeout_s: float = LOOK_S) -> Said:
-        """What a short script says. Raises Refused if the phone does not answer."""
+        """What a short script says. Raises RefusedError if the phone does not answer."""
         try:
             said = answer(self.command(script), timeout_s)
         except subprocess.TimeoutExpired:
-            raise Refused(
-                f"--testbed phone: {self.serial} does not answer; is it plugged in?"
+            raise refusal(
+                f"{self.serial} does not answer", "is it plugged in?", key="testbed"
             ) from None
         if said.returncode and said.stderr.startswith(("error:", "adb:")):
             what = said.stderr.strip().splitlines()[0].removeprefix("error: ")
-            raise Refused(f"--testbed phone: {self.serial}: {what}; plug it in again")
+            raise refusal(f"{self.serial}: {what}", "plug it in again", key="testbed")
         return Said(said.returncode, said.stdout.replace("\r\n", "\n"), said.stderr.strip())
 
 
 def chosen(serial: str | None) -> Adb:
-    """The phone that is meant. Raises Refused with what to do if there is none, or not one."""
+    """The phone that is meant. Raises RefusedError with what to do if there is none, or not one."""
     phones = _devices()
     if serial is not None:
         if serial not in phones:
             there = ", ".join(phones) or "none"
-            raise Refused(f"--serial: no phone {serial!r}; there are {there} (`adb devices`)")
+            raise refusal(
+                f"no phone {serial!r}", f"there are {there} (`adb devices`)", key="serial"
+            )
         phones = {serial: phones[serial]}
     if not phones:
-        raise Refused(
-            "--testbed phone: adb sees no phone; switch on USB debugging (Settings → About phone → "
-            "tap Build number seven times; Developer options → USB debugging) and plug it in, or "
-            "`adb connect ADDRESS:PORT`; --no-adb does without"
+        raise refusal(
+            "adb sees no phone",
+            (
+                "switch on USB debugging (Settings → About phone → tap Build number seven times; "
+                "Developer options → USB debugging) and plug it in, or `adb connect "
+                "ADDRESS:PORT`; --no-adb does without"
+            ),
+            key="testbed",
         )
     usable = [name for name, state in phones.items() if state == "device"]
     if not usable:
         name, state = next(iter(phones.items()))
         mend = next((mend for key, mend in _MENDS.items() if state.startswith(key)), "see `adb`")
-        raise Refused(f"--testbed phone: {name} is {state}: {mend}")
+        raise refusal(f"{name} is {state}", mend, key="testbed")
     if len(usable) > 1:
-        raise Refused(f"--serial: {len(usable)} phones; say which: {', '.join(usable)}")
+        raise refusal(f"{len(usable)} phones", f"say which: {', '.join(usable)}", key="serial")
     return Adb(usable[0])
 
 
@@ -87,9 +93,9 @@ def _devices() -> dict[str, str]:
             [adb, "devices"], capture_output=True, text=True, timeout=LOOK_S, errors="replace"
         )
     except subprocess.TimeoutExpired:
-        raise Refused("adb: does not answer; `adb kill-server`, and try again") from None
+        raise refusal("adb: does not answer", "`adb kill-server`, and try again") from None
     if said.returncode != 0:
-        raise Refused(f"adb: {said.stderr.strip() or 'failed'}; `adb kill-server`, and try again")
+        raise refusal(f"adb: {said.stderr.strip() or 'failed'}", "`adb kill-server`, and try again")
     found = {}
     for line in said.stdout.splitlines():
         serial, tab, state = line.partition("\t")

@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 
 from pyroute2 import IPRoute
 
-from ccu.spec.errors import Refused
 from ccu.testbeds.phone.options import PhoneOptions
+from testbed_console.problems import RefusedError, refusal
 
 _ANYWHERE = {4: "192.0.2.1", 6: "2001:db8::1"}  # RFC 5737, RFC 3849: for routes only
 _FAMILY = {4: socket.AF_INET, 6: socket.AF_INET6}
@@ -72,7 +72,7 @@ def host_and_port(text: str, usual_port: int) -> tuple[str, int]:
 def candidates(settings: PhoneOptions) -> list[Address]:
     """Those that the phone may reach, the likeliest first.
 
-    Raises Refused when the machine has no network, or the address is none.
+    Raises RefusedError when the machine has no network, or the address is none.
     """
     if settings.server_address:
         found = _resolved(plain(settings.server_address))
@@ -82,9 +82,10 @@ def candidates(settings: PhoneOptions) -> list[Address]:
         # Behind a translator nobody is reached from outside; IPv6 needs none.
         found.sort(key=lambda one: ipaddress.ip_address(one).is_private)
     if not found:
-        raise Refused(
-            "--server-address: this machine has no way to the internet; say by which address "
-            "the phone reaches it"
+        raise refusal(
+            "this machine has no way to the internet",
+            "say by which address the phone reaches it",
+            key="server_address",
         )
     return [_placed(one) for one in found]
 
@@ -92,15 +93,15 @@ def candidates(settings: PhoneOptions) -> list[Address]:
 def reached(addresses: Sequence[Address], way_to: Callable[[str], _Way]) -> tuple[Address, _Way]:
     """The first address that the phone has a way to, and that way.
 
-    `way_to` raises Refused where there is none; if there is none to any, so does this, with what
-    was said of the first.
+    `way_to` raises RefusedError where there is none; if there is none to any, so does this, with
+    the problems of the first.
     """
     refusals = []
     for one in addresses:
         try:
             return one, way_to(one.reached_at)
-        except Refused as refusal:
-            refusals.append(refusal)
+        except RefusedError as error:
+            refusals.append(error)
     raise refusals[0]
 
 
@@ -108,11 +109,13 @@ def _resolved(name: str) -> list[str]:
     try:
         told: list[Any] = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError):
-        raise Refused(f"--server-address: {name!r} is no address, and no known name") from None
+        raise refusal(f"{name!r} is no address, and no known name", key="server_address") from None
     found = [str(one[4][0]) for one in told]
     if any(one.startswith("fe80:") for one in found):
-        raise Refused(
-            f"--server-address: {name} is link-local, for one cable only; give a global address"
+        raise refusal(
+            f"{name} is link-local, for one cable only",
+            "give a global address",
+            key="server_address",
         )
     return list(dict.fromkeys(found))
 

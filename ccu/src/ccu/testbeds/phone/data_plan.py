@@ -16,10 +16,10 @@ from datetime import datetime, timedelta, timezone, tzinfo
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from ccu.spec.errors import Refused
 from ccu.testbeds.phone.choice import chosen
 from ccu.testbeds.phone.options import PhoneOptions
 from ccu.testbeds.phone.shell import Shell
+from testbed_console.problems import RefusedError, refusal
 
 _ASK = (
     "getprop persist.sys.timezone; dumpsys netpolicy 2>/dev/null | grep NetworkPolicy; "
@@ -77,19 +77,22 @@ class DataPlan:
         }
 
     def check(self, most_bytes: int) -> None:
-        """Raises Refused if a run of so many bytes could go beyond the limit."""
+        """Raises RefusedError if a run of so many bytes could go beyond the limit."""
         if self.limit_bytes is None or (self.used_bytes or 0) + most_bytes <= self.limit_bytes:
             return
         used = f"{self.used_bytes} bytes used and " if self.used_bytes else ""
-        raise Refused(
-            f"--max-bytes: {used}{most_bytes} are more than the phone's data limit of "
-            f"{self.limit_bytes} bytes; lower it, or raise the limit (Settings → Network → Data "
-            "warning & limit)"
+        raise refusal(
+            (
+                f"{used}{most_bytes} are more than the phone's data limit of {self.limit_bytes} "
+                "bytes"
+            ),
+            "lower it, or raise the limit (Settings → Network → Data warning & limit)",
+            key="max_bytes",
         )
 
 
 def of(phone: Shell) -> DataPlan:
-    """What the phone tells. Raises Refused if it does not answer at all."""
+    """What the phone tells. Raises RefusedError if it does not answer at all."""
     return read(phone.ask(_ASK).text, time.time())
 
 
@@ -100,7 +103,7 @@ def sentence(settings: PhoneOptions) -> str:
         return DataPlan().sentence().partition(";")[0]
     try:
         return of(chosen(settings)).sentence()
-    except Refused:
+    except RefusedError:
         return ""
 
 

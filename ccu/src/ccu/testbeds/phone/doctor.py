@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
-from ccu.host.findings import Finding, program
-from ccu.spec.errors import Refused
+from ccu.host.findings import Finding, program, refused
 from ccu.testbeds.phone import address, survey
 from ccu.testbeds.phone.choice import chosen
 from ccu.testbeds.phone.options import PhoneOptions
+from testbed_console.problems import RefusedError
 
 
 def examine(settings: PhoneOptions) -> list[Finding]:
     """Look at adb, the phone, its radio and this machine's address; changes nothing."""
     try:
         servers = address.candidates(settings)
-    except Refused as refusal:
-        return [program("adb"), _refused("address", refusal)]
+    except RefusedError as error:
+        return [program("adb"), *refused("address", error)]
     told = ", ".join(f"{one.reached_at} at {one.interface}" for one in servers)
     where = Finding("address", True, told)
     if not settings.is_asked:
@@ -25,20 +25,15 @@ def examine(settings: PhoneOptions) -> list[Finding]:
     try:
         phone = chosen(settings)
         known = survey.describe(phone)
-    except Refused as refusal:
-        return [found, where, _refused("phone", refusal)]
+    except RefusedError as error:
+        return [found, where, *refused("phone", error)]
     about = f"{known['model'] or 'a phone'}, Android {known['android'] or '?'} ({phone.serial})"
     here = [found, where, Finding("phone", True, about)]
     try:
         radio = survey.way_to_one_of(phone, servers)[1]
-    except Refused as refusal:
-        return [*here, _refused("radio", refusal)]
+    except RefusedError as error:
+        return [*here, *refused("radio", error)]
     return [
         *here,
         Finding("radio", True, f"{radio['interface']}, {radio['address'] or 'no address'}"),
     ]
-
-
-def _refused(name: str, refusal: Refused) -> Finding:
-    what, _, mend = str(refusal).removeprefix("--testbed phone: ").partition("; ")
-    return Finding(name, False, what, mend)

@@ -15,16 +15,17 @@ import subprocess
 from pathlib import Path
 
 from ccu.host import programs
-from ccu.spec.errors import Interrupted, Refused, RunFailed
+from ccu.spec.errors import Interrupted, RunFailed
 from ccu.spec.experiment import SCHEMA_VERSION, Experiment
 from ccu.testbeds.phone.address import plain
 from ccu.testbeds.phone.options import phone_options
+from testbed_console.problems import RefusedError, refusal
 
 _STAGE = "server"
 _CONNECT_S = 20
 _USUAL_ADB_PORT = 5037
 _CODE_OF_SSH = 255
-_CODES = {2: Refused, 130: Interrupted}
+_CODES = {2: RefusedError, 130: Interrupted}
 
 
 class FarServer:
@@ -32,7 +33,9 @@ class FarServer:
 
     def __init__(self, host: str) -> None:
         if host.startswith("-"):
-            raise Refused(f"--server: {host!r} is no host; write for example user@server.example")
+            raise refusal(
+                f"{host!r} is no host", "write for example user@server.example", key="--server"
+            )
         self.host = _for_ssh(host)
         self._ssh = shlex.split(os.environ.get("CCU_SSH", "")) or [programs.require("ssh")]
 
@@ -41,17 +44,18 @@ class FarServer:
         return [*self._ssh, *limits, *options, "--", self.host, script]
 
     def ask(self, script: str, given: str = "") -> str:
-        """What a script says there. Raises Refused if it cannot be run."""
+        """What a script says there. Raises RefusedError if it cannot be run."""
         said = subprocess.run(
             self.command(script), input=given, capture_output=True, text=True, errors="replace"
         )
         if said.returncode == _CODE_OF_SSH:
-            raise Refused(
-                f"--server: {self.host} is not reached: {said.stderr.strip()}; try: "
-                f"ssh {shlex.quote(self.host)}"
+            raise refusal(
+                f"{self.host} is not reached: {said.stderr.strip()}",
+                f"try: ssh {shlex.quote(self.host)}",
+                key="--server",
             )
         if said.returncode != 0:
-            raise Refused(f"--server: {self.host}: {said.stderr.strip() or 'failed'}")
+            raise refusal(f"{self.host}: {said.stderr.strip() or 'failed'}", key="--server")
         return said.stdout
 
 
@@ -64,7 +68,7 @@ def _for_ssh(host: str) -> str:
 def run(experiment: Experiment, host: str, output: Path, dry_run: bool) -> Path | None:
     """The run's directory under `output`; None after a dry run.
 
-    Raises Refused, RunFailed or Interrupted as the far ccu did, which has said why.
+    Raises RefusedError, RunFailed or Interrupted as the far ccu did, which has said why.
     """
     far = FarServer(host)
     options = phone_options(experiment)
@@ -93,7 +97,9 @@ def _check(far: FarServer, with_adb: bool) -> None:
     """Both adbs have to speak the same protocol: the client ends a server that does not."""
     there = far.ask("command -v ccu >/dev/null && echo ccu; adb version 2>/dev/null | head -1")
     if not there.startswith("ccu\n"):
-        raise Refused(f"--server: {far.host} has no ccu on its PATH; run `make install` there")
+        raise refusal(
+            f"{far.host} has no ccu on its PATH", "run `make install` there", key="--server"
+        )
     if not with_adb:
         return
     adb = programs.require("adb")
@@ -101,9 +107,10 @@ def _check(far: FarServer, with_adb: bool) -> None:
     ours = programs.version("adb") or ""
     theirs = there.removeprefix("ccu\n").strip()
     if theirs != ours:
-        raise Refused(
-            f"--server: {far.host} has {theirs or 'no adb'}, this machine {ours}; install the same "
-            "on both, or --no-adb"
+        raise refusal(
+            f"{far.host} has {theirs or 'no adb'}, this machine {ours}",
+            "install the same on both, or --no-adb",
+            key="--server",
         )
 
 

@@ -12,6 +12,7 @@ from ccu.host.disk import amount
 from ccu.spec import units
 from ccu.spec.option import Option, Switch
 from ccu.spec.testbed import TestbedOptions
+from testbed_console.problems import InvalidValue, Problem, Where
 
 if TYPE_CHECKING:
     from ccu.spec.experiment import Experiment
@@ -118,8 +119,12 @@ class PhoneOptions(TestbedOptions):
     def refuse(self, experiment: Experiment) -> None:
         """Refuse traffic that is not TCP for a time."""
         if experiment.traffic != type(experiment.traffic)():
-            raise ValueError(
-                "--traffic: with a phone it is TCP, for the run's time or --max-bytes; leave it out"
+            raise InvalidValue(
+                Problem(
+                    "with a phone it is TCP, for the run's time or --max-bytes",
+                    "leave it out",
+                    Where(key="traffic"),
+                )
             )
 
 

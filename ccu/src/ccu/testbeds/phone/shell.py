@@ -33,7 +33,7 @@ class Shell(Protocol):
         ...
 
     def ask(self, script: str, timeout_s: float = LOOK_S) -> Said:
-        """What a short script says. Raises Refused if the phone does not answer."""
+        """What a short script says. Raises RefusedError if the phone does not answer."""
         ...
 
 

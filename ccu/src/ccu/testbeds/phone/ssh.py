@@ -12,9 +12,9 @@ import shlex
 import subprocess
 
 from ccu.host import programs
-from ccu.spec.errors import Refused
 from ccu.testbeds.phone.address import host_and_port
 from ccu.testbeds.phone.shell import LOOK_S, Said, answer
+from testbed_console.problems import refusal
 
 _USUAL_PORT = 8022  # of Termux's sshd, which may not have 22
 _CONNECT_S = 15
@@ -29,14 +29,14 @@ class Ssh:
     is_app = True
 
     def __init__(self, target: str) -> None:
-        """Raises Refused for what names no host."""
+        """Raises RefusedError for what names no host."""
         if target.startswith("-"):
-            raise Refused(f"--phone-ssh: {target!r} is no host; write for example phone:8022")
+            raise refusal(f"{target!r} is no host", "write for example phone:8022", key="phone_ssh")
         user, at, rest = target.rpartition("@")
         try:
             host, port = host_and_port(rest, _USUAL_PORT)
         except ValueError as error:
-            raise Refused(f"--phone-ssh: {error}; write for example phone:8022") from None
+            raise refusal(str(error), "write for example phone:8022", key="phone_ssh") from None
         self.serial = target
         self._host, self._port = f"{user}{at}{host}", port
         self._ssh = shlex.split(os.environ.get("CCU_SSH", "")) or [programs.require("ssh")]
@@ -52,11 +52,14 @@ class Ssh:
         try:
             said = answer(self.command(script), timeout_s)
         except subprocess.TimeoutExpired:
-            raise Refused(f"--phone-ssh: {self.serial} does not answer; is sshd running?") from None
+            raise refusal(
+                f"{self.serial} does not answer", "is sshd running?", key="phone_ssh"
+            ) from None
         if said.returncode == _CODE_OF_SSH:
             why = (said.stderr.strip().splitlines() or ["no word of why"])[-1]
-            raise Refused(
-                f"--phone-ssh: {self.serial} is not reached: {why}; start `sshd` in Termux, and "
-                f"try: ssh -p {self._port} {shlex.quote(self._host)}"
+            raise refusal(
+                f"{self.serial} is not reached: {why}",
+                f"start `sshd` in Termux, and try: ssh -p {self._port} {shlex.quote(self._host)}",
+                key="phone_ssh",
             )
         return Said(said.returncode, said.stdout, said.stderr.strip())

@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ccu.spec.errors import Refused
 from ccu.testbeds.phone.address import Address, reached
 from ccu.testbeds.phone.shell import Shell
+from testbed_console.problems import refusal
 
 MOBILE = re.compile(r"^(?:v4-)?(?:rmnet|ccmni|wwan|pdp|seth|clat)")
 """Interfaces of Qualcomm, MediaTek, Linux, Intel, Unisoc and Samsung modems; v4- and clat are
@@ -52,7 +52,7 @@ def describe(phone: Shell) -> dict[str, Any]:
 def check_radio(phone: Shell, address: str) -> dict[str, Any]:
     """The mobile interface by which the phone would reach `address`, and its own address there.
 
-    Raises Refused for airplane mode, no SIM or no data, and a way over Wi-Fi, with what to do.
+    Raises RefusedError for airplane mode, no SIM or no data, and a way over Wi-Fi, with what to do.
     """
     said = phone.ask(
         'echo "$(settings get global airplane_mode_on 2>/dev/null | head -n 1)"; '
@@ -62,48 +62,55 @@ def check_radio(phone: Shell, address: str) -> dict[str, Any]:
     ).text.splitlines()
     airplane, data, sim, *route = [line.strip() for line in said] + [""] * 4
     if airplane == "1":
-        raise Refused("--testbed phone: the phone is in airplane mode; switch it off")
+        raise refusal("the phone is in airplane mode", "switch it off", key="testbed")
     if sim and not re.search(r"LOADED|READY", sim):
-        raise Refused(f"--testbed phone: the SIM is {sim}; put one in, and unlock it with its PIN")
+        raise refusal(f"the SIM is {sim}", "put one in, and unlock it with its PIN", key="testbed")
     way = " ".join(route)
     device = _DEVICE.search(way)
     if device and not MOBILE.match(device[1]):
-        raise Refused(
-            f"--testbed phone: the phone would reach {address} by {device[1]}, not by its radio; "
-            "switch Wi-Fi off (adb shell svc wifi disable), and tethering and VPN"
+        raise refusal(
+            (f"the phone would reach {address} by {device[1]}, not by its radio"),
+            "switch Wi-Fi off (adb shell svc wifi disable), and tethering and VPN",
+            key="testbed",
         )
     if phone.is_app and not device and _FORBIDDEN.search(way):
         return _by_an_app(way)
     if not device:
         why = "mobile data is switched off" if data == "0" else "its SIM has no data connection"
-        raise Refused(
-            f"--testbed phone: the phone has no way to {address}: {why}; open a web page on it "
-            "over mobile data first"
+        raise refusal(
+            f"the phone has no way to {address}: {why}",
+            "open a web page on it over mobile data first",
+            key="testbed",
         )
     source = _SOURCE.search(way)
     return {"interface": device[1], "address": source[1] if source else None}
 
 
 def check_load(phone: Shell, load: str) -> None:
-    """Raises Refused if the phone lacks what is to make the traffic."""
+    """Raises RefusedError if the phone lacks what is to make the traffic."""
     if load == "iperf3" and describe(phone)["iperf3"] is None:
-        raise Refused(
-            "--phone-load: the phone has no iperf3 that can be run; `pkg install iperf3` in "
-            f"Termux, or push one to {_IPERF3[1]} (chmod 755); or leave it out, and nc does it"
+        raise refusal(
+            "the phone has no iperf3 that can be run",
+            (
+                f"`pkg install iperf3` in Termux, or push one to {_IPERF3[1]} (chmod 755); or "
+                "leave it out, and nc does it"
+            ),
+            key="phone_load",
         )
 
 
 def _by_an_app(said: str) -> dict[str, Any]:
     """An app may not ask for routes: whether Wi-Fi is on is all that can be known."""
     if _WIFI_ON.search(said):
-        raise Refused(
-            "--testbed phone: the phone is in a Wi-Fi, and its traffic would go there; switch "
-            "Wi-Fi off, and let ssh come by another way (docs/phone.md, Termux)"
+        raise refusal(
+            "the phone is in a Wi-Fi, and its traffic would go there",
+            "switch Wi-Fi off, and let ssh come by another way (docs/phone.md, Termux)",
+            key="testbed",
         )
     return {"interface": None, "address": None}
 
 
 def way_to_one_of(phone: Shell, servers: Sequence[Address]) -> tuple[Address, dict[str, Any]]:
     """The first of the server's addresses that the phone's radio leads to, and `check_radio`'s
-    answer. Raises Refused as that does."""
+    answer. Raises RefusedError as that does."""
     return reached(servers, lambda one: check_radio(phone, one))

@@ -12,7 +12,7 @@ from typing import Any
 
 from ccu.host.namespace import describe_here
 from ccu.host.supervisor import Process
-from ccu.spec.errors import Refused, RunFailed
+from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Direction, Experiment
 from ccu.testbeds import Host, Site
 from ccu.testbeds.phone import address, data_plan, polling, radio_log, survey
@@ -21,6 +21,7 @@ from ccu.testbeds.phone.choice import chosen
 from ccu.testbeds.phone.clock import Offset, common, measure
 from ccu.testbeds.phone.options import PhoneOptions, phone_options
 from ccu.testbeds.phone.shell import Shell
+from testbed_console.problems import refusal
 
 _SYSCTLS = ("tcp_wmem", "tcp_rmem", "tcp_no_metrics_save", "tcp_ecn")
 # A clock that was corrected meanwhile moves by more than quartz does in a run.
@@ -28,7 +29,7 @@ _MOST_DRIFT = 200e-6
 
 
 def check_machine(experiment: Experiment) -> None:
-    """Raises Refused, before anything starts, when the phone cannot be used or reached."""
+    """Raises RefusedError, before anything starts, when the phone cannot be used or reached."""
     settings = phone_options(experiment)
     servers = address.candidates(settings)
     if settings.is_asked:
@@ -50,8 +51,8 @@ def _check_ports(server: Address, ports: list[int]) -> None:
             try:
                 probe.bind((server.listens, port))
             except OSError as error:
-                raise Refused(
-                    f"--server-port: {port}: {error.strerror}; choose another, open for TCP"
+                raise refusal(
+                    f"{port}: {error.strerror}", "choose another, open for TCP", key="server_port"
                 ) from None
 
 

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What pydantic finds wrong with a value that a user wrote, as problems by key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from testbed_console.problems import InvalidValue, Problem, Where
+from testbed_console.suggestions import instead_of, keys_at, slip
+
+_MOST_SHOWN = 60
+"""Characters of a wrong value."""
+_FIXES = {"missing": "add it", "dict_type": "write a mapping, one `key: value` a line"}
+
+
+def invalid_values(
+    error: ValidationError, model: type[BaseModel], keys: Iterable[str] = (), see: str = ""
+) -> list[Problem]:
+    """Return the problems of a value of `model`; the key of each is its path, joined by dots.
+
+    `keys`: those that may stand at the top; none: the model's fields. `see`: where they are listed.
+    """
+    problems: list[Problem] = []
+    for item in error.errors():
+        problems += _problems(item, model, list(keys), see)
+    return list(dict.fromkeys(problems))
+
+
+def _problems(item: Any, model: type[BaseModel], keys: list[str], see: str) -> Iterator[Problem]:
+    path = [str(part) for part in item["loc"]]
+    if item["type"] == "literal_error" and isinstance(item["input"], dict):
+        return  # The other form of a union is meant, whose errors are reported.
+    if item["type"] == "too_short" and len(item["input"]) >= item["ctx"]["min_length"]:
+        return  # The items are wrong, each of which is reported.
+    raised = item.get("ctx", {}).get("error")
+    if isinstance(raised, InvalidValue):
+        yield from raised.at(Where(key=_key(path)))
+    elif item["type"] == "extra_forbidden":
+        *above, name = path
+        there = keys if keys and not above else keys_at(model, above)
+        fix = instead_of(name, there, "" if above else see)
+        yield Problem("unknown key", fix, Where(key=".".join(filter(None, [_key(above), name]))))
+    else:
+        fix = _FIXES.get(item["type"]) or slip(item)
+        yield Problem(_rule(item, model), fix, Where(key=_key(path)))
+
+
+def _rule(item: Any, model: type[BaseModel]) -> str:
+    if item["type"] == "missing":
+        return "is missing"
+    if item["type"] == "value_error":
+        return str(item["ctx"]["error"])
+    shown = repr(item["input"])
+    if len(shown) > _MOST_SHOWN:
+        shown = f"{shown[:_MOST_SHOWN]}…"
+    if item["type"] == "model_type":
+        return f"is not a mapping of {', '.join(keys_at(model, item['loc']))} (it is {shown})"
+    if item["type"] == "dict_type":
+        return f"is not a mapping (it is {shown})"
+    return f"{item['msg']} (it is {shown})"
+
+
+def _key(path: list[str]) -> str | None:
+    """Return the path without the names that pydantic gives to the forms of a union."""
+    written = [part for part in path if part == part.lower() and "[" not in part]
+    return ".".join(written) or None
