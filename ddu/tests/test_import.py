@@ -169,7 +169,7 @@ def test_what_cannot_be_imported_leaves_nothing(tmp_path: Path) -> None:
 def test_a_second_import_does_not_overwrite(tmp_path: Path) -> None:
     folder = hercules(tmp_path)
     import_folder(folder, tmp_path / "runs")
-    with pytest.raises(DduError, match="is there already"):
+    with pytest.raises(DduError, match="exists already"):
         import_folder(folder, tmp_path / "runs")
 
 

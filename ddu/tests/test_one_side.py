@@ -119,7 +119,7 @@ def test_udp_of_the_senders_side_has_no_arrivals(tmp_path: Path) -> None:
 def test_a_clock_that_nobody_measured_is_told(tmp_path: Path) -> None:
     time = {"offset_ns": None, "offset_uncertainty_ns": None}
     run = one_sided(steady(), tmp_path / "run", "receiver", time=time)
-    assert "cannot tell how far apart" in analysis_of(run).summary["not_captured"][1]
+    assert "does not show how far apart" in analysis_of(run).summary["not_captured"][1]
 
 
 def test_without_any_capture_it_is_refused(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Independent accounts of the same bytes, compared; and what the verdict makes of it."""
+"""Cross-checks of the bytes that independent sources count, and the verdict."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ MAC_TOLERANCE = 0.02
 """MAC bytes against the receiver's capture; what lies between is path loss and the run's edges."""
 IPERF3_TOLERANCE = 0.005
 CROSSING_SHARE = 0.5
-"""Below this share of the received bytes in the MAC's account, traffic took another way."""
+"""Below this share of the received bytes in the MAC's account, traffic took another path."""
 _RANK = {"valid": 0, "degraded": 1, "invalid": 2}
 
 
 def cross_checks(
     run: AlignedRun, flows: Sequence[ObservedFlow], aligned: pd.DataFrame, width_s: float
 ) -> dict[str, Any]:
-    """Bytes by different witnesses; null where a witness is missing.
+    """Compare the bytes by different sources; null where a source is missing.
 
     The MAC's count is of the first flow's direction, from the link's start to its end, and so is
     the capture's: control connections and handshakes included.
@@ -49,22 +49,22 @@ def cross_checks(
 
 
 def _by_iperf3(run: AlignedRun, flows: Sequence[ObservedFlow]) -> tuple[int | None, int | None]:
-    """Payload that iperf3's receivers counted, and that by the capture they could read until then.
+    """Return the payload that iperf3's receivers counted, and the capture's until they ended.
 
     What is still queued when the test ends arrives later, and what lies behind a hole cannot be
     read: both are in the tables, but not in iperf3's sum.
     """
-    said, captured = 0, 0
+    counted_bytes, captured = 0, 0
     ended = True
     for flow in flows:
         count, stop = received_bytes(run.raw, flow.flow.id), _stopped_counting_utc_ns(run, flow)
         if count is None:
             return None, None
-        said += count
+        counted_bytes += count
         ended = ended and stop is not None and flow.at_receiver
         instants, sizes = flow.delivered
         captured += int(sizes[instants <= (stop if stop is not None else 0)].sum())
-    return said, captured if ended else None
+    return counted_bytes, captured if ended else None
 
 
 def _stopped_counting_utc_ns(run: AlignedRun, flow: ObservedFlow) -> int | None:
@@ -91,7 +91,7 @@ def _stopped_counting_utc_ns(run: AlignedRun, flow: ObservedFlow) -> int | None:
 
 
 def verdict(run: AlignedRun, checks: dict[str, Any]) -> tuple[str, list[str]]:
-    """The worst of what the manifest, the link and ddu found, with every reason."""
+    """Return the worst verdict of the manifest, the link and ddu, with every reason."""
     found: list[tuple[str, Sequence[str]]] = [
         (run.manifest.verdict or "valid", run.manifest.verdict_reasons)
     ]
@@ -146,7 +146,7 @@ def _of_checks(run: AlignedRun, checks: dict[str, Any]) -> list[tuple[str, str]]
 
 
 def _delivered(mac: pd.DataFrame, flow: Flow) -> int | None:
-    """What the MAC delivered to the flow's receiver: a UE, or the server, to which all UEs send."""
+    """Return what the MAC delivered to the flow's receiver: a UE, or the server of all UEs."""
     last = mac.groupby("ue")[f"mac_{flow.direction}_sdu_bytes"].last().dropna()
     if flow.direction == "dl" and flow.ue in last.index:
         last = last.loc[[flow.ue]]

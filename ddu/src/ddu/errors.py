@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user is told when something cannot be analysed: what, where, and how to mend it."""
+"""The errors of ddu: what is wrong, where, and how to fix it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from testbed_console.problems import CommandError
 
 
 class DduError(CommandError):
-    """What the user asked for cannot be had; the text says all that is needed to mend it."""
+    """The request cannot be carried out; the text says what the user needs to fix it."""
 
     exit_code = 2
 
@@ -27,24 +27,24 @@ class FailedRun(DduError):  # noqa: N818
 
 
 class UnreadableInput(DduError):  # noqa: N818
-    """An input file is missing, cut off, malformed or not ours to read."""
+    """An input file is missing, cut off, malformed or not readable."""
 
-    def __init__(self, file: Path, problem: str, mend: str = "") -> None:
+    def __init__(self, file: Path, problem: str, fix: str = "") -> None:
         self.file = file
-        super().__init__(f"{file}: {problem}" + (f"; {mend}" if mend else ""))
+        super().__init__(f"{file}: {problem}" + (f"; {fix}" if fix else ""))
 
 
 class StoreError(DduError):
-    """The store is away, refuses us, or holds something else."""
+    """The store does not answer, refuses the request, or holds something else."""
 
     exit_code = 1
 
 
 class StoreRefused(StoreError):  # noqa: N818
-    """What was asked of the store is wrong, or there is none to ask: nothing was changed."""
+    """The request to the store is wrong, or there is no store: nothing was changed."""
 
     exit_code = 2
 
 
 class StoreAway(StoreError):  # noqa: N818
-    """Nobody answers at the store's address, or the connection broke: later it may work."""
+    """The store does not answer, or the connection broke: later it may work."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a capture of one side alone leaves open, in words."""
+"""Sentences about what a capture of one side alone leaves unknown."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ _RECEIVER_ALONE = (
 
 
 def arrivals_source(flow: ObservedFlow) -> str | None:
-    """Who tells what arrived; None: nobody."""
+    """Return the source of what arrived; None without any."""
     if flow.at_receiver:
         return BY_RECEIVER
     return BY_ACKS if flow.has_arrivals else None
 
 
 def unseen(run: AlignedRun, flows: Sequence[ObservedFlow]) -> list[str]:
-    """A sentence for each kind of flow that was captured at one side only; none if both were."""
-    told: dict[str, list[str]] = {}
+    """Return a sentence for each kind of flow that was captured at one side only."""
+    by_text: dict[str, list[str]] = {}
     for flow in flows:
         if not flow.at_both:
-            told.setdefault(_of_flow(flow), []).append(flow.flow.id)
-    sentences = [f"{', '.join(ids)}: {text}" for text, ids in told.items()]
-    if told and run.manifest.time.offset_ns is None and len(run.captures) == 1:
+            by_text.setdefault(_of_flow(flow), []).append(flow.flow.id)
+    sentences = [f"{', '.join(ids)}: {text}" for text, ids in by_text.items()]
+    if by_text and run.manifest.time.offset_ns is None and len(run.captures) == 1:
         host = next(iter(run.captures))
         sentences.append(
-            f"The hosts have a clock each, and the capture of {host} alone cannot tell how far "
+            f"The hosts have a clock each, and the capture of {host} alone does not show how far "
             "apart they are: what another host stamped is on that host's own clock."
         )
     return sentences

@@ -11,11 +11,11 @@ from urllib.parse import unquote, urlsplit
 from ddu.errors import DduError
 
 _NOWHERE = "/dev/null/nowhere"
-"""Nothing can be in a file that is no directory."""
+"""A path that cannot exist."""
 
 
 class _Handler(SimpleHTTPRequestHandler):
-    """/runs/… is the directory of the runs; nothing else is there, and no link leads out of it."""
+    """/runs/… is the directory of the runs; nothing else is served, and no link leads out of it."""
 
     server_version = "ddu"
 
@@ -40,7 +40,7 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 def server(runs: Path, bind: str, port: int) -> ThreadingHTTPServer:
-    """Listens, and serves when asked to. Raises DduError: the port is taken, or `runs` is none."""
+    """Listen on a port. Raises DduError if the port is taken or `runs` is not a directory."""
     if not runs.is_dir():
         raise DduError(f"{runs}: no such directory; name another with --runs")
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The data flows of a foreign capture, and which way they go."""
+"""The data flows of a foreign capture, and their direction."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ddu.readers.packets.capture import read_packets
 from ddu.readers.packets.tables import TCP
 
 _LEAST_SHARE = 0.01
-"""Of the largest flow's bytes: below, a connection carries no data that was asked for."""
+"""Share of the largest flow's bytes below which a connection is not a data flow."""
 _LEAST_BYTES = 50_000
 
 
 def data_flows(capture: Path) -> pd.DataFrame:
-    """The directions of TCP that carry data, most bytes first; see Capture.flows.
+    """Return the directions of TCP that carry data, most bytes first; see Capture.flows.
 
-    Raises UnreadableInput when there is none.
+    Raises UnreadableInput without any.
     """
     found = read_packets(capture, columns=["utc_ns"], expect_tcp=True).flows.to_pandas()
     tcp = found[found["proto"] == TCP]
@@ -37,7 +37,7 @@ def data_flows(capture: Path) -> pd.DataFrame:
 
 
 def _is_answer(row: pd.Series, tcp: pd.DataFrame) -> bool:
-    """Whether the other direction carries more: then this one is its acknowledgements."""
+    """Return whether the other direction carries more: this one is then its acknowledgements."""
     back = tcp[
         (tcp["src"] == row["dst"]) & (tcp["sport"] == row["dport"])
         & (tcp["dst"] == row["src"]) & (tcp["dport"] == row["sport"])
@@ -48,7 +48,7 @@ def _is_answer(row: pd.Series, tcp: pd.DataFrame) -> bool:
 def manifest_flows(
     flows: pd.DataFrame, direction: str, sockets: pd.DataFrame | None, name: str
 ) -> list[dict[str, Any]]:
-    """run.json's `flows`; the congestion control is what ss said, else what the name says."""
+    """Return run.json's `flows`; the congestion control is that of ss, else that in the name."""
     sender, receiver = ("server", "ue") if direction == "dl" else ("ue", "server")
     entries = []
     first = int(flows["first_utc_ns"].min())
@@ -82,10 +82,10 @@ def _by_socket(row: dict[Any, Any], sockets: pd.DataFrame | None) -> str | None:
 
 
 def _by_name(row: dict[Any, Any], name: str) -> str | None:
-    told = list(named_congestion_controls(name))
+    named = list(named_congestion_controls(name))
     ports = (int(row["sport"]), int(row["dport"]))
-    for control, port in told:
+    for control, port in named:
         if port in ports:
             return control
-    only = {control for control, _ in told}
+    only = {control for control, _ in named}
     return only.pop() if len(only) == 1 else None

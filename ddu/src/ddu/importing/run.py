@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes run directories of a foreign folder."""
+"""The import of a foreign folder as run directories."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ddu.readers.hercules import faults_of_series
 
 @dataclass(frozen=True)
 class Imported:
-    """A run directory that was made, and what was found wrong with what it was made of."""
+    """A run directory that was made, and the faults of its sources."""
 
     path: Path
     faults: list[str]
@@ -36,36 +36,36 @@ def import_folder(
     hosts: dict[str, Path] | None = None,
     one_clock: bool = False,
 ) -> list[Imported]:
-    """A run directory under `runs` for each run in `folder`, whose files are only read.
+    """Make a run directory under `runs` for each run in `folder`, whose files are only read.
 
-    `direction` and `hosts` (captures by host) are needed where the names do not tell them.
-    `one_clock`: both captures were stamped by one machine's; else what their clocks are apart is
-    found from the packets when a run is analysed. Each
-    directory is made whole or not at all. Raises DduError, naming what is missing.
+    `direction` and `hosts` (captures by host) are needed where the names do not state them.
+    `one_clock`: one machine stamped both captures; else the offset of their clocks is estimated
+    from the packets when a run is analysed. Each directory is made whole or not at all.
+    Raises DduError, naming what is missing.
     """
     found = survey(folder)
     if hosts:
         found[0].captures |= hosts
         found[0].unplaced = [f for f in found[0].unplaced if f not in hosts.values()]
-    way = direction or direction_of(folder.resolve().name, found)
+    direction = direction or direction_of(folder.resolve().name, found)
     try:
         runs.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UnreadableInput(runs, f"cannot be made ({error.strerror})", "give --runs") from None
-    return [_import_one(folder.resolve(), run, runs, way, one_clock) for run in found]
+    return [_import_one(folder.resolve(), run, runs, direction, one_clock) for run in found]
 
 
 def direction_of(folder: str, runs: list[FoundRun]) -> str:
-    """What the names say. Raises DduError when they do not, or say both."""
+    """Return the direction in the names. Raises DduError when they state none, or both."""
     names = [folder, *(file.name for run in runs for file in run.captures.values())]
     found = [re.findall(r"(?<![A-Za-z])(DL|UL)(?![a-z])", name) for name in names]
-    told = sorted({str(word).lower() for words in found for word in words})
-    if len(told) != 1:
+    named = sorted({str(word).lower() for words in found for word in words})
+    if len(named) != 1:
         raise DduError(
-            f"{folder}: its names do not tell which way the data went; say --direction dl (to the "
+            f"{folder}: the direction of the data is not in its names; add --direction dl (to the "
             "UE) or ul"
         )
-    return told[0]
+    return named[0]
 
 
 def _import_one(
@@ -74,8 +74,8 @@ def _import_one(
     if found.unplaced and len(found.captures) < 2:
         names = ", ".join(file.name for file in found.unplaced)
         raise DduError(
-            f"{folder}: {names}: the name does not tell at which host it was captured; say "
-            "--server FILE and --ue FILE"
+            f"{folder}: {names}: the host of the capture is not in its name; add --server FILE "
+            "and --ue FILE"
         )
     made = Path(tempfile.mkdtemp(prefix=".import-", dir=runs))
     try:
@@ -207,7 +207,7 @@ def _experiment(name: str, flows: list[dict[str, Any]], direction: str) -> dict[
 
 
 def _copy_capture(file: Path, raw: Path, role: str) -> str:
-    """The capture under its role's name; out of a tar archive, its only member."""
+    """Copy a capture under the name of its role; out of a tar archive, its only member."""
     suffixes = "".join(file.suffixes[-2:])
     if suffixes not in (".tar.gz", ".tar.xz", ".tar.zst") and file.suffix != ".tgz":
         kind = ".pcapng" if ".pcapng" in file.name else ".pcap"
@@ -248,5 +248,5 @@ def _name(folder: str, version: str, first_utc_ns: int) -> str:
 
 def _free(path: Path) -> Path:
     if path.exists():
-        raise DduError(f"{path}: is there already; move it away to import the run again")
+        raise DduError(f"{path}: exists already; move it away to import the run again")
     return path

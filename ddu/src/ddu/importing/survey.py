@@ -16,7 +16,7 @@ _SERVER_WORDS = ("core", "server", "upf", "ext-dn", "dn_")
 _UE_WORDS = ("ue_", "ue.", "ue1", "client", "phone")
 _CAPTURES = (".pcap", ".pcapng", ".cap")
 _DOCUMENTS = (".md", ".yaml", ".yml", ".html", ".pdf", ".py", ".sh")
-"""Files that may quote a log and are none."""
+"""Documents, which may quote a log."""
 _MOST_BYTES_OF_LOG = 200_000_000
 
 

@@ -12,7 +12,7 @@ from ddu.errors import UnreadableInput
 
 
 def read_samples(file: Path, required: tuple[str, ...] = ("utc_ns",)) -> pd.DataFrame:
-    """The rows of a file in order of time; an empty field is null.
+    """Read the rows of a file in order of time; an empty field is null.
 
     A last line that the file's end cuts off is left out; `DataFrame.attrs["truncated_at"]` is then
     the byte where it begins, else None. Raises UnreadableInput, naming file and place.
@@ -22,7 +22,7 @@ def read_samples(file: Path, required: tuple[str, ...] = ("utc_ns",)) -> pd.Data
     try:
         table = pd.read_csv(BytesIO(content[:whole]), dtype_backend="numpy_nullable")
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise UnreadableInput(file, f"not the CSV that it should be: {error}") from None
+        raise UnreadableInput(file, f"not valid CSV: {error}") from None
     missing = [name for name in required if name not in table]
     if missing:
         raise UnreadableInput(file, f"line 1: no column {', '.join(missing)}")
@@ -32,7 +32,7 @@ def read_samples(file: Path, required: tuple[str, ...] = ("utc_ns",)) -> pd.Data
     try:
         table = table.astype({name: "int64" for name in required if name.endswith("_ns")})
     except (ValueError, TypeError) as error:
-        raise UnreadableInput(file, f"not the numbers that it should have: {error}") from None
+        raise UnreadableInput(file, f"not valid numbers: {error}") from None
     table.attrs["truncated_at"] = whole if whole < len(content) else None
     return table.sort_values("utc_ns", kind="stable", ignore_index=True)
 

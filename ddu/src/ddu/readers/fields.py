@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fields out of a line: what is known becomes columns, what remains is kept as it stands."""
+"""The fields of a line: what is known becomes columns, the rest is kept as text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Field:
 
 
 def field(pattern: str, *names: str, scale: float | None = None) -> Field:
-    """A field whose groups are the numbers of these columns, in order; an unmatched one is null."""
+    """Make a field whose groups are the numbers of these columns; an unmatched one is null."""
 
     def columns(found: re.Match[str]) -> Values:
         return {
@@ -32,7 +32,7 @@ def field(pattern: str, *names: str, scale: float | None = None) -> Field:
 
 
 def take(text: str, fields: Iterable[Field]) -> tuple[Values, str]:
-    """The columns of a line, and what of its text no field took, tidied.
+    """Return the columns of a line, and its text without its fields, tidied.
 
     A field is taken once, where it first stands.
     """
@@ -46,9 +46,9 @@ def take(text: str, fields: Iterable[Field]) -> tuple[Values, str]:
 
 
 def number(text: str) -> float | int | None:
-    """A number as C prints it. `%d.%d` of a negative value, -1.-5 or 0.-5, is -1.5 or -0.5.
+    """Parse a number as C prints it. `%d.%d` of a negative value, -1.-5 or 0.-5, is -1.5 or -0.5.
 
-    Null (None): nan and inf, which a program prints when it has no value.
+    None for nan and inf, which a program prints when it has no value.
     """
     whole, point, part = text.strip().replace(",", ".").partition(".")
     negative = "-" in whole or "-" in part
@@ -63,7 +63,7 @@ def number(text: str) -> float | int | None:
 
 
 def tidy(text: str) -> str:
-    """What is left of a line, without the punctuation that stood between its fields."""
+    """Return the rest of a line without the punctuation between its fields."""
     text = re.sub(r"\(\s*\)|\[\s*\]", " ", text)
     text = re.sub(r"(?:\s*[,;]\s*)+", ", ", text)
     return re.sub(r"\s+", " ", text).strip(" ,:;()[]")

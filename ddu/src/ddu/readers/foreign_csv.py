@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A CSV that another program wrote: its header, and its lines as cells, none lost or made up."""
+"""A CSV that another program wrote: its header, and its lines as cells."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ddu.readers.logs import content_of, whole_lines
 class ForeignCsv:
     """`names` are the header's; `truncated_at` is as `ddu.readers.logs.whole_lines` gives it.
 
-    Raises UnreadableInput when the file is no CSV.
+    Raises UnreadableInput when the file is not CSV.
     """
 
     def __init__(self, file: Path) -> None:
@@ -23,13 +23,13 @@ class ForeignCsv:
         try:
             lines = list(csv.reader(io.StringIO(text)))
         except csv.Error as error:
-            raise UnreadableInput(file, f"not the CSV that it should be: {error}") from None
+            raise UnreadableInput(file, f"not valid CSV: {error}") from None
         self.file = file
         self.names = [name.strip() for name in lines[0]] if lines else []
         self._lines = lines[1:]
 
     def rows(self) -> Iterator[list[str]]:
-        """The cells of each line that has any. Raises UnreadableInput at one of another length."""
+        """Yield the cells of each line that has any. Raises UnreadableInput at other lengths."""
         for index, cells in enumerate(self._lines, start=2):
             if not any(cell.strip() for cell in cells):
                 continue

@@ -28,14 +28,14 @@ _CLOCK_DAY = 240_000
 def read_wireless(file: Path) -> LogTable:
     """`wireless_data.csv`: seconds since 1970 and RSRP; further columns are kept in `extra`.
 
-    Raises UnreadableInput for a line that is none.
+    Raises UnreadableInput for a line without them.
     """
     text, truncated_at = whole_lines(content_of(file))
     rows: list[Values] = []
     for index, line in enumerate(text.splitlines(), start=1):
         cells = line.split(",")
         at, rsrp = number(cells[0]), number(cells[1]) if len(cells) > 1 else None
-        # An instant that 64 bits of nanoseconds cannot hold is none.
+        # 64 bits of nanoseconds hold no later instant.
         if at is None or not abs(at) < 9e9 or len(cells) < 2:
             raise UnreadableInput(file, f"line {index}: not a time and an RSRP")
         row: Values = {"utc_ns": round(at * 1e9), "ue": 0, "mac_rsrp_dbm": rsrp}
@@ -44,9 +44,9 @@ def read_wireless(file: Path) -> LogTable:
 
 
 def read_series(file: Path) -> pd.DataFrame:
-    """One of their series as rows of `flow` (as they name it), `time`, `value`, `value_2`.
+    """Read a series as rows of `flow` (as they name it), `time`, `value`, `value_2`.
 
-    Times and values are as they stand in the file. Raises UnreadableInput when it is none.
+    Times and values are as they stand in the file. Raises UnreadableInput when it is not a series.
     """
     text, _ = whole_lines(content_of(file))
     lines = text.splitlines()
@@ -66,7 +66,7 @@ def read_series(file: Path) -> pd.DataFrame:
 
 
 def faults_of_series(directory: Path, data_flows: int) -> Iterator[str]:
-    """What is wrong with the series of a folder, as sentences; each is seen in the data itself."""
+    """Yield what is wrong with the series of a folder, as sentences."""
     for file in sorted(directory.glob("*.csv")):
         if file.name in ("wireless_data.csv", "ci_throughput_delay.csv"):
             continue
@@ -119,7 +119,7 @@ def _of_windows(file: Path, series: pd.DataFrame, data_flows: int) -> Iterator[s
 
 
 def flow_of(name: str) -> tuple[str, int, str, int] | None:
-    """The 5-tuple that they name a flow by; None for a total."""
+    """Return the 5-tuple that names a flow; None for a total."""
     try:
         found = ast.literal_eval(name)
     except (ValueError, SyntaxError):
@@ -128,14 +128,14 @@ def flow_of(name: str) -> tuple[str, int, str, int] | None:
 
 
 def version_of(name: str) -> str | None:
-    """The repeat that a file or folder belongs to: `…_v7.cc`, `…_DL_7.cc`, `csv_datav7`."""
+    """Return the repeat that a file or folder belongs to: `…_v7.cc`, `…_DL_7.cc`, `csv_datav7`."""
     stem = re.sub(r"(\.(tar|t?gz|zst|pcap|pcapng|cc|json|csv|log|txt))+$", "", name)
     found = re.search(r"(?:_v?|datav)(\d{1,2})$", stem)
     return found[1] if found else None
 
 
 def named_congestion_controls(name: str) -> Iterator[tuple[str, int | None]]:
-    """Congestion controls that a file's name tells, with the port where it tells that too."""
+    """Yield the congestion controls that a file's name states, with the port where it states it."""
     known = "cubic|reno|vegas|yeah|bbr2?|westwood|reminis|illinois|htcp|bic|dctcp|scalable|nv"
     for control, port in re.findall(
         rf"(?<![a-z])({known})(?:_(\d{{4,5}}))?(?![a-z])", name.lower()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What iperf3's own JSON says was received."""
+"""iperf3's JSON: its intervals, and the bytes that its receivers count."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ddu.readers.logs import LogTable, content_of, table_of, whole_lines
 
 
 def received_bytes(raw: Path, flow_id: str) -> int | None:
-    """Payload bytes that the receiver of a flow read, by its own count; None if it did not say."""
+    """Return the payload bytes that the receiver of a flow counted; None if it did not report."""
     for role in ("server", "client"):
         file = raw / f"iperf3-{flow_id}-{role}.json"
         try:
@@ -45,7 +45,7 @@ _PLACE = ("socket", "start", "end", "seconds", "sender", "omitted")
 
 
 def read_iperf3(file: Path) -> LogTable:
-    """iperf3's JSON, whole (`--json`) or by line (`--json-stream`): one row per interval and
+    """Read iperf3's JSON, whole (`--json`) or by line (`--json-stream`): one row per interval and
     stream.
 
     `utc_ns` counts from the second in which the test began, as iperf3 states it: it is up to a

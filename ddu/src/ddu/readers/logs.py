@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the readers of text logs have in common: lines without their prefixes, and one result.
+"""The common parts of the readers of text logs: lines without their prefixes, and one result.
 
-Programs, containers and collectors put a time, a colour or a name before a line. They are taken
-off here, in one place, and a time among them is kept.
+Programs, containers and collectors put a time, a colour or a name before a line. They are removed
+here, and a time among them is kept.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Line:
 
 @dataclass(frozen=True)
 class LogTable:
-    """What a log says: one row per report (and UE), one column per field, null where unsaid.
+    """The content of a log: one row per report (and UE), one column per field, null where missing.
 
     Columns `utc_ns`, `uptime_ns` and `radio_ns` are the times that the log itself gives: UTC,
     CLOCK_MONOTONIC, and radio time since the log's first frame. Any of them may be all null.
@@ -53,11 +53,11 @@ class LogTable:
     kind: str
     table: pd.DataFrame
     dialect: str = ""
-    """Which version's format it is, by its features."""
+    """The version whose format it is, by its features."""
     truncated_at: int | None = None
     """Byte where a last line begins that the file's end cuts off; it was not read."""
     notes: tuple[str, ...] = field(default=())
-    """What was found and passed over: empty readings, stale tails."""
+    """What was passed over: empty readings, the rest of older reports."""
 
     def with_columns(self, **columns: pd.Series | float) -> LogTable:
         """The same log with columns added or replaced."""
@@ -65,7 +65,7 @@ class LogTable:
 
 
 def content_of(file: Path) -> bytes:
-    """The bytes of a source. Raises UnreadableInput when there are none."""
+    """Return the bytes of a source. Raises UnreadableInput when there are none."""
     try:
         content = file.read_bytes()
     except OSError as error:
@@ -76,7 +76,7 @@ def content_of(file: Path) -> bytes:
 
 
 def whole_lines(content: bytes) -> tuple[str, int | None]:
-    """The text up to its last newline, and the byte where an unfinished line begins, or None.
+    """Return the text up to its last newline, and where an unfinished line begins, or None.
 
     The number at a cut may be short of digits: what is unfinished is not read.
     """
@@ -85,13 +85,13 @@ def whole_lines(content: bytes) -> tuple[str, int | None]:
 
 
 def lines_of(text: str) -> Iterator[Line]:
-    """The lines of a log, prefixes taken off and their time kept."""
+    """Yield the lines of a log without prefixes, whose time is kept."""
     for number, raw in enumerate(text.split("\n"), start=1):
         yield line_of(number, raw)
 
 
 def line_of(number: int, raw: str) -> Line:
-    """One line; see Line."""
+    """Return one line; see Line."""
     text = _COLOUR.sub("", raw.rstrip("\r"))
     text = _CONTAINER.sub("", text)
     utc_ns = uptime_ns = None
@@ -124,7 +124,7 @@ def _iso_ns(found: re.Match[str]) -> int | None:
 
 
 def table_of(rows: list[dict[str, object]], first: tuple[str, ...]) -> pd.DataFrame:
-    """Rows as a table: `first` columns in front, instants as Int64, numbers as float64."""
+    """Make a table of rows: `first` columns in front, instants as Int64, numbers as float64."""
     names = dict.fromkeys([*first, *(name for row in rows for name in row)])
     return pd.DataFrame({name: _column(name, [row.get(name) for row in rows]) for name in names})
 
@@ -141,5 +141,5 @@ def _column(name: str, values: list[object]) -> pd.Series:
 
 
 def _is_instant(value: object) -> bool:
-    """64 bits reach to the year 2262; what lies beyond is no time of a log."""
+    """Whether 64 bits hold the instant: they reach to the year 2262."""
     return isinstance(value, int) and abs(value) < 2**63

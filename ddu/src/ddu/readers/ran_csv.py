@@ -3,7 +3,7 @@
 
 FlexRIC's MAC service model names its columns after `mac_ue_stats_impl_t`; KPM's measurements are
 named by 3GPP TS 28.552. The time is `tstamp` or `timestamp`: s, ms, µs or ns since 1970.
-Columns that are neither keep their name and values.
+Other columns keep their name and values.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ FIRST = ("utc_ns", "local_ns", "of_day_ns", "ue", "mac_rnti")
 _TIMES = ("tstamp", "timestamp", "time", "utc_ns", "timestamp_ms", "timestamp_us", "timestamp_ns")
 _UES = ("rnti", "ue_id", "ran_ue_id", "amf_ue_ngap_id", "ueid", "ue")
 
-_OF_DIRECTION = {
-    "{way}_aggr_tbs": ("mac_{way}_bytes", 1.0),
-    "{way}_aggr_bytes_sdus": ("mac_{way}_sdu_bytes", 1.0),
-    "{way}_aggr_sdus": ("mac_{way}_sdu_count", 1.0),
-    "{way}_aggr_prb": ("mac_{way}_prb_count", 1.0),
-    "{way}_aggr_retx_prb": ("mac_{way}_retx_prb_count", 1.0),
-    "{way}_mcs1": ("mac_{way}_mcs", 1.0),
-    "{way}_bler": ("mac_{way}_bler_ratio", 1.0),
-    "drb.uethp{way}": ("mac_{way}_goodput_bps", 1e3),
+_DIRECTION_COLUMNS = {
+    "{direction}_aggr_tbs": ("mac_{direction}_bytes", 1.0),
+    "{direction}_aggr_bytes_sdus": ("mac_{direction}_sdu_bytes", 1.0),
+    "{direction}_aggr_sdus": ("mac_{direction}_sdu_count", 1.0),
+    "{direction}_aggr_prb": ("mac_{direction}_prb_count", 1.0),
+    "{direction}_aggr_retx_prb": ("mac_{direction}_retx_prb_count", 1.0),
+    "{direction}_mcs1": ("mac_{direction}_mcs", 1.0),
+    "{direction}_bler": ("mac_{direction}_bler_ratio", 1.0),
+    "drb.uethp{direction}": ("mac_{direction}_goodput_bps", 1e3),
 }
 _COLUMNS = {
     "rnti": ("mac_rnti", 1.0),
@@ -44,12 +44,12 @@ _COLUMNS = {
     "pusch_snr": ("mac_ul_snr_db", 1.0),
     "pucch_snr": ("mac_pucch0_snr_db", 1.0),
 } | {
-    name.format(way=way): (column.format(way=way), scale)
-    for name, (column, scale) in _OF_DIRECTION.items()
-    for way in ("dl", "ul")
+    name.format(direction=direction): (column.format(direction=direction), scale)
+    for name, (column, scale) in _DIRECTION_COLUMNS.items()
+    for direction in ("dl", "ul")
 }
 _NO_SNR_DB = -64.0
-"""What FlexRIC's structure holds for an SNR that was never measured."""
+"""The SNR in FlexRIC's structure where none was measured."""
 
 
 def read_ran_csv(file: Path) -> LogTable:
@@ -104,7 +104,7 @@ def _times(text: str) -> dict[str, int]:
 
 
 def known_columns() -> pd.DataFrame:
-    """Which of their columns becomes which of ours, and by which factor."""
+    """Return the columns that are known, and the name and factor of each here."""
     rows = [(name, column, scale) for name, (column, scale) in sorted(_COLUMNS.items())]
     return pd.DataFrame(rows, columns=["theirs", "ours", "factor"])
 

@@ -11,7 +11,7 @@ One row per socket and sample, in the order of the file:
 - `rtt_us`, `snd_cwnd_packets`, `pacing_rate_bytes_per_s` …: `struct tcp_info`, by the kernel's
   names with a unit. Counters are cumulative since the connection began
 - `skmem_…`: memory of the socket; `tos`, `tclass`, `mark`
-- `vegas_…`, `bbr_…`, `dctcp_…`: what the congestion control tells of itself. Reminis's module
+- `vegas_…`, `bbr_…`, `dctcp_…`: the congestion control's own information. Reminis's module
   answers in `vegas_…`: enabled = zone, rttcnt = DTT, rtt = delay, minrtt = minimum RTT (µs)
 
 Null is what the sampled kernel does not have or does not know: no slow-start threshold yet, no RTT
@@ -31,7 +31,7 @@ from ddu.readers.packets.native.faults import faults_of
 
 @dataclass(frozen=True)
 class SocketSamples:
-    """What a file of the socket sampler holds."""
+    """The samples in a file of the socket sampler."""
 
     table: pa.Table
     """One row per socket and sample; see the module's text."""
@@ -40,7 +40,7 @@ class SocketSamples:
 
 
 def read_sockets(path: Path | str) -> SocketSamples:
-    """Reads all samples.
+    """Read all samples.
 
     Raises UnreadableInput, naming file and byte, when the file is missing, empty, damaged, or not a
     capture of netlink. A file that is merely cut off gives what is whole.

@@ -92,7 +92,7 @@ def read_ss(file: Path) -> LogTable:
 
 
 def _samples(text: str) -> tuple[list[_Sample], bool]:
-    """The samples, and whether the time of each stands after it."""
+    """Return the samples, and whether the time of each stands after it."""
     blocks: list[Stamp | _Sample] = []
     pending: Values | None = None
     for line in text.splitlines():
@@ -147,7 +147,7 @@ def _endpoints(found: re.Match[str]) -> Values:
 
 
 def _address(text: str) -> str:
-    """As its packets show it: without brackets or interface, IPv4-mapped addresses as IPv4."""
+    """Return an address as in packets: without brackets or interface, IPv4-mapped as IPv4."""
     bare = text.strip("[]").partition("%")[0].strip("[]")
     try:
         address = ip_address(bare)
@@ -158,18 +158,18 @@ def _address(text: str) -> str:
 
 
 def _information(text: str) -> Iterator[tuple[str, object]]:
-    """The columns of a line of TCP information; what has no column is in `extra`."""
+    """Yield the columns of a line of TCP information; what has no column is in `extra`."""
     words = iter(re.sub(r"\b(users|ino|sk|cgroup|timer):\S+", " ", text).split())
     extra: list[str] = []
     for word in words:
         key, colon, value = word.partition(":")
         if word in _SPACED_RATES or word == "send":
-            told = next(words, "")
-            rate, name = _rate(told), _SPACED_RATES.get(word)
+            text_of_rate = next(words, "")
+            rate, name = _rate(text_of_rate), _SPACED_RATES.get(word)
             if name and rate is not None:
                 yield name, rate
             elif rate is None:
-                extra += [word, told]
+                extra += [word, text_of_rate]
         elif word == "app_limited":
             yield "delivery_rate_app_limited", 1
         elif not colon:
@@ -189,7 +189,7 @@ def _information(text: str) -> Iterator[tuple[str, object]]:
 
 
 def _rate(text: str) -> float | None:
-    """A rate in bytes per second; ss prints bits, with or without a decimal prefix."""
+    """Return a rate in bytes per second; ss prints bits, with or without a decimal prefix."""
     found = _RATE.match(text.rstrip("/"))
     return float(found[1]) * _RATE_SCALE[found[2]] / 8 if found else None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times as people's scripts write them beside a sample: what is known of each, and no more.
+"""Times that scripts write beside a sample: what is known of each, and no more.
 
 A time without a date, or without a zone, is not an instant. It is kept as what it is, and the
 reader of the whole run may anchor it (ddu.align.anchoring); no date and no zone are ever assumed.
@@ -43,7 +43,7 @@ class Stamp:
 
 
 def stamp(text: str) -> Stamp | None:
-    """The time that a line consists of; None if it is none.
+    """Parse a line that is a time; None if it is not.
 
     Forms: seconds, ms, µs or ns since 1970; HHMMSS.frac; HH:MM:SS(.frac); ISO 8601 with or
     without a zone; `date`'s own. Only UTC and numeric zones are understood as such.
@@ -90,7 +90,7 @@ def _dated(parts: list[int], fraction: str | None, zone: str | None) -> Stamp | 
 
 def local_ns(parts: Sequence[int], fraction: str | None = None) -> int | None:
     """Year, month, day, hour, minute and second in some zone, and digits of a second, as ns since
-    1970 in that zone; None if there is no such time."""
+    1970 in that zone; None if no such time exists."""
     try:
         year, month, day, hour, minute, second = parts
         local = datetime(year, month, day, hour, minute, second, tzinfo=timezone.utc)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which run is meant when the user names none."""
+"""The run to use when the user names none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ddu.errors import NotARun
 
 
 def newest_run(runs: Path) -> Path:
-    """The run directory under `runs` that started last.
+    """Return the run directory under `runs` that started last.
 
     Names begin with the UTC time of the start, so that their order is the order of time.
     Raises NotARun when there is none.

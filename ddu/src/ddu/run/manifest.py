@@ -19,7 +19,7 @@ from ddu.errors import FutureSchema, NotARun, UnreadableInput
 SCHEMA_VERSION = 1
 """The newest run.json that this version understands."""
 
-_FORM = "restore it (docs/run-directory.md tells its form)"
+_FORM = "restore it (its form is in docs/run-directory.md)"
 
 Direction = Literal["dl", "ul"]
 Verdict = Literal["valid", "degraded", "invalid"]
@@ -94,7 +94,7 @@ class CcTrace(_Part):
 class Time(_Part):
     """Instants are UTC nanoseconds; `offset_ns` is the clock of `ue` minus that of `server`.
 
-    None: the hosts have a clock each, and what they are apart is to be found from the packets.
+    None: the hosts have a clock each, and the offset between them is estimated from the packets.
     """
 
     start_utc_ns: int | None = None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Android's bugreport, as `adb bugreport` and the developer options make it: a zip or its text.
 
-Of its text, which may have hundreds of MB, three things tell of the radio with a time:
+Three parts of its text, which may have hundreds of MB, describe the radio with a time:
 
 - `DUMP OF SERVICE telephony.registry:`, the state at the end of that dump (`ending at: …`);
 - within it the history of what was notified (`2026-11-21T20:48:01.123 - notifyServiceState…`);
@@ -28,7 +28,7 @@ from testbed_console.android_bugreport import HEADER, blocks
 from testbed_console.problems import RefusedError
 
 _MOST_LINES = 500_000
-"""That tell of the radio: a second of a walk has few."""
+"""Lines about the radio: a second of a walk has few."""
 _MOST_KEPT_BYTES = 64 << 20
 
 _MADE = re.compile(rb"^== dumpstate: (\d{4})-(\d\d)-(\d\d)[ _](\d\d)[:-](\d\d)[:-](\d\d)")
@@ -51,12 +51,12 @@ _PHONE = re.compile(r"\bphoneId=(\d)|\[PHONE(\d)\]|^\w+ *: \[(\d)\] ")
 
 
 @dataclass
-class Told:
-    """Something that was said at a time: a line of the registry's form, of one SIM."""
+class Report:
+    """A line in the registry's form, about one SIM at a time."""
 
     local_ns: int
     phone: int | None
-    """Null: the line does not tell which SIM's it is."""
+    """None: the line does not name its SIM."""
     name: str
     """mServiceState, mSignalStrength or mPhysicalChannelConfigs."""
     text: str
@@ -64,18 +64,18 @@ class Told:
 
 @dataclass
 class Bugreport:
-    """What of it tells of the radio."""
+    """The parts of a bugreport about the radio."""
 
     dumps: list[tuple[int | None, str]] = field(default_factory=list)
-    """Whole ones of the registry, and when each was made (local time; null: it does not say)."""
-    history: list[Told] = field(default_factory=list)
+    """Whole dumps of the registry, and when each was made (local time; None: unknown)."""
+    history: list[Report] = field(default_factory=list)
     """In order of time."""
     zone: tzinfo | None = None
     is_cut: bool = False
     """The file stops within a dump of the registry, which is then not one of `dumps`."""
 
     def utc_ns(self, local_ns: int) -> int | None:
-        """Null where the report does not name the phone's zone."""
+        """Return a local time in UTC; None where the report does not name the phone's zone."""
         if self.zone is None:
             return None
         seconds, rest = divmod(local_ns, 10**9)
@@ -85,9 +85,9 @@ class Bugreport:
 
 
 def read_bugreport(file: Path) -> Bugreport:
-    """Reads it in one pass, with bounded memory.
+    """Read a bugreport in one pass, with bounded memory.
 
-    Raises UnreadableInput for what is no whole zip, a zip without a bugreport, one that unpacks to
+    Raises UnreadableInput for an incomplete zip, a zip without a bugreport, one that unpacks to
     more than 512 MiB, and a report without the registry.
     """
     found = _Pass(file)
@@ -96,9 +96,9 @@ def read_bugreport(file: Path) -> Bugreport:
     return found.report()
 
 
-def _told_lines(block: bytes) -> list[tuple[int, int]]:
-    """Begin and end of the lines that have one of the words in them: most lines have none, and
-    are not looked at one by one."""
+def _lines_with_words(block: bytes) -> list[tuple[int, int]]:
+    """Return begin and end of the lines that have one of the words in them. Most lines have none,
+    and are not looked at one by one."""
     found = set()
     for word in _WORDS:
         at = block.find(word)
@@ -110,7 +110,7 @@ def _told_lines(block: bytes) -> list[tuple[int, int]]:
 
 
 class _Pass:
-    """What one pass over the lines keeps."""
+    """A pass over the lines, and what it keeps of them."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -124,7 +124,7 @@ class _Pass:
 
     def take(self, block: bytes) -> None:
         at = 0
-        lines = _told_lines(block)
+        lines = _lines_with_words(block)
         self._count += len(lines)
         if self._count > _MOST_LINES:
             raise UnreadableInput(self._file, f"more than {_MOST_LINES} lines of the radio")
@@ -186,16 +186,16 @@ def _named(zone: str) -> tzinfo | None:
         return None
 
 
-def _of_history(line: str) -> Told | None:
+def _of_history(line: str) -> Report | None:
     found = _HISTORY.match(line)
     if found is None:
         return None
     at_ns = local_ns([int(found[part]) for part in range(1, 7)], found[7])
-    return None if at_ns is None else _told(at_ns, found[8])
+    return None if at_ns is None else _report_of(at_ns, found[8])
 
 
-def _of_logcat(when: re.Match[bytes], made_ns: int | None, text: str) -> Told | None:
-    """Logs have no year: what would be after the report is of the year before it."""
+def _of_logcat(when: re.Match[bytes], made_ns: int | None, text: str) -> Report | None:
+    """Parse a line of a log. Logs have no year: a time after the report is of the year before."""
     if made_ns is None:
         return None
     made = EPOCH + timedelta(seconds=made_ns // 10**9)
@@ -203,23 +203,23 @@ def _of_logcat(when: re.Match[bytes], made_ns: int | None, text: str) -> Told | 
         parts = [year, *(int(when[part]) for part in range(1, 6))]
         at_ns = local_ns(parts, when[6].decode())
         if at_ns is not None and at_ns <= made_ns + DAY_NS:
-            return _told(at_ns, text)
+            return _report_of(at_ns, text)
     return None
 
 
-def _told(at_ns: int, text: str) -> Told | None:
-    """The part of a line that the registry's own reader understands, under the registry's name."""
+def _report_of(at_ns: int, text: str) -> Report | None:
+    """Return the part of a line that the registry's reader understands, under its name there."""
     found = _PHONE.search(text)
     phone = next((int(digit) for digit in found.groups() if digit), None) if found else None
     if (signal := inside(text, "SignalStrength")) is not None:
-        return Told(at_ns, phone, "mSignalStrength", f"SignalStrength:{{{signal}}}")
+        return Report(at_ns, phone, "mSignalStrength", f"SignalStrength:{{{signal}}}")
     if "{mConnectionStatus=" in text:
         channels = text[text.index("{mConnectionStatus=") : text.rfind("}") + 1]
-        return Told(at_ns, phone, "mPhysicalChannelConfigs", f"[{channels}]")
+        return Report(at_ns, phone, "mPhysicalChannelConfigs", f"[{channels}]")
     if (state := inside(text, "newSS")) is not None:
-        return Told(at_ns, phone, "mServiceState", state)
+        return Report(at_ns, phone, "mServiceState", state)
     if "notifyServiceState" in text and (state := inside(text, "state")) is not None:
-        return Told(at_ns, phone, "mServiceState", f"{{{state}}}")
+        return Report(at_ns, phone, "mServiceState", f"{{{state}}}")
     return None
 
 

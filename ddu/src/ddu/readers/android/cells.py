@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Technology and cell: what `mServiceState`, `mPhysicalChannelConfigs` and `mCellInfo` tell.
+"""Technology and cell: what `mServiceState`, `mPhysicalChannelConfigs` and `mCellInfo` state.
 
 Source: ServiceState, NetworkRegistrationInfo, PhysicalChannelConfig, CellInfo of android.telephony,
 Android 9 to 16. Identities may be redacted (`****`, `1***0`) or null: such a one is unknown.
@@ -26,7 +26,7 @@ _CELL_INFO = {"NR": "CellIdentityNr", "LTE": "CellIdentityLte"}
 
 
 def service_of(text: str) -> Values:
-    """Technology and whether data is registered, of the content of `mServiceState={…}`."""
+    """Return technology and data registration by the content of `mServiceState={…}`."""
     values: Values = {}
     if found := _DATA_STATE.search(text):
         values["mac_in_sync"] = int(found[1] == "0")
@@ -49,7 +49,7 @@ def service_of(text: str) -> Values:
 
 
 def _lte_or_nsa(registration: dict[str, str]) -> int | None:
-    """Null if the phone redacts whether NR is connected."""
+    """Return LTE or NSA; None if the phone redacts whether NR is connected."""
     state = registration.get("nrState") or registration.get("nrStatus")
     if state is None or state in ("NONE", "RESTRICTED", "NOT_RESTRICTED"):
         return LTE
@@ -57,7 +57,7 @@ def _lte_or_nsa(registration: dict[str, str]) -> int | None:
 
 
 def _packet_registration(text: str) -> dict[str, str]:
-    """The registration for data over the operator's radio; the last of equals is in force."""
+    """Return the registration for data over the operator's radio; the last one is in force."""
     found: dict[str, str] = {}
     for name in ("NetworkRegistrationInfo", "NetworkRegistrationState"):
         for content in all_inside(text, name):
@@ -69,7 +69,7 @@ def _packet_registration(text: str) -> dict[str, str]:
 
 
 def cell_of(registry: str, technology: int | None) -> Values:
-    """The serving cell in the block of one SIM: PCI, band, ARFCN, carriers and their width.
+    """Return the serving cell in the block of one SIM: PCI, band, ARFCN, carriers and their width.
 
     The user plane's: NR's with SA and NSA, else LTE's.
     """
@@ -106,7 +106,7 @@ def _of_channels(configs: list[dict[str, str]], kind: str) -> Values:
 
 
 def _of_info(registry: str, kind: str) -> Values:
-    """The registered cell of `mCellInfo`; else the identity in the registration itself."""
+    """Return the registered cell of `mCellInfo`; else the identity in the registration itself."""
     for info in all_inside(registry, f"CellInfo{kind.title() if kind == 'LTE' else 'Nr'}"):
         if re.search(r"mRegistered\s*=\s*YES", info):
             return _identity(kind, inside(info, _CELL_INFO[kind]))
@@ -134,7 +134,7 @@ def _cell(kind: str, pci: int | None, band: int | None, arfcn: int | None) -> Va
 
 
 def cell_values(kind: str, pci: str | None, bands: str | None) -> Values:
-    """Of a cell ("NR" or "LTE") as text: its PCI, and the first of its bands."""
+    """Return PCI and first band of a cell ("NR" or "LTE") given as text."""
     numbers = re.findall(r"\d+", bands or "")
     return _cell(kind, whole(pci), whole(numbers[0]) if numbers else None, None)
 

@@ -61,22 +61,22 @@ _MODES = {
     "NRSA": SA, "5GSA": SA, "SA": SA, "LTE": LTE, "4G": LTE, "LTECA": LTE, "NOSERVICE": NONE,
 }  # fmt: skip
 _LOCAL = re.compile(r"^(\d{4})\.(\d\d)\.(\d\d)_(\d\d)\.(\d\d)\.(\d\d)$")
-_OF_A_GNB = ("rnti", "ueid", "ranueid", "amfuengapid")
-"""Who names UEs so is no phone (ddu.readers.ran_csv)."""
+_GNB_COLUMNS = ("rnti", "ueid", "ranueid", "amfuengapid")
+"""Columns of a gNB's CSV, not of a phone's (ddu.readers.ran_csv)."""
 _LEVELS = ("mac_rsrp_dbm", "mac_nr_rsrp_dbm", "mac_lte_rsrp_dbm")
 
 
 def read_drive_test(file: Path) -> LogTable:
     """One row per line of the file; a value that cannot be is null.
 
-    Raises UnreadableInput when there is no header with a time and a level, or a line is broken.
+    Raises UnreadableInput when no header has a time and a level, or a line is broken.
     """
     content = ForeignCsv(file)
     names = content.names
     keys = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in names]
     time = next((at for at, key in enumerate(keys) if key in TIMES), None)
     known = {COLUMNS[key][0] for key in keys if key in COLUMNS}
-    if time is None or not known & set(_LEVELS) or set(keys) & set(_OF_A_GNB):
+    if time is None or not known & set(_LEVELS) or set(keys) & set(_GNB_COLUMNS):
         raise UnreadableInput(
             file,
             "line 1: no column of time beside one of RSRP",
@@ -111,7 +111,7 @@ def _row(names: list[str], keys: list[str], cells: list[str]) -> Values:
 
 
 def _serving(row: Values) -> None:
-    """Where only the API's own names are given: the user's data is on NR if it is measured."""
+    """Fill in the serving cell where only the API's own names are given: NR if it is measured."""
     if "mac_rsrp_dbm" in row:
         return
     kind = "nr" if "mac_nr_rsrp_dbm" in row else "lte"

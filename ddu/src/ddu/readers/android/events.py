@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What changed between two readings of a phone: handovers, technology, service, screen."""
+"""The changes between two readings of a phone: handovers, technology, service, screen."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _WATCHED = {
 
 
 def events_of(readings: pd.DataFrame) -> pd.DataFrame:
-    """One row per change, at the reading that shows it first. A value that is not told is no
-    change: the next that is told is compared with the last that was."""
+    """One row per change, at the reading that shows it first. A missing value is not a
+    change: the next known one is compared with the last."""
     rows = [
         row
         for column, event in _WATCHED.items()
@@ -32,30 +32,30 @@ def events_of(readings: pd.DataFrame) -> pd.DataFrame:
 
 
 def fell_back(readings: pd.DataFrame) -> str | None:
-    """A sentence if the phone was on 5G for a part of the time only."""
+    """Return a sentence if the phone was on 5G for a part of the time only."""
     if "mac_technology" not in readings:
         return None
-    told = readings["mac_technology"].dropna()
-    without = int((told < NSA).sum())
-    if not 0 < without < len(told):
+    known = readings["mac_technology"].dropna()
+    without = int((known < NSA).sum())
+    if not 0 < without < len(known):
         return None
     return (
-        f"The phone fell back to LTE, or lost its network, in {without} of {len(told)} readings "
+        f"The phone fell back to LTE, or lost its network, in {without} of {len(known)} readings "
         "(table events)."
     )
 
 
 def _changes(readings: pd.DataFrame, column: str, event: str) -> list[dict[str, object]]:
-    told = readings[readings[column].notna()]
-    before = told[column].shift()
-    changed = told[(told[column] != before) & before.notna()]
+    known = readings[readings[column].notna()]
+    before = known[column].shift()
+    changed = known[(known[column] != before) & before.notna()]
     return [
         {
             "utc_ns": int(readings["utc_ns"].loc[index]),
             "ue": int(readings["ue"].loc[index]),
             "event": event,
             "before": _named(column, before.loc[index]),
-            "after": _named(column, told[column].loc[index]),
+            "after": _named(column, known[column].loc[index]),
         }
         for index in changed.index
     ]

@@ -5,7 +5,7 @@ A line of `### ` and seconds since 1970, or these seconds alone (`date +%s.%N`),
 follows; a line `## name` begins a section of it (net, battery, thermal, power; else the registry).
 The last reading of a stamped log counts only when another stamp ends it: a file may be cut
 anywhere, and half a dump could be another SIM's. A dump without any stamp is one reading.
-A bugreport gives readings of each change that it tells of (ddu.readers.android.bugreport).
+A bugreport gives a reading of each change in it (ddu.readers.android.bugreport).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _KEPT = (
 
 
 def read_phone_log(file: Path) -> LogTable:
-    """One row per reading. What is asked seldom (battery, temperatures, screen) stays in force.
+    """One row per reading. What is read seldom (battery, temperatures, screen) stays in force.
 
     Raises UnreadableInput when the file cannot be read or holds no reading of a phone.
     """
@@ -57,11 +57,11 @@ def read_phone_log(file: Path) -> LogTable:
         text, truncated_at = whole_lines(content_of(file))
         readings = _readings(_of_dumpsys(text), notes)
     seldom: Values = {}
-    empty = told = 0
+    empty = known_readings = 0
     for reading in readings:
         values, extra = _values(reading, known)
         seldom |= {name: values[name] for name in _KEPT if name in values}
-        told += bool(values)
+        known_readings += bool(values)
         if not values and not extra:
             empty += 1
             continue
@@ -69,20 +69,20 @@ def read_phone_log(file: Path) -> LogTable:
         if reading.utc_ns is not None:
             row["utc_ns"] = reading.utc_ns
         rows.append(row | ({"extra": extra} if extra else {}))
-    if not told:
+    if not known_readings:
         raise UnreadableInput(
             file,
             "no reading of an Android phone in it",
             "is it the output of `dumpsys telephony.registry`?",
         )
     if empty:
-        notes.append(f"{empty} readings hold nothing that is known here; the file keeps them")
+        notes.append(f"{empty} readings have no known content")
     notes += _back_in_time(rows)
     return LogTable(file, KIND, table_of(rows, FIRST), "", truncated_at, tuple(notes))
 
 
 def _of_dumpsys(text: str) -> str:
-    """Of a dump of all services the registry's part; other text as it is."""
+    """Return the registry's part of a dump of all services; other text as it is."""
     begin = text.find("\nDUMP OF SERVICE telephony.registry:")
     if begin < 0:
         return text

@@ -24,17 +24,17 @@ REGISTRY = "registry"
 
 @dataclass
 class Reading:
-    """What a phone said at an instant, by section; null where the time is not known."""
+    """The dump of a phone at an instant, by section; None where the time is not known."""
 
     utc_ns: int | None
     sections: dict[str, list[str]] = field(default_factory=dict)
 
 
 def of_bugreport(report: Bugreport, known: Subscriptions, notes: list[str]) -> list[Reading]:
-    """Readings before and after each change of the SIM that carries data, and of each dump.
+    """Return readings before and after each change of the SIM that carries data, and of each dump.
 
-    What was told is in force until the next that is told of its kind, so a reading just before
-    each change says what was: between two changes nothing of the later one is assumed. Without
+    A report is in force until the next of its kind, so a reading just before each change states
+    the old value: between two changes nothing of the later one is assumed. Without
     the phone's zone nothing has a time, and the dumps alone are read.
     """
     if report.is_cut:
@@ -55,20 +55,20 @@ def of_bugreport(report: Bugreport, known: Subscriptions, notes: list[str]) -> l
 
 
 def _phone_of(report: Bugreport, known: Subscriptions, notes: list[str]) -> int | None:
-    """The SIM that carries data by the last dump; without one, the SIM that is told of most."""
+    """Return the SIM that carries data by the last dump; without one, the SIM with most reports."""
     if report.dumps:
         return [data_phone_in(text, known) for _, text in report.dumps][-1]
-    told = Counter(one.phone for one in report.history if one.phone is not None)
-    if len(told) > 1:
+    reports = Counter(one.phone for one in report.history if one.phone is not None)
+    if len(reports) > 1:
         notes.append(
-            f"nothing tells which of {len(told)} SIMs carries data; that of which most is told "
+            f"which of {len(reports)} SIMs carries data is unknown; the one with most reports "
             "is read"
         )
-    return told.most_common(1)[0][0] if told else None
+    return reports.most_common(1)[0][0] if reports else None
 
 
 def _changes(report: Bugreport, phone: int | None) -> Iterator[tuple[int, str]]:
-    """When something of this SIM changed (local time, ns), and all that was in force from then."""
+    """Yield when the state of this SIM changed (local time, ns), and all that was in force then."""
     in_force: dict[str, str] = {}
     for one in report.history:
         is_its = one.phone is None or one.phone == phone

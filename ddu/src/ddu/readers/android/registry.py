@@ -23,8 +23,8 @@ _TOKENS = ("mSignalStrength", "mServiceState", "mCellInfo", "mPhysicalChannelCon
 
 
 class Subscriptions:
-    """Which SIM has which subscription, and which of these carries data; a dump may tell it once
-    and later dumps of the same phone not again."""
+    """The subscription of each SIM, and which of them carries data; a dump may state it once and
+    later dumps of the same phone not again."""
 
     def __init__(self) -> None:
         self._phone_of: dict[int, int] = {}
@@ -39,7 +39,7 @@ class Subscriptions:
             self._data = int(found)
 
     def of_user(self, subscription: int) -> None:
-        """What the phone's settings say."""
+        """Take in the subscription for data of the phone's settings."""
         self._data = subscription
 
     def data_phone(self) -> int | None:
@@ -47,12 +47,12 @@ class Subscriptions:
 
 
 def is_registry(text: str) -> bool:
-    """Whether it looks like this dump at all."""
+    """Return whether the text looks like this dump."""
     return any(f"{token}=" in text.replace(" =", "=") for token in _TOKENS)
 
 
 def registry_of(text: str, known: Subscriptions) -> tuple[Values, str]:
-    """The columns of the SIM that carries data, and as text what there is no column for."""
+    """Return the columns of the SIM that carries data, and as text what has no column."""
     known.note(text)
     block = _chosen(_blocks(text), known)
     values: Values = {}
@@ -71,7 +71,7 @@ def registry_of(text: str, known: Subscriptions) -> tuple[Values, str]:
 
 
 def data_phone_in(text: str, known: Subscriptions) -> int:
-    """The number of the SIM that carries data, as `registry_of` chooses it."""
+    """Return the number of the SIM that carries data, as `registry_of` chooses it."""
     known.note(text)
     blocks = _blocks(text)
     block = _chosen(blocks, known)
@@ -79,7 +79,7 @@ def data_phone_in(text: str, known: Subscriptions) -> int:
 
 
 def serving(values: Values) -> Values:
-    """RSRP, RSRQ, SINR and CQI of the cell that carries the user's data, as far as it is told."""
+    """Return RSRP, RSRQ, SINR and CQI of the cell that carries the user's data, where known."""
     technology = values.get("mac_technology")
     if technology == cells.NONE:
         return {}
@@ -98,7 +98,7 @@ def serving(values: Values) -> Values:
 
 
 def _blocks(text: str) -> dict[int, str]:
-    """The text of each SIM's block, by its number; all of it as SIM 0 where there are no blocks."""
+    """Return the text of each SIM's block, by its number; without blocks, all of it as SIM 0."""
     blocks: dict[int, list[str]] = {}
     current: list[str] | None = None
     for line in text.splitlines():
@@ -126,7 +126,7 @@ def _chosen(blocks: dict[int, str], known: Subscriptions) -> str:
     ]
     if len(connected) == 1:
         return connected[0]
-    # Nothing tells: the first that measures anything, as a phone with one SIM has it.
+    # Unknown: the first that measures anything, as a phone with one SIM has it.
     return next((one for one in blocks.values() if _measures(one)), next(iter(blocks.values())))
 
 

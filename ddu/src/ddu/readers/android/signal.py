@@ -15,12 +15,12 @@ from ddu.readers.fields import Values, tidy
 
 NOT_AVAILABLE = 2**31 - 1
 _PAIR = re.compile(r"\b([A-Za-z]\w*)\s*=\s*(\[[^\]]*\]|[^\s,{}\[\]]+)")
-_LTE = re.compile(r"mLte=CellSignalStrengthLte:([^{}]*?)(?=,\s*m[A-Z]\w*=|,\s*primary=|$)")
+_LTE_PART = re.compile(r"mLte=CellSignalStrengthLte:([^{}]*?)(?=,\s*m[A-Z]\w*=|,\s*primary=|$)")
 _TENTHS_ABOVE_DB = 30
 """LTE's rssnr is at most 30 dB (TS 27.007, and the API); phones that exceed it write tenths."""
 
 # Name here, name there, least and greatest (TS 38.133 clause 10.1, TS 36.133 clause 9.1).
-_NR = (
+_NR_FIELDS = (
     ("mac_nr_rsrp_dbm", "ssRsrp", -156, -31),
     ("mac_nr_rsrq_db", "ssRsrq", -43, 20),
     ("mac_nr_sinr_db", "ssSinr", -23, 40),
@@ -28,7 +28,7 @@ _NR = (
     ("mac_nr_csi_rsrq_db", "csiRsrq", -43, 20),
     ("mac_nr_csi_sinr_db", "csiSinr", -23, 40),
 )
-_OF_LTE = (
+_LTE_FIELDS = (
     ("mac_lte_rsrp_dbm", "rsrp", -156, -43),
     ("mac_lte_rsrq_db", "rsrq", -34, 3),
     ("mac_lte_rssi_dbm", "rssi", -120, 0),
@@ -38,7 +38,7 @@ _MOST_CQI = 15
 
 
 def signal_of(line: str) -> tuple[Values, str] | None:
-    """The levels in a line that has `SignalStrength:{…}`, and what of it no column is for.
+    """Return the levels in a line that has `SignalStrength:{…}`, and its text that has no column.
 
     None: the line has none, or one that is cut off.
     """
@@ -46,7 +46,7 @@ def signal_of(line: str) -> tuple[Values, str] | None:
     if content is None:
         return None
     nr = inside(content, "CellSignalStrengthNr")
-    lte = _LTE.search(content)
+    lte = _LTE_PART.search(content)
     values = _nr(nr) | _lte(lte[1] if lte else None)
     rest = without(without(content, nr), lte[0] if lte else None)
     rest = re.sub(r"mNr=CellSignalStrengthNr:\{\s*\}", " ", rest)
@@ -62,7 +62,7 @@ def pairs_of(text: str) -> dict[str, str]:
 
 
 def whole(text: str | None) -> int | None:
-    """An integer that was measured; null for what is not available, redacted or no number."""
+    """Parse an integer that was measured; None for one not available, redacted or not a number."""
     if text is None or not re.fullmatch(r"-?\d{1,10}", text):
         return None
     value = int(text)
@@ -74,8 +74,8 @@ def _nr(text: str | None) -> Values:
 
 
 def nr_levels(pairs: dict[str, str]) -> Values:
-    """Of the fields of CellSignalStrengthNr, by their names there."""
-    values = _within(pairs, _NR)
+    """Return the NR levels by the field names of CellSignalStrengthNr."""
+    values = _within(pairs, _NR_FIELDS)
     if found := re.search(r"\d+", pairs.get("csiCqiReport", "")):
         cqi = whole(found[0])
         if cqi is not None and 0 <= cqi <= _MOST_CQI:
@@ -88,8 +88,8 @@ def _lte(text: str | None) -> Values:
 
 
 def lte_levels(pairs: dict[str, str]) -> Values:
-    """Of the fields of CellSignalStrengthLte, by their names there."""
-    values = _within(pairs, _OF_LTE)
+    """Return the LTE levels by the field names of CellSignalStrengthLte."""
+    values = _within(pairs, _LTE_FIELDS)
     snr = whole(pairs.get("rssnr"))
     if snr is not None:
         scaled = snr / 10 if abs(snr) > _TENTHS_ABOVE_DB else float(snr)
@@ -99,7 +99,7 @@ def lte_levels(pairs: dict[str, str]) -> Values:
 
 
 def _within(pairs: dict[str, str], wanted: tuple[tuple[str, str, int, int], ...]) -> Values:
-    """A value outside of what can be reported is none."""
+    """Return the values within what can be reported."""
     values: Values = {}
     for ours, theirs, least, greatest in wanted:
         value = whole(pairs.get(theirs))

@@ -34,7 +34,7 @@ _AWAKE = re.compile(r"mWakefulness=(\w+)")
 
 
 def net_of(text: str) -> Values:
-    """Bytes that crossed the interface, both ways, since the phone made it."""
+    """Return the bytes that crossed the interface, in both directions, since the phone made it."""
     for line in text.splitlines():
         found = _INTERFACE.match(line)
         numbers = found[2].split() if found else []
@@ -60,7 +60,7 @@ def battery_of(text: str) -> Values:
 
 
 def thermal_of(text: str) -> Values:
-    """The hottest of each type, as the hardware told it last."""
+    """Return the hottest of each type, by the last report of the hardware."""
     values: Values = {}
     if found := _THERMAL_STATUS.search(text):
         values["phone_thermal_status"] = int(found[1])
@@ -109,4 +109,4 @@ SECTIONS: dict[str, Callable[[str], Values]] = {
     "termux_cells": cells_of,
     "termux_battery": termux_battery_of,
 }
-"""What reads each section of raw/phone/radio.txt beside the registry."""
+"""The readers of the sections of raw/phone/radio.txt beside the registry."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Termux:API tells an app of the cells and the battery, as JSON.
+"""Cells and battery as Termux:API reports them, as JSON.
 
 Source: termux-api, TelephonyAPI.java (getAllCellInfo of android.telephony) and
 BatteryStatusAPI.java. A value that the phone does not know is left out there, or 2147483647.
@@ -21,18 +21,18 @@ _NR_NAMES = {
 
 
 def cells_of(text: str) -> Values:
-    """Technology, levels and serving cell of `termux-telephony-cellinfo`; empty for what is none.
+    """Return technology, levels and serving cell of `termux-telephony-cellinfo`.
 
     LTE beside an NR cell that is not registered may be NSA or a neighbour: technology is then
     unknown.
     """
     try:
-        told = json.loads(text)
+        content = json.loads(text)
     except ValueError:
         return {}
-    if not isinstance(told, list):
+    if not isinstance(content, list):
         return {}
-    cells = [one for one in told if isinstance(one, dict)]
+    cells = [one for one in content if isinstance(one, dict)]
     if not cells:
         return {}
     nr, lte = _of_type(cells, "nr"), _of_type(cells, "lte")
@@ -53,7 +53,7 @@ def cells_of(text: str) -> Values:
 
 
 def _of_type(cells: list[dict[str, object]], kind: str) -> dict[str, str]:
-    """The registered cell of a technology; of NR also one that is not, if it is the only one."""
+    """Return the registered cell of a technology, or the only NR cell though not registered."""
     own = [one for one in cells if one.get("type") == kind]
     registered = [one for one in own if one.get("registered") is True]
     if not registered and not (kind == "nr" and len(own) == 1):
@@ -72,14 +72,14 @@ def _technology(cells: list[dict[str, object]]) -> int | None:
 
 
 def battery_of(text: str) -> Values:
-    """Charge and temperature of `termux-battery-status`."""
+    """Return charge and temperature of `termux-battery-status`."""
     try:
-        told = json.loads(text)
+        content = json.loads(text)
     except ValueError:
         return {}
     values: Values = {}
-    if isinstance(told, dict):
-        charge, celsius = told.get("percentage"), told.get("temperature")
+    if isinstance(content, dict):
+        charge, celsius = content.get("percentage"), content.get("temperature")
         if isinstance(charge, (int, float)) and 0 <= charge <= 100:
             values["phone_battery_ratio"] = charge / 100
         if isinstance(celsius, (int, float)) and -60 < celsius < 150:

@@ -14,8 +14,8 @@ from ddu.readers.oai.mac_fields import (
     CELL,
     CONTINUED,
     HEADER,
-    OF_HEADER,
-    OF_UE,
+    HEADER_FIELDS,
+    UE_LINE,
     dialect_of,
     fields_of,
 )
@@ -77,9 +77,8 @@ class _Reader:
                 self.rows.append(row)
 
     def _blocks(self, report: Report) -> Iterator[list[Values]]:
-        """The report's rows, by UE. stdout without `Frame.Slot` lines repeats the UEs: a new
-        block begins. A reading that repeats anything has come to what an older, longer report
-        left in the file."""
+        """The report's rows, by UE. Where stdout without `Frame.Slot` lines repeats a UE, a new
+        block begins. Where a reading repeats anything, the rest is of an older, longer report."""
         block = _Block(report.is_reading)
         for line in report.lines:
             if not line.text.strip():
@@ -100,7 +99,7 @@ class _Reader:
         if self._empty:
             yield f"{self._empty} of {self.readings} readings found the file empty"
         if self._stale:
-            yield f"{self._stale} of {self.readings} readings end in what an older report left"
+            yield f"{self._stale} of {self.readings} readings end with the rest of an older report"
 
 
 class _Block:
@@ -125,7 +124,7 @@ class _Block:
             self._cell = int(found[1])
         elif found := HEADER.match(text):
             return self._begin(found[1].lower(), found[2], utc_ns, uptime_ns)
-        elif found := OF_UE.match(text):
+        elif found := UE_LINE.match(text):
             rnti, rest = found[1].lower(), found[2]
             if (
                 rnti not in self._of_ue
@@ -144,7 +143,7 @@ class _Block:
     def _begin(self, rnti: str, rest: str, utc_ns: int | None, uptime_ns: int | None) -> bool:
         if rnti in self._of_ue:
             return False
-        values, extra = take(rest, OF_HEADER)
+        values, extra = take(rest, HEADER_FIELDS)
         row: Values = {"mac_rnti": rnti, **values}
         if utc_ns is not None:
             row["utc_ns"] = utc_ns
@@ -175,14 +174,14 @@ class _Block:
 
 
 class UeIndices:
-    """A number from 0 for each UE. One that attaches anew has another RNTI: it takes the number
-    of a UE that is there no more, so that a UE keeps its number over a lost link."""
+    """The numbers of UEs, from 0. A UE that attaches again has another RNTI: it takes the number of
+    one that is gone, so that a UE keeps its number over a lost link."""
 
     def __init__(self) -> None:
         self._held: dict[str, int] = {}
 
     def of(self, rntis: list[str]) -> list[int]:
-        """The numbers of the UEs that one report names."""
+        """Return the numbers of the UEs that one report names."""
         for rnti in rntis:
             if rnti not in self._held:
                 taken = {self._held[other] for other in rntis if other in self._held}

@@ -2,7 +2,7 @@
 """The fields of OAI's MAC block, in every form that a version printed them.
 
 Source: the format strings of `dump_mac_stats` in OAI's gNB, 2023.w16 to August 2026. A field is
-known by its words, not by its place, so that a line of any version, or of two mixed, is read.
+found by its words, not by its position, so that a line of any version, or of two mixed, is read.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _N = r"(-?\d+)"
 _DECIMAL = r"([+-]?\d+[.,]-?\d+|[+-]?\d+|-?nan|-?inf)"
 
 HEADER = re.compile(r"^UE RNTI ([0-9a-fA-F]{4})\b(.*)$")
-OF_UE = re.compile(r"^UE ([0-9a-fA-F]{4}):(.*)$")
+UE_LINE = re.compile(r"^UE ([0-9a-fA-F]{4}):(.*)$")
 CELL = re.compile(r"^=== Cell (\d+) ===")
 CONTINUED = re.compile(r"^\s*(?:dB\)|NPRB\b)")
 """2024-05 to 2024-08 put a newline behind deltaMCS: the rest of the uplink's line."""
@@ -31,14 +31,14 @@ DIALECTS = (
     ("2023-10", r"LCID \d+: TX\s+\d+ RX"),
     ("2023-05", r"dlsch_total_bytes"),
 )
-"""The newest feature that a log shows tells its version. 2023.w16 differs from 2023-05 only in
+"""The newest feature in a log shows its version. 2023.w16 differs from 2023-05 only in
 that the CQI's line is always there."""
 
 _NO_MEASUREMENT = 0
 
 
 def _measured(level: str, count: str) -> Field:
-    """A mean over `n meas`; of none, the value that is printed means nothing."""
+    """Return a mean over `n meas`, and null for the value printed without a measurement."""
 
     def columns(found: re.Match[str]) -> Values:
         taken = number(found[2])
@@ -57,7 +57,7 @@ def _identity(found: re.Match[str]) -> Values:
     return {} if found[1] == "(none)" else {"mac_cu_ue_id": number(found[1])}
 
 
-OF_HEADER = (
+HEADER_FIELDS = (
     field(r"^\s*\((\d+)\)", "mac_ue_uid"),
     Field(re.compile(r"CU-UE-ID (\d+|\(none\))"), _identity),
     Field(re.compile(r"\b(in-sync|out-of-sync)\b"), _in_sync),
@@ -68,7 +68,7 @@ OF_HEADER = (
     field(rf"\bRSSI {_DECIMAL}(?: dBm)?", "mac_rssi_dbm"),
 )
 
-_OF_CHANNEL = (
+_CHANNEL_STATE = (
     field(
         r"CQI (\d+),? RI (\d+),? PMI \((-?\d+), *(-?\d+)\)",
         "mac_cqi",
@@ -82,24 +82,24 @@ _OF_CHANNEL = (
 )
 
 
-def _rounds(way: str) -> Field:
+def _rounds(direction: str) -> Field:
     def columns(found: re.Match[str]) -> Values:
         return {
-            f"mac_{way}_rounds_{index}_count": number(text)
+            f"mac_{direction}_rounds_{index}_count": number(text)
             for index, text in enumerate(found[1].split("/"), start=1)
         }
 
-    return Field(re.compile(rf"\b{way}sch_rounds (-?\d+(?:/-?\d+)*)"), columns)
+    return Field(re.compile(rf"\b{direction}sch_rounds (-?\d+(?:/-?\d+)*)"), columns)
 
 
-def _of_shared_channel(way: str) -> tuple[Field, ...]:
+def _of_shared_channel(direction: str) -> tuple[Field, ...]:
     return (
-        _rounds(way),
-        field(rf"\b{way}sch_errors {_N}", f"mac_{way}_errors_count"),
-        field(rf"\bBLER {_DECIMAL}", f"mac_{way}_bler_ratio"),
-        field(r"\bMCS (?:\((\d+)\) )?(\d+)", f"mac_{way}_mcs_table", f"mac_{way}_mcs"),
-        field(rf"\bCCE fail {_N}", f"mac_{way}_cce_fail_count"),
-        field(rf"\bgoodput {_DECIMAL} Mbps", f"mac_{way}_goodput_bps", scale=1e6),
+        _rounds(direction),
+        field(rf"\b{direction}sch_errors {_N}", f"mac_{direction}_errors_count"),
+        field(rf"\bBLER {_DECIMAL}", f"mac_{direction}_bler_ratio"),
+        field(r"\bMCS (?:\((\d+)\) )?(\d+)", f"mac_{direction}_mcs_table", f"mac_{direction}_mcs"),
+        field(rf"\bCCE fail {_N}", f"mac_{direction}_cce_fail_count"),
+        field(rf"\bgoodput {_DECIMAL} Mbps", f"mac_{direction}_goodput_bps", scale=1e6),
     )
 
 
@@ -130,21 +130,21 @@ _BYTES = (
 )
 
 
-def _one_way(found: re.Match[str]) -> Values:
-    way = "dl" if found[3] == "TX" else "ul"
-    return {f"mac_{way}_lcid_{found[1]}_bytes": number(found[2])}
+def _of_one_direction(found: re.Match[str]) -> Values:
+    direction = "dl" if found[3] == "TX" else "ul"
+    return {f"mac_{direction}_lcid_{found[1]}_bytes": number(found[2])}
 
 
-def _both_ways(found: re.Match[str]) -> Values:
+def _of_both_directions(found: re.Match[str]) -> Values:
     return {
-        f"mac_{way}_lcid_{found[1]}_bytes": number(text)
-        for way, text in (("dl", found[2]), ("ul", found[3]))
+        f"mac_{direction}_lcid_{found[1]}_bytes": number(text)
+        for direction, text in (("dl", found[2]), ("ul", found[3]))
     }
 
 
 _CHANNELS = (
-    Field(re.compile(r"\bLCID (\d+): +(-?\d+) bytes (TX|RX)\b"), _one_way),
-    Field(re.compile(r"\bLCID (\d+): +TX +(-?\d+) +RX +(-?\d+) bytes"), _both_ways),
+    Field(re.compile(r"\bLCID (\d+): +(-?\d+) bytes (TX|RX)\b"), _of_one_direction),
+    Field(re.compile(r"\bLCID (\d+): +TX +(-?\d+) +RX +(-?\d+) bytes"), _of_both_directions),
     field(
         rf"\bgoodput DL +{_DECIMAL} UL +{_DECIMAL} Mbps",
         "mac_dl_goodput_bps",
@@ -155,14 +155,14 @@ _CHANNELS = (
 
 
 def fields_of(text: str) -> tuple[Field, ...]:
-    """The fields to look for in a UE's line; words that two lines share are told apart by it."""
+    """Return the fields to look for in a UE's line, since two lines may share a word."""
     if "dlsch_rounds" in text:
         return _DOWN
     if "ulsch_rounds" in text:
         return _UP
-    return (*_BYTES, *_CHANNELS, *_OF_CHANNEL)
+    return (*_BYTES, *_CHANNELS, *_CHANNEL_STATE)
 
 
 def dialect_of(text: str) -> str:
-    """The version whose format this is, by its newest feature; "" if it shows none."""
+    """Return the version whose format this is, by its newest feature; "" if it has none."""
     return next((name for name, sign in DIALECTS if re.search(sign, text, re.MULTILINE)), "")

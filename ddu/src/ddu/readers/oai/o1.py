@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers of the gNB's telnet command `o1 stats`, a JSON object a line with the time it was given.
+"""Answers of the gNB's telnet command `o1 stats`, a JSON object a line with its time.
 
 Source: OAI's openair2 O1 telnet module, 2024 to 2026, and its answers. The rates are kbit/s of data
 radio bearer 1 since the question before; `load` is the share of downlink PRBs, in percent.
@@ -18,20 +18,20 @@ from ddu.readers.logs import LogTable, content_of, table_of, whole_lines
 
 FIRST = ("utc_ns", "report", "mac_rnti")
 _OPERATIONAL = "O1-Operational"
-_OF_CELL = {
+_CELL_COLUMNS = {
     "frame-type": "o1_frame_type",
     "band-number": "o1_band",
     "num-ues": "o1_ue_count",
     "load": "o1_dl_load_percent",
 }
 _MOST_DIGITS = 400
-"""Of a number: more are no measurement, and Python refuses to read them."""
+"""Digits of a number; longer ones are not measurements, and Python refuses to read them."""
 
 
 def read_o1_log(file: Path) -> LogTable:
     """One row per answer for the cell (`mac_rnti` null), one per UE.
 
-    What no column is for, the configuration too, is in the cell's `extra`, as JSON.
+    What has no column, the configuration too, is in `extra` of the cell, as JSON.
     Raises UnreadableInput when the file cannot be read or holds no answer.
     """
     text, truncated_at = whole_lines(content_of(file))
@@ -49,29 +49,29 @@ def read_o1_log(file: Path) -> LogTable:
 
 
 def _rows(line: str, index: int) -> list[Values]:
-    said = _object(line)
-    answer, utc_ns = said.get("answer"), said.get("utc_ns")
-    told = answer.get(_OPERATIONAL) if isinstance(answer, dict) else None
-    if not isinstance(answer, dict) or not isinstance(told, dict):
+    content = _object(line)
+    answer, utc_ns = content.get("answer"), content.get("utc_ns")
+    operational = answer.get(_OPERATIONAL) if isinstance(answer, dict) else None
+    if not isinstance(answer, dict) or not isinstance(operational, dict):
         return []
     stamp: Values = {"utc_ns": utc_ns if _is_instant(utc_ns) else None, "report": index}
-    cell = stamp | {name: _scalar(told.get(key)) for key, name in _OF_CELL.items()}
-    rates = told.get("ues-thp")
+    cell = stamp | {name: _scalar(operational.get(key)) for key, name in _CELL_COLUMNS.items()}
+    rates = operational.get("ues-thp")
     ues = [each for each in rates if isinstance(each, dict)] if isinstance(rates, list) else []
-    known = {*_OF_CELL, "ues", "ues-thp"}
+    known = {*_CELL_COLUMNS, "ues", "ues-thp"}
     rest = {key: value for key, value in answer.items() if key != _OPERATIONAL}
-    rest |= {key: value for key, value in told.items() if key not in known}
+    rest |= {key: value for key, value in operational.items() if key not in known}
     if rest:
         cell["extra"] = json.dumps(rest, sort_keys=True)
     return [cell, *(stamp | _of_ue(each) for each in ues)]
 
 
-def _of_ue(said: dict[str, Any]) -> Values:
-    row: Values = {"mac_rnti": _number(said.get("rnti"))}
-    for way in ("dl", "ul"):
-        kbps = _number(said.get(way))
-        row[f"o1_{way}_throughput_bps"] = None if kbps is None else kbps * 1e3
-    rest = {key: value for key, value in said.items() if key not in ("rnti", "dl", "ul")}
+def _of_ue(content: dict[str, Any]) -> Values:
+    row: Values = {"mac_rnti": _number(content.get("rnti"))}
+    for direction in ("dl", "ul"):
+        kbps = _number(content.get(direction))
+        row[f"o1_{direction}_throughput_bps"] = None if kbps is None else kbps * 1e3
+    rest = {key: value for key, value in content.items() if key not in ("rnti", "dl", "ul")}
     return row | ({"extra": json.dumps(rest, sort_keys=True)} if rest else {})
 
 

@@ -17,7 +17,7 @@ from ddu.readers.logs import Line, lines_of
 _READING = re.compile(r"^### (\d{9,10})(?:\.(\d{1,9}))?\s*$")
 _FRAME = re.compile(r"\bFrame\.Slot (\d{1,4})\.(\d{1,3})\s*$")
 COMPONENT = re.compile(r"^\[[A-Z0-9_]+\](?: +[A-Z](?= ))? +")
-"""The part of the program that speaks, and its level."""
+"""The component that printed the line, and its level."""
 FRAMES = 1024
 """A system frame number has ten bits (3GPP TS 38.331, MIB)."""
 FRAME_NS = 10_000_000
@@ -40,7 +40,7 @@ class Report:
 class RadioTime:
     """System frame numbers without wrapping; consecutive ones are less than 10.24 s apart.
 
-    Where the lines have a time, it tells how often the number wrapped in a longer gap.
+    Where the lines have a time, it shows how often the number wrapped in a longer gap.
     """
 
     def __init__(self) -> None:

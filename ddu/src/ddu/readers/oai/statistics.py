@@ -42,7 +42,7 @@ _CELL = (
     field(rf"PRACH I0 = {_DB} dB", "l1_prach_i0_db"),
 )
 _ANTENNAS = Field(re.compile(r"(?<=dB)\(((?:-?\d+\.)+)\)"), _antennas)
-_OF_UE = (
+_UE_FIELDS = (
     Field(re.compile(rf"ulsch_power\[(\d+)\] {_DB},? ulsch_noise_power\[(\d+)\] {_DB}"), _powers),
     field(r"sync_pos (-?\d+)", "l1_sync_pos_samples"),
     field(
@@ -61,14 +61,14 @@ def read_l1_log(file: Path) -> LogTable:
     """nrL1_stats.log: one row per reading for the cell (`mac_rnti` null), one per UE.
 
     `l1_i0_per_prb_db` is a JSON list, relative to the mean; null in it: a blacklisted PRB.
-    Raises UnreadableInput when the file cannot be read or is another.
+    Raises UnreadableInput when the file cannot be read or is not this log.
     """
     text, truncated_at = whole_lines(content_of(file))
     rows: list[Values] = []
     for index, report in enumerate(reports_of(text)):
         rows += [_stamped(row, index, report) for row in _l1_rows(report.lines)]
     if not rows:
-        raise UnreadableInput(file, "nothing of nrL1_stats.log in it")
+        raise UnreadableInput(file, "no line of nrL1_stats.log in it")
     return LogTable(file, "oai-l1-readings", table_of(rows, L1_FIRST), "", truncated_at)
 
 
@@ -77,16 +77,16 @@ def _l1_rows(lines: list[Line]) -> list[Values]:
     per_prb: list[float | int | None] = []
     ues: dict[str, Values] = {}
     row: Values | None = None
-    way = "ul"
+    direction = "ul"
     for line in lines:
         if _PER_PRB.match(line.text):
             per_prb += [number(text) for text in line.text.rstrip(".").split(".")]
         elif found := _SHARED.match(line.text):
-            way = found[1].lower()
+            direction = found[1].lower()
             row = ues.setdefault(found[2], {"mac_rnti": int(found[2], 16)})
-            _take_shared(row, way, found[4])
+            _take_shared(row, direction, found[4])
         elif row is not None and line.text.startswith("   "):
-            _take_shared(row, way, line.text)
+            _take_shared(row, direction, line.text)
         else:
             values, extra = take(line.text, (_ANTENNAS, *_CELL))
             cell |= values
@@ -96,12 +96,12 @@ def _l1_rows(lines: list[Line]) -> list[Values]:
     return ([cell] if cell else []) + list(ues.values())
 
 
-def _take_shared(row: Values, way: str, text: str) -> None:
-    of_way = (
-        field(r"current_Qm (\d+)", f"l1_{way}_qm"),
-        field(r"current_RI (\d+)", f"l1_{way}_layers"),
+def _take_shared(row: Values, direction: str, text: str) -> None:
+    of_direction = (
+        field(r"current_Qm (\d+)", f"l1_{direction}_qm"),
+        field(r"current_RI (\d+)", f"l1_{direction}_layers"),
     )
-    values, extra = take(text, (*_OF_UE, *of_way))
+    values, extra = take(text, (*_UE_FIELDS, *of_direction))
     row |= values
     _keep(row, extra)
 
@@ -111,13 +111,13 @@ _RRC_UE = re.compile(
     r" random identity ([0-9a-fA-F]+)(?: S-TMSI ([0-9a-fA-F]+))?:"
 )
 _RRC_CELL = re.compile(r"\[\d+\] (?:DU ID \d+.*: )?nrCellID (\d+), PCI (\d+)(.*)$")
-_RRC_OF_CELL = (
+_RRC_CELL_FIELDS = (
     field(r"SSB ARFCN (\d+)", "rrc_ssb_arfcn"),
     field(r"\bband (\d+)(?: ARFCN (\d+))?", "rrc_band", "rrc_arfcn"),
     field(r"SCS (\d+) \(kHz\)", "rrc_scs_khz"),
     field(r"PRB (\d+)", "rrc_prb"),
 )
-_RRC_OF_UE = (
+_RRC_UE_FIELDS = (
     field(r"last RRC activity: (\d+) seconds ago", "rrc_last_activity_s"),
     field(r"RSRP (-?\d+(?:\.\d+)?) dBm", "rrc_rsrp_dbm"),
     field(r"RSRQ (-?\d+(?:\.\d+)?) dB", "rrc_rsrq_db"),
@@ -128,14 +128,14 @@ _RRC_OF_UE = (
 def read_rrc_log(file: Path) -> LogTable:
     """nrRRC_stats.log: one row per reading and UE (`kind` ue) or cell (`kind` cell).
 
-    Raises UnreadableInput when the file cannot be read or is another.
+    Raises UnreadableInput when the file cannot be read or is not this log.
     """
     text, truncated_at = whole_lines(content_of(file))
     rows: list[Values] = []
     for index, report in enumerate(reports_of(text)):
         rows += [_stamped(row, index, report) for row in _rrc_rows(report.lines)]
     if not rows:
-        raise UnreadableInput(file, "nothing of nrRRC_stats.log in it")
+        raise UnreadableInput(file, "no line of nrRRC_stats.log in it")
     return LogTable(file, "oai-rrc-readings", table_of(rows, RRC_FIRST), "", truncated_at)
 
 
@@ -156,11 +156,11 @@ def _rrc_rows(lines: list[Line]) -> list[Values]:
             )
         elif found := _RRC_CELL.search(line.text):
             cell = {"kind": "cell", "rrc_cell_id": int(found[1]), "rrc_pci": int(found[2])}
-            values, extra = take(found[3], _RRC_OF_CELL)
+            values, extra = take(found[3], _RRC_CELL_FIELDS)
             rows.append(cell | values)
             _keep(rows[-1], extra)
         elif rows and line.text.startswith("  "):
-            fields = _RRC_OF_UE if rows[-1]["kind"] == "ue" else _RRC_OF_CELL
+            fields = _RRC_UE_FIELDS if rows[-1]["kind"] == "ue" else _RRC_CELL_FIELDS
             values, extra = take(line.text, fields)
             rows[-1] |= values
             _keep(rows[-1], extra)

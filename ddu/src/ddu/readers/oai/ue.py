@@ -23,10 +23,10 @@ _STATS = re.compile(
 _OLD_ROUNDS = re.compile(r"Harq round stats for Downlink: (\d+(?:/\d+)*)")
 _BELOW_STATS = re.compile(r"^\s+(DL|UL|Ul) harq: (\d+(?:/\d+)*)(.*)$")
 _TRANSPORT_BLOCKS = (
-    field(r"avg code rate ([\d.]+)", "mac_{way}_code_rate_ratio"),
-    field(r"avg bit/symbol ([\d.]+)", "mac_{way}_bits_per_symbol"),
-    field(r"nb RBs ([\d.]+)", "mac_{way}_mean_prb"),
-    field(r"nb symbols ([\d.]+)", "mac_{way}_mean_symbols"),
+    field(r"avg code rate ([\d.]+)", "mac_{direction}_code_rate_ratio"),
+    field(r"avg bit/symbol ([\d.]+)", "mac_{direction}_bits_per_symbol"),
+    field(r"nb RBs ([\d.]+)", "mac_{direction}_mean_prb"),
+    field(r"nb symbols ([\d.]+)", "mac_{direction}_mean_symbols"),
 )
 _MEASURED = (
     field(r"\bRSRP = (-?\d+(?:\.\d+)?) dBm", "mac_rsrp_dbm"),
@@ -47,7 +47,7 @@ _EVENTS: tuple[tuple[str, Field], ...] = (
 
 
 def read_ue_log(file: Path) -> LogTable:
-    """One row per report of statistics, measurement or event (`event` names it).
+    """Return one row per report of statistics, measurement or event (`event` names it).
 
     Raises UnreadableInput when the file cannot be read or holds none of them.
     """
@@ -111,17 +111,17 @@ def _measurement(text: str) -> Values | None:
 
 
 def _add_harq(row: Values, found: re.Match[str]) -> None:
-    way = found[1].lower()
+    direction = found[1].lower()
     values, extra = take(found[3].replace("avg per TB:", ""), _TRANSPORT_BLOCKS)
-    row |= _rounds(way, found[2])
-    row |= {name.format(way=way): value for name, value in values.items()}
+    row |= _rounds(direction, found[2])
+    row |= {name.format(direction=direction): value for name, value in values.items()}
     if extra:
         row["extra"] = f"{row['extra']}; {extra}" if "extra" in row else extra
 
 
-def _rounds(way: str, text: str) -> Values:
+def _rounds(direction: str, text: str) -> Values:
     return {
-        f"mac_{way}_rounds_{index}_count": number(part)
+        f"mac_{direction}_rounds_{index}_count": number(part)
         for index, part in enumerate(text.split("/"), start=1)
     }
 

@@ -51,7 +51,7 @@ class Segments:
     def __len__(self) -> int:
         return len(self.utc_ns)
 
-    @property  # made anew: kept, it would be a third of what a long run's packets take
+    @property  # not kept: it would be a third of the memory of a long run's packets
     def end(self) -> Int:
         return self.seq + self.payload_bytes
 

@@ -45,8 +45,8 @@ class PacketStream(Iterator[pa.RecordBatch]):
     def follow(
         self, ended: Callable[[], bool], look_every_s: float = 0.1
     ) -> Iterator[pa.RecordBatch]:
-        """The batches of a file that is being written, as they come, until `ended` tells that it
-        is whole. What is only partly there is waited for. Plain files; a compressed one is read
+        """Yield the batches of a file that is being written, until `ended` returns that it is
+        whole. What is only partly there is waited for. Plain files; a compressed one is read
         as far as it goes.
         """
         while True:
