@@ -171,7 +171,7 @@ METRICS: tuple[BinMetric | SummaryMetric, ...] = (
     SummaryMetric(
         "dtt_source",
         "source of the delay target",
-        unit="name",
+        declared_unit="name",
         needs=(Need.SENDER,),
         protocol="tcp",
         of_flow=lambda view: view.once(desired_delay)["dtt_source"],
@@ -181,7 +181,7 @@ METRICS: tuple[BinMetric | SummaryMetric, ...] = (
         "d3_ratio",
         "mean RTT over the delay target",
         "Delay over desired delay",
-        unit="1",
+        declared_unit="1",
         needs=(Need.SENDER,),
         protocol="tcp",
         of_flow=lambda view: view.once(desired_delay)["d3_ratio"],

@@ -30,7 +30,7 @@ def _from_sample(
 METRICS = (
     BinMetric(
         "tcp_cwnd_bytes",
-        "congestion window: snd_cwnd · MSS, last sample before the bin's end",
+        "snd_cwnd · MSS as the kernel reports them, last sample before the bin's end",
         "Congestion window",
         needs=_SOCKETS,
         compute=_from_sample(lambda last: last["snd_cwnd_packets"] * last["snd_mss_bytes"]),
