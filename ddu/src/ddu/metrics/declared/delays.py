@@ -65,6 +65,7 @@ METRICS: tuple[BinMetric | SummaryMetric, ...] = (
         "tcp_rtt_count",
         "RTT samples in the bin",
         "RTT samples",
+        digits=0,
         needs=(Need.SENDER,),
         protocol="tcp",
         compute=lambda at: at.bins.counts(at.flow.rtt.utc_ns),
