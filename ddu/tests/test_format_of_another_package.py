@@ -4,39 +4,22 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from synthetic_run import MS, T0, steady
 
-EXAMPLE = Path(__file__).parent / "examples" / "radio_probe.py"
-DDU = Path(sys.executable).with_name("ddu")
-
-
-def ddu(packages: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [DDU, *map(str, arguments)], env=os.environ | {"PYTHONPATH": str(packages)},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+from testbed_testing.example_package import ddu, install
+from testbed_testing.synthetic_run import MS, T0, steady
 
 
 @pytest.fixture
 def packages(tmp_path: Path) -> Path:
     """A folder of packages, in which one with the example is installed."""
-    folder = tmp_path / "packages"
-    info = folder / "radio_probe-1.0.dist-info"
-    info.mkdir(parents=True)
-    shutil.copy(EXAMPLE, folder)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: radio-probe\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[ddu.formats]\nprobe = radio_probe:FORMATS\n")
-    return folder
+    return install(tmp_path / "packages", "radio_probe", "ddu.formats: probe = radio_probe:FORMATS")
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from ddu.campaign import plan as plans
 from ddu.campaign.metrics import shown
 from ddu.campaign.tables import usable
 from ddu.report.ellipse import add_ellipse
-from ddu.report.figures import METADATA, STYLE
 from ddu.report.palette import colour_of, colours_of
+from ddu.report.style import METADATA, STYLE
 
 _PANEL_INCHES = (4.2, 3.1)
 _ACROSS = 3

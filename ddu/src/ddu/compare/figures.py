@@ -15,8 +15,8 @@ from ddu.campaign.metrics import shown
 from ddu.compare.load import Compared
 from ddu.compare.tables import grouped, of_group, values_of
 from ddu.report.ellipse import add_ellipse
-from ddu.report.figures import METADATA, STYLE
 from ddu.report.palette import colours_of
+from ddu.report.style import METADATA, STYLE
 from ddu.schema.arrays import Float
 
 _SERIES_S = 1.0

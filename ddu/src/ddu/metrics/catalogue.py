@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
 from ddu.errors import DduError
 from ddu.metrics.declared import (
@@ -48,15 +48,26 @@ def metrics() -> tuple[Metric, ...]:
     found = [metric for declared in _OWN for metric in declared]
     own = {(type(metric), metric.name) for metric in found}
     for entry in sorted(entry_points(group=_GROUP), key=lambda each: each.name):
-        for metric in entry.load():
+        for metric in _loaded(entry):
             if (type(metric), metric.name) in own:
                 raise DduError(
-                    f"entry point {entry.name} ({entry.value}): there is a metric "
-                    f"{metric.name!r} already; give it another name"
+                    f"metrics {entry.name} ({entry.value}): there is a metric {metric.name!r} "
+                    "already. Give it another name."
                 )
             own.add((type(metric), metric.name))
             found.append(metric)
     return tuple(found)
+
+
+def _loaded(entry: EntryPoint) -> Sequence[Metric]:
+    try:
+        found: Sequence[Metric] = entry.load()
+    except Exception as error:
+        raise DduError(
+            f"metrics {entry.name} ({entry.value}): cannot be loaded: {error}. Fix or uninstall "
+            "its package."
+        ) from error
+    return found
 
 
 @cache

@@ -107,23 +107,17 @@ class SummaryMetric(_Needing):
     """The column of the same name in the flows table."""
     parts: tuple[str, ...] = ()
     """Names of the parts, as mean and p95, of a value that is a dictionary."""
-    in_report: bool | tuple[str, ...] = True
-    """Whether report.html shows it, or the parts that it shows."""
+    in_report: bool = True
+    """Whether report.html shows it."""
 
     @property
     def is_number(self) -> bool:
-        return self.unit != "name"
+        return self.declared_unit != "name"
 
     @property
     def null(self) -> Value:
         """The value of a flow or run that does not have it."""
         return dict.fromkeys(self.parts) if self.parts else None
-
-    @property
-    def shown_parts(self) -> tuple[str, ...]:
-        if isinstance(self.in_report, tuple):
-            return self.in_report
-        return (self.parts or ("",)) if self.in_report else ()
 
     def names(self) -> tuple[str, ...]:
         """The dotted names of its numbers in summary.json."""

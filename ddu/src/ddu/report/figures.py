@@ -1,199 +1,197 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures as SVG, for papers and for print."""
+"""The figures of a run, each described once from the tables."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Iterator
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from ddu.report.palette import GRID, INK, MUTED, RADIO, colour_of
-from ddu.report.panels import Panel, shown
+from ddu.report.figure import Figure, Plot, Series
+from ddu.report.palette import DASHES, INK, RADIO, colour_of
 from ddu.schema.arrays import Float
+from ddu.schema.columns import Column, Panel
+from ddu.tables.columns import column, columns_of
 
-STYLE: Any = {
-    "font.size": 9,
-    "font.family": "sans-serif",
-    "axes.edgecolor": MUTED,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": GRID,
-    "grid.linewidth": 0.6,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-    "svg.hashsalt": "ddu",
+CAPTIONS = {
+    "timeline": "Every layer on one time axis",
+    "radio-cdf": "Distribution of RSRP and SINR over the run",
+    "rtt-throughput": "RTT against throughput: one dot a bin; mean and its 95 % interval",
+    "mac-transport": "MAC against transport: one dot a bin",
 }
-METADATA = {"Date": None, "Creator": "ddu"}
+MOST_POINTS = 2000
+"""Points of a line: more than a screen has pixels across."""
+MOST_DOTS = 4000
+"""Dots of a series; of more, evenly spaced ones are drawn."""
+MOST_STEPS = 500
+"""Points of a distribution."""
 
 
-def write_figures(directory: Path, tables: dict[str, pd.DataFrame], way: str) -> list[Path]:
-    """Writes every figure that the run has data for."""
-    directory.mkdir()
+def figures(tables: dict[str, pd.DataFrame], direction: str) -> dict[str, Figure]:
+    """Return the figures that the run has data for, by name."""
     aligned = tables["aligned"]
     made = {
-        "timeline": timeline(aligned, way),
-        "radio-cdf": radio_cdf(tables.get("mac"), way),
+        "timeline": timeline(aligned, direction),
+        "radio-cdf": radio_cdf(tables.get("mac"), direction),
         "rtt-throughput": rtt_throughput(aligned),
-        "mac-transport": mac_transport(aligned, way),
+        "mac-transport": mac_transport(aligned, direction),
     }
-    files = []
-    for name, figure in made.items():
-        if figure is not None:
-            file = directory / f"{name}.svg"
-            with mpl.rc_context(STYLE):
-                figure.savefig(file, metadata=METADATA)
-            files.append(file)
-    return files
+    return {name: figure for name, figure in made.items() if figure.plots}
 
 
-def timeline(aligned: pd.DataFrame, way: str) -> Figure:
-    """Every layer under each other on one time axis."""
-    panels = shown(aligned, way)
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(8, 1.25 * len(panels)), layout="constrained")
-        axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
-        for axis, (panel, column) in zip(axes, panels, strict=True):
-            _draw(axis, aligned, panel, column)
-        axes[0].legend(loc="upper right", fontsize=8, frameon=False, ncols=4)
-        axes[-1].set_xlabel("time since the first payload packet (s)")
-        figure.align_ylabels(axes)
-    return figure
+def timeline(aligned: pd.DataFrame, direction: str) -> Figure:
+    """Every column with a panel under each other (after Hercules, figure 5)."""
+    plots = [
+        Plot(
+            list(_lines(aligned, known, panel, in_legend=index == 0)),
+            title=known.title,
+            note=f"({known.units.shown}) · {known.definition}" if known.units.shown
+            else f"· {known.definition}",
+            y_from_zero=known.units.shown != "dBm",
+        )
+        for index, (known, panel) in enumerate(panels(aligned, direction))
+    ]  # fmt: skip
+    last = "time since the first payload packet (s)"
+    plots[-1:] = [Plot(**{**vars(plot), "x_label": last}) for plot in plots[-1:]]
+    return Figure(plots, 1, 120, shared_x=True)
 
 
-def radio_cdf(mac: pd.DataFrame | None, way: str) -> Figure | None:
+def panels(aligned: pd.DataFrame, direction: str) -> list[tuple[Column, Panel]]:
+    """Return the columns that have a panel and a value in this table, in order."""
+    found: dict[str, tuple[Column, Panel]] = {}
+    for each in columns_of("aligned"):
+        name = each.name.format(direction=direction, n="")
+        known = column(name) if each.panel and name in aligned else None
+        if known and known.panel and aligned[name].notna().any():
+            found[name] = known, known.panel
+    return sorted(found.values(), key=lambda pair: pair[1].position)
+
+
+def radio_cdf(mac: pd.DataFrame | None, direction: str) -> Figure:
     """CDF of RSRP and SINR over the intervals of the run, of what was measured."""
-    shown = radio_series(mac, way)
-    if not shown:
-        return None
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(8, 3), layout="constrained")
-        axes = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
-        for axis, (values, label) in zip(axes, shown, strict=True):
-            axis.plot(values, np.arange(1, len(values) + 1) / len(values), color=RADIO)
-            axis.set_xlabel(label)
-        axes[0].set_ylabel("share of intervals")
-    return figure
+    sinr = "mac_sinr_db" if direction == "dl" else "mac_ul_snr_db"
+    plots: list[Plot] = []
+    for name, label in (("mac_rsrp_dbm", "RSRP (dBm)"), (sinr, "SINR (dB)")):
+        values = np.sort(_known(mac, name))
+        if len(values):
+            share = np.linspace(0, 1, min(len(values), MOST_STEPS))
+            line = Series(np.quantile(values, share), share, RADIO, label)
+            plots.append(Plot([line], label, "" if plots else "share of intervals"))
+    return Figure(plots, max(len(plots), 1), 240)
 
 
-def radio_series(mac: pd.DataFrame | None, way: str) -> list[tuple[Float, str]]:
-    """What the radio's distributions are of: sorted values, and what they are."""
-    sinr = "mac_sinr_db" if way == "dl" else "mac_ul_snr_db"
-    wanted = [("mac_rsrp_dbm", "RSRP (dBm)"), (sinr, "SINR (dB)")]
-    return [
-        (np.sort(_numbers(mac, name)[~np.isnan(_numbers(mac, name))]), label)
-        for name, label in wanted
-        if mac is not None and _any(mac, name)
-    ]
-
-
-def _any(table: pd.DataFrame, name: str) -> bool:
-    return name in table and bool(table[name].notna().any())
-
-
-def rtt_throughput(aligned: pd.DataFrame) -> Figure | None:
+def rtt_throughput(aligned: pd.DataFrame) -> Figure:
     """RTT against throughput, per flow: its bins, their mean and the mean's 95 % interval."""
-    if aligned["tcp_rtt_ms"].notna().sum() < 2:
-        return None
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(8, 4), layout="constrained")
-        axis = figure.subplots()
-        for (name, cc), rows in aligned.groupby(["flow", "cc"], sort=False):
-            _with_interval(axis, rows.dropna(subset=["tcp_rtt_ms"]), f"{cc} ({name})", str(cc))
-        axis.set_xlabel("RTT (ms)")
-        axis.set_ylabel("throughput (Mbit/s)")
-        axis.legend(frameon=False)
-    return figure
+    series = []
+    for label, colour, rows in _flows(aligned.dropna(subset=["tcp_rtt_ms"])):
+        if len(rows) < 2:
+            continue
+        x, y = _values(rows, "tcp_rtt_ms"), _values(rows, "tcp_throughput_bps")
+        series.append(Series(*_thinned(x, y), colour, label, "dots", opacity=0.35))
+        mean = np.array([x.mean()]), np.array([y.mean()])
+        interval = _half_width(x), _half_width(y)
+        series.append(Series(*mean, colour, label, "mean", half_width=interval, in_legend=True))
+    plots = [Plot(series, _label("tcp_rtt_ms"), _label("tcp_throughput_bps"))] if series else []
+    return Figure(plots, 1, 340)
 
 
-def mac_transport(aligned: pd.DataFrame, way: str) -> Figure | None:
+def mac_transport(aligned: pd.DataFrame, direction: str) -> Figure:
     """MAC against transport, one dot a bin (Hercules, figure 4)."""
-    pairs = [pair for pair in scatters(way) if pair.x in aligned and pair.y in aligned]
-    if not pairs:
-        return None
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(8, 5), layout="constrained")
-        axes = figure.subplots(2, 3).ravel()
-        for axis, pair in zip(axes, pairs, strict=False):
-            for cc, rows in aligned.groupby("cc", sort=False):
-                x, y = _numbers(rows, pair.x) * pair.x_scale, _numbers(rows, pair.y) * pair.y_scale
-                axis.plot(x, y, ".", markersize=2.5, alpha=0.4, rasterized=True,
-                          color=colour_of(str(cc)))  # fmt: skip
-            axis.set(xlabel=pair.x_label, ylabel=pair.y_label)
-        for axis in axes[len(pairs) :]:
-            axis.remove()
-    return figure
+    throughput, mac = "tcp_throughput_bps", f"mac_{direction}"
+    pairs = (
+        (throughput, f"{mac}_bler_ratio"),
+        ("tcp_cwnd_bytes", f"{mac}_mcs"),
+        ("tcp_rtt_ms", f"{mac}_rlc_queue_bytes"),
+        (throughput, "mac_rsrp_dbm"),
+        ("tcp_rtt_ms", f"{mac}_mcs"),
+        (throughput, f"{mac}_capacity_bps"),
+    )
+    plots = []
+    for x, y in pairs:
+        if x in aligned and y in aligned:
+            groups = aligned.groupby("cc", sort=False)
+            dots = [
+                Series(*_thinned(_values(rows, x), _values(rows, y)), colour_of(str(cc)), str(cc),
+                       "dots", opacity=0.4)
+                for cc, rows in groups
+            ]  # fmt: skip
+            plots.append(Plot(dots, _label(x), _label(y)))
+    return Figure(plots, 3, 250)
 
 
-class Scatter(NamedTuple):
-    """Two columns of the aligned table against each other."""
-
-    x: str
-    x_scale: float
-    x_label: str
-    y: str
-    y_scale: float
-    y_label: str
-
-
-def scatters(way: str) -> list[Scatter]:
-    """Those that are drawn, of the direction of the first flow."""
-    throughput = ("tcp_throughput_bps", 1e-6, "throughput (Mbit/s)")
-    rtt = ("tcp_rtt_ms", 1.0, "RTT (ms)")
-    return [
-        Scatter(*throughput, f"mac_{way}_bler_ratio", 100, "BLER (%)"),
-        Scatter("tcp_cwnd_bytes", 1e-3, "cwnd (kB)", f"mac_{way}_mcs", 1, "MCS"),
-        Scatter(*rtt, f"mac_{way}_rlc_queue_bytes", 1e-3, "RLC queue (kB)"),
-        Scatter(*throughput, "mac_rsrp_dbm", 1, "RSRP (dBm)"),
-        Scatter(*rtt, f"mac_{way}_mcs", 1, "MCS"),
-        Scatter(*throughput, f"mac_{way}_capacity_bps", 1e-6, "MAC capacity (Mbit/s)"),
-    ]
-
-
-def _draw(axis: Axes, aligned: pd.DataFrame, panel: Panel, column: str) -> None:
-    if panel.per_flow:
-        for (name, cc), rows in aligned.groupby(["flow", "cc"], sort=False):
-            values = _numbers(rows, column) * panel.scale
-            style = {"linestyle": "none", "marker": "."} if panel.as_dots else {"linewidth": 0.9}
-            if panel.as_dots:
-                values = np.where(values > 0, values, np.nan)
-            axis.plot(
-                rows["t_s"], values, color=colour_of(str(cc)), label=f"{cc} ({name})", **style
-            )
-        if panel.total and aligned["flow"].nunique() > 1:
-            total = aligned.groupby("t_s")[column].sum() * panel.scale
-            axis.plot(total.index, total, color=INK, linewidth=0.9, label="total")
-    else:
+def _lines(aligned: pd.DataFrame, known: Column, panel: Panel, in_legend: bool) -> Iterator[Series]:
+    if not panel.per_flow:
         rows = aligned[aligned["flow"] == aligned["flow"].iloc[0]]
-        axis.plot(rows["t_s"], _numbers(rows, column) * panel.scale, color=RADIO, linewidth=0.9)
-    if panel.unit != "dBm":
-        axis.set_ylim(bottom=0)
-    axis.set_ylabel(f"{panel.title}\n({panel.unit})" if panel.unit else panel.title, fontsize=8)
-
-
-def _with_interval(axis: Axes, rows: pd.DataFrame, label: str, cc: str) -> None:
-    rtt, rate = _numbers(rows, "tcp_rtt_ms"), _numbers(rows, "tcp_throughput_bps") * 1e-6
-    if len(rows) < 2:
+        yield _line(rows, known, panel, RADIO, known.title)
         return
-    colour = colour_of(cc)
-    axis.plot(rtt, rate, ".", markersize=3, alpha=0.25, color=colour, rasterized=True)
-    axis.errorbar(rtt.mean(), rate.mean(), xerr=half_width(rtt), yerr=half_width(rate), fmt="o",
-                  color=colour, markeredgecolor="white", capsize=3, label=label)  # fmt: skip
+    seen: dict[str, int] = {}
+    for label, colour, rows in _flows(aligned):
+        order = seen[colour] = seen.get(colour, -1) + 1
+        yield _line(rows, known, panel, colour, label, DASHES[order % len(DASHES)], in_legend)
+    if panel.total and aligned["flow"].nunique() > 1:
+        total = aligned.groupby("t_s")[[known.name]].sum().reset_index()
+        yield _line(total, known, panel, INK, "total", "solid", in_legend)
 
 
-def half_width(values: Float) -> float:
+def _line(
+    rows: pd.DataFrame, known: Column, panel: Panel, colour: str, name: str,
+    dash: str = "solid", in_legend: bool = False,
+) -> Series:  # fmt: skip
+    x, y = rows["t_s"].to_numpy(dtype="float64"), _values(rows, known.name)
+    if panel.as_dots:
+        return Series(x[y > 0], y[y > 0], colour, name, "dots")
+    return Series(*_decimated(x, y), colour, name, dash=dash, in_legend=in_legend)
+
+
+def _flows(aligned: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """Yield label, colour and rows of each flow."""
+    for (name, cc), rows in aligned.groupby(["flow", "cc"], sort=False):
+        yield f"{cc} ({name})", colour_of(str(cc)), rows
+
+
+def _label(name: str) -> str:
+    known = column(name) or Column(name, "")
+    return f"{known.title} ({known.units.shown})" if known.units.shown else known.title
+
+
+def _values(rows: pd.DataFrame, name: str) -> Float:
+    """Return a column in the unit in which it is shown."""
+    known = column(name) or Column(name, "")
+    return rows[name].to_numpy(dtype="float64", na_value=np.nan) * known.units.scale
+
+
+def _known(table: pd.DataFrame | None, name: str) -> Float:
+    if table is None or name not in table:
+        return np.zeros(0)
+    values: Float = table[name].to_numpy(dtype="float64", na_value=np.nan)
+    return values[~np.isnan(values)]
+
+
+def _half_width(values: Float) -> float:
     """Half of the mean's 95 % interval, from 20 batch means: neighbours are not independent."""
     batches = np.array([batch.mean() for batch in np.array_split(values, 20) if len(batch)])
     student_t_19 = 2.093
     return float(student_t_19 * batches.std(ddof=1) / np.sqrt(len(batches)))
 
 
-def _numbers(rows: pd.DataFrame, name: str) -> Float:
-    return rows[name].to_numpy(dtype="float64", na_value=np.nan)
+def _thinned(x: Float, y: Float) -> tuple[Float, Float]:
+    """Return the points that are known, evenly thinned out where there are too many."""
+    known = ~np.isnan(x) & ~np.isnan(y)
+    x, y = x[known], y[known]
+    if len(x) <= MOST_DOTS:
+        return x, y
+    kept = np.linspace(0, len(x) - 1, MOST_DOTS).astype(np.int64)
+    return x[kept], y[kept]
+
+
+def _decimated(x: Float, y: Float) -> tuple[Float, Float]:
+    """Return means over neighbouring bins where there are more points than a screen can show."""
+    step = -(-len(x) // MOST_POINTS)
+    if step <= 1:
+        return x, y
+    whole = len(x) // step * step
+    known = ~np.isnan(y[:whole].reshape(-1, step))
+    total = np.where(known, y[:whole].reshape(-1, step), 0.0).sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        return x[:whole:step], total / known.sum(axis=1)

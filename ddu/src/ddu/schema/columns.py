@@ -33,19 +33,21 @@ class Column:
     name: str
     definition: str
     label: str = ""
-    unit: str = ""
-    """The unit; if it is not given, the one that the name's suffix stands for."""
+    declared_unit: str = ""
+    """The unit where the name's suffix does not stand for it."""
     digits: int | None = None
     """Decimals in CSV files; None to take the unit's."""
     panel: Panel | None = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "unit", self.units.name)
-
     @property
     def units(self) -> Unit:
         """The unit with its decimals and the form that people read."""
-        return unit_of(self.name, self.unit or None)
+        return unit_of(self.name, self.declared_unit)
+
+    @property
+    def unit(self) -> str:
+        """The unit's name; empty where it is not known."""
+        return self.units.name
 
     @property
     def csv_digits(self) -> int | None:

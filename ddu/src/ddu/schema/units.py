@@ -58,16 +58,15 @@ _BY_NAME = {
 }
 
 
-def unit_of(name: str, declared: str | None = None) -> Unit:
-    """Return the declared unit, or the one of the longest suffix of `name` that stands for one."""
-    suffix = max((each for each in _BY_SUFFIX if name.endswith(each)), key=len, default=None)
-    by_suffix = _BY_SUFFIX[suffix] if suffix else Unit()
-    if declared is None or declared == by_suffix.name:
-        return by_suffix
-    return _BY_NAME.get(declared, Unit(declared, None, declared))
+def unit_of(name: str, declared: str = "") -> Unit:
+    """Return the declared unit, else the one that the suffix of `name` stands for."""
+    if declared:
+        return _BY_NAME.get(declared, Unit(declared, None, declared))
+    suffix = stem(name)[1]
+    return _BY_SUFFIX[suffix] if suffix else Unit()
 
 
 def stem(name: str) -> tuple[str, str]:
     """Return the name without the suffix of its unit, and that suffix."""
     suffix = max((each for each in _BY_SUFFIX if name.endswith(each)), key=len, default="")
-    return (name.removesuffix(suffix), suffix) if name != suffix else (name, "")
+    return name.removesuffix(suffix), suffix

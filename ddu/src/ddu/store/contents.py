@@ -16,6 +16,7 @@ from ddu.align.bins import Bins
 from ddu.api import Run
 from ddu.errors import DduError, FailedRun, StoreRefused, UnreadableInput
 from ddu.run.manifest import Manifest, read_manifest
+from ddu.store.metric_columns import flow_values, run_values
 from ddu.store.parts import cpu_of_parts
 from ddu.tables.mac import LINK_COLUMNS, mac_on_bins
 
@@ -127,7 +128,7 @@ def _fill(
     aligned = tables["aligned"]
     flows = {flow["id"]: index for index, flow in enumerate(summary["flows"])}
     bins = _bins(aligned, summary, run.path)
-    contents.run |= _headline(summary, bins)
+    contents.run |= _numbers(summary, bins)
     contents.flows = [_flow(index, flow) for index, flow in enumerate(summary["flows"])]
     contents.parts = cpu_of_parts(run.path / "raw", [flow["id"] for flow in summary["flows"]])
     series = contents.series
@@ -174,37 +175,25 @@ def _of_flows(trace: pd.DataFrame, manifest: Manifest, flows: dict[str, int]) ->
     return trace.merge(ports.astype("float64").astype({"flow_id": "int16"}), on=["sport", "dport"])
 
 
-def _headline(summary: dict[str, Any], bins: Bins) -> dict[str, Any]:
-    rtt = summary["rtt_ms"]
-    same = (
-        "verdict duration_s bin_ms throughput_bps goodput_bps rtt_floor_ms path_rtt_ms "
-        "retransmissions_count lost_before_link_count lost_in_link_count jain_throughput "
-        "utilisation_ratio"
-    )
+def _numbers(summary: dict[str, Any], bins: Bins) -> dict[str, Any]:
     return {
-        **{name: summary.get(name) for name in same.split()},
+        **run_values(summary),
+        "bin_ms": summary["bin_ms"],
+        "verdict": summary["verdict"],
         "verdict_reasons": [_clean(reason) for reason in summary["verdict_reasons"]],
         "start_utc_ns": bins.start_utc_ns,
         "started": _instant(bins.start_utc_ns),
-        **{f"rtt_{key}_ms": rtt[key] for key in ("mean", "p50", "p95", "p99")},
-        "rsrp_mean_dbm": summary["rsrp_dbm"]["mean"],
-        "sinr_mean_db": summary["sinr_db"]["mean"],
-        "mcs_mean": summary["mcs"]["mean"],
-        "bler_mean_ratio": summary["bler_ratio"]["mean"],
         "summary": _clean(summary),
     }
 
 
 def _flow(index: int, flow: dict[str, Any]) -> dict[str, Any]:
-    same = (
-        "cc direction start_s duration_s throughput_bps goodput_bps retransmissions_count "
-        "lost_in_link_count"
-    )
     return {
         "flow_id": index,
         "flow": _clean(flow["id"]),
-        **{name: _clean(flow.get(name)) for name in same.split()},
-        **{f"rtt_{key}_ms": flow["rtt_ms"][key] for key in ("mean", "p50", "p95", "p99")},
+        "cc": _clean(flow["cc"]),
+        "direction": flow["direction"],
+        **flow_values(flow),
     }
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables into the store by COPY: as CSV, which Arrow writes at the speed of C."""
+"""COPY of tables into the store, as CSV, which Arrow writes at the speed of C."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pyarrow.csv
 from psycopg import sql
 
 from ddu.store.connect import Connection
+from ddu.store.metric_columns import columns_of
 
 _SMALLEST_REAL, _LARGEST_REAL = 1.2e-38, 3.4e38
 
@@ -19,12 +20,12 @@ _SMALLEST_REAL, _LARGEST_REAL = 1.2e-38, 3.4e38
 def copy_table(
     connection: Connection, name: str, table: pd.DataFrame, fixed: dict[str, Any]
 ) -> int:
-    """Appends the columns that table `name` of the store has; null stays null. Returns the rows.
+    """Append the columns that table `name` of the store has, and return the number of rows.
 
-    `fixed` are columns with one value. A column that the store does not know stays in the run
-    directory: this table's columns are the contract of the dashboards.
+    `fixed` are columns with one value. A column that the store does not have stays in the run
+    directory. Null stays null.
     """
-    types = _columns(connection, name)
+    types = columns_of(connection, name)
     kept = table[[column for column in table.columns if column in types and column not in fixed]]
     kept = kept.apply(lambda column: _as(column, types[str(column.name)]))
     for column, value in fixed.items():
@@ -38,17 +39,8 @@ def copy_table(
         return cursor.rowcount
 
 
-def _columns(connection: Connection, table: str) -> dict[str, str]:
-    rows = connection.execute(
-        "SELECT attname, atttypid::regtype::text FROM pg_attribute "
-        "WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped",
-        [f"testbed.{table}"],
-    )
-    return dict(rows.fetchall())
-
-
 def _as(column: pd.Series[Any], kind: str) -> pd.Series[Any]:
-    """As the store's type; what it cannot hold (infinity apart) does not occur in a metric."""
+    """Return the column as the store's type; no metric has a value that it cannot hold."""
     if kind in ("smallint", "integer", "bigint"):
         return pd.to_numeric(column).round().astype("Int64")
     if kind == "real":

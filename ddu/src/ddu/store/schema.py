@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The store's schema: one SQL file a version, applied in order, each once."""
+"""The store's schema: one SQL file a version, applied in order, each once; then the columns that
+metrics declare."""
 
 from __future__ import annotations
 
@@ -8,9 +9,10 @@ from importlib.resources import files
 
 from ddu.errors import StoreRefused
 from ddu.store.connect import Connection
+from ddu.store.metric_columns import add_missing
 
 _LOCK = 0x5465_7374
-"""Of PostgreSQL's advisory locks: two that migrate at once take turns."""
+"""Advisory lock of PostgreSQL: two that migrate at once take turns."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Migration:
 
 
 def migrations() -> list[Migration]:
-    """In order; `001_runs.sql` is version 1."""
+    """Return them in order; `001_runs.sql` is version 1."""
     found = [
         Migration(int(file.name[:3]), file.name, file.read_text())
         for file in files("ddu.store").joinpath("migrations").iterdir()
@@ -31,7 +33,7 @@ def migrations() -> list[Migration]:
 
 
 def version_of(connection: Connection) -> int:
-    """The version of the store's schema; 0 when it has none."""
+    """Return the version of the store's schema; 0 when it has none."""
     there = connection.execute("SELECT to_regclass('testbed.migration')").fetchone()
     if there is None or there[0] is None:
         return 0
@@ -40,13 +42,14 @@ def version_of(connection: Connection) -> int:
 
 
 def migrate(connection: Connection) -> list[str]:
-    """Brings an older schema up to this version; returns the migrations that it applied.
+    """Bring an older schema up to this version, and return the migrations that were applied.
 
-    Raises StoreError for a schema that a newer ddu made. Runs in the caller's transaction.
+    Raises StoreError for a schema of a newer ddu. Runs in the caller's transaction.
     """
     known = migrations()
     require_known(version_of(connection))
     if version_of(connection) == known[-1].version:
+        add_missing(connection)
         return []
     connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
     connection.execute("CREATE SCHEMA IF NOT EXISTS testbed")
@@ -64,11 +67,12 @@ def migrate(connection: Connection) -> list[str]:
                 [migration.version, migration.name],
             )
             applied.append(migration.name)
+    add_missing(connection)
     return applied
 
 
 def require_known(version: int) -> None:
-    """Refuses a schema of the future: what it means is not known here."""
+    """Raise StoreRefused for the schema of a newer ddu, whose meaning is not known here."""
     newest = migrations()[-1].version
     if version > newest:
         raise StoreRefused(

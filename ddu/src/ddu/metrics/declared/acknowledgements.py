@@ -40,6 +40,7 @@ METRICS = (
         "tcp_inflight_bytes",
         "highest byte sent minus highest acknowledged, at the bin's end",
         "In flight",
+        digits=0,
         details="SACK blocks are not subtracted",
         needs=_SENDER,
         protocol="tcp",

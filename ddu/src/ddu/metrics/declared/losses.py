@@ -53,11 +53,11 @@ def _counted(
     """Declare the column of a kind of TCP segments, and their number in flows and run."""
     return (
         BinMetric(
-            f"tcp_{name}", definition, label, "segments", needs=needs, protocol="tcp",
+            f"tcp_{name}", definition, label, "segments", digits=0, needs=needs, protocol="tcp",
             details=details, compute=_per_bin(events), panel=panel,
         ),
         SummaryMetric(
-            name, definition, label, "segments", needs=needs, protocol="tcp",
+            name, definition, label, "segments", digits=0, needs=needs, protocol="tcp",
             of_run=_of_run(events, needs), of_table=_of_table(events),
             of_flow=_of_flow(events) if of_flow else None, in_report=of_flow,
         ),
@@ -119,6 +119,7 @@ _LOST_IN_LINK = (
         _LOST,
         "Lost in the link",
         "segments",
+        digits=0,
         details="per byte; the earliest copies are the lost ones. At the time of sending. Packets "
         "that the link's device refused (`host_drop_count`) are among them",
         needs=_BOTH,
@@ -130,6 +131,7 @@ _LOST_IN_LINK = (
         _LOST,
         "Lost in the link",
         "segments",
+        digits=0,
         details="of the run: sum over TCP flows",
         needs=_BOTH,
         of_run=_of_run(lambda flow: flow.fates.lost, _BOTH),
@@ -143,6 +145,7 @@ _REORDERED = (
         "packets that arrived below the highest sequence number, sent once (RFC 4737)",
         "Reordered",
         "packets",
+        digits=0,
         needs=_BOTH,
         protocol="tcp",
         compute=_per_bin(lambda flow: flow.reordered),
@@ -152,6 +155,7 @@ _REORDERED = (
         "packets that arrived out of order",
         "Reordered",
         "packets",
+        digits=0,
         needs=_BOTH,
         protocol="tcp",
         of_table=_of_table(lambda flow: flow.reordered),

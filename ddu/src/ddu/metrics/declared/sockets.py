@@ -30,8 +30,9 @@ def _from_sample(
 METRICS = (
     BinMetric(
         "tcp_cwnd_bytes",
-        "congestion window: snd_cwnd · MSS, last sample before the bin's end",
+        "snd_cwnd · MSS as the kernel reports them, last sample before the bin's end",
         "Congestion window",
+        digits=0,
         needs=_SOCKETS,
         compute=_from_sample(lambda last: last["snd_cwnd_packets"] * last["snd_mss_bytes"]),
         panel=Panel(60),
@@ -40,6 +41,7 @@ METRICS = (
         "tcp_ssthresh_bytes",
         "slow-start threshold; null while there is none",
         "Slow-start threshold",
+        digits=0,
         details="`snd_ssthresh` · MSS",
         needs=_SOCKETS,
         compute=_from_sample(lambda last: last["snd_ssthresh_packets"] * last["snd_mss_bytes"]),

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures as values: plot areas with series in them. plotly.py and svg.py render them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from ddu.schema.arrays import Float
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points of one colour; NaN is a gap."""
+
+    x: Float
+    y: Float
+    colour: str
+    name: str = ""
+    kind: Literal["line", "dots", "mean"] = "line"
+    """`mean` is one point with an interval."""
+    dash: str = "solid"
+    opacity: float = 1.0
+    half_width: tuple[float, float] = (0.0, 0.0)
+    """Of the interval of a mean, in x and y."""
+    in_legend: bool = False
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A plot area with two axes."""
+
+    series: Sequence[Series]
+    x_label: str = ""
+    y_label: str = ""
+    title: str = ""
+    note: str = ""
+    """What stands behind the title: a definition."""
+    y_from_zero: bool = False
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Plots in rows of `across`, in reading order."""
+
+    plots: Sequence[Plot]
+    across: int
+    row_px: int
+    shared_x: bool = False
+    """Whether all plots have one x axis, drawn below the last."""
+
+    @property
+    def legend(self) -> list[Series]:
+        return [each for plot in self.plots for each in plot.series if each.in_legend]
+
+
+class Place(NamedTuple):
+    """Where a plot lies, as shares of the figure's area; y grows upwards."""
+
+    left: float
+    right: float
+    bottom: float
+    top: float
+
+
+TOP_PX, BOTTOM_PX, LEFT_PX, RIGHT_PX = 40, 46, 58, 10
+"""Margins around the plots."""
+_TITLE_PX, _AXIS_PX, _GAP_PX = 26, 46, 12
+_BESIDE = 0.07
+"""Room for the numbers and the label of a y axis between two plots, as a share of the width."""
+
+
+def height_px(figure: Figure, across: int) -> int:
+    """Return the height of the figure with its margins."""
+    return figure.row_px * -(-len(figure.plots) // across) + TOP_PX + BOTTOM_PX
+
+
+def places(figure: Figure, across: int) -> list[Place]:
+    """Return where each plot lies with so many beside each other."""
+    down = -(-len(figure.plots) // across)
+    width = (1 - _BESIDE * (across - 1)) / across
+    above = _TITLE_PX if figure.shared_x else _GAP_PX
+    found = []
+    for index in range(len(figure.plots)):
+        row, column = divmod(index, across)
+        last = figure.shared_x or row == down - 1
+        below = 0 if last else _AXIS_PX
+        left = column * (width + _BESIDE)
+        top, bottom = 1 - row / down, 1 - (row + 1) / down
+        share = 1 / (figure.row_px * down)
+        found.append(Place(left, left + width, bottom + below * share, top - above * share))
+    return found

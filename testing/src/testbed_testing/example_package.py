@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An example of the documentation, installed as a package of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+EXAMPLES = Path(__file__).parents[3] / "ddu" / "tests" / "examples"
+DDU = Path(sys.executable).with_name("ddu")
+
+
+def install(folder: Path, module: str, entry_point: str) -> Path:
+    """Put the example into a folder of packages, with its entry point `group: name = value`."""
+    group, _, line = entry_point.partition(": ")
+    info = folder / f"{module}-1.0.dist-info"
+    info.mkdir(parents=True)
+    shutil.copy(EXAMPLES / f"{module}.py", folder)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[{group}]\n{line}\n")
+    return folder
+
+
+def command(packages: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run a command of this Python's environment with those packages installed."""
+    return subprocess.run(
+        list(map(str, arguments)), env=os.environ | {"PYTHONPATH": str(packages)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def ddu(packages: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    return command(packages, DDU, *arguments)
