@@ -73,10 +73,8 @@ def experiment_of(run: Path) -> Experiment:
         raise Refused(f"{file}: is no manifest of a run ({error}); restore it") from None
     if version > SCHEMA_VERSION:
         raise Refused(f"{file}: has schema_version {version}; use the ccu that made it, or newer")
-    written.pop("cc", None)  # It follows from the flows.
     try:
-        known = {key: value for key, value in written.items() if value is not None}
-        experiment = Experiment.model_validate(known)
+        experiment = Experiment.from_record(written)
     except ValidationError as error:
         raise Refused(f"{file}: {error.errors()[0]['msg']}; use the ccu that made it") from None
     return experiment.model_copy(update={"scenario": _as_played(experiment.scenario, run)})
