@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A testbed driver from another package works like ours: the toy of docs/testbeds.md."""
+"""A testbed driver from another package works like ours: the toy of docs/extending.md."""
 
 from __future__ import annotations
 

@@ -93,6 +93,7 @@ def test_each_ue_has_a_flow_and_a_flow_may_choose_its_ue() -> None:
         {"flows": "cubic@0,reno@5", "duration": "20s", "scenario": "congested-reverse"},
         {"cc": "cubic", "ues": 3},
         {"cc": "cubic", "testbed": "rfsim", "runtime": "lxc", "ues": 2},
+        {"testbed": "phone", "direction": "ul", "max_bytes": "300MB", "adb": False},
     ],
 )
 def test_what_was_resolved_can_be_given_to_another_machine_as_a_file(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The testbed `toy`: a veth pair between two network namespaces, without delay and without a radio.
 
-A complete driver from a package of its own (docs/testbeds.md).
+A complete driver from a package of its own (docs/extending.md).
 """
 
 from __future__ import annotations

@@ -16,11 +16,11 @@ from ccu.runs.run import Listener
 def shown(console: Console) -> Iterator[Listener]:
     """A listener for `ccu.runs.run.run`."""
     if not console.is_terminal:
-        told: list[str] = []
+        shown_before: list[str] = []
 
         def print_stage(stage: str, _ratio: float) -> None:
-            if told[-1:] != [stage]:
-                told.append(stage)
+            if shown_before[-1:] != [stage]:
+                shown_before.append(stage)
                 console.print(stage)
 
         yield print_stage

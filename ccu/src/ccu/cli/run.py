@@ -91,14 +91,13 @@ def perform(experiment: Experiment, output: Path, dry_run: bool) -> None:
 
 def resolved(experiment: Experiment, scenario: Path) -> str:
     """Return the experiment as YAML, without what it has no use for."""
-    known = experiment.model_dump(mode="json", exclude_none=True)
-    unused, note = experiment.testbed.unsupported, ""
+    note, unused = "", set[str]()
     if scenarios.gives_capacity(scenario):
-        unused |= RADIO_FIELDS
+        unused = set(RADIO_FIELDS)
         left_out = ", ".join(sorted(RADIO_FIELDS))
         note = f"# {experiment.scenario} gives capacity itself, so there is no {left_out}\n"
-    used = {key: value for key, value in known.items() if key not in unused}
-    return note + yaml.safe_dump(used, sort_keys=False)
+    known = experiment.model_dump(mode="json", exclude_none=True, exclude=unused)
+    return note + yaml.safe_dump(known, sort_keys=False)
 
 
 def _show_result(directory: Path) -> None:

@@ -75,10 +75,8 @@ def experiment_of(run: Path) -> Experiment:
         raise refusal(
             f"has schema_version {version}", "use the ccu that made it, or newer", file=file
         )
-    written.pop("cc", None)  # It follows from the flows.
     try:
-        known = {key: value for key, value in written.items() if value is not None}
-        experiment = Experiment.model_validate(known)
+        experiment = Experiment.from_record(written)
     except ValidationError as error:
         raise refusal(
             str(error.errors()[0]["msg"]), "use the ccu that made it", file=file

@@ -374,16 +374,16 @@ class Experiment(Value):
         return given if isinstance(given, TestbedOptions) else _options(given)
 
     @model_serializer(mode="wrap")
-    def _write_the_testbeds_options_beside_its_name(
-        self, write: SerializerFunctionWrapHandler
-    ) -> dict[str, Any]:
+    def _write_what_the_testbed_has(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Put the testbed's options beside its name, and leave out what it cannot set."""
         found: dict[str, Any] = {}
         for key, value in write(self).items():
-            found[key] = value
             if key == "testbed":
                 found[key] = value.pop("name")
                 if self.testbed.section:
                     found[self.testbed.section] = value
+            elif key not in self.testbed.unsupported:
+                found[key] = value
         return found
 
     @field_validator("duplex", mode="before")
@@ -507,10 +507,15 @@ class Experiment(Value):
 
     def record(self) -> dict[str, Any]:
         """Return what run.json says of it: null for what the testbed cannot set."""
-        given = self.model_dump(mode="json")
-        return {"cc": self.cc, **dict.fromkeys(given)} | {
-            key: value for key, value in given.items() if key not in self.testbed.unsupported
-        }
+        found = {"cc": self.cc, **self.model_dump(mode="json")}
+        return found | dict.fromkeys(sorted(self.testbed.unsupported))
+
+    @classmethod
+    def from_record(cls, content: Mapping[str, Any]) -> Experiment:
+        """Return the experiment that run.json has. Raise pydantic's ValidationError."""
+        # `cc` follows from the flows.
+        known = {key: value for key, value in content.items() if value is not None and key != "cc"}
+        return cls.model_validate(known)
 
 
 def _options(given: Any) -> TestbedOptions:

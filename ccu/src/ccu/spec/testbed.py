@@ -2,7 +2,7 @@
 """A testbed's options, and the drivers that declare them, found by entry points.
 
 A driver is named in the group `ccu.testbeds` of its package's metadata, so that it may come from
-any package (docs/testbeds.md). It is imported when an experiment is read.
+any package (docs/extending.md). It is imported when an experiment is read.
 """
 
 from __future__ import annotations

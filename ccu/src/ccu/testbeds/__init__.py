@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contract of a testbed driver (docs/testbeds.md).
+"""The contract of a testbed driver (docs/extending.md).
 
 A driver is a folder, here or in another package, with an instance of a subclass of `Driver` that an
 entry point of the group `ccu.testbeds` names. Nothing outside the folder knows the name.
