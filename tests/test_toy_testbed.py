@@ -89,9 +89,9 @@ def test_its_name_and_options_are_there(installed: Installed) -> None:
     ("args", "said"),
     [
         (["--testbed", "toy", "--cable-length-km", "0"], "--cable-length-km: Input should be gre"),
-        (["--testbed", "toy", "--prb", "24"], "--prb: a cable has no radio; leave it out"),
+        (["--testbed", "toy", "--prb", "24"], "--prb: a cable has no radio. Leave it out"),
         (["--testbed", "toy", "--ues", "2"], "--ues: a cable has one end"),
-        (["--cable-length-km", "3"], "--cable-length-km: is for other testbeds; add --testbed toy"),
+        (["--cable-length-km", "3"], "--cable-length-km: is for other testbeds. Add --testbed toy"),
     ],
 )
 def test_what_it_refuses(installed: Installed, args: list[str], said: str) -> None:

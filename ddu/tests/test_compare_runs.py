@@ -184,5 +184,5 @@ def test_one_run_is_no_comparison(tmp_path: Path) -> None:
 def test_a_metric_that_no_run_has_is_told_with_those_near_it(tmp_path: Path) -> None:
     runs = load_runs([varied(tmp_path, "cubic", 1), varied(tmp_path, "reno", 2)], "cc")
     refuse_unknown(runs, ["rtt_ms.p95"])
-    with pytest.raises(DduError, match=r"did you mean .*rtt_ms\.p95"):
+    with pytest.raises(DduError, match=r"Did you mean .*rtt_ms\.p95"):
         refuse_unknown(runs, ["rtt_ms.p59"])

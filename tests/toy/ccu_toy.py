@@ -22,6 +22,7 @@ from ccu.spec.option import Option
 from ccu.spec.testbed import TestbedOptions
 from ccu.testbeds import Driver, Host, Site, Testbed
 from ccu.testbeds.namespaces import NamespaceHosts
+from testbed_console.problems import InvalidValue, Problem, Where
 
 ADDRESSES: dict[Host, str] = {"server": "10.99.0.1", "ue": "10.99.0.2"}
 
@@ -41,7 +42,8 @@ class ToyOptions(TestbedOptions):
     def refuse(self, experiment: Experiment) -> None:
         """Refuse by the values alone."""
         if experiment.ues > 1:
-            raise ValueError("--ues: a cable has one end for the UE; leave it out")
+            rule = "a cable has one end for the UE"
+            raise InvalidValue(Problem(rule, "leave it out", Where(key="ues")))
 
 
 class ToyDriver(Driver):

@@ -52,7 +52,10 @@ class TestbedOptions(Value):
     name: str
 
     def refuse(self, experiment: Experiment) -> None:
-        """Raise ValueError for what this testbed cannot carry, by the values alone."""
+        """Raise InvalidValue for what this testbed cannot carry, by the values alone.
+
+        The key of the problem is that of the experiment.
+        """
 
     def at_place(self, place: str, note: str) -> TestbedOptions:
         """Return the options with the place where the testbed is. Only with `has_places`."""
