@@ -23,10 +23,14 @@ LINK_COLUMNS = {
 
 def mac_table(samples: pd.DataFrame, start_utc_ns: int) -> pd.DataFrame:
     """Return gauges as measured and counters as increments, per interval and UE."""
-    table = samples.copy()
-    for _, rows in samples.groupby("ue"):
-        for name in filter(is_counter, samples.columns):
-            table.loc[rows.index, name] = increments(_values(rows, name))
+    groups = samples.groupby("ue").indices.values()
+    grown = {}
+    for name in filter(is_counter, samples.columns):
+        counted = _values(samples, name)
+        grown[name] = counted.copy()
+        for rows in groups:
+            grown[name][rows] = increments(counted[rows])
+    table = samples.assign(**grown)
     table.insert(1, "t_s", (table["utc_ns"] - start_utc_ns) / 1e9)
     return table
 

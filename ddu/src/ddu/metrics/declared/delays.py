@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ddu.metrics.desired_delay import desired_delay
@@ -41,150 +43,98 @@ def _self_inflicted(view: FlowView) -> float | None:
     return None if p95_ms is None else p95_ms - float(owd_ms.min())
 
 
+def _share_within(budget_ms: int) -> Callable[[FlowView], float | None]:
+    return lambda view: share_within(view.flow, budget_ms)
+
+
 METRICS: tuple[BinMetric | SummaryMetric, ...] = (
     BinMetric(
-        "tcp_rtt_ms",
-        "mean RTT of the bin, by TCP timestamps at the sender (RFC 7323)",
-        "RTT",
+        "tcp_rtt_ms", "mean RTT of the bin, by TCP timestamps at the sender (RFC 7323)", "RTT",
         details="for each TSval *v*, at the time of the ACK: t(first packet of the receiver with "
         "the ACK flag and TSecr = *v*) minus t(first payload packet sent with TSval = *v*)",
-        needs=(Need.SENDER,),
-        protocol="tcp",
-        compute=lambda at: at.mean(at.flow.rtt),
+        needs=(Need.SENDER,), protocol="tcp", compute=lambda at: at.mean(at.flow.rtt),
         panel=Panel(40),
     ),
     BinMetric(
-        "tcp_rtt_p95_ms",
-        "95th percentile (nearest rank) of the bin's RTT samples",
-        "RTT, p95",
-        needs=(Need.SENDER,),
-        protocol="tcp",
+        "tcp_rtt_p95_ms", "95th percentile (nearest rank) of the bin's RTT samples", "RTT, p95",
+        needs=(Need.SENDER,), protocol="tcp",
         compute=lambda at: at.bins.percentiles(at.flow.rtt.utc_ns, at.flow.rtt.value_ms, 95),
     ),
     BinMetric(
-        "tcp_rtt_count",
-        "RTT samples in the bin",
-        "RTT samples",
-        digits=0,
-        needs=(Need.SENDER,),
-        protocol="tcp",
-        compute=lambda at: at.bins.counts(at.flow.rtt.utc_ns),
+        "tcp_rtt_count", "RTT samples in the bin", "RTT samples", digits=0, needs=(Need.SENDER,),
+        protocol="tcp", compute=lambda at: at.bins.counts(at.flow.rtt.utc_ns),
     ),
     BinMetric(
         "tcp_rtt_seq_ms",
         "mean RTT by sequence numbers, of bytes sent once (Karn; RFC 6298 section 3)",
         "RTT by sequence numbers",
         details="for each ACK that advances: t(ACK) minus t(first packet that sent the last byte "
-        "acknowledged); no sample if that byte was sent more than once",
-        needs=(Need.SENDER,),
-        protocol="tcp",
-        compute=lambda at: at.mean(at.flow.rtt_by_sequence),
+        "acknowledged); no sample if that byte was sent more than once", needs=(Need.SENDER,),
+        protocol="tcp", compute=lambda at: at.mean(at.flow.rtt_by_sequence),
     ),
     BinMetric(
-        "tcp_owd_ms",
-        "mean one-way delay of packets sent once",
-        "One-way delay",
+        "tcp_owd_ms", "mean one-way delay of packets sent once", "One-way delay",
         details="for each packet in R: its time minus that of the packet in S that sent its last "
-        "byte, so that offloads may cut and merge; no sample if that byte was sent more than once",
-        needs=_BOTH,
-        protocol="tcp",
-        compute=lambda at: at.mean(at.flow.one_way_delay),
+        "byte, so that offloads may cut and merge; no sample if that byte was sent more "
+        "than once", needs=_BOTH, protocol="tcp", compute=lambda at: at.mean(at.flow.one_way_delay),
     ),
     BinMetric(
-        "tcp_self_inflicted_delay_ms",
-        "one-way delay above the least of the flow",
-        "Self-inflicted delay",
-        details="what queues add: the flow's own, and others'",
-        needs=_BOTH,
-        protocol="tcp",
-        compute=_above_least,
+        "tcp_self_inflicted_delay_ms", "one-way delay above the least of the flow",
+        "Self-inflicted delay", details="what queues add: the flow's own, and others'", needs=_BOTH,
+        protocol="tcp", compute=_above_least,
     ),
     SummaryMetric(
-        "rtt_ms",
-        "RTT by TCP timestamps at the sender",
-        "RTT",
-        details="mean and percentiles of all samples",
-        needs=(Need.SENDER,),
-        parts=_PARTS,
+        "rtt_ms", "RTT by TCP timestamps at the sender", "RTT",
+        details="mean and percentiles of all samples", needs=(Need.SENDER,), parts=_PARTS,
         of_run=lambda run: _distribution(_all_rtts(run)),
         of_flow=lambda view: _distribution(view.flow.rtt.value_ms),
     ),
     SummaryMetric(
-        "rtt_floor_ms",
-        "least RTT sample",
-        "RTT floor",
-        needs=(Need.SENDER,),
-        of_run=_least_rtt,
+        "rtt_floor_ms", "least RTT sample", "RTT floor", needs=(Need.SENDER,), of_run=_least_rtt,
     ),
     SummaryMetric(
-        "path_rtt_ms",
-        "configured delay of the path, both directions",
-        "Path RTT",
+        "path_rtt_ms", "configured delay of the path, both directions", "Path RTT",
         of_run=lambda run: run.run.path_rtt_ms,
     ),
     SummaryMetric(
-        "mac_floor_ms",
-        "mean delay that the MAC adds to a packet at an empty queue, by nr-link",
-        "MAC floor",
-        parts=("dl", "ul"),
+        "mac_floor_ms", "mean delay that the MAC adds to a packet at an empty queue, by nr-link",
+        "MAC floor", parts=("dl", "ul"),
         of_run=lambda run: run.run.link_summary.get("mac_floor_ms"),
     ),
     SummaryMetric(
-        "owd_ms",
-        "one-way delay, from both captures",
-        "One-way delay",
-        details="mean and percentiles of all samples",
-        needs=_BOTH,
-        parts=_PARTS,
+        "owd_ms", "one-way delay, from both captures", "One-way delay",
+        details="mean and percentiles of all samples", needs=_BOTH, parts=_PARTS,
         of_flow=lambda view: _distribution(view.flow.one_way_delay.value_ms),
     ),
     SummaryMetric(
-        "self_inflicted_delay_ms",
-        "95th percentile minus least one-way delay",
+        "self_inflicted_delay_ms", "95th percentile minus least one-way delay",
         "Self-inflicted delay",
         details="after Winstein et al., Sprout, NSDI 2013, section 5, who subtract the least "
-        "possible delay",
-        needs=_BOTH,
-        of_flow=_self_inflicted,
+        "possible delay", needs=_BOTH, of_flow=_self_inflicted,
     ),
     *(
         SummaryMetric(
             f"within_{budget}ms_ratio",
-            f"packets with a one-way delay of at most {budget} ms, of all that have one or are "
-            "lost",
-            f"Within {budget} ms",
-            needs=_BOTH,
-            of_flow=lambda view, budget=budget: share_within(view.flow, budget),  # type: ignore[misc]
+            f"packets with a one-way delay of at most {budget} ms, of all received or lost",
+            f"Within {budget} ms", needs=_BOTH,
+            of_flow=_share_within(budget),
         )
         for budget in WITHIN_MS
     ),
     SummaryMetric(
-        "dtt_ms",
-        "delay target threshold (Reminis, section 5.5)",
-        "Delay target",
+        "dtt_ms", "delay target threshold (Reminis, section 5.5)", "Delay target",
         details="median of the congestion control's own trace, else 1.5 times the least RTT; "
-        "`dtt_source` says which",
-        needs=(Need.SENDER,),
-        protocol="tcp",
-        of_flow=lambda view: view.once(desired_delay)["dtt_ms"],
+        "`dtt_source` says which", needs=(Need.SENDER,), protocol="tcp",
+        of_flow=lambda view: view.once(desired_delay)["dtt_ms"], in_report=False,
+    ),
+    SummaryMetric(
+        "dtt_source", "source of the delay target", declared_unit="name", needs=(Need.SENDER,),
+        protocol="tcp", of_flow=lambda view: view.once(desired_delay)["dtt_source"],
         in_report=False,
     ),
     SummaryMetric(
-        "dtt_source",
-        "source of the delay target",
-        declared_unit="name",
-        needs=(Need.SENDER,),
-        protocol="tcp",
-        of_flow=lambda view: view.once(desired_delay)["dtt_source"],
-        in_report=False,
-    ),
-    SummaryMetric(
-        "d3_ratio",
-        "mean RTT over the delay target",
-        "Delay over desired delay",
-        declared_unit="1",
-        needs=(Need.SENDER,),
-        protocol="tcp",
+        "d3_ratio", "mean RTT over the delay target", "Delay over desired delay", declared_unit="1",
+        needs=(Need.SENDER,), protocol="tcp",
         of_flow=lambda view: view.once(desired_delay)["d3_ratio"],
     ),
-)
+)  # fmt: skip

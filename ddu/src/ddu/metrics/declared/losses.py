@@ -71,96 +71,60 @@ def _lost(flow: ObservedFlow) -> Events:
 _LOST = "copies in the sender's capture and not in the receiver's"
 
 _RETRANSMISSIONS = _counted(
-    "retransmissions_count",
-    "Retransmissions",
-    "segments retransmitted",
-    lambda flow: flow.retransmissions,
-    _SENDER,
+    "retransmissions_count", "Retransmissions", "segments retransmitted",
+    lambda flow: flow.retransmissions, _SENDER,
     details="payload below the highest sequence number sent before it",
-    panel=Panel(70, as_dots=True),
-    of_flow=True,
-)
+    panel=Panel(70, as_dots=True), of_flow=True,
+)  # fmt: skip
 _FAST = _counted(
-    "fast_retransmissions_count",
-    "Fast retransmissions",
-    "retransmissions that ACKs caused",
-    lambda flow: flow.causes.fast,
-    _SENDER,
-    details="when it is sent, data sent after the previous copy is acknowledged or in a SACK "
-    "block (RFC 8985 section 6.2), or three duplicate ACKs came in a row (RFC 5681 section 3.2)",
-)
+    "fast_retransmissions_count", "Fast retransmissions",
+    "retransmissions that ACKs caused", lambda flow: flow.causes.fast, _SENDER,
+    details="when it is sent, data sent after the previous copy is acknowledged or in a "
+    "SACK block (RFC 8985 section 6.2), or three duplicate ACKs came in a row (RFC 5681 "
+    "section 3.2)",
+)  # fmt: skip
 _TIMEOUT = _counted(
-    "timeout_retransmissions_count",
-    "Timeout retransmissions",
-    "retransmissions that a timer caused",
-    lambda flow: flow.causes.timeout,
-    _SENDER,
+    "timeout_retransmissions_count", "Timeout retransmissions",
+    "retransmissions that a timer caused", lambda flow: flow.causes.timeout, _SENDER,
     details="all others: the retransmission timer (RFC 6298) or a tail loss probe",
-)
+)  # fmt: skip
 _SPURIOUS = _counted(
-    "spurious_retransmissions_count",
-    "Spurious retransmissions",
+    "spurious_retransmissions_count", "Spurious retransmissions",
     "retransmissions of bytes of which an earlier copy arrived",
-    lambda flow: flow.fates.spurious,
-    _BOTH,
-    details="of both kinds",
-)
+    lambda flow: flow.fates.spurious, _BOTH, details="of both kinds",
+)  # fmt: skip
 _LOST_BEFORE_LINK = _counted(
-    "lost_before_link_count",
-    "Lost before the link",
+    "lost_before_link_count", "Lost before the link",
     "segments sent by TCP that never reached the link's interface",
-    lambda flow: flow.lost_before_link,
-    _SENDER,
+    lambda flow: flow.lost_before_link, _SENDER,
     details="sequence numbers that the next packet leaps over",
-)
+)  # fmt: skip
 _LOST_IN_LINK = (
     BinMetric(
-        "tcp_lost_in_link_count",
-        _LOST,
-        "Lost in the link",
-        "segments",
-        digits=0,
+        "tcp_lost_in_link_count", _LOST, "Lost in the link", "segments", digits=0,
         details="per byte; the earliest copies are the lost ones. At the time of sending. Packets "
-        "that the link's device refused (`host_drop_count`) are among them",
-        needs=_BOTH,
-        protocol="tcp",
-        compute=_per_bin(lambda flow: flow.fates.lost),
+        "that the link's device refused (`host_drop_count`) are among them", needs=_BOTH,
+        protocol="tcp", compute=_per_bin(lambda flow: flow.fates.lost),
     ),
     SummaryMetric(
-        "lost_in_link_count",
-        _LOST,
-        "Lost in the link",
-        "segments",
-        digits=0,
-        details="of the run: sum over TCP flows",
-        needs=_BOTH,
-        of_run=_of_run(lambda flow: flow.fates.lost, _BOTH),
-        of_flow=_of_flow(_lost),
+        "lost_in_link_count", _LOST, "Lost in the link", "segments", digits=0,
+        details="of the run: sum over TCP flows", needs=_BOTH,
+        of_run=_of_run(lambda flow: flow.fates.lost, _BOTH), of_flow=_of_flow(_lost),
         of_table=_of_table(_lost),
     ),
-)
+)  # fmt: skip
 _REORDERED = (
     BinMetric(
         "tcp_reordered_count",
-        "packets that arrived below the highest sequence number, sent once (RFC 4737)",
-        "Reordered",
-        "packets",
-        digits=0,
-        needs=_BOTH,
-        protocol="tcp",
+        "packets that arrived below the highest sequence number, sent once (RFC 4737)", "Reordered",
+        "packets", digits=0, needs=_BOTH, protocol="tcp",
         compute=_per_bin(lambda flow: flow.reordered),
     ),
     SummaryMetric(
-        "reordered_count",
-        "packets that arrived out of order",
-        "Reordered",
-        "packets",
-        digits=0,
-        needs=_BOTH,
-        protocol="tcp",
-        of_table=_of_table(lambda flow: flow.reordered),
+        "reordered_count", "packets that arrived out of order", "Reordered", "packets", digits=0,
+        needs=_BOTH, protocol="tcp", of_table=_of_table(lambda flow: flow.reordered),
     ),
-)
+)  # fmt: skip
 
 _ON_BINS = (_RETRANSMISSIONS, _LOST_BEFORE_LINK, _FAST, _TIMEOUT, _SPURIOUS, _LOST_IN_LINK)
 _OF_FLOWS = (_LOST_IN_LINK, _RETRANSMISSIONS, _FAST, _TIMEOUT, _LOST_BEFORE_LINK, _SPURIOUS)

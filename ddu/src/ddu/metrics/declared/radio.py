@@ -38,44 +38,26 @@ def technologies(run: RunView) -> dict[str, float] | None:
 
 METRICS = (
     SummaryMetric(
-        "utilisation_ratio",
-        "IP bytes that the MAC delivered, of what it could have delivered",
+        "utilisation_ratio", "IP bytes that the MAC delivered, of what it could have delivered",
         "Utilisation",
         details="Σ `mac_{direction}_sdu_bytes` / Σ `mac_{direction}_capacity_sdu_bytes`",
-        needs=(Need.MAC,),
-        of_run=_utilisation,
+        needs=(Need.MAC,), of_run=_utilisation,
     ),
     SummaryMetric(
-        "rsrp_dbm",
-        "reference signal received power",
-        "RSRP",
-        needs=(Need.MAC,),
-        parts=_PARTS,
+        "rsrp_dbm", "reference signal received power", "RSRP", needs=(Need.MAC,), parts=_PARTS,
         of_run=_gauge(lambda _: "mac_rsrp_dbm"),
     ),
     SummaryMetric(
-        "sinr_db",
-        "at the UE; in runs of the uplink, SNR at the gNB",
-        "SINR",
-        needs=(Need.MAC,),
+        "sinr_db", "at the UE; in runs of the uplink, SNR at the gNB", "SINR", needs=(Need.MAC,),
         parts=_PARTS,
         of_run=_gauge(lambda direction: "mac_sinr_db" if direction == "dl" else "mac_ul_snr_db"),
     ),
     SummaryMetric(
-        "mcs",
-        "modulation and coding scheme of first transmissions",
-        "MCS",
-        "index",
-        needs=(Need.MAC,),
-        parts=_PARTS,
-        of_run=_gauge(lambda direction: f"mac_{direction}_mcs"),
+        "mcs", "modulation and coding scheme of first transmissions", "MCS", "index",
+        needs=(Need.MAC,), parts=_PARTS, of_run=_gauge(lambda direction: f"mac_{direction}_mcs"),
     ),
     SummaryMetric(
-        "bler_ratio",
-        "first transmissions that failed",
-        "BLER",
-        needs=(Need.MAC,),
-        parts=_PARTS,
+        "bler_ratio", "first transmissions that failed", "BLER", needs=(Need.MAC,), parts=_PARTS,
         of_run=_gauge(lambda direction: f"mac_{direction}_bler_ratio"),
     ),
-)
+)  # fmt: skip
