@@ -6,7 +6,7 @@ use std::path::Path;
 
 use nr_link_model::capacity::trace;
 use nr_link_model::scenario::{Rate, Scenario, Table};
-use nr_link_model::{Ecn, Link, Nanos, Packet, Port, Problem, ResolvedConfig, Source};
+use nr_link_model::{Ecn, Link, Nanos, Packet, Port, Problem, ResolvedConfig, Source, UeId};
 
 const MS: Nanos = 1_000_000;
 /// Of a scenario whose channel is drawn: a longer one takes too long to be tried often.
@@ -121,7 +121,7 @@ fn carries_packets(config: &ResolvedConfig, scenario: &Scenario) {
     };
     let (mut entered, mut left) = (0, 0);
     for ms in 0..20 {
-        for from in [Port::Core { ue: 0 }, Port::Ue(0)] {
+        for from in [Port::Core { ue: UeId(0) }, Port::Ue(UeId(0))] {
             let packet = Packet {
                 bytes: 500,
                 ecn: Ecn::Ect0,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use nr_link_model::scenario::Scenario;
-use nr_link_model::{Ecn, Link, Nanos, Packet, Port, ResolvedConfig, Source};
+use nr_link_model::{Ecn, Link, Nanos, Packet, Port, ResolvedConfig, Source, UeId};
 
 const MS: Nanos = 1_000_000;
 /// 200 slots of half a millisecond.
@@ -59,7 +59,7 @@ fn run(link: &mut Link<()>, now: &mut Nanos, packets_per_ms: usize) {
     for _ in 0..STEP / MS {
         for number in 0..packets_per_ms {
             let ue = number % link.ues();
-            for from in [Port::Core { ue }, Port::Ue(ue)] {
+            for from in [Port::Core { ue: UeId(ue) }, Port::Ue(UeId(ue))] {
                 let packet = Packet {
                     bytes: 1500,
                     ecn: Ecn::NotEct,

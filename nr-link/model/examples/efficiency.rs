@@ -12,7 +12,7 @@ use std::path::Path;
 use nr_link_model::radio::bler::{CodeBlocks, sinr_for};
 use nr_link_model::radio::{McsTable, overhead};
 use nr_link_model::scenario::Scenario;
-use nr_link_model::{Direction, Ecn, Link, Nanos, Packet, Port, ResolvedConfig, Source};
+use nr_link_model::{Direction, Ecn, Link, Nanos, Packet, Port, ResolvedConfig, Source, UeId};
 
 const MS: Nanos = 1_000_000;
 /// The outer loop has settled.
@@ -61,7 +61,7 @@ fn carried_bps_hz(table: &str, sinr_db: i32) -> Result<f64, Box<dyn Error>> {
     let mut before = 0;
     for ms in 0..WARM_UP_MS + MEASURED_MS {
         if ms == WARM_UP_MS {
-            before = link.totals(0, Direction::Downlink).bytes;
+            before = link.totals(UeId(0), Direction::Downlink).bytes;
         }
         for _ in 0..30 {
             let packet = Packet {
@@ -69,13 +69,13 @@ fn carried_bps_hz(table: &str, sinr_db: i32) -> Result<f64, Box<dyn Error>> {
                 ecn: Ecn::NotEct,
                 payload: (),
             };
-            link.enqueue(Port::Core { ue: 0 }, packet, ms * MS);
+            link.enqueue(Port::Core { ue: UeId(0) }, packet, ms * MS);
         }
         link.advance(ms * MS);
         while link.dequeue().is_some() {}
         link.samples();
     }
-    let bytes = link.totals(0, Direction::Downlink).bytes - before;
+    let bytes = link.totals(UeId(0), Direction::Downlink).bytes - before;
     Ok(bytes as f64 * 8.0 * 1e3 / MEASURED_MS as f64 / WIDTH_HZ)
 }
 

@@ -12,8 +12,8 @@
 //!   passes 1504 bytes at once. Packets share one or gather several. The file repeats at its last
 //!   stamp.
 
+pub(crate) mod bearer;
 mod drawn;
-pub(crate) mod pipe;
 pub mod trace;
 
 use std::sync::Arc;

@@ -10,17 +10,17 @@
 //! UE's layer 3 does. SINR is the truth at the instant, for each group of PRBs.
 
 mod fading;
-mod geometry;
-mod level;
-mod motion;
+mod large_scale;
+mod odometer;
 mod path_loss;
+mod phasor;
+mod random_streams;
 mod rsrp;
 pub(crate) mod shadowing;
-mod streams;
 mod tap_table;
 mod tdl;
-mod ticks;
-mod turns;
+mod time_grid;
+mod tr38901;
 
 use std::sync::Arc;
 
@@ -30,11 +30,11 @@ use crate::radio::Grid;
 use crate::radio::decibel::{from_ratio, to_ratio};
 use crate::scenario::{CarrierRange, Fading, Radio, Scenario};
 use fading::{Moment, Multipath};
-use level::Levels;
-use motion::Odometer;
+use large_scale::Levels;
+use odometer::Odometer;
+use random_streams::Streams;
 use rsrp::RsrpMeter;
-use streams::Streams;
-use ticks::Ticks;
+use time_grid::TimeGrid;
 
 /// The lowest RSRP that a UE can report (TS 38.133 table 10.1.6.1-1).
 const SILENCE_DBM: f64 = -156.0;
@@ -72,7 +72,7 @@ pub struct Observation {
 /// A radio channel between one gNB and one UE.
 #[derive(Debug, Clone)]
 pub struct Channel {
-    ticks: Ticks,
+    ticks: TimeGrid,
     odometer: Arc<Odometer>,
     levels: Arc<Levels>,
     multipath: Multipath,
@@ -137,7 +137,7 @@ impl Channel {
         };
         check_loaded(radio)?;
         check_carrier(radio, grid)?;
-        let ticks = Ticks::new(scenario.duration_s.get(), scenario.at_end);
+        let ticks = TimeGrid::new(scenario.duration_s.get(), scenario.at_end);
         let odometer = Odometer::new(radio.mobility.as_ref(), &ticks, &streams);
         check_way(&odometer)?;
         let levels = Levels::new(radio, grid, &ticks, &odometer, &streams)?;
@@ -177,7 +177,7 @@ impl Channel {
         self.levels.noise_ul_dbm(place)
     }
 
-    fn observe_at(&self, place: ticks::Place, seen: &mut Observation) {
+    fn observe_at(&self, place: time_grid::GridPosition, seen: &mut Observation) {
         let signal_dbm = self.levels.signal_dbm(place);
         let snr = to_ratio(signal_dbm - self.levels.noise_dbm(place));
         let moment = Moment {

@@ -2,17 +2,19 @@
 //! A 5G NR link between one gNB and its UEs, as a model: packets go in, and come out when such a
 //! link would have delivered them.
 //!
-//! The model knows no clock, thread or device. Time is a parameter: [`Nanos`] since the link
-//! began. Whoever drives it calls [`Link::enqueue`] when a packet comes, [`Link::advance`] when
-//! time has passed and [`Link::dequeue`] until nothing is due. The same configuration, seed and
-//! arrivals give the same deliveries and samples, to the byte, on every machine.
+//! The model has no clock, thread or device. Time is a parameter: [`Nanos`] since the link began. A driver calls
+//! [`Link::enqueue`] when a packet arrives, [`Link::advance`] when time has passed, and [`Link::dequeue`] until no
+//! packet is due. The same configuration, seed and arrivals give byte-identical deliveries and samples on every
+//! machine.
 //!
-//! `docs/nr-link-model.md` says what is modelled, from which sources, and what is left out.
+//! `docs/nr-link-model.md` describes the model, its sources and its limits.
 
 pub mod capacity;
 pub mod channel;
 pub mod config;
+mod counters;
 mod headers;
+mod ids;
 pub mod link;
 mod mac;
 pub mod packet;
@@ -23,16 +25,15 @@ mod random;
 mod rlc;
 pub mod samples;
 pub mod scenario;
-mod timeline;
+mod time;
 mod yaml;
 
 pub use config::ResolvedConfig;
-pub use link::{Held, Link, NextEvent, Source};
-pub use mac::account::Totals;
+pub use counters::Totals;
+pub use ids::UeId;
+pub use link::{Contents, Link, NextEvent, Source};
 pub use packet::{Delivery, Direction, Ecn, Packet, Port};
 pub use path::CrossTotals;
 pub use problem::{Place, Problem, Violation};
 pub use samples::MacSample;
-
-/// Nanoseconds since the link began.
-pub type Nanos = u64;
+pub use time::{Nanos, Slot};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The MAC: what each slot carries, of whom, and whether it arrives.
+//! The MAC: scheduling, link adaptation and HARQ of each slot.
 
-pub(crate) mod account;
 pub(crate) mod adaptation;
 pub(crate) mod bearer;
 pub(crate) mod cell;

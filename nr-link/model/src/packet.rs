@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What crosses the link, and where it enters and leaves.
+//! Packets, and where they enter and leave the link.
 
-use crate::Nanos;
+use crate::ids::UeId;
+use crate::time::Nanos;
 
 /// The explicit congestion notification field of the IP header (RFC 3168 section 5).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,14 +31,14 @@ impl Ecn {
     }
 }
 
-/// One IP packet. The model never looks into `payload`; dropping the packet drops it.
+/// One IP packet. The model does not use `payload`; it is dropped with the packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packet<T> {
     /// Length of the IP packet, header included.
     pub bytes: u32,
     /// Its ECN field.
     pub ecn: Ecn,
-    /// Whatever the caller needs to send it on.
+    /// Data of the caller, for example the packet itself.
     pub payload: T,
 }
 
@@ -46,23 +47,23 @@ pub struct Packet<T> {
 pub enum Port {
     /// The core network's side (N6), for or from one UE.
     Core {
-        /// Index of the UE that the packet goes to (on entering) or came from (on leaving).
-        ue: usize,
+        /// The UE that the packet goes to (on entering) or comes from (on leaving).
+        ue: UeId,
     },
-    /// The UE with this index.
-    Ue(usize),
+    /// A UE.
+    Ue(UeId),
 }
 
 impl Port {
-    /// The UE at one end of the packet's way.
-    pub fn ue(self) -> usize {
+    /// The UE that receives or sent the packet.
+    pub fn ue(self) -> UeId {
         match self {
             Self::Core { ue } | Self::Ue(ue) => ue,
         }
     }
 }
 
-/// Which way a packet goes.
+/// The direction of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// From the core to a UE.
@@ -71,16 +72,23 @@ pub enum Direction {
     Uplink,
 }
 
+/// A packet to or from one UE.
+#[derive(Debug)]
+pub(crate) struct UePacket<T> {
+    pub ue: UeId,
+    pub packet: Packet<T>,
+}
+
 /// A packet that leaves the link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery<T> {
     /// Where it leaves.
     pub to: Port,
-    /// What leaves.
+    /// The packet.
     pub packet: Packet<T>,
-    /// The instant at which the link delivers it; never after the last `advance`.
+    /// When the link delivers it; never later than the last `advance`.
     pub due: Nanos,
-    /// The link marked it, or found it marked: write CE into its ECN field.
+    /// Whether its ECN field is CE: the link marked it, or it was marked before.
     pub ce: bool,
 }
 

@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The path between server and gNB: a line of limited rate where it has one, a random loss for each
-//! packet, a delay for all.
+//! The path between server and gNB: a line of limited rate if it has one, then random loss and a constant delay.
 
 mod line;
 
 use crate::config::PathConfig;
+use crate::counters::PathLoss;
+use crate::ids::UeId;
+use crate::packet::UePacket;
 use crate::random::{Purpose, Stream};
-use crate::timeline::Timeline;
-use crate::{Direction, Nanos, Packet};
+use crate::time::Timeline;
+use crate::{Direction, Nanos};
 use line::Line;
 
 pub use line::CrossTotals;
 
-/// A packet that does not leave the path, and why.
-#[derive(Debug)]
-pub(crate) struct Lost<T> {
-    pub packet: Packet<T>,
-    /// It found the line's queue full; otherwise it was lost at random.
-    pub queue_full: bool,
-}
-
-/// One direction of the path; packets leave in the order in which they came, each with its UE.
+/// One direction of the path. Packets leave in the order in which they entered.
 #[derive(Debug)]
 pub(crate) struct Path<T> {
     delay: Nanos,
@@ -28,7 +22,7 @@ pub(crate) struct Path<T> {
     bit_error_ratio: f64,
     losses: Stream,
     line: Option<Line>,
-    under_way: Timeline<(usize, Packet<T>)>,
+    in_transit: Timeline<UePacket<T>>,
 }
 
 impl<T> Path<T> {
@@ -37,37 +31,32 @@ impl<T> Path<T> {
             delay: config.delay,
             loss_ratio: config.loss_ratio,
             bit_error_ratio: config.bit_error_ratio,
-            losses: Stream::new(seed, Purpose::PathLoss, 0, direction),
+            losses: Stream::new(seed, Purpose::PathLoss, UeId(0), direction),
             line: config.line.map(Line::new),
-            under_way: Timeline::default(),
+            in_transit: Timeline::default(),
         }
     }
 
-    /// A packet of a UE enters at `now`, never before the last; tells when it leaves, or gives it
-    /// back if it is lost.
-    pub fn enter(&mut self, ue: usize, packet: Packet<T>, now: Nanos) -> Result<Nanos, Lost<T>> {
+    /// Takes a packet that enters at `now`, never before the last one. Returns when it leaves, or why it is lost.
+    pub fn enter(&mut self, packet: UePacket<T>, now: Nanos) -> Result<Nanos, PathLoss> {
+        let bytes = packet.packet.bytes;
+        let lost = |queue_full| Err(PathLoss { bytes, queue_full });
         let sent = match &mut self.line {
             None => Some(now),
-            Some(line) => line.send(packet.bytes, now),
+            Some(line) => line.send(bytes, now),
         };
         let Some(sent) = sent else {
-            return Err(Lost {
-                packet,
-                queue_full: true,
-            });
+            return lost(true);
         };
-        if self.losses.happens(self.loss_probability(packet.bytes)) {
-            return Err(Lost {
-                packet,
-                queue_full: false,
-            });
+        if self.losses.happens(self.loss_probability(bytes)) {
+            return lost(false);
         }
         let leaves = sent + self.delay;
-        self.under_way.push(leaves, (ue, packet));
+        self.in_transit.push(leaves, packet);
         Ok(leaves)
     }
 
-    /// A packet is lost for itself, or when one of its bits is wrong; bits fail independently.
+    /// The probability that a packet is lost: at random, or because one of its bits is wrong, independently.
     fn loss_probability(&self, bytes: u32) -> f64 {
         if self.bit_error_ratio == 0.0 {
             return self.loss_ratio;
@@ -79,20 +68,20 @@ impl<T> Path<T> {
 
     /// When the next packet leaves.
     pub fn next(&self) -> Option<Nanos> {
-        self.under_way.next()
+        self.in_transit.next()
     }
 
-    /// The next packet that leaves by `now`, with its time and UE.
-    pub fn leave(&mut self, now: Nanos) -> Option<(Nanos, (usize, Packet<T>))> {
-        self.under_way.pop(now)
+    /// Removes the next packet that leaves by `now`; returns it with its time.
+    pub fn leave(&mut self, now: Nanos) -> Option<(Nanos, UePacket<T>)> {
+        self.in_transit.pop(now)
     }
 
     /// Packets on the path.
-    pub fn items(&self) -> impl Iterator<Item = &(usize, Packet<T>)> {
-        self.under_way.items()
+    pub fn items(&self) -> impl Iterator<Item = &UePacket<T>> {
+        self.in_transit.items()
     }
 
-    /// What others have sent on the line by `now`.
+    /// Counters of the cross traffic by `now`.
     pub fn cross_totals(&mut self, now: Nanos) -> CrossTotals {
         self.line
             .as_mut()

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Random streams, one for each purpose, so that one purpose's draws change no other's.
+//! Random number streams, one for each purpose, so that the draws of one purpose do not change another's.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// What is drawn.
+use crate::Direction;
+use crate::ids::{CarrierId, UeId};
+
+/// The purpose of a stream.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Purpose {
     /// Loss on the path.
@@ -21,30 +24,30 @@ pub(crate) struct Stream(ChaCha8Rng);
 
 impl Stream {
     /// The stream of a seed for one purpose, UE (0 when the purpose has none) and direction.
-    pub fn new(seed: u64, purpose: Purpose, ue: usize, direction: crate::Direction) -> Self {
-        Self::on_carrier(seed, purpose, ue, direction, 0)
+    pub fn new(seed: u64, purpose: Purpose, ue: UeId, direction: Direction) -> Self {
+        Self::on_carrier(seed, purpose, ue, direction, CarrierId::PRIMARY)
     }
 
-    /// The same on one component carrier; that of the primary one, 0, is the plain stream.
+    /// The same on one component carrier; the primary one has the stream of [`Stream::new`].
     pub fn on_carrier(
         seed: u64,
         purpose: Purpose,
-        ue: usize,
-        direction: crate::Direction,
-        carrier: usize,
+        ue: UeId,
+        direction: Direction,
+        carrier: CarrierId,
     ) -> Self {
         let mut stream = ChaCha8Rng::seed_from_u64(seed);
-        let of_ue = ((ue as u64) << 16) | ((purpose as u64) << 8) | direction as u64;
-        stream.set_stream(((carrier as u64) << 48) | of_ue);
+        let of_ue = ((ue.0 as u64) << 16) | ((purpose as u64) << 8) | direction as u64;
+        stream.set_stream(((carrier.0 as u64) << 48) | of_ue);
         Self(stream)
     }
 
-    /// True with this probability. Draws once, unless the outcome is certain.
+    /// Returns true with this probability. Draws one number, unless the outcome is certain.
     pub fn happens(&mut self, probability: f64) -> bool {
         if probability <= 0.0 {
             return false;
         }
-        // 53 random bits make every double between 0 and 1 that a unit interval needs.
+        // A uniform number in [0, 1) with 53 random bits, the precision of a double.
         let unit = (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
         unit < probability
     }

@@ -14,11 +14,11 @@ mod reassembly;
 
 use std::collections::VecDeque;
 
-use crate::config::RlcMode;
+pub(crate) use crate::config::RlcMode;
 use crate::headers::{SHORTEST_SEGMENT_BYTES, segment_bytes};
-use crate::timeline::Timeline;
+use crate::time::Timeline;
 use crate::{Nanos, Packet};
-pub(crate) use buffer::{Buffer, Struck, Waiting};
+pub(crate) use buffer::{Buffer, Waiting};
 use reassembly::Reassembly;
 
 /// A stretch of the stream: offsets of the first IP byte and behind the last.
@@ -50,7 +50,7 @@ impl Payload {
 
 /// A packet that leaves, with its history.
 #[derive(Debug)]
-pub(crate) struct Arrival<T> {
+pub(crate) struct Reassembled<T> {
     pub packet: Packet<T>,
     /// When it came into the buffer.
     pub queued: Nanos,
@@ -58,8 +58,8 @@ pub(crate) struct Arrival<T> {
     pub sent: Nanos,
     /// When the receiver had it, and all before it.
     pub left: Nanos,
-    /// Whether it is whole; otherwise part of it was given up.
-    pub whole: bool,
+    /// Whether all of it arrived; otherwise part of it was given up.
+    pub complete: bool,
 }
 
 #[derive(Debug)]
@@ -280,7 +280,7 @@ impl<T> Rlc<T> {
     }
 
     /// The next packet that is complete, or given up, to its end.
-    pub fn pop(&mut self) -> Option<Arrival<T>> {
+    pub fn pop(&mut self) -> Option<Reassembled<T>> {
         let end = self.sent.front()?.end;
         if end > self.reassembly.complete_to() {
             return None;
@@ -292,15 +292,15 @@ impl<T> Rlc<T> {
             ..
         } = self.sent.pop_front()?;
         let left = self.reassembly.complete_since(end);
-        let whole = !self
+        let complete = !self
             .reassembly
             .take_lost(end - u64::from(packet.bytes), end);
-        Some(Arrival {
+        Some(Reassembled {
             packet,
             queued,
             sent,
             left,
-            whole,
+            complete,
         })
     }
 }

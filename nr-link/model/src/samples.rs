@@ -4,9 +4,10 @@
 mod csv;
 
 use crate::Nanos;
-use crate::capacity::pipe::Pipe;
+use crate::capacity::bearer::TraceBearer;
 use crate::config::PerDirection;
-use crate::mac::account::{Interval, Totals};
+use crate::counters::{IntervalSums, Totals};
+use crate::ids::UeId;
 use crate::mac::bearer::Bearer;
 use crate::mac::cell::Cell;
 use crate::mac::ue::Ue;
@@ -17,23 +18,22 @@ pub use csv::CSV_HEADER;
 /// RNTI of the first UE; the next ones follow (TS 38.321 table 7.1-1 leaves 0x0001 to 0xFFF2).
 const FIRST_RNTI: usize = 0x4601;
 
-/// What the link saw of one UE in one interval. Gauges are means over the interval, none where
-/// nothing was measured.
+/// The sample of one UE and interval. Gauges are means over the interval, and `None` without a measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MacSample {
     /// Start of the interval.
     pub start: Nanos,
     /// Its length.
     pub duration: Nanos,
-    /// Index of the UE.
-    pub ue: usize,
-    /// What only radio has; none where a scenario gives capacity itself.
+    /// The UE.
+    pub ue: UeId,
+    /// Radio and MAC; `None` over a capacity trace.
     pub radio: Option<RadioSample>,
-    /// What is alike in both directions.
+    /// The values of each direction.
     pub directions: PerDirection<DirectionSample>,
 }
 
-/// What the radio and the MAC know of a UE.
+/// The radio's and the MAC's part of a sample.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RadioSample {
     /// Its RNTI.
@@ -44,15 +44,15 @@ pub struct RadioSample {
     pub rsrp_dbm: Option<f64>,
     /// Measurements since the start.
     pub rsrp_meas_count: u64,
-    /// Effective downlink SINR a layer, dB.
+    /// Effective downlink SINR of a layer, dB.
     pub sinr_db: Option<f64>,
-    /// Uplink SNR a layer at the gNB, dB, of SRS over the whole carrier.
+    /// Uplink SNR of a layer at the gNB, dB, of an SRS over the whole carrier.
     pub ul_snr_db: Option<f64>,
     /// CQI in force.
     pub cqi: Option<u8>,
-    /// Rank in force, as the UE reported it.
+    /// Downlink rank in force, as reported by the UE.
     pub ri: Option<u8>,
-    /// Rank of the uplink in force, as the gNB found it.
+    /// Uplink rank in force, as measured by the gNB.
     pub ul_ri: Option<u8>,
     /// Power headroom of the last PUSCH, dB.
     pub phr_db: Option<f64>,
@@ -69,7 +69,7 @@ pub struct RadioSample {
 pub struct DirectionSample {
     /// Mean MCS of the first transmissions.
     pub mcs: Option<f64>,
-    /// Failed first transmissions over all.
+    /// Ratio of failed to all first transmissions.
     pub bler_ratio: Option<f64>,
     /// Counters since the start.
     pub totals: Totals,
@@ -77,12 +77,12 @@ pub struct DirectionSample {
     pub queue_bytes: u64,
     /// Packets in it.
     pub queue_packets: u64,
-    /// From the buffer's entry to the start of the slot that first carried the last byte, ms; over
-    /// given capacity, until the last byte is served.
+    /// Time from entry into the buffer to the start of the slot that first carried the last byte, ms; over a capacity
+    /// trace, to the time at which the last byte is served.
     pub wait_ms: Option<f64>,
-    /// From there to the delivery: air, decoding, HARQ, RLC recovery, reordering, ms.
+    /// Time from there to delivery, ms: transmission, decoding, HARQ, RLC recovery, reordering.
     pub harq_ms: Option<f64>,
-    /// On the path, of packets that entered it: its line's queue and time, and its delay, ms.
+    /// Time on the path of the packets that entered it, ms: queue and rate of its line, and its delay.
     pub path_ms: Option<f64>,
 }
 
@@ -92,7 +92,7 @@ impl MacSample {
         Self {
             start,
             duration: end - start,
-            ue: ue.index,
+            ue: ue.id,
             radio: Some(RadioSample::take(ue, cell)),
             directions: PerDirection {
                 dl: DirectionSample::of_bearer(&mut ue.dl),
@@ -101,10 +101,10 @@ impl MacSample {
         }
     }
 
-    /// Closes the interval of a UE with given capacity.
-    pub(crate) fn of_pipes<T>(
-        ue: usize,
-        pipes: &mut PerDirection<Pipe<T>>,
+    /// Closes the interval of a UE over a capacity trace.
+    pub(crate) fn of_trace<T>(
+        ue: UeId,
+        bearers: &mut PerDirection<TraceBearer<T>>,
         start: Nanos,
         end: Nanos,
     ) -> Self {
@@ -114,8 +114,8 @@ impl MacSample {
             ue,
             radio: None,
             directions: PerDirection {
-                dl: DirectionSample::of_pipe(&mut pipes.dl, end),
-                ul: DirectionSample::of_pipe(&mut pipes.ul, end),
+                dl: DirectionSample::of_trace(&mut bearers.dl, end),
+                ul: DirectionSample::of_trace(&mut bearers.ul, end),
             },
         }
     }
@@ -127,7 +127,7 @@ impl RadioSample {
         let report = ue.primary().csi.in_force();
         let cqi = report.map(|report| report.cqi);
         Self {
-            rnti: FIRST_RNTI + ue.index,
+            rnti: FIRST_RNTI + ue.id.0,
             in_sync: cqi.is_some_and(|cqi| cqi > 0),
             rsrp_dbm: gauges.rsrp_dbm.get(),
             rsrp_meas_count: gauges.measurements,
@@ -147,7 +147,7 @@ impl RadioSample {
 impl DirectionSample {
     fn of_bearer<T>(bearer: &mut Bearer<T>) -> Self {
         let totals = bearer.totals();
-        let interval = std::mem::take(&mut bearer.account.interval);
+        let interval = std::mem::take(&mut bearer.counters.interval);
         Self {
             mcs: interval.mcs(),
             bler_ratio: interval.bler_ratio(),
@@ -156,14 +156,14 @@ impl DirectionSample {
         }
     }
 
-    fn of_pipe<T>(pipe: &mut Pipe<T>, end: Nanos) -> Self {
-        pipe.settle_before(end);
-        let totals = pipe.totals_before(end);
-        let interval = std::mem::take(&mut pipe.account.interval);
-        Self::of_buffer(&pipe.buffer, &interval, totals)
+    fn of_trace<T>(bearer: &mut TraceBearer<T>, end: Nanos) -> Self {
+        bearer.serve_before(end);
+        let totals = bearer.totals_before(end);
+        let interval = std::mem::take(&mut bearer.counters.interval);
+        Self::of_buffer(&bearer.buffer, &interval, totals)
     }
 
-    fn of_buffer<T>(buffer: &Buffer<T>, interval: &Interval, totals: Totals) -> Self {
+    fn of_buffer<T>(buffer: &Buffer<T>, interval: &IntervalSums, totals: Totals) -> Self {
         Self {
             mcs: None,
             bler_ratio: None,

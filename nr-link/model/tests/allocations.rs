@@ -7,7 +7,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{MS, SECOND, config, link, packet, scenario};
-use nr_link_model::{Link, Nanos, Port};
+use nr_link_model::{Link, Nanos, Port, UeId};
 
 /// The system's allocator, counted.
 struct Counted;
@@ -34,8 +34,8 @@ fn load(link: &mut Link<()>, from: Nanos, to: Nanos) {
     for now in (from..to).step_by(MS as usize) {
         for number in 0..24 {
             let ue = number % link.ues();
-            link.enqueue(Port::Core { ue }, packet(1500, ()), now);
-            link.enqueue(Port::Ue(ue), packet(1500, ()), now);
+            link.enqueue(Port::Core { ue: UeId(ue) }, packet(1500, ()), now);
+            link.enqueue(Port::Ue(UeId(ue)), packet(1500, ()), now);
         }
         link.advance(now);
         while link.dequeue().is_some() {}

@@ -10,10 +10,10 @@ use common::{MS, SECOND, config, given, given_in, link, packet, saturate};
 use nr_link_model::config::{QueueLimit, RlcMode};
 use nr_link_model::samples::CSV_HEADER;
 use nr_link_model::scenario::Scenario;
-use nr_link_model::{Direction, Link, Nanos, Port, ResolvedConfig, Totals};
+use nr_link_model::{Direction, Link, Nanos, Port, ResolvedConfig, Totals, UeId};
 use proptest::prelude::*;
 
-const DOWN: Port = Port::Core { ue: 0 };
+const DOWN: Port = Port::Core { ue: UeId(0) };
 
 /// Without delay on the path.
 fn near() -> ResolvedConfig {
@@ -31,7 +31,7 @@ fn due<T>(link: &mut Link<T>, until: Nanos) -> Vec<(Nanos, T)> {
 }
 
 fn totals<T>(link: &Link<T>) -> Totals {
-    link.totals(0, Direction::Downlink)
+    link.totals(UeId(0), Direction::Downlink)
 }
 
 #[test]
@@ -60,12 +60,12 @@ fn a_saturated_link_carries_its_rate_and_says_so() {
     let scenario = given("{dl: {constant_mbps: 720}, ul: {constant_mbps: 50}}");
     for (from, direction, mbps) in [
         (DOWN, Direction::Downlink, 720),
-        (Port::Ue(0), Direction::Uplink, 50),
+        (Port::Ue(UeId(0)), Direction::Uplink, 50),
     ] {
         let mut link: Link<u64> = link(&near(), &scenario);
         saturate(&mut link, from, SECOND);
         link.advance(SECOND);
-        let totals = link.totals(0, direction);
+        let totals = link.totals(UeId(0), direction);
         let exact = mbps * 125_000;
         assert_eq!(totals.capacity_sdu_bytes, exact as f64);
         assert!(totals.queue_drops > 0);
@@ -101,7 +101,7 @@ fn after_a_scenario_that_stops_nothing_comes() {
     link.enqueue(DOWN, packet(1500, 0), 60 * SECOND - 12 * MS);
     link.enqueue(DOWN, packet(1500, 1), 60 * SECOND - 12 * MS);
     assert_eq!(due(&mut link, 90 * SECOND), [(60 * SECOND, 0)]);
-    assert_eq!(link.held(0, Direction::Downlink).packets, 1);
+    assert_eq!(link.contents(UeId(0), Direction::Downlink).packets, 1);
     assert_eq!(totals(&link).capacity_bytes, 60.0 * 125_000.0);
 }
 
@@ -164,8 +164,8 @@ fn the_queue_counts_packets_not_wholly_sent_and_bytes_not_yet_sent() {
     (0..3).for_each(|number| link.enqueue(DOWN, packet(1500, number), 0));
     link.enqueue(DOWN, packet(700, 3), 699_999);
     link.enqueue(DOWN, packet(700, 4), 700_000);
-    (0..3).for_each(|number| link.enqueue(Port::Ue(0), packet(1000, 10 + number), 800_000));
-    link.enqueue(Port::Ue(0), packet(1000, 13), 1_800_000);
+    (0..3).for_each(|number| link.enqueue(Port::Ue(UeId(0)), packet(1000, 10 + number), 800_000));
+    link.enqueue(Port::Ue(UeId(0)), packet(1000, 13), 1_800_000);
     let numbers: Vec<u8> = due(&mut link, SECOND)
         .into_iter()
         .map(|(_, number)| number)
@@ -178,7 +178,7 @@ fn delay_and_loss_of_the_path_are_those_of_a_radio_link() {
     let scenario = given("{dl: {constant_mbps: 12}, ul: {constant_mbps: 12}}");
     let mut link: Link<u8> = link(&config(&[]), &scenario);
     link.enqueue(DOWN, packet(1500, 0), 0);
-    link.enqueue(Port::Ue(0), packet(1500, 1), 0);
+    link.enqueue(Port::Ue(UeId(0)), packet(1500, 1), 0);
     assert_eq!(due(&mut link, SECOND), [(11 * MS, 0), (11 * MS, 1)]);
 
     let lossy = config(&[("loss_ratio: 0.0", "loss_ratio: 0.5")]);
@@ -339,7 +339,7 @@ proptest! {
         let mut now = 0;
         for (number, &(gap, bytes, down)) in arrivals.iter().enumerate() {
             now += gap;
-            link.enqueue(if down { DOWN } else { Port::Ue(0) }, packet(bytes, number), now);
+            link.enqueue(if down { DOWN } else { Port::Ue(UeId(0)) }, packet(bytes, number), now);
         }
         let out = due(&mut link, 20 * SECOND);
         for down in [true, false] {
@@ -369,7 +369,7 @@ proptest! {
                     told = next;
                     out.extend(due(&mut link, told));
                 }
-                link.enqueue(if down { DOWN } else { Port::Ue(0) }, packet(bytes, number), now);
+                link.enqueue(if down { DOWN } else { Port::Ue(UeId(0)) }, packet(bytes, number), now);
             }
             out.extend(due(&mut link, 5 * SECOND));
             rows.extend(link.samples());

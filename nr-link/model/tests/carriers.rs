@@ -4,7 +4,7 @@
 mod common;
 
 use common::{MS, config, flat, link, packet};
-use nr_link_model::{Direction, Link, Nanos, Port, ResolvedConfig};
+use nr_link_model::{Direction, Link, Nanos, Port, ResolvedConfig, UeId};
 
 const WARM_UP: Nanos = 20 * MS;
 const MEASURED: Nanos = 40 * MS;
@@ -34,8 +34,8 @@ fn carriers(first: &str, duplex: &str, others: &str) -> ResolvedConfig {
 fn carried(config: &ResolvedConfig, direction: Direction) -> f64 {
     let mut link: Link<()> = link(config, &flat(45.0));
     let from = match direction {
-        Direction::Downlink => Port::Core { ue: 0 },
-        Direction::Uplink => Port::Ue(0),
+        Direction::Downlink => Port::Core { ue: UeId(0) },
+        Direction::Uplink => Port::Ue(UeId(0)),
     };
     let mut before = 0;
     for now in (0..WARM_UP + MEASURED).step_by(MS as usize) {
@@ -43,11 +43,11 @@ fn carried(config: &ResolvedConfig, direction: Direction) -> f64 {
         while link.dequeue().is_some() {}
         (0..200).for_each(|_| link.enqueue(from, packet(1500, ()), now));
         if now == WARM_UP {
-            before = link.totals(0, direction).bytes;
+            before = link.totals(UeId(0), direction).bytes;
         }
     }
     link.advance(WARM_UP + MEASURED);
-    (link.totals(0, direction).bytes - before) as f64
+    (link.totals(UeId(0), direction).bytes - before) as f64
 }
 
 #[test]
@@ -111,8 +111,8 @@ fn retransmissions_of_every_carrier_are_as_many_as_the_target_asks_for() {
         .expect("there is one")
         .csi_period_slots = 20;
     let mut link: Link<u64> = link(&config, &flat(12.3));
-    common::saturate(&mut link, Port::Core { ue: 0 }, 4_000 * MS);
-    let rounds = link.totals(0, Direction::Downlink).rounds;
+    common::saturate(&mut link, Port::Core { ue: UeId(0) }, 4_000 * MS);
+    let rounds = link.totals(UeId(0), Direction::Downlink).rounds;
     let failed = rounds[1] as f64 / rounds[0] as f64;
     assert!((0.07..0.13).contains(&failed), "{failed}");
 }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{MS, SECOND, config, flat, link, packet};
-use nr_link_model::{Delivery, Direction, Link, Nanos, Port};
+use nr_link_model::{Delivery, Direction, Link, Nanos, Port, UeId};
 use proptest::prelude::*;
 
 /// One arrival: ns since the last, bytes, and which way.
@@ -26,9 +26,9 @@ fn run(arrivals: &Arrivals, changes: &[(&str, &str)], sinr_db: f64, step: Nanos)
     for (number, &(gap, bytes, down)) in arrivals.iter().enumerate() {
         now += gap;
         let from = if down {
-            Port::Core { ue: 0 }
+            Port::Core { ue: UeId(0) }
         } else {
-            Port::Ue(0)
+            Port::Ue(UeId(0))
         };
         link.enqueue(from, packet(bytes, (number, now)), now);
         if number % 7 == 0 {
@@ -69,8 +69,8 @@ fn check(arrivals: &Arrivals, outcome: &Outcome, path: [Nanos; 2]) {
             );
             assert!(delivery.due <= *seen && delivery.due >= entered + path);
         }
-        let totals = outcome.link.totals(0, direction);
-        let held = outcome.link.held(0, direction);
+        let totals = outcome.link.totals(UeId(0), direction);
+        let held = outcome.link.contents(UeId(0), direction);
         let entered = arrivals.iter().filter(|arrival| arrival.2 == down).count() as u64;
         let gone = totals.queue_drops + totals.path_losses + totals.rlc_losses;
         assert_eq!(entered, out.len() as u64 + held.packets + gone);
@@ -154,8 +154,8 @@ fn waking_only_at_next_event_changes_nothing() {
             fates[1].extend(std::iter::from_fn(|| woken.dequeue()).map(|out| (out.due, out.to)));
         }
         for (index, link) in [&mut polled, &mut woken].into_iter().enumerate() {
-            link.enqueue(Port::Ue(0), packet(300, number), sent);
-            link.enqueue(Port::Core { ue: 0 }, packet(900, number), sent);
+            link.enqueue(Port::Ue(UeId(0)), packet(300, number), sent);
+            link.enqueue(Port::Core { ue: UeId(0) }, packet(900, number), sent);
             fates[index].extend(std::iter::from_fn(|| link.dequeue()).map(|out| (out.due, out.to)));
         }
     }

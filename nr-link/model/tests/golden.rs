@@ -8,7 +8,7 @@ use std::path::Path;
 
 use common::{MS, config, given, link, packet, scenario};
 use nr_link_model::samples::CSV_HEADER;
-use nr_link_model::{Link, Port, ResolvedConfig};
+use nr_link_model::{Link, Port, ResolvedConfig, UeId};
 
 /// The start of a run: 2025-01-01 00:00 UTC.
 const START_UTC_NS: i64 = 1_735_689_600_000_000_000;
@@ -43,10 +43,10 @@ fn rows(mut link: Link<()>) -> String {
             250..350 => (0, 3),
             _ => (0, 0),
         };
-        (0..down).for_each(|_| link.enqueue(Port::Core { ue: 0 }, packet(1500, ()), now));
+        (0..down).for_each(|_| link.enqueue(Port::Core { ue: UeId(0) }, packet(1500, ()), now));
         (0..up).for_each(|_| {
             link.enqueue(
-                Port::Ue(0),
+                Port::Ue(UeId(0)),
                 packet(if down > 0 { 52 } else { 1500 }, ()),
                 now,
             )

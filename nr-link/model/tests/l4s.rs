@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use common::{MS, SECOND, config, given, link};
 use nr_link_model::config::{Aqm, DualPi2, Queue, QueueLimit};
-use nr_link_model::{Direction, Ecn, Link, Nanos, Packet, Port, Totals};
+use nr_link_model::{Direction, Ecn, Link, Nanos, Packet, Port, Totals, UeId};
 
 const DURATION: Nanos = 20 * SECOND;
 const SETTLED: Nanos = 8 * SECOND;
@@ -135,7 +135,7 @@ fn run(aqm: Option<Aqm>, controls: Vec<Control>) -> Outcome {
                     ecn: sender.ecn(),
                     payload: (index, sender.next, now),
                 };
-                link.enqueue(Port::Core { ue: 0 }, packet, now);
+                link.enqueue(Port::Core { ue: UeId(0) }, packet, now);
                 sender.next += 1;
             }
         }
@@ -167,7 +167,7 @@ fn run(aqm: Option<Aqm>, controls: Vec<Control>) -> Outcome {
     Outcome {
         waits_ms,
         mbps: senders.iter().map(mbps).collect(),
-        totals: link.totals(0, Direction::Downlink),
+        totals: link.totals(UeId(0), Direction::Downlink),
     }
 }
 

@@ -5,7 +5,7 @@ mod common;
 
 use common::{MS, SECOND, config, flat, link, packet};
 use nr_link_model::config::{Aqm, CoDel, QueueLimit};
-use nr_link_model::{Direction, Link, Nanos, Port, ResolvedConfig};
+use nr_link_model::{Direction, Link, Nanos, Port, ResolvedConfig, UeId};
 use proptest::prelude::*;
 
 /// Far more than the largest backlog takes at the lowest rate here, recovery by RLC included.
@@ -26,9 +26,9 @@ fn check(arrivals: &Arrivals, config: &ResolvedConfig, sinr_db: f64) {
     for &(gap, bytes, down) in arrivals {
         now += gap;
         let from = if down {
-            Port::Core { ue: 0 }
+            Port::Core { ue: UeId(0) }
         } else {
-            Port::Ue(0)
+            Port::Ue(UeId(0))
         };
         link.advance(now);
         link.enqueue(from, packet(bytes, ()), now);
@@ -37,7 +37,7 @@ fn check(arrivals: &Arrivals, config: &ResolvedConfig, sinr_db: f64) {
     link.advance(now + BOUND);
     while link.dequeue().is_some() {}
     for direction in [Direction::Downlink, Direction::Uplink] {
-        let held = link.held(0, direction);
+        let held = link.contents(UeId(0), direction);
         assert_eq!(held.packets, 0, "{direction:?} stands still");
     }
 }

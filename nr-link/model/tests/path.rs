@@ -4,9 +4,9 @@
 mod common;
 
 use common::{MS, SECOND, config, flat, given, link, packet};
-use nr_link_model::{Direction, Ecn, Link, Nanos, Packet, Port, ResolvedConfig};
+use nr_link_model::{Direction, Ecn, Link, Nanos, Packet, Port, ResolvedConfig, UeId};
 
-const DOWN: Port = Port::Core { ue: 0 };
+const DOWN: Port = Port::Core { ue: UeId(0) };
 
 /// A configuration whose path has these values, downlink and uplink.
 fn with_path(dl: &str, ul: &str) -> ResolvedConfig {
@@ -39,7 +39,7 @@ fn a_packet_is_lost_as_often_as_one_of_its_bits_is_wrong() {
     for (from, direction, bytes, bits, alone) in [
         (DOWN, Direction::Downlink, 1500, 1e-5, 0.0),
         (DOWN, Direction::Downlink, 100, 1e-5, 0.0),
-        (Port::Ue(0), Direction::Uplink, 1500, 1e-6, 0.02),
+        (Port::Ue(UeId(0)), Direction::Uplink, 1500, 1e-6, 0.02),
     ] {
         let mut link: Link<()> = gigabit(&config);
         for number in 0..count {
@@ -48,7 +48,7 @@ fn a_packet_is_lost_as_often_as_one_of_its_bits_is_wrong() {
         }
         link.advance(SECOND);
         let implied = 1.0 - (1.0 - alone) * f64::powi(1.0 - bits, 8 * bytes as i32);
-        let seen = link.totals(0, direction).path_losses as f64 / count as f64;
+        let seen = link.totals(UeId(0), direction).path_losses as f64 / count as f64;
         let deviation = (implied * (1.0 - implied) / count as f64).sqrt();
         assert!(
             (seen - implied).abs() < 5.0 * deviation,
@@ -68,13 +68,13 @@ fn a_slow_way_back_holds_packets_for_its_rate_and_drops_what_its_queue_does_not_
     // 12 Mbit/s, where cross traffic leaves 6.
     for number in 0..10_000 {
         let now = number * MS;
-        link.enqueue(Port::Ue(0), packet(1500, now), now);
+        link.enqueue(Port::Ue(UeId(0)), packet(1500, now), now);
         delays
             .extend(std::iter::from_fn(|| link.dequeue()).map(|out| out.due - out.packet.payload));
     }
     link.advance(11 * SECOND);
     link.samples();
-    let totals = link.totals(0, Direction::Uplink);
+    let totals = link.totals(UeId(0), Direction::Uplink);
     let cross = link.cross_totals(Direction::Uplink);
     assert_eq!(cross.packets, 11_000); // 1 a ms
     assert!(totals.path_queue_drops > 1000, "{totals:?}");
@@ -100,7 +100,7 @@ fn the_largest_packets_cross_radio_and_capacity_whole() {
         for number in 0..40u64 {
             let now = number * 20 * MS;
             link.enqueue(DOWN, packet(15_000, number), now);
-            link.enqueue(Port::Ue(0), packet(15_000, number), now);
+            link.enqueue(Port::Ue(UeId(0)), packet(15_000, number), now);
         }
         link.advance(3 * SECOND);
         let out: Vec<_> = std::iter::from_fn(|| link.dequeue()).collect();
@@ -150,12 +150,12 @@ fn two_lanes_keep_each_its_order_and_the_books_balance() {
             let lane: Vec<_> = lane.filter(|&(_, ecn)| is_of_lane(ecn)).collect();
             assert!(lane.len() > 300 && lane.is_sorted_by(|a, b| a.0 < b.0));
         }
-        let totals = link.totals(0, Direction::Downlink);
+        let totals = link.totals(UeId(0), Direction::Downlink);
         let delivered: u64 = out
             .iter()
             .map(|delivery| u64::from(delivery.packet.bytes))
             .sum();
-        assert_eq!(link.held(0, Direction::Downlink).packets, 0);
+        assert_eq!(link.contents(UeId(0), Direction::Downlink).packets, 0);
         assert_eq!(entered, delivered + totals.queue_drop_bytes);
         assert!(totals.queue_drops > 0 && totals.ce_marks > 0, "{totals:?}");
         let unmarked = |delivery: &&nr_link_model::Delivery<(usize, Ecn)>| {

@@ -9,7 +9,7 @@ use std::path::Path;
 use common::{MS, link, packet, scenario};
 use nr_link_model::radio::Numerology;
 use nr_link_model::radio::bands::{FrequencyRange, widths};
-use nr_link_model::{Direction, Link, Nanos, Port, ResolvedConfig};
+use nr_link_model::{Direction, Link, Nanos, Port, ResolvedConfig, UeId};
 
 const WARM_UP: Nanos = 20 * MS;
 const MEASURED: Nanos = 40 * MS;
@@ -66,8 +66,8 @@ impl Case {
         );
         let mut link: Link<()> = link(&self.config(), &scenario);
         let from = match direction {
-            Direction::Downlink => Port::Core { ue: 0 },
-            Direction::Uplink => Port::Ue(0),
+            Direction::Downlink => Port::Core { ue: UeId(0) },
+            Direction::Uplink => Port::Ue(UeId(0)),
         };
         // 5 % more than the peak, in every millisecond.
         let bytes_per_ms = 1.05 * self.peak_mbps(0.0) * 1e3 / 8.0;
@@ -79,11 +79,11 @@ impl Case {
                 link.enqueue(from, packet(15_000, ()), now);
             }
             if now == WARM_UP {
-                before = link.totals(0, direction).bytes;
+                before = link.totals(UeId(0), direction).bytes;
             }
         }
         link.advance(WARM_UP + MEASURED);
-        let bytes = link.totals(0, direction).bytes - before;
+        let bytes = link.totals(UeId(0), direction).bytes - before;
         bytes as f64 * 8e3 / MEASURED as f64
     }
 

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use common::{MS, SECOND, config, flat, given, link};
 use nr_link_model::config::{Aqm, CoDel, Pie, Queue, QueueLimit};
 use nr_link_model::scenario::Scenario;
-use nr_link_model::{Direction, Ecn, Link, Nanos, Packet, Port, Totals};
+use nr_link_model::{Direction, Ecn, Link, Nanos, Packet, Port, Totals, UeId};
 
 const FLOWS: usize = 4;
 const DURATION: Nanos = 20 * SECOND;
@@ -73,7 +73,7 @@ fn run(scenario: &Scenario, queue: Queue, ecn: Ecn) -> (Vec<f64>, Totals) {
                     ecn,
                     payload: (index, flow.next),
                 };
-                link.enqueue(Port::Core { ue: 0 }, packet, now);
+                link.enqueue(Port::Core { ue: UeId(0) }, packet, now);
                 flow.next += 1;
             }
         }
@@ -93,7 +93,7 @@ fn run(scenario: &Scenario, queue: Queue, ecn: Ecn) -> (Vec<f64>, Totals) {
         let settled = link.samples().filter(|sample| sample.start >= SETTLED);
         waits.extend(settled.filter_map(|sample| sample.directions.dl.wait_ms));
     }
-    (waits, link.totals(0, Direction::Downlink))
+    (waits, link.totals(UeId(0), Direction::Downlink))
 }
 
 fn mean(waits: &[f64]) -> f64 {

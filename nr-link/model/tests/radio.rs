@@ -8,9 +8,9 @@ use nr_link_model::config::PerDirection;
 use nr_link_model::radio::bler::{CodeBlocks, block_error_ratio};
 use nr_link_model::radio::tbs::{Allocation, transport_block_bits};
 use nr_link_model::radio::{McsTable, decibel};
-use nr_link_model::{Direction, Link, Port, ResolvedConfig, Totals};
+use nr_link_model::{Direction, Link, Port, ResolvedConfig, Totals, UeId};
 
-const DOWN: Port = Port::Core { ue: 0 };
+const DOWN: Port = Port::Core { ue: UeId(0) };
 
 fn saturated(config: &ResolvedConfig, sinr_db: f64, from: Port, seconds: u64) -> Totals {
     let mut link = link(config, &flat(sinr_db));
@@ -20,12 +20,12 @@ fn saturated(config: &ResolvedConfig, sinr_db: f64, from: Port, seconds: u64) ->
     } else {
         Direction::Uplink
     };
-    link.totals(0, direction)
+    link.totals(UeId(0), direction)
 }
 
 #[test]
 fn throughput_of_24_and_106_prb_has_the_ratio_of_the_block_sizes() {
-    for from in [DOWN, Port::Ue(0)] {
+    for from in [DOWN, Port::Ue(UeId(0))] {
         let narrow = saturated(&config(&[("prb: 106", "prb: 24")]), 15.0, from, 4);
         let wide = saturated(&config(&[]), 15.0, from, 4);
         let ratio = wide.sdu_bytes as f64 / narrow.sdu_bytes as f64;
@@ -46,7 +46,7 @@ fn outer_loop_holds_the_target_on_a_fading_channel() {
         let olla = format!("bler_target: {target}");
         let mut link: Link<u64> = link(&config(&[("bler_target: 0.1", &olla)]), &fading);
         saturate(&mut link, DOWN, 20 * SECOND);
-        let totals = link.totals(0, Direction::Downlink);
+        let totals = link.totals(UeId(0), Direction::Downlink);
         // Every first transmission that fails is followed by a second one.
         let failed = totals.rounds[1] as f64 / totals.rounds[0] as f64;
         assert!(
@@ -64,21 +64,21 @@ fn the_threshold_rule_comes_to_what_the_outer_loop_finds_on_a_still_channel() {
         let [outer, rule] = [&[narrow][..], &[narrow, oai]].map(|changes| {
             let mut link: Link<u64> = link(&config(changes), &flat(sinr_db));
             saturate(&mut link, DOWN, 10 * SECOND);
-            let before = link.totals(0, Direction::Downlink);
+            let before = link.totals(UeId(0), Direction::Downlink);
             // From MCS 9, one step in 100 ms: it has long been there.
             for now in (10 * SECOND..20 * SECOND).step_by(1_000_000) {
                 (0..10).for_each(|_| link.enqueue(DOWN, packet(1500, 0), now));
                 link.advance(now);
                 while link.dequeue().is_some() {}
             }
-            link.totals(0, Direction::Downlink).bytes - before.bytes
+            link.totals(UeId(0), Direction::Downlink).bytes - before.bytes
         });
         let ratio = rule as f64 / outer as f64;
         assert!((0.8..1.05).contains(&ratio), "{sinr_db} dB: {ratio}");
         // Without traffic it has learned nothing, and still tells what a full queue would get.
         let mut idle: Link<u64> = link(&config(&[narrow, oai]), &flat(sinr_db));
         idle.advance(10 * SECOND);
-        let told = idle.totals(0, Direction::Downlink).capacity_bytes / outer as f64;
+        let told = idle.totals(UeId(0), Direction::Downlink).capacity_bytes / outer as f64;
         assert!((0.85..1.15).contains(&told), "{sinr_db} dB: {told}");
     }
 }
@@ -125,7 +125,7 @@ fn harq_rounds_have_the_distribution_that_the_curves_imply() {
 
 #[test]
 fn what_the_mac_carried_is_packets_headers_and_padding() {
-    for from in [DOWN, Port::Ue(0)] {
+    for from in [DOWN, Port::Ue(UeId(0))] {
         let totals = saturated(&config(&[]), 30.0, from, 3);
         let payload = totals.bytes - totals.header_bytes - totals.padding_bytes;
         let in_rlc = payload - totals.sdu_bytes;
@@ -141,12 +141,12 @@ fn what_the_mac_carried_is_packets_headers_and_padding() {
 fn capacity_without_traffic_is_what_a_full_queue_gets() {
     for (sinr_db, from, direction) in [
         (12.0, DOWN, Direction::Downlink),
-        (12.0, Port::Ue(0), Direction::Uplink),
+        (12.0, Port::Ue(UeId(0)), Direction::Uplink),
     ] {
         let busy = saturated(&config(&[]), sinr_db, from, 4);
         let mut idle: Link<u64> = link(&config(&[]), &flat(sinr_db));
         idle.advance(4 * SECOND);
-        let ratio = idle.totals(0, direction).capacity_sdu_bytes / busy.sdu_bytes as f64;
+        let ratio = idle.totals(UeId(0), direction).capacity_sdu_bytes / busy.sdu_bytes as f64;
         // Without traffic the outer loop has not learned to go between two CQIs.
         assert!((0.85..1.15).contains(&ratio), "{direction:?}: {ratio}");
     }

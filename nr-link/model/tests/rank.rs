@@ -6,7 +6,7 @@ mod common;
 use common::{MS, SECOND, config, flat, link, saturate, scenario};
 use nr_link_model::radio::bler::{CodeBlocks, sinr_for};
 use nr_link_model::radio::{Mcs, McsTable};
-use nr_link_model::{Direction, Link, MacSample, Port, ResolvedConfig};
+use nr_link_model::{Direction, Link, MacSample, Port, ResolvedConfig, UeId};
 
 /// TS 38.214 table 5.2.2.1-2: modulation order and code rate × 1024 of CQI 1 to 15.
 const CQI_TABLE_1: [(u8, u16); 15] = [
@@ -162,7 +162,7 @@ fn carried(config: &ResolvedConfig, sinr_db: f64, from: Port) -> f64 {
         Port::Core { .. } => Direction::Downlink,
         Port::Ue(_) => Direction::Uplink,
     };
-    link.totals(0, direction).bytes as f64
+    link.totals(UeId(0), direction).bytes as f64
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn adapting_carries_as_much_as_the_best_of_all_fixed_ranks() {
         config.sample_interval = 10 * MS;
         config
     };
-    for from in [Port::Core { ue: 0 }, Port::Ue(0)] {
+    for from in [Port::Core { ue: UeId(0) }, Port::Ue(UeId(0))] {
         for sinr_db in [0.0, 8.0, 16.0] {
             let fixed =
                 [1, 2, 4].map(|layers| carried(&both(layers, "rank: fixed"), sinr_db, from));

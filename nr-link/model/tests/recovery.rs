@@ -4,7 +4,7 @@
 mod common;
 
 use common::{MS, config, flat, link, packet};
-use nr_link_model::{Direction, Link, Nanos, Port};
+use nr_link_model::{Direction, Link, Nanos, Port, UeId};
 
 /// When a packet that no transmission brings is given up, after it came into the buffer, in
 /// unacknowledged mode.
@@ -22,10 +22,10 @@ fn given_up_after(t_reassembly_ms: u64) -> Nanos {
     let mut link: Link<()> = link(&config, &flat(-3.0));
     let sent = 100 * MS;
     link.advance(sent);
-    link.enqueue(Port::Core { ue: 0 }, packet(1500, ()), sent);
+    link.enqueue(Port::Core { ue: UeId(0) }, packet(1500, ()), sent);
     let lost = |now: &Nanos| {
         link.advance(*now);
-        link.totals(0, Direction::Downlink).rlc_losses > 0
+        link.totals(UeId(0), Direction::Downlink).rlc_losses > 0
     };
     let found = (sent..).step_by(MS as usize / 10).take(2000).find(lost);
     found.expect("the packet is given up") - sent

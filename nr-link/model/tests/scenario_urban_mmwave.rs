@@ -6,7 +6,7 @@ use std::path::Path;
 
 use nr_link_model::channel::Channel;
 use nr_link_model::scenario::Scenario;
-use nr_link_model::{Ecn, Link, Packet, Port, ResolvedConfig};
+use nr_link_model::{Ecn, Link, Packet, Port, ResolvedConfig, UeId};
 
 const MS: u64 = 1_000_000;
 const PAYLOAD_BYTES: u32 = 1400; // table 1
@@ -54,7 +54,7 @@ fn saturation_mbps(scenario: &Scenario, config: &ResolvedConfig, seed: u64) -> f
                 ecn: Ecn::NotEct,
                 payload: (),
             };
-            link.enqueue(Port::Core { ue: 0 }, packet, ms * MS);
+            link.enqueue(Port::Core { ue: UeId(0) }, packet, ms * MS);
             sent += 1;
         }
         arrived += std::iter::from_fn(|| link.dequeue()).count();

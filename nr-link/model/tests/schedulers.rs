@@ -6,7 +6,7 @@ mod common;
 
 use common::{MS, SECOND, config, link, packet, scenario};
 use nr_link_model::scenario::Scenario;
-use nr_link_model::{Direction, Link, Port, ResolvedConfig, Source};
+use nr_link_model::{Direction, Link, Port, ResolvedConfig, Source, UeId};
 
 const SECONDS: u64 = 12;
 /// FDD at 30 kHz.
@@ -63,16 +63,16 @@ fn saturated(mut link: Link<()>, direction: Direction) -> Vec<Vec<f64>> {
         for ue in 0..link.ues() {
             for _ in 0..4 {
                 let from = match direction {
-                    Direction::Downlink => Port::Core { ue },
-                    Direction::Uplink => Port::Ue(ue),
+                    Direction::Downlink => Port::Core { ue: UeId(ue) },
+                    Direction::Uplink => Port::Ue(UeId(ue)),
                 };
                 link.enqueue(from, packet(1500, ()), now);
             }
         }
         for sample in link.samples() {
             let bytes = sample.directions.of(direction).totals.bytes;
-            samples[sample.ue].push((bytes - before[sample.ue]) as f64);
-            before[sample.ue] = bytes;
+            samples[sample.ue.0].push((bytes - before[sample.ue.0]) as f64);
+            before[sample.ue.0] = bytes;
         }
     }
     samples
@@ -187,12 +187,12 @@ fn what_one_does_not_need_the_others_get() {
                 4
             };
             for _ in 0..count {
-                link.enqueue(Port::Core { ue }, packet(1000, ()), now);
+                link.enqueue(Port::Core { ue: UeId(ue) }, packet(1000, ()), now);
             }
         }
         link.samples();
     }
-    let delivered = |ue| link.totals(ue, Direction::Downlink).sdu_bytes as f64;
+    let delivered = |ue| link.totals(UeId(ue), Direction::Downlink).sdu_bytes as f64;
     assert!(delivered(0) > 0.99 * 1000.0 * 795.0, "{}", delivered(0));
     let alone: f64 = alone(Direction::Downlink)[1][..400].iter().sum();
     assert!(delivered(1) > 0.75 * alone, "{} of {alone}", delivered(1));
@@ -206,14 +206,14 @@ fn alike(config: &ResolvedConfig, direction: Direction, busy: impl Fn(usize) -> 
         while link.dequeue().is_some() {}
         for ue in (0..link.ues()).filter(|&ue| busy(ue)) {
             let from = match direction {
-                Direction::Downlink => Port::Core { ue },
-                Direction::Uplink => Port::Ue(ue),
+                Direction::Downlink => Port::Core { ue: UeId(ue) },
+                Direction::Uplink => Port::Ue(UeId(ue)),
             };
             (0..3).for_each(|_| link.enqueue(from, packet(1500, ()), now));
         }
         link.samples();
     }
-    let bytes = |ue| link.totals(ue, direction).bytes as f64;
+    let bytes = |ue| link.totals(UeId(ue), direction).bytes as f64;
     (0..link.ues()).map(bytes).collect()
 }
 

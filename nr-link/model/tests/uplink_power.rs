@@ -8,7 +8,7 @@ use common::{SECOND, config, link, saturate, scenario};
 use nr_link_model::radio::McsTable;
 use nr_link_model::radio::bler::{CodeBlocks, sinr_for};
 use nr_link_model::radio::tbs::{Allocation, transport_block_bits};
-use nr_link_model::{Direction, Link, Port};
+use nr_link_model::{Direction, Link, Port, UeId};
 
 const PCMAX_DBM: f64 = 23.0;
 const NOISE_FIGURE_DB: f64 = 5.0;
@@ -47,8 +47,8 @@ fn a_ue_at_the_edge_is_heard_on_as_many_prbs_as_its_power_bears() {
              noise: {{figure_db: 7}}, noise_ul: {{figure_db: {NOISE_FIGURE_DB}}}}}"
         ));
         let mut link: Link<u64> = link(&config(&[("prb: 106", "prb: 273")]), &edge);
-        saturate(&mut link, Port::Ue(0), SECONDS * SECOND);
-        let totals = link.totals(0, Direction::Uplink);
+        saturate(&mut link, Port::Ue(UeId(0)), SECONDS * SECOND);
+        let totals = link.totals(UeId(0), Direction::Uplink);
         let sent: u64 = totals.rounds.iter().sum();
         let mean_prb = totals.prb as f64 / sent as f64;
         // The outer loop moves the width to where one block in ten fails: below a decibel's worth.

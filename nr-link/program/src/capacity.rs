@@ -62,7 +62,7 @@ pub fn write(
         now += config.sample_interval;
         link.advance(now);
         for sample in link.samples() {
-            row(&sample, mcs.as_ref(), &mut before[sample.ue], &mut out)?;
+            row(&sample, mcs.as_ref(), &mut before[sample.ue.0], &mut out)?;
         }
     }
     out.flush().context("standard output")

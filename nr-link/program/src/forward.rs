@@ -6,7 +6,9 @@ use std::net::IpAddr;
 use std::rc::Rc;
 
 use anyhow::Result;
-use nr_link_model::{Delivery, Direction, Link, Nanos, Port, Problem, ResolvedConfig, Violation};
+use nr_link_model::{
+    Delivery, Direction, Link, Nanos, Port, Problem, ResolvedConfig, UeId, Violation,
+};
 
 use crate::burst::{Burst, Segment};
 use crate::clock::Clock;
@@ -32,9 +34,9 @@ pub enum Found {
 /// Where packets from the core go.
 #[derive(Debug)]
 pub struct Routes {
-    by_address: HashMap<IpAddr, usize>,
-    /// The UE of whatever has no entry.
-    otherwise: Option<usize>,
+    by_address: HashMap<IpAddr, UeId>,
+    /// The UE of any other address.
+    otherwise: Option<UeId>,
 }
 
 impl Routes {
@@ -60,15 +62,15 @@ impl Routes {
         let addresses = ues.iter().enumerate();
         let by_address = addresses.flat_map(|(ue, config)| {
             let addresses = config.addresses.iter();
-            addresses.map(move |&address| (address, ue))
+            addresses.map(move |&address| (address, UeId(ue)))
         });
         Ok(Self {
             by_address: by_address.collect(),
-            otherwise: lone.then_some(0),
+            otherwise: lone.then_some(UeId(0)),
         })
     }
 
-    fn ue(&self, burst: &Burst) -> Option<usize> {
+    fn ue(&self, burst: &Burst) -> Option<UeId> {
         match self.otherwise {
             Some(ue) => Some(ue),
             None => self.by_address.get(&burst.destination()?).copied(),
@@ -242,7 +244,7 @@ impl Devices {
         write_headers(burst, *index, run.count, run.first.ce, &mut self.headers);
         let (number, direction) = match run.first.to {
             Port::Core { .. } => (0, Direction::Uplink),
-            Port::Ue(ue) => (1 + ue, Direction::Downlink),
+            Port::Ue(UeId(ue)) => (1 + ue, Direction::Downlink),
         };
         let now = clock.now();
         if self.tuns[number].write(&self.headers, burst.payload(*index, run.count))? {
@@ -260,7 +262,7 @@ impl Devices {
     fn port(&self, number: usize, burst: &Burst) -> Option<Port> {
         match number {
             0 => self.routes.ue(burst).map(|ue| Port::Core { ue }),
-            ue => Some(Port::Ue(ue - 1)),
+            device => Some(Port::Ue(UeId(device - 1))),
         }
     }
 }

@@ -10,11 +10,11 @@ use num_complex::Complex64;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::streams::{Purpose, Streams};
+use super::phasor::cis;
+use super::random_streams::{Purpose, Streams};
 use super::tap_table::TapTable;
 use super::tdl;
-use super::ticks::Ticks;
-use super::turns::cis;
+use super::time_grid::TimeGrid;
 use super::wavelength_m;
 use crate::radio::Grid;
 use crate::radio::decibel::to_ratio;
@@ -54,7 +54,7 @@ impl Multipath {
     pub fn new(
         fading: Option<&Fading>,
         grid: &Grid,
-        ticks: &Ticks,
+        ticks: &TimeGrid,
         lap_m: f64,
         streams: &Streams,
     ) -> Self {

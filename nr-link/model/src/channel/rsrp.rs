@@ -5,9 +5,9 @@ use libm::pow;
 
 use super::SILENCE_DBM;
 use super::fading::{Moment, Multipath};
-use super::level::Levels;
-use super::motion::Odometer;
-use super::ticks::{Place, Ticks};
+use super::large_scale::Levels;
+use super::odometer::Odometer;
+use super::time_grid::{GridPosition, TimeGrid};
 use crate::radio::decibel::from_ratio;
 
 /// With filterCoefficient k = 4, the default, layer 3 forgets half (a = 1/2^(k/4)) in each
@@ -20,7 +20,12 @@ const HALF_LIFE_S: f64 = 0.200;
 pub(super) struct RsrpMeter(Vec<f32>);
 
 impl RsrpMeter {
-    pub fn new(ticks: &Ticks, odometer: &Odometer, levels: &Levels, multipath: &Multipath) -> Self {
+    pub fn new(
+        ticks: &TimeGrid,
+        odometer: &Odometer,
+        levels: &Levels,
+        multipath: &Multipath,
+    ) -> Self {
         let levels = levels.signals_dbm().iter().zip(ticks.times_s());
         let samples_dbm: Vec<f64> = levels
             .map(|(level_dbm, t_s)| {
@@ -45,7 +50,7 @@ impl RsrpMeter {
     }
 
     /// The measurement that is valid at `place`.
-    pub fn at(&self, place: Place) -> f64 {
+    pub fn at(&self, place: GridPosition) -> f64 {
         place.latest(&self.0)
     }
 }

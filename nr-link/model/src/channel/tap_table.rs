@@ -3,7 +3,7 @@
 
 use num_complex::Complex64;
 
-use super::turns::cis;
+use super::phasor::cis;
 use crate::scenario::Table;
 
 /// Values of a tap in a row of the table: delay in ns, real and imaginary part.

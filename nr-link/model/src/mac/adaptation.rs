@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Link adaptation: which MCS the scheduler takes for what it believes of the SINR.
+//! Link adaptation: the MCS for a reported SINR.
 
 mod outer_loop;
 mod thresholds;
 
-use crate::Nanos;
 use crate::config::{LinkAdaptation, RadioConfig};
 use crate::radio::bler::{CodeBlocks, block_error_ratio, sinr_for};
 use crate::radio::{Constellation, Mcs, McsTable};
-use outer_loop::{Ends, OuterLoop};
+use crate::time::{Nanos, Slot};
+use outer_loop::{Extremes, OuterLoop};
 use thresholds::Thresholds;
 
 /// Code blocks for which the thresholds are found.
@@ -77,7 +77,8 @@ impl Schemes {
     }
 }
 
-/// So far above the lowest threshold, found for a long code block, short and cut ones fail no more.
+/// Margin above the threshold of the lowest scheme, which holds for a long code block: with it, short blocks and
+/// several code blocks meet the target too.
 const CLEAR_DB: f64 = 6.0;
 
 /// The scheme of the lowest rate.
@@ -114,9 +115,9 @@ impl Adaptation {
         }
     }
 
-    /// Whether a block of this many bytes with the lowest scheme fails no more often than the target at
-    /// an SINR in dB as it was reported. One MCS that was given for good asks for nothing.
-    pub fn bears_lowest(&self, schemes: &Schemes, bytes: u32, sinr_db: f64) -> bool {
+    /// Whether a block of `bytes` with the lowest scheme meets the BLER target at a reported SINR in dB; always true
+    /// for a fixed MCS.
+    pub fn supports_lowest(&self, schemes: &Schemes, bytes: u32, sinr_db: f64) -> bool {
         let offset_db = match self {
             Self::OuterLoop(outer) => outer.offset_db(),
             Self::Thresholds(_) => 0.0,
@@ -130,8 +131,8 @@ impl Adaptation {
         block_error_ratio(lowest, blocks, sinr_db + offset_db) <= schemes.target
     }
 
-    /// The MCS that a full queue would come to at this SINR. The threshold rule learns only from
-    /// traffic; without any it tells nothing of the channel.
+    /// The MCS that a full queue would reach at this SINR. The threshold rule learns from traffic only, so that
+    /// without traffic its MCS does not depend on the channel.
     pub fn settled(&self, schemes: &Schemes, sinr_db: f64) -> u8 {
         match self {
             Self::Thresholds(_) => schemes.fitting(sinr_db),
@@ -139,33 +140,33 @@ impl Adaptation {
         }
     }
 
-    /// A block was sent, for the `round`th time.
+    /// Counts a transmission in a HARQ round.
     pub fn count(&mut self, round: u8) {
         if let Self::Thresholds(rule) = self {
             rule.count(round);
         }
     }
 
-    /// A first transmission with this MCS arrived, or not; `narrows` where it could have had fewer PRBs
-    /// and more power on each.
-    pub fn learn(&mut self, schemes: &Schemes, mcs: u8, narrows: bool, arrived: bool) {
+    /// Learns from the outcome of a first transmission with this MCS. `could_be_narrower` is whether fewer PRBs, with
+    /// more power on each, were possible.
+    pub fn learn(&mut self, schemes: &Schemes, mcs: u8, could_be_narrower: bool, arrived: bool) {
         if let Self::OuterLoop(outer) = self {
-            let ends = Ends {
+            let extremes = Extremes {
                 fastest: mcs == schemes.highest(),
-                safest: mcs == LOWEST && !narrows,
+                safest: mcs == LOWEST && !could_be_narrower,
             };
-            outer.learn(ends, arrived);
+            outer.learn(extremes, arrived);
         }
     }
 
-    /// The scheduler comes to `slot`.
-    pub fn come_to(&mut self, schemes: &Schemes, slot: u64) {
+    /// Advances to `slot`.
+    pub fn advance(&mut self, schemes: &Schemes, slot: Slot) {
         if let Self::Thresholds(rule) = self {
-            rule.come_to(slot, schemes.highest());
+            rule.advance(slot, schemes.highest());
         }
     }
 
-    /// Counts changes of what is chosen, so that what is derived from it can be kept.
+    /// The number of changes so far, as a key for caches.
     pub fn version(&self) -> u64 {
         match self {
             Self::OuterLoop(outer) => outer.version(),

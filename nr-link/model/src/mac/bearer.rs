@@ -1,41 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One direction of one UE above the carriers: its buffer and RLC entity, its books.
+//! One direction of one UE above the carriers: its RLC entity with the buffer, and its counters.
 
-use super::account::{Account, Totals};
 use super::harq::Block;
-use crate::config::RlcMode;
-use crate::rlc::{Arrival, Buffer, Rlc};
+use crate::counters::{Counters, Totals};
+use crate::rlc::{Buffer, Reassembled, Rlc, RlcMode};
 use crate::{Nanos, Packet};
 
 #[derive(Debug)]
 pub(crate) struct Bearer<T> {
     pub rlc: Rlc<T>,
-    pub account: Account,
+    pub counters: Counters,
 }
 
 impl<T> Bearer<T> {
     pub fn new(buffer: Buffer<T>, rlc: RlcMode) -> Self {
         Self {
             rlc: Rlc::new(buffer, rlc),
-            account: Account::default(),
+            counters: Counters::default(),
         }
     }
 
-    /// Counters since the start.
+    /// Totals since the start.
     pub fn totals(&self) -> Totals {
-        self.account.totals_with(self.rlc.buffer.struck)
+        self.counters.totals_with(self.rlc.buffer.dropped)
     }
 
-    /// A block was sent once more, and is decoded at `decoded` if it arrived.
+    /// Records a transmission of a block, which is decoded at `decoded` if it arrived.
     pub fn transmitted(&mut self, block: &Block, arrived: bool, decoded: Nanos) {
-        self.account.transmission(block, arrived);
+        self.count_transmission(block, arrived);
         if arrived && block.span.bytes() > 0 {
             self.rlc.receive(block.span, decoded);
         }
     }
 
-    /// HARQ gave a block up that the receiver missed first at `missed`: RLC takes over. `status` tells
-    /// when the sender can use a status report of a time.
+    fn count_transmission(&mut self, block: &Block, arrived: bool) {
+        let Counters { totals, interval } = &mut self.counters;
+        totals.rounds[usize::from(block.round) - 1] += 1;
+        totals.prb += u64::from(block.prb);
+        if block.round == 1 {
+            totals.scheduled_bytes += u64::from(block.bytes);
+            interval.first += 1;
+            interval.first_failed += u64::from(!arrived);
+            interval.mcs += u64::from(block.mcs);
+        }
+        if arrived {
+            totals.bytes += u64::from(block.bytes);
+            totals.header_bytes += u64::from(block.header_bytes);
+            totals.padding_bytes +=
+                u64::from(block.bytes - block.header_bytes - block.span.bytes());
+            totals.capacity_bytes += block.capacity.bytes;
+            totals.capacity_sdu_bytes += block.capacity.sdu_bytes;
+        }
+    }
+
+    /// Hands a block that HARQ gave up to RLC. The receiver misses the block since `missed`; `status` returns when
+    /// the sender can use a status report of a given time.
     pub fn give_up(
         &mut self,
         block: &Block,
@@ -43,28 +62,29 @@ impl<T> Bearer<T> {
         now: Nanos,
         status: impl Fn(Nanos) -> Nanos,
     ) {
-        self.account.totals.errors += 1;
+        self.counters.totals.errors += 1;
         if block.span.bytes() > 0 {
             self.rlc.give_up(block.span, missed, now, status);
         }
     }
 
-    /// The next packet that leaves RLC, and when; what was given up in part is counted and gone.
+    /// Returns the next packet that leaves RLC, and when. Packets that were given up in part are counted as lost.
     pub fn depart(&mut self) -> Option<(Nanos, Packet<T>)> {
-        while let Some(Arrival {
+        while let Some(Reassembled {
             packet,
             queued,
             sent,
             left,
-            whole,
+            complete,
         }) = self.rlc.pop()
         {
-            if whole {
-                self.account.departure(packet.bytes, queued, sent, left);
+            if complete {
+                self.counters
+                    .count_departure(packet.bytes, queued, sent, left);
                 return Some((left, packet));
             }
-            self.account.totals.rlc_losses += 1;
-            self.account.totals.rlc_lost_bytes += u64::from(packet.bytes);
+            self.counters.totals.rlc_losses += 1;
+            self.counters.totals.rlc_lost_bytes += u64::from(packet.bytes);
         }
         None
     }

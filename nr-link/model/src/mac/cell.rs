@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What all UEs of the cell share and nothing changes.
+//! The constant properties of the cell, which all UEs share.
 
 use super::adaptation::Schemes;
 use super::harq::Block;
@@ -7,10 +7,13 @@ use super::layers::Layers;
 use super::timing::Timing;
 use crate::Direction;
 use crate::config::{PerDirection, RadioConfig, Uplink};
+use crate::counters::Capacity;
 use crate::headers::ip_bytes_of;
+use crate::ids::CarrierId;
 use crate::radio::bler::{CodeBlocks, block_error_ratio};
 use crate::radio::tbs::{Allocation, transport_block_bits};
 use crate::radio::{CqiTable, SlotKind, decibel, overhead};
+use crate::time::{Nanos, Slot};
 
 #[derive(Debug)]
 pub(crate) struct Cell {
@@ -24,7 +27,22 @@ pub(crate) struct Cell {
     mtu_bytes: u32,
 }
 
-/// What one slot and direction of a carrier has left for data.
+/// A slot of one carrier of the cell.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CellSlot<'a> {
+    pub cell: &'a Cell,
+    pub carrier: CarrierId,
+    pub slot: Slot,
+}
+
+impl CellSlot<'_> {
+    /// When the slot starts.
+    pub fn start(self) -> Nanos {
+        self.cell.timing.start(self.carrier, self.slot)
+    }
+}
+
+/// The resources of one slot, carrier and direction that are still free for data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Space {
     pub prb: u16,
@@ -33,7 +51,7 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// All of it, for a UE with so many layers.
+    /// All of them, for a UE with `layers` layers.
     pub fn room(self, layers: u8) -> Room {
         Room {
             prb: self.prb,
@@ -42,23 +60,23 @@ impl Space {
         }
     }
 
-    /// Its symbols of a PRB.
+    /// Its size in symbols times PRBs.
     pub fn size(self) -> u32 {
         self.part(self.prb)
     }
 
-    /// The same of so many of its PRBs.
+    /// The size of `prb` of its PRBs.
     pub fn part(self, prb: u16) -> u32 {
         u32::from(prb) * u32::from(self.symbols)
     }
 
-    /// Whether a block can be sent again in it.
+    /// Whether a block can be retransmitted in it.
     pub fn fits(self) -> impl Fn(&Block) -> bool {
         move |block| block.prb <= self.prb && block.re_per_prb <= self.room(block.layers).re_per_prb
     }
 }
 
-/// Room for one UE's data in one slot and direction.
+/// The resources for one UE's block in one slot and direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Room {
     pub prb: u16,
@@ -67,7 +85,7 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// Resource elements, those of every layer counted.
+    /// Resource elements, summed over layers.
     pub fn elements(self) -> f64 {
         f64::from(self.prb) * f64::from(self.re_per_prb) * f64::from(self.layers)
     }
@@ -75,13 +93,6 @@ impl Room {
     pub fn narrowed(self, prb: u16) -> Self {
         Self { prb, ..self }
     }
-}
-
-/// What a full queue would have delivered: bytes of blocks, and of them IP bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Capacity {
-    pub bytes: f64,
-    pub sdu_bytes: f64,
 }
 
 impl Cell {
@@ -106,10 +117,10 @@ impl Cell {
         }
     }
 
-    /// What a slot of a carrier has for data in a direction, if anything.
-    pub fn space(&self, carrier: usize, slot: u64, direction: Direction) -> Option<Space> {
+    /// The resources of a slot for data in a direction; `None` if it has none.
+    pub fn space(&self, carrier: CarrierId, slot: Slot, direction: Direction) -> Option<Space> {
         let kind = self.timing.kind(carrier, slot);
-        let carrier = &self.radio.carriers[carrier];
+        let carrier = &self.radio.carriers[carrier.0];
         let symbols = match direction {
             Direction::Uplink if !carrier.uplink => 0,
             _ => overhead::shared_symbols(kind, direction),
@@ -121,17 +132,17 @@ impl Cell {
         })
     }
 
-    /// A whole slot of a carrier.
-    pub fn whole_slot(&self, carrier: usize, direction: Direction) -> Space {
+    /// The resources of a slot with all symbols for one direction.
+    pub fn whole_slot(&self, carrier: CarrierId, direction: Direction) -> Space {
         Space {
-            prb: self.radio.carriers[carrier].prb,
+            prb: self.radio.carriers[carrier.0].prb,
             symbols: overhead::shared_symbols(SlotKind::Paired, direction),
             direction,
         }
     }
 
-    /// The same for one UE's data.
-    pub fn widest(&self, carrier: usize, direction: Direction, layers: u8) -> Room {
+    /// The same for one UE.
+    pub fn widest(&self, carrier: CarrierId, direction: Direction, layers: u8) -> Room {
         self.whole_slot(carrier, direction).room(layers)
     }
 
@@ -152,7 +163,7 @@ impl Cell {
         ) / 8
     }
 
-    /// The fewest PRBs of `room` whose block has `bytes`, or all.
+    /// The fewest PRBs of `room` whose block holds `bytes`; all if none does.
     pub fn narrowest(&self, mcs: u8, room: Room, bytes: u64) -> Room {
         let (mut low, mut high) = (1, room.prb);
         while low < high {
@@ -166,12 +177,12 @@ impl Cell {
         room.narrowed(high)
     }
 
-    /// IP bytes in so many bytes of a block that is full of packets of the MTU.
+    /// IP bytes in `block_bytes` bytes of a block that is full of packets of the MTU.
     pub fn ip_bytes(&self, block_bytes: f64) -> f64 {
         ip_bytes_of(block_bytes, self.mtu_bytes)
     }
 
-    /// What a slot would have delivered that sent nothing: its block, less its share of failures.
+    /// The capacity of a slot that was not used: its block times the probability that it arrives.
     pub fn expected(&self, mcs: u8, room: Room, sinr_db: f64) -> Capacity {
         let bytes = self.block_bytes(mcs, room);
         let scheme = self.schemes.get(mcs);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the gNB knows of a UE's channel: measured every period, in force a delay later.
+//! Channel state information: measured periodically, and used by the scheduler after a delay.
 
 use super::cell::Cell;
 use super::power::Power;
 use crate::Direction;
 use crate::channel::Observation;
 use crate::config::PerDirection;
+use crate::ids::CarrierId;
 use crate::radio::decibel;
-use crate::timeline::Timeline;
+use crate::time::{Slot, Timeline};
 
 const DOWN: Direction = Direction::Downlink;
 const UP: Direction = Direction::Uplink;
@@ -32,11 +33,11 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Of a carrier, of what the UE sees there and of the noise at the gNB; `layered` is where the
-    /// SINRs of layers are kept.
+    /// Makes the report of a carrier from the UE's observation and the noise at the gNB. `layered` is scratch memory
+    /// for the SINRs of layers.
     fn of(
         cell: &Cell,
-        carrier: usize,
+        carrier: CarrierId,
         seen: &Observation,
         noise_ul_dbm: f64,
         layered: &mut Vec<f32>,
@@ -47,7 +48,7 @@ impl Report {
         };
         let rank = cell.layers.dl.best(|rank| {
             divide(layered, rank);
-            // A CQI is too coarse a step to choose by, but without one nothing is sent.
+            // The CQI is too coarse to choose the rank by, but with CQI 0 nothing is sent.
             if cell.cqi_table.report(layered) == 0 {
                 return 0.0;
             }
@@ -73,53 +74,53 @@ impl Report {
     }
 }
 
-/// Periodic measurement and its way to the scheduler.
+/// Periodic measurement, and the reports on their way to the scheduler.
 #[derive(Debug)]
 pub(crate) struct Csi {
     period: u64,
     delay: u64,
-    under_way: Timeline<Report>,
+    pending: Timeline<Report, Slot>,
     in_force: Option<Report>,
     version: u64,
-    /// Kept, so that no slot allocates.
+    /// Kept so that no slot allocates memory.
     layered: Vec<f32>,
 }
 
 impl Csi {
-    /// Every `period` slots of its carrier, known `delay` slots later.
+    /// Measures every `period` slots of the carrier; reports come into force `delay` slots later.
     pub fn new(period: u64, delay: u64) -> Self {
         Self {
             period,
             delay,
-            under_way: Timeline::default(),
+            pending: Timeline::default(),
             in_force: None,
             version: 0,
             layered: Vec::new(),
         }
     }
 
-    /// Whether it is time to measure.
-    pub fn measures(&self, slot: u64) -> bool {
-        slot.is_multiple_of(self.period)
+    /// Whether the UE measures in this slot.
+    pub fn measures(&self, slot: Slot) -> bool {
+        slot.0.is_multiple_of(self.period)
     }
 
-    /// Measures in this slot of a carrier, of what the UE sees there, and reports.
+    /// Makes the report of this slot from the UE's observation.
     pub fn measure(
         &mut self,
         cell: &Cell,
-        carrier: usize,
-        slot: u64,
+        carrier: CarrierId,
+        slot: Slot,
         seen: &Observation,
         noise_ul_dbm: f64,
     ) -> Report {
         let report = Report::of(cell, carrier, seen, noise_ul_dbm, &mut self.layered);
-        self.under_way.push(slot + self.delay, report);
+        self.pending.push(slot + self.delay, report);
         report
     }
 
-    /// What has been reported by this slot comes into force.
-    pub fn come_to(&mut self, slot: u64) {
-        while let Some((_, report)) = self.under_way.pop(slot) {
+    /// Puts the reports that are known by this slot into force.
+    pub fn advance(&mut self, slot: Slot) {
+        while let Some((_, report)) = self.pending.pop(slot) {
             self.in_force = Some(report);
             self.version += 1;
         }
@@ -129,7 +130,7 @@ impl Csi {
         self.in_force.as_ref()
     }
 
-    /// Counts reports, so that what is derived from one can be kept.
+    /// The number of reports so far, as a key for caches.
     pub fn version(&self) -> u64 {
         self.version
     }

@@ -4,54 +4,55 @@
 
 use std::collections::VecDeque;
 
-use super::cell::{Capacity, Room};
+use super::cell::Room;
 use super::harq::Block;
-use crate::Nanos;
-use crate::timeline::Timeline;
+use crate::counters::Capacity;
+use crate::ids::{CarrierId, HarqId, UeId};
+use crate::time::{Nanos, Slot, Timeline};
 
-/// What the gNB grants to a UE that only requested: enough for a report and a few small packets.
+/// The grant that answers a scheduling request: enough for a report and a few small packets.
 const GRANT_ON_REQUEST_BYTES: u64 = 512;
 
-/// A PUSCH to come, in a slot as its carrier counts.
+/// An uplink grant: a PUSCH in a later slot of the carrier.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Grant {
-    pub slot: u64,
-    pub ue: usize,
-    pub carrier: usize,
-    pub process: usize,
+    pub slot: Slot,
+    pub ue: UeId,
+    pub carrier: CarrierId,
+    pub process: HarqId,
     pub content: Content,
 }
 
 impl Grant {
-    /// Bytes of its block, if that is new.
+    /// Bytes of its block if it is new, else 0.
     pub fn new_bytes(&self) -> u32 {
         match self.content {
             Content::New { bytes, .. } => bytes,
-            Content::Again(_) => 0,
+            Content::Retransmission(_) => 0,
         }
     }
 
-    /// PRBs that it takes.
+    /// Allocated PRBs.
     pub fn prb(&self) -> u16 {
         match self.content {
             Content::New { room, .. } => room.prb,
-            Content::Again(block) => block.prb,
+            Content::Retransmission(block) => block.prb,
         }
     }
 }
 
-/// What a grant is for.
+/// The content of a grant.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Content {
-    /// A new block with this MCS; what a full allocation would have carried.
+    /// A new block; `full` is the capacity of a full allocation.
     New {
         mcs: u8,
         room: Room,
         bytes: u32,
         full: Capacity,
     },
-    /// This block once more.
-    Again(Block),
+    /// The retransmission of a block.
+    Retransmission(Block),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -60,86 +61,85 @@ enum Message {
     Status { built: Nanos, bytes: u64 },
 }
 
-/// The gNB's view of one UE's buffer, and the UE's side of how it comes about. Carriers may count
-/// slots differently: a slot is named by its start.
+/// The gNB's knowledge of one UE's buffer, and the UE's side of the procedures behind it. Carriers may count
+/// slots differently, so a slot is identified by its start.
 #[derive(Debug, Default)]
 pub(crate) struct BufferStatus {
-    /// On their way: from when on the gNB knows them.
+    /// Messages in transit, by the time at which the gNB has them.
     messages: Timeline<Message>,
-    /// Bytes that the gNB believes the UE has left, beyond what is granted.
-    believed: u64,
-    /// Reports of slots that start before are out of date.
+    /// Bytes in the UE's buffer that the gNB knows of and has not granted.
+    known_bytes: u64,
+    /// Reports of slots that start before this time are out of date.
     newest: Nanos,
-    /// Granted for new blocks: the slot's start, and bytes.
+    /// Grants for new blocks: the slot's start, and bytes.
     granted: VecDeque<(Nanos, u64)>,
-    /// The UE has said that it has data, and not yet that it has none.
+    /// The UE has announced data, and not yet that it has none.
     announced: bool,
 }
 
 impl BufferStatus {
-    /// Whether the UE must send a request to be heard.
+    /// Whether the UE must send a scheduling request before it gets a grant.
     pub fn unannounced(&self) -> bool {
         !self.announced
     }
 
-    /// The UE sends a scheduling request in the slot that starts at `sent`; the gNB knows it from
-    /// `known` on.
+    /// Records a scheduling request in the slot that starts at `sent`; the gNB has it at `known`.
     pub fn request(&mut self, sent: Nanos, known: Nanos) {
         self.announced = true;
         self.messages.push(known, Message::Request { sent });
     }
 
-    /// The UE built a block that says it has `bytes` left.
+    /// Records that the UE built a block whose report states `bytes` left.
     pub fn announce(&mut self, bytes: u64) {
         self.announced = bytes > 0;
     }
 
-    /// A block arrived that was built for the slot that starts at `built`; the gNB knows its report
-    /// from `known` on.
+    /// Records the report of a block that arrived and was built for the slot that starts at `built`; the gNB has it
+    /// at `known`.
     pub fn report(&mut self, built: Nanos, bytes: u64, known: Nanos) {
         self.messages.push(known, Message::Status { built, bytes });
     }
 
-    /// A block was given up, and its report with it: the UE asks again (retxBSR-Timer).
+    /// Records that a block was given up, and its report with it: the UE sends a new request (retxBSR-Timer).
     pub fn lose(&mut self) {
         self.announced = false;
     }
 
-    /// What the gNB believes at `now`.
-    pub fn believed(&mut self, now: Nanos) -> u64 {
+    /// Bytes that the gNB knows of at `now` and has not granted.
+    pub fn known_bytes(&mut self, now: Nanos) -> u64 {
         while let Some((_, message)) = self.messages.pop(now) {
             self.read(message);
         }
-        self.believed
+        self.known_bytes
     }
 
     fn read(&mut self, message: Message) {
         match message {
             Message::Request { sent } => {
-                // A block of this slot or before that HARQ brings later was built without what is
-                // asked for now: its "nothing left" must not silence the request.
+                // A block of this slot or an earlier one that arrives later, by HARQ, was built without the new
+                // data: its report of an empty buffer must not cancel the request.
                 self.newest = self.newest.max(sent + 1);
-                self.believed = self.believed.max(GRANT_ON_REQUEST_BYTES);
+                self.known_bytes = self.known_bytes.max(GRANT_ON_REQUEST_BYTES);
             }
             Message::Status { built, .. } if built < self.newest => {}
             Message::Status { built, bytes } => {
                 self.newest = built;
                 self.granted.retain(|&(slot, _)| slot > built);
                 let coming: u64 = self.granted.iter().map(|&(_, bytes)| bytes).sum();
-                self.believed = bytes.saturating_sub(coming);
+                self.known_bytes = bytes.saturating_sub(coming);
             }
         }
     }
 
-    /// A new block was granted for the slot that starts at `slot`.
+    /// Records a grant of a new block in the slot that starts at `slot`.
     pub fn grant(&mut self, slot: Nanos, bytes: u64) {
         self.granted.push_back((slot, bytes));
-        self.believed = self.believed.saturating_sub(bytes);
+        self.known_bytes = self.known_bytes.saturating_sub(bytes);
     }
 
-    /// Whether nothing is on its way and nothing is believed to wait.
+    /// Whether no message is in transit and the gNB knows of no data.
     pub fn is_idle(&self) -> bool {
-        self.messages.is_empty() && self.believed == 0
+        self.messages.is_empty() && self.known_bytes == 0
     }
 }
 
@@ -150,9 +150,9 @@ mod tests {
     #[test]
     fn a_request_outlives_the_report_of_a_block_that_was_built_before_it() {
         let mut status = BufferStatus::default();
-        status.announce(0); // the block of slot 8 says "nothing left", and fails
+        status.announce(0); // the block of slot 8 reports an empty buffer, and fails
         status.request(8, 10);
-        status.report(8, 0, 12); // its retransmission arrives behind the request
-        assert_eq!(status.believed(12), GRANT_ON_REQUEST_BYTES);
+        status.report(8, 0, 12); // its retransmission arrives after the request
+        assert_eq!(status.known_bytes(12), GRANT_ON_REQUEST_BYTES);
     }
 }

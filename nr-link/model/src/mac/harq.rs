@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! HARQ processes (TS 38.321 clauses 5.3.2, 5.4.2): 16, each one transport block at a time.
+//! HARQ (TS 38.321 clauses 5.3.2, 5.4.2): 16 processes, each with one transport block at a time.
 
+use crate::counters::{Capacity, MAX_ROUNDS};
+use crate::ids::HarqId;
 use crate::rlc::Span;
+use crate::time::Slot;
 
 /// Processes of a UE and direction (TS 38.214 clause 5.1).
 const PROCESSES: usize = 16;
-/// Transmissions of a block before it is given up.
-pub(crate) const ROUNDS: usize = 4;
-
-/// A transport block on its way.
+/// A transport block in transmission.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Block {
-    /// What it carries.
+    /// The part of RLC's byte stream in it.
     pub span: Span,
     /// MAC, RLC, PDCP and SDAP headers and MAC control elements.
     pub header_bytes: u32,
-    /// Its size.
+    /// Size of the block.
     pub bytes: u32,
     pub mcs: u8,
     pub prb: u16,
@@ -25,32 +25,38 @@ pub(crate) struct Block {
     pub round: u8,
     /// Sum of the effective SINRs of its transmissions, ratio: chase combining.
     pub sinr: f64,
-    /// What its slot could have carried, and of that IP bytes.
-    pub capacity_bytes: f64,
-    pub capacity_sdu_bytes: f64,
-    /// Slot of its first transmission, as its carrier counts.
-    pub slot: u64,
-    /// What the UE has left to send, as the block says (uplink).
+    /// The capacity of its slot at full allocation.
+    pub capacity: Capacity,
+    /// Slot of its first transmission.
+    pub slot: Slot,
+    /// Bytes left in the UE's buffer, as the block reports (uplink).
     pub buffer_status: u64,
+}
+
+/// A block in the process that transmits it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Transmission {
+    pub process: HarqId,
+    pub block: Block,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 enum Process {
     #[default]
     Free,
-    /// Granted for an uplink slot to come.
+    /// Taken for a transmission to come.
     Reserved,
-    /// Sent; the sender learns in slot `known` whether it arrived.
+    /// Sent; the gNB has the outcome in slot `known`.
     Sent {
         block: Block,
         arrived: bool,
-        known: u64,
+        known: Slot,
     },
-    /// To be sent again.
+    /// To be retransmitted.
     Failed(Block),
 }
 
-/// What the sender learns of a transmission.
+/// The outcome of a transmission.
 #[derive(Debug)]
 pub(crate) enum Feedback {
     Arrived(Block),
@@ -58,16 +64,16 @@ pub(crate) enum Feedback {
     GivenUp(Block),
 }
 
-/// All processes of one UE and direction.
+/// All processes of one UE, carrier and direction.
 #[derive(Debug, Default)]
 pub(crate) struct Harq {
     processes: [Process; PROCESSES],
-    /// Processes that are not free, and of these those to be sent again: where there are none, a
-    /// UE is passed over quickly.
+    /// Number of processes that are not free; with none, a UE is skipped quickly.
     busy: usize,
+    /// Number of processes whose block is to be retransmitted.
     failed: usize,
     /// No outcome is known before this slot.
-    next_known: u64,
+    next_known: Slot,
 }
 
 impl Harq {
@@ -80,19 +86,19 @@ impl Harq {
     }
 
     /// Takes a free process.
-    pub fn reserve(&mut self) -> Option<usize> {
+    pub fn reserve(&mut self) -> Option<HarqId> {
         let free = self
             .processes
             .iter()
             .position(|process| matches!(process, Process::Free))?;
         self.processes[free] = Process::Reserved;
         self.busy += 1;
-        Some(free)
+        Some(HarqId(free))
     }
 
-    /// The longest waiting block that is to be sent again and for which `fits` holds; its process
-    /// is reserved for it.
-    pub fn take_failed(&mut self, fits: impl Fn(&Block) -> bool) -> Option<(usize, Block)> {
+    /// Takes the block that has waited longest for its retransmission and for which `fits` holds; its process stays
+    /// reserved.
+    pub fn take_failed(&mut self, fits: impl Fn(&Block) -> bool) -> Option<Transmission> {
         if self.failed == 0 {
             return None;
         }
@@ -108,12 +114,16 @@ impl Harq {
             .min_by_key(|(_, block)| block.slot)?;
         self.processes[index] = Process::Reserved;
         self.failed -= 1;
-        Some((index, block))
+        Some(Transmission {
+            process: HarqId(index),
+            block,
+        })
     }
 
-    /// A block was sent in a reserved process.
-    pub fn sent(&mut self, process: usize, block: Block, arrived: bool, known: u64) {
-        self.processes[process] = Process::Sent {
+    /// Records a transmission in a reserved process.
+    pub fn sent(&mut self, transmission: Transmission, arrived: bool, known: Slot) {
+        let Transmission { process, block } = transmission;
+        self.processes[process.0] = Process::Sent {
             block,
             arrived,
             known,
@@ -121,12 +131,12 @@ impl Harq {
         self.next_known = self.next_known.min(known);
     }
 
-    /// One transmission of which the sender knows the outcome by `slot`.
-    pub fn feedback(&mut self, slot: u64) -> Option<Feedback> {
+    /// Returns the next outcome that is known by `slot`.
+    pub fn feedback(&mut self, slot: Slot) -> Option<Feedback> {
         if self.busy == 0 || slot < self.next_known {
             return None;
         }
-        let mut next_known = u64::MAX;
+        let mut next_known = Slot::NEVER;
         for process in &mut self.processes {
             let Process::Sent {
                 block,
@@ -140,7 +150,7 @@ impl Harq {
                 next_known = next_known.min(known);
                 continue;
             }
-            if !arrived && usize::from(block.round) < ROUNDS {
+            if !arrived && usize::from(block.round) < MAX_ROUNDS {
                 *process = Process::Failed(block);
                 self.failed += 1;
                 return Some(Feedback::Failed(block));

@@ -1,115 +1,120 @@
 // SPDX-License-Identifier: Apache-2.0
-//! In which order UEs are served in a slot of one carrier and direction. The first takes what it
-//! needs, the next of the rest.
+//! The order in which UEs are served in a slot of one carrier and direction. The first UE takes the PRBs that it
+//! needs, the next one takes from the rest.
 //!
-//! - Round robin: the first of a line. Every UE may take as much as a whole slot; who has goes to the
-//!   end and may again (deficit round robin: Shreedhar and Varghese, SIGCOMM 1995). Neither slots nor
-//!   turns are counted: of a TDD pattern the same slots are downlink each time, and one is short.
-//! - Maximum C/I: the one whose block would be largest.
-//! - Proportional fair (Jalali, Padovani and Pankaj, "Data throughput of CDMA-HDR", VTC 2000): the
-//!   one whose block would be largest beside its mean of bytes a slot. Each slot the mean forgets
-//!   1/W of itself and takes 1/W of what the slot gave.
+//! - Round robin: the first UE of a queue. A UE may take the resources of one whole slot, then goes to the end of the
+//!   queue (deficit round robin: Shreedhar and Varghese, SIGCOMM 1995). Resources are counted and not slots, as
+//!   special slots of a TDD pattern have fewer symbols.
+//! - Maximum C/I: the UE whose block would be largest.
+//! - Proportional fair (Jalali, Padovani and Pankaj, "Data throughput of CDMA-HDR", VTC 2000): the UE whose block
+//!   would be largest in relation to its mean of bytes per slot, an exponential average over W slots.
 //!
-//! Equals go in the order of the line. Retransmissions go before everything else and count for
-//! nothing: their bytes counted when they were first sent.
+//! Ties are broken by the order of the queue. Retransmissions come first and do not count: their bytes counted in the
+//! first transmission.
 
 use crate::config::Discipline;
+use crate::ids::UeId;
 
-/// Bytes a slot; a UE that was never served has a mean of 0, and the quotient must be finite.
+/// The smallest mean, bytes per slot: a UE that was never served has a mean of 0, and the ratio must be finite.
 const LEAST_MEAN: f64 = 1e-3;
 
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     discipline: Discipline,
-    /// Mean bytes a slot that each UE was given.
+    /// Mean bytes per slot of each UE.
     means: Vec<f64>,
-    /// Bytes that this slot gave.
-    given: Vec<u32>,
-    order: Vec<Place>,
-    line: Line,
+    /// Bytes allocated to each UE in this slot.
+    allocated: Vec<u32>,
+    order: Vec<Candidate>,
+    queue: RoundRobin,
 }
 
-/// A UE, and what decides its place.
+/// A UE with the keys by which UEs are sorted.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct Candidate {
     metric: f64,
-    turn: usize,
-    ue: usize,
+    queue_position: usize,
+    ue: UeId,
 }
 
-/// Whose turn it is.
+/// The queue of deficit round robin.
 #[derive(Debug)]
-struct Line {
-    /// Every UE once, the one whose turn it is first.
-    ues: Vec<usize>,
-    /// What each may take until its turn is over, in symbols of a PRB; above 0.
+struct RoundRobin {
+    /// All UEs, the next one first.
+    ues: Vec<UeId>,
+    /// The resources that each UE may take until it goes to the end, symbols × PRBs; above 0.
     credit: Vec<i64>,
-    /// Of a whole slot.
+    /// The resources of a whole slot.
     quantum: i64,
 }
 
-impl Line {
+impl RoundRobin {
     fn new(ues: usize, quantum: u32) -> Self {
         Self {
-            ues: (0..ues).collect(),
+            ues: (0..ues).map(UeId).collect(),
             credit: vec![i64::from(quantum); ues],
             quantum: i64::from(quantum),
         }
     }
 
-    /// Those who have taken what they may go to the end. No slot gives more than a quantum, so one is
-    /// enough to go on with.
+    /// Moves the UEs without credit to the end and renews their credit. No slot allocates more than one quantum, so
+    /// one quantum makes the credit positive.
     fn end_slot(&mut self) {
         let mut at = 0;
         for _ in 0..self.ues.len() {
             let ue = self.ues[at];
-            if self.credit[ue] > 0 {
+            if self.credit[ue.0] > 0 {
                 at += 1;
                 continue;
             }
-            self.credit[ue] += self.quantum;
+            self.credit[ue.0] += self.quantum;
             self.ues[at..].rotate_left(1);
         }
     }
 }
 
 impl Scheduler {
-    /// For so many UEs on a carrier of which a whole slot has `quantum` symbols of a PRB.
+    /// For `ues` UEs on a carrier whose whole slot has `quantum` symbols × PRBs.
     pub fn new(discipline: Discipline, ues: usize, quantum: u32) -> Self {
         Self {
             discipline,
             means: vec![0.0; ues],
-            given: vec![0; ues],
+            allocated: vec![0; ues],
             order: Vec::with_capacity(ues),
-            line: Line::new(ues, quantum),
+            queue: RoundRobin::new(ues, quantum),
         }
     }
 
-    /// Every UE once, the one whose turn it is first.
-    pub fn line(&self) -> &[usize] {
-        &self.line.ues
+    /// All UEs in the order of the queue.
+    pub fn queue(&self) -> &[UeId] {
+        &self.queue.ues
     }
 
-    /// Sorts the UEs that `takes_part` by `rate`, the bytes of a block on the whole carrier; it is
-    /// asked only where it decides.
-    pub fn sort(&mut self, takes_part: impl Fn(usize) -> bool, rate: impl Fn(usize) -> u32) {
+    /// Sorts the UEs that are `eligible`. `rate` is the bytes of a UE's block on the whole carrier; it is called only
+    /// where the order depends on it.
+    pub fn sort(&mut self, eligible: impl Fn(UeId) -> bool, rate: impl Fn(UeId) -> u32) {
         self.order.clear();
-        for (turn, &ue) in self.line.ues.iter().enumerate() {
-            if takes_part(ue) {
+        for (queue_position, &ue) in self.queue.ues.iter().enumerate() {
+            if eligible(ue) {
                 let metric = match self.discipline {
                     _ if !self.needs_rates() => 0.0,
                     Discipline::ProportionalFair { .. } => {
-                        f64::from(rate(ue)) / self.means[ue].max(LEAST_MEAN)
+                        f64::from(rate(ue)) / self.means[ue.0].max(LEAST_MEAN)
                     }
                     _ => f64::from(rate(ue)),
                 };
-                self.order.push(Place { metric, turn, ue });
+                self.order.push(Candidate {
+                    metric,
+                    queue_position,
+                    ue,
+                });
             }
         }
         if self.needs_rates() {
-            let sooner = |a: &Place, b: &Place| b.metric.total_cmp(&a.metric);
-            self.order
-                .sort_unstable_by(|a, b| sooner(a, b).then(a.turn.cmp(&b.turn)));
+            let larger_first = |a: &Candidate, b: &Candidate| b.metric.total_cmp(&a.metric);
+            self.order.sort_unstable_by(|a, b| {
+                larger_first(a, b).then(a.queue_position.cmp(&b.queue_position))
+            });
         }
     }
 
@@ -118,24 +123,24 @@ impl Scheduler {
         self.discipline != Discipline::RoundRobin && self.means.len() > 1
     }
 
-    /// The UE at this place of the order.
-    pub fn at(&self, place: usize) -> Option<usize> {
-        self.order.get(place).map(|place| place.ue)
+    /// The UE at this index of the order.
+    pub fn at(&self, index: usize) -> Option<UeId> {
+        self.order.get(index).map(|candidate| candidate.ue)
     }
 
-    /// A UE was given so many symbols of a PRB for so many bytes of first transmissions in this slot.
-    pub fn give(&mut self, ue: usize, elements: u32, bytes: u32) {
-        self.given[ue] = bytes;
-        self.line.credit[ue] -= i64::from(elements);
+    /// Records an allocation of `size` symbols × PRBs for `bytes` of first transmissions in this slot.
+    pub fn allocated(&mut self, ue: UeId, size: u32, bytes: u32) {
+        self.allocated[ue.0] = bytes;
+        self.queue.credit[ue.0] -= i64::from(size);
     }
 
-    /// The slot is over.
-    pub fn end(&mut self) {
-        self.line.end_slot();
+    /// Ends the slot.
+    pub fn end_slot(&mut self) {
+        self.queue.end_slot();
         if let Discipline::ProportionalFair { window_slots } = self.discipline {
-            for (mean, given) in self.means.iter_mut().zip(&mut self.given) {
-                *mean += (f64::from(*given) - *mean) / window_slots;
-                *given = 0;
+            for (mean, allocated) in self.means.iter_mut().zip(&mut self.allocated) {
+                *mean += (f64::from(*allocated) - *mean) / window_slots;
+                *allocated = 0;
             }
         }
     }

@@ -1,42 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One UE on one component carrier (a serving cell of TS 38.331): its channel, what the gNB knows
-//! of it, and each direction's HARQ entity and link adaptation.
+//! One UE on one component carrier (a serving cell of TS 38.331): its channel, the gNB's knowledge of the channel,
+//! and the HARQ entity and link adaptation of each direction.
 
 use super::adaptation::{Adaptation, Schemes};
 use super::bearer::Bearer;
-use super::cell::{Capacity, Cell, Room};
+use super::cell::{Cell, Room};
 use super::csi::{Csi, Report};
-use super::harq::{Block, Feedback, Harq};
+use super::harq::{Block, Feedback, Harq, Transmission};
+use crate::Direction;
 use crate::channel::{Channel, Observation};
 use crate::config::RadioConfig;
+use crate::counters::Capacity;
+use crate::ids::{CarrierId, UeId};
 use crate::radio::bler::{CodeBlocks, block_error_ratio};
 use crate::radio::{Constellation, decibel};
 use crate::random::{Purpose, Stream};
-use crate::{Direction, Nanos};
+use crate::time::{Nanos, Slot};
 
 #[derive(Debug)]
 pub(crate) struct Serving {
-    carrier: usize,
+    carrier: CarrierId,
     pub channel: Channel,
     pub csi: Csi,
-    pub dl: Half,
-    pub ul: Half,
-    /// Kept, so that no slot allocates.
-    pub seen: Observation,
+    pub dl: ServingDirection,
+    pub ul: ServingDirection,
+    /// The last observation; kept so that no slot allocates memory.
+    pub observation: Observation,
 }
 
 impl Serving {
-    /// UE `ue` of a link of `seed` on `carrier`.
+    /// Makes the state of `ue` on `carrier`; block errors are drawn from `seed`.
     pub fn new(
         seed: u64,
-        ue: usize,
-        carrier: usize,
+        ue: UeId,
+        carrier: CarrierId,
         radio: &RadioConfig,
         channel: Channel,
     ) -> Self {
-        let half = |direction| Half {
+        let serving = |direction| ServingDirection {
             harq: Harq::default(),
-            adaptation: Adaptation::new(radio, radio.carriers[carrier].numerology.slot_ns()),
+            adaptation: Adaptation::new(radio, radio.carriers[carrier.0].numerology.slot_ns()),
             idle: None,
             errors: Stream::on_carrier(seed, Purpose::BlockError, ue, direction, carrier),
         };
@@ -44,49 +47,49 @@ impl Serving {
             carrier,
             channel,
             csi: Csi::new(radio.csi_period_slots, radio.csi_delay_slots),
-            dl: half(Direction::Downlink),
-            ul: half(Direction::Uplink),
-            seen: Observation::default(),
+            dl: serving(Direction::Downlink),
+            ul: serving(Direction::Uplink),
+            observation: Observation::default(),
         }
     }
 
-    /// Whether no block is under way.
+    /// Whether no block is in transmission.
     pub fn is_idle(&self) -> bool {
         self.dl.harq.is_idle() && self.ul.harq.is_idle()
     }
 
-    /// Measures the channel when it is time; returns what was measured.
+    /// Measures the channel in slots of the CSI period; returns the measurement.
     pub fn measure(&mut self, cell: &Cell, tick: u64) -> Option<Report> {
         let slot = cell.timing.slot_at(self.carrier, tick)?;
         let measured = self.csi.measures(slot).then(|| {
             let start = cell.timing.start(self.carrier, slot);
-            self.channel.observe(start, &mut self.seen);
+            self.channel.observe(start, &mut self.observation);
             let noise_dbm = self.channel.noise_ul_dbm_per_re(start);
             self.csi
-                .measure(cell, self.carrier, slot, &self.seen, noise_dbm)
+                .measure(cell, self.carrier, slot, &self.observation, noise_dbm)
         });
-        self.csi.come_to(slot);
+        self.csi.advance(slot);
         measured
     }
 }
 
-/// One direction of it.
+/// One direction of a UE on one carrier.
 #[derive(Debug)]
-pub(crate) struct Half {
+pub(crate) struct ServingDirection {
     pub harq: Harq,
     pub adaptation: Adaptation,
-    /// What an idle slot would have carried, kept until what it depends on changes.
+    /// The capacity of an idle slot, cached until its inputs change.
     idle: Option<IdleCapacity>,
     errors: Stream,
 }
 
-/// When the outcome of a transmission shows.
+/// When the outcome of a transmission is known.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Outcome {
-    /// When the receiver has it.
+pub(crate) struct OutcomeTimes {
+    /// When the receiver has decoded the block.
     pub decoded: Nanos,
-    /// The first slot of the carrier in which the gNB can use it.
-    pub known: u64,
+    /// The first slot of the carrier in which the gNB can use the outcome.
+    pub known: Slot,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -96,18 +99,18 @@ struct IdleCapacity {
     capacity: Capacity,
 }
 
-impl Half {
-    /// Sends a block of `bearer` once more; `sinr_db` is each layer's for each part of the carrier.
-    /// Returns whether the block arrived.
+impl ServingDirection {
+    /// Transmits a block of `bearer`; `sinr_db` holds the SINR of a layer for each part of the carrier. Returns whether
+    /// the block arrived.
     pub fn transmit<T>(
         &mut self,
         bearer: &mut Bearer<T>,
-        process: usize,
-        mut block: Block,
+        mut transmission: Transmission,
         schemes: &Schemes,
         sinr_db: &[f32],
-        outcome: Outcome,
+        times: OutcomeTimes,
     ) -> bool {
+        let block = &mut transmission.block;
         let mcs = schemes.get(block.mcs);
         block.round += 1;
         block.sinr +=
@@ -115,19 +118,19 @@ impl Half {
         let blocks = CodeBlocks::of(8 * block.bytes, mcs);
         let ratio = block_error_ratio(mcs, blocks, decibel::from_ratio(block.sinr));
         let arrived = !self.errors.happens(ratio);
-        bearer.transmitted(&block, arrived, outcome.decoded);
+        bearer.transmitted(block, arrived, times.decoded);
         self.adaptation.count(block.round);
-        self.harq.sent(process, block, arrived, outcome.known);
+        self.harq.sent(transmission, arrived, times.known);
         arrived
     }
 
-    /// Lets the sender learn what it can know by `slot`; returns the next block that it gave up or
-    /// saw arrive, until there is none. `narrows` tells whether fewer PRBs would have helped a block.
+    /// Passes the next outcome that is known by `slot` to link adaptation and returns it. `could_be_narrower` is
+    /// whether fewer PRBs would have helped a block.
     pub fn learn(
         &mut self,
         schemes: &Schemes,
-        slot: u64,
-        narrows: impl Fn(&Block) -> bool,
+        slot: Slot,
+        could_be_narrower: impl Fn(&Block) -> bool,
     ) -> Option<Feedback> {
         let feedback = self.harq.feedback(slot)?;
         let (block, arrived) = match &feedback {
@@ -136,13 +139,12 @@ impl Half {
         };
         if block.round == 1 {
             self.adaptation
-                .learn(schemes, block.mcs, narrows(block), arrived);
+                .learn(schemes, block.mcs, could_be_narrower(block), arrived);
         }
         Some(feedback)
     }
 
-    /// What an idle slot would have carried with `room`, by `compute` where it is not known from
-    /// before; `reports` counts what has been reported.
+    /// The capacity of an idle slot with `room`, from the cache or by `compute`; `reports` counts the CSI reports.
     pub fn idle_capacity(
         &mut self,
         room: Room,

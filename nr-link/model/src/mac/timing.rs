@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What processing takes, and which slots answer which.
+//! Processing times, and which slot a grant or an acknowledgement uses.
 //!
-//! Every carrier counts its own slots. They begin together, and a slot of one lasts a power of two
-//! of another's (TS 38.211 clause 4.3.2): the shortest slots are the ticks of all. Across carriers
-//! only instants compare.
+//! Each carrier counts its own slots. They start together, and their lengths differ by powers of two (TS 38.211
+//! clause 4.3.2): the shortest slots are the ticks of all carriers. Between carriers only times compare, not slots.
 
+use crate::Direction;
 use crate::config::{Carrier, RadioConfig};
+use crate::ids::CarrierId;
 use crate::radio::duplex::SYMBOLS_PER_SLOT;
 use crate::radio::overhead::{PDCCH_SYMBOLS, shared_symbols};
 use crate::radio::{Duplex, Numerology, SlotKind, bands};
-use crate::{Direction, Nanos};
+use crate::time::{Nanos, Slot};
 
 /// PDSCH decoding time N1 of a UE of capability 1 with additional DM-RS, symbols, for µ = 0 to 3
 /// (TS 38.214 table 5.3-1).
 const N1_SYMBOLS: [u64; 4] = [13, 13, 20, 24];
 /// PUSCH preparation time N2 of a UE of capability 1, symbols, for µ = 0 to 3 (table 6.4-1).
 const N2_SYMBOLS: [u64; 4] = [10, 12, 23, 36];
-/// What a gNB takes to decode an uplink slot and to have its next slot ready. No standard says;
-/// half a millisecond is one slot at 30 kHz.
+/// Time in which a gNB decodes an uplink slot and prepares its next slot. No standard specifies it; half a
+/// millisecond is one slot at 30 kHz.
 const GNB_PROCESSING: Nanos = 500_000;
 
 /// Timing of all carriers.
@@ -32,14 +33,14 @@ pub(crate) struct Timing {
 #[derive(Debug, Clone)]
 struct Clock {
     slot: Nanos,
-    /// Ticks of a slot.
+    /// Ticks in a slot.
     ticks: u64,
     duplex: Duplex,
     /// The carrier over which its downlink is acknowledged.
-    pucch: usize,
-    /// What a UE takes from the end of a PDSCH.
+    pucch: CarrierId,
+    /// Decoding time of a UE from the end of a PDSCH.
     n1: Nanos,
-    /// For each slot of the pattern: how many slots later lie the uplink slots that it grants.
+    /// For each slot of the pattern: how many slots later the uplink slots are that it grants.
     grants: Vec<Vec<u64>>,
 }
 
@@ -56,79 +57,87 @@ impl Timing {
         }
     }
 
-    /// The slot of a carrier that begins with this tick, if one does.
-    pub fn slot_at(&self, carrier: usize, tick: u64) -> Option<u64> {
-        let ticks = self.clocks[carrier].ticks;
-        tick.is_multiple_of(ticks).then(|| tick / ticks)
+    /// The slot of a carrier that starts with this tick, if one does.
+    pub fn slot_at(&self, carrier: CarrierId, tick: u64) -> Option<Slot> {
+        let ticks = self.clocks[carrier.0].ticks;
+        tick.is_multiple_of(ticks).then(|| Slot(tick / ticks))
     }
 
-    pub fn kind(&self, carrier: usize, slot: u64) -> SlotKind {
-        self.clocks[carrier].duplex.slot(slot)
+    pub fn kind(&self, carrier: CarrierId, slot: Slot) -> SlotKind {
+        self.clocks[carrier.0].duplex.slot(slot)
     }
 
-    pub fn start(&self, carrier: usize, slot: u64) -> Nanos {
-        slot * self.clocks[carrier].slot
+    pub fn start(&self, carrier: CarrierId, slot: Slot) -> Nanos {
+        slot.0 * self.clocks[carrier.0].slot
     }
 
-    /// When a UE has decoded what a slot brought.
-    pub fn decoded_by_ue(&self, carrier: usize, slot: u64) -> Nanos {
-        self.start(carrier, slot + 1) + self.clocks[carrier].n1
+    /// When a UE has decoded a downlink slot.
+    pub fn decoded_by_ue(&self, carrier: CarrierId, slot: Slot) -> Nanos {
+        self.start(carrier, slot + 1) + self.clocks[carrier.0].n1
     }
 
-    /// When the gNB has decoded what a slot brought, and can use it.
-    pub fn decoded_by_gnb(&self, carrier: usize, slot: u64) -> Nanos {
+    /// When the gNB has decoded an uplink slot and can use its content.
+    pub fn decoded_by_gnb(&self, carrier: CarrierId, slot: Slot) -> Nanos {
         self.start(carrier, slot + 1) + GNB_PROCESSING
     }
 
-    /// The first slot in which the gNB can use what an uplink slot brought.
-    pub fn used_by_gnb(&self, carrier: usize, slot: u64) -> u64 {
-        self.decoded_by_gnb(carrier, slot)
-            .div_ceil(self.clocks[carrier].slot)
+    /// The first slot in which the gNB can use the content of an uplink slot.
+    pub fn used_by_gnb(&self, carrier: CarrierId, slot: Slot) -> Slot {
+        Slot(
+            self.decoded_by_gnb(carrier, slot)
+                .div_ceil(self.clocks[carrier.0].slot),
+        )
     }
 
     /// The first slot in which the gNB can use the acknowledgement of a downlink slot.
-    pub fn acknowledged(&self, carrier: usize, slot: u64) -> u64 {
+    pub fn acknowledged(&self, carrier: CarrierId, slot: Slot) -> Slot {
         let Clock {
             pucch,
             slot: length,
             ..
-        } = self.clocks[carrier];
+        } = self.clocks[carrier.0];
         let sent = self.next_pucch(pucch, self.decoded_by_ue(carrier, slot));
-        self.decoded_by_gnb(pucch, sent).div_ceil(length)
+        Slot(self.decoded_by_gnb(pucch, sent).div_ceil(length))
     }
 
-    /// When the gNB's scheduler can use what a UE reports from `at` on: the primary carrier's next slot
-    /// with uplink, and decoding. (Its request and grant are left out.)
+    /// When the gNB's scheduler can use a status report that a UE has ready at `at`: after the primary carrier's next
+    /// slot with uplink, and decoding. (The request and grant for the report are left out.)
     pub fn status_of_ue(&self, at: Nanos) -> Nanos {
-        self.start(0, self.used_by_gnb(0, self.next_pucch(0, at)))
+        const PRIMARY: CarrierId = CarrierId::PRIMARY;
+        self.start(
+            PRIMARY,
+            self.used_by_gnb(PRIMARY, self.next_pucch(PRIMARY, at)),
+        )
     }
 
-    /// When a UE can use what the gNB reports from `at` on: the primary carrier's next downlink slot,
-    /// and decoding.
+    /// When a UE can use a status report that the gNB has ready at `at`: after the primary carrier's next downlink
+    /// slot, and decoding.
     pub fn status_of_gnb(&self, at: Nanos) -> Nanos {
+        const PRIMARY: CarrierId = CarrierId::PRIMARY;
         let carries = |kind: SlotKind| shared_symbols(kind, Direction::Downlink) > 0;
-        self.decoded_by_ue(0, self.next_slot(0, at, carries))
+        self.decoded_by_ue(PRIMARY, self.next_slot(PRIMARY, at, carries))
     }
 
-    /// The uplink slot that a slot of the same carrier grants `nth`, from 0.
-    pub fn granted(&self, carrier: usize, slot: u64, nth: usize) -> Option<u64> {
-        let grants = &self.clocks[carrier].grants;
-        let place = (slot % grants.len() as u64) as usize;
-        grants[place].get(nth).map(|after| slot + after)
+    /// The `nth` uplink slot, from 0, that a slot of the same carrier grants.
+    pub fn granted(&self, carrier: CarrierId, slot: Slot, nth: usize) -> Option<Slot> {
+        let grants = &self.clocks[carrier.0].grants;
+        let grants = &grants[slot.phase(grants.len())];
+        grants.get(nth).map(|&after| slot + after)
     }
 
-    /// A carrier's first slot with PUCCH that begins at `from` or later.
-    fn next_pucch(&self, carrier: usize, from: Nanos) -> u64 {
+    /// A carrier's first slot with PUCCH that starts at `from` or later.
+    fn next_pucch(&self, carrier: CarrierId, from: Nanos) -> Slot {
         self.next_slot(carrier, from, SlotKind::carries_pucch)
     }
 
-    /// A carrier's first slot of a kind that begins at `from` or later.
-    fn next_slot(&self, carrier: usize, from: Nanos, is: impl Fn(SlotKind) -> bool) -> u64 {
-        let clock = &self.clocks[carrier];
+    /// A carrier's first slot with a property that starts at `from` or later.
+    fn next_slot(&self, carrier: CarrierId, from: Nanos, has: impl Fn(SlotKind) -> bool) -> Slot {
+        let clock = &self.clocks[carrier.0];
         let from = from.div_ceil(clock.slot);
         (from..)
-            .find(|&slot| is(clock.duplex.slot(slot)))
-            .unwrap_or(from)
+            .map(Slot)
+            .find(|&slot| has(clock.duplex.slot(slot)))
+            .unwrap_or(Slot(from))
     }
 }
 
@@ -136,8 +145,8 @@ impl Clock {
     fn new(carrier: &Carrier, all: &[Carrier], tick: Nanos) -> Self {
         let pucch = pucch_of(carrier, all);
         let slot = carrier.numerology.slot_ns();
-        // That of PDSCH or that of PUCCH, whichever takes longer (TS 38.214 clause 5.3).
-        let n1 = decoding(carrier.numerology).max(decoding(all[pucch].numerology));
+        // For the numerology of PDSCH or of PUCCH, whichever gives more (TS 38.214 clause 5.3).
+        let n1 = decoding(carrier.numerology).max(decoding(all[pucch.0].numerology));
         let n2 = N2_SYMBOLS[usize::from(carrier.numerology.mu())];
         let k2 = 1 + (u64::from(PDCCH_SYMBOLS) + n2).div_ceil(u64::from(SYMBOLS_PER_SLOT));
         Self {
@@ -151,17 +160,17 @@ impl Clock {
     }
 }
 
-/// The primary carrier, or, in the other frequency range, the first there that has an uplink: a
-/// second PUCCH group (TS 38.213 clause 9). 16 HARQ processes of 120 kHz last for 2 ms, and an
-/// uplink slot of the first range may be further away.
-fn pucch_of(carrier: &Carrier, all: &[Carrier]) -> usize {
+/// The carrier of the PUCCH: the primary one, or in the other frequency range the first one with an uplink, as a
+/// second PUCCH group (TS 38.213 clause 9). At 120 kHz 16 HARQ processes last 2 ms, and the next uplink slot of the
+/// first range may be later than that.
+fn pucch_of(carrier: &Carrier, all: &[Carrier]) -> CarrierId {
     let range = |carrier: &Carrier| bands::frequency_range(carrier.hz);
     if range(carrier) == range(&all[0]) {
-        return 0;
+        return CarrierId::PRIMARY;
     }
     all.iter()
         .position(|other| other.uplink && range(other) == range(carrier))
-        .unwrap_or(0)
+        .map_or(CarrierId::PRIMARY, CarrierId)
 }
 
 fn decoding(numerology: Numerology) -> Nanos {
@@ -176,8 +185,8 @@ fn grants(duplex: &Duplex, k2: u64) -> Vec<Vec<u64>> {
     };
     let mut grants = vec![Vec::new(); period as usize];
     let base = period * (1 + k2);
-    for slot in (base..base + period).filter(|&slot| duplex.slot(slot).carries_pusch()) {
-        let grants_it = |&at: &u64| duplex.slot(at).dl_symbols() >= PDCCH_SYMBOLS;
+    for slot in (base..base + period).filter(|&slot| duplex.slot(Slot(slot)).carries_pusch()) {
+        let grants_it = |&at: &u64| duplex.slot(Slot(at)).dl_symbols() >= PDCCH_SYMBOLS;
         if let Some(at) = (0..=slot - k2).rev().find(grants_it) {
             grants[(at % period) as usize].push(slot - at);
         }
@@ -225,10 +234,12 @@ mod tests {
     fn a_slot_of_15_khz_begins_with_every_eighth_of_120() {
         let high = carrier(28.0, 3, true, tdd("DDDSU"));
         let timing = Timing::of(&[high, carrier(0.8, 0, true, Duplex::Fdd)], 125_000);
-        let slots: Vec<_> = (0..17).map(|tick| timing.slot_at(1, tick)).collect();
+        let slots: Vec<_> = (0..17)
+            .map(|tick| timing.slot_at(CarrierId(1), tick))
+            .collect();
         assert_eq!(slots.iter().flatten().count(), 3);
-        assert_eq!((slots[8], slots[16]), (Some(1), Some(2)));
-        assert_eq!(timing.slot_at(0, 17), Some(17));
+        assert_eq!((slots[8], slots[16]), (Some(Slot(1)), Some(Slot(2))));
+        assert_eq!(timing.slot_at(CarrierId(0), 17), Some(Slot(17)));
     }
 
     #[test]
@@ -238,14 +249,20 @@ mod tests {
         let timing = Timing::of(&[middle.clone(), deaf.clone(), high], 125_000);
         // Slot 0 of 120 kHz ends at 125 µs and is decoded 214 µs later; the next slot of that range
         // with uplink is its fourth, from 375 to 500 µs, and half a millisecond later is slot 8.
-        assert_eq!(timing.decoded_by_ue(1, 0), 125_000 + 214_285);
-        assert_eq!(timing.acknowledged(1, 0), 8);
+        assert_eq!(
+            timing.decoded_by_ue(CarrierId(1), Slot(0)),
+            125_000 + 214_285
+        );
+        assert_eq!(timing.acknowledged(CarrierId(1), Slot(0)), Slot(8));
         // Without an uplink there: the UE takes what 30 kHz takes, 464 µs; the primary carrier's
         // first slot with uplink is its eighth, which ends at 4 ms.
         let timing = Timing::of(&[middle, deaf], 125_000);
-        assert_eq!(timing.decoded_by_ue(1, 0), 125_000 + 464_285);
-        assert_eq!(timing.acknowledged(1, 0), 36);
-        assert_eq!(timing.acknowledged(0, 0), 9);
+        assert_eq!(
+            timing.decoded_by_ue(CarrierId(1), Slot(0)),
+            125_000 + 464_285
+        );
+        assert_eq!(timing.acknowledged(CarrierId(1), Slot(0)), Slot(36));
+        assert_eq!(timing.acknowledged(CarrierId(0), Slot(0)), Slot(9));
     }
 
     #[test]
@@ -254,8 +271,10 @@ mod tests {
         for (mu, k1, gnb) in [(0, 2, 1), (1, 2, 1), (2, 3, 2), (3, 3, 4)] {
             let lone = carrier(3.6, mu, true, Duplex::Fdd);
             let timing = Timing::of(&[lone], 1_000_000 >> mu);
-            assert_eq!(timing.acknowledged(0, 5), 5 + k1 + 1 + gnb, "µ = {mu}");
-            assert_eq!(timing.used_by_gnb(0, 5), 5 + 1 + gnb, "µ = {mu}");
+            let acknowledged = timing.acknowledged(CarrierId(0), Slot(5));
+            assert_eq!(acknowledged, Slot(5 + k1 + 1 + gnb), "µ = {mu}");
+            let used = timing.used_by_gnb(CarrierId(0), Slot(5));
+            assert_eq!(used, Slot(5 + 1 + gnb), "µ = {mu}");
         }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One UE as the cell sees it.
+//! The state of one UE at the gNB and at the UE itself.
 
 use super::bearer::Bearer;
 use super::cell::Cell;
@@ -10,23 +10,24 @@ use super::serving::Serving;
 use crate::Direction;
 use crate::channel::Channel;
 use crate::config::{RadioConfig, ResolvedConfig};
+use crate::ids::{CarrierId, UeId};
 use crate::rlc::Buffer;
 
-/// What was measured in the interval, and the last reports.
+/// Measurements of the sample interval, and the last reports.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Gauges {
     pub rsrp_dbm: Mean,
     pub sinr_db: Mean,
     pub ul_snr_db: Mean,
     pub rssi_dbm: Mean,
-    /// Since the start.
+    /// Number of measurements since the start.
     pub measurements: u64,
     pub headroom_db: Option<f64>,
 }
 
 impl Gauges {
-    /// Of the primary carrier.
-    fn measured(&mut self, cell: &Cell, report: &Report) {
+    /// Adds a report of the primary carrier.
+    fn add(&mut self, cell: &Cell, report: &Report) {
         self.measurements += 1;
         self.rsrp_dbm.add(report.rsrp_dbm);
         self.sinr_db.add(report.sinr_db);
@@ -38,7 +39,7 @@ impl Gauges {
     }
 }
 
-/// A mean in the making.
+/// A running mean.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Mean {
     sum: f64,
@@ -58,28 +59,28 @@ impl Mean {
 
 #[derive(Debug)]
 pub(crate) struct Ue<T> {
-    pub index: usize,
+    pub id: UeId,
     pub dl: Bearer<T>,
     pub ul: Bearer<T>,
-    /// One for each component carrier, the primary first.
+    /// One for each component carrier, the primary one first.
     pub serving: Vec<Serving>,
     pub buffer_status: BufferStatus,
     pub gauges: Gauges,
 }
 
 impl<T> Ue<T> {
-    /// With one channel for each component carrier.
+    /// Makes a UE with one channel for each component carrier.
     pub fn new(
-        index: usize,
+        id: UeId,
         config: &ResolvedConfig,
         radio: &RadioConfig,
         channels: Vec<Channel>,
     ) -> Self {
-        let bearer = |direction| Bearer::new(Buffer::of(config, index, direction), radio.rlc);
+        let bearer = |direction| Bearer::new(Buffer::of(config, id, direction), radio.rlc);
         let serving =
-            |(carrier, channel)| Serving::new(config.seed, index, carrier, radio, channel);
+            |(carrier, channel)| Serving::new(config.seed, id, CarrierId(carrier), radio, channel);
         Self {
-            index,
+            id,
             dl: bearer(Direction::Downlink),
             ul: bearer(Direction::Uplink),
             serving: channels.into_iter().enumerate().map(serving).collect(),
@@ -88,12 +89,12 @@ impl<T> Ue<T> {
         }
     }
 
-    /// The primary carrier's.
+    /// The state on the primary carrier.
     pub fn primary(&self) -> &Serving {
         &self.serving[0]
     }
 
-    /// Whether slots change nothing but measurements and capacity.
+    /// Whether a slot changes measurements and capacity only.
     pub fn is_idle(&self) -> bool {
         self.dl.rlc.is_idle()
             && self.ul.rlc.is_idle()
@@ -101,17 +102,17 @@ impl<T> Ue<T> {
             && self.serving.iter().all(Serving::is_idle)
     }
 
-    /// Measures the channels when it is time.
+    /// Measures the channels in slots of the CSI period.
     pub fn measure(&mut self, cell: &Cell, tick: u64) {
         for (carrier, serving) in self.serving.iter_mut().enumerate() {
             let measured = serving.measure(cell, tick);
             if let Some(report) = measured.filter(|_| carrier == 0) {
-                self.gauges.measured(cell, &report);
+                self.gauges.add(cell, &report);
             }
         }
     }
 
-    /// The gauges of the interval that ends.
+    /// Returns the gauges of the interval that ends, and starts new ones.
     pub fn take_gauges(&mut self) -> Gauges {
         let Gauges {
             measurements,

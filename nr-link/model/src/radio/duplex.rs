@@ -3,6 +3,7 @@
 
 use super::Numerology;
 use crate::problem::{Violation, violation};
+use crate::time::Slot;
 
 /// dl-UL-TransmissionPeriodicity of TS 38.331, with its v1530 extension, µs.
 const PERIODS_US: [u64; 10] = [
@@ -143,10 +144,10 @@ pub enum Duplex {
 }
 
 impl Duplex {
-    /// The kind of the slot with this number.
-    pub fn slot(&self, slot: u64) -> SlotKind {
+    /// The directions of a slot.
+    pub fn slot(&self, slot: Slot) -> SlotKind {
         match self {
-            Self::Tdd(TddPattern(kinds)) => kinds[(slot % kinds.len() as u64) as usize],
+            Self::Tdd(TddPattern(kinds)) => kinds[slot.phase(kinds.len())],
             Self::Fdd => SlotKind::Paired,
         }
     }

@@ -8,6 +8,8 @@ use super::codel::Control;
 use super::dual::{Coupled, Verdict};
 use super::pie::Controller;
 use crate::config::{Aqm, QueueLimit, ResolvedConfig};
+use crate::counters::DropCounters;
+use crate::ids::UeId;
 use crate::random::{Purpose, Stream};
 use crate::{Direction, Ecn, Nanos, Packet};
 
@@ -39,7 +41,7 @@ pub(crate) struct Buffer<T> {
     bytes: u64,
     /// Bytes of the first packet which are already sent.
     head_sent: u32,
-    pub struck: Struck,
+    pub dropped: DropCounters,
 }
 
 #[derive(Debug)]
@@ -53,19 +55,10 @@ enum Manager {
     Dual(Coupled),
 }
 
-/// Packets that the buffer dropped or marked, since the start.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Struck {
-    pub drops: u64,
-    /// IP bytes.
-    pub drop_bytes: u64,
-    pub marks: u64,
-}
-
 impl<T> Buffer<T> {
     /// That of one UE and direction.
-    pub fn of(config: &ResolvedConfig, ue: usize, direction: Direction) -> Self {
-        let queue = config.ues[ue].queue.of(direction);
+    pub fn of(config: &ResolvedConfig, ue: UeId, direction: Direction) -> Self {
+        let queue = config.ues[ue.0].queue.of(direction);
         let manager = match queue.aqm {
             None => Manager::None,
             Some(Aqm::CoDel(codel)) => Manager::CoDel(Control::new(codel), codel.ecn),
@@ -82,7 +75,7 @@ impl<T> Buffer<T> {
             managed: false,
             bytes: 0,
             head_sent: 0,
-            struck: Struck::default(),
+            dropped: DropCounters::default(),
         }
     }
 
@@ -128,7 +121,7 @@ impl<T> Buffer<T> {
             return true;
         }
         let marked = pie.may_mark() && mark(packet);
-        self.struck.marks += u64::from(marked);
+        self.dropped.marks += u64::from(marked);
         marked
     }
 
@@ -176,7 +169,7 @@ impl<T> Buffer<T> {
             return false;
         }
         if *marks && mark(&mut head.packet) {
-            self.struck.marks += 1;
+            self.dropped.marks += 1;
             return false;
         }
         self.drop_first(CLASSIC)
@@ -204,7 +197,7 @@ impl<T> Buffer<T> {
         match verdict {
             Verdict::Pass => false,
             Verdict::Mark if mark(&mut head.packet) => {
-                self.struck.marks += 1;
+                self.dropped.marks += 1;
                 false
             }
             Verdict::Mark | Verdict::Drop => self.drop_first(self.turn),
@@ -222,8 +215,8 @@ impl<T> Buffer<T> {
     }
 
     fn drop(&mut self, packet: &Packet<T>) {
-        self.struck.drops += 1;
-        self.struck.drop_bytes += u64::from(packet.bytes);
+        self.dropped.drops += 1;
+        self.dropped.drop_bytes += u64::from(packet.bytes);
     }
 
     /// Bytes of the next packet, and how many of them are already sent.

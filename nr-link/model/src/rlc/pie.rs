@@ -160,6 +160,7 @@ impl Controller {
 mod tests {
     use super::*;
     use crate::Direction;
+    use crate::ids::UeId;
     use crate::random::Purpose;
 
     const MS: Nanos = 1_000_000;
@@ -178,7 +179,7 @@ mod tests {
     }
 
     fn draws() -> Stream {
-        Stream::new(1, Purpose::EarlyDrop, 0, Direction::Downlink)
+        Stream::new(1, Purpose::EarlyDrop, UeId(0), Direction::Downlink)
     }
 
     /// Lets the wait be this long for so many updates.

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The outer loop (Pedersen and others, "Frequency domain scheduling for OFDMA with limited and
-//! noisy channel feedback", 2007): an offset to the believed SINR, down by a step with each first
-//! transmission that fails, up with each that arrives, by so much less that the offset rests where
-//! failures have the target's share.
+//! The outer loop (Pedersen and others, "Frequency domain scheduling for OFDMA with limited and noisy channel
+//! feedback", 2007): an offset to the reported SINR. Each failed first transmission lowers it by a step; each that
+//! arrives raises it by a smaller step, so that in equilibrium the share of failures is the target.
 
-/// How far a failure moves the offset, dB. Small, because a TDD pattern's worth of blocks is under
-/// way before the first failure is known.
+/// Step of the offset for a failure, dB. It is small, as all blocks of a TDD pattern are sent before the first failure
+/// is known.
 const STEP_DOWN_DB: f64 = 0.1;
-/// How far the offset may go, dB; beyond, the belief is worth nothing.
+/// Largest absolute offset, dB.
 const REACH_DB: f64 = 20.0;
 
-/// Which end of what can be chosen a block lay at.
+/// Whether a block used an extreme of the possible choices.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ends {
+pub(crate) struct Extremes {
     /// No MCS is higher.
     pub fastest: bool,
     /// No MCS is lower, and fewer PRBs would not help.
@@ -39,12 +38,12 @@ impl OuterLoop {
         self.offset_db
     }
 
-    /// A first transmission arrived, or not; `ends` tells what it could not have been.
-    pub fn learn(&mut self, ends: Ends, arrived: bool) {
-        // Where there is nothing beyond there is nothing to learn: the offset would only wind up.
+    /// Learns from the outcome of a first transmission.
+    pub fn learn(&mut self, extremes: Extremes, arrived: bool) {
+        // At an extreme the choice cannot follow the offset, which would only wind up.
         let step = match arrived {
-            true if !ends.fastest => STEP_DOWN_DB * self.bler_target / (1.0 - self.bler_target),
-            false if !ends.safest => -STEP_DOWN_DB,
+            true if !extremes.fastest => STEP_DOWN_DB * self.bler_target / (1.0 - self.bler_target),
+            false if !extremes.safest => -STEP_DOWN_DB,
             _ => return,
         };
         self.offset_db = (self.offset_db + step).clamp(-REACH_DB, REACH_DB);

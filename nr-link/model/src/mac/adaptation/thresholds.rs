@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! OpenAirInterface's rule (openair2/LAYER2/NR_MAC_gNB/gNB_scheduler_primitives.c,
-//! `get_mcs_from_bler`, as of 2021 to 2024): it looks at no SINR. Once in 10 frames the share of
-//! second transmissions among first ones goes into a filter; below its lower bound the MCS rises by
-//! one, above its upper bound it falls by one, and it falls when almost nothing is sent.
+//! `get_mcs_from_bler`, as of 2021 to 2024), which does not use the SINR. Once in 10 frames the ratio of second to
+//! first transmissions goes into a filter. Below the lower bound the MCS rises by one; above the upper bound it falls
+//! by one, as it does when almost nothing is sent.
 
-use crate::Nanos;
+use crate::time::{Nanos, Slot};
 
 /// The window: 10 radio frames.
 const WINDOW: Nanos = 100_000_000;
-/// Of the filtered share, what stays after a window.
+/// Weight of the old value in the filter.
 const MEMORY: f64 = 0.9;
-/// Where it begins, and above which it falls without activity.
-const REST: u8 = 9;
-/// So many first transmissions a window are no activity.
+/// The initial MCS, to which it falls without activity.
+const INITIAL_MCS: u8 = 9;
+/// A window with at most this many first transmissions counts as inactive.
 const INACTIVE: u64 = 3;
 
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct Thresholds {
     mcs: u8,
     filtered: f64,
     window_slots: u64,
-    next: u64,
+    next: Slot,
     /// First and second transmissions of this window.
     rounds: [u64; 2],
     version: u64,
@@ -34,10 +34,10 @@ impl Thresholds {
         Self {
             lower,
             upper,
-            mcs: REST,
+            mcs: INITIAL_MCS,
             filtered: (lower + upper) / 2.0,
             window_slots,
-            next: window_slots,
+            next: Slot(window_slots),
             rounds: [0; 2],
             version: 0,
         }
@@ -53,8 +53,8 @@ impl Thresholds {
         }
     }
 
-    /// Closes the window if `slot` is behind it.
-    pub fn come_to(&mut self, slot: u64, highest: u8) {
+    /// Advances to `slot`, and closes the window if it has ended.
+    pub fn advance(&mut self, slot: Slot, highest: u8) {
         if slot < self.next {
             return;
         }
@@ -68,7 +68,7 @@ impl Thresholds {
         if self.filtered < self.lower && self.mcs < highest && first > INACTIVE {
             self.mcs += 1;
         } else if (self.filtered > self.upper && self.mcs > 0)
-            || (first <= INACTIVE && self.mcs > REST)
+            || (first <= INACTIVE && self.mcs > INITIAL_MCS)
         {
             self.mcs -= 1;
         }
@@ -91,7 +91,7 @@ mod tests {
         let window = |_| {
             (0..first).for_each(|_| rule.count(1));
             (0..second).for_each(|_| rule.count(2));
-            rule.come_to(rule.next, 28);
+            rule.advance(rule.next, 28);
             rule.mcs(28)
         };
         (0..windows).map(window).collect()
@@ -125,9 +125,9 @@ mod tests {
     #[test]
     fn a_window_is_ten_frames() {
         let mut rule = Thresholds::new(0.05, 0.15, SLOT);
-        rule.come_to(199, 28);
+        rule.advance(Slot(199), 28);
         assert_eq!(rule.version(), 0);
-        rule.come_to(200, 28);
+        rule.advance(Slot(200), 28);
         assert_eq!(rule.version(), 1);
     }
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the MAC itself costs a packet.
+//! The delay that the MAC adds to a packet.
 
 use std::path::Path;
 
-use super::air::Air;
+use super::access::Access;
 use super::{Link, Source};
 use crate::channel::Channel;
 use crate::config::{PathConfig, PerDirection, RadioConfig, ResolvedConfig, Uplink};
+use crate::ids::UeId;
 use crate::scenario::Scenario;
 use crate::{Ecn, Nanos, Packet, Port};
 
@@ -36,8 +37,8 @@ impl<T> Link<T> {
     /// packets, at all phases of the TDD pattern, through a link of this configuration without its
     /// path; takes milliseconds, so call it once. 0 over given capacity, where there is no MAC.
     pub fn mac_floor_ms(&self, config: &ResolvedConfig) -> PerDirection<f64> {
-        match (&self.air, &config.radio) {
-            (Air::Radio(_), Some(radio)) => floor_ms(clear_link(config, radio)),
+        match (&self.access, &config.radio) {
+            (Access::Radio(_), Some(radio)) => floor_ms(clear_link(config, radio)),
             _ => PerDirection::default(),
         }
     }
@@ -49,7 +50,7 @@ fn floor_ms(mut link: Link<()>) -> PerDirection<f64> {
     for probe in 1..=PROBES {
         let sent = probe * (SPACING + SHIFT);
         link.advance(sent);
-        for from in [Port::Core { ue: 0 }, Port::Ue(0)] {
+        for from in [Port::Core { ue: UeId(0) }, Port::Ue(UeId(0))] {
             let packet = Packet {
                 bytes: PROBE_BYTES,
                 ecn: Ecn::NotEct,

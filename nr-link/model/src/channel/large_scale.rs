@@ -3,11 +3,11 @@
 
 use libm::log10;
 
-use super::geometry::Way;
-use super::motion::Odometer;
+use super::odometer::Odometer;
+use super::random_streams::{Purpose, Streams};
 use super::shadowing::Correlated;
-use super::streams::{Purpose, Streams};
-use super::ticks::{Place, Ticks};
+use super::time_grid::{GridPosition, TimeGrid};
+use super::tr38901::Tr38901Path;
 use crate::problem::{Problem, Violation};
 use crate::radio::Grid;
 use crate::scenario::{Blocker, Level, Noise, Radio, Series, Shadowing};
@@ -33,7 +33,7 @@ impl Levels {
     pub fn new(
         radio: &Radio,
         grid: &Grid,
-        ticks: &Ticks,
+        ticks: &TimeGrid,
         odometer: &Odometer,
         streams: &Streams,
     ) -> Result<Self, Problem> {
@@ -62,7 +62,7 @@ impl Levels {
     }
 
     /// Received power before fading, between ticks.
-    pub fn signal_dbm(&self, place: Place) -> f64 {
+    pub fn signal_dbm(&self, place: GridPosition) -> f64 {
         place.interpolate(&self.signal_dbm)
     }
 
@@ -72,18 +72,18 @@ impl Levels {
     }
 
     /// Noise and interference at the UE.
-    pub fn noise_dbm(&self, place: Place) -> f64 {
+    pub fn noise_dbm(&self, place: GridPosition) -> f64 {
         self.noise_dbm.at(place)
     }
 
     /// Noise and interference at the gNB.
-    pub fn noise_ul_dbm(&self, place: Place) -> f64 {
+    pub fn noise_ul_dbm(&self, place: GridPosition) -> f64 {
         self.noise_ul_dbm.at(place)
     }
 }
 
 impl Floor {
-    fn new(noise: &Noise, grid: &Grid, ticks: &Ticks, mean_dbm: &[f32]) -> Self {
+    fn new(noise: &Noise, grid: &Grid, ticks: &TimeGrid, mean_dbm: &[f32]) -> Self {
         let duration_s = ticks.duration_s();
         match noise {
             Noise::FigureDb(figure) => {
@@ -110,7 +110,7 @@ impl Floor {
         }
     }
 
-    fn at(&self, place: Place) -> f64 {
+    fn at(&self, place: GridPosition) -> f64 {
         match self {
             Self::Constant(dbm) => *dbm,
             Self::PerTick(table) => place.interpolate(table),
@@ -128,7 +128,7 @@ impl Slow {
     fn new(
         radio: &Radio,
         grid: &Grid,
-        ticks: &Ticks,
+        ticks: &TimeGrid,
         odometer: &Odometer,
         streams: &Streams,
     ) -> Result<Self, Problem> {
@@ -136,7 +136,7 @@ impl Slow {
         let mut slow = match &radio.level {
             Level::RsrpDbm(series) => Self::along(ticks, |dbm| dbm, series),
             Level::PathLossDb(series) => Self::along(ticks, |loss_db| power_dbm - loss_db, series),
-            Level::Tr38901(geometry) => Way::new(geometry, odometer, grid, streams)
+            Level::Tr38901(geometry) => Tr38901Path::new(geometry, odometer, grid, streams)
                 .and_then(|way| Self::on_the_way(ticks, power_dbm, &way))
                 .map_err(|violation| violation.at_key("radio.level.tr38901"))?,
         };
@@ -154,7 +154,7 @@ impl Slow {
         Ok(slow)
     }
 
-    fn along(ticks: &Ticks, dbm: impl Fn(f64) -> f64, series: &Series) -> Self {
+    fn along(ticks: &TimeGrid, dbm: impl Fn(f64) -> f64, series: &Series) -> Self {
         let value = |t_s| dbm(series.at(t_s, ticks.duration_s())) as f32;
         Self {
             mean_dbm: ticks.times_s().map(value).collect(),
@@ -162,7 +162,7 @@ impl Slow {
         }
     }
 
-    fn on_the_way(ticks: &Ticks, power_dbm: f64, way: &Way) -> Result<Self, Violation> {
+    fn on_the_way(ticks: &TimeGrid, power_dbm: f64, way: &Tr38901Path) -> Result<Self, Violation> {
         let arrivals = ticks
             .times_s()
             .map(|t_s| way.at(t_s))

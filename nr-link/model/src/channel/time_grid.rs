@@ -9,7 +9,7 @@ const SSB_PERIOD_S: f64 = 0.020;
 
 /// A scenario cut into equal ticks of at most 20 ms, and what follows the last.
 #[derive(Debug, Clone)]
-pub(super) struct Ticks {
+pub(super) struct TimeGrid {
     duration_s: f64,
     count: usize,
     at_end: AtEnd,
@@ -17,14 +17,14 @@ pub(super) struct Ticks {
 
 /// A time within the scenario: the tick before it, the one after it, and how far between.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct GridPosition {
     pub t_s: f64,
     before: usize,
     after: usize,
     share: f64,
 }
 
-impl Ticks {
+impl TimeGrid {
     pub fn new(duration_s: f64, at_end: AtEnd) -> Self {
         let count = (duration_s / SSB_PERIOD_S).ceil().max(1.0) as usize;
         Self {
@@ -57,7 +57,7 @@ impl Ticks {
     }
 
     /// Where `t` lies; none when the scenario has stopped.
-    pub fn place(&self, t: Nanos) -> Option<Place> {
+    pub fn place(&self, t: Nanos) -> Option<GridPosition> {
         let t_s = t as f64 * 1e-9;
         if t_s < self.duration_s {
             Some(self.place_within(t_s))
@@ -69,11 +69,11 @@ impl Ticks {
     }
 
     /// The last tick.
-    pub fn last(&self) -> Place {
+    pub fn last(&self) -> GridPosition {
         self.place_within(self.duration_s - self.tick_s())
     }
 
-    fn place_within(&self, t_s: f64) -> Place {
+    fn place_within(&self, t_s: f64) -> GridPosition {
         let position = t_s / self.tick_s();
         let before = (position as usize).min(self.count - 1);
         let after = match before + 1 {
@@ -81,7 +81,7 @@ impl Ticks {
             _ if self.loops() => 0,
             _ => before,
         };
-        Place {
+        GridPosition {
             t_s,
             before,
             after,
@@ -90,7 +90,7 @@ impl Ticks {
     }
 }
 
-impl Place {
+impl GridPosition {
     /// The value here of a table with one entry a tick.
     pub fn interpolate(self, table: &[f32]) -> f64 {
         let (before, after) = (f64::from(table[self.before]), f64::from(table[self.after]));

@@ -4,8 +4,8 @@
 use libm::hypot;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::streams::{Purpose, Streams};
-use super::ticks::Ticks;
+use super::random_streams::{Purpose, Streams};
+use super::time_grid::TimeGrid;
 use crate::scenario::{GaussMarkov, Mobility, Route};
 
 /// The UE's way as a polyline in time.
@@ -24,7 +24,7 @@ struct Mark {
 }
 
 impl Odometer {
-    pub fn new(mobility: Option<&Mobility>, ticks: &Ticks, streams: &Streams) -> Self {
+    pub fn new(mobility: Option<&Mobility>, ticks: &TimeGrid, streams: &Streams) -> Self {
         let end_s = ticks.duration_s();
         let marks = match mobility {
             None => along([(0.0, 0.0), (end_s, 0.0)]),
@@ -125,7 +125,7 @@ mod tests {
         let model =
             serde_json::from_str(r#"{"mean_mps": 20, "std_mps": 3, "memory": 0.8}"#).unwrap();
         let seconds = 20_000.0;
-        let ticks = Ticks::new(seconds, AtEnd::Loop);
+        let ticks = TimeGrid::new(seconds, AtEnd::Loop);
         let odometer = Odometer::new(
             Some(&Mobility::GaussMarkov(model)),
             &ticks,

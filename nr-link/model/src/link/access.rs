@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What carries packets between the ends: radio, or capacity as given.
+//! The access link between gNB and UEs: radio, or driven by a capacity trace.
 
-use super::ends::Ends;
-use super::given::{GRAIN, Given};
-use super::radio::Radio;
+use super::endpoints::Endpoints;
+use super::radio_access::RadioAccess;
 use super::source::Source;
+use super::trace_driven::{STEP, TraceDriven};
 use crate::config::ResolvedConfig;
-use crate::mac::account::{Account, Totals};
+use crate::counters::{Counters, Totals};
+use crate::ids::UeId;
 use crate::problem::{Problem, violation};
 use crate::samples::MacSample;
 use crate::{Direction, Nanos, Packet};
 
 #[derive(Debug)]
-pub(super) enum Air<T> {
-    Radio(Box<Radio<T>>),
-    Given(Given<T>),
+pub(super) enum Access<T> {
+    Radio(Box<RadioAccess<T>>),
+    TraceDriven(TraceDriven<T>),
 }
 
-impl<T> Air<T> {
+impl<T> Access<T> {
     pub fn new(config: &ResolvedConfig, source: Source) -> Result<Self, Problem> {
         let (given, ues) = (source.ues(), config.ues.len());
         if given != ues {
@@ -39,33 +40,33 @@ impl<T> Air<T> {
                     )
                     .at_key("radio.secondary"));
                 }
-                Self::Radio(Box::new(Radio::new(config, radio, channels)))
+                Self::Radio(Box::new(RadioAccess::new(config, radio, channels)))
             }
-            Source::Capacity(supplies) => Self::Given(Given::new(config, supplies)),
+            Source::Capacity(supplies) => Self::TraceDriven(TraceDriven::new(config, supplies)),
         })
     }
 
-    /// When something happens next.
-    pub fn next(&self, ends: &Ends<T>) -> Option<Nanos> {
+    /// When the next event is.
+    pub fn next(&self, ends: &Endpoints<T>) -> Option<Nanos> {
         match self {
             Self::Radio(radio) => Some(radio.next(ends)),
-            Self::Given(given) => given.next(ends),
+            Self::TraceDriven(trace) => trace.next(ends),
         }
     }
 
-    /// When something happens next that has to do with a packet.
-    pub fn next_work(&self, ends: &Ends<T>) -> Option<Nanos> {
+    /// When the next event is that concerns a packet.
+    pub fn next_work(&self, ends: &Endpoints<T>) -> Option<Nanos> {
         match self {
             Self::Radio(radio) => radio.next_work(ends),
-            Self::Given(given) => given.next(ends),
+            Self::TraceDriven(trace) => trace.next(ends),
         }
     }
 
-    /// Runs what happens next, at `now`.
-    pub fn run(&mut self, now: Nanos, ends: &mut Ends<T>) {
+    /// Runs the events at `now`.
+    pub fn run(&mut self, now: Nanos, ends: &mut Endpoints<T>) {
         match self {
             Self::Radio(radio) => radio.run(now, ends),
-            Self::Given(given) => given.run(now, ends),
+            Self::TraceDriven(trace) => trace.run(now, ends),
         }
     }
 
@@ -73,51 +74,51 @@ impl<T> Air<T> {
     pub fn sample(&mut self, start: Nanos, end: Nanos, to: &mut Vec<MacSample>) {
         match self {
             Self::Radio(radio) => to.extend(radio.sample(start, end)),
-            Self::Given(given) => to.extend(given.sample(start, end)),
+            Self::TraceDriven(trace) => to.extend(trace.sample(start, end)),
         }
     }
 
-    pub fn account(&mut self, ue: usize, direction: Direction) -> &mut Account {
+    pub fn counters(&mut self, ue: UeId, direction: Direction) -> &mut Counters {
         match self {
-            Self::Radio(radio) => &mut radio.bearer_mut(ue, direction).account,
-            Self::Given(given) => &mut given.pipe_mut(ue, direction).account,
+            Self::Radio(radio) => &mut radio.bearer_mut(ue, direction).counters,
+            Self::TraceDriven(trace) => &mut trace.bearer_mut(ue, direction).counters,
         }
     }
 
-    /// Counters by `now`.
-    pub fn totals(&self, ue: usize, direction: Direction, now: Nanos) -> Totals {
+    /// Totals by `now`.
+    pub fn totals(&self, ue: UeId, direction: Direction, now: Nanos) -> Totals {
         match self {
             Self::Radio(radio) => radio.bearer(ue, direction).totals(),
-            Self::Given(given) => given.pipe(ue, direction).totals(now),
+            Self::TraceDriven(trace) => trace.bearer(ue, direction).totals(now),
         }
     }
 
-    /// Calls `each` with every packet of one UE that is in its buffer or on the air.
-    pub fn packets(&self, ue: usize, direction: Direction, each: impl FnMut(&Packet<T>)) {
+    /// Calls `each` with every packet of one UE that is in its buffer or in transmission.
+    pub fn packets(&self, ue: UeId, direction: Direction, each: impl FnMut(&Packet<T>)) {
         match self {
             Self::Radio(radio) => radio.packets(ue, direction).for_each(each),
-            Self::Given(given) => given.packets(ue, direction).for_each(each),
+            Self::TraceDriven(trace) => trace.packets(ue, direction).for_each(each),
         }
     }
 
     pub fn ues(&self) -> usize {
         match self {
             Self::Radio(radio) => radio.ues(),
-            Self::Given(given) => given.ues(),
+            Self::TraceDriven(trace) => trace.ues(),
         }
     }
 
     pub fn slots(&self, now: Nanos) -> u64 {
         match self {
             Self::Radio(radio) => radio.ticks(),
-            Self::Given(_) => now / GRAIN,
+            Self::TraceDriven(_) => now / STEP,
         }
     }
 
     pub fn slot_length(&self) -> Nanos {
         match self {
             Self::Radio(radio) => radio.tick_length(),
-            Self::Given(_) => GRAIN,
+            Self::TraceDriven(_) => STEP,
         }
     }
 }

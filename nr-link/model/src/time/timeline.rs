@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Things that happen later.
+//! A queue of events to come.
 
 use std::collections::VecDeque;
 
-/// A queue whose items come out when their time has come, in the order in which they went in where
-/// that is at once. Times (or slots) hardly ever decrease from one item to the next.
-#[derive(Debug)]
-pub(crate) struct Timeline<I>(VecDeque<(u64, I)>);
+use super::Nanos;
 
-impl<I> Default for Timeline<I> {
+/// Items that become due at a time ([`Nanos`], or a [`Slot`](super::Slot)). Those due at the same time leave in the
+/// order in which they were added. An item is hardly ever due before one that was added earlier.
+#[derive(Debug)]
+pub(crate) struct Timeline<I, W = Nanos>(VecDeque<(W, I)>);
+
+impl<I, W> Default for Timeline<I, W> {
     fn default() -> Self {
         Self(VecDeque::new())
     }
 }
 
-impl<I> Timeline<I> {
-    /// `item` happens at `when`.
-    pub fn push(&mut self, when: u64, item: I) {
+impl<I, W: Copy + Ord> Timeline<I, W> {
+    /// Adds an item that is due at `when`.
+    pub fn push(&mut self, when: W, item: I) {
         if self.0.back().is_none_or(|&(last, _)| last <= when) {
             self.0.push_back((when, item));
         } else {
@@ -25,13 +27,13 @@ impl<I> Timeline<I> {
         }
     }
 
-    /// When the next item happens.
-    pub fn next(&self) -> Option<u64> {
+    /// When the next item is due.
+    pub fn next(&self) -> Option<W> {
         self.0.front().map(|&(when, _)| when)
     }
 
-    /// The next item that has happened by `now`, with its time.
-    pub fn pop(&mut self, now: u64) -> Option<(u64, I)> {
+    /// Removes the next item that is due by `now`; returns it with its time.
+    pub fn pop(&mut self, now: W) -> Option<(W, I)> {
         self.next().filter(|&when| when <= now)?;
         self.0.pop_front()
     }
@@ -40,7 +42,7 @@ impl<I> Timeline<I> {
         self.0.is_empty()
     }
 
-    /// Everything that is still to happen.
+    /// All items.
     pub fn items(&self) -> impl Iterator<Item = &I> {
         self.0.iter().map(|(_, item)| item)
     }
@@ -51,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn items_come_in_order_of_time_and_those_of_one_time_as_they_went_in() {
+    fn items_leave_in_order_of_time_and_then_of_arrival() {
         let mut timeline = Timeline::default();
         for (when, item) in [(2, 'a'), (5, 'b'), (3, 'c'), (5, 'd'), (2, 'e'), (9, 'f')] {
             timeline.push(when, item);

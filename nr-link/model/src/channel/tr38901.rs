@@ -3,16 +3,16 @@
 
 use libm::exp;
 
-use super::motion::Odometer;
+use super::odometer::Odometer;
 use super::path_loss::PathLoss;
+use super::random_streams::{Purpose, Streams};
 use super::shadowing::Correlated;
-use super::streams::{Purpose, Streams};
 use crate::problem::Violation;
 use crate::radio::Grid;
 use crate::scenario::{LineOfSight, Tr38901};
 
 /// The way, and what the report's environment does along it.
-pub(super) struct Way<'a> {
+pub(super) struct Tr38901Path<'a> {
     geometry: &'a Tr38901,
     odometer: &'a Odometer,
     path: PathLoss,
@@ -29,7 +29,7 @@ pub(super) struct Arrival {
     pub shadow_db: f64,
 }
 
-impl<'a> Way<'a> {
+impl<'a> Tr38901Path<'a> {
     pub fn new(
         geometry: &'a Tr38901,
         odometer: &'a Odometer,

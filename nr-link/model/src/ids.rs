@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Identifiers of UEs, carriers and HARQ processes.
+
+use std::fmt;
+
+/// A UE: its index in the configuration, from 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UeId(pub usize);
+
+impl fmt::Display for UeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A component carrier: its index in the configuration.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct CarrierId(pub usize);
+
+impl CarrierId {
+    pub const PRIMARY: Self = Self(0);
+
+    /// The first `count` carriers.
+    pub fn all(count: usize) -> impl Iterator<Item = Self> {
+        (0..count).map(Self)
+    }
+}
+
+/// A HARQ process of one UE, carrier and direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct HarqId(pub usize);

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Radio access, slot by slot: arrivals, downlink, grants, uplink, scheduling requests.
+//!
+//! Each component carrier has its own slots and schedulers. Retransmissions come first, then the UEs in the scheduler's
+//! order: each takes the PRBs that it needs, the next one takes from the rest.
+
+use std::collections::VecDeque;
+
+use super::endpoints::Endpoints;
+use crate::channel::Channel;
+use crate::config::{PerDirection, RadioConfig, ResolvedConfig};
+use crate::ids::{CarrierId, UeId};
+use crate::mac::bearer::Bearer;
+use crate::mac::cell::{Cell, CellSlot};
+use crate::mac::grants::Grant;
+use crate::mac::scheduler::Scheduler;
+use crate::mac::ue::Ue;
+use crate::packet::UePacket;
+use crate::samples::MacSample;
+use crate::time::Slot;
+use crate::{Direction, Nanos, Packet};
+
+#[derive(Debug)]
+pub(super) struct RadioAccess<T> {
+    cell: Cell,
+    ues: Vec<Ue<T>>,
+    /// For each carrier.
+    schedulers: Vec<PerDirection<Scheduler>>,
+    /// For each carrier, in order of slots.
+    grants: Vec<VecDeque<Grant>>,
+    next_tick: u64,
+    /// Whether each UE has a retransmission in this slot. Kept so that no slot allocates memory.
+    retransmits: Vec<bool>,
+}
+
+impl<T> RadioAccess<T> {
+    /// Makes the access link with the channels of each UE, one for each carrier.
+    pub fn new(config: &ResolvedConfig, radio: &RadioConfig, channels: Vec<Vec<Channel>>) -> Self {
+        let ues = channels
+            .into_iter()
+            .enumerate()
+            .map(|(index, channels)| Ue::new(UeId(index), config, radio, channels));
+        let ues: Vec<_> = ues.collect();
+        let cell = Cell::new(radio, config.mtu_bytes);
+        let scheduler = |carrier, direction| {
+            let quantum = cell.whole_slot(carrier, direction).size();
+            Scheduler::new(radio.scheduler, ues.len(), quantum)
+        };
+        let schedulers = CarrierId::all(radio.carriers.len()).map(|carrier| PerDirection {
+            dl: scheduler(carrier, Direction::Downlink),
+            ul: scheduler(carrier, Direction::Uplink),
+        });
+        Self {
+            schedulers: schedulers.collect(),
+            cell,
+            grants: radio.carriers.iter().map(|_| VecDeque::new()).collect(),
+            next_tick: 0,
+            retransmits: vec![false; ues.len()],
+            ues,
+        }
+    }
+
+    pub fn bearer(&self, ue: UeId, direction: Direction) -> &Bearer<T> {
+        match direction {
+            Direction::Downlink => &self.ues[ue.0].dl,
+            Direction::Uplink => &self.ues[ue.0].ul,
+        }
+    }
+
+    pub fn bearer_mut(&mut self, ue: UeId, direction: Direction) -> &mut Bearer<T> {
+        match direction {
+            Direction::Downlink => &mut self.ues[ue.0].dl,
+            Direction::Uplink => &mut self.ues[ue.0].ul,
+        }
+    }
+
+    /// Start of the next slot of any carrier.
+    fn next_slot(&self) -> Nanos {
+        self.next_tick * self.tick_length()
+    }
+
+    /// When the next event is: a slot, or a packet that enters the path.
+    pub fn next(&self, ends: &Endpoints<T>) -> Nanos {
+        let slot = self.next_slot();
+        ends.from_gnb.next().map_or(slot, |leaves| leaves.min(slot))
+    }
+
+    /// The same without slots that have nothing to transmit.
+    pub fn next_work(&self, ends: &Endpoints<T>) -> Option<Nanos> {
+        let busy = !ends.from_ues.is_empty()
+            || self.grants.iter().any(|grants| !grants.is_empty())
+            || self.ues.iter().any(|ue| !ue.is_idle());
+        let slot = match (busy, ends.path_dl.next()) {
+            (true, _) => Some(self.next_slot()),
+            (false, Some(arrives)) => {
+                let length = self.tick_length();
+                Some((arrives.div_ceil(length) * length).max(self.next_slot()))
+            }
+            (false, None) => None,
+        };
+        ends.from_gnb.next().into_iter().chain(slot).min()
+    }
+
+    /// Runs the events at `now`.
+    pub fn run(&mut self, now: Nanos, ends: &mut Endpoints<T>) {
+        while let Some((left, packet)) = ends.from_gnb.pop(now) {
+            let counters = &mut self.ues[packet.ue.0].ul.counters;
+            counters.count_path(left, ends.path_ul.enter(packet, left));
+        }
+        if self.next_slot() == now {
+            self.run_slot(now, ends);
+        }
+    }
+
+    /// Runs the slots of all carriers that start now.
+    fn run_slot(&mut self, start: Nanos, ends: &mut Endpoints<T>) {
+        let tick = self.next_tick;
+        self.next_tick += 1;
+        self.admit(start, ends);
+        for ue in &mut self.ues {
+            ue.measure(&self.cell, tick);
+        }
+        for carrier in CarrierId::all(self.schedulers.len()) {
+            if let Some(slot) = self.cell.timing.slot_at(carrier, tick) {
+                self.serve_downlink(carrier, slot, ends);
+            }
+        }
+        for nth in 0.. {
+            let mut any = false;
+            for carrier in CarrierId::all(self.schedulers.len()) {
+                any |= self.grant_uplink(carrier, tick, nth, ends);
+            }
+            if !any {
+                break;
+            }
+        }
+        for carrier in CarrierId::all(self.schedulers.len()) {
+            if let Some(slot) = self.cell.timing.slot_at(carrier, tick) {
+                self.serve_uplink(carrier, slot, ends);
+            }
+        }
+        let timing = &self.cell.timing;
+        let primary = timing.slot_at(CarrierId::PRIMARY, tick);
+        let has_pucch = |&slot: &Slot| timing.kind(CarrierId::PRIMARY, slot).carries_pucch();
+        if let Some(slot) = primary.filter(has_pucch) {
+            for ue in &mut self.ues {
+                ue.request(&self.cell, slot);
+            }
+        }
+    }
+
+    /// One sample for each UE.
+    pub fn sample(&mut self, start: Nanos, end: Nanos) -> impl Iterator<Item = MacSample> {
+        let cell = &self.cell;
+        let samples = self.ues.iter_mut();
+        samples.map(move |ue| MacSample::of_ue(ue, cell, start, end))
+    }
+
+    pub fn packets(&self, ue: UeId, direction: Direction) -> impl Iterator<Item = &Packet<T>> {
+        self.bearer(ue, direction).rlc.packets()
+    }
+
+    pub fn ues(&self) -> usize {
+        self.ues.len()
+    }
+
+    /// Number of slots run, of the carrier with the shortest slots.
+    pub fn ticks(&self) -> u64 {
+        self.next_tick
+    }
+
+    /// Length of the shortest slot.
+    pub fn tick_length(&self) -> Nanos {
+        self.cell.timing.tick
+    }
+
+    /// Moves packets that arrived by the start of a slot into the RLC buffers.
+    fn admit(&mut self, start: Nanos, ends: &mut Endpoints<T>) {
+        while let Some((arrived, UePacket { ue, packet })) = ends.path_dl.leave(start) {
+            self.ues[ue.0].dl.rlc.buffer.offer(packet, arrived);
+        }
+        while let Some((arrived, UePacket { ue, packet })) = ends.from_ues.pop(start) {
+            self.ues[ue.0].ul.rlc.buffer.offer(packet, arrived);
+        }
+    }
+
+    fn serve_downlink(&mut self, carrier: CarrierId, slot: Slot, ends: &mut Endpoints<T>) {
+        let Self {
+            cell,
+            ues,
+            schedulers,
+            retransmits,
+            ..
+        } = self;
+        let Some(mut space) = cell.space(carrier, slot, Direction::Downlink) else {
+            return;
+        };
+        let at = CellSlot {
+            cell,
+            carrier,
+            slot,
+        };
+        let (scheduler, received) = (&mut schedulers[carrier.0].dl, &mut ends.to_ues);
+        for &UeId(ue) in scheduler.queue() {
+            ues[ue].learn_downlink(at);
+            let prb = ues[ue].retransmit_downlink(at, space);
+            ues[ue].depart_downlink(received);
+            space.prb -= prb.unwrap_or(0);
+            retransmits[ue] = prb.is_some();
+        }
+        let rate = |ue: UeId| ues[ue.0].downlink_bytes(cell, carrier, space);
+        scheduler.sort(|ue| !retransmits[ue.0], rate);
+        let mut index = 0;
+        while let Some(ue) = scheduler.at(index).filter(|_| space.prb > 0) {
+            let allocated = ues[ue.0].send_new_downlink(at, space);
+            ues[ue.0].depart_downlink(received);
+            space.prb -= allocated.prb;
+            scheduler.allocated(ue, space.part(allocated.prb), allocated.bytes);
+            index += 1;
+        }
+        scheduler.end_slot();
+    }
+
+    /// Grants the `nth` of the uplink slots that the carrier's slot grants which starts with `tick`; returns false if
+    /// there is none.
+    fn grant_uplink(
+        &mut self,
+        carrier: CarrierId,
+        tick: u64,
+        nth: usize,
+        ends: &mut Endpoints<T>,
+    ) -> bool {
+        let Self {
+            cell,
+            ues,
+            schedulers,
+            retransmits,
+            grants,
+            ..
+        } = self;
+        let timing = &cell.timing;
+        let Some(slot) = timing.slot_at(carrier, tick) else {
+            return false;
+        };
+        let Some(granted) = timing.granted(carrier, slot, nth) else {
+            return false;
+        };
+        let Some(mut space) = cell.space(carrier, granted, Direction::Uplink) else {
+            return true;
+        };
+        let now = CellSlot {
+            cell,
+            carrier,
+            slot,
+        };
+        let (scheduler, grants) = (&mut schedulers[carrier.0].ul, &mut grants[carrier.0]);
+        for &UeId(ue) in scheduler.queue() {
+            ues[ue].learn_uplink(now);
+            ues[ue].depart_uplink(&mut ends.from_gnb);
+            let grant = ues[ue].grant_retransmission(carrier, granted, space);
+            retransmits[ue] = grant.is_some();
+            space.prb -= grant.as_ref().map_or(0, Grant::prb);
+            grants.extend(grant);
+        }
+        let rate = |ue: UeId| ues[ue.0].uplink_bytes(cell, carrier, space);
+        scheduler.sort(|ue| !retransmits[ue.0], rate);
+        let mut index = 0;
+        while let Some(ue) = scheduler.at(index).filter(|_| space.prb > 0) {
+            if let Some(grant) = ues[ue.0].grant_new(now, granted, space) {
+                space.prb -= grant.prb();
+                scheduler.allocated(ue, space.part(grant.prb()), grant.new_bytes());
+                grants.push_back(grant);
+            }
+            index += 1;
+        }
+        scheduler.end_slot();
+        true
+    }
+
+    fn serve_uplink(&mut self, carrier: CarrierId, slot: Slot, ends: &mut Endpoints<T>) {
+        let grants = &mut self.grants[carrier.0];
+        while grants.front().is_some_and(|grant| grant.slot == slot) {
+            let Some(grant) = grants.pop_front() else {
+                return;
+            };
+            let ue = &mut self.ues[grant.ue.0];
+            ue.send_uplink(&self.cell, grant);
+            ue.depart_uplink(&mut ends.from_gnb);
+        }
+    }
+}

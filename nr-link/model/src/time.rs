@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Time: nanoseconds since the link began, slots as a carrier counts them, and events to come.
+
+mod timeline;
+
+use std::ops::Add;
+
+pub(crate) use timeline::Timeline;
+
+/// Nanoseconds since the link began.
+pub type Nanos = u64;
+
+/// A slot of one carrier, counted from the start of the link. Slots of different carriers do not compare: their
+/// lengths may differ.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Slot(pub u64);
+
+impl Slot {
+    /// Later than any slot.
+    pub(crate) const NEVER: Self = Self(u64::MAX);
+
+    /// The slot's place in a pattern of `period` slots, from 0.
+    pub fn phase(self, period: usize) -> usize {
+        (self.0 % period as u64) as usize
+    }
+}
+
+/// The slot so many slots later.
+impl Add<u64> for Slot {
+    type Output = Self;
+
+    fn add(self, slots: u64) -> Self {
+        Self(self.0 + slots)
+    }
+}
