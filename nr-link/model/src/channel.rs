@@ -15,6 +15,7 @@ mod odometer;
 mod path_loss;
 mod phasor;
 mod random_streams;
+mod ray;
 mod rsrp;
 pub(crate) mod shadowing;
 mod tap_table;

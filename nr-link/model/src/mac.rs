@@ -10,6 +10,7 @@ pub(crate) mod grants;
 pub(crate) mod harq;
 pub(crate) mod layers;
 pub(crate) mod power;
+pub(crate) mod report;
 pub(crate) mod scheduler;
 pub(crate) mod serving;
 pub(crate) mod timing;

@@ -12,14 +12,14 @@ use rand_chacha::ChaCha8Rng;
 
 use super::phasor::cis;
 use super::random_streams::{Purpose, Streams};
+use super::ray::{Ray, normalised};
 use super::tap_table::TapTable;
 use super::tdl;
 use super::time_grid::TimeGrid;
 use super::wavelength_m;
 use crate::radio::Grid;
-use crate::radio::decibel::to_ratio;
 use crate::radio::grid::SUBCARRIERS_PER_PRB;
-use crate::scenario::{Fading, Tap};
+use crate::scenario::Fading;
 
 /// Waves of each tap: enough for an envelope that is Rayleigh to the 1st percentile.
 const WAVES: usize = 16;
@@ -177,39 +177,6 @@ fn power(gains: &Gains, phases: &[Complex64]) -> f64 {
         .map(|(gain, phase)| gain * phase)
         .sum::<Complex64>()
         .norm_sqr()
-}
-
-/// One path in linear units.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Ray {
-    pub delay_s: f64,
-    pub steady_power: f64,
-    pub scattered_power: f64,
-}
-
-impl From<&Tap> for Ray {
-    fn from(tap: &Tap) -> Self {
-        let power = to_ratio(tap.power_db.get());
-        let k = tap.k_factor_db.map_or(0.0, |k| to_ratio(k.get()));
-        Self {
-            delay_s: tap.delay_ns.get() * 1e-9,
-            steady_power: power * k / (k + 1.0),
-            scattered_power: power / (k + 1.0),
-        }
-    }
-}
-
-fn normalised(rays: impl Iterator<Item = Ray>) -> Vec<Ray> {
-    let mut rays: Vec<Ray> = rays.collect();
-    let total: f64 = rays
-        .iter()
-        .map(|ray| ray.steady_power + ray.scattered_power)
-        .sum();
-    for ray in &mut rays {
-        ray.steady_power /= total;
-        ray.scattered_power /= total;
-    }
-    rays
 }
 
 /// A tap's waves: the first steady, the others scattered.

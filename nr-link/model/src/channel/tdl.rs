@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The tapped delay lines of TR 38.901 clause 7.7.2, tables 7.7.2-1 to 7.7.2-5.
 
-use super::fading::Ray;
+use super::ray::Ray;
 use crate::radio::decibel::to_ratio;
 use crate::scenario::{Tdl, TdlProfile};
 

@@ -3,6 +3,7 @@
 
 use super::cell::Cell;
 use super::power::Power;
+use super::report::Report;
 use crate::Direction;
 use crate::channel::Observation;
 use crate::config::PerDirection;
@@ -12,25 +13,6 @@ use crate::time::{Slot, Timeline};
 
 const DOWN: Direction = Direction::Downlink;
 const UP: Direction = Direction::Uplink;
-
-/// One measurement of both directions.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Report {
-    /// Layers: of the downlink as the UE reports it (RI), of the uplink as the gNB finds it.
-    pub rank: PerDirection<u8>,
-    /// CSI-RS: the highest CQI that the UE finds the channel to bear with that rank.
-    pub cqi: u8,
-    /// Effective downlink SINR a layer, dB: that of a flat channel with the same Shannon capacity.
-    pub sinr_db: f64,
-    /// SS-RSRP, dBm.
-    pub rsrp_dbm: f64,
-    /// Path loss as the UE estimates it, dB.
-    pub path_loss_db: f64,
-    /// SRS: path loss as the gNB finds it, of this instant, dB.
-    pub instant_loss_db: f64,
-    /// Noise and interference at the gNB, dBm a resource element.
-    pub noise_ul_dbm: f64,
-}
 
 impl Report {
     /// Makes the report of a carrier from the UE's observation and the noise at the gNB. `layered` is scratch memory

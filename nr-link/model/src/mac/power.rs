@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Uplink power (TS 38.213 clause 7.1.1): closed-loop control to a target SNR, up to P_CMAX.
 
-use super::csi::Report;
+use super::report::Report;
 use crate::channel::Observation;
 use crate::config::Uplink;
 use crate::radio::decibel;

@@ -5,8 +5,9 @@
 use super::adaptation::{Adaptation, Schemes};
 use super::bearer::Bearer;
 use super::cell::{Cell, Room};
-use super::csi::{Csi, Report};
+use super::csi::Csi;
 use super::harq::{Block, Feedback, Harq, Transmission};
+use super::report::Report;
 use crate::Direction;
 use crate::channel::{Channel, Observation};
 use crate::config::RadioConfig;

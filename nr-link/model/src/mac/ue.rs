@@ -3,9 +3,9 @@
 
 use super::bearer::Bearer;
 use super::cell::Cell;
-use super::csi::Report;
 use super::grants::BufferStatus;
 use super::power::Power;
+use super::report::Report;
 use super::serving::Serving;
 use crate::Direction;
 use crate::channel::Channel;

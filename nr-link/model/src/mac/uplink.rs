@@ -3,10 +3,10 @@
 
 use super::adaptation::{Adaptation, LOWEST};
 use super::cell::{Cell, CellSlot, Room, Space};
-use super::csi::Report;
 use super::grants::{Content, Grant};
 use super::harq::{Block, Feedback, Transmission};
 use super::power::{Power, uplink_snr};
+use super::report::Report;
 use super::serving::{OutcomeTimes, Serving};
 use super::ue::Ue;
 use crate::counters::Capacity;
