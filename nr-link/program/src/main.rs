@@ -19,9 +19,9 @@ use nr_link_model::ResolvedConfig;
 
 /// A 5G NR link in real time between TUN devices.
 ///
-/// Packets that a host sends into one device come out of the other when a 5G link of the configured carrier,
-/// channel and path would have delivered them. The configuration's units stand in its keys (mtu_bytes, carrier_ghz,
-/// delay_ms); one direction is "dl" (core to UE), the other "ul".
+/// Packets that a host sends into one device leave the other device when a 5G link with the configured carrier,
+/// channel and path would have delivered them. The keys of the configuration name their units (mtu_bytes,
+/// carrier_ghz, delay_ms). "dl" is the direction from core to UE, "ul" from UE to core.
 #[derive(Parser)]
 #[command(name = "nr-link", version)]
 struct Options {
@@ -33,43 +33,43 @@ struct Options {
 enum Command {
     /// Run the link until SIGTERM or SIGINT (needs root, or CAP_NET_ADMIN and CAP_SYS_ADMIN).
     ///
-    /// Prints one JSON line, {"event":"ready","devices":[…]}, on stdout when traffic can flow; logs on stderr.
-    /// mac.csv and link.csv are readable at any time; link-summary.json is written at the end.
+    /// Prints one JSON line, {"event":"ready","devices":[…]}, on standard output when traffic can flow, and logs on
+    /// standard error. mac.csv and link.csv are readable at any time; link-summary.json is written at the end.
     Run(Configuration),
-    /// Check a configuration and its scenario, and print what they mean; changes nothing, needs no rights.
+    /// Check a configuration and its scenarios, and print the resolved configuration. Needs no privileges.
     Check(Configuration),
-    /// Print what channel and MAC would carry without traffic, as CSV; without a clock, needs no rights.
+    /// Print the capacity of channel and MAC without traffic, as CSV. Needs no privileges.
     ///
-    /// Columns: seconds; RSRP in dBm, SINR and uplink SNR a layer in dB, CQI and the MCS that goes with it (empty
-    /// where the scenario gives capacity itself); downlink and uplink capacity in Mbit/s of IP packets.
+    /// Columns: time in s; RSRP in dBm, SINR and uplink SNR of a layer in dB, CQI and its MCS (empty for a scenario
+    /// with capacity); downlink and uplink capacity in Mbit/s of IP packets.
     Capacity {
         #[command(flatten)]
         configuration: Configuration,
-        /// How much of the scenario, seconds
+        /// Duration of the scenario to play, s
         #[arg(long, default_value_t = 100.0, allow_negative_numbers = true)]
         seconds: f64,
-        /// Length of the interval that a row is the mean of, milliseconds
+        /// Length of the averaging interval of a row, ms
         #[arg(long, default_value_t = 100)]
         interval_ms: u64,
     },
-    /// Run a command inside the link, as its UE: between it and the server's host there is nothing but the link.
+    /// Run a command on the UE's side of a link.
     ///
-    /// As root the server is this host, with what listens on it. Others get both hosts in a user namespace, where the
-    /// kernel allows it; --server starts something there. The environment tells their addresses: NR_LINK_SERVER and
-    /// NR_LINK_UE. The exit code is the command's.
+    /// As root, the server is this host, with the services that it runs. Without root, both hosts are in a new user
+    /// namespace, if the kernel allows it; --server starts a service there. The environment variables NR_LINK_SERVER
+    /// and NR_LINK_UE hold the addresses. The exit code is the command's.
     Shell(Shell),
-    /// Write the man pages, nr-link.1 and one for each command, into a folder.
+    /// Write the man pages, nr-link.1 and one for each command, to a folder.
     Man {
-        /// The folder, which is made if need be
+        /// Folder for the man pages; created if it does not exist
         folder: PathBuf,
     },
-    /// Measure what this machine can hold, and print it as one JSON line (needs root).
+    /// Measure the timing and throughput of this machine, and print them as one JSON line. Needs root.
     ///
-    /// lateness_…_us: how late it wakes for slots of 500 µs. crossing_gbps_per_core: super-packets through two
-    /// devices, Gbit/s a core, the limit of any link; link_gbps_per_core: the same through a link of given capacity that
-    /// does not limit them. The receiver's TCP, which takes its time from the same core, is in neither.
+    /// lateness_…_us: lateness of wake-ups for slots of 500 µs. crossing_gbps_per_core: GSO packets through two devices,
+    /// Gbit/s per core, the limit of any link. link_gbps_per_core: the same through a link of unlimited capacity. The
+    /// receiver's TCP, which runs on the same core, is not included.
     Selftest {
-        /// How long to wake for slots, seconds
+        /// Duration of the timing measurement, s
         #[arg(long, default_value_t = 3, value_parser = value_parser!(u64).range(1..=3600))]
         seconds: u64,
     },

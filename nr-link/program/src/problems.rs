@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// The format of problems on standard error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// `nr-link: error: file:line: key: rule. Fix`
+    /// One message: `nr-link: error: file:line: key: rule. Fix`
     #[default]
     Text,
     /// One line with a JSON list of {"where": {"file", "line", "key"}, "rule", "fix"}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A command inside the link: its host is the UE, and the caller's host, or one of our own, is the server.
+//! A command on the UE's side of a link; the server is the caller's host, or one in a new user namespace.
 
 mod folder;
 mod hosts;
@@ -21,20 +21,20 @@ use crate::session::Session;
 use folder::Folder;
 use hosts::Hosts;
 
-/// What is asked of `nr-link shell`.
+/// Options of `nr-link shell`.
 #[derive(Debug, Args)]
 pub struct Shell {
-    /// Uplink and downlink capacity, in this order: Mahimahi's traces (milliseconds, one line for each opportunity of
-    /// 1504 bytes)
+    /// Uplink and downlink capacity, in this order, as traces in Mahimahi's format: one line for each opportunity of 1504
+    /// bytes, with its time in ms
     #[arg(long, num_args = 2, value_names = ["UP", "DOWN"], required_unless_present = "config", conflicts_with = "config")]
     trace: Option<Vec<PathBuf>>,
-    /// YAML file of schema nr-link/1 instead, with one UE and devices without netns
+    /// Configuration in place of --trace: a YAML file of schema nr-link/1, with one UE and no netns
     #[arg(long)]
     config: Option<PathBuf>,
     /// Format of errors on standard error
     #[arg(long, value_enum, default_value_t)]
     pub problems: Format,
-    /// Delay of the path each way, milliseconds
+    /// One-way delay of the path, ms
     #[arg(
         long,
         default_value_t = 0.0,
@@ -43,19 +43,19 @@ pub struct Shell {
         conflicts_with = "config"
     )]
     delay_ms: f64,
-    /// Random loss of packets each way, a ratio between 0 and 1
+    /// Random packet loss in each direction, a ratio between 0 and 1
     #[arg(long, default_value_t = 0.0, value_parser = finite, conflicts_with = "config")]
     loss_ratio: f64,
-    /// Queue of each direction, packets
+    /// Queue limit in each direction, packets
     #[arg(long, default_value_t = 3200, conflicts_with = "config")]
     queue_packets: u64,
-    /// Keep mac.csv, link.csv, link-summary.json and, of --trace, link.yaml in this folder
+    /// Folder that keeps mac.csv, link.csv, link-summary.json and, with --trace, link.yaml; without it they are deleted
     #[arg(long)]
     output: Option<PathBuf>,
-    /// A shell command for the server's host; it is ended with the link
+    /// Shell command to run on the server's host; it is terminated with the link
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,
-    /// What to run, with its arguments; without: your shell
+    /// Command to run on the UE, with its arguments (default: your shell)
     #[arg(last = true)]
     command: Vec<String>,
 }
