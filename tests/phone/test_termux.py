@@ -28,7 +28,7 @@ def test_a_run_by_termux(street: Street, tmp_path: Path, monkeypatch: pytest.Mon
         assert "in a Wi-Fi" in refused(street, *here)
         street.set(wifi="DISCONNECTED")
         closed = ("--phone-ssh", f"root@{street.phone_address}:1")
-        assert "start `sshd` in Termux" in refused(street, *closed)
+        assert "Start `sshd` in Termux" in refused(street, *closed)
         assert "is no port" in refused(street, "--phone-ssh", "phone:ssh")
         ran = street.ccu(*RUN, *here)
         assert ran.returncode == 0, ran.stdout + ran.stderr
