@@ -84,7 +84,7 @@ def test_the_reports_of_the_projects_campaigns_can_be_made() -> None:
     ("report", "said"),
     [
         ("{compare: {factor: prb, baseline: 24}}", "report.compare: is not a list"),
-        ("{figures: [{kind: plane}]}", "figures.0.plane.title: Field required"),
+        ("{figures: [{kind: plane}]}", "figures.0.plane.title: is missing. Add it"),
         ("{figures: [{kind: cdf, title: x, columns: [tcp_rtt]}]}", "no column 'tcp_rtt'"),
         ("{metrics: [rtt_ms.p59]}", "report.metrics: no metric 'rtt_ms.p59'. Did you mean"),
     ],

@@ -13,6 +13,7 @@ import pytest
 from ddu.campaign.load import load_campaign
 from ddu.campaign.report import number, write_report
 from ddu.errors import DduError
+from testbed_console.problems import RefusedError
 
 REPORT: dict[str, Any] = {
     "metrics": ["throughput_bps", "rtt_ms.p95"],
@@ -115,8 +116,8 @@ def test_the_page_shows_all_figures_and_escapes_names(tmp_path: Path) -> None:
 def test_a_wrong_plan_is_told_by_its_key(tmp_path: Path) -> None:
     wrong = {"figures": [{"kind": "pie", "title": "x"}], "metric": []}
     with pytest.raises(
-        DduError,
-        match=r"(?s)report\.figures\.0.*pie.*report: no key 'metric'. Did you mean metrics",
+        RefusedError,
+        match=r"(?s)report\.figures\.0.*pie.*report\.metric: unknown key\. Did you mean metrics",
     ):
         write_report(made(tmp_path / "c", wrong), no_analysis)
     assert not (tmp_path / "c" / "report").exists()

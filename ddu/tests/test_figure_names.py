@@ -77,10 +77,10 @@ def test_problems_are_printed_as_json() -> None:
     command = ["campaign", "check", "--json", "try.yaml"]
     unknown_key = CliRunner().invoke(app, command, input=json.dumps(asked))
     assert unknown_key.exit_code == 2
-    where = {"file": "try.yaml", "line": None, "key": "report"}
+    where = {"file": "try.yaml", "line": None, "key": "report.colour"}
     (problem,) = json.loads(unknown_key.stdout)
     assert problem["where"] == where
-    assert problem["rule"] == "no key 'colour'"
+    assert problem["rule"] == "unknown key"
     del asked["report"]["colour"]
     unknown_metric = CliRunner().invoke(app, command, input=json.dumps(asked))
     (problem,) = json.loads(unknown_metric.stdout)

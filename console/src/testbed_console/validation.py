@@ -13,7 +13,13 @@ from testbed_console.suggestions import instead_of, keys_at, slip
 
 _MOST_SHOWN = 60
 """Characters of a wrong value."""
-_FIXES = {"missing": "add it", "dict_type": "write a mapping, one `key: value` a line"}
+_LIST = "write each entry with a dash before it"
+_FIXES = {
+    "missing": "add it",
+    "dict_type": "write a mapping, one `key: value` a line",
+    "list_type": _LIST,
+    "tuple_type": _LIST,
+}
 
 
 def invalid_values(
@@ -60,6 +66,8 @@ def _rule(item: Any, model: type[BaseModel]) -> str:
         return f"is not a mapping of {', '.join(keys_at(model, item['loc']))} (it is {shown})"
     if item["type"] == "dict_type":
         return f"is not a mapping (it is {shown})"
+    if item["type"] in ("list_type", "tuple_type"):
+        return f"is not a list (it is {shown})"
     return f"{item['msg']} (it is {shown})"
 
 

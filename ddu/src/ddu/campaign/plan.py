@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ddu.metrics.catalogue import PER_FLOW, is_open, numbers
 from ddu.tables.columns import column, written_names
 from testbed_console.problems import Problem, RefusedError, Where
-from testbed_console.suggestions import instead_of, keys_at, slip
+from testbed_console.suggestions import instead_of
+from testbed_console.validation import invalid_values
 
 OF_BEST = {"throughput_bps": "throughput_of_best_ratio", "goodput_bps": "goodput_of_best_ratio"}
 """What is shown as a share of the best in the same place (Reminis, section 4.2)."""
@@ -113,7 +114,9 @@ def report_plan(written: Any, file: str) -> ReportPlan:
     try:
         return ReportPlan.model_validate(written or {})
     except ValidationError as error:
-        raise RefusedError([_problem(item, file) for item in error.errors()]) from None
+        report = Where(file, key="report")
+        problems = invalid_values(error, ReportPlan)
+        raise RefusedError(one.at(one.where.inside(report)) for one in problems) from None
 
 
 def problems_of(
@@ -131,18 +134,6 @@ def problems_of(
         known = [name for name in numbers() if not name.startswith(PER_FLOW)]
         found += _unknown_metrics("stop.metric", [stop["metric"]], known)
     return [problem.at(Where(file, key=problem.where.key)) for problem in found]
-
-
-def _problem(item: Any, file: str) -> Problem:
-    """Return pydantic's error as a problem."""
-    *above, key = ("report", *map(str, item["loc"]))
-    if item["type"] == "extra_forbidden":
-        keys = keys_at(ReportPlan, item["loc"][:-1])
-        return Problem(f"no key {key!r}", instead_of(key, keys), Where(file, key=".".join(above)))
-    where = Where(file, key=".".join([*above, key]))
-    if item["type"] in ("tuple_type", "list_type"):
-        return Problem("is not a list", "write each entry with a dash before it", where)
-    return Problem(item["msg"], slip(item), where)
 
 
 def _problems_of_plan(plan: ReportPlan, factors: dict[str, Any]) -> Iterator[Problem]:
