@@ -49,6 +49,7 @@ build: setup ## build the programs into .venv/bin
 	install -m 755 target/release/nr-link target/release/socket-sampler kmod/build/reminis-bpf $(BIN)/
 	PATH="$$(setup/ensure-rust):$$PATH" .tools/uv/bin/uv pip install --quiet --python $(BIN)/python \
 	  --no-deps --no-build-isolation --editable console --editable ccu --editable ddu
+	$(BIN)/python -m compileall -q console/src ccu/src ddu/src
 
 check: build ## check formatting, types and lints, as CI does
 	$(BIN)/ruff check .
