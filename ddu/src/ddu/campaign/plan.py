@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a campaign's report is to show: the `report` of its file, validated."""
+"""The contents of a campaign's report: the `report` of its file, validated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from testbed_console.problems import Problem, RefusedError, Where
 from testbed_console.suggestions import instead_of, keys_at, slip
 
 OF_BEST = {"throughput_bps": "throughput_of_best_ratio", "goodput_bps": "goodput_of_best_ratio"}
-"""What is shown as a share of the best in the same place (Reminis, section 4.2)."""
+"""Numbers that are shown as a share of the best in the same place (Reminis, section 4.2)."""
 
 Levels = dict[str, str]
 """Labels of levels by factor: the points that have them."""
@@ -25,7 +25,7 @@ class _Value(BaseModel):
 
 
 class Compare(_Value):
-    """Which levels are set against which: all others of `factor` against `baseline`."""
+    """A comparison of all levels of `factor` with `baseline`."""
 
     factor: str
     baseline: str
@@ -33,7 +33,7 @@ class Compare(_Value):
 
 
 class Reference(_Value):
-    """What the source found, to stand beside ours."""
+    """A number of the source, to stand beside ours."""
 
     where: Levels
     metric: str
@@ -48,7 +48,7 @@ class _Figure(_Value):
     colour: str = "cc"
     """The factor whose levels have a colour each."""
     panels: tuple[str, ...] = ()
-    """Factors that get a picture for each combination of their levels."""
+    """Factors with a plot for each combination of their levels."""
     where: dict[str, str | tuple[str, ...]] = {}
     """Only these points."""
 
@@ -183,7 +183,7 @@ def _unknown(key: str, what: str, name: str, known: Iterable[str], see: str = ""
 
 
 def _figures_of(figure: _Figure) -> Iterable[str]:
-    """What it shows of summary.json."""
+    """Return the numbers of summary.json that it shows."""
     if isinstance(figure, Plane):
         return [figure.x, figure.y]
     return [figure.y] if isinstance(figure, Lines) else []
