@@ -69,7 +69,7 @@ def test_columns_and_times_are_chosen(tmp_path: Path) -> None:
         (["--columns", "nonsense"], "no column 'nonsense'. There are"),
         (["--format", "xlsx"], "no format 'xlsx'"),
         (["--table", "cc"], "no table cc"),
-        (["--from", "nan"], "nan is no time"),
+        (["--from", "nan"], "nan is not a time"),
         (["--from", "9", "--until", "1"], "--from 9 is not before --until 1"),
         (["noending"], "noending: the name has no ending for the format; use one of .csv"),
         (["/"], "/: is a directory; name a file in it"),

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ddu.metrics.catalogue import PER_FLOW, is_open, numbers
 from ddu.tables.columns import column, written_names
 from testbed_console.problems import Problem, RefusedError, Where
-from testbed_console.suggestions import instead_of, keys_at, slip
+from testbed_console.suggestions import keys_at, slip, unknown
 
 OF_BEST = {"throughput_bps": "throughput_of_best_ratio", "goodput_bps": "goodput_of_best_ratio"}
 """Numbers that are shown as a share of the best in the same place (Reminis, section 4.2)."""
@@ -138,7 +138,7 @@ def _problem(item: Any, file: str) -> Problem:
     *above, key = ("report", *map(str, item["loc"]))
     if item["type"] == "extra_forbidden":
         keys = keys_at(ReportPlan, item["loc"][:-1])
-        return Problem(f"no key {key!r}", instead_of(key, keys), Where(file, key=".".join(above)))
+        return unknown("key", key, keys, where=Where(file, key=".".join(above)))
     where = Where(file, key=".".join([*above, key]))
     if item["type"] in ("tuple_type", "list_type"):
         return Problem("is not a list", "write each entry with a dash before it", where)
@@ -164,22 +164,18 @@ def _problems_of_plan(plan: ReportPlan, factors: dict[str, Any]) -> Iterator[Pro
         for name in _columns_of(figure):
             if column(name) is None:
                 see = "see `ddu schema aligned`"
-                yield _unknown(key, "column", name, written_names("aligned"), see)
+                yield unknown("column", name, written_names("aligned"), see, Where(key=key))
 
 
 def _unknown_factors(key: str, named: set[str], factors: dict[str, Any]) -> Iterator[Problem]:
     for name in sorted(named - set(factors)):
-        yield _unknown(key, "factor", name, factors)
+        yield unknown("factor", name, factors, where=Where(key=key))
 
 
 def _unknown_metrics(key: str, named: Iterable[str], known: Iterable[str]) -> Iterator[Problem]:
     for name in named:
         if name not in known and not is_open(name):
-            yield _unknown(key, "metric", name, known, "docs/metrics.md")
-
-
-def _unknown(key: str, what: str, name: str, known: Iterable[str], see: str = "") -> Problem:
-    return Problem(f"no {what} {name!r}", instead_of(name, known, see), Where(key=key))
+            yield unknown("metric", name, known, "docs/metrics.md", Where(key=key))
 
 
 def _figures_of(figure: _Figure) -> Iterable[str]:
