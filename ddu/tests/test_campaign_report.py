@@ -124,7 +124,7 @@ def test_a_wrong_plan_is_told_by_its_key(tmp_path: Path) -> None:
 
 
 def test_no_campaign_and_a_newer_one_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(DduError, match="give the directory that `ccu campaign run` named"):
+    with pytest.raises(DduError, match="give the directory that `ccu campaign run` printed"):
         load_campaign(tmp_path)
     path = made(tmp_path / "c", REPORT)
     file = path / "campaign.json"

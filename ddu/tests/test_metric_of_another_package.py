@@ -16,6 +16,7 @@ from ddu.tables.documentation import documented
 from testbed_testing.example_package import command, ddu, install
 from testbed_testing.store_runs import two_flows
 from testbed_testing.store_server import fresh_store
+from testbed_testing.synthetic_run import MS, T0
 
 METRICS_MD = Path(__file__).parents[2] / "docs" / "metrics.md"
 COLUMN, NUMBER = "tcp_sending_pause_ms", "sending_pause_ms"
@@ -54,6 +55,31 @@ def test_one_file_adds_a_metric_everywhere(packages: Path, run: Path, tmp_path: 
     assert made.returncode == 0, made.stderr
     assert f"| `{COLUMN}` | ms | S | 2 |" in document.read_text()
     assert f"| `{NUMBER}` | ms | flow | S |" in document.read_text()
+
+
+def test_it_may_use_the_columns_of_other_sources(packages: Path, run: Path) -> None:
+    with (packages / "sending_pause.py").open("a") as example:
+        example.write(
+            "METRICS += (BinMetric('zone_ratio', 'zone over 4', needs=(Need.CC_TRACE,), "
+            "compute=lambda at: at.aligned['cc_zone'] / 4), "
+            "BinMetric('phone_ratio', 'no source here', needs=(Need.MAC,), "
+            "compute=lambda at: at.aligned['mac_nothing']))\n"
+        )
+    write_trace(run)
+    ended = ddu(packages, "analyze", "--no-report", run)
+    assert ended.returncode == 0, ended.stderr
+    aligned = pd.read_parquet(run / "tables" / "aligned.parquet")
+    assert aligned.groupby("flow")["zone_ratio"].max().dropna().to_dict() == {"f1": 0.75}
+    assert "phone_ratio" not in aligned
+
+
+def write_trace(run: Path) -> None:
+    """Add a trace of flow 1's congestion control, in zone 3 throughout."""
+    manifest = json.loads((run / "run.json").read_text())
+    rows = (f"{T0 + index * 20 * MS},40002,5202,3\n" for index in range(10))
+    (run / "raw" / "cc-reminis.csv").write_text("utc_ns,sport,dport,zone\n" + "".join(rows))
+    manifest["cc_trace"] = {"cc": "reminis", "file": "raw/cc-reminis.csv"}
+    (run / "run.json").write_text(json.dumps(manifest))
 
 
 def test_campaigns_may_ask_for_it(packages: Path, tmp_path: Path) -> None:

@@ -41,10 +41,10 @@ def test_from_nothing_to_a_backup_and_down(directory: Path, tmp_path: Path) -> N
     port = str(free_port())
     first = ddu("store", "up", "--port", port)
     assert first.exit_code == 0, first.output
-    told = [line for line in first.stdout.splitlines() if "told this once" in line]
-    assert len(told) == 2
+    shown = [line for line in first.stdout.splitlines() if "shown only once" in line]
+    assert len(shown) == 2
     owner = (directory / "secrets" / "owner").read_text().strip()
-    assert told[0].endswith(owner)
+    assert shown[0].endswith(owner)
     assert (directory / "secrets").stat().st_mode & 0o077 == 0
     again = ddu("store", "up")
     assert again.exit_code == 0, again.output
@@ -54,9 +54,9 @@ def test_from_nothing_to_a_backup_and_down(directory: Path, tmp_path: Path) -> N
     run = tabled(two_flows(20).write(tmp_path / "run"))
     assert "synthetic: published" in ddu("publish", str(run)).stdout
     assert "synthetic: unchanged" in ddu("publish", str(run)).stdout
-    told_status = ddu("store", "status").stdout
-    assert "1 runs" in told_status
-    assert owner not in told_status
+    status = ddu("store", "status").stdout
+    assert "1 runs" in status
+    assert owner not in status
     assert ddu("store", "backup", str(tmp_path / "dump")).exit_code == 0
     assert "gone" in ddu("unpublish", str(run)).stdout
     assert "restored" in ddu("store", "restore", str(tmp_path / "dump")).stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A table of a run in the form that another program reads."""
+"""Export of a table of a run to a file format of other programs."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from ddu.errors import DduError, UnreadableInput
+from ddu.tables.store import rounded
 from testbed_console.suggestions import no_such
 
 
@@ -34,7 +35,7 @@ def write_arrow(table: pa.Table, to: BinaryIO) -> None:
 
 
 def write_json(table: pa.Table, to: BinaryIO) -> None:
-    """One object per row; null is null. Doubles keep 15 digits, instants all of theirs."""
+    """Write one object per row. Numbers keep 15 digits, instants all of theirs."""
     frame = table.to_pandas(types_mapper=_nullable)
     frame.to_json(to, orient="records", lines=True, double_precision=15)
 
@@ -51,14 +52,16 @@ _SUFFIXES = {".csv": "csv", ".parquet": "parquet", ".arrow": "arrow", ".feather"
 
 
 def format_of(file: Path | None, named: str | None) -> str:
-    """The format that is named, else that of the file's suffix, else CSV.
+    """Return the named format, else that of the file's suffix, else CSV.
 
-    Raises DduError for one that there is not.
+    Raises DduError for an unknown one.
     """
     if file is not None and file.is_dir():
         raise DduError(f"{file}: is a directory; name a file in it")
     if not named and file is not None and not file.suffix:
-        raise DduError(f"{file}: no ending tells the format; write one of {', '.join(_SUFFIXES)}")
+        raise DduError(
+            f"{file}: the name has no ending for the format; use one of {', '.join(_SUFFIXES)}"
+        )
     found = named or (_SUFFIXES.get(file.suffix.lower()) if file else "csv")
     if found not in FORMATS:
         raise DduError(no_such("format", named or (file.suffix if file else ""), FORMATS))
@@ -68,7 +71,7 @@ def format_of(file: Path | None, named: str | None) -> str:
 def chosen(
     table: pd.DataFrame, columns: Sequence[str], first_s: float | None, last_s: float | None
 ) -> pd.DataFrame:
-    """Some columns (none named: all), and the rows with `first_s` ≤ `t_s` < `last_s`.
+    """Return some columns (none named: all), and the rows with `first_s` ≤ `t_s` < `last_s`.
 
     Raises DduError for a column that the table does not have.
     """
@@ -77,9 +80,9 @@ def chosen(
         there = list(map(str, table))
         raise DduError("\n".join(no_such("column", name, there) for name in missing))
     if (first_s is not None and math.isnan(first_s)) or (last_s is not None and math.isnan(last_s)):
-        raise DduError("--from, --until: nan is no time; give seconds of t_s")
+        raise DduError("--from, --until: nan is not a time; give seconds of t_s")
     if first_s is not None and last_s is not None and first_s >= last_s:
-        raise DduError(f"--from {first_s:g} is not before --until {last_s:g}; nothing is between")
+        raise DduError(f"--from {first_s:g} is not before --until {last_s:g}. Swap them")
     if first_s is not None or last_s is not None:
         if "t_s" not in table:
             raise DduError("this table has no time t_s to choose by")
@@ -88,17 +91,22 @@ def chosen(
     return table[list(columns)] if columns else table
 
 
-def export(table: pd.DataFrame, file: Path | None, form: str) -> None:
-    """Writes the table to a file, whole or not at all, or to standard output (None)."""
+def export(table: pd.DataFrame, name: str, file: Path | None, form: str) -> None:
+    """Write the table to a file, whole or not at all, or to standard output (None).
+
+    CSV has the digits of the run's own CSV files.
+    """
     arrow = pa.Table.from_pandas(table, preserve_index=False)
+    if form == "csv":
+        arrow = rounded(arrow, name)
     if file is None:
         FORMATS[form](arrow, sys.stdout.buffer)
         return
     try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{file.name}-", dir=file.parent)
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{file.name}-", dir=file.parent)
     except OSError as error:
         raise UnreadableInput(file, f"cannot be written ({error.strerror})") from None
-    made = Path(name)
+    made = Path(temporary)
     try:
         with os.fdopen(descriptor, "wb") as to:
             FORMATS[form](arrow, to)
@@ -111,5 +119,5 @@ def export(table: pd.DataFrame, file: Path | None, form: str) -> None:
 
 
 def _nullable(kind: pa.DataType) -> pd.api.extensions.ExtensionDtype | None:
-    """Integers that may be null stay integers."""
+    """Keep integers that may be null as integers."""
     return pd.Int64Dtype() if pa.types.is_integer(kind) else None

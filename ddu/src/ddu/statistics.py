@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be said of a figure that was measured several times, or over time.
+"""Means and intervals of a number that was measured several times, or over time.
 
 Three questions, each with its method named, since the method decides what the answer is worth:
 how well is a mean known from independent repeats (Student), from one autocorrelated series
@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 
 CONFIDENCE = 0.95
 _RESAMPLES = 2000
-# Below this a series is too short to tell its own correlation.
+# A shorter series does not show its own correlation.
 _SHORTEST_SERIES = 16
 
 
@@ -35,7 +35,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Pairing:
-    """How treatment `b` differs from `a` where both saw the same seeds."""
+    """The difference of treatment `b` from `a`, where both had the same seeds."""
 
     difference: Interval
     """Of b minus a."""
@@ -46,7 +46,7 @@ class Pairing:
 
 
 def of_repeats(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
-    """The mean of independent repeats, by Student's t; one value has no interval."""
+    """Return the mean of independent repeats, by Student's t; one value has no interval."""
     from scipy import stats
 
     found = np.asarray(values, dtype=np.float64)
@@ -61,7 +61,7 @@ def of_repeats(values: Sequence[float], confidence: float = CONFIDENCE) -> Inter
 def of_series(
     values: Sequence[float] | Floats, confidence: float = CONFIDENCE, seed: int = 1
 ) -> Interval:
-    """The mean of one autocorrelated series, by the stationary bootstrap.
+    """Return the mean of one autocorrelated series, by the stationary bootstrap.
 
     Politis and Romano 1994, with the block length of Patton, Politis and White 2009. NaN is left
     out. A series under 16 values, or a constant one, has no interval.
@@ -82,7 +82,7 @@ def of_series(
 
 
 def paired(a: Sequence[float], b: Sequence[float], confidence: float = CONFIDENCE) -> Pairing:
-    """Compares b with a, value by value; both have the same length and order of seeds."""
+    """Compare b with a, value by value; both have the same length and order of seeds."""
     from scipy import stats
 
     differences = np.asarray(b, dtype=np.float64) - np.asarray(a, dtype=np.float64)
@@ -98,7 +98,7 @@ def paired(a: Sequence[float], b: Sequence[float], confidence: float = CONFIDENC
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values corrected for their number, by Holm's step-down method (1979)."""
+    """Return p-values corrected for their number, by Holm's step-down method (1979)."""
     if not p_values:
         return []
     from statsmodels.stats.multitest import multipletests

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a campaign's runs say together (docs/campaigns.md)."""
+"""The joint analysis of a campaign's runs (docs/campaigns.md)."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Analyses many runs: on this machine's cores, or on the workers of a Dask scheduler."""
+"""The analysis of many runs: on this machine's cores, or on the workers of a Dask scheduler."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from ddu.errors import DduError
 
 
 def analyze_all(console: Console, scheduler: str | None = None) -> Callable[[list[Path]], None]:
-    """What analyses a list of runs, showing progress; a run that cannot be is told and left out.
+    """Return a function that analyses runs and shows progress; one that fails is reported and left
+    out.
 
     With `scheduler`, the runs have to lie in storage that its workers share.
     """
@@ -35,7 +36,7 @@ def analyze_all(console: Console, scheduler: str | None = None) -> Callable[[lis
 
 
 def _analyze(run: str) -> str | None:
-    """What is wrong with the run, if anything; its results are in its directory."""
+    """Analyse the run; return the error if there is one."""
     from ddu.api import analyze
 
     try:

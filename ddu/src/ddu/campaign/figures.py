@@ -33,7 +33,7 @@ table has."""
 def write_figures(
     directory: Path, runs: pd.DataFrame, figures: tuple[Any, ...], aligned: Aligned
 ) -> list[tuple[str, Path]]:
-    """Draws what the plan asks for and there is data for: titles and files."""
+    """Draw the figures of the plan that there is data for; return titles and files."""
     directory.mkdir(parents=True, exist_ok=True)
     made = []
     for number, wanted in enumerate(figures, start=1):
@@ -73,7 +73,7 @@ def _drawn(wanted: Any, runs: pd.DataFrame, aligned: Aligned) -> Figure | None:
 
 
 def _columns_of(wanted: Any) -> tuple[Any, ...]:
-    """What gets a picture of its own in every panel."""
+    """Return the columns that each get a plot in every panel."""
     return getattr(wanted, "columns", None) or getattr(wanted, "pairs", None) or (None,)
 
 
@@ -96,7 +96,7 @@ def _panels(wanted: Any, runs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame
 
 
 def _coloured(wanted: Any, runs: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """The rows of each level of the colour's factor, with label and colour."""
+    """Yield label, colour and rows of each level of the colour's factor."""
     if wanted.colour not in runs:
         yield "", colour_of(""), runs
         return
@@ -178,7 +178,8 @@ def _series(
 def _per_flow(
     rows: pd.DataFrame, column: str, aligned: Aligned
 ) -> Iterator[tuple[str, pd.DataFrame]]:
-    """All repeats' rows of each flow that has values in `column`; one flow needs no name."""
+    """Yield the rows of all repeats for each flow that has the column; a single flow has no
+    name."""
     wanted = ("t_s", "flow", column)
     tables = [table for run in rows["run"] if column in (table := aligned(run, wanted))]
     if not tables:

@@ -16,16 +16,16 @@ SCHEMA_VERSION = 1
 
 @dataclass(frozen=True)
 class CellRun:
-    """One cell's result, or why it has none."""
+    """The result of one cell, or the reason why it has none."""
 
     levels: dict[str, str]
     seed: int
     path: Path | None
     verdict: str
-    """valid or degraded; for a cell without result what became of it: invalid, failed …"""
+    """valid or degraded; of a cell without a result: invalid, failed …"""
     reason: str
     place: str = ""
-    """Where a phone was."""
+    """The place of a phone."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,10 @@ def load_campaign(path: Path) -> Campaign:
         version, definition = content["schema_version"], content["campaign"]
     except OSError as error:
         raise DduError(
-            f"{file}: {error.strerror}; give the directory that `ccu campaign run` named"
+            f"{file}: {error.strerror}; give the directory that `ccu campaign run` printed"
         ) from None
     except (ValueError, KeyError, TypeError) as error:
-        raise DduError(f"{file}: is not what ccu writes ({error}); restore it") from None
+        raise DduError(f"{file}: is not a campaign.json of ccu ({error}); restore it") from None
     if version > SCHEMA_VERSION:
         raise DduError(f"{file}: has schema_version {version}; this ddu knows {SCHEMA_VERSION}")
     try:
@@ -59,13 +59,13 @@ def load_campaign(path: Path) -> Campaign:
         cells.sort(key=lambda cell: (_places(cell.levels, definition["factors"]), cell.seed))
     except (ValueError, KeyError, TypeError) as error:
         raise DduError(
-            f"{path}/runs: a cell.json is not of this campaign ({error}); take its folder away"
+            f"{path}/runs: a cell.json is not of this campaign ({error}); move its folder away"
         ) from None
     return Campaign(path, definition, content.get("software", {}), cells)
 
 
 def _places(levels: dict[str, str], factors: dict[str, Any]) -> list[int]:
-    """Where the levels stand in the campaign's file, which is the order of all tables."""
+    """Return the positions of the levels in the campaign's file, which order all tables."""
     return [list(factors[name]).index(label) for name, label in levels.items()]
 
 
@@ -86,7 +86,8 @@ def _cell(file: Path) -> CellRun:
 
 
 def _runs(cell: Path) -> Iterator[Path]:
-    """Its run directories, the oldest first; one without a whole manifest is none."""
+    """Yield the cell's run directories, oldest first; those without a whole manifest are
+    skipped."""
     for file in sorted(cell.glob("*/run.json")):
         try:
             json.loads(file.read_text())
@@ -98,7 +99,7 @@ def _runs(cell: Path) -> Iterator[Path]:
 def summaries(
     campaign: Campaign, analyze: Callable[[list[Path]], None]
 ) -> dict[Path, dict[str, Any]]:
-    """summary.json of every result; `analyze` is given those that have none yet."""
+    """Return summary.json of every result; `analyze` is called with those that have none yet."""
     paths = [cell.path for cell in campaign.results if cell.path is not None]
     missing = [path for path in paths if not (path / "summary.json").exists()]
     if missing:

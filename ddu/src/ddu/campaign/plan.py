@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a campaign's report is to show: the `report` of its file, validated."""
+"""The contents of a campaign's report: the `report` of its file, validated."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ddu.metrics.catalogue import PER_FLOW, is_open, numbers
 from ddu.tables.columns import column, written_names
 from testbed_console.problems import Problem, RefusedError, Where
-from testbed_console.suggestions import instead_of
+from testbed_console.suggestions import unknown
 from testbed_console.validation import invalid_values
 
 OF_BEST = {"throughput_bps": "throughput_of_best_ratio", "goodput_bps": "goodput_of_best_ratio"}
-"""What is shown as a share of the best in the same place (Reminis, section 4.2)."""
+"""Numbers that are shown as a share of the best in the same place (Reminis, section 4.2)."""
 
 Levels = dict[str, str]
 """Labels of levels by factor: the points that have them."""
@@ -26,7 +26,7 @@ class _Value(BaseModel):
 
 
 class Compare(_Value):
-    """Which levels are set against which: all others of `factor` against `baseline`."""
+    """A comparison of all levels of `factor` with `baseline`."""
 
     factor: str
     baseline: str
@@ -34,7 +34,7 @@ class Compare(_Value):
 
 
 class Reference(_Value):
-    """What the source found, to stand beside ours."""
+    """A number of the source, to stand beside ours."""
 
     where: Levels
     metric: str
@@ -49,7 +49,7 @@ class _Figure(_Value):
     colour: str = "cc"
     """The factor whose levels have a colour each."""
     panels: tuple[str, ...] = ()
-    """Factors that get a picture for each combination of their levels."""
+    """Factors with a plot for each combination of their levels."""
     where: dict[str, str | tuple[str, ...]] = {}
     """Only these points."""
 
@@ -155,26 +155,22 @@ def _problems_of_plan(plan: ReportPlan, factors: dict[str, Any]) -> Iterator[Pro
         for name in _columns_of(figure):
             if column(name) is None:
                 see = "see `ddu schema aligned`"
-                yield _unknown(key, "column", name, written_names("aligned"), see)
+                yield unknown("column", name, written_names("aligned"), see, Where(key=key))
 
 
 def _unknown_factors(key: str, named: set[str], factors: dict[str, Any]) -> Iterator[Problem]:
     for name in sorted(named - set(factors)):
-        yield _unknown(key, "factor", name, factors)
+        yield unknown("factor", name, factors, where=Where(key=key))
 
 
 def _unknown_metrics(key: str, named: Iterable[str], known: Iterable[str]) -> Iterator[Problem]:
     for name in named:
         if name not in known and not is_open(name):
-            yield _unknown(key, "metric", name, known, "docs/metrics.md")
-
-
-def _unknown(key: str, what: str, name: str, known: Iterable[str], see: str = "") -> Problem:
-    return Problem(f"no {what} {name!r}", instead_of(name, known, see), Where(key=key))
+            yield unknown("metric", name, known, "docs/metrics.md", Where(key=key))
 
 
 def _figures_of(figure: _Figure) -> Iterable[str]:
-    """What it shows of summary.json."""
+    """Return the numbers of summary.json that it shows."""
     if isinstance(figure, Plane):
         return [figure.x, figure.y]
     return [figure.y] if isinstance(figure, Lines) else []

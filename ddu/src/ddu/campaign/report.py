@@ -22,14 +22,14 @@ from ddu.errors import DduError
 
 
 def write_report(path: Path, analyze: Callable[[list[Path]], None]) -> Path:
-    """Analyses what `path`'s runs lack and writes report/ there; returns the page.
+    """Analyse runs that have no results yet, write report/, and return the page.
 
     Raises DduError when there is nothing to report; report/ is then as it was.
     """
     campaign = load_campaign(path)
     plan = report_plan(campaign.definition.get("report"), f"{path / 'campaign.json'}")
     if not campaign.results:
-        raise DduError(f"{path}: no run has a result yet; `ccu campaign status` tells why")
+        raise DduError(f"{path}: no run has a result yet; see `ccu campaign status`")
     runs = runs_table(campaign, summaries(campaign, analyze))
     factors = list(campaign.definition["factors"])
     tables = {
@@ -78,7 +78,7 @@ def _content(
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Its rows, with None where there is no value."""
+    """Return the rows, with None where there is no value."""
     return [
         {str(key): None if pd.isna(value) else value for key, value in row.items()}
         for row in table.to_dict("records")
@@ -86,7 +86,7 @@ def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """With `digits` significant ones; n/a where there is none."""
+    """Return the value with so many significant digits; n/a if it is null."""
     if value is None or math.isnan(value):
         return "n/a"
     if value == 0:
@@ -101,7 +101,7 @@ def _inline(svg: Path) -> str:
 
 def _aligned_of(path: Path) -> Aligned:
     def read(run: str, columns: tuple[str, ...]) -> pd.DataFrame:
-        # A figure wants three of seventy columns: the others are not read.
+        # A figure needs three of seventy columns: the others are not read.
         with pq.ParquetFile(path / run / "tables" / "aligned.parquet", memory_map=True) as file:
             there = [name for name in columns if name in file.schema_arrow.names]
             found: pd.DataFrame = file.read(there, use_threads=False).to_pandas()

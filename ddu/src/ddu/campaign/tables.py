@@ -19,7 +19,7 @@ from ddu.campaign.plan import OF_BEST, Compare, Reference, ReportPlan
 
 
 def runs_table(campaign: Campaign, summaries: dict[Path, dict[str, Any]]) -> pd.DataFrame:
-    """One row a cell: its levels, seed, verdict, and every figure of its summary."""
+    """Return one row per cell: levels, seed, verdict, and every number of its summary."""
     rows = []
     for cell in campaign.cells:
         numbers = flat(summaries.get(cell.path, {})) if cell.path else {}
@@ -54,12 +54,12 @@ def of_best(runs: pd.DataFrame, factors: list[str]) -> pd.DataFrame:
 
 
 def usable(runs: pd.DataFrame) -> pd.DataFrame:
-    """The rows whose figures are the network's, not the machine's."""
+    """Return the rows whose numbers describe the network, not the machine."""
     return runs[runs["verdict"].isin(("valid", "degraded"))]
 
 
 def points_table(runs: pd.DataFrame, factors: list[str], plan: ReportPlan) -> pd.DataFrame:
-    """One row a point: verdicts, and of each metric the mean and its interval."""
+    """Return one row per point: verdicts, and mean and interval of each metric."""
     rows = []
     for levels, group in runs.groupby(factors, sort=False):
         row: dict[str, Any] = dict(zip(factors, levels, strict=True))
@@ -87,7 +87,7 @@ def _values(runs: pd.DataFrame, metric: str) -> list[float]:
 
 
 def comparisons_table(runs: pd.DataFrame, factors: list[str], plan: ReportPlan) -> pd.DataFrame:
-    """Each level against its baseline, seed by seed, all else equal; p-values by Holm."""
+    """Return each level against its baseline, seed by seed, all else equal; p-values by Holm."""
     rows = [row for one in plan.compare for row in _compared(usable(runs), factors, one)]
     table = pd.DataFrame(rows)
     if not table.empty:
@@ -132,7 +132,7 @@ def _compared(runs: pd.DataFrame, factors: list[str], asked: Compare) -> list[di
 def _paired(
     base: pd.DataFrame, against: pd.DataFrame, metric: str
 ) -> tuple[list[float], list[float]] | None:
-    """The metric of the seeds that both have."""
+    """Return the metric of the seeds that both have."""
     if metric not in base or metric not in against:
         return None
     both = pd.concat([base[metric], against[metric]], axis=1, join="inner").dropna()
@@ -142,7 +142,7 @@ def _paired(
 
 
 def reference_table(runs: pd.DataFrame, plan: ReportPlan) -> pd.DataFrame:
-    """The source's numbers, ours and the difference."""
+    """Return the numbers of the source, ours and the difference."""
     rows = [_beside(usable(runs), one) for one in plan.reference]
     return pd.DataFrame(rows)
 
@@ -176,7 +176,7 @@ def _beside(runs: pd.DataFrame, theirs: Reference) -> dict[str, Any]:
 
 
 def _by_seed(runs: pd.DataFrame, where: dict[str, str], metric: str) -> pd.Series[float]:
-    """The metric per seed, averaged over the points that `where` leaves open."""
+    """Return the metric per seed, averaged over the points that `where` does not fix."""
     chosen = runs
     for factor, label in where.items():
         chosen = chosen[chosen[factor] == label] if factor in chosen else chosen.iloc[0:0]

@@ -90,7 +90,7 @@ def export(
     except KeyError as error:
         raise DduError(str(error.args[0])) from None
     names = [name.strip() for name in columns.split(",") if name.strip()]
-    write(chosen(found, names, first, last), to, form)
+    write(chosen(found, names, first, last), table, to, form)
 
 
 def import_(

@@ -39,7 +39,7 @@ store_app = typer.Typer(help="The store of runs: PostgreSQL, and Grafana to look
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the commands of the store to `ddu`."""
+    """Add the commands of the store to `ddu`."""
     app.command()(publish)
     app.command()(unpublish)
     app.command()(serve)
@@ -80,7 +80,7 @@ def publish(
 
 
 def _published(url: str, path: Path, replace: bool) -> Iterator[Published | DduError]:
-    """What became of the run in `path`, or of each of the campaign's."""
+    """Yield the outcome of the run in `path`, or of each run of a campaign."""
     from ddu.store.campaigns import is_campaign, publish_campaign
     from ddu.store.publish import publish as put
 
@@ -182,9 +182,9 @@ def up(
     for whose, password in done.new_passwords.items():
         if whose == "owner" or (whose == "reader" and not docker):
             role = "ddu" if whose == "owner" else READER
-            typer.echo(f"password of {role}, told this once: {password}")
+            typer.echo(f"password of {role}, shown only once: {password}")
         elif whose == "grafana-admin" and docker:
-            typer.echo(f"password of Grafana's admin, told this once: {password}")
+            typer.echo(f"password of Grafana's admin, shown only once: {password}")
     typer.echo(f"passwords are kept in {place.directory / 'secrets'}")
 
 
@@ -199,7 +199,7 @@ def down(directory: Directory = None) -> None:
 
 @store_app.command()
 def status(directory: Directory = None, store: StoreUrl = None) -> None:
-    """Tell where the store is and what it holds."""
+    """Print the store's address and contents."""
     from ddu.store.connect import described
     from ddu.store.service import status as ask
 
@@ -233,7 +233,7 @@ def restore(
     directory: Directory = None,
     replace: Annotated[bool, typer.Option(help="Though the store holds runs.")] = False,
 ) -> None:
-    """Put a backup in the store's place."""
+    """Replace the store's contents by a backup."""
     from ddu.store.backup import restore as read
 
     read(Place((directory or default_directory()).absolute()), file, replace)

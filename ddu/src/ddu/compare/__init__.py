@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many runs beside each other: how they differ, and how well that is known."""
+"""The comparison of runs: how they differ, and how certain that is."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The comparison drawn: throughput against delay with ellipses, and distributions."""
+"""The figures of a comparison: throughput against delay with ellipses, and distributions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SERIES_S = 1.0
 
 
 def write_figures(directory: Path, runs: Sequence[Compared]) -> list[tuple[str, Path]]:
-    """Draws what there is data for: captions and files."""
+    """Draw the figures that there is data for; return captions and files."""
     directory.mkdir(parents=True)
     made = []
     for name, caption, draw in _FIGURES:
@@ -38,7 +38,7 @@ def write_figures(directory: Path, runs: Sequence[Compared]) -> list[tuple[str, 
 
 
 def plane(runs: Sequence[Compared]) -> Figure | None:
-    """Throughput against mean RTT: the better, the further up and to the left.
+    """Draw throughput against mean RTT: up and left is better.
 
     A dot a run; a cross a group's mean with its intervals; an ellipse one standard deviation, of
     the repeats, or, of a single run, of its seconds.
@@ -69,7 +69,7 @@ def plane(runs: Sequence[Compared]) -> Figure | None:
 
 
 def cdf(column: str) -> Callable[[Sequence[Compared]], Figure | None]:
-    """Distribution of a column over all bins of each group's runs."""
+    """Return a function that draws the distribution of a column over all bins of each group."""
 
     def draw(runs: Sequence[Compared]) -> Figure | None:
         groups, how = grouped(runs), shown(column)
@@ -104,7 +104,7 @@ def _mean(axis: Axes, group: Sequence[Compared], label: str, colour: str) -> Non
 
 
 def _seconds(group: Sequence[Compared]) -> tuple[Float, Float]:
-    """RTT and throughput of each second of the group's runs."""
+    """Return RTT and throughput of each second of the group's runs."""
     xs, ys = [], []
     for run in group:
         table = run.aligned.assign(second=np.floor(run.aligned["t_s"] / _SERIES_S))

@@ -19,7 +19,7 @@ _NEEDED = ("t_s", "flow", "cc", "tcp_throughput_bps", "tcp_rtt_ms")
 
 @dataclass(frozen=True)
 class Compared:
-    """A run's headline figures and aligned table, under the label that it is compared by."""
+    """The numbers and the aligned table of a run, and the label by which it is compared."""
 
     path: Path
     label: str
@@ -30,12 +30,12 @@ class Compared:
 
     @property
     def is_result(self) -> bool:
-        """What the machine could not hold is no result of the network."""
+        """Whether the machine kept up: otherwise this is not a result of the network."""
         return bool(self.summary["verdict"] != "invalid")
 
 
 def load_runs(paths: list[Path], by: str, reuse: bool = True) -> list[Compared]:
-    """The runs, analysed where they have not been, labelled by `by`, one of GROUPINGS.
+    """Return the runs, analysed if they were not yet, labelled by `by`, one of GROUPINGS.
 
     A directory stands for the runs in it, a campaign's for all of its runs; a run that is there
     more than once, copied, linked or imported again, is taken once. Raises DduError when fewer
@@ -55,7 +55,7 @@ def load_runs(paths: list[Path], by: str, reuse: bool = True) -> list[Compared]:
 
 
 def same_runs(runs: Iterable[Compared]) -> list[str]:
-    """Which directories hold the same run, as sentences."""
+    """Return a sentence for each pair of directories that hold the same run."""
     return [f"{_same(run.path, other)}: it is counted once" for run in runs for other in run.copies]
 
 
@@ -64,7 +64,7 @@ def _same(run: Path, other: Path) -> str:
 
 
 def _apart(runs: list[Run]) -> list[list[Run]]:
-    """Each run with its copies behind it."""
+    """Return each run, followed by its copies."""
     found: dict[object, list[Run]] = {}
     for run in runs:
         found.setdefault(_identity(run), []).append(run)
@@ -72,8 +72,8 @@ def _apart(runs: list[Run]) -> list[list[Run]]:
 
 
 def _identity(run: Run) -> object:
-    """What a copy shares and a repeat does not: the name that the run was given, and the
-    nanosecond of its start. A run that has no instant at all is nobody's copy."""
+    """Return what a copy shares and a repeat does not: the name that the run was given, and the
+    nanosecond of its start. A run without a start time has no copies."""
     time = run.manifest.time
     started = time.start_utc_ns or time.traffic_start_utc_ns
     return (run.manifest.run, started) if started else run.path.resolve()

@@ -24,7 +24,7 @@ TABLES = ("runs", "groups", "pairs")
 
 
 def write_comparison(directory: Path, runs: list[Compared], metrics: tuple[str, ...]) -> Path:
-    """Writes comparison.html, figures/ and runs.csv, groups.csv, pairs.csv; returns the page.
+    """Write comparison.html, figures/ and runs.csv, groups.csv, pairs.csv; return the page.
 
     Written whole or not at all. Raises DduError when no run has a result.
     """
@@ -81,7 +81,7 @@ def _page(
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, object]]:
-    """Rows for the template; NaN, by which pandas writes null, is None again."""
+    """Return rows for the template, with None where pandas has NaN for null."""
     return [
         {str(k): None if isinstance(v, float) and math.isnan(v) else v for k, v in row.items()}
         for row in table.to_dict("records")

@@ -31,7 +31,8 @@ _SERIES_BIN_S = 0.1
 
 
 def runs_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFrame:
-    """One row per run: label, verdict, metrics, and the interval of those that are series."""
+    """Return one row per run: label, verdict, metrics, and the interval of those that are
+    series."""
     rows = []
     for run in runs:
         row: dict[str, object] = {
@@ -51,11 +52,11 @@ def refuse_unknown(runs: Sequence[Compared], metrics: Sequence[str]) -> None:
     there = {name for run in runs for name in names(run.summary)}
     for metric in metrics:
         if metric not in there:
-            raise DduError(f"--metric: {no_such('figure', metric, there, 'docs/metrics.md')}")
+            raise DduError(f"--metric: {no_such('metric', metric, there, 'docs/metrics.md')}")
 
 
 def groups_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFrame:
-    """One row per group and metric: mean, interval, number of runs, method."""
+    """Return one row per group and metric: mean, interval, number of runs, method."""
     rows = []
     for label, group in grouped(runs).items():
         for metric in metrics:
@@ -69,7 +70,7 @@ def groups_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFra
 
 
 def pairs_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFrame:
-    """One row per two groups and metric: the difference (b minus a), its interval, effect sizes.
+    """Return one row per two groups and metric: difference (b minus a), interval, effect sizes.
 
     `hedges_g` is the difference of means over the pooled standard deviation of repeats, corrected
     for few of them; `cliffs_delta` the share of pairs of repeats in which b is larger, minus the
@@ -94,8 +95,8 @@ def grouped(runs: Sequence[Compared]) -> dict[str, list[Compared]]:
 
 
 def mixtures(runs: Sequence[Compared]) -> list[str]:
-    """Groups whose runs differ in more than chance, and are no repeats, as sentences."""
-    told = []
+    """Return a sentence for each group whose runs differ in more than chance."""
+    found_mixed = []
     for label, group in grouped(runs).items():
         for key in ("cc", "scenario", "prb", "direction", "duration_s"):
             found = [run.summary.get(key) for run in group]
@@ -103,21 +104,21 @@ def mixtures(runs: Sequence[Compared]) -> list[str]:
                 found = [round(float(each), -1) if each else each for each in found]
             values = sorted({str(each) for each in found})
             if len(values) > 1:
-                told.append(
-                    f"The runs of {label} differ in {key} ({', '.join(values)}): they are no "
-                    "repeats, and their interval is of that mixture."
+                found_mixed.append(
+                    f"The runs of {label} differ in {key} ({', '.join(values)}): they are not "
+                    "repeats, and their interval is that of the mixture."
                 )
-    return told
+    return found_mixed
 
 
 def values_of(group: Sequence[Compared], metric: str) -> list[float]:
-    """The metric of each run that has it."""
+    """Return the metric of each run that has it."""
     found = [value(run.summary, metric) for run in group]
     return [each for each in found if each is not None]
 
 
 def of_group(group: Sequence[Compared], metric: str) -> Interval | None:
-    """The group's mean and interval; None if no run has the metric."""
+    """Return the group's mean and interval; None if no run has the metric."""
     values = values_of(group, metric)
     if not values:
         return None
@@ -128,7 +129,8 @@ def of_group(group: Sequence[Compared], metric: str) -> Interval | None:
 
 
 def of_series(run: Compared, metric: str) -> Interval:
-    """Of the run's own series in bins of 0.1 s, flows summed (throughput) or averaged (RTT)."""
+    """Return the mean of the run's series in bins of 0.1 s, flows summed (throughput) or averaged
+    (RTT)."""
     column = _SERIES[metric]
     table = run.aligned[["t_s", column]].astype("float64")
     per_bin = table.groupby("t_s")[column]
@@ -172,7 +174,7 @@ def _half(interval: Interval) -> float:
 
 
 def _of_repeats(a: np.ndarray, b: np.ndarray) -> dict[str, object]:
-    """Welch's interval, Hedges's g, Cliff's delta."""
+    """Return Welch's interval, Hedges's g and Cliff's delta."""
     from scipy import stats
 
     welch = stats.ttest_ind(b, a, equal_var=False).confidence_interval(statistics.CONFIDENCE)

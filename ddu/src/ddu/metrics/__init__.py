@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What two captures say about a flow. docs/metrics.md defines each metric."""
+"""Metrics of flows and runs: algorithms on packets, and in declared/ the declarations."""

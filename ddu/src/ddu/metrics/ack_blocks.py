@@ -17,7 +17,7 @@ from ddu.schema.arrays import Float, Int
 
 @dataclass(frozen=True)
 class AckBlocks:
-    """Every block of a flow, at its first ACK."""
+    """The blocks of a flow, each at its first ACK."""
 
     utc_ns: Int
     packets: Float
@@ -25,7 +25,7 @@ class AckBlocks:
 
 
 def ack_blocks(sent: Segments, acks: Acks) -> AckBlocks:
-    """The blocks of ACKs without payload of their own."""
+    """Return the blocks of ACKs without payload of their own."""
     pure = acks.where(acks.is_pure)
     sent_before = np.searchsorted(sent.utc_ns, pure.utc_ns, side="left")
     opens = np.ones(len(pure), dtype=bool)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from typing import Literal
 
 from ddu.errors import DduError
 from ddu.metrics.declared import (
@@ -21,6 +22,8 @@ from ddu.metrics.declared import (
 )
 from ddu.metrics.metric import BinMetric, Metric, Need, SummaryMetric
 
+Stage = Literal["captures", "sockets", "derived"]
+"""When a column is computed: from captures, from samples of the socket, from other columns."""
 _GROUP = "ddu.metrics"
 _OWN: tuple[Sequence[Metric], ...] = (
     rates.METRICS,
@@ -71,15 +74,17 @@ def _loaded(entry: EntryPoint) -> Sequence[Metric]:
 
 
 @cache
-def bin_metrics(*needs: Need) -> tuple[BinMetric, ...]:
-    """Return the columns of the aligned table that need one of `needs`; those that need captures
-    alone if none is given."""
-    beside = set(needs) or {Need.SOCKETS, Need.CC_TRACE, Need.MAC}
-    return tuple(
-        metric
-        for metric in metrics()
-        if isinstance(metric, BinMetric) and bool(beside & {*metric.needs}) == bool(needs)
-    )
+def bin_metrics(stage: Stage) -> tuple[BinMetric, ...]:
+    """Return the columns that are computed from the captures, from samples of the socket, or from
+    the other columns of the aligned table."""
+    found = (metric for metric in metrics() if isinstance(metric, BinMetric))
+    return tuple(metric for metric in found if _stage(metric) == stage)
+
+
+def _stage(metric: BinMetric) -> Stage:
+    if {Need.MAC, Need.CC_TRACE} & {*metric.needs}:
+        return "derived"
+    return "sockets" if Need.SOCKETS in metric.needs else "captures"
 
 
 def summary_metrics() -> Iterator[SummaryMetric]:

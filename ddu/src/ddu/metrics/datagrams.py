@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""UDP: the same datagram in both captures. UDP has no sequence numbers, so datagrams are known
-again by their length and first bytes (`udp_digest`)."""
+"""UDP: the same datagram in both captures. UDP has no sequence numbers, so datagrams are
+recognised by their length and first bytes (`udp_digest`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ddu.readers.packets.segments import Segments
 
 @dataclass(frozen=True)
 class Datagrams:
-    """What became of a UDP flow's datagrams."""
+    """The fate of a UDP flow's datagrams."""
 
     delay: Samples
     """Of each received one that was sent once in this form."""
@@ -27,9 +27,9 @@ class Datagrams:
 
 
 def datagrams(sent: Segments, received: Segments) -> Datagrams:
-    """Matches the two captures.
+    """Match the datagrams of the two captures.
 
-    Datagrams that nobody can tell apart (an iperf3 without its counter, say) have no delay; of
+    Datagrams that cannot be distinguished (an iperf3 without its counter, say) have no delay; of
     them as many are lost as did not arrive, and the earliest. What was sent after the last one that
     arrived may have been under way when the capture ended, and is left open.
     """
@@ -45,7 +45,7 @@ def datagrams(sent: Segments, received: Segments) -> Datagrams:
 
 
 def _with_digest(packets: Segments) -> Segments:
-    """None of a TCP flow."""
+    """Return the datagrams; none of a TCP flow."""
     return packets.where(np.full(len(packets), len(packets.digest) > 0))
 
 

@@ -9,11 +9,11 @@ from ddu.schema.arrays import Int
 
 
 def one_way_delay(sent: Segments, received: Segments, resent: tuple[Int, Int]) -> Samples:
-    """Delay of each received packet, seen when it is received.
+    """Return the delay of each received packet, at the time when it is received.
 
     Segmentation offloads cut and merge packets differently at the two ends, so packets are matched
     by byte: from the packet that sent a received packet's last byte to its reception. Bytes that
-    were sent more than once are left out, as nobody can say which copy arrived.
+    were sent more than once are left out, as it is not known which copy arrived.
     """
     sent_utc_ns, received_utc_ns = one_way_instants(sent, received, resent)
     return Samples(received_utc_ns, (received_utc_ns - sent_utc_ns) / 1e6)
@@ -22,6 +22,6 @@ def one_way_delay(sent: Segments, received: Segments, resent: tuple[Int, Int]) -
 def one_way_instants(
     sent: Segments, received: Segments, resent: tuple[Int, Int]
 ) -> tuple[Int, Int]:
-    """When each received packet was sent, and received; see one_way_delay for which are known."""
+    """Return when each received packet was sent, and received, where that is known (see above)."""
     sent_utc_ns, known = sending_of(received.end - 1, sent, resent)
     return sent_utc_ns, received.utc_ns[known]

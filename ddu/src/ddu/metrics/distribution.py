@@ -19,7 +19,7 @@ CDF_SHARES = np.unique(np.concatenate([np.linspace(0, 1, 1001), 1 - np.logspace(
 
 
 def quantiles(values: Float, **percents: float) -> dict[str, float | None]:
-    """Mean and percentiles (linear interpolation) of the values that are not NaN."""
+    """Return mean and percentiles (linear interpolation) of the values that are not NaN."""
     values = values[~np.isnan(values)]
     if not len(values):
         return dict.fromkeys(["mean", *percents])
@@ -36,7 +36,7 @@ def share_within(flow: ObservedFlow, budget_ms: int) -> float | None:
 
 
 def delay_cdf(flows: Sequence[ObservedFlow]) -> pd.DataFrame:
-    """`flow`, `metric` (`rtt`, `owd`), `share`, `delay_ms`: that share of its samples is no
+    """Return `flow`, `metric` (`rtt`, `owd`), `share`, `delay_ms`: that share of the samples is not
     larger (nearest rank)."""
     names: list[tuple[str, str, str]] = []
     shares: list[Float] = []
@@ -60,7 +60,7 @@ def delay_cdf(flows: Sequence[ObservedFlow]) -> pd.DataFrame:
 
 
 def _cdf(delay_ms: Float) -> tuple[Float, Float]:
-    """Shares and the delays that bound them; every sample's own share where there are few."""
+    """Return shares and the delays that bound them; each sample's own share where there are few."""
     ordered = np.sort(delay_ms)
     count = len(ordered)
     if count < len(CDF_SHARES):

@@ -11,7 +11,7 @@ from ddu.schema.arrays import Float
 
 
 def jain(rates: Float) -> Float:
-    """(Σx)² / (n·Σx²) down each column of `rates` (one row a flow), over those not NaN.
+    """Return (Σx)² / (n·Σx²) of each column of `rates` (one row a flow), over those not NaN.
 
     From 1/n (one flow has all) to 1 (all alike). NaN with fewer than two flows, or when none got
     anything. Jain, Chiu, Hawe: A Quantitative Measure of Fairness, 1984.
@@ -25,7 +25,7 @@ def jain(rates: Float) -> Float:
 
 
 def friendliness(throughput_bps: Sequence[float], ccs: Sequence[str]) -> float | None:
-    """Jain's index between congestion controls: of the mean rate of each one's flows.
+    """Return Jain's index between congestion controls: of the mean rate of each one's flows.
 
     Null unless several compete. Above 0.95 is reasonable, above 0.99 optimal (wide evaluation,
     section 4.2).

@@ -13,7 +13,7 @@ NEVER = np.iinfo(np.int64).max
 
 
 def delivered_in_order(received: Segments, acks: Acks) -> tuple[Int, Int | UInt32]:
-    """(instants, bytes): new payload at the instant when it and everything before it has arrived.
+    """Return instants and bytes of new payload, when it and everything before it has arrived.
 
     A byte is in order at the latest first arrival of any byte up to it. Bytes that the capture
     missed count as arrived when the receiver acknowledges them; behind bytes that never arrived
@@ -35,10 +35,10 @@ def delivered_in_order(received: Segments, acks: Acks) -> tuple[Int, Int | UInt3
 
 
 def acknowledged(sent: Segments, acks: Acks) -> tuple[Int, Int]:
-    """(instants, bytes): new payload at the instant when its acknowledgement is back at the sender.
+    """Return instants and bytes of new payload, when its ACK is back at the sender.
 
-    What the sender's capture alone tells of delivered_in_order: the same bytes, later by the way
-    back and by what the receiver waits before it acknowledges.
+    It stands for delivered_in_order where there is only the sender's capture: the same bytes, later
+    by the delay back and by the time that the receiver waits before it acknowledges.
     """
     number = np.minimum(acks.ack, int(sent.end.max(initial=0)))  # a FIN counts as a byte
     advance = number - highest_before(number)
@@ -47,7 +47,7 @@ def acknowledged(sent: Segments, acks: Acks) -> tuple[Int, Int]:
 
 
 def _first_arrivals(received: Segments) -> tuple[Int, Int, Int]:
-    """The bytes that arrived as disjoint ascending ranges, and when each first did."""
+    """Return the bytes that arrived as disjoint ascending ranges, and when each first did."""
     begin, end, utc_ns = received.seq, received.end, received.utc_ns
     if not (begin[1:] >= begin[:-1]).all():
         order = np.argsort(begin, kind="stable")

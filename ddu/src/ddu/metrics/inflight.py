@@ -11,7 +11,7 @@ from ddu.schema.arrays import Float, Int
 
 
 def inflight_bytes(bins: Bins, data: Segments, acks: Acks) -> Float:
-    """At the end of each bin: highest byte sent minus highest byte acknowledged, SACK apart.
+    """Return highest byte sent minus highest byte acknowledged (not SACKed) at each bin's end.
 
     Null before the first payload packet. After it the state is known at every instant.
     """
@@ -23,7 +23,7 @@ def inflight_bytes(bins: Bins, data: Segments, acks: Acks) -> Float:
 
 
 def _reached(instants: Int, utc_ns: Int, numbers: Int) -> Float:
-    """The highest number seen before each instant, 0 before any."""
+    """Return the highest number seen before each instant, 0 before any."""
     highest = np.concatenate([[0], np.maximum.accumulate(np.maximum(numbers, 0))])
     index = np.searchsorted(utc_ns, instants, side="left")
     return highest[index].astype(np.float64)

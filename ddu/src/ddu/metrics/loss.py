@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was sent again, what was lost and where, and what came out of order."""
+"""Retransmissions, losses before and in the link, and reordering."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ NO_EVENTS = Events(_NONE, np.zeros(0), _NONE)
 
 
 def resent_ranges(sent: Segments) -> tuple[Int, Int]:
-    """The bytes that the sender sent more than once, as disjoint ascending ranges."""
+    """Return the bytes that the sender sent more than once, as disjoint ascending ranges."""
     before = highest_before(sent.end)
     return union(sent.seq, np.minimum(sent.end, before))
 
 
 def retransmissions(sent: Segments, among: npt.NDArray[np.bool_] | None = None) -> Events:
-    """Segments below the highest sequence number sent before them, counted when they are sent.
+    """Return segments below the highest sequence number sent before them, at the time of sending.
 
     Only those of the packets `among`, if these are given.
     """
@@ -43,10 +43,10 @@ def retransmissions(sent: Segments, among: npt.NDArray[np.bool_] | None = None) 
 
 
 def lost_before_link(sent: Segments) -> Events:
-    """Segments that TCP sent and that never reached the capture on the link's interface.
+    """Return segments that TCP sent and that never reached the capture on the link's interface.
 
     The sequence numbers leap over them. Counted at the leap. A capture that dropped packets shows
-    the same leaps: the verdict says so.
+    the same leaps; the verdict reports that.
     """
     skipped = sent.seq - highest_before(sent.end)
     return _events(sent, skipped, skipped > 0)
@@ -54,7 +54,7 @@ def lost_before_link(sent: Segments) -> Events:
 
 @dataclass(frozen=True)
 class Fates:
-    """What became of the copies that were sent, by time of sending."""
+    """The fates of the copies that were sent, by time of sending."""
 
     lost: Events
     """Copies of bytes in the sender's capture that the receiver's has not."""
@@ -63,9 +63,9 @@ class Fates:
 
 
 def fates(sent: Segments, received: Segments) -> Fates:
-    """Of several copies, as many are lost as did not arrive, and the earliest: TCP repeats because
-    a copy is lost, not the other way round. Bytes above the last one received are left open, they
-    may have been under way when the capture ended.
+    """Return which copies were lost: as many as did not arrive, and the earliest ones, since TCP
+    retransmits because a copy was lost and not the other way round. Bytes above the last one
+    received are not counted: they may have been in flight when the capture ended.
     """
     reached = int(received.end.max(initial=0))
     # A byte that was sent once and arrived at all was not lost: only the others are looked at.
@@ -99,14 +99,14 @@ def fates(sent: Segments, received: Segments) -> Fates:
 
 
 def reordered(received: Segments, resent: tuple[Int, Int]) -> Events:
-    """Packets that arrive below the highest sequence number seen and were sent only once."""
+    """Return packets that arrive below the highest sequence number seen and were sent only once."""
     late = received.seq < highest_before(received.end)
     late &= ~contains(resent, received.seq)
     return _events(received, received.payload_bytes, late)
 
 
 def _events(packets: Segments, size_bytes: Int | UInt32, mask: npt.NDArray[np.bool_]) -> Events:
-    """The share of each packet's segments that `size_bytes` of it are."""
+    """Return the number of each packet's segments that hold `size_bytes` of it."""
     if not mask.any():
         return NO_EVENTS
     chosen, size = packets.where(mask), size_bytes[mask]
@@ -115,7 +115,7 @@ def _events(packets: Segments, size_bytes: Int | UInt32, mask: npt.NDArray[np.bo
 
 
 def _rank_within(group: Int) -> Int:
-    """For each element, how many of its group stand before it."""
+    """Return for each element how many of its group stand before it."""
     order = np.argsort(group, kind="stable")
     ordered = group[order]
     starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))

@@ -9,7 +9,7 @@ from the declarations in ddu/metrics/declared and in packages that name an entry
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal
 
@@ -70,9 +70,9 @@ class OnBins:
     flow: ObservedFlow
     bins: Bins
     sockets: pd.DataFrame | None = None
-    """The socket's last sample before each bin's end, if the metric needs SOCKETS."""
-    mac: pd.DataFrame | None = None
-    """The MAC's columns of the aligned table, if the metric needs MAC."""
+    """The socket's last sample before each bin's end, of a metric that needs SOCKETS alone."""
+    aligned: pd.DataFrame = field(default_factory=pd.DataFrame)
+    """The flow's rows of the aligned table, of a metric that needs MAC or CC_TRACE."""
 
     def mean(self, samples: Samples) -> Float:
         return self.bins.means(samples.utc_ns, samples.value_ms)

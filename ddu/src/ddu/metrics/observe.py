@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A flow as the captures show it: every observation that the tables are made of."""
+"""Flows as the captures show them: the observations that metrics are made of."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ObservedFlow:
     """One data flow; TCP-only metrics are empty for UDP.
 
     With one capture, the other side's packets are empty, and so is what needs both: `at_sender` and
-    `at_receiver` tell nothing observed from nobody observing.
+    `at_receiver` distinguish nothing observed from not captured.
     """
 
     flow: Flow
@@ -98,7 +98,8 @@ class ObservedFlow:
 
     @property
     def has_arrivals(self) -> bool:
-        """UDP has no acknowledgements: its sender's side alone does not say what arrived."""
+        """Whether it is known what arrived; UDP has no ACKs, so its sender's capture does not show
+        it."""
         return self.at_receiver or self.is_tcp
 
     @property
@@ -126,7 +127,7 @@ class ObservedFlow:
 
     @property
     def lost(self) -> loss.Events:
-        """In the link, whatever the protocol."""
+        """Losses in the link, of either protocol."""
         return self.fates.lost if self.is_tcp else self.datagrams.lost
 
     @cached_property
@@ -194,7 +195,7 @@ def _observe_flow(flow: Flow, captures: Mapping[str, SplitCapture]) -> ObservedF
 def _directions(
     capture: SplitCapture | None, ends: tuple[str, int, str, int], origins: tuple[int, int]
 ) -> tuple[Direction, Direction]:
-    """Data and what answers it, as one host saw them."""
+    """Return data and its answers, as one host saw them."""
     if capture is None:
         return NOTHING, NOTHING
     src, sport, dst, dport = ends

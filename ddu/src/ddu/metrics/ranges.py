@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranges of a byte stream: what lets packets be matched that offloads cut and merge differently."""
+"""Ranges of a byte stream, to match packets that offloads cut and merge differently."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Ranges = tuple[Int, Int]
 
 
 def union(begin: Int, end: Int) -> Ranges:
-    """The same bytes as disjoint ranges in ascending order."""
+    """Return the same bytes as disjoint ranges in ascending order."""
     keep = end > begin
     begin, end = begin[keep], end[keep]
     if not len(begin):
@@ -31,12 +31,12 @@ def union(begin: Int, end: Int) -> Ranges:
 
 
 def merged(one: Ranges, other: Ranges) -> Ranges:
-    """The bytes that are in either."""
+    """Return the bytes that are in either."""
     return union(np.concatenate([one[0], other[0]]), np.concatenate([one[1], other[1]]))
 
 
 def holes(ranges: Ranges, reached: int) -> Ranges:
-    """The bytes of [0, `reached`) that are in none of the disjoint ascending ranges."""
+    """Return the bytes of [0, `reached`) that are in none of the disjoint ascending ranges."""
     begin = np.concatenate([[0], ranges[1]])
     end = np.concatenate([ranges[0], [reached]])
     keep = end > begin

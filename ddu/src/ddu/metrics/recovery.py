@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a sender sent again: because ACKs told it of a loss, or because a timer ran out."""
+"""Causes of retransmissions: ACKs that report a loss, or a timer."""
 
 from __future__ import annotations
 
@@ -19,27 +19,30 @@ DUPLICATES = 3
 
 @dataclass(frozen=True)
 class Causes:
-    """The retransmissions of a flow; each is one or the other."""
+    """The retransmissions of a flow by their cause."""
 
     fast: Events
     timeout: Events
 
 
 def causes(sent: Segments, acks: Acks, resent: Ranges) -> Causes:
-    """Fast: when it is sent, data sent after the copy before has been acknowledged or selectively
-    so (RFC 8985, section 6.2), or three duplicate ACKs have come in a row (RFC 5681). Otherwise
-    only a timer can have sent it: the retransmission timeout (RFC 6298) or a tail loss probe.
+    """Return the causes. Fast: at its sending, data sent after the previous copy is acknowledged or
+    in a SACK block (RFC 8985, section 6.2), or three duplicate ACKs have come in a row (RFC 5681).
+    Otherwise only a timer can have sent it: the retransmission timeout (RFC 6298) or a tail loss
+    probe.
     """
     again = np.minimum(sent.end, highest_before(sent.end)) > sent.seq
     index = np.flatnonzero(again)
     if not len(index):
         return Causes(NO_EVENTS, NO_EVENTS)
     is_fast = np.zeros(len(sent), dtype=bool)
-    is_fast[index] = _told_by_acks(sent, acks, resent, index)
+    is_fast[index] = _reported_by_acks(sent, acks, resent, index)
     return Causes(retransmissions(sent, is_fast), retransmissions(sent, ~is_fast))
 
 
-def _told_by_acks(sent: Segments, acks: Acks, resent: Ranges, again: Int) -> npt.NDArray[np.bool_]:
+def _reported_by_acks(
+    sent: Segments, acks: Acks, resent: Ranges, again: Int
+) -> npt.NDArray[np.bool_]:
     if not len(acks):
         return np.zeros(len(again), dtype=bool)
     latest = np.searchsorted(acks.utc_ns, sent.utc_ns[again], side="right") - 1
@@ -50,12 +53,12 @@ def _told_by_acks(sent: Segments, acks: Acks, resent: Ranges, again: Int) -> npt
     newest = np.searchsorted(sent.end[fresh], reached, side="left")
     newest_utc_ns = np.append(sent.utc_ns[fresh], np.iinfo(np.int64).max)[newest]
     later = (reached > first_byte) & (newest_utc_ns >= _copy_before(sent, resent, again))
-    told: npt.NDArray[np.bool_] = heard & (later | (_duplicates(acks)[latest] >= DUPLICATES))
-    return told
+    reported: npt.NDArray[np.bool_] = heard & (later | (_duplicates(acks)[latest] >= DUPLICATES))
+    return reported
 
 
 def _copy_before(sent: Segments, resent: Ranges, again: Int) -> Int:
-    """When the first byte of each of these packets was last sent before."""
+    """Return when the first byte of each of these packets was last sent before."""
     packets = np.flatnonzero(overlaps(resent, sent.seq, sent.end))
     begin, end = sent.seq[packets], sent.end[packets]
     pieces = cut(begin, end, np.unique(np.concatenate([begin, end])))
@@ -69,7 +72,7 @@ def _copy_before(sent: Segments, resent: Ranges, again: Int) -> Int:
 
 
 def _duplicates(acks: Acks) -> Int:
-    """How many duplicates of the highest ACK have come in a row, at each ACK."""
+    """Return how many duplicates of the highest ACK have come in a row, at each ACK."""
     before = highest_before(acks.ack)
     advances = acks.ack > before
     duplicate = acks.is_pure & (acks.ack == before) & ~advances

@@ -15,7 +15,7 @@ from ddu.schema.arrays import Float, Int
 
 @dataclass(frozen=True)
 class Samples:
-    """A value per event, and when the event was seen."""
+    """A value per event, and the time of the event."""
 
     utc_ns: Int
     value_ms: Float
@@ -25,7 +25,7 @@ class Samples:
 
 
 def rtt_by_timestamps(sent: Stamps, back: Stamps) -> Samples:
-    """RTT by TCP timestamps (RFC 7323, section 4), one sample per TSval.
+    """Return the RTT by TCP timestamps (RFC 7323, section 4), one sample per TSval.
 
     From the first payload segment sent with TSval v to the first segment that returns with the ACK
     flag and TSecr v. Unambiguous under retransmission; a clock tick shared by several segments
@@ -38,7 +38,7 @@ def rtt_by_timestamps(sent: Stamps, back: Stamps) -> Samples:
 
 
 def rtt_by_sequence(data: Segments, acks: Acks, resent: tuple[Int, Int]) -> Samples:
-    """RTT by sequence numbers, one sample per ACK that advances.
+    """Return the RTT by sequence numbers, one sample per ACK that advances.
 
     From the segment that holds the last byte which the ACK newly acknowledges, to the ACK; none
     when that byte was sent more than once (Karn; RFC 6298, section 3).
@@ -52,7 +52,7 @@ def rtt_by_sequence(data: Segments, acks: Acks, resent: tuple[Int, Int]) -> Samp
 def sending_of(
     byte: Int, sent: Segments, resent: tuple[Int, Int]
 ) -> tuple[Int, npt.NDArray[np.bool_]]:
-    """When each byte was sent, for those sent exactly once, and which of the bytes these are."""
+    """Return when each byte was sent, of those sent exactly once, and which bytes these are."""
     fresh = sent.end > highest_before(sent.end)
     end, utc_ns = (sent.end, sent.utc_ns) if fresh.all() else (sent.end[fresh], sent.utc_ns[fresh])
     # First transmissions ascend, so the one that holds a byte is the first to end behind it.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How two figures spread together."""
+"""The joint spread of two numbers, as an ellipse."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ddu.schema.arrays import Float
 def add_ellipse(
     axis: Axes, xs: Float, ys: Float, colour: str, centre: tuple[float, float] | None = None
 ) -> None:
-    """One standard deviation along the principal axes of the points; three or more are needed.
+    """Draw one standard deviation along the principal axes of three or more points.
 
     `centre`: None for the points' own mean; a run's seconds spread about the run's mean, which
     weighs packets and is not the mean of its seconds.

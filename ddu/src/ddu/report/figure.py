@@ -36,7 +36,7 @@ class Plot:
     y_label: str = ""
     title: str = ""
     note: str = ""
-    """What stands behind the title: a definition."""
+    """A definition, after the title."""
     y_from_zero: bool = False
 
 
@@ -56,7 +56,7 @@ class Figure:
 
 
 class Place(NamedTuple):
-    """Where a plot lies, as shares of the figure's area; y grows upwards."""
+    """The place of a plot, as shares of the figure's area; y grows upwards."""
 
     left: float
     right: float

@@ -41,7 +41,7 @@ def figures(tables: dict[str, pd.DataFrame], direction: str) -> dict[str, Figure
 
 
 def timeline(aligned: pd.DataFrame, direction: str) -> Figure:
-    """Every column with a panel under each other (after Hercules, figure 5)."""
+    """Return all columns with a panel under each other (after Hercules, figure 5)."""
     plots = [
         Plot(
             list(_lines(aligned, known, panel, in_legend=index == 0)),
@@ -69,7 +69,7 @@ def panels(aligned: pd.DataFrame, direction: str) -> list[tuple[Column, Panel]]:
 
 
 def radio_cdf(mac: pd.DataFrame | None, direction: str) -> Figure:
-    """CDF of RSRP and SINR over the intervals of the run, of what was measured."""
+    """Return the CDF of RSRP and SINR over the intervals of the run, of what was measured."""
     sinr = "mac_sinr_db" if direction == "dl" else "mac_ul_snr_db"
     plots: list[Plot] = []
     for name, label in (("mac_rsrp_dbm", "RSRP (dBm)"), (sinr, "SINR (dB)")):
@@ -82,7 +82,8 @@ def radio_cdf(mac: pd.DataFrame | None, direction: str) -> Figure:
 
 
 def rtt_throughput(aligned: pd.DataFrame) -> Figure:
-    """RTT against throughput, per flow: its bins, their mean and the mean's 95 % interval."""
+    """Return RTT against throughput, per flow: its bins, their mean and the mean's 95 %
+    interval."""
     series = []
     for label, colour, rows in _flows(aligned.dropna(subset=["tcp_rtt_ms"])):
         if len(rows) < 2:
@@ -97,7 +98,7 @@ def rtt_throughput(aligned: pd.DataFrame) -> Figure:
 
 
 def mac_transport(aligned: pd.DataFrame, direction: str) -> Figure:
-    """MAC against transport, one dot a bin (Hercules, figure 4)."""
+    """Return MAC against transport, one dot a bin (Hercules, figure 4)."""
     throughput, mac = "tcp_throughput_bps", f"mac_{direction}"
     pairs = (
         (throughput, f"{mac}_bler_ratio"),
@@ -169,7 +170,8 @@ def _known(table: pd.DataFrame | None, name: str) -> Float:
 
 
 def _half_width(values: Float) -> float:
-    """Half of the mean's 95 % interval, from 20 batch means: neighbours are not independent."""
+    """Return half of the mean's 95 % interval, from 20 batch means: neighbours are not
+    independent."""
     batches = np.array([batch.mean() for batch in np.array_split(values, 20) if len(batch)])
     student_t_19 = 2.093
     return float(student_t_19 * batches.std(ddof=1) / np.sqrt(len(batches)))

@@ -20,20 +20,20 @@ VERDICT = {"valid": "#00704f", "degraded": "#9a5b00", "invalid": "#b3261e"}
 
 
 def colour_of(cc: str) -> str:
-    """The colour of a congestion control; the same in every run, figure and dashboard."""
+    """Return the colour of a congestion control; the same in every run, figure and dashboard."""
     return _OF_CC.get(cc) or _OTHERS[sum(cc.encode()) % len(_OTHERS)]
 
 
 def colours_of(labels: list[str]) -> dict[str, str]:
-    """A colour for each label: that of the congestion controls if they all are some, else distinct
-    ones in their order."""
+    """Return a colour for each label: that of the congestion control if all labels are known ones,
+    else distinct colours in order."""
     if all(label in _OF_CC for label in labels):
         return {label: _OF_CC[label] for label in labels}
     return dict(zip(labels, sequence(len(labels)), strict=True))
 
 
 def sequence(count: int) -> list[str]:
-    """Colours for the levels of something else than congestion controls, in their order."""
+    """Return colours for levels of something other than congestion controls, in their order."""
     colours = [*_OF_CC.values(), *_OTHERS]
     return [colours[number % len(colours)] for number in range(count)]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The whole store in a file, and back."""
+"""Backup of the whole store in a file, and its restoration."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ddu.store.schema import migrate, version_of
 
 
 def backup(place: Place, file: Path) -> int:
-    """Writes the store to `file`, whole or not at all, as it is at one instant; returns bytes."""
+    """Write the store as it is at one instant to `file`, whole or not at all; return the bytes."""
     part = file.with_name(file.name + ".part")
     with connected(place.url()):
-        pass  # Says in our words when the store is away.
+        pass  # Raises our own error if the store does not answer.
     try:
         part.touch()
     except OSError as error:
@@ -39,9 +39,9 @@ def backup(place: Place, file: Path) -> int:
 
 
 def restore(place: Place, file: Path, replace: bool) -> None:
-    """Puts what `backup` wrote in the store's place, in one transaction.
+    """Replace the contents of the store by a backup, in one transaction.
 
-    Raises StoreError when the store holds runs (unless `replace`) and when `file` is no backup;
+    Raises StoreError if the store holds runs (unless `replace`) or `file` is not a backup;
     the store is then as it was.
     """
     with connected(place.url()) as connection:
@@ -77,7 +77,7 @@ def _run(
     stdin: IO[bytes] | int = subprocess.DEVNULL,
     stdout: IO[bytes] | int = subprocess.DEVNULL,
 ) -> None:
-    """One of PostgreSQL's programs: beside the server, so that their versions agree."""
+    """Run one of PostgreSQL's programs, beside the server, so that their versions agree."""
     address = place.address()
     reach = [f"--username={OWNER}", *([] if "--dbname" in str(arguments) else [DATABASE])]
     environment = dict(os.environ)

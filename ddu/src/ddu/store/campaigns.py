@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A campaign's directory (docs/campaigns.md) into the store: its runs, and how many to come."""
+"""Publishing a campaign (docs/campaigns.md): its runs, and how many are planned."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ def is_campaign(path: Path) -> bool:
 
 
 def runs_of(path: Path) -> list[Path]:
-    """The run directories of a campaign, the oldest first."""
+    """Return the run directories of a campaign, the oldest first."""
     found = (file.parent for file in path.glob("runs/*/*/run.json"))
     return sorted(found, key=lambda run: (run.name, run.parent.name))
 
 
 def planned_count(definition: dict[str, Any]) -> int:
-    """Points of the factors' product that are not excluded, times repeats; as ccu counts cells."""
+    """Return the number of points of the factors' product that are not excluded, times repeats; as
+    ccu counts cells."""
     axes = [[(name, label) for label in levels] for name, levels in definition["factors"].items()]
     points = [dict(point) for point in itertools.product(*axes)]
     left = [
@@ -44,7 +45,8 @@ def planned_count(definition: dict[str, Any]) -> int:
 
 
 def publish_campaign(url: str, path: Path, replace: bool = False) -> Iterator[Published | DduError]:
-    """Publishes what has ended; a run that cannot be is given as its error, and the rest go on."""
+    """Publish the runs that have ended; yield an error in place of a run that cannot be
+    published."""
     record_campaign(url, path)
     for run in runs_of(path):
         try:
@@ -56,7 +58,7 @@ def publish_campaign(url: str, path: Path, replace: bool = False) -> Iterator[Pu
 
 
 class Recorded(NamedTuple):
-    """What the store knows of a campaign."""
+    """A campaign as the store knows it."""
 
     name: str
     planned: int

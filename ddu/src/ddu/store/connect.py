@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connections to the store, and what PostgreSQL's refusals mean for a user."""
+"""Connections to the store, and PostgreSQL's errors in terms of the user."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _BROKEN = (psycopg.OperationalError, psycopg.InterfaceError)
 
 @contextmanager
 def connected(url: str) -> Iterator[Connection]:
-    """A connection; the block is one transaction: all of it is stored, or nothing.
+    """Yield a connection; the block is one transaction: all of it is stored, or nothing.
 
-    Raises StoreError that says what is wrong and how to mend it, and never shows the password;
+    Raises StoreError that says what is wrong and how to fix it, and never shows the password;
     StoreAway if it may work later.
     """
     where = described(url)
@@ -48,7 +48,7 @@ def connected(url: str) -> Iterator[Connection]:
 
 
 def described(url: str) -> str:
-    """The store's address as it may be shown: without the password."""
+    """Return the store's address as it may be shown: without the password."""
     try:
         parts = conninfo_to_dict(url)
     except psycopg.ProgrammingError:
@@ -60,7 +60,7 @@ def described(url: str) -> str:
 
 
 def explained(error: psycopg.Error) -> str:
-    """The server's refusal in a line."""
+    """Return the server's error as one line."""
     said = (error.diag.message_primary or str(error)).strip().splitlines()
     first = said[0] if said else type(error).__name__
     match error:
@@ -80,8 +80,8 @@ def explained(error: psycopg.Error) -> str:
 def _not_connected(where: str, error: psycopg.Error) -> StoreError:
     text = str(error).strip()
     if "password authentication failed" in text or "no password supplied" in text:
-        told = "wrong user or password; `ddu store status` tells where the right one is kept"
-        return StoreError(f"{where}: {told}")
+        wrong = "wrong user or password; `ddu store status` prints where the right one is kept"
+        return StoreError(f"{where}: {wrong}")
     if "does not exist" in text:
         missing = text.splitlines()[-1].split("FATAL:")[-1].strip()
         return StoreError(f"{where}: {missing}; `ddu store up` makes it")

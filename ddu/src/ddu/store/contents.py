@@ -26,7 +26,7 @@ _NO_TRAFFIC = ("failed", "interrupted")
 
 @dataclass
 class Contents:
-    """Rows by table of the store, but for `run_id`, which the store gives."""
+    """The rows of a run by table of the store, without `run_id`, which the store assigns."""
 
     run: dict[str, Any]
     experiment: dict[str, Any]
@@ -37,14 +37,17 @@ class Contents:
 
 
 def contents_of(path: Path) -> Contents:
-    """Everything that is published of the run at `path`, which is analysed first if it was not.
+    """Return everything that is published of the run at `path`, which is analysed if it was not
+    yet.
 
-    A run that failed is a result too: its row says why, and there is no more. Raises DduError.
+    A run that failed has a row that says why, and nothing else. Raises DduError.
     """
     path = path.absolute()
     manifest = read_manifest(path)
     if manifest.status == "running":
-        raise StoreRefused(f"{path}: this run goes on; `ddu publish --live` shows it meanwhile")
+        raise StoreRefused(
+            f"{path}: this run has not ended; `ddu publish --live` publishes it while it runs"
+        )
     rows = manifest_row(manifest, path)
     contents = Contents(rows, experiment_of(manifest), "")
     files = [path / "run.json"]
@@ -55,7 +58,7 @@ def contents_of(path: Path) -> Contents:
     except FailedRun as error:
         rows["failure"] = rows["failure"] or str(error)
     except DduError as error:
-        # It was cut short: what it recorded may be nothing that can be analysed.
+        # It was cut short: what it recorded may be too little to analyse.
         if manifest.status not in _NO_TRAFFIC:
             raise
         rows["failure"] = rows["failure"] or str(error)
@@ -67,13 +70,13 @@ def contents_of(path: Path) -> Contents:
 
 
 def stored_name(text: str) -> str:
-    """What the store calls the run in directory `text`, if it is one; else `text`."""
+    """Return the name in the store of the run in directory `text`, if it is one; else `text`."""
     path = Path(text)
     return run_name(read_manifest(path), path) if (path / "run.json").is_file() else text
 
 
 def manifest_row(manifest: Manifest, path: Path) -> dict[str, Any]:
-    """The columns of `run` that run.json alone fills; they are known while it goes on."""
+    """Return the columns of `run` that run.json alone fills; they are known while it runs."""
     experiment = manifest.experiment
     extra = experiment.model_extra or {}
     ccs = experiment.cc or ",".join(dict.fromkeys(flow.cc for flow in manifest.flows))
@@ -98,7 +101,7 @@ def manifest_row(manifest: Manifest, path: Path) -> dict[str, Any]:
 
 
 def experiment_of(manifest: Manifest) -> dict[str, Any]:
-    """What was to be run, without the seed: repetitions are of one experiment."""
+    """Return the experiment without its seed: repetitions share one."""
     resolved: dict[str, Any] = manifest.experiment.model_dump(mode="json")
     resolved.pop("seed", None)
     cleaned: dict[str, Any] = _clean(resolved)
@@ -106,14 +109,14 @@ def experiment_of(manifest: Manifest) -> dict[str, Any]:
 
 
 def run_name(manifest: Manifest, path: Path) -> str:
-    """The run's; with campaign and cell before it where it belongs to one, as two workers can begin
+    """Return the run's name, after campaign and cell if it belongs to one: two workers can begin
     runs of the same name."""
     campaign = campaign_of(path)
     return f"{campaign}/{path.parent.name}/{manifest.run}" if campaign else manifest.run
 
 
 def campaign_of(path: Path) -> str | None:
-    """The campaign whose directory (docs/campaigns.md) this run directory is in, by name."""
+    """Return the campaign whose directory (docs/campaigns.md) this run directory is in, by name."""
     directory = path.absolute().parents[2] if len(path.absolute().parts) > 3 else path
     try:
         name = json.loads((directory / "campaign.json").read_bytes())["campaign"]["name"]
@@ -150,7 +153,7 @@ def _bins(aligned: pd.DataFrame, summary: dict[str, Any], path: Path) -> Bins:
 
 
 def _radio(mac: pd.DataFrame, bins: Bins) -> pd.DataFrame:
-    """Every UE's samples on the grid of the transport."""
+    """Return the samples of every UE on the bins of the transport."""
     per_ue = []
     for ue, rows in mac.groupby("ue"):
         table = mac_on_bins(rows, bins)
@@ -162,7 +165,7 @@ def _radio(mac: pd.DataFrame, bins: Bins) -> pd.DataFrame:
 
 
 def _of_flows(trace: pd.DataFrame, manifest: Manifest, flows: dict[str, int]) -> pd.DataFrame:
-    """The rows of the trace that belong to a data flow, with its number."""
+    """Return the rows of the trace that belong to a data flow, with its number."""
     ports = pd.DataFrame(
         [
             {"sport": flow.sender.port, "dport": flow.receiver.port, "flow_id": flows[flow.id]}
@@ -198,7 +201,7 @@ def _flow(index: int, flow: dict[str, Any]) -> dict[str, Any]:
 
 
 def _instant(utc_ns: int | None) -> datetime | None:
-    """To the microsecond, which is what PostgreSQL's time has."""
+    """Return the time to the microsecond, as PostgreSQL keeps it."""
     if utc_ns is None:
         return None
     return datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=utc_ns // 1000)
@@ -209,7 +212,7 @@ def _table_file(path: Path, name: str) -> Path:
 
 
 def _digest(files: list[Path]) -> str:
-    """Of all that was read: the same digest is the same content."""
+    """Return a digest of all files: the same digest is the same content."""
     digest = hashlib.sha256()
     for file in files:
         digest.update(f"{file.name} {file.stat().st_size}\n".encode())
@@ -218,7 +221,7 @@ def _digest(files: list[Path]) -> str:
 
 
 def _clean(value: Any) -> Any:
-    """PostgreSQL's text cannot hold NUL, nor half a surrogate pair: they become U+FFFD."""
+    """Replace by U+FFFD what PostgreSQL's text cannot hold: NUL and single surrogates."""
     if isinstance(value, str):
         return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
     if isinstance(value, dict):
@@ -231,5 +234,5 @@ def _clean(value: Any) -> Any:
 
 
 def digest_of(value: object) -> str:
-    """SHA-256 of a JSON value, whatever the order of its keys."""
+    """Return the SHA-256 of a JSON value, for any order of its keys."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The store and Grafana in containers, as docker-compose.yml at the top describes them."""
+"""The store and Grafana in containers of docker-compose.yml."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def start(place: Place, address: Address, grafana_port: int) -> None:
 
 
 def stop(place: Place, address: Address) -> None:
-    """Stops them; the data stay in their volumes."""
+    """Stop the containers; the data stay in their volumes."""
     _compose(place, address, 0, "stop", *SERVICES)
 
 
@@ -31,12 +31,12 @@ def running(place: Place, address: Address) -> bool:
 
 
 def inside(*command: str) -> list[str]:
-    """The command that runs `command` in the store's container."""
+    """Return the command that runs `command` in the store's container."""
     return ["docker", "compose", "-f", str(COMPOSE_FILE), "exec", "-T", "store", *command]
 
 
 def environment(place: Place, address: Address, grafana_port: int = 0) -> dict[str, str]:
-    """With what the compose file asks for: where the secrets are and where to listen."""
+    """Return the environment that the compose file needs: secrets and addresses."""
     wanted = {
         "DDU_STORE_DIR": str(place.directory),
         "DDU_STORE_BIND": address.host,

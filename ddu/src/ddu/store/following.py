@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A campaign into the store while it goes on: as many of its runs at a time as there are."""
+"""Publishing a campaign while it runs: all of its current runs at a time."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from ddu.errors import DduError, StoreAway, StoreError
 from ddu.run.manifest import read_manifest
 from ddu.store.campaigns import record_campaign
 from ddu.store.connect import connected
-from ddu.store.live import Tell, follow
+from ddu.store.live import Report, follow
 from ddu.store.publish import publish
 
 _LOOK_EVERY_S = 0.5
 _LEAST_PRIORITY = 19
 
 
-def follow_campaign(url: str, path: Path, tell: Tell) -> int:
-    """Follows every run while it goes on, whichever machine does it, and publishes it when it has
+def follow_campaign(url: str, path: Path, report: Report) -> int:
+    """Follow every run of any machine while it runs, and publish it when it has
     ended; returns how many were published.
 
     Ends when every planned cell has a result, or when the ccu that worked on the campaign has left
     it. Runs that were followed and have no end then, as their machine died, are taken out of the
     store. Raises StoreError when waiting does not help.
     """
-    following = _Following(url, path, tell)
+    following = _Following(url, path, report)
     try:
         while not following.is_over():
             following.look()
@@ -45,8 +45,8 @@ def follow_campaign(url: str, path: Path, tell: Tell) -> int:
 class _Following:
     """The runs of a campaign that were seen so far. One thread, that of `look`, changes it."""
 
-    def __init__(self, url: str, path: Path, tell: Tell) -> None:
-        self._url, self._path, self._tell = url, path, tell
+    def __init__(self, url: str, path: Path, report: Report) -> None:
+        self._url, self._path, self._report = url, path, report
         self._name, self._planned = record_campaign(url, path)
         self._live: dict[Path, _Follower] = {}
         self._publishing: dict[Path, Future[_Ended]] = {}
@@ -67,7 +67,7 @@ class _Following:
         return self._left or len(self._with_result) >= self._planned
 
     def look(self) -> None:
-        """Takes up what is new, and what has ended. Raises StoreError."""
+        """Follow new runs and publish ended ones. Raises StoreError."""
         # Asked before the directory is read, so that what was left behind is found in it.
         worked_on = is_worked_on(self._path)
         for run in self._new_runs():
@@ -100,7 +100,7 @@ class _Following:
             )
 
     def _new_runs(self) -> list[Path]:
-        """Those of cells without a result, the oldest first."""
+        """Return the runs of cells without a result, oldest first."""
         folder = self._path / "runs"
         cells = [entry.name for entry in os.scandir(folder)] if folder.is_dir() else []
         waiting = [folder / name for name in cells if name not in self._with_result]
@@ -113,10 +113,10 @@ class _Following:
             running = read_manifest(run).status == "running"
         except DduError as error:
             self._done.add(run)
-            self._tell(str(error))
+            self._report(str(error))
             return
         if running:
-            self._live[run] = _Follower(self._url, run, self._tell)
+            self._live[run] = _Follower(self._url, run, self._report)
             self._live[run].start()
         else:
             self._publish(run)
@@ -127,48 +127,49 @@ class _Following:
     def _ended(self, run: Path, ended: _Ended) -> None:
         outcome, said = ended
         if outcome == "away":
-            self._tell(f"{said}; trying again")
+            self._report(f"{said}; trying again")
             self._publish(run)
             return
         self._done.add(run)
         self.published += outcome == "published"
         if said:
-            self._tell(said)
+            self._report(said)
         manifest = read_manifest(run)
         if manifest.status == "finished" and manifest.verdict in ("valid", "degraded"):
             self._with_result.add(run.parent.name)
         have = f"{len(self._with_result)} of {self._planned} cells have a result"
-        self._tell(f"{run.parent.name}: {manifest.verdict or manifest.status}; {have}")
+        self._report(f"{run.parent.name}: {manifest.verdict or manifest.status}; {have}")
 
 
 class _Follower(threading.Thread):
-    """Shows one run while it goes on."""
+    """A run that is published while it runs."""
 
-    def __init__(self, url: str, run: Path, tell: Tell) -> None:
+    def __init__(self, url: str, run: Path, report: Report) -> None:
         super().__init__(name=f"follow {run.name}", daemon=True)
         self.stop = threading.Event()
-        self._url, self._run, self._tell = url, run, tell
+        self._url, self._run, self._report = url, run, report
         self._error: DduError | None = None
 
     def run(self) -> None:
         try:
-            follow(self._url, self._run, self._tell, self.stop)
+            follow(self._url, self._run, self._report, self.stop)
         except DduError as error:
             self._error = error
 
     def raise_error(self) -> None:
-        """Raises StoreError, for which waiting does not help; tells what else went wrong."""
+        """Follow to the end; other errors are reported. Raises StoreError if waiting does not
+        help."""
         if isinstance(self._error, StoreError):
             raise self._error
         if self._error is not None:
-            self._tell(str(self._error))
+            self._report(str(self._error))
 
 
 _Ended = tuple[Literal["published", "refused", "away"], str]
 
 
 def _published(url: str, run: Path) -> _Ended:
-    """In the publisher's process; errors come back in words."""
+    """Publish a run in the publisher's process; return an error as text."""
     try:
         publish(url, run)
     except StoreAway as error:

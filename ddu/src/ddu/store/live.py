@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run into the store while it goes on: its raw files are followed as they grow."""
+"""Publishing a run while it runs: its raw files are followed as they grow."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ LOOK_EVERY_S = 0.2
 _RETRY_S = 1.0
 _LIVE_TABLES = ("live_socket", "live_radio", "live_trust", "live_reminis")
 
-Tell = Callable[[str], None]
+Report = Callable[[str], None]
 Rows = Callable[[pd.DataFrame, Growth], pd.DataFrame]
 
 
 @dataclass
 class Followed:
-    """A file, the table that its rows go to, and how they are made."""
+    """A file, the table of its rows, and the function that makes them."""
 
     tail: Tail
     table: str
@@ -43,18 +43,19 @@ class Followed:
     unreadable: bool = False
 
 
-def publish_live(url: str, path: Path, tell: Tell, replace: bool = False) -> Published:
-    """Follows the run at `path` until it ends, and then publishes it as `publish` does.
+def publish_live(url: str, path: Path, report: Report, replace: bool = False) -> Published:
+    """Follow the run at `path` until it ends, and then publish it as `publish` does.
 
     Raises DduError as `publish` does.
     """
-    follow(url, path, tell)
-    tell("the run has ended; publishing its tables")
+    follow(url, path, report)
+    report("the run has ended; publishing its tables")
     return publish(url, path, replace)
 
 
-def follow(url: str, path: Path, tell: Tell, stop: threading.Event | None = None) -> None:
-    """Shows the run at `path` until it ends, or until `stop`; it stays in the store as a live one.
+def follow(url: str, path: Path, report: Report, stop: threading.Event | None = None) -> None:
+    """Publish the run at `path` until it ends, or until `stop`; it stays in the store as a live
+    run.
 
     While the store is away it is asked again every second; what was missed is read again from the
     files, so that nothing is lost or doubled. Raises StoreError when waiting does not help.
@@ -62,21 +63,21 @@ def follow(url: str, path: Path, tell: Tell, stop: threading.Event | None = None
     stop = stop or threading.Event()
     while read_manifest(path).status == "running" and not stop.is_set():
         try:
-            _follow(url, path, tell, stop)
+            _follow(url, path, report, stop)
         except StoreError as error:
             if not isinstance(error, StoreAway) and not _row_went(error):
                 raise
-            tell(str(error).replace("; nothing was changed", "") + "; trying again")
+            report(str(error).replace("; nothing was changed", "") + "; trying again")
             stop.wait(_RETRY_S)
 
 
 def _row_went(error: StoreError) -> bool:
-    """Somebody took the run out of the store while it went on; it is put there again."""
+    """The run was removed from the store while it ran; it is inserted again."""
     return isinstance(error.__cause__, errors.ForeignKeyViolation)
 
 
 def await_running(runs: Path, since_s: float) -> Path:
-    """The run under `runs` that goes on, or the next one; waits for it.
+    """Return the run under `runs` that is running; wait for the next one if there is none.
 
     `since_s` (UNIX time): a run that ended after this is taken too, as it may be a short one.
     """
@@ -91,26 +92,26 @@ def await_running(runs: Path, since_s: float) -> Path:
         time.sleep(LOOK_EVERY_S)
 
 
-def _follow(url: str, path: Path, tell: Tell, stop: threading.Event) -> None:
+def _follow(url: str, path: Path, report: Report, stop: threading.Event) -> None:
     with connected(url) as connection:
         migrate(connection)
         # No waiting for the disk: were the server to die, all is read from the files again.
         connection.execute("SET synchronous_commit = off")
         run_id = _begin(connection, path)
         connection.commit()
-        tell(f"following {path.name}")
+        report(f"following {path.name}")
         followed: dict[Path, Followed] = {}
         while True:
             manifest = read_manifest(path)
             _find_files(path / "raw", manifest, followed)
-            if sum(_copy_new(connection, run_id, one, tell) for one in followed.values()):
+            if sum(_copy_new(connection, run_id, one, report) for one in followed.values()):
                 connection.commit()
             if manifest.status != "running" or stop.wait(LOOK_EVERY_S):
                 return
 
 
 def _begin(connection: Connection, path: Path) -> int:
-    """The run's row, with no live rows yet: every file is read from its beginning."""
+    """Insert the run without live rows; every file is read from its beginning."""
     manifest = read_manifest(path)
     row = manifest_row(manifest, path.absolute())
     lock_name(connection, row["name"])
@@ -130,7 +131,7 @@ def _begin(connection: Connection, path: Path) -> int:
 
 
 def _find_files(raw: Path, manifest: Manifest, followed: dict[Path, Followed]) -> None:
-    """Follows what the manifest names, as soon as it does, and traces when they appear."""
+    """Follow the files that the manifest names, and traces as soon as they appear."""
     wanted: dict[Path, tuple[type[Tail], str, Rows, list[str]]] = {}
     sockets = ["src", "sport", "dst", "dport"]
     for source in manifest.sockets:
@@ -147,15 +148,15 @@ def _find_files(raw: Path, manifest: Manifest, followed: dict[Path, Followed]) -
             followed[file] = Followed(tail(file), table, rows, Growth(key))
 
 
-def _copy_new(connection: Connection, run_id: int, one: Followed, tell: Tell) -> int:
-    """Rows that were new. A file that is not what it should be is told once, and left alone."""
+def _copy_new(connection: Connection, run_id: int, one: Followed, report: Report) -> int:
+    """Copy new rows and return their number. An unreadable file is reported once and skipped."""
     if one.unreadable:
         return 0
     try:
         new = one.tail.new_rows()
     except UnreadableInput as error:
         one.unreadable = True
-        tell(f"{error}; not shown live")
+        report(f"{error}; not shown live")
         return 0
     if new is None:
         return 0

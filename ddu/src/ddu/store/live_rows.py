@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples of a run that goes on, as rows of the live tables (migrations/004_live.sql)."""
+"""Samples of a run that has not ended, as rows of the live tables (migrations/004_live.sql)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SOCKET = ["src", "sport", "dst", "dport"]
 
 @dataclass
 class Growth:
-    """Brings `increments` across looks: the last row of each key is kept for the next."""
+    """Increments across reads: the last row of each key is kept for the next one."""
 
     key: list[str]
     last: pd.DataFrame | None = field(default=None)
@@ -40,7 +40,7 @@ class Growth:
 
 
 def socket_rows(samples: pd.DataFrame, growth: Growth) -> pd.DataFrame:
-    """Of live_socket: one row per sample of a connection that carries data."""
+    """Return rows of live_socket: one per sample of a connection that carries data."""
     data = samples[samples["bytes_sent"] > 0].astype({"src": "str", "dst": "str", "cong": "str"})
     rows = growth.of(data, ["bytes_acked", "total_retrans_count"])
     # The first sample of a connection has nothing before it to make a rate of.
@@ -66,8 +66,8 @@ def socket_rows(samples: pd.DataFrame, growth: Growth) -> pd.DataFrame:
 
 
 def radio_rows(samples: pd.DataFrame, growth: Growth) -> pd.DataFrame:
-    """Of live_radio: one row per interval and UE."""
-    counters = [f"mac_{way}_sdu_bytes" for way in ("dl", "ul") if f"mac_{way}_sdu_bytes" in samples]
+    """Return rows of live_radio: one per interval and UE."""
+    counters = [name for name in ("mac_dl_sdu_bytes", "mac_ul_sdu_bytes") if name in samples]
     rows = growth.of(samples, counters).assign(time=_instants)
     for counter in counters:
         rate = rows[counter] * 8e9 / rows["duration_ns"]
@@ -76,14 +76,14 @@ def radio_rows(samples: pd.DataFrame, growth: Growth) -> pd.DataFrame:
 
 
 def trust_rows(samples: pd.DataFrame, growth: Growth) -> pd.DataFrame:
-    """Of live_trust: one row per interval."""
+    """Return rows of live_trust: one per interval."""
     counters = [name for name in LINK_COLUMNS if is_counter(name) and name in samples]
     rows = growth.of(samples, counters).assign(time=_instants)
     return rows.rename(columns=LINK_COLUMNS)
 
 
 def reminis_rows(samples: pd.DataFrame, _: Growth) -> pd.DataFrame:
-    """Of live_reminis: one row per sampling interval and flow."""
+    """Return rows of live_reminis: one per sampling interval and flow."""
     return samples.assign(
         time=_instants,
         flow="port " + samples["sport"].astype(str),

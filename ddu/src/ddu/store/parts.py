@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CPU of the testbed's parts, as each told it at its end."""
+"""CPU of the testbed's parts, as each reports it at its end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 
 
 def cpu_of_parts(raw: Path, flows: Iterable[str]) -> dict[str, float]:
-    """Shares of one core: nr-link's from its summary, iperf3's from its JSON. None is left out."""
+    """Return shares of one core: nr-link's from its summary, iperf3's from its JSON; unknown ones
+    are left out."""
     found: dict[str, object] = {"nr-link": _json(raw / "link-summary.json").get("cpu_ratio")}
     for flow in flows:
         end = _json(raw / f"iperf3-{flow}-client.json").get("end")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a store lives on this machine: its directory, its address and its passwords."""
+"""The place of a store on this machine: directory, address and passwords."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Kind = Literal["private", "docker"]
 
 @dataclass(frozen=True)
 class Address:
-    """How to reach the store; written to store.json, without its passwords."""
+    """The address of the store; written to store.json, without passwords."""
 
     kind: Kind
     host: str = "127.0.0.1"
@@ -31,7 +31,7 @@ class Address:
 
 
 class Place:
-    """A directory that holds what a store needs to come up again."""
+    """A directory with what a store needs to start again."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -56,7 +56,7 @@ class Place:
             raise StoreError(f"{file}: not what `ddu store up` writes ({error})") from None
 
     def wanted(self, kind: Kind, host: str | None, port: int | None) -> Address:
-        """An address with what is not said as it was the last time."""
+        """Return the address, with the last value for each part that is not given."""
         try:
             before = self.address()
         except StoreError:
@@ -70,7 +70,7 @@ class Place:
         part.replace(self.directory / "store.json")
 
     def password(self, whose: str) -> str:
-        """A password out of PASSWORDS. Raises StoreError when it is not ours to read."""
+        """Return one of PASSWORDS. Raises StoreError if this user may not read it."""
         file = self.directory / "secrets" / whose
         try:
             return file.read_text().strip()
@@ -78,7 +78,7 @@ class Place:
             raise StoreError(f"{file}: {error.strerror}; `ddu store up` makes it") from None
 
     def make_passwords(self) -> dict[str, str]:
-        """Makes what is missing, and returns the new ones: told once, then only in the files.
+        """Make missing passwords and return the new ones, which are printed once.
 
         The directory keeps other users out; the files can be read in it, because containers that
         mount one run as users of their own.
@@ -98,13 +98,13 @@ class Place:
         return made
 
     def url(self) -> str:
-        """The publisher's connection string."""
+        """Return the publisher's connection string."""
         address = self.address()
         return f"postgresql://{OWNER}:{self.password('owner')}@{address.host}:{address.port}/{DATABASE}"
 
 
 def default_directory() -> Path:
-    """$DDU_STORE_DIR, else a place that outlives a checkout.
+    """Return $DDU_STORE_DIR, else a directory outside of any checkout.
 
     PostgreSQL does not run as root, and the user that root drops to cannot enter root's home.
     """
@@ -118,5 +118,5 @@ def default_directory() -> Path:
 
 
 def locate(url: str | None) -> str:
-    """--store URL, else $DDU_STORE, else the store that `ddu store up` made."""
+    """Return --store URL, else $DDU_STORE, else the store that `ddu store up` made."""
     return url or os.environ.get("DDU_STORE") or Place(default_directory()).url()

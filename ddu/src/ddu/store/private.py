@@ -29,7 +29,7 @@ SETTINGS = {
 
 
 def start(place: Place, address: Address) -> None:
-    """Makes the cluster if there is none, and starts it; returns when it answers."""
+    """Make the cluster if there is none, start it, and return when it answers."""
     if running(place):
         _refuse_moved(place, address)
         return
@@ -44,7 +44,7 @@ def start(place: Place, address: Address) -> None:
 
 
 def stop(place: Place) -> bool:
-    """Stops the server and waits; False if it was not running."""
+    """Stop the server and wait; return False if it was not running."""
     if not running(place):
         return False
     _run(place, "pg_ctl", "stop", "-w", "-s", "-m", "fast", "-D", place.data)
@@ -61,7 +61,7 @@ def running(place: Place) -> bool:
 
 
 def program(name: str) -> Path:
-    """One of PostgreSQL's programs, of the newest version that is installed.
+    """Return one of PostgreSQL's programs, of the newest installed version.
 
     Debian keeps the server's out of PATH, a directory for each version.
     """
@@ -115,7 +115,7 @@ def _make_database(place: Place, address: Address) -> None:
 
 
 def _refuse_moved(place: Place, address: Address) -> None:
-    """postmaster.pid has the port in its fourth line and the address in its sixth."""
+    """Refuse another address: postmaster.pid has the port in line 4 and the address in line 6."""
     lines = (place.data / "postmaster.pid").read_text().splitlines()
     port, host = int(lines[3]), lines[5].strip()
     if (host, port) != (address.host, address.port):
@@ -136,7 +136,7 @@ def _refuse_taken(address: Address) -> None:
 
 
 def _somebody() -> pwd.struct_passwd | None:
-    """Whom root becomes; None if we are not root."""
+    """Return the user that root becomes; None if we are not root."""
     if os.geteuid() != 0:
         return None
     for name in UNPRIVILEGED:

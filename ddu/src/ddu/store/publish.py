@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs into the store and out of it; each in one transaction, so that there is no half of one."""
+"""Publishing runs and removing them, each in one transaction."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ class Published:
 
 
 def publish(url: str, path: Path, replace: bool = False) -> Published:
-    """Stores the run at `path`: whole or not at all, and once however often it is asked.
+    """Store the run at `path`, whole or not at all; a run that is stored already is unchanged.
 
-    Raises StoreError when the store is away, StoreRefused when it holds another run of this name
-    (unless `replace`), and DduError when the directory cannot be read; the store is then as it was.
+    Raises StoreError when the store does not answer, StoreRefused when it holds another run of this
+    name (unless `replace`), and DduError when the directory cannot be read; the store is then as it
+    was.
     """
     contents = contents_of(path)
     with connected(url) as connection:
@@ -40,7 +41,7 @@ def publish(url: str, path: Path, replace: bool = False) -> Published:
 
 
 def store(connection: Connection, contents: Contents, replace: bool) -> Published:
-    """The same in the caller's transaction."""
+    """Store the contents in the caller's transaction."""
     name = contents.run["name"]
     lock_name(connection, name)
     known = connection.execute(
@@ -52,7 +53,7 @@ def store(connection: Connection, contents: Contents, replace: bool) -> Publishe
         if not replace:
             raise StoreRefused(
                 f"{name}: the store has a run of this name with other content (it was analysed "
-                "anew, or is another run); --replace puts this one in its place"
+                "again, or is another run); --replace replaces it"
             )
     if known:
         connection.execute("DELETE FROM testbed.run WHERE run_id = %s", [known[0]])
@@ -62,8 +63,7 @@ def store(connection: Connection, contents: Contents, replace: bool) -> Publishe
 
 
 def unpublish(url: str, *names: str) -> None:
-    """Takes runs and all their rows out, or none if there is one that the store has not: that is
-    a StoreRefused."""
+    """Remove runs with all their rows, or none: raises StoreRefused if one is not in the store."""
     with connected(url) as connection:
         require_known(version_of(connection))
         deleted = connection.execute(
@@ -77,12 +77,12 @@ def unpublish(url: str, *names: str) -> None:
 
 
 def lock_name(connection: Connection, name: str) -> None:
-    """Two that publish the same run take turns; the second then sees what the first did."""
+    """Take the lock of a run's name: two that publish the same run take turns."""
     connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
 
 
 def insert_run(connection: Connection, experiment: dict[str, Any], row: dict[str, Any]) -> int:
-    """A row of `run`, and of `experiment` if it is the first of it; returns its run_id."""
+    """Insert a row of `run`, and of `experiment` if it is the first; return run_id."""
     digest = digest_of(experiment)
     connection.execute(
         "INSERT INTO testbed.experiment (digest, resolved) VALUES (%s, %s) ON CONFLICT DO NOTHING",
@@ -123,7 +123,7 @@ def _insert(connection: Connection, contents: Contents) -> int:
 
 
 def derive(connection: Connection, run_id: int) -> None:
-    """Fills the tables that comparisons read from the run's series."""
+    """Fill the tables that comparisons read from the run's series."""
     script = files("ddu.store").joinpath("derive.sql").read_text()
     for statement in script.split(";\n"):
         if "INSERT" in statement:

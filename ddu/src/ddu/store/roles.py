@@ -10,7 +10,7 @@ from ddu.store.place import READER
 
 
 def provide_reader(connection: Connection, password: str) -> None:
-    """Makes the reader or sets it right: SELECT on the store's tables, and limits of its own.
+    """Make or correct the reader: SELECT on the store's tables, with limits.
 
     A dashboard that asks for too much is stopped after ten seconds, and writing is refused twice:
     by the missing privilege, and because each of its transactions is read-only.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The store as a service of this machine: up, down, and how it is."""
+"""The store as a service of this machine: up, down, status."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def up(place: Place, address: Address, grafana_port: int = 3000) -> Up:
 
 
 def down(place: Place) -> bool:
-    """Stops it; the data stay. False if it was not running."""
+    """Stop the store; the data stay. Return False if it was not running."""
     address = place.address()
     if address.kind == "docker":
         was = docker.running(place, address)
@@ -51,7 +51,7 @@ def down(place: Place) -> bool:
 
 
 def status(url: str) -> dict[str, Any]:
-    """What the store holds. Raises StoreError when it is away."""
+    """Return the contents of the store. Raises StoreError when it does not answer."""
     with connected(url) as connection:
         version = version_of(connection)
         about: dict[str, Any] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that grow: each look gives what is whole and new since the look before."""
+"""Files that grow: each read returns whole rows that are new since the last one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONGEST_RECORD_BYTES = 1 << 20
 
 
 class Tail:
-    """A file whose header says how what follows is read; only what is whole is taken."""
+    """A file whose header describes its rows; only whole rows are read."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -29,11 +29,11 @@ class Tail:
         self._header = b""
 
     def new_rows(self) -> pd.DataFrame | None:
-        """None while there is nothing new. Raises UnreadableInput for what is no such file."""
+        """Return new rows, or None. Raises UnreadableInput for a file of another kind."""
         raise NotImplementedError
 
     def _grown(self) -> bytes:
-        """From the offset to the end, as it is now; nothing while there is no such file."""
+        """Return the bytes from the offset to the present end; none while there is no file."""
         try:
             with self._file.open("rb") as stream:
                 stream.seek(self._offset)

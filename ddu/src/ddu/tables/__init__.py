@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of a run, from single observations to the aligned table."""
+"""The tables of a run."""

@@ -42,8 +42,8 @@ def aligned_table(
         place = {ue: index * bins.count for index, ue in enumerate(ues)}
         rows = np.concatenate([place[flow.flow.ue] + np.arange(bins.count) for flow in flows])
         parts.append(pd.concat(ues.values(), ignore_index=True).take(rows))
-        parts.append(_of_mac(flows, ues, bins))
-    return pd.concat([part.reset_index(drop=True) for part in parts], axis=1), given
+    aligned = pd.concat([part.reset_index(drop=True) for part in parts], axis=1)
+    return pd.concat([aligned, _derived(flows, aligned, bins)], axis=1), given
 
 
 def _has_state(run: AlignedRun) -> bool:
@@ -57,15 +57,17 @@ def _of_flow(run: AlignedRun, flow: ObservedFlow, bins: Bins) -> pd.DataFrame:
     return pd.concat(state, axis=1)
 
 
-def _of_mac(
-    flows: Sequence[ObservedFlow], ues: dict[int, pd.DataFrame], bins: Bins
-) -> pd.DataFrame:
-    """Return the metrics that are made from the MAC's columns."""
-    views = [OnBins(flow, bins, mac=ues[flow.flow.ue]) for flow in flows]
+def _derived(flows: Sequence[ObservedFlow], aligned: pd.DataFrame, bins: Bins) -> pd.DataFrame:
+    """Return the metrics that are made from other columns, of the sources that the run has."""
+    prefixes = {Need.MAC: "mac_", Need.CC_TRACE: "cc_"}
+    has = {need for need, prefix in prefixes.items() if any(aligned.columns.str.startswith(prefix))}
+    rows = [aligned.iloc[index * bins.count :][: bins.count] for index in range(len(flows))]
+    views = [OnBins(flow, bins, aligned=own) for flow, own in zip(flows, rows, strict=True)]
     return pd.DataFrame(
         {
             metric.name: np.concatenate([metric.values(view) for view in views])
-            for metric in bin_metrics(Need.MAC)
+            for metric in bin_metrics("derived")
+            if {*metric.needs} & {*prefixes} <= has
         }
     )
 

@@ -9,16 +9,17 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ddu.align.counters import is_counter
-from ddu.metrics.catalogue import bin_metrics, summary_metrics
-from ddu.metrics.metric import Need
+from ddu.metrics.catalogue import Stage, bin_metrics, summary_metrics
 from ddu.schema.columns import Column, source_columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TABLES = {
-    "aligned": ("time", "flow", "transport", "sockets_on_bins", "mac", "phone", "link"),
-    "transport": ("time", "flow", "transport"),
+    "aligned": (
+        *("time", "flow", "captures", "sockets_on_bins", "mac", "phone", "link", "derived"),
+    ),
+    "transport": ("time", "flow", "captures"),
     "mac": ("time", "mac", "phone"),
     "flows": ("flow", "flows", "per_connection", "addresses"),
     "sockets": ("time", "addresses", "sockets"),
@@ -33,6 +34,10 @@ TABLES = {
 }
 """The parts of columns.yaml, and the kinds of metrics, that each table consists of."""
 
+_STAGES: dict[str, Stage] = {
+    "captures": "captures", "sockets_on_bins": "sockets", "derived": "derived",
+}  # fmt: skip
+"""Parts that metrics declare, and the stage in which these are computed."""
 _KERNEL = "as the kernel reports it, by the name in struct tcp_info or inet_diag with a unit"
 _OF_CC = "as the congestion control reports it (docs/run-directory.md)"
 _IN_A_BIN = "; in a bin: interpolated, by the overlap of the intervals with it"
@@ -85,14 +90,10 @@ def described(table: pd.DataFrame, name: str) -> list[dict[str, Any]]:
 
 
 def _part(name: str) -> tuple[Column, ...]:
-    if name == "transport":
-        return bin_metrics()
-    if name == "sockets_on_bins":
-        return bin_metrics(Need.SOCKETS, Need.CC_TRACE)
+    if name in _STAGES:
+        return bin_metrics(_STAGES[name])
     if name == "per_connection":
         return tuple(metric for metric in summary_metrics() if metric.of_table)
-    if name == "mac":
-        return source_columns(name) + bin_metrics(Need.MAC)
     return source_columns(name)
 
 

@@ -14,7 +14,7 @@ from ddu.schema.arrays import Float, Int
 
 
 def amounts_per_bin(bins: Bins, samples: pd.DataFrame, amounts: Float) -> Float:
-    """Amounts counted in the intervals, shared out to bins in proportion to overlap.
+    """Return the amounts counted in the intervals, shared out to bins in proportion to overlap.
 
     Null where no interval with a value reaches into the bin. The sum over all bins is the sum of
     the intervals that they cover.
@@ -26,7 +26,8 @@ def amounts_per_bin(bins: Bins, samples: pd.DataFrame, amounts: Float) -> Float:
 
 
 def means_per_bin(bins: Bins, samples: pd.DataFrame, gauge: Float) -> Float:
-    """Mean of a gauge over each bin, weighted by overlap; null where it was not measured."""
+    """Return the mean of a gauge over each bin, weighted by overlap; null where it was not
+    measured."""
     seconds = np.where(np.isnan(gauge), 0.0, _seconds(samples))
     total = _integral(bins, samples, np.nan_to_num(gauge) * seconds)
     covered = _integral(bins, samples, seconds)
@@ -35,7 +36,7 @@ def means_per_bin(bins: Bins, samples: pd.DataFrame, gauge: Float) -> Float:
 
 
 def states_per_bin(bins: Bins, samples: pd.DataFrame, states: Float) -> Float:
-    """The state in force at each bin's end; null where no interval reaches it."""
+    """Return the state in force at each bin's end; null where no interval reaches it."""
     begins: Int = samples["utc_ns"].to_numpy(dtype=np.int64)
     ends = begins + samples["duration_ns"].to_numpy(dtype=np.int64)
     last = bins.edges_utc_ns[1:] - 1
@@ -49,7 +50,7 @@ def _seconds(samples: pd.DataFrame) -> Float:
 
 
 def _integral(bins: Bins, samples: pd.DataFrame, amounts: Float) -> Float:
-    """The amounts of the intervals, taken as spread evenly over each, per bin."""
+    """Return the amounts per bin, as if spread evenly over each interval."""
     begins: Int = samples["utc_ns"].to_numpy(dtype=np.int64)
     ends = begins + samples["duration_ns"].to_numpy(dtype=np.int64)
     # Instants relative to the grid: float64 keeps nanoseconds there, and not since 1970.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Columns of the aligned table that the MAC's own source does not have, from OAI's other logs.
 
-A report tells what was since the report before it, as in the MAC's log. The first source of SOURCES
-that knows a column gives it for the whole run: two witnesses are never mixed in one column.
+A report describes the time since the previous report, as in the MAC's log. The first source of
+SOURCES that knows a column gives it for the whole run: two sources are never mixed in one column.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _IDENTITY = {"mac_rnti", "mac_cu_ue_id"}
 def secondary_on_bins(
     tables: dict[str, pd.DataFrame], ue: int, bins: Bins, known: Iterable[str]
 ) -> tuple[pd.DataFrame, dict[str, list[str]]]:
-    """One UE's columns that are not among the `known`, per bin; and which table gave which."""
+    """Return one UE's columns that are not `known`, on bins, and which table gave which."""
     taken, columns = set(known), {}
     given: dict[str, list[str]] = {}
     for source, names in SOURCES.items():
@@ -62,7 +62,7 @@ def secondary_on_bins(
 
 
 def numbered(table: pd.DataFrame, mac: pd.DataFrame | None) -> pd.DataFrame:
-    """The table with the run's number of each UE (`ue`), by its RNTI.
+    """Return the table with the run's number of each UE (`ue`), by its RNTI.
 
     The MAC's samples know which UE had it; without them UEs count in order of appearance.
     """
@@ -85,7 +85,7 @@ def _candidates(rows: pd.DataFrame, names: dict[str, str]) -> Iterator[tuple[str
 
 
 def _on_bins(rows: pd.DataFrame, column: str, name: str, bins: Bins) -> Float | None:
-    """None where fewer than two reports have the column, or none of them touches the bins."""
+    """Return the column on bins; None if fewer than two reports have it, or none is in the bins."""
     known = rows[rows[column].notna()].sort_values("utc_ns", kind="stable")
     at = known["utc_ns"].to_numpy(dtype=np.int64)
     values = known[column].to_numpy(dtype=np.float64)

@@ -9,7 +9,7 @@ import pandas as pd
 from ddu.align.bins import Bins
 from ddu.align.run import AlignedRun
 from ddu.metrics.catalogue import bin_metrics
-from ddu.metrics.metric import Need, OnBins
+from ddu.metrics.metric import OnBins
 from ddu.metrics.observe import ObservedFlow
 from ddu.run.manifest import Flow
 
@@ -32,7 +32,7 @@ def sockets_on_bins(run: AlignedRun, flow: ObservedFlow, bins: Bins) -> pd.DataF
     last = _latest(own, bins, own["interval_ms"].iloc[0] * 1e6)
     last = last.reindex(columns=[*last.columns, *_SAMPLED.difference(last.columns)])
     at = OnBins(flow, bins, sockets=last)
-    return pd.DataFrame({each.name: each.values(at) for each in bin_metrics(Need.SOCKETS)})
+    return pd.DataFrame({each.name: each.values(at) for each in bin_metrics("sockets")})
 
 
 def cc_on_bins(run: AlignedRun, flow: Flow, bins: Bins) -> pd.DataFrame:

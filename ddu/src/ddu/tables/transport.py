@@ -36,7 +36,7 @@ def transport_table(flows: Sequence[ObservedFlow], bins: Bins) -> pd.DataFrame:
     }
     active = np.stack([_active(flow, bins) for flow in flows])
     views = [OnBins(flow, bins) for flow in flows]
-    for metric in bin_metrics():
+    for metric in bin_metrics("captures"):
         if metric.across is None:
             columns[metric.name] = np.concatenate([metric.values(view) for view in views])
         else:
