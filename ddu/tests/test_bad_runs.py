@@ -93,7 +93,7 @@ def test_words_among_the_samples_cost_only_their_columns(tmp_path: Path) -> None
     run = steady().write(tmp_path / "run", mac={"file": "raw/mac.csv", "source": "nr-link"})
     (run / "raw" / "mac.csv").write_text("utc_ns,duration_ns,ue\n1,abc,0\n")
     reasons = " ".join(analysis_of(run).summary["verdict_reasons"])
-    assert "mac.csv: not the numbers that it should have" in reasons
+    assert "mac.csv: not valid numbers" in reasons
 
 
 @pytest.mark.parametrize("text", ['{"verdict": ', "[]", "{}"])

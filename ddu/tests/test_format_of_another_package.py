@@ -72,3 +72,11 @@ def test_a_package_that_cannot_be_loaded_is_named(packages: Path, folder: Path) 
     ended = ddu(packages, "describe", folder / "probe.log")
     assert ended.returncode == 2
     assert "log format probe (radio_probe:FORMATS): cannot be loaded" in ended.stderr
+
+
+def test_a_name_that_is_taken_is_refused(packages: Path, folder: Path) -> None:
+    example = packages / "radio_probe.py"
+    example.write_text(example.read_text().replace('name="radio-probe"', 'name="ss"'))
+    ended = ddu(packages, "describe", folder / "probe.log")
+    assert ended.returncode == 2
+    assert "log format ss: declared more than once" in ended.stderr

@@ -31,6 +31,12 @@ def formats() -> tuple[Format, ...]:
                 f"log format {entry.name} ({entry.value}): cannot be loaded: {error}. Fix or "
                 "uninstall its package."
             ) from error
+    names = [each.name for each in known]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise DduError(
+            f"log format {', '.join(twice)}: declared more than once. Give the format of the other "
+            "package a name of its own, or uninstall it."
+        )
     return tuple(known)
 
 

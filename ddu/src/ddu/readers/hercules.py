@@ -7,7 +7,6 @@ has a flow's name over two or three columns, the first of them its time, separat
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -116,15 +115,6 @@ def _of_windows(file: Path, series: pd.DataFrame, data_flows: int) -> Iterator[s
         )
     if (series["value_2"] == 0).any():
         yield f"{file.name}: a slow-start threshold that was not set is written as 0."
-
-
-def flow_of(name: str) -> tuple[str, int, str, int] | None:
-    """Return the 5-tuple that names a flow; None for a total."""
-    try:
-        found = ast.literal_eval(name)
-    except (ValueError, SyntaxError):
-        return None
-    return found if isinstance(found, tuple) and len(found) == 4 else None
 
 
 def version_of(name: str) -> str | None:

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pandas as pd
-
 from ddu.errors import UnreadableInput
 from ddu.readers.fields import number
 from ddu.readers.foreign_csv import ForeignCsv
@@ -101,12 +99,6 @@ def _times(text: str) -> dict[str, int]:
         return {}
     pairs = {"utc_ns": found.utc_ns, "local_ns": found.local_ns, "of_day_ns": found.of_day_ns}
     return {name: at for name, at in pairs.items() if at is not None}
-
-
-def known_columns() -> pd.DataFrame:
-    """Return the columns that are known, and the name and factor of each here."""
-    rows = [(name, column, scale) for name, (column, scale) in sorted(_COLUMNS.items())]
-    return pd.DataFrame(rows, columns=["theirs", "ours", "factor"])
 
 
 FORMATS = (
