@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A radio scenario played to one UE: what it receives at any time.
+//! The radio channel of a scenario, as one UE observes it over time.
 //!
-//! Three layers multiply, each in its own file: the level (where the UE is and what stands in the
-//! path, `level`), fading (how the paths add, `fading`) and noise. All three are periodic with
-//! the scenario, so that it loops without a jump, and drawn once from a seed, so that an
-//! observation is a pure function of scenario, grid, seed and time.
+//! Three parts determine the received signal, each in its own module: the large-scale level
+//! (distance, shadowing, blockage: `large_scale`), small-scale fading (multipath: `fading`), and
+//! noise. All three are periodic with the scenario, so that it repeats without a discontinuity, and
+//! are drawn once from a seed. An observation is thus a pure function of scenario, grid, seed and
+//! time.
 //!
-//! RSRP is a measurement: power over the 20 PRBs of the SSB, one sample every 20 ms, filtered as a
-//! UE's layer 3 does. SINR is the truth at the instant, for each group of PRBs.
+//! RSRP is a measurement: the power over the 20 PRBs of the SSB, sampled every 20 ms and filtered
+//! by layer 3 of the UE. The SINR is the exact instantaneous value of each group of PRBs.
 
+pub(crate) mod correlated_process;
 mod fading;
 mod large_scale;
 mod odometer;
@@ -17,7 +19,6 @@ mod phasor;
 mod random_streams;
 mod ray;
 mod rsrp;
-pub(crate) mod shadowing;
 mod tap_table;
 mod tdl;
 mod time_grid;
@@ -39,13 +40,13 @@ use time_grid::TimeGrid;
 
 /// The lowest RSRP that a UE can report (TS 38.133 table 10.1.6.1-1).
 const SILENCE_DBM: f64 = -156.0;
-/// Far below any MCS.
+/// Far below the threshold of any MCS.
 const LOWEST_SINR_DB: f32 = -60.0;
 
-/// Six hours at 463 m/s; beyond it the phases of waves would lose precision.
-const LONGEST_WAY_M: f64 = 1e7;
+/// The longest distance: six hours at 463 m/s. Beyond it the phases of the waves lose precision.
+const LONGEST_DISTANCE_M: f64 = 1e7;
 
-/// PRBs of a subband: the smaller sizes of TS 38.214 table 5.2.1.4-2.
+/// Returns the PRBs of a subband: the smaller sizes of TS 38.214 table 5.2.1.4-2.
 const fn subband_prb(prb: u16) -> usize {
     match prb {
         0..=72 => 4,
@@ -54,19 +55,19 @@ const fn subband_prb(prb: u16) -> usize {
     }
 }
 
-/// What a UE receives at one time.
+/// The channel that a UE observes at one time.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Observation {
-    /// SS-RSRP as the UE would report it, dBm a resource element.
+    /// SS-RSRP as the UE would report it, dBm per resource element.
     pub rsrp_dbm: f64,
-    /// Downlink SINR at this instant, dB, for groups of PRBs of equal width across the carrier,
-    /// lowest frequency first.
+    /// Instantaneous downlink SINR, dB, of groups of PRBs of equal width across the carrier, lowest
+    /// frequency first.
     pub sinr_db: Vec<f32>,
-    /// Path loss as the UE would estimate it for power control, dB: the SSB's power less RSRP
-    /// (TS 38.213 clause 7.1.1).
+    /// Path loss as the UE estimates it for power control, dB: the power of the SSB less RSRP (TS
+    /// 38.213 clause 7.1.1).
     pub path_loss_db: f64,
-    /// Path loss at this instant, dB, mean over the carrier: with the blockage and the fading that
-    /// RSRP is yet to follow.
+    /// Instantaneous path loss, dB, averaged over the carrier. It includes blockage and fading that
+    /// the filtered RSRP does not show yet.
     pub instant_loss_db: f64,
 }
 
@@ -83,17 +84,18 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Draws the channel that `seed` makes of `scenario` on the carrier of `grid`.
+    /// Makes the channel of `scenario` on the carrier of `grid`, drawn from `seed`.
     ///
     /// # Errors
-    /// The scenario has no radio, or geometry that TR 38.901 does not cover on this carrier.
+    /// The scenario has no radio channel, or its geometry is outside the range of TR 38.901 for
+    /// this carrier.
     pub fn new(scenario: &Scenario, grid: &Grid, seed: u64) -> Result<Self, Problem> {
         Self::of(scenario, grid, Streams::new(seed))
     }
 
-    /// The channels of one UE on component carriers, the primary one first. One way, and shadowing
-    /// of one draw; each carrier fades for itself. Carriers of the primary one's frequency and
-    /// subcarrier spacing share its level, noise and RSRP.
+    /// Makes the channels of one UE on all component carriers, the primary one first. They share
+    /// the UE's movement and the draw of shadowing; fading is independent. Carriers with the
+    /// frequency and subcarrier spacing of the primary one also share its level, noise and RSRP.
     ///
     /// # Errors
     /// As [`Channel::new`].
@@ -107,7 +109,7 @@ impl Channel {
             let streams = Streams::on_carrier(seed, carrier);
             channels.push(match channels.first() {
                 Some(primary) if grid.has_levels_of(&grids[0]) => {
-                    primary.beside(scenario, grid, &streams)
+                    primary.with_own_fading(scenario, grid, &streams)
                 }
                 _ => Self::of(scenario, grid, streams)?,
             });
@@ -115,13 +117,13 @@ impl Channel {
         Ok(channels)
     }
 
-    /// A carrier of which only the fading differs.
-    fn beside(&self, scenario: &Scenario, grid: &Grid, streams: &Streams) -> Self {
+    /// Makes the channel of another carrier that differs in fading only.
+    fn with_own_fading(&self, scenario: &Scenario, grid: &Grid, streams: &Streams) -> Self {
         let fading = scenario
             .radio
             .as_ref()
             .and_then(|radio| radio.fading.as_ref());
-        let multipath = Multipath::new(fading, grid, &self.ticks, self.odometer.lap_m(), streams);
+        let multipath = Multipath::new(fading, grid, &self.ticks, self.odometer.loop_m(), streams);
         Self {
             multipath,
             ..self.clone()
@@ -140,13 +142,13 @@ impl Channel {
         check_carrier(radio, grid)?;
         let ticks = TimeGrid::new(scenario.duration_s.get(), scenario.at_end);
         let odometer = Odometer::new(radio.mobility.as_ref(), &ticks, &streams);
-        check_way(&odometer)?;
+        check_distance(&odometer)?;
         let levels = Levels::new(radio, grid, &ticks, &odometer, &streams)?;
         let multipath = Multipath::new(
             radio.fading.as_ref(),
             grid,
             &ticks,
-            odometer.lap_m(),
+            odometer.loop_m(),
             &streams,
         );
         let rsrp = RsrpMeter::new(&ticks, &odometer, &levels, &multipath);
@@ -163,29 +165,30 @@ impl Channel {
         })
     }
 
-    /// What the UE receives at `t` after the scenario began. Costs about a microsecond.
+    /// Observes the channel at `t` after the start of the scenario. Takes about a microsecond.
     pub fn observe(&self, t: Nanos, seen: &mut Observation) {
-        match self.ticks.place(t) {
-            Some(place) => self.observe_at(place, seen),
+        match self.ticks.position(t) {
+            Some(position) => self.observe_at(position, seen),
             None => self.observe_silence(seen),
         }
         seen.path_loss_db = self.ss_pbch_block_power_dbm - seen.rsrp_dbm;
     }
 
-    /// Noise and interference at the gNB at `t`, dBm a resource element; it outlasts the scenario.
+    /// Returns noise and interference at the gNB at `t`, dBm per resource element. They continue
+    /// after the scenario ends.
     pub fn noise_ul_dbm_per_re(&self, t: Nanos) -> f64 {
-        let place = self.ticks.place(t).unwrap_or(self.ticks.last());
-        self.levels.noise_ul_dbm(place)
+        let position = self.ticks.position(t).unwrap_or(self.ticks.last());
+        self.levels.noise_ul_dbm(position)
     }
 
-    fn observe_at(&self, place: time_grid::GridPosition, seen: &mut Observation) {
-        let signal_dbm = self.levels.signal_dbm(place);
-        let snr = to_ratio(signal_dbm - self.levels.noise_dbm(place));
+    fn observe_at(&self, position: time_grid::GridPosition, seen: &mut Observation) {
+        let signal_dbm = self.levels.signal_dbm(position);
+        let snr = to_ratio(signal_dbm - self.levels.noise_dbm(position));
         let moment = Moment {
-            t_s: place.t_s,
-            distance_m: self.odometer.distance_m(place.t_s),
+            t_s: position.t_s,
+            distance_m: self.odometer.distance_m(position.t_s),
         };
-        seen.rsrp_dbm = self.rsrp.at(place);
+        seen.rsrp_dbm = self.rsrp.at(position);
         seen.sinr_db.clear();
         let mut sum = 0.0;
         self.multipath.each_group(moment, |power| {
@@ -238,13 +241,13 @@ fn check_carrier(radio: &Radio, grid: &Grid) -> Result<(), Problem> {
     }
 }
 
-fn check_way(odometer: &Odometer) -> Result<(), Problem> {
-    let lap_m = odometer.lap_m();
-    if lap_m <= LONGEST_WAY_M {
+fn check_distance(odometer: &Odometer) -> Result<(), Problem> {
+    let loop_m = odometer.loop_m();
+    if loop_m <= LONGEST_DISTANCE_M {
         return Ok(());
     }
     Err(violation!(
-        "the UE moves {lap_m:.0} m until the scenario ends, which is more than {LONGEST_WAY_M} m",
+        "the UE moves {loop_m:.0} m until the scenario ends, which is more than {LONGEST_DISTANCE_M} m",
         "Reduce its speed, or use a shorter part that loops"
     )
     .at_key("radio.mobility"))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the standard fixes about the radio (grids, tables, block sizes), and how often blocks fail.
+//! The parts of the radio that the standard defines (grids, tables, block sizes), and block error
+//! ratios.
 
 pub mod bands;
 pub mod bler;

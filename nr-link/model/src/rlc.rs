@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One RLC entity: its buffer, segmentation, recovery, delivery in order
-//! (TS 38.322; reordering is PDCP's, TS 38.323 clause 5.2.2).
+//! An RLC entity (TS 38.322): buffer, segmentation, retransmission and in-order delivery.
+//! Reordering is PDCP's task (TS 38.323 clause 5.2.2) and is included here.
 //!
-//! Sender and receiver are one object, because their outcome is known in one place. Bytes that
-//! have been sent have offsets in one stream of IP bytes; a transport block carries a [`Span`] of
-//! it. The receiver hands a packet up when the stream is complete to its end.
+//! Sender and receiver are one object, because the model knows the outcome of every transmission.
+//! The bytes sent form one stream of IP bytes; a transport block carries a [`Span`] of offsets in
+//! it. The receiver delivers a packet when the stream is complete up to the packet's end.
 
 mod buffer;
 mod codel;
-mod dual;
+mod dual_pi2;
 mod pie;
 mod reassembly;
 
@@ -21,7 +21,7 @@ use crate::{Nanos, Packet};
 pub(crate) use buffer::{Buffer, Waiting};
 use reassembly::Reassembly;
 
-/// A stretch of the stream: offsets of the first IP byte and behind the last.
+/// A part of the stream: the offset of its first IP byte, and the offset after its last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
     pub start: u64,
@@ -34,7 +34,7 @@ impl Span {
     }
 }
 
-/// What was put into a transport block.
+/// The content of a transport block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Payload {
     pub span: Span,
@@ -42,23 +42,23 @@ pub(crate) struct Payload {
 }
 
 impl Payload {
-    /// Of the transport block.
+    /// The bytes that the payload takes in the transport block, headers included.
     pub fn bytes(&self) -> u32 {
         self.span.bytes() + self.header_bytes
     }
 }
 
-/// A packet that leaves, with its history.
+/// A packet that leaves RLC, and when each step happened.
 #[derive(Debug)]
 pub(crate) struct Reassembled<T> {
     pub packet: Packet<T>,
-    /// When it came into the buffer.
+    /// When the packet entered the buffer.
     pub queued: Nanos,
-    /// Start of the slot that first carried its last byte.
+    /// The start of the slot that first carried the packet's last byte.
     pub sent: Nanos,
-    /// When the receiver had it, and all before it.
+    /// When the receiver had the packet and all bytes before it.
     pub left: Nanos,
-    /// Whether all of it arrived; otherwise part of it was given up.
+    /// Whether the whole packet arrived. If false, RLC gave up a part of it.
     pub complete: bool,
 }
 
@@ -67,7 +67,7 @@ struct Sent<T> {
     packet: Packet<T>,
     queued: Nanos,
     sent: Nanos,
-    /// Offset behind its last byte.
+    /// Offset after the packet's last byte.
     end: u64,
 }
 
@@ -77,18 +77,18 @@ impl<T> Sent<T> {
     }
 }
 
-/// The entity of one UE and direction.
+/// The RLC entity of one UE and direction.
 #[derive(Debug)]
 pub(crate) struct Rlc<T> {
     pub buffer: Buffer<T>,
     mode: RlcMode,
-    /// Packets that are wholly sent and not yet delivered.
+    /// Packets that are completely sent and not yet delivered.
     sent: VecDeque<Sent<T>>,
-    /// Offset of the next byte to send for the first time.
+    /// Offset of the next byte that has not been sent yet.
     next: u64,
-    /// What to send again, from when on.
-    again: VecDeque<(Nanos, Span)>,
-    /// What the receiver gives up, and when (unacknowledged mode).
+    /// Spans to retransmit, each with the time from which it may be sent.
+    retransmissions: VecDeque<(Nanos, Span)>,
+    /// Gaps that the receiver gives up, by time (unacknowledged mode).
     expiring: Timeline<Span>,
     reassembly: Reassembly,
 }
@@ -100,38 +100,43 @@ impl<T> Rlc<T> {
             mode,
             sent: VecDeque::new(),
             next: 0,
-            again: VecDeque::new(),
+            retransmissions: VecDeque::new(),
             expiring: Timeline::default(),
             reassembly: Reassembly::default(),
         }
     }
 
-    /// Every packet inside.
+    /// Returns all packets in the entity.
     pub fn packets(&self) -> impl Iterator<Item = &Packet<T>> {
         let sent = self.sent.iter().map(|sent| &sent.packet);
         sent.chain(self.buffer.packets())
     }
 
-    /// Whether nothing waits and nothing is under way.
+    /// Returns whether no packet waits or is in transmission.
     pub fn is_idle(&self) -> bool {
         self.buffer.is_empty() && self.sent.is_empty()
     }
 
-    /// Bytes that a transport block needs for all that can be sent at `now`, headers included; a
-    /// little more than that when packets are small.
+    /// Returns the transport block bytes needed for all data that can be sent at `now`, headers
+    /// included. An upper bound: small packets need a little less.
     pub fn backlog_bytes(&self, now: Nanos) -> u64 {
-        let again: u64 = self
-            .again
+        let retransmissions: u64 = self
+            .retransmissions
             .iter()
             .filter(|&&(ready, _)| ready <= now)
             .map(|(_, span)| u64::from(span.bytes()) + 2 * HEADERS)
             .sum();
-        again + self.new_bytes()
+        retransmissions + self.new_bytes()
     }
 
-    /// Bytes that a transport block needs for what [`Rlc::fill`] would take at `now`.
+    /// Returns the transport block bytes needed for what the next [`Rlc::fill`] would take at
+    /// `now`.
     pub fn next_bytes(&self, now: Nanos) -> u64 {
-        match self.again.iter().find(|&&(ready, _)| ready <= now) {
+        match self
+            .retransmissions
+            .iter()
+            .find(|&&(ready, _)| ready <= now)
+        {
             Some((_, span)) => u64::from(span.bytes()) + 2 * HEADERS,
             None => self.new_bytes(),
         }
@@ -141,37 +146,41 @@ impl<T> Rlc<T> {
         self.buffer.bytes() + self.buffer.len() as u64 * HEADERS
     }
 
-    /// As [`Rlc::fill`], with an empty payload for none.
-    pub fn fill_or_nothing(&mut self, room: u32, now: Nanos) -> Payload {
+    /// Does what [`Rlc::fill`] does, but returns an empty payload if there is nothing to send.
+    pub fn fill_or_nothing(&mut self, capacity: u32, now: Nanos) -> Payload {
         let span = Span {
             start: self.next,
             end: self.next,
         };
-        self.fill(room, now).unwrap_or(Payload {
+        self.fill(capacity, now).unwrap_or(Payload {
             span,
             header_bytes: 0,
         })
     }
 
-    /// Fills `room` bytes of a transport block that is sent at `now`: what is to be sent again
-    /// first.
-    pub fn fill(&mut self, room: u32, now: Nanos) -> Option<Payload> {
-        match self.again.iter().position(|&(ready, _)| ready <= now) {
-            Some(index) => self.fill_again(index, room),
-            None => self.fill_new(room, now),
+    /// Fills up to `capacity` bytes of a transport block that is sent at `now`. Retransmissions
+    /// come first.
+    pub fn fill(&mut self, capacity: u32, now: Nanos) -> Option<Payload> {
+        match self
+            .retransmissions
+            .iter()
+            .position(|&(ready, _)| ready <= now)
+        {
+            Some(index) => self.fill_retransmission(index, capacity),
+            None => self.fill_new(capacity, now),
         }
     }
 
-    fn fill_new(&mut self, mut room: u32, now: Nanos) -> Option<Payload> {
+    fn fill_new(&mut self, mut capacity: u32, now: Nanos) -> Option<Payload> {
         let start = self.next;
         let mut header_bytes = 0;
         while let Some((bytes, sent)) = self.next_to_send(now) {
             let rest = bytes - sent;
-            let Some(part) = fitting(rest, sent == 0, room) else {
+            let Some(part) = fitting(rest, sent == 0, capacity) else {
                 break;
             };
             let headers = segment_bytes(part, sent == 0);
-            room -= part + headers;
+            capacity -= part + headers;
             header_bytes += headers;
             self.take_from_head(part, now);
             if part < rest {
@@ -185,7 +194,8 @@ impl<T> Rlc<T> {
         (span.bytes() > 0).then_some(Payload { span, header_bytes })
     }
 
-    /// The first packet of the buffer, managed if nothing of it is sent: its bytes, and those sent.
+    /// Returns the size of the buffer's first packet and how many of its bytes are sent. Queue
+    /// management runs first if no byte is sent yet.
     fn next_to_send(&mut self, now: Nanos) -> Option<(u32, u32)> {
         if self.buffer.head_sent() == 0 {
             self.buffer.manage(now);
@@ -205,23 +215,24 @@ impl<T> Rlc<T> {
         }
     }
 
-    fn fill_again(&mut self, index: usize, mut room: u32) -> Option<Payload> {
-        let (_, span) = self.again[index];
+    fn fill_retransmission(&mut self, index: usize, mut capacity: u32) -> Option<Payload> {
+        let (_, span) = self.retransmissions[index];
         let mut at = span.start;
         let mut header_bytes = 0;
         let mut packet = self.sent.partition_point(|sent| sent.end <= span.start);
         while at < span.end {
-            // Behind the packets that are wholly sent lies the first that waits, partly sent.
+            // After the completely sent packets comes the buffer's first packet, which is partly
+            // sent.
             let (start, end) = self.sent.get(packet).map_or(
                 (self.next - u64::from(self.buffer.head_sent()), self.next),
                 |sent| (sent.start(), sent.end),
             );
             let rest = (end.min(span.end) - at) as u32;
-            let Some(part) = fitting(rest, at == start, room) else {
+            let Some(part) = fitting(rest, at == start, capacity) else {
                 break;
             };
             let headers = segment_bytes(part, at == start);
-            room -= part + headers;
+            capacity -= part + headers;
             header_bytes += headers;
             at += u64::from(part);
             packet += 1;
@@ -230,9 +241,9 @@ impl<T> Rlc<T> {
             }
         }
         if at == span.end {
-            self.again.remove(index);
+            self.retransmissions.remove(index);
         } else {
-            self.again[index].1.start = at;
+            self.retransmissions[index].1.start = at;
         }
         let sent = Span {
             start: span.start,
@@ -244,11 +255,11 @@ impl<T> Rlc<T> {
         })
     }
 
-    /// HARQ gave up this span at `now`; the receiver has missed it since `missed`, when its first
-    /// transmission should have come, and t-Reassembly has run since then (TS 38.322 clauses 5.2.2.2.3,
-    /// 5.2.3.2.3: it starts when what lies behind the gap comes). Acknowledged mode: the receiver then
-    /// reports the gap, and `status` is when the sender can use a report of a time. Unacknowledged
-    /// mode: the receiver then goes on without it.
+    /// Handles a span that HARQ gave up at `now`. Its first transmission should have been decoded
+    /// at `missed`, and t-Reassembly runs from then on: it starts when data after the gap arrives
+    /// (TS 38.322 clauses 5.2.2.2.3, 5.2.3.2.3). In acknowledged mode the receiver reports the gap
+    /// when the timer expires, and `status` maps the time of the report to the time at which the
+    /// sender can use it. In unacknowledged mode the receiver gives the gap up.
     pub fn give_up(
         &mut self,
         span: Span,
@@ -259,7 +270,7 @@ impl<T> Rlc<T> {
         match self.mode {
             RlcMode::Acknowledged { t_reassembly } => {
                 let over = now.max(missed + t_reassembly);
-                self.again.push_back((status(over), span));
+                self.retransmissions.push_back((status(over), span));
             }
             RlcMode::Unacknowledged { t_reassembly } => {
                 self.expiring.push(now.max(missed + t_reassembly), span);
@@ -267,19 +278,19 @@ impl<T> Rlc<T> {
         }
     }
 
-    /// A transport block with this span is decoded at `decoded`.
+    /// Records that the transport block with this span was decoded at `decoded`.
     pub fn receive(&mut self, span: Span, decoded: Nanos) {
         self.reassembly.receive(span, decoded);
     }
 
-    /// Gives up the gaps whose time has come by `now`.
+    /// Gives up the gaps whose timer has expired by `now`.
     pub fn expire(&mut self, now: Nanos) {
         while let Some((_, span)) = self.expiring.pop(now) {
             self.reassembly.lose(span, now);
         }
     }
 
-    /// The next packet that is complete, or given up, to its end.
+    /// Removes and returns the next packet that is complete or given up to its end.
     pub fn pop(&mut self) -> Option<Reassembled<T>> {
         let end = self.sent.front()?.end;
         if end > self.reassembly.complete_to() {
@@ -305,14 +316,15 @@ impl<T> Rlc<T> {
     }
 }
 
-/// Headers of a whole packet.
+/// Header bytes of an unsegmented packet.
 const HEADERS: u64 = crate::headers::MOST_SEGMENT_BYTES as u64;
 
-/// How much of `rest` bytes fits in `room` behind its headers; none when too little does.
-fn fitting(rest: u32, from_start: bool, room: u32) -> Option<u32> {
-    if rest + segment_bytes(rest, from_start) <= room {
+/// Returns how many of `rest` bytes fit into `capacity` bytes together with their headers; `None`
+/// if fewer than the shortest segment do.
+fn fitting(rest: u32, from_start: bool, capacity: u32) -> Option<u32> {
+    if rest + segment_bytes(rest, from_start) <= capacity {
         return Some(rest);
     }
-    let part = room.checked_sub(segment_bytes(rest, from_start))?;
+    let part = capacity.checked_sub(segment_bytes(rest, from_start))?;
     (part >= SHORTEST_SEGMENT_BYTES).then_some(part)
 }

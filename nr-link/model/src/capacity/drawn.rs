@@ -8,7 +8,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::trace::Rated;
 use crate::Direction;
-use crate::channel::shadowing::Correlated;
+use crate::channel::correlated_process::CorrelatedProcess;
 use crate::problem::Violation;
 use crate::scenario::Drawn;
 
@@ -37,16 +37,16 @@ pub(super) fn rates(
     let processes = (1..)
         .zip(&drawn.memory)
         .map(|(number, memory)| {
-            let process = Correlated::new(memory.time_s.get(), duration_s, stream(number))
+            let process = CorrelatedProcess::new(memory.time_s.get(), duration_s, stream(number))
                 .map_err(|_| {
-                    Violation::new(
-                        format!(
-                            "a memory of {} s is too short for a scenario of {duration_s} s",
-                            memory.time_s.get()
-                        ),
-                        "Leave it out: its share of the variance is then noise without memory",
-                    )
-                })?;
+                Violation::new(
+                    format!(
+                        "a memory of {} s is too short for a scenario of {duration_s} s",
+                        memory.time_s.get()
+                    ),
+                    "Leave it out: its share of the variance is then noise without memory",
+                )
+            })?;
             Ok(((memory.share.get() * (1.0 - between)).sqrt(), process))
         })
         .collect::<Result<Vec<_>, Violation>>()?;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The slow part: mean received power with shadowing and blockage, and noise beside it.
+//! Large-scale effects: the mean received power with shadowing and blockage, and noise.
 
 use libm::log10;
 
+use super::correlated_process::CorrelatedProcess;
 use super::odometer::Odometer;
 use super::random_streams::{Purpose, Streams};
-use super::shadowing::Correlated;
 use super::time_grid::{GridPosition, TimeGrid};
 use super::tr38901::Tr38901Path;
 use crate::problem::{Problem, Violation};
@@ -15,7 +15,7 @@ use crate::scenario::{Blocker, Level, Noise, Radio, Series, Shadowing};
 /// Boltzmann's constant times 290 K, dBm in one hertz.
 const THERMAL_DBM_PER_HZ: f64 = -173.975;
 
-/// Signal and noise of a resource element, dBm, one entry a tick.
+/// Signal and noise of a resource element, dBm, with one entry per tick.
 #[derive(Debug, Clone)]
 pub(super) struct Levels {
     signal_dbm: Vec<f32>,
@@ -37,10 +37,10 @@ impl Levels {
         odometer: &Odometer,
         streams: &Streams,
     ) -> Result<Self, Problem> {
-        let Slow {
+        let ReceivedPower {
             mean_dbm,
             shadow_db,
-        } = Slow::new(radio, grid, ticks, odometer, streams)?;
+        } = ReceivedPower::new(radio, grid, ticks, odometer, streams)?;
         let blocked = |t_s| {
             radio
                 .blockage
@@ -61,24 +61,24 @@ impl Levels {
         })
     }
 
-    /// Received power before fading, between ticks.
-    pub fn signal_dbm(&self, place: GridPosition) -> f64 {
-        place.interpolate(&self.signal_dbm)
+    /// Returns the received power before fading, interpolated between ticks.
+    pub fn signal_dbm(&self, position: GridPosition) -> f64 {
+        position.interpolate(&self.signal_dbm)
     }
 
-    /// The same, at each tick.
+    /// Returns the received power before fading at each tick.
     pub fn signals_dbm(&self) -> &[f32] {
         &self.signal_dbm
     }
 
-    /// Noise and interference at the UE.
-    pub fn noise_dbm(&self, place: GridPosition) -> f64 {
-        self.noise_dbm.at(place)
+    /// Returns noise and interference at the UE.
+    pub fn noise_dbm(&self, position: GridPosition) -> f64 {
+        self.noise_dbm.at(position)
     }
 
-    /// Noise and interference at the gNB.
-    pub fn noise_ul_dbm(&self, place: GridPosition) -> f64 {
-        self.noise_ul_dbm.at(place)
+    /// Returns noise and interference at the gNB.
+    pub fn noise_ul_dbm(&self, position: GridPosition) -> f64 {
+        self.noise_ul_dbm.at(position)
     }
 }
 
@@ -110,21 +110,21 @@ impl Floor {
         }
     }
 
-    fn at(&self, place: GridPosition) -> f64 {
+    fn at(&self, position: GridPosition) -> f64 {
         match self {
             Self::Constant(dbm) => *dbm,
-            Self::PerTick(table) => place.interpolate(table),
+            Self::PerTick(table) => position.interpolate(table),
         }
     }
 }
 
-/// Mean and shadowing of the received power, one entry a tick.
-struct Slow {
+/// Mean and shadowing of the received power, with one entry per tick.
+struct ReceivedPower {
     mean_dbm: Vec<f32>,
     shadow_db: Vec<f32>,
 }
 
-impl Slow {
+impl ReceivedPower {
     fn new(
         radio: &Radio,
         grid: &Grid,
@@ -133,11 +133,13 @@ impl Slow {
         streams: &Streams,
     ) -> Result<Self, Problem> {
         let power_dbm = radio.ss_pbch_block_power_dbm.get();
-        let mut slow = match &radio.level {
-            Level::RsrpDbm(series) => Self::along(ticks, |dbm| dbm, series),
-            Level::PathLossDb(series) => Self::along(ticks, |loss_db| power_dbm - loss_db, series),
+        let mut power = match &radio.level {
+            Level::RsrpDbm(series) => Self::from_series(ticks, |dbm| dbm, series),
+            Level::PathLossDb(series) => {
+                Self::from_series(ticks, |loss_db| power_dbm - loss_db, series)
+            }
             Level::Tr38901(geometry) => Tr38901Path::new(geometry, odometer, grid, streams)
-                .and_then(|way| Self::on_the_way(ticks, power_dbm, &way))
+                .and_then(|path| Self::from_geometry(ticks, power_dbm, &path))
                 .map_err(|violation| violation.at_key("radio.level.tr38901"))?,
         };
         if let Some(Shadowing {
@@ -146,15 +148,15 @@ impl Slow {
         }) = radio.shadowing
         {
             let stream = streams.of(Purpose::Shadowing);
-            let process = Correlated::new(decorrelation_m.get(), odometer.lap_m(), stream)
+            let process = CorrelatedProcess::new(decorrelation_m.get(), odometer.loop_m(), stream)
                 .map_err(|violation| violation.at_key("radio.shadowing"))?;
             let shadow_db = |t_s| (std_db.get() * process.at(odometer.distance_m(t_s))) as f32;
-            slow.shadow_db = ticks.times_s().map(shadow_db).collect();
+            power.shadow_db = ticks.times_s().map(shadow_db).collect();
         }
-        Ok(slow)
+        Ok(power)
     }
 
-    fn along(ticks: &TimeGrid, dbm: impl Fn(f64) -> f64, series: &Series) -> Self {
+    fn from_series(ticks: &TimeGrid, dbm: impl Fn(f64) -> f64, series: &Series) -> Self {
         let value = |t_s| dbm(series.at(t_s, ticks.duration_s())) as f32;
         Self {
             mean_dbm: ticks.times_s().map(value).collect(),
@@ -162,22 +164,29 @@ impl Slow {
         }
     }
 
-    fn on_the_way(ticks: &TimeGrid, power_dbm: f64, way: &Tr38901Path) -> Result<Self, Violation> {
+    fn from_geometry(
+        ticks: &TimeGrid,
+        power_dbm: f64,
+        path: &Tr38901Path,
+    ) -> Result<Self, Violation> {
         let arrivals = ticks
             .times_s()
-            .map(|t_s| way.at(t_s))
+            .map(|t_s| path.at(t_s))
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Self {
             mean_dbm: arrivals
                 .iter()
-                .map(|here| (power_dbm + here.gain_db) as f32)
+                .map(|arrival| (power_dbm + arrival.gain_db) as f32)
                 .collect(),
-            shadow_db: arrivals.iter().map(|here| here.shadow_db as f32).collect(),
+            shadow_db: arrivals
+                .iter()
+                .map(|arrival| arrival.shadow_db as f32)
+                .collect(),
         })
     }
 }
 
-/// What a blocker takes at `t_s`: a trapezium in dB.
+/// Returns the loss by a blocker at `t_s`: a trapezium in dB over time.
 fn blocked_db(blocker: &Blocker, t_s: f64) -> f64 {
     let inside_s = (t_s - blocker.from_s.get()).min(blocker.to_s.get() - t_s);
     let ramp_s = blocker.ramp_s.map_or(0.0, |ramp| ramp.get());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How far the UE has gone, and where it is.
+//! The distance that the UE has moved, and its position.
 
 use libm::hypot;
 use rand_distr::{Distribution, StandardNormal};
@@ -8,10 +8,10 @@ use super::random_streams::{Purpose, Streams};
 use super::time_grid::TimeGrid;
 use crate::scenario::{GaussMarkov, Mobility, Route};
 
-/// The UE's way as a polyline in time.
+/// The UE's movement as a polyline over time.
 #[derive(Debug, Clone)]
 pub(super) struct Odometer {
-    /// Sorted by time; the first is at 0 s, the last at the end.
+    /// Points sorted by time, the first at 0 s and the last at the scenario's end.
     marks: Vec<Mark>,
 }
 
@@ -27,25 +27,29 @@ impl Odometer {
     pub fn new(mobility: Option<&Mobility>, ticks: &TimeGrid, streams: &Streams) -> Self {
         let end_s = ticks.duration_s();
         let marks = match mobility {
-            None => along([(0.0, 0.0), (end_s, 0.0)]),
-            Some(Mobility::SpeedMps(speed)) => along([(0.0, 0.0), (end_s, speed.get() * end_s)]),
-            Some(Mobility::GaussMarkov(model)) => along(gauss_markov(model, end_s, streams)),
-            Some(Mobility::Route(route)) => surveyed(route, end_s),
+            None => straight_line([(0.0, 0.0), (end_s, 0.0)]),
+            Some(Mobility::SpeedMps(speed)) => {
+                straight_line([(0.0, 0.0), (end_s, speed.get() * end_s)])
+            }
+            Some(Mobility::GaussMarkov(model)) => {
+                straight_line(gauss_markov(model, end_s, streams))
+            }
+            Some(Mobility::Route(route)) => follow_route(route, end_s),
         };
         Self { marks }
     }
 
-    /// Metres gone when the scenario ends.
-    pub fn lap_m(&self) -> f64 {
+    /// Returns the distance moved in one loop of the scenario, m.
+    pub fn loop_m(&self) -> f64 {
         self.marks[self.marks.len() - 1].distance_m
     }
 
-    /// Metres gone at `t_s`.
+    /// Returns the distance moved until `t_s`, m.
     pub fn distance_m(&self, t_s: f64) -> f64 {
         self.between(t_s, |mark| mark.distance_m)
     }
 
-    /// Metres on the ground between UE and origin at `t_s`.
+    /// Returns the distance on the ground between UE and origin at `t_s`, m.
     pub fn to_origin_m(&self, t_s: f64) -> f64 {
         hypot(
             self.between(t_s, |mark| mark.x_m),
@@ -57,13 +61,13 @@ impl Odometer {
         let next = self.marks.partition_point(|mark| mark.t_s <= t_s);
         let next = next.clamp(1, self.marks.len() - 1);
         let (before, after) = (&self.marks[next - 1], &self.marks[next]);
-        let share = ((t_s - before.t_s) / (after.t_s - before.t_s)).clamp(0.0, 1.0);
-        coordinate(before) + share * (coordinate(after) - coordinate(before))
+        let fraction = ((t_s - before.t_s) / (after.t_s - before.t_s)).clamp(0.0, 1.0);
+        coordinate(before) + fraction * (coordinate(after) - coordinate(before))
     }
 }
 
-/// A way of which only the length is known.
-fn along(stamped: impl IntoIterator<Item = (f64, f64)>) -> Vec<Mark> {
+/// Makes the points of a movement of which only the distance is known: a straight line.
+fn straight_line(stamped: impl IntoIterator<Item = (f64, f64)>) -> Vec<Mark> {
     let mark = |(t_s, distance_m)| Mark {
         t_s,
         distance_m,
@@ -80,27 +84,27 @@ fn gauss_markov(model: &GaussMarkov, end_s: f64, streams: &Streams) -> Vec<(f64,
     let steps = end_s.ceil().max(1.0);
     let step_s = end_s / steps;
     let (mut speed, mut distance_m) = (mean, 0.0);
-    let mut way = vec![(0.0, 0.0)];
+    let mut points = vec![(0.0, 0.0)];
     for step in 1..=steps as usize {
         distance_m += speed.max(0.0) * step_s;
-        way.push((step as f64 * step_s, distance_m));
+        points.push((step as f64 * step_s, distance_m));
         let draw: f64 = StandardNormal.sample(&mut stream);
         speed = memory * speed + (1.0 - memory) * mean + spread * draw;
     }
-    way
+    points
 }
 
-/// The route, with a stand before its first point and after its last.
-fn surveyed(route: &Route, end_s: f64) -> Vec<Mark> {
+/// Makes the points of a route; the UE stands still before its first point and after its last one.
+fn follow_route(route: &Route, end_s: f64) -> Vec<Mark> {
     let mut marks: Vec<Mark> = Vec::with_capacity(route.points().len() + 2);
     for point in route.points() {
         let (x_m, y_m) = (point.x_m, point.y_m);
-        let gone = marks
+        let distance_m = marks
             .last()
             .map_or(0.0, |m| m.distance_m + hypot(x_m - m.x_m, y_m - m.y_m));
         marks.push(Mark {
             t_s: point.t_s.get(),
-            distance_m: gone,
+            distance_m,
             x_m,
             y_m,
         });
@@ -131,13 +135,15 @@ mod tests {
             &ticks,
             &Streams::new(1),
         );
-        let gone = |second: usize| odometer.distance_m(second as f64);
-        let speeds: Vec<f64> = (0..20_000).map(|n| gone(n + 1) - gone(n) - 20.0).collect();
+        let distance_m = |second: usize| odometer.distance_m(second as f64);
+        let speeds: Vec<f64> = (0..20_000)
+            .map(|n| distance_m(n + 1) - distance_m(n) - 20.0)
+            .collect();
         let product = |lag: usize| {
             let products = speeds.iter().zip(&speeds[lag..]).map(|(a, b)| a * b);
             products.sum::<f64>() / (speeds.len() - lag) as f64
         };
-        assert!((odometer.lap_m() / seconds - 20.0).abs() < 0.2);
+        assert!((odometer.loop_m() / seconds - 20.0).abs() < 0.2);
         assert!(
             (product(0).sqrt() / 3.0 - 1.0).abs() < 0.05,
             "{}",

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Path loss and its companions by 3GPP TR 38.901 V17: tables 7.4.1-1 (path loss, shadowing),
+//! Path loss and line of sight by 3GPP TR 38.901 V17: tables 7.4.1-1 (path loss, shadowing),
 //! 7.4.2-1 (probability of line of sight), 7.5-6 (correlation of shadowing) and 7.6.3.1-2
-//! (correlation of line of sight). Distances in m, frequencies in Hz, losses in dB.
+//! (correlation of line of sight). Distances are in m, frequencies in Hz, losses in dB.
 //!
-//! Left out: UMa with a UE above 13 m (its environment height is random) and loss into buildings.
+//! Left out: UMa with a UE above 13 m, whose environment height is random, and loss into buildings.
 
 use libm::{exp, hypot, log10, pow};
 
 use crate::problem::Violation;
 use crate::scenario::Environment;
 
-const LIGHT_MPS: f64 = 3.0e8; // as the report has it
-/// Mean height of buildings and width of streets in RMa, m: the report's defaults.
+const LIGHT_MPS: f64 = 3.0e8; // the report's value
+/// Mean height of buildings and width of streets in RMa, m: the defaults of the report.
 const BUILDINGS_M: f64 = 5.0;
 const STREETS_M: f64 = 20.0;
 /// Effective environment height h_E in UMi, and in UMa for a UE at street level, m.
 const ENVIRONMENT_M: f64 = 1.0;
 
-/// A gNB and a UE in one of the report's environments.
+/// The geometry of a gNB and a UE in an environment of the report.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PathLoss {
     pub environment: Environment,
@@ -27,7 +27,7 @@ pub(super) struct PathLoss {
 }
 
 impl PathLoss {
-    /// Whether table 7.4.1-1 covers this at `ground_m`; the violation if not.
+    /// Checks that table 7.4.1-1 covers the geometry at a distance of `ground_m`.
     pub fn check(&self, ground_m: f64) -> Result<(), Violation> {
         let (ghz, ue_m, gnb_m, distance_m) = match self.environment {
             Environment::Rma => (0.5..=30.0, 1.0..=10.0, 10.0..=150.0, 10.0..=10_000.0),
@@ -58,8 +58,8 @@ impl PathLoss {
         }
     }
 
-    /// With line of sight.
-    pub fn seen_db(&self, ground_m: f64) -> f64 {
+    /// Returns the path loss with line of sight, dB.
+    pub fn los_db(&self, ground_m: f64) -> f64 {
         let distance_m = self.slant_m(ground_m);
         let ghz = self.carrier_hz / 1e9;
         let street = |offset: f64, slope: f64, bend: f64| {
@@ -78,11 +78,11 @@ impl PathLoss {
         }
     }
 
-    /// Without line of sight.
-    pub fn hidden_db(&self, ground_m: f64) -> f64 {
+    /// Returns the path loss without line of sight, dB.
+    pub fn nlos_db(&self, ground_m: f64) -> f64 {
         let distance = log10(self.slant_m(ground_m));
         let ghz = log10(self.carrier_hz / 1e9);
-        let hidden_db = match self.environment {
+        let nlos_db = match self.environment {
             Environment::Umi => 22.4 + 35.3 * distance + 21.3 * ghz - 0.3 * (self.ue_m - 1.5),
             Environment::Uma => 13.54 + 39.08 * distance + 20.0 * ghz - 0.6 * (self.ue_m - 1.5),
             Environment::Inh => 17.3 + 38.3 * distance + 24.9 * ghz,
@@ -94,12 +94,12 @@ impl PathLoss {
                     - (3.2 * log10(11.75 * self.ue_m).powi(2) - 4.97)
             }
         };
-        hidden_db.max(self.seen_db(ground_m))
+        nlos_db.max(self.los_db(ground_m))
     }
 
-    /// Standard deviation of shadowing, dB.
-    pub fn shadowing_db(&self, ground_m: f64, seen: bool) -> f64 {
-        match (self.environment, seen) {
+    /// Returns the standard deviation of shadowing, dB.
+    pub fn shadowing_db(&self, ground_m: f64, los: bool) -> f64 {
+        match (self.environment, los) {
             (Environment::Umi | Environment::Uma, true) => 4.0,
             (Environment::Umi, false) => 7.82,
             (Environment::Uma, false) => 6.0,
@@ -111,9 +111,9 @@ impl PathLoss {
         }
     }
 
-    /// Distance after which shadowing correlates by 1/e.
-    pub fn shadowing_decorrelation_m(&self, seen: bool) -> f64 {
-        match (self.environment, seen) {
+    /// Returns the distance over which the correlation of shadowing falls to 1/e, m.
+    pub fn shadowing_decorrelation_m(&self, los: bool) -> f64 {
+        match (self.environment, los) {
             (Environment::Umi | Environment::Inh, true) => 10.0,
             (Environment::Umi, false) => 13.0,
             (Environment::Uma | Environment::Rma, true) => 37.0,
@@ -123,8 +123,8 @@ impl PathLoss {
         }
     }
 
-    /// Probability of line of sight.
-    pub fn seen_probability(&self, ground_m: f64) -> f64 {
+    /// Returns the probability of line of sight.
+    pub fn los_probability(&self, ground_m: f64) -> f64 {
         let street = |scale_m: f64| {
             let near = 18.0 / ground_m;
             if near >= 1.0 {
@@ -142,8 +142,8 @@ impl PathLoss {
         }
     }
 
-    /// Distance over which line of sight persists.
-    pub fn seen_decorrelation_m(&self) -> f64 {
+    /// Returns the correlation distance of the line-of-sight state, m.
+    pub fn los_decorrelation_m(&self) -> f64 {
         match self.environment {
             Environment::Umi | Environment::Uma => 50.0,
             Environment::Rma => 60.0,
@@ -155,13 +155,13 @@ impl PathLoss {
         hypot(ground_m, self.gnb_m - self.ue_m)
     }
 
-    /// d'_BP of notes 1 and 2 to table 7.4.1-1.
+    /// Returns d'_BP of notes 1 and 2 to table 7.4.1-1.
     fn street_break_m(&self) -> f64 {
         let (gnb_m, ue_m) = (self.gnb_m - ENVIRONMENT_M, self.ue_m - ENVIRONMENT_M);
         4.0 * gnb_m * ue_m * self.carrier_hz / LIGHT_MPS
     }
 
-    /// d_BP of note 5.
+    /// Returns d_BP of note 5.
     fn rural_break_m(&self) -> f64 {
         std::f64::consts::TAU * self.gnb_m * self.ue_m * self.carrier_hz / LIGHT_MPS
     }

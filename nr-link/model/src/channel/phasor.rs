@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sine and cosine of whole turns. Plain arithmetic, because the system's differ in the last bit
-//! from one machine to the next and cannot be computed several at once.
+//! Sine and cosine of an angle in turns. The arithmetic is our own because library functions differ
+//! in the last bit between machines, and prevent vectorisation.
 
 use num_complex::Complex64;
 
-/// Adding and subtracting it rounds to the nearest integer.
+/// A number whose addition and subtraction rounds to the nearest integer.
 const ROUNDER: f64 = 1.5 * (1u64 << 52) as f64;
 
-/// e^(j2πx) within 1e-9, for |x| below 2^40.
+/// Returns e^(j2πx) within 1e-9, for |x| below 2^40.
 #[inline]
 pub(super) fn cis(x: f64) -> Complex64 {
     Complex64::new(cosine(x), cosine(x - 0.25))
 }
 
-/// cos 2πx = sin(π/2 − 2π|x|) after taking x to the nearest integer, by Taylor's series.
+/// Returns cos 2πx = sin(π/2 − 2π|x|) by a Taylor series, after reducing x to the distance from the
+/// nearest integer.
 #[inline]
 fn cosine(x: f64) -> f64 {
     let nearest = (x + ROUNDER) - ROUNDER;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Random streams, one for each purpose, so that a new purpose changes none of the others.
+//! Random number streams, one for each purpose, so that the draws of one purpose do not change
+//! another's.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-/// What is drawn.
+/// The purpose of a stream.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Purpose {
     Shadowing = 1,
-    ShadowingHidden = 2,
+    ShadowingNlos = 2,
     LineOfSight = 3,
     Motion = 4,
     Fading = 5,
@@ -26,7 +27,8 @@ impl Streams {
         Self::on_carrier(seed, 0)
     }
 
-    /// Those of one component carrier: fading is its own, all else is that of the primary one, 0.
+    /// Makes the streams of a component carrier: fading has its own, everything else that of the
+    /// primary carrier, 0.
     pub fn on_carrier(seed: u64, carrier: u64) -> Self {
         Self { seed, carrier }
     }

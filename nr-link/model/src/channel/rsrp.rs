@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! RSRP as a UE measures it, tabled once for the whole scenario.
+//! RSRP as a UE measures it, computed once for the whole scenario.
 
 use libm::pow;
 
@@ -10,12 +10,12 @@ use super::odometer::Odometer;
 use super::time_grid::{GridPosition, TimeGrid};
 use crate::radio::decibel::from_ratio;
 
-/// With filterCoefficient k = 4, the default, layer 3 forgets half (a = 1/2^(k/4)) in each
-/// measurement period (TS 38.331 clause 5.5.3.2, in dB as there), and that is 200 ms (TS 38.133
-/// clause 9.2.5).
+/// With the default filterCoefficient k = 4, the layer 3 filter halves the weight of old values (a
+/// = 1/2^(k/4)) in each measurement period (TS 38.331 clause 5.5.3.2; in dB, as specified there),
+/// which is 200 ms (TS 38.133 clause 9.2.5).
 const HALF_LIFE_S: f64 = 0.200;
 
-/// One filtered measurement a tick, dBm.
+/// Filtered measurements, one per tick, dBm.
 #[derive(Debug, Clone)]
 pub(super) struct RsrpMeter(Vec<f32>);
 
@@ -49,13 +49,14 @@ impl RsrpMeter {
         Self(samples_dbm.iter().scan(start, filter).collect())
     }
 
-    /// The measurement that is valid at `place`.
-    pub fn at(&self, place: GridPosition) -> f64 {
-        place.latest(&self.0)
+    /// Returns the latest measurement at a position in time.
+    pub fn at(&self, position: GridPosition) -> f64 {
+        position.latest(&self.0)
     }
 }
 
-/// What the filter holds at the end of a loop, and so at the start of the next.
+/// Returns the filter's value at the end of a loop in the periodic state, from which the next loop
+/// starts.
 fn settled(samples: &[f64], memory: f64) -> f64 {
     let forgotten = pow(memory, samples.len() as f64);
     let from_zero = samples

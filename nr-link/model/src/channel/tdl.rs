@@ -5,55 +5,58 @@ use super::ray::Ray;
 use crate::radio::decibel::to_ratio;
 use crate::scenario::{Tdl, TdlProfile};
 
-/// One profile: delays in RMS delay spreads, powers in dB.
+/// A profile: delays relative to the RMS delay spread, powers in dB.
 pub(super) struct Table {
-    /// Power of the steady path at delay 0, where there is a line of sight.
-    pub steady_db: Option<f64>,
-    /// Delay and power of each scattered path, in the order of the report.
-    pub scattered: &'static [(f64, f64)],
+    /// Power of the specular path at delay 0, if the profile has line of sight.
+    pub specular_db: Option<f64>,
+    /// Delay and power of each diffuse path, in the order of the report.
+    pub diffuse: &'static [(f64, f64)],
 }
 
-/// The profile's paths, scaled to a delay spread (clause 7.7.3).
+/// Returns the paths of a profile, scaled to a delay spread (clause 7.7.3).
 pub(super) fn rays(tdl: &Tdl) -> impl Iterator<Item = Ray> {
     let table = table(tdl.profile);
     let delay_spread_s = tdl.delay_spread_ns.get() * 1e-9;
     table
-        .scattered
+        .diffuse
         .iter()
         .enumerate()
         .map(move |(index, (delay, power_db))| Ray {
             delay_s: delay * delay_spread_s,
-            steady_power: table.steady_db.filter(|_| index == 0).map_or(0.0, to_ratio),
-            scattered_power: to_ratio(*power_db),
+            specular_power: table
+                .specular_db
+                .filter(|_| index == 0)
+                .map_or(0.0, to_ratio),
+            diffuse_power: to_ratio(*power_db),
         })
 }
 
 pub(super) const fn table(profile: TdlProfile) -> Table {
     match profile {
         TdlProfile::A => Table {
-            steady_db: None,
-            scattered: &A,
+            specular_db: None,
+            diffuse: &A,
         },
         TdlProfile::B => Table {
-            steady_db: None,
-            scattered: &B,
+            specular_db: None,
+            diffuse: &B,
         },
         TdlProfile::C => Table {
-            steady_db: None,
-            scattered: &C,
+            specular_db: None,
+            diffuse: &C,
         },
         TdlProfile::D => Table {
-            steady_db: Some(-0.2),
-            scattered: &D,
+            specular_db: Some(-0.2),
+            diffuse: &D,
         },
         TdlProfile::E => Table {
-            steady_db: Some(-0.03),
-            scattered: &E,
+            specular_db: Some(-0.03),
+            diffuse: &E,
         },
     }
 }
 
-#[rustfmt::skip] // four paths a line
+#[rustfmt::skip] // four paths per line
 const A: [(f64, f64); 23] = [
     (0.0, -13.4), (0.3819, 0.0), (0.4025, -2.2), (0.5868, -4.0),
     (0.4610, -6.0), (0.5375, -8.2), (0.6708, -9.9), (0.5750, -10.5),
@@ -72,7 +75,7 @@ const B: [(f64, f64); 23] = [
     (4.1067, -14.9), (4.2790, -9.2), (4.7834, -11.3),
 ];
 #[rustfmt::skip]
-#[allow(clippy::approx_constant)] // 0.6366 has nothing to do with 2/π
+#[allow(clippy::approx_constant)] // 0.6366 is from the table, not 2/π
 const C: [(f64, f64); 24] = [
     (0.0, -4.4), (0.2099, -1.2), (0.2219, -3.5), (0.2329, -5.2),
     (0.2176, -2.5), (0.6366, 0.0), (0.6448, -2.2), (0.6560, -3.9),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The time grid on which slow things are tabled: the SSB's period.
+//! The time grid for which slowly varying values are precomputed: the period of the SSB.
 
 use crate::Nanos;
 use crate::scenario::AtEnd;
@@ -7,7 +7,7 @@ use crate::scenario::AtEnd;
 /// The period of the SSB that a UE assumes at cell search (TS 38.213 clause 4.1).
 const SSB_PERIOD_S: f64 = 0.020;
 
-/// A scenario cut into equal ticks of at most 20 ms, and what follows the last.
+/// The duration of a scenario divided into equal ticks of at most 20 ms, and what follows it.
 #[derive(Debug, Clone)]
 pub(super) struct TimeGrid {
     duration_s: f64,
@@ -15,13 +15,14 @@ pub(super) struct TimeGrid {
     at_end: AtEnd,
 }
 
-/// A time within the scenario: the tick before it, the one after it, and how far between.
+/// A time within the scenario: the ticks before and after it, and the fraction of the tick between
+/// them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct GridPosition {
     pub t_s: f64,
     before: usize,
     after: usize,
-    share: f64,
+    fraction: f64,
 }
 
 impl TimeGrid {
@@ -50,32 +51,32 @@ impl TimeGrid {
         self.at_end == AtEnd::Loop
     }
 
-    /// Each tick's time.
+    /// Returns the time of each tick.
     pub fn times_s(&self) -> impl Iterator<Item = f64> + use<> {
         let tick_s = self.tick_s();
         (0..self.count).map(move |tick| tick as f64 * tick_s)
     }
 
-    /// Where `t` lies; none when the scenario has stopped.
-    pub fn place(&self, t: Nanos) -> Option<GridPosition> {
+    /// Returns the position of `t` on the grid; `None` after a scenario that stops.
+    pub fn position(&self, t: Nanos) -> Option<GridPosition> {
         let t_s = t as f64 * 1e-9;
         if t_s < self.duration_s {
-            Some(self.place_within(t_s))
+            Some(self.position_within(t_s))
         } else if self.loops() {
-            Some(self.place_within(t_s % self.duration_s))
+            Some(self.position_within(t_s % self.duration_s))
         } else {
             None
         }
     }
 
-    /// The last tick.
+    /// Returns the position of the last tick.
     pub fn last(&self) -> GridPosition {
-        self.place_within(self.duration_s - self.tick_s())
+        self.position_within(self.duration_s - self.tick_s())
     }
 
-    fn place_within(&self, t_s: f64) -> GridPosition {
-        let position = t_s / self.tick_s();
-        let before = (position as usize).min(self.count - 1);
+    fn position_within(&self, t_s: f64) -> GridPosition {
+        let ticks = t_s / self.tick_s();
+        let before = (ticks as usize).min(self.count - 1);
         let after = match before + 1 {
             next if next < self.count => next,
             _ if self.loops() => 0,
@@ -85,19 +86,19 @@ impl TimeGrid {
             t_s,
             before,
             after,
-            share: position - before as f64,
+            fraction: ticks - before as f64,
         }
     }
 }
 
 impl GridPosition {
-    /// The value here of a table with one entry a tick.
+    /// Interpolates a table with one entry per tick.
     pub fn interpolate(self, table: &[f32]) -> f64 {
         let (before, after) = (f64::from(table[self.before]), f64::from(table[self.after]));
-        before + self.share * (after - before)
+        before + self.fraction * (after - before)
     }
 
-    /// The tick that was last.
+    /// Returns the table's entry of the latest tick.
     pub fn latest(self, table: &[f32]) -> f64 {
         f64::from(table[self.before])
     }

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A UE on its way through one of TR 38.901's environments.
+//! The large-scale propagation to a moving UE in an environment of TR 38.901.
 
 use libm::exp;
 
+use super::correlated_process::CorrelatedProcess;
 use super::odometer::Odometer;
 use super::path_loss::PathLoss;
 use super::random_streams::{Purpose, Streams};
-use super::shadowing::Correlated;
 use crate::problem::Violation;
 use crate::radio::Grid;
 use crate::scenario::{LineOfSight, Tr38901};
 
-/// The way, and what the report's environment does along it.
+/// The path between gNB and UE, with the processes that vary along the UE's route.
 pub(super) struct Tr38901Path<'a> {
     geometry: &'a Tr38901,
     odometer: &'a Odometer,
     path: PathLoss,
-    sight: Correlated,
-    shadow_seen: Correlated,
-    shadow_hidden: Correlated,
+    los_process: CorrelatedProcess,
+    los_shadowing: CorrelatedProcess,
+    nlos_shadowing: CorrelatedProcess,
 }
 
-/// What arrives at one place.
+/// Gain and shadowing at one position of the UE.
 pub(super) struct Arrival {
     /// Antenna gain less path loss, dB.
     pub gain_db: f64,
@@ -43,14 +43,14 @@ impl<'a> Tr38901Path<'a> {
             ue_m: geometry.ue_height_m.get(),
         };
         let drawn = |decorrelation_m, purpose| {
-            Correlated::new(decorrelation_m, odometer.lap_m(), streams.of(purpose))
+            CorrelatedProcess::new(decorrelation_m, odometer.loop_m(), streams.of(purpose))
         };
         Ok(Self {
-            sight: drawn(path.seen_decorrelation_m(), Purpose::LineOfSight)?,
-            shadow_seen: drawn(path.shadowing_decorrelation_m(true), Purpose::Shadowing)?,
-            shadow_hidden: drawn(
+            los_process: drawn(path.los_decorrelation_m(), Purpose::LineOfSight)?,
+            los_shadowing: drawn(path.shadowing_decorrelation_m(true), Purpose::Shadowing)?,
+            nlos_shadowing: drawn(
                 path.shadowing_decorrelation_m(false),
-                Purpose::ShadowingHidden,
+                Purpose::ShadowingNlos,
             )?,
             geometry,
             odometer,
@@ -58,10 +58,10 @@ impl<'a> Tr38901Path<'a> {
         })
     }
 
-    /// What arrives at `t_s`.
+    /// Returns gain and shadowing at `t_s`.
     ///
     /// # Errors
-    /// The way leads where the report has no formula.
+    /// The position is outside the range of the report's formulas.
     pub fn at(&self, t_s: f64) -> Result<Arrival, Violation> {
         let distance_m = self.geometry.distance_m.map(|distance| distance.get());
         let ground_m = distance_m.unwrap_or_else(|| self.odometer.to_origin_m(t_s));
@@ -70,11 +70,11 @@ impl<'a> Tr38901Path<'a> {
             .map_err(|Violation { rule, fix }| {
                 Violation::new(format!("at {t_s:.1} s: {rule}"), fix)
             })?;
-        let gone_m = self.odometer.distance_m(t_s);
-        let seen = self.sees(ground_m, gone_m);
-        let (loss_db, shadow) = match seen {
-            true => (self.path.seen_db(ground_m), &self.shadow_seen),
-            false => (self.path.hidden_db(ground_m), &self.shadow_hidden),
+        let moved_m = self.odometer.distance_m(t_s);
+        let line_of_sight = self.has_line_of_sight(ground_m, moved_m);
+        let (loss_db, shadow) = match line_of_sight {
+            true => (self.path.los_db(ground_m), &self.los_shadowing),
+            false => (self.path.nlos_db(ground_m), &self.nlos_shadowing),
         };
         let antennas_db = self
             .geometry
@@ -83,23 +83,24 @@ impl<'a> Tr38901Path<'a> {
             .map_or(0.0, |gain| gain.get());
         Ok(Arrival {
             gain_db: antennas_db - loss_db,
-            shadow_db: self.path.shadowing_db(ground_m, seen) * shadow.at(gone_m),
+            shadow_db: self.path.shadowing_db(ground_m, line_of_sight) * shadow.at(moved_m),
         })
     }
 
-    fn sees(&self, ground_m: f64, gone_m: f64) -> bool {
+    fn has_line_of_sight(&self, ground_m: f64, moved_m: f64) -> bool {
         match self.geometry.line_of_sight {
             LineOfSight::Always => true,
             LineOfSight::Never => false,
             LineOfSight::Probable => {
-                normal_share(self.sight.at(gone_m)) < self.path.seen_probability(ground_m)
+                normal_cdf(self.los_process.at(moved_m)) < self.path.los_probability(ground_m)
             }
         }
     }
 }
 
-/// Share of a standard normal below `z`, within 1e-7: Abramowitz and Stegun 26.2.17.
-fn normal_share(z: f64) -> f64 {
+/// Returns the probability that a standard normal variable is below `z`, within 1e-7 (Abramowitz
+/// and Stegun 26.2.17).
+fn normal_cdf(z: f64) -> f64 {
     let t = 1.0 / (1.0 + 0.231_641_9 * z.abs());
     let series = [
         1.330_274_429,
@@ -116,14 +117,14 @@ fn normal_share(z: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn shares_are_those_of_the_normal_table() {
-        for (z, share) in [
+    fn probabilities_are_those_of_the_normal_distribution() {
+        for (z, probability) in [
             (0.0, 0.5),
             (1.0, 0.841_344_7),
             (-1.959_964, 0.025),
             (3.0, 0.998_650_1),
         ] {
-            assert!((super::normal_share(z) - share).abs() < 1e-6, "{z}");
+            assert!((super::normal_cdf(z) - probability).abs() < 1e-6, "{z}");
         }
     }
 }

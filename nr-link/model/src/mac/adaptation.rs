@@ -64,10 +64,10 @@ impl Schemes {
     /// Information bits of a symbol and layer at these SINRs in dB, one for each part of the
     /// carrier; 0 if no scheme meets the target.
     pub fn efficiency(&self, sinr_db: &[f32]) -> f64 {
-        let mut of_modulation = [None; 5];
+        let mut by_modulation = [None; 5];
         let schemes = self.schemes.iter().zip(&self.thresholds_db).rev();
         let mut met = schemes.filter(|(mcs, threshold_db)| {
-            let effective_db = of_modulation[usize::from(mcs.bits_per_symbol / 2)]
+            let effective_db = by_modulation[usize::from(mcs.bits_per_symbol / 2)]
                 .get_or_insert_with(|| {
                     Constellation::of(mcs.bits_per_symbol).effective_db(sinr_db)
                 });

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How many layers, and what each has of power and interference.
+//! The number of MIMO layers, and the power and interference of each.
 //!
-//! A UE reports the rank with which the CQI that it would report bears most (RI, TS 38.214 clause
-//! 5.2.1.4.2 and 5.2.2.5 leave to it how); a gNB finds the uplink's from SRS in the same way. L
-//! layers have 1/L of the power each. Where the antennas do not separate them wholly, every other
-//! layer is interference, weaker than itself by the isolation:
+//! A UE reports the rank (RI) at which the CQI that it would report carries the most bits; TS
+//! 38.214 clauses 5.2.1.4.2 and 5.2.2.5 leave the method to the UE. The gNB determines the uplink
+//! rank from SRS in the same manner. Each of L layers has 1/L of the power. If the antennas do not
+//! separate the layers completely, each other layer is interference, attenuated by the isolation:
 //!
 //! ```text
 //! SINR of a layer = (γ/L) / (1 + (L − 1) (γ/L) / isolation)
@@ -12,7 +12,7 @@
 
 use crate::radio::decibel::{from_ratio, to_ratio};
 
-/// Which numbers of layers a direction may have, and how well layers are apart.
+/// The numbers of layers that a direction may use, and the isolation between them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Layers {
     least: u8,
@@ -21,7 +21,7 @@ pub(crate) struct Layers {
 }
 
 impl Layers {
-    /// Up to `most`, or always all of them.
+    /// Allows up to `most` layers if `adaptive`, else exactly `most`.
     pub fn new(most: u8, adaptive: bool, isolation_db: Option<f64>) -> Self {
         Self {
             least: if adaptive { 1 } else { most },
@@ -30,8 +30,8 @@ impl Layers {
         }
     }
 
-    /// The number for which `bits` are most, the fewest of several; `bits` is what that many carry
-    /// together, by any measure.
+    /// Returns the number of layers for which `bits`, the bits that all layers carry together in
+    /// any unit, is largest; the smallest such number.
     pub fn best(self, mut bits: impl FnMut(u8) -> f64) -> u8 {
         if self.least == self.most {
             return self.most;
@@ -46,7 +46,8 @@ impl Layers {
         best
     }
 
-    /// The SINR of each of so many layers, dB, where one with all power and alone has `sinr_db`.
+    /// Returns the SINR in dB of each of `layers` layers; a single layer with all power has
+    /// `sinr_db`.
     pub fn each_db(self, sinr_db: f64, layers: u8) -> f64 {
         let share_db = sinr_db - from_ratio(f64::from(layers));
         match self.isolation_db {
@@ -58,7 +59,7 @@ impl Layers {
         }
     }
 
-    /// The same for each part of the carrier.
+    /// Does the same for each part of the carrier.
     pub fn divide(self, sinr_db: &mut [f32], layers: u8) {
         if layers == 1 {
             return;
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fewest_of_those_that_carry_most_are_taken() {
+    fn the_smallest_number_of_layers_wins_a_tie() {
         let layers = Layers::new(4, true, None);
         assert_eq!(layers.best(|_| 0.0), 1);
         assert_eq!(layers.best(|layers| f64::from(layers.min(3))), 3);
@@ -87,7 +88,7 @@ mod tests {
         assert!((apart.each_db(20.0, 4) - (20.0 - 6.0206)).abs() < 1e-4);
         let leaking = Layers::new(4, true, Some(20.0));
         assert_eq!(leaking.each_db(20.0, 1), 20.0);
-        // However much power: no better than the isolation shared by the three others.
+        // At any power, the SINR is at most the isolation divided among the three other layers.
         assert!((leaking.each_db(90.0, 4) - (20.0 - 4.7712)).abs() < 1e-4);
         assert!(leaking.each_db(20.0, 4) < apart.each_db(20.0, 4));
     }

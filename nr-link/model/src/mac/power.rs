@@ -10,14 +10,14 @@ use crate::radio::grid::SUBCARRIERS_PER_PRB;
 /// Power of one PUSCH.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Power {
-    /// At the UE, dBm a resource element.
+    /// Transmit power of the UE, dBm per resource element.
     pub dbm_per_re: f64,
-    /// Power headroom, dB (clause 7.7.1): P_CMAX less what the target asks for.
+    /// Power headroom, dB (clause 7.7.1): P_CMAX less the power needed for the target.
     pub headroom_db: f64,
 }
 
 impl Power {
-    /// What the UE sends on `prb` PRBs when power control knows `report`.
+    /// Returns the power for `prb` PRBs, when power control uses `report`.
     pub fn of(uplink: Uplink, report: &Report, prb: u16) -> Self {
         let width_db = decibel::from_ratio(f64::from(u32::from(prb) * SUBCARRIERS_PER_PRB));
         let wanted = uplink.target_snr_db + report.noise_ul_dbm + report.path_loss_db;
@@ -28,22 +28,22 @@ impl Power {
         }
     }
 
-    /// Power at the gNB over `prb` PRBs, signal and noise, dBm.
+    /// Returns the power received by the gNB over `prb` PRBs, signal and noise, dBm.
     pub fn rssi_dbm(&self, loss_db: f64, noise_dbm_per_re: f64, prb: u16) -> f64 {
-        let of_re =
+        let mw_per_re =
             decibel::to_ratio(self.dbm_per_re - loss_db) + decibel::to_ratio(noise_dbm_per_re);
-        decibel::from_ratio(of_re * f64::from(u32::from(prb) * SUBCARRIERS_PER_PRB))
+        decibel::from_ratio(mw_per_re * f64::from(u32::from(prb) * SUBCARRIERS_PER_PRB))
     }
 
-    /// The SNR that the gNB expects, dB, of all layers together, when `report` still holds.
+    /// Returns the SNR in dB, of all layers together, that the gNB expects if `report` is still
+    /// accurate.
     pub fn expected_snr_db(&self, report: &Report) -> f64 {
         self.dbm_per_re - report.instant_loss_db - report.noise_ul_dbm
     }
 }
 
-/// Turns a downlink observation into the SNRs of the uplink at the same instant, of all layers
-/// together: the channel is reciprocal, so that it has the same loss and the same selectivity over
-/// the carrier.
+/// Turns a downlink observation into the SNRs of the uplink at the same time, of all layers
+/// together. The channel is reciprocal: it has the same loss and the same frequency selectivity.
 pub(crate) fn uplink_snr(seen: &mut Observation, power: Power, noise_ul_dbm: f64) {
     let groups = seen.sinr_db.len() as f64;
     let mean = seen

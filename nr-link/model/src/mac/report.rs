@@ -6,18 +6,19 @@ use crate::config::PerDirection;
 /// One measurement of both directions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Report {
-    /// Layers: of the downlink as the UE reports it (RI), of the uplink as the gNB finds it.
+    /// The ranks: of the downlink as the UE reports it (RI), of the uplink as the gNB measures it.
     pub rank: PerDirection<u8>,
-    /// CSI-RS: the highest CQI that the UE finds the channel to bear with that rank.
+    /// The highest CQI that the channel supports with that rank, measured on CSI-RS.
     pub cqi: u8,
-    /// Effective downlink SINR a layer, dB: that of a flat channel with the same Shannon capacity.
+    /// Effective downlink SINR of a layer, dB: that of a flat channel with the same Shannon
+    /// capacity.
     pub sinr_db: f64,
     /// SS-RSRP, dBm.
     pub rsrp_dbm: f64,
-    /// Path loss as the UE estimates it, dB.
+    /// Path loss as the UE estimates it from RSRP, dB.
     pub path_loss_db: f64,
-    /// SRS: path loss as the gNB finds it, of this instant, dB.
+    /// Path loss at this instant as the gNB measures it from SRS, dB.
     pub instant_loss_db: f64,
-    /// Noise and interference at the gNB, dBm a resource element.
+    /// Noise and interference at the gNB, dBm per resource element.
     pub noise_ul_dbm: f64,
 }

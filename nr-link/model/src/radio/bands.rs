@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which widths a carrier may have: TS 38.101-1 and 38.101-2, tables 5.3.2-1.
+//! The bandwidths that a carrier may have: TS 38.101-1 and 38.101-2, tables 5.3.2-1.
 
 use super::Numerology;
 use crate::problem::Violation;
@@ -64,10 +64,10 @@ const FR1_60_KHZ: Widths = &[
 const FR2_60_KHZ: Widths = &[(50, 66), (100, 132), (200, 264)];
 const FR2_120_KHZ: Widths = &[(50, 32), (100, 66), (200, 132), (400, 264)];
 
-/// The range that holds a carrier.
+/// Returns the frequency range of a carrier.
 ///
 /// # Errors
-/// Neither range holds it.
+/// The frequency is in neither range.
 pub fn frequency_range(carrier_hz: f64) -> Result<FrequencyRange, Violation> {
     let mhz = carrier_hz / 1e6;
     if (410.0..=7125.0).contains(&mhz) {
@@ -85,7 +85,8 @@ pub fn frequency_range(carrier_hz: f64) -> Result<FrequencyRange, Violation> {
     }
 }
 
-/// The bandwidths of a range and numerology; empty if the standard does not combine the two.
+/// Returns the bandwidths of a range and numerology; an empty list if the standard does not combine
+/// the two.
 pub fn widths(range: FrequencyRange, numerology: Numerology) -> Widths {
     match (range, numerology.mu()) {
         (FrequencyRange::Fr1, 0) => FR1_15_KHZ,
@@ -97,10 +98,10 @@ pub fn widths(range: FrequencyRange, numerology: Numerology) -> Widths {
     }
 }
 
-/// Checks that the standard has a carrier of `prb` PRBs.
+/// Checks that the standard defines a carrier of `prb` PRBs.
 ///
 /// # Errors
-/// It has no such carrier.
+/// The standard does not define it.
 pub fn check_prb(range: FrequencyRange, numerology: Numerology, prb: u16) -> Result<(), Violation> {
     let (part, khz) = match range {
         FrequencyRange::Fr1 => ("TS 38.101-1", numerology.scs_khz()),

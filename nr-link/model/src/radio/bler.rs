@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How often a block fails at a given effective SINR.
+//! The block error ratio at an effective SINR.
 //!
 //! A code block of K bits over n symbols fails with the probability of the normal approximation
 //! (Polyanskiy, Poor and Verdú 2010, equation 223):
@@ -8,16 +8,16 @@
 //! Q( (n·C(γ) − K + ½·log2 n) / sqrt(n·V(γ)) )
 //! ```
 //!
-//! with the capacity C of the constellation, the dispersion V of the complex Gaussian channel, and
-//! γ the SINR less what the NR LDPC code and its decoder lose. That loss is fitted to published
+//! with the capacity C of the constellation and the dispersion V of the complex Gaussian channel. γ
+//! is the SINR less the loss of the NR LDPC code and its decoder. That loss is fitted to published
 //! link-level results of the PDSCH over AWGN (Sionna, BLER tables of PDSCH, MCS table 2); the tests
-//! hold 28 of its points. A transport block fails when one of its code blocks does.
+//! check 28 of these points. A transport block fails when one of its code blocks fails.
 
 use super::decibel;
 use super::{Constellation, Mcs};
 
-/// What code and decoder lose against the approximation, dB: a floor, and a share that only
-/// blocks of a few dozen bits feel.
+/// Loss of code and decoder against the approximation, dB: a constant, and a term inversely
+/// proportional to the block length, which matters for blocks of a few dozen bits.
 const LOSS_DB: f64 = 0.85;
 const LOSS_OF_SHORT_BLOCKS_DB_BITS: f64 = 20.0;
 
@@ -25,17 +25,17 @@ const LOSS_OF_SHORT_BLOCKS_DB_BITS: f64 = 20.0;
 const LARGEST_BG1: u32 = 8448;
 const LARGEST_BG2: u32 = 3840;
 
-/// How a transport block is cut (TS 38.212 clauses 5.2.2, 7.2.2).
+/// The segmentation of a transport block (TS 38.212 clauses 5.2.2, 7.2.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CodeBlocks {
-    /// How many.
+    /// The number of code blocks.
     pub count: u32,
-    /// Information bits of each, checksum included.
+    /// Information bits of each code block, CRC included.
     pub bits: u32,
 }
 
 impl CodeBlocks {
-    /// The code blocks of a transport block of `tbs_bits`.
+    /// Returns the code blocks of a transport block of `tbs_bits`.
     pub fn of(tbs_bits: u32, mcs: Mcs) -> Self {
         let checksum = if tbs_bits > 3824 { 24 } else { 16 };
         let bits = tbs_bits + checksum;
@@ -57,13 +57,14 @@ impl CodeBlocks {
     }
 }
 
-/// The probability that a transport block fails at an effective SINR in dB.
+/// Returns the probability that a transport block fails at an effective SINR in dB.
 pub fn block_error_ratio(mcs: Mcs, blocks: CodeBlocks, sinr_db: f64) -> f64 {
     let one = code_block_error_ratio(mcs, blocks.bits, sinr_db);
     1.0 - libm::pow(1.0 - one, f64::from(blocks.count))
 }
 
-/// The effective SINR in dB at which a transport block fails as often as `ratio`.
+/// Returns the effective SINR in dB at which the probability that a transport block fails is
+/// `ratio`.
 pub fn sinr_for(mcs: Mcs, blocks: CodeBlocks, ratio: f64) -> f64 {
     let (mut low, mut high) = (-30.0, 50.0);
     for _ in 0..40 {
@@ -172,7 +173,7 @@ mod tests {
 
     #[test]
     fn cuts_as_38_212() {
-        // 3825 bits and more carry a 24-bit checksum; 8448 fill one block of base graph 1.
+        // From 3825 bits on the CRC has 24 bits; with it, 8448 bits fill one block of base graph 1.
         assert_eq!(
             CodeBlocks::of(8424, mcs(6, 948.)),
             CodeBlocks {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How many bits a symbol of each constellation carries at a given SNR.
+//! The bits that a symbol of each constellation carries at an SNR.
 //!
 //! Capacity of bit-interleaved coded modulation (Caire, Taricco and Biglieri 1998) with the Gray
 //! mapped square QAM of TS 38.211 clause 5.1, over additive white Gaussian noise. Square QAM is two
@@ -9,24 +9,24 @@ use std::sync::OnceLock;
 
 use super::decibel;
 
-/// The curves reach from -30 dB, in steps of 0.5 dB, to 50 dB.
+/// The curves range from -30 dB to 50 dB in steps of 0.5 dB.
 const LOWEST_DB: f64 = -30.0;
 const STEP_DB: f64 = 0.5;
 const STEPS: usize = 161;
 
-/// The noise is integrated from -6 to 6 standard deviations; the trapezoidal rule on a Gaussian
+/// The noise is integrated from -6 to 6 standard deviations. For a Gaussian, the trapezoidal rule
 /// converges faster than any power of the step.
 const NOISE_REACH: f64 = 6.0;
 const NOISE_STEP: f64 = 0.25;
 
-/// Bits a symbol over SNR, for one constellation.
+/// Bits per symbol over SNR, for one constellation.
 #[derive(Debug)]
 pub struct Constellation {
     bits: Vec<f64>,
 }
 
 impl Constellation {
-    /// The constellation of `bits_per_symbol` (2, 4, 6 or 8), made on first use.
+    /// Returns the constellation of `bits_per_symbol` (2, 4, 6 or 8), computed on first use.
     pub fn of(bits_per_symbol: u8) -> &'static Self {
         static CURVES: [OnceLock<Constellation>; 4] = [const { OnceLock::new() }; 4];
         CURVES[usize::from(bits_per_symbol / 2 - 1)].get_or_init(|| Self::new(bits_per_symbol))
@@ -39,15 +39,15 @@ impl Constellation {
         Self { bits }
     }
 
-    /// Bits that a symbol carries at an SNR in dB.
+    /// Returns the bits that a symbol carries at an SNR in dB.
     pub fn capacity(&self, snr_db: f64) -> f64 {
-        let place = ((snr_db - LOWEST_DB) / STEP_DB).clamp(0.0, (STEPS - 1) as f64);
-        let below = (place as usize).min(STEPS - 2);
-        let share = place - below as f64;
+        let position = ((snr_db - LOWEST_DB) / STEP_DB).clamp(0.0, (STEPS - 1) as f64);
+        let below = (position as usize).min(STEPS - 2);
+        let share = position - below as f64;
         self.bits[below] + share * (self.bits[below + 1] - self.bits[below])
     }
 
-    /// The SNR in dB at which a symbol carries this many bits.
+    /// Returns the SNR in dB at which a symbol carries so many bits.
     pub fn snr_db(&self, bits: f64) -> f64 {
         let above = self
             .bits
@@ -62,8 +62,9 @@ impl Constellation {
         level_db(above - 1) + share * STEP_DB
     }
 
-    /// The SNR on a flat channel that carries as much as these, in dB: mutual information
-    /// effective SINR mapping (IEEE 802.16m evaluation methodology, section 4.3.2).
+    /// Returns the SNR in dB of a flat channel that carries as many bits as these SNRs do on
+    /// average: mutual information effective SINR mapping (IEEE 802.16m evaluation methodology,
+    /// section 4.3.2).
     pub fn effective_db(&self, snrs_db: &[f32]) -> f64 {
         if let [only] = snrs_db {
             return f64::from(*only);
@@ -80,7 +81,8 @@ fn level_db(step: usize) -> f64 {
     LOWEST_DB + step as f64 * STEP_DB
 }
 
-/// Bits of one of two dimensions, of `bits` bits, at an SNR a symbol.
+/// Returns the bits that one dimension (pulse amplitude modulation with `bits` bits) carries at an
+/// SNR per symbol.
 fn pam_capacity(bits: u8, snr: f64) -> f64 {
     let points = 1usize << bits;
     let scale = (3.0 / ((points * points - 1) as f64)).sqrt();
@@ -95,7 +97,7 @@ fn pam_capacity(bits: u8, snr: f64) -> f64 {
         let noise = noise_step as f64 * NOISE_STEP - NOISE_REACH;
         let weight = libm::exp(-noise * noise / 2.0);
         weights += weight;
-        // By symmetry the lower half of the points stands for all.
+        // By symmetry, one half of the points is enough.
         for sent in 0..points / 2 {
             for (index, there) in likelihood.iter_mut().enumerate() {
                 let away = (level(sent) - level(index)) / deviation + noise;
@@ -135,14 +137,14 @@ mod tests {
     }
 
     #[test]
-    fn qpsk_has_half_a_bit_a_dimension_where_binary_signalling_has() {
+    fn qpsk_needs_the_snr_of_binary_signalling_for_half_a_bit_per_dimension() {
         // Rate 1/2 on binary-input AWGN needs Eb/N0 = 0.187 dB (for example Richardson and Urbanke,
         // "Modern Coding Theory"); QPSK at one bit a symbol has Es/N0 = Eb/N0.
         assert!((Constellation::of(2).snr_db(1.0) - 0.187).abs() < 0.02);
     }
 
     #[test]
-    fn effective_snr_of_equal_ones_is_that_one_and_lies_between_unequal_ones() {
+    fn effective_snr_equals_equal_snrs_and_lies_between_unequal_ones() {
         let curve = Constellation::of(6);
         assert!((curve.effective_db(&[12.0; 7]) - 12.0).abs() < 1e-6);
         let mixed = curve.effective_db(&[5.0, 15.0]);

@@ -6,7 +6,7 @@
 use super::bler::{CodeBlocks, sinr_for};
 use super::{Constellation, Mcs, McsTable};
 
-/// Runs of one modulation order: (Qm, code rates × 1024 in order of the index from 1).
+/// Rows with one modulation order: (Qm, code rates × 1024 in order of the index from 1).
 type Runs = &'static [(u8, &'static [u16])];
 
 const QAM64: Runs = &[
@@ -26,16 +26,17 @@ const QAM64_LOW_SE: Runs = &[
     (6, &[466, 567, 666, 772]),
 ];
 
-/// The BLER at which a UE may report a CQI (clause 5.2.2.1), tables 1 and 2; table 3 has 0.00001.
+/// The BLER up to which a UE reports a CQI (clause 5.2.2.1), for tables 1 and 2; it is 0.00001 for
+/// table 3.
 const REPORTED_BLER: f64 = 0.1;
 const REPORTED_BLER_LOW_SE: f64 = 0.000_01;
-/// The size of the code blocks for which thresholds are found: the largest.
+/// The code block for which thresholds are computed: the largest.
 const REFERENCE: CodeBlocks = CodeBlocks {
     count: 1,
     bits: 8448,
 };
 
-/// A CQI table with the SINR that each index needs.
+/// A CQI table with the SINR threshold of each index.
 #[derive(Debug, Clone)]
 pub struct CqiTable {
     /// (Qm, threshold in dB) of indices 1 to 15.
@@ -43,7 +44,7 @@ pub struct CqiTable {
 }
 
 impl CqiTable {
-    /// The table that goes with an MCS table.
+    /// Makes the table that belongs to an MCS table.
     pub fn new(table: McsTable) -> Self {
         let ratio = match table {
             McsTable::Qam64LowSe => REPORTED_BLER_LOW_SE,
@@ -56,11 +57,12 @@ impl CqiTable {
         Self { rows }
     }
 
-    /// The highest CQI that these SINRs (dB, one for each part of the carrier) bear; 0 if none.
+    /// Returns the highest CQI that these SINRs (dB, one for each part of the carrier) support; 0
+    /// if none.
     pub fn report(&self, sinr_db: &[f32]) -> u8 {
-        let mut of_modulation = [None; 5];
+        let mut by_modulation = [None; 5];
         for (index, &(bits, threshold_db)) in self.rows.iter().enumerate().rev() {
-            let effective_db = *of_modulation[usize::from(bits / 2)]
+            let effective_db = *by_modulation[usize::from(bits / 2)]
                 .get_or_insert_with(|| Constellation::of(bits).effective_db(sinr_db));
             if effective_db >= threshold_db {
                 return index as u8 + 1;
@@ -69,7 +71,7 @@ impl CqiTable {
         0
     }
 
-    /// What the scheduler may assume of the SINR, dB, when it reads this CQI (1 to 15).
+    /// Returns the SINR in dB that the scheduler assumes for a reported CQI (1 to 15).
     pub fn sinr_db(&self, cqi: u8) -> f64 {
         self.rows[usize::from(cqi) - 1].1
     }
@@ -138,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_the_highest_that_the_channel_bears() {
+    fn reports_the_highest_cqi_that_the_channel_supports() {
         let table = CqiTable::new(McsTable::Qam64);
         assert_eq!(table.report(&[-20.0; 4]), 0);
         assert_eq!(table.report(&[45.0; 4]), 15);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which slots carry which direction (TS 38.213 clause 11.1, TS 38.331 TDD-UL-DL-Pattern).
+//! The direction of each slot (TS 38.213 clause 11.1, TS 38.331 TDD-UL-DL-Pattern).
 
 use super::Numerology;
 use crate::problem::{Violation, violation};
@@ -13,7 +13,7 @@ const PERIODS_US: [u64; 10] = [
 /// OFDM symbols of a slot with normal cyclic prefix (TS 38.211 table 4.3.2-1).
 pub const SYMBOLS_PER_SLOT: u8 = 14;
 
-/// What one slot carries.
+/// The directions of one slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SlotKind {
     /// Downlink only.
@@ -27,12 +27,12 @@ pub enum SlotKind {
         /// Uplink symbols at the end.
         ul_symbols: u8,
     },
-    /// Both, on paired carriers.
+    /// Both directions, on paired carriers (FDD).
     Paired,
 }
 
 impl SlotKind {
-    /// Symbols for downlink, PDCCH included.
+    /// Returns the number of downlink symbols, PDCCH included.
     pub fn dl_symbols(self) -> u8 {
         match self {
             Self::Downlink | Self::Paired => SYMBOLS_PER_SLOT,
@@ -41,7 +41,7 @@ impl SlotKind {
         }
     }
 
-    /// Symbols for uplink.
+    /// Returns the number of uplink symbols.
     pub fn ul_symbols(self) -> u8 {
         match self {
             Self::Uplink | Self::Paired => SYMBOLS_PER_SLOT,
@@ -50,24 +50,24 @@ impl SlotKind {
         }
     }
 
-    /// Whether PUSCH may be scheduled: in whole uplink slots. Uplink symbols of a special slot
-    /// carry PUCCH (acknowledgements, requests) and SRS only.
+    /// Returns whether PUSCH may be scheduled, which is in full uplink slots only. Uplink symbols
+    /// of a special slot carry only PUCCH (acknowledgements, scheduling requests) and SRS.
     pub fn carries_pusch(self) -> bool {
         self.ul_symbols() == SYMBOLS_PER_SLOT
     }
 
-    /// Whether the UE can send PUCCH.
+    /// Returns whether the UE can send PUCCH.
     pub fn carries_pucch(self) -> bool {
         self.ul_symbols() > 0
     }
 }
 
-/// A TDD pattern that repeats.
+/// A TDD pattern, which repeats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TddPattern(Vec<SlotKind>);
 
 impl TddPattern {
-    /// The pattern of a word of `D`, `S` and `U`.
+    /// Parses a pattern of the letters `D`, `S` and `U`.
     ///
     /// # Errors
     /// The first rule that the pattern breaks.
@@ -103,10 +103,10 @@ impl TddPattern {
         Ok(Self(kinds))
     }
 
-    /// Checks that the pattern fills a period of TS 38.331 (dl-UL-TransmissionPeriodicity).
+    /// Checks that the pattern's length is a period of TS 38.331 (dl-UL-TransmissionPeriodicity).
     ///
     /// # Errors
-    /// It does not.
+    /// The length is not such a period.
     pub fn check_period(&self, numerology: Numerology) -> Result<(), Violation> {
         let period_us = self.slots() as u64 * numerology.slot_ns() / 1_000;
         if PERIODS_US.contains(&period_us) {
@@ -128,7 +128,7 @@ impl TddPattern {
         ))
     }
 
-    /// Slots until the pattern repeats.
+    /// Returns the pattern's length in slots.
     pub fn slots(&self) -> usize {
         self.0.len()
     }
@@ -137,14 +137,14 @@ impl TddPattern {
 /// How the directions share time or spectrum.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Duplex {
-    /// One carrier, in turns.
+    /// One carrier, alternating in time.
     Tdd(TddPattern),
     /// Two carriers of the same width.
     Fdd,
 }
 
 impl Duplex {
-    /// The directions of a slot.
+    /// Returns the directions of a slot.
     pub fn slot(&self, slot: Slot) -> SlotKind {
         match self {
             Self::Tdd(TddPattern(kinds)) => kinds[slot.phase(kinds.len())],

@@ -6,7 +6,7 @@ use crate::Nanos;
 /// Subcarriers of a PRB (TS 38.211 clause 4.4.4.1).
 pub const SUBCARRIERS_PER_PRB: u32 = 12;
 
-/// Where the carrier lies and how it is divided.
+/// The position of the carrier, and its division into subcarriers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Grid {
     /// Centre frequency, Hz.
@@ -18,7 +18,8 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Whether a resource element receives the same signal and noise, before fading.
+    /// Returns whether resource elements of both grids receive the same signal and noise, before
+    /// fading.
     pub fn has_levels_of(&self, other: &Self) -> bool {
         (self.carrier_hz, self.scs_hz) == (other.carrier_hz, other.scs_hz)
     }
@@ -29,22 +30,22 @@ impl Grid {
 pub struct Numerology(u8);
 
 impl Numerology {
-    /// µ from 0 to 3; beyond it there is none here.
+    /// Returns the numerology µ from 0 to 3; `None` for others, which the model does not have.
     pub fn new(mu: u8) -> Option<Self> {
         (mu <= 3).then_some(Self(mu))
     }
 
-    /// µ itself.
+    /// Returns µ.
     pub fn mu(self) -> u8 {
         self.0
     }
 
-    /// Subcarrier spacing, kHz.
+    /// Returns the subcarrier spacing, kHz.
     pub fn scs_khz(self) -> u32 {
         15 << self.0
     }
 
-    /// Length of a slot, ns.
+    /// Returns the length of a slot, ns.
     pub fn slot_ns(self) -> Nanos {
         1_000_000 >> self.0
     }

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Modulation and coding schemes: TS 38.214 tables 5.1.3.1-1 to -3.
 //!
-//! The tables hold the modulation order and the code rate × 1024; spectral efficiency, which the
-//! standard prints beside them, is in the tests, as the second transcription.
+//! The tables hold the modulation order and the code rate × 1024. The spectral efficiency, which
+//! the standard lists too, is in the tests, where it checks the transcription.
 
-/// A modulation and code rate.
+/// A modulation and coding scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mcs {
-    /// Modulation order Qm: bits of a symbol.
+    /// Modulation order Qm: bits per symbol.
     pub bits_per_symbol: u8,
-    /// Code rate R × 2048, because two of the standard's are halves of 1/1024.
+    /// Code rate R × 2048, since two rates of the standard are multiples of 1/2048 only.
     pub rate_by_2048: u16,
 }
 
 impl Mcs {
-    /// Code rate R.
+    /// Returns the code rate R.
     pub fn rate(self) -> f64 {
         f64::from(self.rate_by_2048) / 2048.0
     }
 
-    /// Information bits of a symbol and layer.
+    /// Returns the information bits per symbol and layer.
     pub fn spectral_efficiency(self) -> f64 {
         f64::from(self.bits_per_symbol) * self.rate()
     }
 }
 
-/// Which table of TS 38.214 clause 5.1.3.1 is in use.
+/// An MCS table of TS 38.214 clause 5.1.3.1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Deserialize)]
 pub enum McsTable {
     /// Table 1, up to 64QAM.
@@ -35,12 +35,12 @@ pub enum McsTable {
     /// Table 2, up to 256QAM.
     #[serde(rename = "256qam")]
     Qam256,
-    /// Table 3, up to 64QAM, down to low spectral efficiency.
+    /// Table 3, up to 64QAM, with low spectral efficiency.
     #[serde(rename = "64qam-low-se")]
     Qam64LowSe,
 }
 
-/// Runs of one modulation order: (Qm, code rates × 1024 in order of the index).
+/// Rows with one modulation order: (Qm, code rates × 1024 in order of the index).
 type Runs = &'static [(u8, &'static [f32])];
 
 const QAM64: Runs = &[
@@ -76,7 +76,7 @@ const QAM64_LOW_SE: Runs = &[
 ];
 
 impl McsTable {
-    /// The table's number in `mac_dl_mcs_table`: 0, 1 or 2.
+    /// Returns the table's number in `mac_dl_mcs_table`: 0, 1 or 2.
     pub fn index(self) -> u8 {
         match self {
             Self::Qam64 => 0,
@@ -85,7 +85,7 @@ impl McsTable {
         }
     }
 
-    /// Its schemes in order of the MCS index, without the reserved ones.
+    /// Returns the table's schemes in order of the MCS index, without the reserved ones.
     pub fn schemes(self) -> Vec<Mcs> {
         let runs = match self {
             Self::Qam64 => QAM64,

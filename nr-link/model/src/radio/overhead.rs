@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a slot keeps for control and reference signals.
+//! The resources of a slot that control and reference signals take.
 //!
-//! Downlink: PDCCH in one symbol across the carrier. DM-RS of configuration type 1 with one CDM
-//! group without data (6 of 12 subcarriers): one front-loaded symbol, and one additional where the
-//! data's last symbol is the slot's eighth or later (TS 38.211 tables 7.4.1.1.2-3 and 6.4.1.1.3-3,
-//! mapping type A, dmrs-AdditionalPosition pos1: l_d counts from the slot's first symbol). For more than two
-//! layers both CDM groups are taken (12 of 12). SSB, CSI-RS and SRS take elements that block sizes
-//! do not count (xOverhead 0): they are left out.
+//! Downlink: PDCCH takes one symbol across the carrier. DM-RS has configuration type 1 with one CDM
+//! group without data (6 of 12 subcarriers): one front-loaded symbol, and an additional one if the
+//! last data symbol is the slot's eighth or later (TS 38.211 tables 7.4.1.1.2-3 and 6.4.1.1.3-3,
+//! mapping type A, dmrs-AdditionalPosition pos1: l_d counts from the slot's first symbol). More
+//! than two layers take both CDM groups (12 of 12). SSB, CSI-RS and SRS are left out: with
+//! xOverhead 0, block sizes do not count their elements.
 
 use super::duplex::SlotKind;
 use super::grid::SUBCARRIERS_PER_PRB;
@@ -15,18 +15,19 @@ use crate::Direction;
 /// Symbols of PDCCH.
 pub const PDCCH_SYMBOLS: u8 = 1;
 
-/// Symbols of a slot that carry PDSCH or PUSCH, their DM-RS included; 0 if too few do.
+/// Returns the symbols of a slot that carry PDSCH or PUSCH, their DM-RS included; 0 if the slot has
+/// too few.
 pub fn shared_symbols(kind: SlotKind, direction: Direction) -> u8 {
     let symbols = match direction {
         Direction::Downlink => kind.dl_symbols().saturating_sub(PDCCH_SYMBOLS),
         Direction::Uplink if kind.carries_pusch() => kind.ul_symbols(),
         Direction::Uplink => 0,
     };
-    // The shortest allocation of mapping type A (TS 38.214 table 5.1.2.1-1).
+    // The shortest allocation of mapping type A has 3 symbols (TS 38.214 table 5.1.2.1-1).
     if symbols < 3 { 0 } else { symbols }
 }
 
-/// Resource elements of a PRB for data, of as many [`shared_symbols`] of a direction.
+/// Returns the data resource elements of a PRB that has this number of [`shared_symbols`].
 pub fn data_re_per_prb(symbols: u8, direction: Direction, layers: u8) -> u16 {
     let before = match direction {
         Direction::Downlink => PDCCH_SYMBOLS,

@@ -3,7 +3,7 @@
 
 use super::Mcs;
 
-/// Most resource elements of a PRB that count (step 1).
+/// The largest number of resource elements that counts for a PRB (step 1).
 const MOST_RE_PER_PRB: u32 = 156;
 
 /// Sizes for up to 3824 bits: table 5.1.3.2-1.
@@ -17,7 +17,7 @@ const SMALL_SIZES: [u32; 93] = [
     3624, 3752, 3824,
 ];
 
-/// What one transport block is allotted.
+/// The resources allocated to a transport block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allocation {
     /// PRBs.
@@ -28,11 +28,11 @@ pub struct Allocation {
     pub layers: u8,
 }
 
-/// Bits of a transport block; 0 when nothing is allotted.
+/// Returns the bits of a transport block; 0 for an empty allocation.
 pub fn transport_block_bits(mcs: Mcs, allocation: Allocation) -> u32 {
     let re = u64::from(u32::from(allocation.re_per_prb).min(MOST_RE_PER_PRB))
         * u64::from(allocation.prb);
-    // N_info in units of 1/2048 bit, so that every quotient below is exact.
+    // N_info in units of 1/2048 bit, so that all quotients below are exact.
     let info = re
         * u64::from(mcs.rate_by_2048)
         * u64::from(mcs.bits_per_symbol)
@@ -46,7 +46,7 @@ pub fn transport_block_bits(mcs: Mcs, allocation: Allocation) -> u32 {
     }
 }
 
-/// Step 3: at most 3824 bits, from the table.
+/// Step 3: up to 3824 bits, from the table.
 fn small(info: u64) -> u32 {
     let exponent = (info >> 11)
         .checked_ilog2()
@@ -61,7 +61,7 @@ fn small(info: u64) -> u32 {
 fn large(info: u64, mcs: Mcs) -> u32 {
     let above = info - (24 << 11);
     let exponent = (above >> 11).ilog2() - 5;
-    // Ties round up.
+    // Round to nearest; ties round up.
     let rounded = (above + (1 << (10 + exponent))) >> (11 + exponent);
     let quantised = (rounded << exponent).max(3840) as u32;
     let blocks = if mcs.rate_by_2048 <= 512 {

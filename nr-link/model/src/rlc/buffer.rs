@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What waits to be sent: packets with a limit, and what manages them. Most managements know one
-//! lane; DualPI2 has a second, for L4S.
+//! The buffer of packets that wait to be sent, with its limit and its queue management. DualPI2
+//! uses two queues, the classic one and the one for L4S; all other methods use the classic one
+//! only.
 
 use std::collections::VecDeque;
 
-use super::codel::Control;
-use super::dual::{Coupled, Verdict};
-use super::pie::Controller;
+use super::codel::CoDelController;
+use super::dual_pi2::{Action, DualPi2Controller};
+use super::pie::PieController;
 use crate::config::{Aqm, QueueLimit, ResolvedConfig};
 use crate::counters::DropCounters;
 use crate::ids::UeId;
@@ -17,11 +18,11 @@ use crate::{Direction, Ecn, Nanos, Packet};
 #[derive(Debug)]
 pub(crate) struct Waiting<T> {
     pub packet: Packet<T>,
-    /// When it came.
+    /// When the packet entered the buffer.
     pub queued: Nanos,
 }
 
-/// Lanes of a buffer.
+/// Indices of the queues.
 const CLASSIC: usize = 0;
 const L4S: usize = 1;
 
@@ -32,14 +33,14 @@ pub(crate) struct Buffer<T> {
     manager: Manager,
     draws: Stream,
     mtu_bytes: u32,
-    lanes: [VecDeque<Waiting<T>>; 2],
-    /// The lane whose first packet is the next to be sent.
-    turn: usize,
-    /// That packet has been managed.
+    queues: [VecDeque<Waiting<T>>; 2],
+    /// The queue whose first packet is sent next.
+    served: usize,
+    /// Whether queue management has already run for that packet.
     managed: bool,
-    /// Of the packets that wait, less what of the first is already sent.
+    /// IP bytes that wait, without those of the first packet that are already sent.
     bytes: u64,
-    /// Bytes of the first packet which are already sent.
+    /// Bytes of the first packet that are already sent.
     head_sent: u32,
     pub dropped: DropCounters,
 }
@@ -47,31 +48,32 @@ pub(crate) struct Buffer<T> {
 #[derive(Debug)]
 enum Manager {
     None,
-    /// At the head; and whether ECN-capable packets are marked where others are dropped.
-    CoDel(Control, bool),
-    /// On arrival.
-    Pie(Controller),
-    /// At the head of two lanes.
-    Dual(Coupled),
+    /// CoDel, which acts at the head; and whether it marks ECN-capable packets instead of dropping
+    /// them.
+    CoDel(CoDelController, bool),
+    /// PIE, which acts on arrival.
+    Pie(PieController),
+    /// DualPI2, which acts at the head of both queues.
+    Dual(DualPi2Controller),
 }
 
 impl<T> Buffer<T> {
-    /// That of one UE and direction.
+    /// Makes the empty buffer of one UE and direction.
     pub fn of(config: &ResolvedConfig, ue: UeId, direction: Direction) -> Self {
         let queue = config.ues[ue.0].queue.of(direction);
         let manager = match queue.aqm {
             None => Manager::None,
-            Some(Aqm::CoDel(codel)) => Manager::CoDel(Control::new(codel), codel.ecn),
-            Some(Aqm::Pie(pie)) => Manager::Pie(Controller::new(pie)),
-            Some(Aqm::DualPi2(dual)) => Manager::Dual(Coupled::new(dual)),
+            Some(Aqm::CoDel(codel)) => Manager::CoDel(CoDelController::new(codel), codel.ecn),
+            Some(Aqm::Pie(pie)) => Manager::Pie(PieController::new(pie)),
+            Some(Aqm::DualPi2(dual)) => Manager::Dual(DualPi2Controller::new(dual)),
         };
         Self {
             limit: queue.limit,
             manager,
             draws: Stream::new(config.seed, Purpose::EarlyDrop, ue, direction),
             mtu_bytes: config.mtu_bytes,
-            lanes: [VecDeque::new(), VecDeque::new()],
-            turn: CLASSIC,
+            queues: [VecDeque::new(), VecDeque::new()],
+            served: CLASSIC,
             managed: false,
             bytes: 0,
             head_sent: 0,
@@ -79,34 +81,36 @@ impl<T> Buffer<T> {
         }
     }
 
-    /// Takes a packet, or drops it when the buffer is full or its management wills.
+    /// Adds a packet, or drops it if the buffer is full or queue management decides so.
     pub fn offer(&mut self, mut packet: Packet<T>, now: Nanos) {
         let full = match self.limit {
             QueueLimit::Packets(most) => self.len() as u64 >= most,
             QueueLimit::Bytes(most) => self.bytes + u64::from(packet.bytes) > most,
         };
-        if full || !self.admits(&mut packet, now) {
+        if full || !self.admits_arrival(&mut packet, now) {
             return self.drop(&packet);
         }
         self.bytes += u64::from(packet.bytes);
-        let lane = self.lane(packet.ecn);
-        self.lanes[lane].push_back(Waiting {
+        let queue = self.queue_of(packet.ecn);
+        self.queues[queue].push_back(Waiting {
             packet,
             queued: now,
         });
     }
 
-    /// L4S packets are those with ECT(1), and those with CE, which may have been (RFC 9331).
-    fn lane(&self, ecn: Ecn) -> usize {
+    /// Returns the queue of a packet. ECT(1) identifies L4S; a packet with CE may have had it (RFC
+    /// 9331 section 5.1).
+    fn queue_of(&self, ecn: Ecn) -> usize {
         match (&self.manager, ecn) {
             (Manager::Dual(_), Ecn::Ect1 | Ecn::Ce) => L4S,
             _ => CLASSIC,
         }
     }
 
-    /// Whether management at the tail lets a packet in, marked or not.
-    fn admits(&mut self, packet: &mut Packet<T>, now: Nanos) -> bool {
-        let (heads, fill) = (self.heads(), self.fill());
+    /// Runs the queue management that acts on arrival, which may mark the packet. Returns false if
+    /// the packet is to be dropped.
+    fn admits_arrival(&mut self, packet: &mut Packet<T>, now: Nanos) -> bool {
+        let (heads, occupancy) = (self.heads(), self.occupancy());
         let pie = match &mut self.manager {
             Manager::Pie(pie) => pie,
             Manager::Dual(dual) => {
@@ -116,8 +120,8 @@ impl<T> Buffer<T> {
             Manager::None | Manager::CoDel(..) => return true,
         };
         pie.update(now, heads[CLASSIC]);
-        pie.fill(fill);
-        if !pie.strikes(self.bytes, self.mtu_bytes, &mut self.draws) {
+        pie.observe_occupancy(occupancy);
+        if !pie.signals_congestion(self.bytes, self.mtu_bytes, &mut self.draws) {
             return true;
         }
         let marked = pie.may_mark() && mark(packet);
@@ -125,21 +129,21 @@ impl<T> Buffer<T> {
         marked
     }
 
-    /// The share of the limit that is taken.
-    fn fill(&self) -> f64 {
+    /// Returns the used share of the limit.
+    fn occupancy(&self) -> f64 {
         match self.limit {
             QueueLimit::Packets(most) => self.len() as f64 / most as f64,
             QueueLimit::Bytes(most) => self.bytes as f64 / most as f64,
         }
     }
 
-    /// When the first packet of each lane came.
+    /// Returns the arrival time of the first packet of each queue.
     fn heads(&self) -> [Option<Nanos>; 2] {
-        [CLASSIC, L4S].map(|lane| self.lanes[lane].front().map(|head| head.queued))
+        [CLASSIC, L4S].map(|queue| self.queues[queue].front().map(|head| head.queued))
     }
 
-    /// The next packet, of which nothing is sent, is about to be: whatever stands at the head
-    /// afterwards is what is sent. Has no effect on a packet that was managed before.
+    /// Runs the queue management that acts at the head, before the first byte of a packet is sent.
+    /// It may drop packets and change which one is next. It runs once for each packet that is sent.
     pub fn manage(&mut self, now: Nanos) {
         if self.managed || self.is_empty() {
             return;
@@ -148,24 +152,24 @@ impl<T> Buffer<T> {
         match &mut self.manager {
             Manager::None => {}
             Manager::Pie(pie) => pie.update(now, heads[CLASSIC]),
-            Manager::CoDel(..) => while self.drops_head(now) {},
+            Manager::CoDel(..) => while self.codel_drops_head(now) {},
             Manager::Dual(dual) => {
                 dual.update(now, heads);
-                while self.takes_turn(now) {}
+                while self.dual_pi2_drops_head(now) {}
             }
         }
         self.managed = !self.is_empty();
     }
 
-    /// Whether CoDel drops the first packet; it may mark it.
-    fn drops_head(&mut self, now: Nanos) -> bool {
+    /// Runs CoDel on the first packet, which may mark it. Returns whether the packet was dropped.
+    fn codel_drops_head(&mut self, now: Nanos) -> bool {
         let (Manager::CoDel(codel, marks), Some(head)) =
-            (&mut self.manager, self.lanes[CLASSIC].front_mut())
+            (&mut self.manager, self.queues[CLASSIC].front_mut())
         else {
             return false;
         };
         let behind = self.bytes - u64::from(head.packet.bytes);
-        if !codel.strikes(now, now - head.queued, behind, self.mtu_bytes) {
+        if !codel.signals_congestion(now, now - head.queued, behind, self.mtu_bytes) {
             return false;
         }
         if *marks && mark(&mut head.packet) {
@@ -175,38 +179,39 @@ impl<T> Buffer<T> {
         self.drop_first(CLASSIC)
     }
 
-    /// Chooses the lane whose turn it is. Whether its first packet was dropped; it may be marked.
-    fn takes_turn(&mut self, now: Nanos) -> bool {
+    /// Selects the queue to serve and runs DualPI2 on its first packet, which may mark it. Returns
+    /// whether the packet was dropped.
+    fn dual_pi2_drops_head(&mut self, now: Nanos) -> bool {
         let Manager::Dual(dual) = &mut self.manager else {
             return false;
         };
-        let bytes = |lane: &VecDeque<Waiting<T>>| lane.front().map(|head| head.packet.bytes);
-        self.turn = match (bytes(&self.lanes[CLASSIC]), bytes(&self.lanes[L4S])) {
+        let bytes = |queue: &VecDeque<Waiting<T>>| queue.front().map(|head| head.packet.bytes);
+        self.served = match (bytes(&self.queues[CLASSIC]), bytes(&self.queues[L4S])) {
             (Some(classic), Some(l4s)) if dual.serves_classic(classic, l4s) => CLASSIC,
             (_, Some(_)) => L4S,
             _ => CLASSIC,
         };
-        let packets = self.lanes[self.turn].len();
-        let Some(head) = self.lanes[self.turn].front_mut() else {
+        let packets = self.queues[self.served].len();
+        let Some(head) = self.queues[self.served].front_mut() else {
             return false;
         };
-        let verdict = match self.turn {
+        let action = match self.served {
             CLASSIC => dual.classic(),
             _ => dual.l4s(now - head.queued, packets),
         };
-        match verdict {
-            Verdict::Pass => false,
-            Verdict::Mark if mark(&mut head.packet) => {
+        match action {
+            Action::Pass => false,
+            Action::Mark if mark(&mut head.packet) => {
                 self.dropped.marks += 1;
                 false
             }
-            Verdict::Mark | Verdict::Drop => self.drop_first(self.turn),
+            Action::Mark | Action::Drop => self.drop_first(self.served),
         }
     }
 
-    /// Drops the first packet of a lane, if there is one.
-    fn drop_first(&mut self, lane: usize) -> bool {
-        let Some(Waiting { packet, .. }) = self.lanes[lane].pop_front() else {
+    /// Drops the first packet of a queue; returns false if the queue is empty.
+    fn drop_first(&mut self, queue: usize) -> bool {
+        let Some(Waiting { packet, .. }) = self.queues[queue].pop_front() else {
             return false;
         };
         self.bytes -= u64::from(packet.bytes);
@@ -219,14 +224,14 @@ impl<T> Buffer<T> {
         self.dropped.drop_bytes += u64::from(packet.bytes);
     }
 
-    /// Bytes of the next packet, and how many of them are already sent.
+    /// Returns the size of the next packet, and how many of its bytes are already sent.
     pub fn head(&self) -> Option<(u32, u32)> {
-        let head = self.lanes[self.turn].front()?;
+        let head = self.queues[self.served].front()?;
         Some((head.packet.bytes, self.head_sent))
     }
 
-    /// Sends the next `part` bytes of the next packet, which has them; returns it when they were
-    /// its last.
+    /// Sends the next `part` bytes of the next packet, which must have that many left. Returns the
+    /// packet if they were its last.
     pub fn send(&mut self, part: u32) -> Option<Waiting<T>> {
         let (bytes, sent) = self.head()?;
         self.bytes -= u64::from(part);
@@ -236,35 +241,35 @@ impl<T> Buffer<T> {
         }
         self.head_sent = 0;
         self.managed = false;
-        self.lanes[self.turn].pop_front()
+        self.queues[self.served].pop_front()
     }
 
-    /// Bytes of the next packet which are already sent.
+    /// Returns how many bytes of the next packet are already sent.
     pub fn head_sent(&self) -> u32 {
         self.head_sent
     }
 
-    /// IP bytes that wait.
+    /// Returns the IP bytes that wait.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Packets of which at least one byte waits.
+    /// Returns the number of packets of which at least one byte waits.
     pub fn len(&self) -> usize {
-        self.lanes[CLASSIC].len() + self.lanes[L4S].len()
+        self.queues[CLASSIC].len() + self.queues[L4S].len()
     }
 
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Every packet of which at least one byte waits.
+    /// Returns the packets of which at least one byte waits.
     pub fn packets(&self) -> impl Iterator<Item = &Packet<T>> {
-        self.lanes.iter().flatten().map(|waiting| &waiting.packet)
+        self.queues.iter().flatten().map(|waiting| &waiting.packet)
     }
 }
 
-/// Marks a packet with CE if it is ECN-capable (RFC 3168 section 5).
+/// Marks a packet with CE if it is ECN-capable (RFC 3168 section 5); returns whether it is.
 fn mark<T>(packet: &mut Packet<T>) -> bool {
     let capable = packet.ecn != Ecn::NotEct;
     if capable {

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! CoDel (RFC 8289): once packets have waited longer than the target for a whole interval, one is
-//! dropped, and the next ones sooner and sooner until the wait is short again.
+//! CoDel (RFC 8289). When packets have waited longer than the target for a whole interval, one
+//! packet is dropped or marked, and further ones at decreasing intervals, until the wait is below
+//! the target.
 
 use crate::Nanos;
 use crate::config::CoDel;
 
-/// Within so many intervals of the last dropping state, the next one goes on where it ended
-/// (RFC 8289 section 5.5 and its appendix's pseudocode).
+/// A new dropping state within this many intervals of the last one continues at its drop rate (RFC
+/// 8289 section 5.5 and the pseudocode of its appendix).
 const REMEMBERED_INTERVALS: u64 = 16;
 
-/// The state that a queue's packets drive.
+/// The state of the algorithm for one queue.
 #[derive(Debug)]
-pub(super) struct Control {
+pub(super) struct CoDelController {
     config: CoDel,
-    /// When the wait will have been too long for an interval; none while it is not.
+    /// When the wait will have been above the target for one interval; `None` while it is below.
     first_above: Option<Nanos>,
     dropping: bool,
     next: Nanos,
@@ -21,7 +22,7 @@ pub(super) struct Control {
     last_count: u64,
 }
 
-impl Control {
+impl CoDelController {
     pub fn new(config: CoDel) -> Self {
         Self {
             config,
@@ -33,9 +34,16 @@ impl Control {
         }
     }
 
-    /// Whether the packet at the head is to be dropped or marked, which has waited for `wait` and
-    /// behind which `behind` bytes wait, of packets of at most `mtu_bytes`. Asked once a packet.
-    pub fn strikes(&mut self, now: Nanos, wait: Nanos, behind: u64, mtu_bytes: u32) -> bool {
+    /// Returns whether the packet at the head is to be dropped or marked. It has waited for `wait`;
+    /// `behind` bytes wait behind it; the largest packet has `mtu_bytes`. To be called once for
+    /// each packet.
+    pub fn signals_congestion(
+        &mut self,
+        now: Nanos,
+        wait: Nanos,
+        behind: u64,
+        mtu_bytes: u32,
+    ) -> bool {
         let too_long = self.too_long(now, wait, behind <= u64::from(mtu_bytes));
         if !too_long {
             self.dropping = false;
@@ -50,9 +58,9 @@ impl Control {
             return true;
         }
         self.dropping = true;
-        let lately = now.saturating_sub(self.next) < REMEMBERED_INTERVALS * self.config.interval;
+        let recent = now.saturating_sub(self.next) < REMEMBERED_INTERVALS * self.config.interval;
         let gained = self.count - self.last_count;
-        self.count = if lately && gained > 1 { gained } else { 1 };
+        self.count = if recent && gained > 1 { gained } else { 1 };
         self.last_count = self.count;
         self.next = now + self.spacing();
         true
@@ -66,7 +74,8 @@ impl Control {
         now >= *self.first_above.get_or_insert(now + self.config.interval)
     }
 
-    /// The control law: the rate of drops rises as the square root of their number.
+    /// Returns the time to the next drop: the drop rate rises with the square root of the number of
+    /// drops.
     fn spacing(&self) -> Nanos {
         (self.config.interval as f64 / (self.count as f64).sqrt()) as Nanos
     }
@@ -78,45 +87,47 @@ mod tests {
 
     const MS: Nanos = 1_000_000;
 
-    fn control() -> Control {
-        Control::new(CoDel {
+    fn control() -> CoDelController {
+        CoDelController::new(CoDel {
             target: 5 * MS,
             interval: 100 * MS,
             ecn: false,
         })
     }
 
-    /// Instants, ms, at which a packet each ms is struck that always has waited for 20 ms.
-    fn strikes(control: &mut Control, from_ms: Nanos, to_ms: Nanos) -> Vec<Nanos> {
-        let struck = |&ms: &Nanos| control.strikes(ms * MS, 20 * MS, 1 << 20, 1500);
-        (from_ms..to_ms).filter(struck).collect()
+    /// Returns the times in ms at which a packet is dropped or marked, if one arrives at the head
+    /// each ms after a wait of 20 ms.
+    fn signal_times(control: &mut CoDelController, from_ms: Nanos, to_ms: Nanos) -> Vec<Nanos> {
+        let signalled = |&ms: &Nanos| control.signals_congestion(ms * MS, 20 * MS, 1 << 20, 1500);
+        (from_ms..to_ms).filter(signalled).collect()
     }
 
     #[test]
-    fn drops_come_after_an_interval_and_then_by_the_square_root() {
-        // 100, and 100 ms, 100/√2, 100/√3, 100/√4 … later.
+    fn drops_begin_after_one_interval_and_follow_the_square_root_law() {
+        // The first drop is after 100 ms; the next ones are 100 ms, 100/√2 ms, 100/√3 ms, … later.
         assert_eq!(
-            strikes(&mut control(), 0, 450),
+            signal_times(&mut control(), 0, 450),
             [100, 200, 271, 329, 379, 424]
         );
     }
 
     #[test]
-    fn a_short_wait_and_a_last_packet_end_it() {
+    fn a_short_wait_or_a_last_packet_ends_the_dropping_state() {
         let mut control = control();
-        assert_eq!(strikes(&mut control, 0, 150), [100]);
-        assert!(!control.strikes(150 * MS, 4 * MS, 1 << 20, 1500));
-        assert_eq!(strikes(&mut control, 151, 251), [] as [Nanos; 0]);
-        assert!(!control.strikes(251 * MS, 20 * MS, 1500, 1500));
-        assert_eq!(strikes(&mut control, 252, 351), [] as [Nanos; 0]);
+        assert_eq!(signal_times(&mut control, 0, 150), [100]);
+        assert!(!control.signals_congestion(150 * MS, 4 * MS, 1 << 20, 1500));
+        assert_eq!(signal_times(&mut control, 151, 251), [] as [Nanos; 0]);
+        assert!(!control.signals_congestion(251 * MS, 20 * MS, 1500, 1500));
+        assert_eq!(signal_times(&mut control, 252, 351), [] as [Nanos; 0]);
     }
 
     #[test]
-    fn it_goes_on_where_it_ended_lately() {
+    fn a_recent_dropping_state_continues_at_its_drop_rate() {
         let mut control = control();
-        strikes(&mut control, 0, 450); // six
-        control.strikes(450 * MS, 0, 0, 1500);
-        // Five more than it began with: the second comes 100/√5 ms after the first.
-        assert_eq!(strikes(&mut control, 451, 600), [551, 596]);
+        signal_times(&mut control, 0, 450); // six
+        control.signals_congestion(450 * MS, 0, 0, 1500);
+        // The new state starts at five drops, one less than the six so far: the second drop comes
+        // 100/√5 ms after the first.
+        assert_eq!(signal_times(&mut control, 451, 600), [551, 596]);
     }
 }

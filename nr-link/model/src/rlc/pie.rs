@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! PIE (RFC 8033): packets are dropped on arrival with a probability that follows the wait, by how
-//! far it is from the target and by how fast it moves.
+//! PIE (RFC 8033): packets are dropped or marked on arrival with a probability that depends on the
+//! distance of the wait from the target and on how fast the wait changes.
 
 use crate::Nanos;
 use crate::config::Pie;
 use crate::random::Stream;
 
-/// After a calm time nothing is dropped for so long (section 4.4).
+/// Burst allowance: nothing is dropped for this long after a period without congestion (section
+/// 4.4).
 const BURST: Nanos = 150_000_000;
 /// Gains, 1/s (section 4.2).
 const ALPHA: f64 = 0.125;
 const BETA: f64 = 1.25;
-/// Gains are less where the probability is: below the first, by the second (section 4.2).
-const DAMPED: [(f64, f64); 6] = [
+/// Divisors of the gains: the second value applies to probabilities below the first (section 4.2).
+const GAIN_DIVISORS: [(f64, f64); 6] = [
     (1e-6, 2048.0),
     (1e-5, 512.0),
     (1e-4, 128.0),
@@ -20,36 +21,36 @@ const DAMPED: [(f64, f64); 6] = [
     (1e-2, 8.0),
     (1e-1, 2.0),
 ];
-/// Above this probability it rises by no more than `STEEPEST` at once (section 5.5).
-const STEEP: f64 = 0.1;
-const STEEPEST: f64 = 0.02;
-/// Left of it after each update without any wait (section 4.2).
-const DECAY: f64 = 0.98;
-/// Above this probability ECN-capable packets are dropped as others are (section 5.1).
-const MARK_AT_MOST: f64 = 0.1;
+/// Above this probability, one update adds at most `LARGEST_STEP` (section 5.5).
+const LARGE_PROBABILITY: f64 = 0.1;
+const LARGEST_STEP: f64 = 0.02;
+/// Factor of the probability in each update without any wait (section 4.2).
+const IDLE_DECAY: f64 = 0.98;
+/// Above this probability ECN-capable packets are dropped like all others (section 5.1).
+const MARK_LIMIT: f64 = 0.1;
 
-/// A buffer that was calm is watched again once this share of it is taken (section 5.3).
-const WATCHED_FILL: f64 = 1.0 / 3.0;
-/// Since the last strike probabilities have added up to less than the first: none; to the second:
-/// one for certain (section 5.4).
-const TOO_SOON: f64 = 0.85;
-const OVERDUE: f64 = 8.5;
+/// An inactive controller becomes active when this share of the buffer is used (section 5.3).
+const ACTIVATION_SHARE: f64 = 1.0 / 3.0;
+/// Sums of probabilities since the last drop or mark: below the first value nothing is dropped,
+/// from the second on the next packet is (section 5.4).
+const DERANDOMISE_LEAST: f64 = 0.85;
+const DERANDOMISE_MOST: f64 = 8.5;
 
-/// The state that the wait drives.
+/// The state of the algorithm for one queue.
 #[derive(Debug)]
-pub(super) struct Controller {
+pub(super) struct PieController {
     config: Pie,
     probability: f64,
-    /// At the last update.
+    /// The wait at the last update.
     wait: Nanos,
     allowance: Nanos,
     next_update: Nanos,
     active: bool,
-    /// Probabilities since the last strike.
-    gathered: f64,
+    /// Sum of the probabilities since the last drop or mark.
+    accumulated: f64,
 }
 
-impl Controller {
+impl PieController {
     pub fn new(config: Pie) -> Self {
         Self {
             config,
@@ -58,16 +59,16 @@ impl Controller {
             allowance: BURST,
             next_update: config.update,
             active: !config.on_off,
-            gathered: 0.0,
+            accumulated: 0.0,
         }
     }
 
-    /// Makes the updates that are due by `now`, while the packet at the head came at `head`.
+    /// Runs the updates that are due by `now`; the packet at the head arrived at `head`.
     pub fn update(&mut self, now: Nanos, head: Option<Nanos>) {
         while self.next_update <= now {
             let wait = head.map_or(0, |queued| self.next_update.saturating_sub(queued));
             if self.is_calm() && wait == 0 && head.is_none() {
-                // Nothing changes until a packet comes.
+                // Skip the updates in which nothing changes.
                 let idle = (now - self.next_update) / self.config.update;
                 self.next_update += idle * self.config.update;
             }
@@ -76,37 +77,39 @@ impl Controller {
         }
     }
 
-    /// This share of the buffer is taken: wakes it where it goes off in calm times (section 5.3).
-    pub fn fill(&mut self, share: f64) {
-        if !self.active && share >= WATCHED_FILL {
+    /// Activates an inactive controller if the used `share` of the buffer is large enough (section
+    /// 5.3).
+    pub fn observe_occupancy(&mut self, share: f64) {
+        if !self.active && share >= ACTIVATION_SHARE {
             self.active = true;
             self.probability = 0.0;
             self.wait = 0;
             self.allowance = BURST;
-            self.gathered = 0.0;
+            self.accumulated = 0.0;
         }
     }
 
-    /// Whether a packet that comes is struck; as [`Controller::probability`].
-    pub fn strikes(&mut self, bytes: u64, mtu_bytes: u32, draws: &mut Stream) -> bool {
+    /// Returns whether an arriving packet is to be dropped or marked, with
+    /// [`PieController::probability`].
+    pub fn signals_congestion(&mut self, bytes: u64, mtu_bytes: u32, draws: &mut Stream) -> bool {
         let probability = self.probability(bytes, mtu_bytes);
         if !self.config.derandomise {
             return draws.happens(probability);
         }
         if self.probability == 0.0 {
-            self.gathered = 0.0;
+            self.accumulated = 0.0;
         }
-        self.gathered += probability;
-        let strikes =
-            self.gathered >= TOO_SOON && (self.gathered >= OVERDUE || draws.happens(probability));
-        if strikes {
-            self.gathered = 0.0;
+        self.accumulated += probability;
+        let signals = self.accumulated >= DERANDOMISE_LEAST
+            && (self.accumulated >= DERANDOMISE_MOST || draws.happens(probability));
+        if signals {
+            self.accumulated = 0.0;
         }
-        strikes
+        signals
     }
 
-    /// The probability with which a packet that comes is struck, of a buffer of `bytes` behind and
-    /// packets of at most `mtu_bytes` (section 4.1).
+    /// Returns the probability with which an arriving packet is dropped or marked, if `bytes` wait
+    /// and the largest packet has `mtu_bytes` (section 4.1).
     fn probability(&self, bytes: u64, mtu_bytes: u32) -> f64 {
         let short = self.wait < self.config.target / 2 && self.probability < 0.2;
         if !self.active || self.allowance > 0 || short || bytes <= 2 * u64::from(mtu_bytes) {
@@ -116,9 +119,9 @@ impl Controller {
         }
     }
 
-    /// Whether ECN-capable packets may be marked now.
+    /// Returns whether ECN-capable packets are marked instead of dropped at present.
     pub fn may_mark(&self) -> bool {
-        self.config.ecn && self.probability <= MARK_AT_MOST
+        self.config.ecn && self.probability <= MARK_LIMIT
     }
 
     fn update_once(&mut self, wait: Nanos) {
@@ -128,22 +131,22 @@ impl Controller {
         let seconds = |ns: Nanos| ns as f64 / 1e9;
         let error = seconds(wait) - seconds(self.config.target);
         let trend = seconds(wait) - seconds(self.wait);
-        let damping = DAMPED
+        let divisor = GAIN_DIVISORS
             .iter()
             .find(|(below, _)| self.probability < *below)
             .map_or(1.0, |(_, by)| *by);
-        let mut change = (ALPHA * error + BETA * trend) / damping;
-        if self.probability >= STEEP {
-            change = change.min(STEEPEST);
+        let mut change = (ALPHA * error + BETA * trend) / divisor;
+        if self.probability >= LARGE_PROBABILITY {
+            change = change.min(LARGEST_STEP);
         }
         self.probability += change;
         if wait == 0 && self.wait == 0 {
-            self.probability *= DECAY;
+            self.probability *= IDLE_DECAY;
         }
         self.probability = self.probability.clamp(0.0, 1.0);
-        let was = std::mem::replace(&mut self.wait, wait);
+        let previous = std::mem::replace(&mut self.wait, wait);
         let short = self.config.target / 2;
-        let calm = self.probability == 0.0 && wait < short && was < short;
+        let calm = self.probability == 0.0 && wait < short && previous < short;
         self.allowance = match calm {
             true => BURST,
             false => self.allowance.saturating_sub(self.config.update),
@@ -165,9 +168,9 @@ mod tests {
 
     const MS: Nanos = 1_000_000;
 
-    /// After an idle second.
-    fn controller() -> Controller {
-        let mut pie = Controller::new(Pie {
+    /// Makes a controller that was idle for a second.
+    fn controller() -> PieController {
+        let mut pie = PieController::new(Pie {
             target: 15 * MS,
             update: 15 * MS,
             ecn: true,
@@ -182,8 +185,8 @@ mod tests {
         Stream::new(1, Purpose::EarlyDrop, UeId(0), Direction::Downlink)
     }
 
-    /// Lets the wait be this long for so many updates.
-    fn hold(pie: &mut Controller, wait: Nanos, updates: u64) {
+    /// Runs so many updates with a constant wait.
+    fn hold(pie: &mut PieController, wait: Nanos, updates: u64) {
         for _ in 0..updates {
             let at = pie.next_update;
             pie.update(at, Some(at - wait));
@@ -191,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_passes_and_a_standing_wait_does_not() {
+    fn a_burst_is_allowed_and_a_standing_queue_is_not() {
         let mut pie = controller();
         hold(&mut pie, 0, 2);
         hold(&mut pie, 15 * MS, 9);
@@ -203,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_step_is_that_of_the_formula() {
+    fn the_first_update_follows_the_formula() {
         let mut pie = controller();
         hold(&mut pie, 40 * MS, 1);
         let expected = (0.125 * 0.025 + 1.25 * 0.040) / 2048.0;
@@ -211,37 +214,37 @@ mod tests {
     }
 
     #[test]
-    fn off_in_calm_times_it_wakes_when_a_third_of_the_buffer_is_taken() {
+    fn inactive_it_activates_when_a_third_of_the_buffer_is_used() {
         let mut pie = controller();
         pie.config.on_off = true;
         hold(&mut pie, 0, 1);
         assert!(!pie.active);
         hold(&mut pie, 60 * MS, 200);
-        assert!(!pie.strikes(1 << 20, 1500, &mut draws()));
-        pie.fill(0.32);
+        assert!(!pie.signals_congestion(1 << 20, 1500, &mut draws()));
+        pie.observe_occupancy(0.32);
         assert!(!pie.active);
-        pie.fill(0.34);
+        pie.observe_occupancy(0.34);
         hold(&mut pie, 60 * MS, 200);
         assert!(pie.probability(1 << 20, 1500) > 0.1);
     }
 
     #[test]
-    fn derandomised_strikes_are_neither_close_together_nor_far_apart() {
+    fn derandomised_signals_have_a_least_and_a_most_distance() {
         let mut pie = controller();
         pie.config.derandomise = true;
         hold(&mut pie, 60 * MS, 200);
         pie.probability = 0.05;
         let mut draws = draws();
-        let struck = (0..100_000).filter(|_| pie.strikes(1 << 20, 1500, &mut draws));
-        let struck: Vec<usize> = struck.collect();
-        let gaps = struck.windows(2).map(|pair| pair[1] - pair[0]);
+        let signalled = (0..100_000).filter(|_| pie.signals_congestion(1 << 20, 1500, &mut draws));
+        let signalled: Vec<usize> = signalled.collect();
+        let gaps = signalled.windows(2).map(|pair| pair[1] - pair[0]);
         // 0.85 / 0.05 and 8.5 / 0.05, and a rounding of either.
         assert!(gaps.clone().all(|gap| (17..=171).contains(&gap)));
-        assert!(gaps.min() < Some(20) && struck.len() > 2000);
+        assert!(gaps.min() < Some(20) && signalled.len() > 2000);
     }
 
     #[test]
-    fn when_the_wait_is_gone_the_probability_goes_too_and_a_long_idle_time_is_quick() {
+    fn the_probability_decays_without_a_wait_and_a_long_idle_time_is_skipped() {
         let mut pie = controller();
         hold(&mut pie, 60 * MS, 200);
         pie.update(3600 * 1000 * MS, None);

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which part of the stream the receiver has, and since when.
+//! The part of the byte stream that the receiver has, and since when.
 
 use std::collections::VecDeque;
 
 use super::Span;
 use crate::Nanos;
 
-/// The stream up to `complete`, and spans that came early.
+/// The complete part of the stream, up to `complete`, and spans received out of order.
 #[derive(Debug, Default)]
 pub(super) struct Reassembly {
     complete: u64,
-    /// When it became complete, to each of these offsets.
+    /// When the stream became complete up to each of these offsets.
     since: VecDeque<(u64, Nanos)>,
-    /// When the last of them was.
+    /// The latest time in `since`.
     latest: Nanos,
-    /// Beyond `complete`, in order, not touching, with when they were decoded.
+    /// Spans beyond `complete` with their decoding times, in order and not overlapping.
     early: Vec<(Span, Nanos)>,
-    /// Given up, in order of being given up.
+    /// Spans given up, in the order in which they were.
     lost: Vec<Span>,
 }
 
 impl Reassembly {
-    /// Offset to which nothing is missing any more.
+    /// Returns the offset up to which no byte is missing.
     pub fn complete_to(&self) -> u64 {
         self.complete
     }
 
-    /// This span is decoded at `decoded`, which another carrier's later span may be before. Spans
-    /// never overlap, because only what was given up is sent again.
+    /// Adds a span that was decoded at `decoded`. Decoding times are not in the order of offsets,
+    /// because carriers have different slots. Spans never overlap, because only spans that HARQ
+    /// gave up are retransmitted.
     pub fn receive(&mut self, span: Span, decoded: Nanos) {
         if span.start != self.complete {
             let at = self
@@ -57,14 +58,14 @@ impl Reassembly {
         }
     }
 
-    /// This span will not come: the receiver goes on without it at `now`.
+    /// Gives up a span: from `now` on the receiver does not wait for it.
     pub fn lose(&mut self, span: Span, now: Nanos) {
         self.lost.push(span);
         self.receive(span, now);
     }
 
-    /// Since when the stream is complete to `end`. Asked once for each packet in order, so that
-    /// what lies before can be forgotten.
+    /// Returns the time since when the stream is complete up to `end`. To be called once for each
+    /// packet in order: earlier entries are removed.
     pub fn complete_since(&mut self, end: u64) -> Nanos {
         while let Some(&(to, since)) = self.since.front() {
             if to >= end {
@@ -75,8 +76,8 @@ impl Reassembly {
         self.latest
     }
 
-    /// Whether part of `start..end` was lost. Asked once for each packet in order, so that what
-    /// lies before `end` can be forgotten.
+    /// Returns whether a part of `start..end` was lost. To be called once for each packet in order:
+    /// spans up to `end` are removed.
     pub fn take_lost(&mut self, start: u64, end: u64) -> bool {
         if self.lost.is_empty() {
             return false;
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_is_complete_when_all_before_it_is_decoded_and_not_later() {
+    fn a_packet_is_complete_as_soon_as_all_bytes_before_it_are_decoded() {
         let mut stream = Reassembly::default();
         stream.receive(span(100, 200), 7); // a short slot of another carrier
         stream.receive(span(200, 300), 50);

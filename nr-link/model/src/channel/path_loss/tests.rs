@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 use super::*;
 
-/// Losses at 5 GHz that the tests of ns-3's `ThreeGppPropagationLossModel` expect of an independent
-/// implementation: environment, heights of gNB and UE, distance on the ground, seen, hidden.
+/// Losses at 5 GHz which the tests of ns-3's `ThreeGppPropagationLossModel` expect, an independent
+/// implementation: environment, height of the gNB, distance on the ground, loss with and without
+/// line of sight.
 const CALIBRATED: [(Environment, f64, f64, f64, f64); 16] = [
     (Environment::Rma, 35.0, 10.0, 77.3784, 77.3784),
     (Environment::Rma, 35.0, 100.0, 87.2965, 95.7718),
@@ -24,7 +25,7 @@ const CALIBRATED: [(Environment, f64, f64, f64, f64); 16] = [
 
 #[test]
 fn agrees_with_an_independent_implementation() {
-    for (environment, gnb_m, ground_m, seen_db, hidden_db) in CALIBRATED {
+    for (environment, gnb_m, ground_m, los_db, nlos_db) in CALIBRATED {
         let path = PathLoss {
             environment,
             carrier_hz: 5.0e9,
@@ -32,8 +33,8 @@ fn agrees_with_an_independent_implementation() {
             ue_m: 1.5,
         };
         for (ours, theirs) in [
-            (path.seen_db(ground_m), seen_db),
-            (path.hidden_db(ground_m), hidden_db),
+            (path.los_db(ground_m), los_db),
+            (path.nlos_db(ground_m), nlos_db),
         ] {
             let close = (ours - theirs).abs() < 0.05 || theirs.is_nan();
             assert!(
@@ -45,7 +46,7 @@ fn agrees_with_an_independent_implementation() {
 }
 
 #[test]
-fn line_of_sight_fades_with_distance() {
+fn the_probability_of_line_of_sight_falls_with_distance() {
     for environment in [
         Environment::Umi,
         Environment::Uma,
@@ -59,7 +60,7 @@ fn line_of_sight_fades_with_distance() {
             ue_m: 1.5,
         };
         let shares: Vec<f64> = (1..150)
-            .map(|m| path.seen_probability(f64::from(m)))
+            .map(|m| path.los_probability(f64::from(m)))
             .collect();
         assert_eq!(shares[0], 1.0);
         assert!(
@@ -70,17 +71,17 @@ fn line_of_sight_fades_with_distance() {
     }
 }
 
-/// By hand from table 7.4.2-1.
+/// Expected values calculated from table 7.4.2-1.
 #[test]
-fn line_of_sight_has_the_reports_probability() {
-    let seen = |environment, ground_m| {
+fn the_probability_of_line_of_sight_is_that_of_the_report() {
+    let probability = |environment, ground_m| {
         PathLoss {
             environment,
             carrier_hz: 3.5e9,
             gnb_m: 10.0,
             ue_m: 1.5,
         }
-        .seen_probability(ground_m)
+        .los_probability(ground_m)
     };
     let cases = [
         (Environment::Umi, 36.0, 0.683_94), // 1/2 + 1/(2e)
@@ -90,16 +91,16 @@ fn line_of_sight_has_the_reports_probability() {
         (Environment::Inh, 39.1, 0.117_72),
     ];
     for (environment, ground_m, expected) in cases {
-        let share = seen(environment, ground_m);
+        let found = probability(environment, ground_m);
         assert!(
-            (share - expected).abs() < 1e-4,
-            "{environment:?} at {ground_m} m: {share}"
+            (found - expected).abs() < 1e-4,
+            "{environment:?} at {ground_m} m: {found}"
         );
     }
 }
 
 #[test]
-fn refuses_what_the_report_does_not_cover() {
+fn rejects_geometry_outside_the_range_of_the_report() {
     let path = PathLoss {
         environment: Environment::Rma,
         carrier_hz: 39.0e9,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 use super::*;
 
-/// A second transcription, from the columns that the Sionna simulator reads: delays, then powers.
-/// In D and E the first two of each are the steady and the scattered part of the first tap.
+/// A second transcription, from the tables of the Sionna simulator: delays, then powers. In D and E
+/// the first two entries of each are the specular and the diffuse part of the first tap.
 fn second_transcription(profile: TdlProfile) -> (Vec<f64>, Vec<f64>) {
     let columns = match profile {
         TdlProfile::A => [
@@ -53,25 +53,26 @@ const PROFILES: [TdlProfile; 5] = [
 fn both_transcriptions_agree() {
     for profile in PROFILES {
         let Table {
-            steady_db,
-            scattered,
+            specular_db,
+            diffuse,
         } = table(profile);
-        let steady = steady_db.map(|power_db| (0.0, power_db));
-        let ours: (Vec<f64>, Vec<f64>) = steady.iter().chain(scattered).copied().unzip();
+        let specular = specular_db.map(|power_db| (0.0, power_db));
+        let ours: (Vec<f64>, Vec<f64>) = specular.iter().chain(diffuse).copied().unzip();
         assert_eq!(ours, second_transcription(profile), "{profile:?}");
     }
 }
 
-/// Clause 7.7.3 scales delays that are normalised to an RMS delay spread of 1.
+/// Checks that a profile has the configured RMS delay spread: clause 7.7.3 scales normalised
+/// delays.
 #[test]
-fn delay_spread_is_what_was_asked_for() {
+fn rms_delay_spread_is_the_configured_one() {
     for profile in PROFILES {
         let tdl: Tdl = serde_json::from_str(&format!(
             "{{\"profile\": \"{profile:?}\", \"delay_spread_ns\": 300}}"
         ))
         .unwrap();
         let paths: Vec<(f64, f64)> = rays(&tdl)
-            .map(|ray| (ray.delay_s * 1e9, ray.steady_power + ray.scattered_power))
+            .map(|ray| (ray.delay_s * 1e9, ray.specular_power + ray.diffuse_power))
             .collect();
         let moment = |n: i32| {
             paths

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A second calculation, written from the standard in another way, and compared everywhere.
+//! A second, independent implementation of the standard's text, compared for all inputs.
 
 use super::*;
 use crate::radio::McsTable;
 
-/// Table 5.1.3.2-1 in its other form: where its step changes. (first size, step), up to the next.
+/// Table 5.1.3.2-1 as runs of constant step: (first size, step), each up to the next run.
 #[rustfmt::skip]
 const STEPS: [(u32, u32); 21] = [
     (24, 8), (192, 16), (384, 24), (576, 32), (768, 40), (928, 56), (984, 48), (1032, 32),
@@ -25,8 +25,13 @@ fn sizes_from_steps() -> Vec<u32> {
     sizes
 }
 
-/// Clause 5.1.3.2 sentence by sentence, in floating point and with a spectral efficiency.
-fn by_the_sentence(efficiency_1024: f64, rate: f64, allocation: Allocation, sizes: &[u32]) -> u32 {
+/// Implements clause 5.1.3.2 literally, in floating point and with the spectral efficiency.
+fn literal_implementation(
+    efficiency_1024: f64,
+    rate: f64,
+    allocation: Allocation,
+    sizes: &[u32],
+) -> u32 {
     let n_re = f64::from(allocation.re_per_prb.min(156)) * f64::from(allocation.prb);
     let n_info = n_re * efficiency_1024 * f64::from(allocation.layers) / 1024.0;
     if n_info <= 3824.0 {
@@ -50,12 +55,12 @@ fn by_the_sentence(efficiency_1024: f64, rate: f64, allocation: Allocation, size
 }
 
 #[test]
-fn the_table_is_the_same_in_both_forms() {
+fn the_table_has_the_same_sizes_in_both_forms() {
     assert_eq!(sizes_from_steps(), SMALL_SIZES);
 }
 
 #[test]
-fn equals_the_second_calculation_for_every_mcs_prb_layers_and_symbols() {
+fn equals_the_second_implementation_for_all_mcs_prbs_layers_and_symbols() {
     let sizes = sizes_from_steps();
     for table in [McsTable::Qam64, McsTable::Qam256, McsTable::Qam64LowSe] {
         for mcs in table.schemes() {
@@ -71,7 +76,7 @@ fn equals_the_second_calculation_for_every_mcs_prb_layers_and_symbols() {
                         };
                         assert_eq!(
                             transport_block_bits(mcs, allocation),
-                            by_the_sentence(efficiency_1024, rate, allocation, &sizes),
+                            literal_implementation(efficiency_1024, rate, allocation, &sizes),
                             "{mcs:?} {allocation:?}"
                         );
                     }
@@ -82,7 +87,7 @@ fn equals_the_second_calculation_for_every_mcs_prb_layers_and_symbols() {
 }
 
 #[test]
-fn nothing_allotted_carries_nothing() {
+fn an_empty_allocation_carries_nothing() {
     let allocation = Allocation {
         prb: 0,
         re_per_prb: 144,
