@@ -17,7 +17,7 @@ import pytest
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: it makes network namespaces")
 BIN = Path(sys.executable).parent
-TOY = Path(__file__).with_name("toy")
+TOY = Path(__file__).parents[1] / "docs/examples/testbed"
 
 
 class Installed:

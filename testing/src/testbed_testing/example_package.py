@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-EXAMPLES = Path(__file__).parents[3] / "ddu" / "tests" / "examples"
+EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 DDU = Path(sys.executable).with_name("ddu")
 
 
