@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Capacity that a scenario gives outright, with no radio beneath it.
+//! Capacity that a scenario specifies directly, without a radio channel.
 //!
-//! A [`Supply`] is one curve: the work that could have been done since the link began. A packet
-//! takes as much of it as it is long, from where the one before it ended, or from where the curve
-//! was when it came to an empty buffer; what nobody took is lost. So a busy link wastes nothing to
-//! rounding, and an idle one costs nothing.
+//! A [`Supply`] is a curve: the cumulative work that could have been done since the start of the
+//! link. A packet takes as much work as it has bits. Its service starts where that of the packet
+//! before ended or, in an empty buffer, at the curve's value on its arrival; unused work is lost. A
+//! busy link therefore loses nothing by rounding, and an idle link needs no computation.
 //!
 //! - **Rates** serve continuously: a packet leaves when its last bit is served, rounded up to a
-//!   nanosecond; what is left of that nanosecond goes to the next packet.
-//! - **Opportunities** are Mahimahi's (Netravali et al., USENIX ATC 2015, section 3.2): each stamp
-//!   passes 1504 bytes at once. Packets share one or gather several. The file repeats at its last
-//!   stamp.
+//!   nanosecond; the rest of that nanosecond serves the next packet.
+//! - **Opportunities** are those of Mahimahi (Netravali et al., USENIX ATC 2015, section 3.2): each
+//!   time stamp passes 1504 bytes at once. Packets share an opportunity or use several. The file
+//!   repeats from its last time stamp.
 
 pub(crate) mod bearer;
 mod drawn;
@@ -23,49 +23,49 @@ use crate::scenario::{AtEnd, CapacityTrace, Rate, Scenario, TraceFormat};
 use crate::{Direction, Nanos};
 use trace::{Rated, mahimahi, open, seconds_mbps};
 
-/// Work in thousand-millionths of a bit: a rate in bit/s times a time in ns.
+/// Work in units of 10⁻⁹ bit: the product of a rate in bit/s and a time in ns.
 pub(crate) type Work = u128;
 pub(crate) const WORK_PER_BYTE: Work = 8_000_000_000;
 
-/// What one opportunity passes: the largest packet of an interface with an MTU of 1500.
+/// The bytes that one opportunity passes: the largest packet of an interface with an MTU of 1500.
 const OPPORTUNITY_BYTES: u64 = 1504;
-/// Mahimahi counts packets as its interface hands them over: with the packet information header of
-/// the kernel's TUN driver before each.
+/// Mahimahi counts packets with the packet information header that the kernel's TUN driver puts
+/// before each of them.
 const PACKET_INFORMATION_BYTES: u32 = 4;
 
 /// The capacity of one direction of one UE, over time.
 #[derive(Debug, Clone)]
 pub struct Supply {
-    lap: Arc<Lap>,
+    cycle: Arc<Cycle>,
     period: Nanos,
-    /// Of one lap.
+    /// The work of one cycle.
     total: Work,
     end: Option<Nanos>,
 }
 
-/// One lap of it.
+/// One cycle of a supply, which repeats.
 #[derive(Debug)]
-enum Lap {
+enum Cycle {
     Rates(Vec<Step>),
-    /// Stamps in ms, rising, each with the number of opportunities to its end.
+    /// Time stamps in ms, ascending, each with the number of opportunities until then.
     Opportunities(Vec<(u32, u64)>),
 }
 
-/// A rate that holds until the next step.
+/// A rate, which holds until the next step.
 #[derive(Debug)]
 struct Step {
     at: Nanos,
     bits_per_s: u64,
-    /// Work of the lap before it.
+    /// The work of the cycle before this step.
     before: Work,
 }
 
 impl Supply {
-    /// The capacity of one direction that `scenario` gives to the link of `seed`, none if it has
-    /// radio instead; reads its trace.
+    /// Makes the supply of one direction for the link with `seed`, and reads its trace file if it
+    /// has one; `None` if the scenario has a radio channel.
     ///
     /// # Errors
-    /// The first line of the trace that breaks a rule.
+    /// A line of the trace breaks a rule.
     pub fn of(
         scenario: &Scenario,
         direction: Direction,
@@ -119,80 +119,80 @@ impl Supply {
         }
         let total = steps.last().map_or(0, |last| before + last.work(period));
         Self {
-            lap: Arc::new(Lap::Rates(steps)),
+            cycle: Arc::new(Cycle::Rates(steps)),
             period,
             total,
             end: None,
         }
     }
 
-    /// From stamps in ms, each with the number of opportunities to its end.
+    /// Makes a supply from time stamps in ms, each with the number of opportunities until then.
     fn opportunities(stamps: Vec<(u32, u64)>) -> Self {
         let last = stamps.last().copied();
-        let (period, total) = last.map_or((1, 0), |(ms, count)| (at(ms), passed(count)));
+        let (period, total) = last.map_or((1, 0), |(ms, count)| (at(ms), opportunity_work(count)));
         Self {
-            lap: Arc::new(Lap::Opportunities(stamps)),
+            cycle: Arc::new(Cycle::Opportunities(stamps)),
             period,
             total,
             end: None,
         }
     }
 
-    /// Bytes that each packet takes beyond its own.
+    /// Returns the bytes that each packet takes in addition to its own.
     pub(crate) fn overhead_bytes(&self) -> u32 {
-        match *self.lap {
-            Lap::Rates(_) => 0,
-            Lap::Opportunities(_) => PACKET_INFORMATION_BYTES,
+        match *self.cycle {
+            Cycle::Rates(_) => 0,
+            Cycle::Opportunities(_) => PACKET_INFORMATION_BYTES,
         }
     }
 
-    /// Work that could have been done by `t`, opportunities at `t` included.
+    /// Returns the work that could have been done by `t`, opportunities at `t` included.
     pub(crate) fn offered(&self, t: Nanos) -> Work {
         let t = self.end.map_or(t, |end| t.min(end));
-        let (laps, place) = (t / self.period, t % self.period);
-        Work::from(laps) * self.total + self.lap.offered(place)
+        let (cycles, phase) = (t / self.period, t % self.period);
+        Work::from(cycles) * self.total + self.cycle.offered(phase)
     }
 
-    /// Work that could have been done by `t`, opportunities at `t` left out.
+    /// Returns the work that could have been done by `t`, opportunities at `t` excluded.
     pub(crate) fn offered_before(&self, t: Nanos) -> Work {
-        match *self.lap {
-            Lap::Rates(_) => self.offered(t),
-            Lap::Opportunities(_) => t.checked_sub(1).map_or(0, |before| self.offered(before)),
+        match *self.cycle {
+            Cycle::Rates(_) => self.offered(t),
+            Cycle::Opportunities(_) => t.checked_sub(1).map_or(0, |before| self.offered(before)),
         }
     }
 
-    /// When so much work can be done; none if never.
+    /// Returns the time by which so much work can be done; `None` if never.
     pub(crate) fn ready(&self, work: Work) -> Option<Nanos> {
         if self.total == 0 {
             return None;
         }
-        let laps = work.saturating_sub(1) / self.total;
-        let place = self.lap.ready(work - laps * self.total);
-        let t = u64::try_from(laps)
+        let cycles = work.saturating_sub(1) / self.total;
+        let phase = self.cycle.ready(work - cycles * self.total);
+        let t = u64::try_from(cycles)
             .ok()?
             .checked_mul(self.period)?
-            .checked_add(place)?;
+            .checked_add(phase)?;
         self.end.is_none_or(|end| t <= end).then_some(t)
     }
 }
 
-impl Lap {
-    fn offered(&self, place: Nanos) -> Work {
+impl Cycle {
+    fn offered(&self, phase: Nanos) -> Work {
         match self {
             Self::Rates(steps) => {
-                let step = &steps[steps.partition_point(|step| step.at <= place) - 1];
-                step.before + step.work(place)
+                let step = &steps[steps.partition_point(|step| step.at <= phase) - 1];
+                step.before + step.work(phase)
             }
             Self::Opportunities(stamps) => {
-                match stamps.partition_point(|&(ms, _)| at(ms) <= place) {
+                match stamps.partition_point(|&(ms, _)| at(ms) <= phase) {
                     0 => 0,
-                    past => passed(stamps[past - 1].1),
+                    past => opportunity_work(stamps[past - 1].1),
                 }
             }
         }
     }
 
-    /// When `work`, which the lap has, is done.
+    /// Returns the time by which `work`, at most that of the cycle, is done.
     fn ready(&self, work: Work) -> Nanos {
         match self {
             Self::Rates(steps) => {
@@ -202,26 +202,26 @@ impl Lap {
                 step.at + rest.div_ceil(Work::from(step.bits_per_s.max(1))) as Nanos
             }
             Self::Opportunities(stamps) => {
-                at(stamps[stamps.partition_point(|&(_, count)| passed(count) < work)].0)
+                at(stamps[stamps.partition_point(|&(_, count)| opportunity_work(count) < work)].0)
             }
         }
     }
 }
 
 impl Step {
-    /// From its beginning to `t`.
+    /// Returns the work from the start of the step to `t`.
     fn work(&self, t: Nanos) -> Work {
         Work::from(self.bits_per_s) * Work::from(t - self.at)
     }
 }
 
-/// The instant of a stamp.
+/// Returns the time of a stamp.
 fn at(ms: u32) -> Nanos {
     u64::from(ms) * 1_000_000
 }
 
-/// The work of so many opportunities.
-fn passed(count: u64) -> Work {
+/// Returns the work of so many opportunities.
+fn opportunity_work(count: u64) -> Work {
     Work::from(count * OPPORTUNITY_BYTES) * WORK_PER_BYTE
 }
 
@@ -236,7 +236,7 @@ mod tests {
     const MBIT: Work = 1_000_000 * 1_000_000_000;
 
     #[test]
-    fn a_curve_of_rates_and_its_inverse_meet_over_laps_and_outages() {
+    fn a_curve_of_rates_and_its_inverse_agree_over_cycles_and_outages() {
         let supply = Supply::rates(&[(0.0, 10.0), (1.0, 0.0), (2.0, 30.0)], nanos(3.0));
         assert_eq!(supply.offered(nanos(1.5)), 10 * MBIT);
         assert_eq!(
@@ -254,12 +254,12 @@ mod tests {
     }
 
     #[test]
-    fn opportunities_repeat_at_the_last_stamp_and_those_of_its_instant_follow() {
+    fn opportunities_repeat_from_the_last_stamp_on() {
         let one = Work::from(OPPORTUNITY_BYTES) * WORK_PER_BYTE;
         let ms = 1_000_000;
         let supply = Supply::opportunities(vec![(0, 1), (2, 3), (5, 4)]);
         assert_eq!(supply.offered(0), one);
-        assert_eq!(supply.offered(5 * ms), 5 * one); // the last, and the next lap's first
+        assert_eq!(supply.offered(5 * ms), 5 * one); // the last, and the first of the next cycle
         assert_eq!(supply.offered_before(5 * ms), 3 * one);
         assert_eq!(supply.ready(one + 1), Some(2 * ms));
         assert_eq!(supply.ready(3 * one), Some(2 * ms));

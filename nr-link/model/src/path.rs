@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The path between server and gNB: a line of limited rate if it has one, then random loss and a constant delay.
+//! The path between server and gNB: a line of limited rate if configured, then random loss and a
+//! constant delay.
 
 mod line;
 
@@ -37,7 +38,8 @@ impl<T> Path<T> {
         }
     }
 
-    /// Takes a packet that enters at `now`, never before the last one. Returns when it leaves, or why it is lost.
+    /// Adds a packet that enters at `now`, which must not be earlier than the last one. Returns
+    /// when the packet leaves, or why it is lost.
     pub fn enter(&mut self, packet: UePacket<T>, now: Nanos) -> Result<Nanos, PathLoss> {
         let bytes = packet.packet.bytes;
         let lost = |queue_full| Err(PathLoss { bytes, queue_full });
@@ -56,7 +58,8 @@ impl<T> Path<T> {
         Ok(leaves)
     }
 
-    /// The probability that a packet is lost: at random, or because one of its bits is wrong, independently.
+    /// Returns the probability that a packet is lost: at random, or independently because of a bit
+    /// error.
     fn loss_probability(&self, bytes: u32) -> f64 {
         if self.bit_error_ratio == 0.0 {
             return self.loss_ratio;
@@ -66,7 +69,7 @@ impl<T> Path<T> {
         1.0 - (1.0 - self.loss_ratio) * intact
     }
 
-    /// When the next packet leaves.
+    /// Returns when the next packet leaves.
     pub fn next(&self) -> Option<Nanos> {
         self.in_transit.next()
     }
@@ -76,12 +79,12 @@ impl<T> Path<T> {
         self.in_transit.pop(now)
     }
 
-    /// Packets on the path.
+    /// Returns the packets on the path.
     pub fn items(&self) -> impl Iterator<Item = &UePacket<T>> {
         self.in_transit.items()
     }
 
-    /// Counters of the cross traffic by `now`.
+    /// Returns the counters of the cross traffic at `now`.
     pub fn cross_totals(&mut self, now: Nanos) -> CrossTotals {
         self.line
             .as_mut()

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A scenario: what the channel does, read from a file of `rf-scenarios/`.
+//! Scenarios: the channel or capacity of a link over time, read from a file of `rf-scenarios/`.
 //!
-//! The file is YAML of schema `rf-scenario/1`; `docs/scenarios.md` explains it and
-//! `rf-scenarios/rf-scenario.schema.json` is made from the types below. Reading it is the only
-//! place where it can be wrong: every value of these types obeys its rule, and a
-//! [`Problem`](crate::Problem) names file, line, key, rule and fix.
+//! The file is YAML of schema `rf-scenario/1`. `docs/scenarios.md` documents it, and
+//! `rf-scenarios/rf-scenario.schema.json` is generated from the types below. All checks are made on
+//! reading: every value of these types obeys its rule, and a [`Problem`](crate::Problem) has file,
+//! line, key, rule and fix.
 
 mod capacity;
 mod drawn;
@@ -38,7 +38,7 @@ pub use tap_series::TapSeries;
 
 use serde::Deserialize;
 
-/// Everything that one scenario file says.
+/// The content of a scenario file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(extend("oneOf" = [{"required": ["radio"]}, {"required": ["capacity"]}])))]
@@ -46,55 +46,55 @@ use serde::Deserialize;
 pub struct Scenario {
     /// The format of this file.
     pub schema: Schema,
-    /// What `--scenario` calls it: the file's name without `.yaml`.
+    /// Name for `--scenario`: the file's name without `.yaml`.
     pub name: String,
     /// One or two sentences for `ccu list scenarios`.
     pub summary: String,
-    /// Where the numbers come from: paper and section, clause of a standard, or "chosen, because".
+    /// Sources of the numbers: paper and section, clause of a standard, or "chosen, because".
     pub sources: Vec<String>,
     /// SPDX identifier under which the file may be shared.
     pub license: String,
-    /// How long the scenario is, in seconds, until it loops or stops.
+    /// Duration of the scenario, s, after which it repeats or stops.
     pub duration_s: Positive,
-    /// What happens then.
+    /// Behaviour after the end of the duration.
     #[serde(default)]
     pub at_end: AtEnd,
-    /// Everything random is drawn from this, whatever the run's seed: one of the channels that the
-    /// file describes. Absent: the run's seed.
+    /// Random seed of this scenario, in place of the run's, to select one of the channels that the
+    /// file describes. Default: the run's seed.
     #[serde(default)]
     #[cfg_attr(test, schemars(range(min = 0)))]
     pub seed: Option<u64>,
-    /// A radio channel, from which the MAC makes capacity. Either this or `capacity`.
+    /// A radio channel, on which the MAC provides the capacity. Exclusive with `capacity`.
     #[serde(default)]
     pub radio: Option<Radio>,
-    /// Capacity itself, with no radio beneath it. Either this or `radio`.
+    /// Capacity without a radio channel. Exclusive with `radio`.
     #[serde(default)]
     pub capacity: Option<Capacity>,
-    /// Delays, loss and buffers, where the source fixes them.
+    /// Delays, loss and buffers that the source specifies.
     #[serde(default)]
     pub path: Option<Path>,
-    /// The carrier that the source had.
+    /// The carrier that the source used.
     #[serde(default)]
     pub link: Option<LinkHint>,
 }
 
-/// The versions of the format that this library reads.
+/// A version of the format that this library reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Schema {
-    /// The first one.
+    /// The first version.
     #[serde(rename = "rf-scenario/1")]
     V1,
 }
 
-/// What follows the last second of a scenario.
+/// The behaviour after the end of a scenario.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AtEnd {
-    /// The first second, without a jump.
+    /// The scenario repeats without a discontinuity.
     #[default]
     Loop,
-    /// Silence: no signal and no capacity.
+    /// No signal and no capacity.
     Stop,
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Rates drawn from a scenario's quantiles and memory: see [`Drawn`].
+//! Rates drawn by a scenario's quantiles and correlation; see [`Drawn`].
 
 use libm::erfc;
 use rand::SeedableRng;
@@ -12,11 +12,10 @@ use crate::channel::correlated_process::CorrelatedProcess;
 use crate::problem::Violation;
 use crate::scenario::Drawn;
 
-/// Apart from the streams of `random` and of the channel, which count up from 0.
+/// The first stream number: streams of `random` and of the channel have lower ones.
 const FIRST_STREAM: u64 = 1 << 40;
 
-/// One lap of the link that `seed` draws. Periodic: what it remembers at the end it knew at the
-/// beginning.
+/// Draws the rates of one link from `seed`. The process is periodic with the scenario.
 pub(super) fn rates(
     drawn: &Drawn,
     duration_s: f64,
@@ -30,10 +29,10 @@ pub(super) fn rates(
         stream.set_stream(FIRST_STREAM | (number << 1) | direction as u64);
         stream
     };
-    let between = drawn.between_links_ratio.map_or(0.0, |ratio| ratio.get());
-    let mut fresh = stream(0);
-    let link: f64 = StandardNormal.sample(&mut fresh);
-    let remembered: f64 = drawn.memory.iter().map(|memory| memory.share.get()).sum();
+    let between_links = drawn.between_links_ratio.map_or(0.0, |ratio| ratio.get());
+    let mut noise_stream = stream(0);
+    let link: f64 = StandardNormal.sample(&mut noise_stream);
+    let correlated: f64 = drawn.memory.iter().map(|memory| memory.share.get()).sum();
     let processes = (1..)
         .zip(&drawn.memory)
         .map(|(number, memory)| {
@@ -47,29 +46,29 @@ pub(super) fn rates(
                     "Leave it out: its share of the variance is then noise without memory",
                 )
             })?;
-            Ok(((memory.share.get() * (1.0 - between)).sqrt(), process))
+            Ok(((memory.share.get() * (1.0 - between_links)).sqrt(), process))
         })
         .collect::<Result<Vec<_>, Violation>>()?;
-    let noise_scale = ((1.0 - remembered).max(0.0) * (1.0 - between)).sqrt();
+    let noise_scale = ((1.0 - correlated).max(0.0) * (1.0 - between_links)).sqrt();
     let rate = |step: usize| {
         let t_s = step as f64 * step_s;
-        let noise: f64 = StandardNormal.sample(&mut fresh);
-        let remembered: f64 = processes
+        let noise: f64 = StandardNormal.sample(&mut noise_stream);
+        let correlated: f64 = processes
             .iter()
             .map(|(scale, process)| scale * process.at(t_s))
             .sum();
-        let z = between.sqrt() * link + remembered + noise_scale * noise;
-        (t_s, quantile(&drawn.quantiles_mbps, below(z)))
+        let z = between_links.sqrt() * link + correlated + noise_scale * noise;
+        (t_s, quantile(&drawn.quantiles_mbps, normal_cdf(z)))
     };
     Ok((0..count).map(rate).collect())
 }
 
-/// Φ(z): the share of a standard normal that is below.
-fn below(z: f64) -> f64 {
+/// Returns Φ(z), the distribution function of the standard normal distribution.
+fn normal_cdf(z: f64) -> f64 {
     0.5 * erfc(-z / std::f64::consts::SQRT_2)
 }
 
-/// The rate that a share of the time is not reached.
+/// Returns the quantile of the rate at the probability `share`.
 fn quantile(quantiles: &[[f64; 2]], share: f64) -> f64 {
     let past = quantiles.partition_point(|[known, _]| *known <= share);
     match (past.checked_sub(1), quantiles.get(past)) {
@@ -101,15 +100,15 @@ mod tests {
         }
     }
 
-    fn of(drawn: &Drawn, seed: u64) -> Vec<f64> {
+    fn draw(drawn: &Drawn, seed: u64) -> Vec<f64> {
         let rates = rates(drawn, 20_000.0, seed, Direction::Downlink).unwrap();
         rates.into_iter().map(|(_, mbps)| mbps).collect()
     }
 
     #[test]
-    fn shares_of_time_are_the_quantiles() {
+    fn shares_of_time_match_the_quantiles() {
         let drawn = drawn(", memory: [{share: 0.6, time_s: 3}]");
-        let rates = of(&drawn, 1);
+        let rates = draw(&drawn, 1);
         let share = |mbps: f64| {
             rates.iter().filter(|rate| **rate <= mbps).count() as f64 / rates.len() as f64
         };
@@ -122,12 +121,13 @@ mod tests {
         }
     }
 
-    /// A linear quantile function leaves the copula's correlation: (6/π)·asin(r/2) for uniforms.
+    /// A linear quantile function preserves the copula's correlation, which is (6/π)·asin(r/2) for
+    /// uniform variables.
     #[test]
-    fn a_link_remembers_as_told() {
+    fn a_link_has_the_configured_autocorrelation() {
         let mut drawn = drawn(", memory: [{share: 0.5, time_s: 10}]");
         drawn.quantiles_mbps = vec![[0.0, 0.0], [1.0, 1.0]];
-        let rates = of(&drawn, 3);
+        let rates = draw(&drawn, 3);
         for lag in [1usize, 5, 10] {
             let r = 0.5 * (-(lag as f64) / 10.0).exp();
             let expected = 6.0 / std::f64::consts::PI * (r / 2.0).asin();
@@ -145,8 +145,8 @@ mod tests {
     #[test]
     fn links_differ_by_seed_and_by_direction_and_a_seed_is_one_link() {
         let drawn = drawn(", between_links_ratio: 0.9");
-        assert_eq!(of(&drawn, 7), of(&drawn, 7));
-        let mean = |seed| of(&drawn, seed).iter().sum::<f64>() / 20_000.0;
+        assert_eq!(draw(&drawn, 7), draw(&drawn, 7));
+        let mean = |seed| draw(&drawn, seed).iter().sum::<f64>() / 20_000.0;
         let means: Vec<f64> = (0..40).map(mean).collect();
         let (low, high) = means
             .iter()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Files that hold capacity: Mahimahi's stamps, and tables of seconds and Mbit/s.
+//! Files with capacity: Mahimahi's time stamps, and tables of seconds and Mbit/s.
 //!
-//! A reader takes the file's content and, for its errors, the file's name.
+//! A reader takes the content of the file, and the file's name for errors.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -10,22 +10,22 @@ use std::path::Path;
 use crate::problem::{Problem, Violation, violation};
 use crate::scenario::MOST_MBPS;
 
-/// A second, and the Mbit/s that hold from it on.
+/// A time in seconds, and the rate in Mbit/s from then on.
 pub type Rated = (f64, f64);
 
-/// Six hours, as the longest scenario.
+/// Six hours, like the longest scenario.
 const LONGEST_MS: u32 = 21_600_000;
 
 /// Larger files are refused before they are read.
 const LARGEST_BYTES: u64 = 1 << 30;
-/// Keeps a link's capacity below 50 MB, of stamps and of rates.
+/// Limits the memory of a link's capacity to 50 MB, for stamps and for rates.
 const MOST_STAMPS: usize = 2_000_000;
 const MOST_RATES: usize = 1_000_000;
 
-/// Opens a trace.
+/// Opens a trace file.
 ///
 /// # Errors
-/// It cannot be opened, or is too large.
+/// The file cannot be opened or is too large.
 pub(super) fn open(file: &Path) -> Result<impl BufRead, Problem> {
     let opened = File::open(file).and_then(|opened| Ok((opened.metadata()?.len(), opened)));
     let (bytes, opened) = opened.map_err(|error| unreadable(file, &error))?;
@@ -39,11 +39,11 @@ pub(super) fn open(file: &Path) -> Result<impl BufRead, Problem> {
     Ok(BufReader::new(opened))
 }
 
-/// Reads stamps in ms, one for each opportunity. Returns each stamp once, with the number of
-/// opportunities to its end.
+/// Reads time stamps in ms, one per opportunity. Returns each stamp once, with the number of
+/// opportunities until then.
 ///
 /// # Errors
-/// The first line that breaks a rule.
+/// A line breaks a rule.
 pub fn mahimahi(content: impl BufRead, file: &Path) -> Result<Vec<(u32, u64)>, Problem> {
     let mut stamps: Vec<(u32, u64)> = Vec::new();
     each_line(content, file, |line| {
@@ -80,10 +80,10 @@ pub fn mahimahi(content: impl BufRead, file: &Path) -> Result<Vec<(u32, u64)>, P
     }
 }
 
-/// Reads lines of `second Mbit/s`, with a blank or a comma between; `#` begins a comment.
+/// Reads lines of `second Mbit/s`, separated by a blank or a comma; `#` begins a comment.
 ///
 /// # Errors
-/// The first line that breaks a rule.
+/// A line breaks a rule.
 pub fn seconds_mbps(
     content: impl BufRead,
     file: &Path,
@@ -164,7 +164,7 @@ fn each_line(
     file: &Path,
     mut take: impl FnMut(&str) -> Result<(), Violation>,
 ) -> Result<(), Problem> {
-    // One buffer for all lines: there may be ten million of them.
+    // One buffer for all lines, since a file may have ten million.
     let mut line = String::new();
     for number in 1.. {
         line.clear();

@@ -11,16 +11,16 @@ use crate::ids::UeId;
 use crate::scenario::Scenario;
 use crate::{Ecn, Nanos, Packet, Port};
 
-/// Packets sent each way, spread evenly over one second of phases.
+/// The number of packets in each direction, spread evenly over the phases of one second.
 const PROBES: u64 = 200;
-/// Time between two of them: far more than any of them stays.
+/// The time between two packets, far longer than the delay of each.
 const SPACING: Nanos = 80_000_000;
-/// Shifts each probe against the TDD pattern, so that all phases of 10 ms occur.
+/// The shift of each packet against the TDD pattern, so that all phases of 10 ms occur.
 const SHIFT: Nanos = 10_000_000 / PROBES;
-/// Larger than a TCP acknowledgement, smaller than what a scheduling request is granted.
+/// More than a TCP acknowledgement, less than the grant that answers a scheduling request.
 const PROBE_BYTES: u32 = 64;
 
-/// A channel on which nothing fails.
+/// A scenario without transmission errors.
 const CLEAR: &str = "
 schema: rf-scenario/1
 name: clear
@@ -32,10 +32,10 @@ radio: {ss_pbch_block_power_dbm: 0, level: {rsrp_dbm: -50}, noise: {floor_dbm_pe
 ";
 
 impl<T> Link<T> {
-    /// Mean delay that the MAC itself adds to a packet that meets an empty queue and a clear
-    /// channel, ms: slot alignment, TDD, requests and grants, processing. Found by sending such
-    /// packets, at all phases of the TDD pattern, through a link of this configuration without its
-    /// path; takes milliseconds, so call it once. 0 over given capacity, where there is no MAC.
+    /// Measures the mean delay that the MAC adds to a packet with an empty queue and a clear
+    /// channel, ms: slot alignment, TDD, requests and grants, processing. It sends packets at all
+    /// phases of the TDD pattern through a link of this configuration without its path, which takes
+    /// some milliseconds, so call it once. 0 over a capacity trace, which has no MAC.
     pub fn mac_floor_ms(&self, config: &ResolvedConfig) -> PerDirection<f64> {
         match (&self.access, &config.radio) {
             (Access::Radio(_), Some(radio)) => floor_ms(clear_link(config, radio)),
@@ -44,7 +44,7 @@ impl<T> Link<T> {
     }
 }
 
-/// The mean delay of lone packets, ms.
+/// Returns the mean delay of single packets, ms.
 fn floor_ms(mut link: Link<()>) -> PerDirection<f64> {
     let mut delays = PerDirection { dl: 0, ul: 0 };
     for probe in 1..=PROBES {
@@ -74,7 +74,7 @@ fn floor_ms(mut link: Link<()>) -> PerDirection<f64> {
     }
 }
 
-/// A link of this configuration, of one UE, without path and without failures.
+/// Makes a link of this configuration with one UE, without path and without transmission errors.
 fn clear_link(config: &ResolvedConfig, radio: &RadioConfig) -> Link<()> {
     let mut config = config.clone();
     config.path = PerDirection {

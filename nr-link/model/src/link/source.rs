@@ -9,20 +9,21 @@ use crate::problem::{Problem, violation};
 use crate::radio::Grid;
 use crate::scenario::{Rate, Scenario};
 
-/// What a scenario gives to each UE, the first one first.
+/// The capacity of each UE, in the order of UEs.
 #[derive(Debug, Clone)]
 pub enum Source {
-    /// A radio channel for each component carrier, of which the MAC makes capacity.
+    /// A radio channel for each component carrier, on which the MAC provides the capacity.
     Radio(Vec<Vec<Channel>>),
-    /// Capacity itself.
+    /// Capacity that the scenario specifies directly.
     Capacity(Vec<PerDirection<Supply>>),
 }
 
 impl Source {
-    /// What the files that `config` names give to its UEs; one that several name is read once.
+    /// Loads the scenario files of the configuration's UEs; a file that several UEs share is read
+    /// once.
     ///
     /// # Errors
-    /// A file that cannot be read or breaks a rule; as [`Source::of_each`].
+    /// A file cannot be read or breaks a rule; also the errors of [`Source::of_each`].
     pub fn load(config: &ResolvedConfig) -> Result<Self, Problem> {
         let mut scenarios: Vec<Scenario> = Vec::with_capacity(config.ues.len());
         for (index, ue) in config.ues.iter().enumerate() {
@@ -37,7 +38,7 @@ impl Source {
         Self::of_each(&scenarios, config)
     }
 
-    /// What one `scenario` gives to all UEs of `config`.
+    /// Makes the source of a link whose UEs all have the same scenario.
     ///
     /// # Errors
     /// As [`Source::of_each`].
@@ -45,21 +46,21 @@ impl Source {
         Self::of_each(&vec![scenario.clone(); config.ues.len()], config)
     }
 
-    /// What each UE's scenario gives to it: a channel or capacity, drawn from seeds that count up
-    /// from the scenario's, or else from the configuration's.
+    /// Makes the source of a link from the scenario of each UE. The seeds of UEs count up from the
+    /// scenario's seed or, without one, from the configuration's.
     ///
     /// # Errors
-    /// Some give radio and others capacity; the configuration lacks the carrier that a radio
-    /// scenario needs, or the channel cannot be played on it; a trace that cannot be read.
+    /// Some scenarios have radio and others capacity; the configuration lacks the carrier that a
+    /// radio scenario needs, or the channel is not valid on it; a trace cannot be read.
     pub fn of_each(scenarios: &[Scenario], config: &ResolvedConfig) -> Result<Self, Problem> {
-        let given: Vec<_> = scenarios
+        let with_capacity: Vec<_> = scenarios
             .iter()
             .filter(|scenario| scenario.capacity.is_some())
             .collect();
-        if given.is_empty() {
+        if with_capacity.is_empty() {
             return channels(scenarios, config).map(Self::Radio);
         }
-        if given.len() < scenarios.len() {
+        if with_capacity.len() < scenarios.len() {
             return Err(violation!(
                 "some UEs have scenarios with radio, others with capacity",
                 "Use scenarios of one of these types for all UEs"
@@ -67,12 +68,12 @@ impl Source {
             .at_key("devices.ue")
             .or_in_file(&config.file));
         }
-        let mut all: Vec<PerDirection<Supply>> = Vec::with_capacity(given.len());
-        for (index, scenario) in given.iter().enumerate() {
-            // Clones share what was read from a trace.
-            let same = given[..index]
+        let mut all: Vec<PerDirection<Supply>> = Vec::with_capacity(with_capacity.len());
+        for (index, scenario) in with_capacity.iter().enumerate() {
+            // Clones share the content of a trace.
+            let same = with_capacity[..index]
                 .iter()
-                .position(|before| before == scenario && !draws(scenario));
+                .position(|before| before == scenario && !depends_on_seed(scenario));
             all.push(match same {
                 Some(same) => all[same].clone(),
                 None => supplies(scenario, seed(scenario, config, index))
@@ -82,7 +83,7 @@ impl Source {
         Ok(Self::Capacity(all))
     }
 
-    /// For how many UEs.
+    /// Returns the number of UEs.
     pub(super) fn ues(&self) -> usize {
         match self {
             Self::Radio(channels) => channels.len(),
@@ -91,7 +92,7 @@ impl Source {
     }
 }
 
-/// One channel for each UE of a link of one carrier.
+/// Makes a source with one channel for each UE, for a link with one carrier.
 impl From<Vec<Channel>> for Source {
     fn from(channels: Vec<Channel>) -> Self {
         Self::Radio(channels.into_iter().map(|channel| vec![channel]).collect())
@@ -115,8 +116,8 @@ fn supplies(scenario: &Scenario, seed: u64) -> Result<PerDirection<Supply>, Prob
     })
 }
 
-/// Whether another seed would give another capacity.
-fn draws(scenario: &Scenario) -> bool {
+/// Returns whether the capacity depends on the seed.
+fn depends_on_seed(scenario: &Scenario) -> bool {
     let capacity = scenario.capacity.iter();
     let mut rates = capacity.flat_map(|both| [&both.dl, &both.ul]);
     rates.any(|rate| matches!(rate, Rate::Drawn(_)))
@@ -131,7 +132,7 @@ fn channels(scenarios: &[Scenario], config: &ResolvedConfig) -> Result<Vec<Vec<C
     channels.collect()
 }
 
-/// What a UE's channel or capacity is drawn from.
+/// Returns the seed from which a UE's channel or capacity is drawn.
 fn seed(scenario: &Scenario, config: &ResolvedConfig, ue: usize) -> u64 {
     scenario.seed.unwrap_or(config.seed).wrapping_add(ue as u64)
 }

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A line of a constant rate with a drop-tail queue, and the cross traffic that shares it.
+//! A line of constant rate with a drop-tail queue, and the cross traffic that shares it.
 //!
-//! Packets are served in the order in which they come, bit by bit and exactly: times are kept in
-//! thousand-millionths of a bit. Cross traffic is packets of one size, evenly spaced, from the
-//! beginning on. They change nothing but when others leave, so they are let in only when somebody
-//! looks.
+//! Packets are served in order of arrival, bit by bit and without rounding: times are kept in units
+//! of 10⁻⁹ bit. Cross traffic is packets of one size at a constant interval from the start on.
+//! Since they matter only for the times of other packets, they are added when one of those arrives
+//! or when counters are read.
 
 use std::collections::VecDeque;
 
 use crate::Nanos;
 use crate::config::{Cross, LineConfig, QueueLimit};
 
-/// Bits times a thousand million, so that a rate in bit/s times ns is a whole number.
+/// Bits times 10⁹, so that the product of a rate in bit/s and a time in ns is an integer.
 type Work = u128;
 const WORK_PER_BYTE: Work = 8_000_000_000;
 
-/// Packets of the cross traffic, since the beginning.
+/// Counters of cross-traffic packets since the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CrossTotals {
-    /// Those that came, dropped ones included.
+    /// Packets that arrived, dropped ones included.
     pub packets: u64,
-    /// Those that found the queue full.
+    /// Packets dropped because the queue was full.
     pub drops: u64,
 }
 
 #[derive(Debug)]
 pub(super) struct Line {
     config: LineConfig,
-    /// Where the work of the last packet ends.
+    /// The end of the last packet's service, as work.
     busy_to: Work,
-    /// Packets that have not wholly left: when they will have, and their bytes.
+    /// Packets that have not left completely: the time at which they will have, and their bytes.
     queued: VecDeque<(Nanos, u32)>,
     queued_bytes: u64,
     cross: CrossTotals,
@@ -46,8 +46,8 @@ impl Line {
         }
     }
 
-    /// When a packet that comes at `now` has wholly left; none if the queue is full. Cross traffic
-    /// that comes at the same instant was before it.
+    /// Returns when a packet that arrives at `now` has left completely; `None` if the queue is
+    /// full. Cross traffic of the same time comes first.
     pub fn send(&mut self, bytes: u32, now: Nanos) -> Option<Nanos> {
         self.let_cross_in(now);
         self.queue(bytes, now)
@@ -94,7 +94,8 @@ impl Line {
 }
 
 impl Cross {
-    /// When its packet of this number comes, the first of them one spacing after the beginning.
+    /// Returns the arrival time of a cross-traffic packet by its number; the first comes one
+    /// interval after the start.
     fn time_of(&self, number: u64) -> Nanos {
         let work = Work::from(number + 1) * Work::from(self.packet_bytes) * WORK_PER_BYTE;
         (work / Work::from(self.bits_per_s)) as Nanos
@@ -128,27 +129,28 @@ mod tests {
         assert_eq!(line.send(1250, 5_000), Some(1_005_000));
         assert_eq!(line.send(1250, 5_000), Some(2_005_000));
         assert_eq!(line.send(1250, 5_000), None);
-        // The first has left.
+        // The first packet has left.
         assert_eq!(line.send(1250, 1_005_000), Some(3_005_000));
     }
 
     #[test]
-    fn cross_traffic_takes_its_rate_and_the_rest_is_ours() {
+    fn cross_traffic_takes_its_rate_and_leaves_the_rest_to_other_packets() {
         let cross = Cross {
             bits_per_s: 6_000_000,
             packet_bytes: 1250,
         };
         let mut line = line(QueueLimit::Packets(50), Some(cross));
-        let mut ours = 0;
-        // 8 Mbit/s of our own.
+        let mut others = 0;
+        // 8 Mbit/s of other packets.
         for number in 0..8_000u64 {
-            ours += u64::from(line.send(1250, number * 1_250_000).is_some());
+            others += u64::from(line.send(1250, number * 1_250_000).is_some());
         }
-        let theirs = line.cross_totals(10 * SECOND);
-        assert_eq!(theirs.packets, 6_000);
-        let carried = ours + theirs.packets - theirs.drops;
+        let cross = line.cross_totals(10 * SECOND);
+        assert_eq!(cross.packets, 6_000);
+        let carried = others + cross.packets - cross.drops;
         assert!((9_990..=10_050).contains(&carried), "{carried}");
-        // Who loses is a matter of phase between two even spacings; how much is not.
-        assert_eq!(theirs.drops + (8_000 - ours), 14_000 - carried);
+        // Which packets are lost depends on the phase between the two constant intervals; how many
+        // does not.
+        assert_eq!(cross.drops + (8_000 - others), 14_000 - carried);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Capacity as a source gives it, for papers that replay traces.
+//! Capacity without a radio channel, for sources that replay traces.
 
 use std::path::PathBuf;
 
@@ -7,10 +7,10 @@ use serde::Deserialize;
 
 use super::{Drawn, NonNegative, Series};
 
-/// More than any interface has.
+/// A rate above that of any interface.
 pub(crate) const MOST_MBPS: f64 = 1e6;
 
-/// What each direction carries.
+/// The capacity of each direction.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -26,24 +26,24 @@ pub struct Capacity {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Rate {
-    /// One rate for ever, Mbit/s.
+    /// A constant rate, Mbit/s.
     ConstantMbps(NonNegative),
-    /// Mbit/s that hold from each stamp to the next; the first stamp is 0.
+    /// Mbit/s that hold from each time stamp to the next; the first time stamp is 0.
     StepsMbps(Series),
-    /// Rates drawn from the seed, as statistics of measured links say.
+    /// Rates drawn from the seed by statistics of measured links.
     Drawn(Drawn),
-    /// Delivery opportunities or rates in a file.
+    /// Delivery opportunities or rates from a file.
     Trace(CapacityTrace),
 }
 
-/// A file with one direction's capacity.
+/// A file with the capacity of one direction.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CapacityTrace {
-    /// Relative to the scenario file.
+    /// Path relative to the scenario file.
     pub file: PathBuf,
-    /// How to read it.
+    /// Format of the file.
     pub format: TraceFormat,
 }
 
@@ -52,9 +52,10 @@ pub struct CapacityTrace {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TraceFormat {
-    /// Mahimahi: one line a millisecond stamp, each an opportunity of 1504 bytes; repeats at its
-    /// last stamp.
+    /// Mahimahi: each line is a time stamp in ms and an opportunity of 1504 bytes. Repeats from the
+    /// last time stamp.
     Mahimahi,
-    /// Lines of `second Mbit/s`, with a blank or a comma between; each rate holds until the next.
+    /// Lines of `second Mbit/s`, separated by a blank or a comma; each rate holds until the next
+    /// one.
     SecondsMbps,
 }

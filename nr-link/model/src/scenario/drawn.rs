@@ -1,50 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Capacity that is drawn anew from each seed, from the statistics of a set of measured links.
+//! Capacity drawn from the seed by the statistics of a set of measured links.
 
 use serde::Deserialize;
 
 use super::{MOST_MBPS, Positive, Ratio};
 use crate::problem::{Violation, violation};
 
-/// Most steps of a lap: six hours of one second, as the longest scenario.
+/// The largest number of steps: six hours of one second, like the longest scenario.
 const MOST_STEPS: f64 = 21_600.0;
 
-/// Rates that follow given quantiles and remember themselves: a Gaussian copula.
+/// Rates with a given distribution and autocorrelation: a Gaussian copula.
 ///
-/// A normal process z of unit variance is turned into rates by `quantiles_mbps` at Φ(z). Its
-/// variance is split: `between_links_ratio` is drawn once a seed and never changes, the rest is a
-/// sum of exponentially correlated processes (`memory`) and of fresh noise each step.
+/// A normal process z of unit variance is mapped to rates by `quantiles_mbps` at Φ(z). Its variance
+/// has two parts: `between_links_ratio` is drawn once per seed and constant; the rest is a sum of
+/// exponentially correlated processes (`memory`) and of independent noise in each step.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Drawn {
-    /// How long each rate holds, s.
+    /// Duration of each rate, s.
     pub step_s: Positive,
-    /// `[share, Mbit/s]` from share 0 to share 1, sorted: so much of the time the rate is lower.
-    /// Straight lines between.
+    /// Points `[share, Mbit/s]` of the distribution, sorted, from share 0 to share 1: the rate is
+    /// lower for that share of the time. Interpolated linearly.
     pub quantiles_mbps: Vec<[f64; 2]>,
-    /// Share of variance between links, which one link keeps for ever.
+    /// Share of the variance between links, which is constant within a link.
     #[serde(default)]
     pub between_links_ratio: Option<Ratio>,
-    /// What a link remembers from step to step; shares of the variance within a link, which sum to
-    /// at most 1. The rest is noise without memory.
+    /// Correlated parts of the variance within a link; their shares sum to at most 1. The rest is
+    /// uncorrelated noise.
     #[serde(default)]
     pub memory: Vec<Memory>,
 }
 
-/// A share of variance that is correlated as e^(−Δ/time_s).
+/// A part of the variance with the autocorrelation e^(−Δ/time_s).
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Memory {
-    /// Of the variance within a link.
+    /// Share of the variance within a link.
     pub share: Ratio,
-    /// After which the correlation is 1/e, s.
+    /// Time after which the correlation is 1/e, s.
     pub time_s: Positive,
 }
 
 impl Drawn {
-    /// The rules that span its keys.
+    /// Checks the rules that concern several keys.
     pub(super) fn check(&self, duration_s: f64) -> Result<(), Violation> {
         let steps = duration_s / self.step_s.get();
         if steps > MOST_STEPS {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The carrier that a source had. `ccu` takes it unless a flag or an experiment file says otherwise;
-//! the channel itself does not look at it.
+//! The carrier that a source used. `ccu` uses it unless an option or an experiment file sets
+//! another one; the channel does not depend on it.
 
 use serde::Deserialize;
 
 use super::Positive;
 use crate::radio::McsTable;
 
-/// How the source's link was set. What is absent is the testbed's default.
+/// The link settings of the source. Keys that are absent have the testbed's default.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -15,7 +15,7 @@ pub struct LinkHint {
     /// Centre frequency, GHz.
     #[serde(default)]
     pub carrier_ghz: Option<Positive>,
-    /// µ of TS 38.211: subcarriers 15·2^µ kHz apart.
+    /// µ of TS 38.211: the subcarrier spacing is 15·2^µ kHz.
     #[serde(default)]
     #[cfg_attr(test, schemars(range(min = 0, max = 6)))]
     pub numerology: Option<u8>,
@@ -32,14 +32,14 @@ pub struct LinkHint {
     pub mcs_table: Option<McsTable>,
 }
 
-/// FDD, or a TDD pattern; as in the link's configuration.
+/// FDD, or a TDD pattern, as in the link's configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LinkDuplex {
-    /// A carrier each way.
+    /// Paired carriers, one for each direction.
     Fdd,
-    /// Slots in turn.
+    /// A TDD pattern.
     Tdd(LinkTdd),
 }
 
@@ -48,14 +48,14 @@ pub enum LinkDuplex {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LinkTdd {
-    /// Slots in order: D, S, U.
+    /// Slots in order, with the letters D, S, U.
     pub pattern: String,
     /// Symbols of the special slot.
     #[serde(default)]
     pub special: Option<LinkSpecial>,
 }
 
-/// How the special slot is split.
+/// The symbols of the special slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

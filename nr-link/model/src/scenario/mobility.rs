@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How the UE moves.
+//! The movement of the UE.
 
 use serde::Deserialize;
 
 use super::{NonNegative, Positive, Ratio};
 use crate::problem::{Violation, violation};
 
-/// How the UE moves. Absent from a scenario: it stands still.
+/// The movement of the UE. Default: it stands still.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Mobility {
-    /// At a constant speed, in m/s, along no particular street.
+    /// A constant speed, m/s, without a position.
     SpeedMps(NonNegative),
-    /// Along straight lines between stamped points.
+    /// Straight lines between points with time stamps.
     Route(Route),
-    /// At a speed that remembers itself.
+    /// A random speed with memory.
     GaussMarkov(GaussMarkov),
 }
 
-/// At least two points, sorted by time.
+/// A route of at least two points, sorted by time.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Vec<RoutePoint>")]
 pub struct Route(Vec<RoutePoint>);
 
 impl Route {
-    /// The points, by time.
+    /// Returns the points in order of time.
     pub fn points(&self) -> &[RoutePoint] {
         &self.0
     }
@@ -66,21 +66,21 @@ impl Route {
     }
 }
 
-/// Where the UE is at a time; it walks straight from one point to the next.
+/// The position of the UE at a time; between points it moves in a straight line.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RoutePoint {
-    /// Seconds since the scenario began.
+    /// Time since the start of the scenario, s.
     pub t_s: NonNegative,
-    /// Metres east of the gNB.
+    /// Distance east of the gNB, m.
     pub x_m: f64,
-    /// Metres north of the gNB.
+    /// Distance north of the gNB, m.
     pub y_m: f64,
 }
 
-/// Gauss–Markov mobility in one dimension (Liang and Haas, INFOCOM 1999):
-/// v′ = α·v + (1 − α)·mean + √(1 − α²)·σ·N(0, 1), once a second; a negative draw stands still.
+/// Gauss–Markov mobility in one dimension (Liang and Haas, INFOCOM 1999): v′ = α·v + (1 − α)·mean +
+/// √(1 − α²)·σ·N(0, 1), once a second. At a negative speed the UE stands still.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -89,7 +89,7 @@ pub struct GaussMarkov {
     pub mean_mps: Positive,
     /// Standard deviation of the speed, m/s.
     pub std_mps: NonNegative,
-    /// α, the memory from one second to the next: 0 none, 1 for ever.
+    /// α, the correlation from one second to the next: 0 is none, 1 is a constant speed.
     pub memory: Ratio,
 }
 

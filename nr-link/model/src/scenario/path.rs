@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Settings around the air link that a source fixes. `ccu` takes them unless a flag says otherwise.
+//! Settings around the radio link that a source specifies. `ccu` uses them unless an option sets
+//! others.
 
 use serde::Deserialize;
 
@@ -10,7 +11,7 @@ use super::{NonNegative, Positive, Ratio};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Path {
-    /// Largest IP packet, bytes; 40 more than the largest TCP segment.
+    /// Largest IP packet, bytes: 40 more than the largest TCP segment.
     #[serde(default)]
     #[cfg_attr(test, schemars(range(min = 576, max = 15_000)))]
     pub mtu_bytes: Option<u32>,
@@ -20,48 +21,48 @@ pub struct Path {
     /// From the gNB to the server.
     #[serde(default)]
     pub ul: Option<PathDirection>,
-    /// The buffers before the air link.
+    /// The buffers before the radio link.
     #[serde(default)]
     pub queue: Option<Queues>,
 }
 
-/// One direction of the wired part.
+/// One direction of the wired path.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PathDirection {
     /// One-way delay, ms.
     pub delay_ms: NonNegative,
-    /// Share of packets that is lost at random.
+    /// Ratio of packets lost at random.
     #[serde(default)]
     pub loss_ratio: Option<Ratio>,
-    /// Share of bits that are wrong; a packet with one is lost.
+    /// Bit error ratio; a packet with a bit error is lost.
     #[serde(default)]
     pub bit_error_ratio: Option<Ratio>,
-    /// A line of this rate before the delay, Mbit/s.
+    /// Rate of a line before the delay, Mbit/s.
     #[serde(default)]
     pub rate_mbps: Option<Positive>,
-    /// The limit of the line's queue.
+    /// Queue limit of the line.
     #[serde(default)]
     pub queue: Option<QueueLimit>,
-    /// Packets of others through the same line.
+    /// Cross traffic on the line.
     #[serde(default)]
     pub cross_traffic: Option<CrossTraffic>,
 }
 
-/// Evenly spaced packets.
+/// Cross traffic: packets at a constant interval.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CrossTraffic {
-    /// Their rate, Mbit/s.
+    /// Rate, Mbit/s.
     pub rate_mbps: Positive,
-    /// Length of each; absent: 1500.
+    /// Packet length, bytes. Default: 1500.
     #[serde(default)]
     pub packet_bytes: Option<u32>,
 }
 
-/// The limit of each direction's buffer.
+/// The buffer limit of each direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -74,7 +75,7 @@ pub struct Queues {
     pub ul: Option<QueueLimit>,
 }
 
-/// What a buffer counts.
+/// A buffer limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

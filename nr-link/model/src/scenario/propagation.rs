@@ -10,16 +10,16 @@ use super::{Decibel, Positive};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Tr38901 {
-    /// Which of the report's environments.
+    /// Environment of the report.
     pub environment: Environment,
-    /// The mast.
+    /// The gNB's antenna.
     pub gnb: Gnb,
     /// Height of the UE's antenna above ground, m.
     pub ue_height_m: Positive,
-    /// Whether the UE sees the gNB.
+    /// Whether there is line of sight.
     #[serde(default)]
     pub line_of_sight: LineOfSight,
-    /// Distance on the ground, m, when `mobility` gives no route.
+    /// Distance on the ground, m, if `mobility` has no route.
     #[serde(default)]
     pub distance_m: Option<Positive>,
 }
@@ -46,21 +46,21 @@ pub enum Environment {
 pub struct Gnb {
     /// Height above ground, m.
     pub height_m: Positive,
-    /// What both antennas and their beams add together, dBi.
+    /// Gain of both antennas with their beams, dBi.
     #[serde(default)]
     pub antenna_gain_dbi: Option<Decibel>,
 }
 
-/// Whether the UE sees the gNB.
+/// Whether the UE has line of sight to the gNB.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LineOfSight {
-    /// Now and then, with the probability of table 7.4.2-1 and the correlation of table 7.6.3.1-2.
+    /// Random, with the probability of table 7.4.2-1 and the correlation of table 7.6.3.1-2.
     #[default]
     Probable,
-    /// All the way.
+    /// Line of sight everywhere.
     Always,
-    /// Nowhere.
+    /// Line of sight nowhere.
     Never,
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Numbers that obey a rule from the moment they are read.
+//! Numbers that obey a rule, which is checked on reading.
 
 use serde::Deserialize;
 
@@ -13,12 +13,12 @@ macro_rules! quantity {
         pub struct $name(f64);
 
         impl $name {
-            /// The bare number.
+            /// Returns the number.
             pub const fn get(self) -> f64 {
                 self.0
             }
 
-            /// The number, if it obeys the rule.
+            /// Makes the quantity if the number obeys the rule.
             ///
             /// # Errors
             /// The number does not obey the rule.
@@ -57,7 +57,7 @@ macro_rules! quantity {
 }
 
 quantity!(
-    /// A level, gain or ratio in dB or dBm, within what any radio has.
+    /// A level, gain or ratio in dB or dBm, within the range of real radios.
     Decibel,
     |value| (-300.0..=300.0).contains(&value),
     "a level between -300 and 300 dB",
@@ -81,7 +81,7 @@ quantity!(
     {"minimum": 0}
 );
 quantity!(
-    /// A share between 0 and 1.
+    /// A ratio between 0 and 1.
     Ratio,
     |value| (0.0..=1.0).contains(&value),
     "a ratio between 0 and 1",
@@ -89,7 +89,7 @@ quantity!(
     {"minimum": 0, "maximum": 1}
 );
 quantity!(
-    /// A loss or a spread, dB.
+    /// A loss or a standard deviation, dB.
     Loss,
     |value| (0.0..=300.0).contains(&value),
     "a number of dB between 0 and 300",
@@ -97,7 +97,7 @@ quantity!(
     {"minimum": 0, "maximum": 300}
 );
 quantity!(
-    /// The delay of a propagation path, ns; light travels 30 km in 0.1 ms.
+    /// The delay of a propagation path, ns. Light travels 30 km in the largest, 0.1 ms.
     Delay,
     |value| (0.0..=1e5).contains(&value),
     "a delay between 0 and 100000 ns",
@@ -105,7 +105,7 @@ quantity!(
     {"minimum": 0, "maximum": 100_000}
 );
 quantity!(
-    /// A share in per cent, above 0.
+    /// A ratio in per cent, above 0.
     Percent,
     |value| value > 0.0 && value <= 100.0,
     "a percentage above 0 and up to 100",

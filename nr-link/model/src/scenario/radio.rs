@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The radio channel: how strong, how noisy, and how it fades.
+//! The radio channel: signal level, noise and fading.
 
 use serde::Deserialize;
 
@@ -13,32 +13,33 @@ use crate::problem::{Violation, violation};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Radio {
-    /// Carriers for which the numbers hold; absent: any.
+    /// Carriers for which the numbers are valid. Default: any.
     #[serde(default)]
     pub carrier_ghz: Option<CarrierRange>,
     /// Power of each resource element of the SSB at the gNB's antenna, dBm: `ss-PBCH-BlockPower` of
-    /// TS 38.331. Path loss is this less RSRP (TS 38.213 clause 7.1.1).
+    /// TS 38.331. Path loss is this power less RSRP (TS 38.213 clause 7.1.1).
     pub ss_pbch_block_power_dbm: Decibel,
-    /// The mean power that arrives, before shadowing and fading.
+    /// Mean received power, before shadowing and fading.
     pub level: Level,
-    /// What stands beside the signal at the UE.
+    /// Noise and interference at the UE.
     pub noise: Noise,
-    /// The same at the gNB; absent: as at the UE.
+    /// Noise and interference at the gNB. Default: as at the UE.
     #[serde(default)]
     pub noise_ul: Option<Noise>,
-    /// Error vector magnitude of the transmitter, per cent (TS 38.104 clause 6.5.2): a ceiling of SINR.
+    /// Error vector magnitude of the transmitter, per cent (TS 38.104 clause 6.5.2), which limits
+    /// the SINR.
     #[serde(default)]
     pub tx_evm_percent: Option<Percent>,
-    /// How the UE moves; absent: it stands still.
+    /// Movement of the UE. Default: it stands still.
     #[serde(default)]
     pub mobility: Option<Mobility>,
-    /// Slow variation around the level.
+    /// Slow random variation of the level.
     #[serde(default)]
     pub shadowing: Option<Shadowing>,
-    /// Objects that pass through the path at known times.
+    /// Objects that block the path at known times.
     #[serde(default)]
     pub blockage: Vec<Blocker>,
-    /// Fast variation; absent: none.
+    /// Fast fading. Default: none.
     #[serde(default)]
     pub fading: Option<Fading>,
 }
@@ -54,7 +55,7 @@ pub struct CarrierRange {
     pub max: Positive,
 }
 
-/// The mean received power, one of these.
+/// The mean received power, in one of these forms.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -63,20 +64,21 @@ pub enum Level {
     RsrpDbm(Series),
     /// Path loss, dB.
     PathLossDb(Series),
-    /// From geometry, by TR 38.901.
+    /// Path loss from geometry, by TR 38.901.
     Tr38901(Tr38901),
 }
 
-/// Noise and interference, one of these.
+/// Noise and interference, in one of these forms.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Noise {
-    /// Thermal noise at 290 K and this noise figure, dB.
+    /// Thermal noise at 290 K with this noise figure, dB.
     FigureDb(Decibel),
-    /// Everything that is not signal, dBm a resource element.
+    /// Power of noise and interference, dBm per resource element.
     FloorDbmPerRe(Series),
-    /// Whatever makes the mean SINR this, dB, at the level above (shadowing and fading vary both).
+    /// The level of noise at which the mean SINR has this value, dB. Shadowing and fading vary the
+    /// SINR.
     SinrDb(Series),
 }
 
@@ -112,8 +114,8 @@ impl Noise {
     }
 }
 
-/// Log-normal shadowing with exponential autocorrelation over distance (Gudmundson, 1991;
-/// TR 38.901 clause 7.4.4).
+/// Log-normal shadowing with exponential autocorrelation over distance (Gudmundson 1991; TR 38.901
+/// clause 7.4.4).
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -124,18 +126,18 @@ pub struct Shadowing {
     pub decorrelation_m: Positive,
 }
 
-/// Something that stands in the path from one time to another.
+/// An object that blocks the path for a time.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Blocker {
-    /// When it enters, s.
+    /// Time at which it begins to enter the path, s.
     pub from_s: NonNegative,
-    /// When it has left, s.
+    /// Time at which it has left the path, s.
     pub to_s: Positive,
-    /// What it takes away, dB.
+    /// Loss while it is in the path, dB.
     pub loss_db: Loss,
-    /// How long it takes to enter and to leave, s.
+    /// Duration of entering and of leaving, s.
     #[serde(default)]
     pub ramp_s: Option<NonNegative>,
 }
@@ -168,16 +170,16 @@ impl Blocker {
     }
 }
 
-/// Fast fading, one of these. Powers are normalised to sum to 1.
+/// Fast fading, in one of these forms. Powers are normalised to a sum of 1.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Fading {
-    /// Up to four complex taps, as channel emulators have them.
+    /// Up to four complex taps, as in channel emulators.
     Taps(Taps),
     /// A tapped delay line of TR 38.901 clause 7.7.2.
     Tdl(Tdl),
-    /// Taps over time, in a file.
+    /// Taps over time from a file.
     TapSeries(TapSeries),
 }
 
@@ -187,10 +189,10 @@ pub enum Fading {
 pub struct Taps(Vec<Tap>);
 
 impl Taps {
-    /// What a hardware channel emulator carries (Hercules, section 3.3).
+    /// The number of taps of a hardware channel emulator (Hercules, section 3.3).
     pub const MOST: usize = 4;
 
-    /// The taps, by delay.
+    /// Returns the taps in order of delay.
     pub fn get(&self) -> &[Tap] {
         &self.0
     }
@@ -231,11 +233,12 @@ impl Taps {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Tap {
-    /// Delay after the first, ns.
+    /// Delay relative to the first tap, ns.
     pub delay_ns: Delay,
-    /// Mean power beside the others, dB.
+    /// Mean power relative to the other taps, dB.
     pub power_db: Decibel,
-    /// Rice's K, dB: a steady part beside the scattered; absent: Rayleigh.
+    /// Rice's K factor, dB: the power ratio of the specular to the diffuse part. Default: Rayleigh
+    /// fading.
     #[serde(default)]
     pub k_factor_db: Option<Decibel>,
 }
@@ -245,13 +248,13 @@ pub struct Tap {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Tdl {
-    /// Which table, 7.7.2-1 to -5.
+    /// Profile of tables 7.7.2-1 to 7.7.2-5.
     pub profile: TdlProfile,
     /// RMS delay spread, ns (clause 7.7.3).
     pub delay_spread_ns: Delay,
 }
 
-/// The tapped delay lines of TR 38.901.
+/// A tapped delay line of TR 38.901.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum TdlProfile {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From a file to a scenario, and the rules that span several keys.
+//! Reading of scenario files, and the rules that concern several keys.
 
 use std::fs::File;
 use std::io::Read;
@@ -15,16 +15,16 @@ use crate::yaml;
 /// A rule for the values of a series.
 type SeriesRule = fn(&Series) -> Result<(), Violation>;
 
-/// A larger file is not read: long series belong into CSV files beside the scenario.
+/// A larger file is not read: long series should be in CSV files beside the scenario.
 const LARGEST_BYTES: u64 = 16 << 20;
-/// Six hours: the channel's tables then take 9 MB for each UE.
+/// Six hours, for which the channel's tables take 9 MB per UE.
 const LONGEST_S: f64 = 21_600.0;
 
 impl Scenario {
     /// Reads and checks a scenario file.
     ///
     /// # Errors
-    /// The first rule that the file breaks.
+    /// The file breaks a rule.
     pub fn load(path: &Path) -> Result<Self, Problem> {
         let refuse = |violation: Violation| violation.in_file(path, None);
         let unreadable = |error, fix| refuse(Violation::unreadable(&error, fix));
@@ -45,8 +45,9 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Reads and checks a scenario's text. Problems name `path`, and relative paths start at its
-    /// folder. The files that the scenario names are not read: series in files stay without points.
+    /// Reads and checks a scenario's text. Problems have `path` as their file, and relative paths
+    /// start at its folder. Files that the scenario names are not read: series in files stay
+    /// without points.
     ///
     /// # Errors
     /// As [`Scenario::load`].
@@ -61,7 +62,7 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// Checks the rules that span several keys.
+    /// Checks the rules that concern several keys.
     fn check(&self) -> Result<(), Problem> {
         let duration_s = self.duration_s.get();
         if duration_s > LONGEST_S {
@@ -111,7 +112,7 @@ impl Scenario {
         }
     }
 
-    /// Reads and checks the series and taps that lie in files.
+    /// Reads and checks the series and taps in files.
     fn load_files(&mut self) -> Result<(), Problem> {
         let duration_s = self.duration_s.get();
         for (check, series) in self.all_series() {
@@ -164,7 +165,7 @@ impl Scenario {
 }
 
 impl Radio {
-    /// Whether every series has its points: those in files come by [`Scenario::load`].
+    /// Returns whether every series has its points; [`Scenario::load`] reads those in files.
     pub(crate) fn is_loaded(&self) -> bool {
         let noise_ul = self.noise_ul.as_ref().and_then(Noise::series);
         [self.level.series(), self.noise.series(), noise_ul]
@@ -288,7 +289,7 @@ fn within(series: &Series, duration_s: f64) -> Result<(), Violation> {
     }
 }
 
-/// The violation of a series whose last point is not within the scenario.
+/// Makes the violation for a series whose last point is not within the scenario.
 pub(super) fn ends_late(last_s: f64, duration_s: f64) -> Violation {
     violation!(
         "the time {last_s} s is not within duration_s, which is {duration_s} s",

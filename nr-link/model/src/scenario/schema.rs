@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Keeps `rf-scenarios/rf-scenario.schema.json` equal to the types that read scenarios.
+//! Checks that `rf-scenarios/rf-scenario.schema.json` matches the types that read scenarios.
 
 use std::path::Path;
 
 use super::Scenario;
 
-/// `UPDATE_SCHEMA=1 cargo test -p nr-link-model schema` writes the file anew.
+/// `UPDATE_SCHEMA=1 cargo test -p nr-link-model schema` writes the file.
 #[test]
 fn published_schema_is_that_of_the_types() {
     let file =
@@ -15,7 +15,8 @@ fn published_schema_is_that_of_the_types() {
         let text = serde_json::to_string_pretty(&generated).unwrap() + "\n";
         std::fs::write(&file, text).unwrap();
     }
-    // Values, not text: the order of keys depends on features that other crates choose.
+    // Values are compared and not text: the order of keys depends on features that other crates
+    // enable.
     let published: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     assert!(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A value over time: one number, or stamped points with straight lines between them.
+//! A value over time: a number, or points with time stamps and linear interpolation.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,36 +13,36 @@ use crate::problem::{Problem, Violation, violation};
 
 /// A value over the time of the scenario: `-50`, or `[[0, -50], [10, -60]]`, or a column of a file.
 ///
-/// Between points it goes straight; before the first and after the last it goes straight from the
-/// last to the first of the next loop, so that a loop never jumps.
+/// It is interpolated linearly between points, and from the last point to the first of the next
+/// loop, so that a loop has no discontinuity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     points: Vec<Point>,
     file: Option<SeriesFile>,
 }
 
-/// Where a series is that is too long for the scenario file.
+/// The file of a series that is too long for the scenario file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SeriesFile {
     /// A CSV file with the column `t_s`, relative to the scenario file.
     pub file: PathBuf,
-    /// The name of the column that is the series.
+    /// Name of the column with the values.
     pub column: String,
 }
 
-/// A stamp and the value at it.
+/// A time stamp and the value at that time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// Seconds since the scenario began.
+    /// Time since the start of the scenario, s.
     pub t_s: f64,
     /// The value, in the unit of the series.
     pub value: f64,
 }
 
 impl Series {
-    /// A value that never changes.
+    /// Makes a constant series.
     pub fn constant(value: f64) -> Self {
         Self {
             points: vec![Point { t_s: 0.0, value }],
@@ -50,7 +50,7 @@ impl Series {
         }
     }
 
-    /// The file that it stands in, where it does.
+    /// Returns the file of the series, if it is in one.
     pub fn file(&self) -> Option<&SeriesFile> {
         self.file.as_ref()
     }
@@ -59,7 +59,7 @@ impl Series {
         self.file.as_mut()
     }
 
-    /// Whether its points are known: a series in a file has none before it is loaded.
+    /// Returns whether the points are known: a series in a file has none before it is loaded.
     pub fn is_loaded(&self) -> bool {
         !self.points.is_empty()
     }
@@ -78,12 +78,12 @@ impl Series {
         Ok(())
     }
 
-    /// The points, sorted by time; at least one, once loaded.
+    /// Returns the points, sorted by time; at least one after loading.
     pub fn points(&self) -> &[Point] {
         &self.points
     }
 
-    /// The value `t_s` into a scenario that lasts `duration_s`; O(log n).
+    /// Returns the value at `t_s` in a scenario of duration `duration_s`; O(log n).
     pub fn at(&self, t_s: f64, duration_s: f64) -> f64 {
         let next = self.points.partition_point(|point| point.t_s <= t_s);
         let last = self.points.len() - 1;
@@ -92,8 +92,8 @@ impl Series {
             n if n > last => (self.points[last], self.points[0].earlier_by(-duration_s)),
             n => (self.points[n - 1], self.points[n]),
         };
-        let share = (t_s - before.t_s) / (after.t_s - before.t_s);
-        before.value + share * (after.value - before.value)
+        let fraction = (t_s - before.t_s) / (after.t_s - before.t_s);
+        before.value + fraction * (after.value - before.value)
     }
 }
 
@@ -156,7 +156,7 @@ impl<'de> Visitor<'de> for SeriesVisitor {
     }
 }
 
-/// Reads one `[seconds, value]` that has to come after the stamp before it.
+/// Reads one `[seconds, value]` whose time stamp must be after the one before.
 struct PointAfter(Option<f64>);
 
 impl<'de> DeserializeSeed<'de> for PointAfter {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! CSV files beside a scenario: a line of column names, then numbers, sorted by the column `t_s`.
+//! CSV files beside a scenario: a line of column names, then rows of numbers sorted by the column
+//! `t_s`.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -7,29 +8,29 @@ use std::path::Path;
 
 use crate::problem::{Problem, Violation, violation};
 
-/// Larger files are refused before they are read.
+/// A larger file is not read.
 const LARGEST_BYTES: u64 = 256 << 20;
-/// Keeps a table below 40 MB.
+/// Limits the memory of a table to 40 MB.
 const MOST_VALUES: usize = 5_000_000;
-/// The column that every table has.
+/// The column that every table must have.
 pub(super) const STAMP: &str = "t_s";
 
-/// Chosen columns of a file.
+/// The chosen columns of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// Seconds, rising.
+    /// Time stamps in seconds, ascending.
     pub t_s: Vec<f64>,
-    /// The chosen columns of each row, one row after the other.
+    /// The chosen columns of all rows, row by row.
     pub values: Vec<f32>,
-    /// How many columns were chosen.
+    /// Number of chosen columns.
     pub width: usize,
 }
 
 impl Table {
-    /// Reads a file; `choose` receives the column names and picks some by their index.
+    /// Reads a file; `choose` gets the column names and returns the indices of the chosen ones.
     ///
     /// # Errors
-    /// The file cannot be read or is too large; as [`Table::read`].
+    /// The file cannot be read or is too large; also the errors of [`Table::read`].
     pub fn load(
         file: &Path,
         choose: impl FnOnce(&[&str]) -> Result<Vec<usize>, Violation>,
@@ -55,10 +56,10 @@ impl Table {
         )
     }
 
-    /// Reads content; `file` names it in errors.
+    /// Reads the content of a file; `file` is its name for errors.
     ///
     /// # Errors
-    /// The first line that breaks a rule.
+    /// A line breaks a rule.
     pub fn read(
         mut content: impl BufRead,
         file: &Path,
@@ -176,7 +177,7 @@ fn numbers(line: &str, columns: usize, fields: &mut Vec<f64>) -> Result<(), Viol
     }
 }
 
-/// Finds the index of the column `name`.
+/// Returns the index of the column `name`.
 pub(super) fn column(names: &[&str], name: &str) -> Result<usize, Violation> {
     names
         .iter()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Complex taps over time in a file, as channel emulators and ray tracers write them.
+//! Complex taps over time from a file, as channel emulators and ray tracers write them.
 
 use std::path::PathBuf;
 
@@ -9,21 +9,21 @@ use super::Taps;
 use super::table::{STAMP, Table};
 use crate::problem::{Problem, Violation, violation};
 
-/// What a file of taps can be: one delay and one complex gain each.
+/// The columns of a tap: a delay and a complex gain.
 const COLUMNS_OF_TAP: [&str; 3] = ["delay_ns", "re", "im"];
-/// As [`super::Delay`].
+/// The largest delay, like that of [`super::Delay`].
 const LONGEST_DELAY_NS: f32 = 1e5;
 
 /// A CSV file of taps: `t_s`, then `delay_ns_1`, `re_1`, `im_1` and so on, for one to four taps.
-/// Gains are amplitudes; powers are normalised so that their mean over the file is 1. Between rows
-/// real part, imaginary part and delay go straight.
+/// Gains are amplitudes; powers are normalised so that their mean over the file is 1. Real part,
+/// imaginary part and delay are interpolated linearly between rows.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TapSeries {
-    /// Relative to the scenario file.
+    /// Path relative to the scenario file.
     pub file: PathBuf,
-    /// What was read from it.
+    /// The content of the file.
     #[serde(skip)]
     pub(crate) rows: Option<Table>,
 }
@@ -37,7 +37,7 @@ impl TapSeries {
     }
 }
 
-/// The columns of all taps, tap by tap.
+/// Returns the columns of all taps, tap by tap.
 pub(super) fn tap_columns(names: &[&str]) -> Result<Vec<usize>, Violation> {
     let taps = names
         .iter()
