@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cannot work is refused in one message that names the place, the rule and the mend."""
+"""Invalid input is refused in one message with the place, the rule and the fix."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Ours = Callable[[], set[str]]
 
 
 def refusal(*args: str, inside: str = "") -> str:
-    """What `ccu run ARGS` says on stderr, in a mount namespace where `inside` was done first."""
+    """Return the stderr of `ccu run ARGS`, in a mount namespace after the commands `inside`."""
     script = f'{inside + " && " if inside else ""}exec .venv/bin/ccu run "$@"'
     ran = subprocess.run(
         ["unshare", "-m", "bash", "-c", script, "ccu", *args],

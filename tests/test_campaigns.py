@@ -36,7 +36,7 @@ base: {duration: 1s, scenario: constant-100M, capture: false, traffic: "udp:1M"}
 factors:
   prb: [24, 51, 106]
 repeats: 2
-# A shared machine may not hold a run; what counts here is that none is lost or doubled.
+# A shared machine may degrade a run; this test checks that no run is lost or repeated.
 retries: 20
 """
 
@@ -51,7 +51,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def results(campaign: Path) -> Counter[str]:
-    """How many results each cell has."""
+    """Return how many results each cell has."""
     found: Counter[str] = Counter()
     for run in campaign.glob("runs/*/*/run.json"):
         content = json.loads(run.read_text())
@@ -61,7 +61,7 @@ def results(campaign: Path) -> Counter[str]:
 
 
 def experiments(campaign: Path) -> dict[str, str]:
-    """What each cell's result ran."""
+    """Return the experiment of each cell's result."""
     return {
         run.parent.parent.name: json.dumps(json.loads(run.read_text())["experiment"])
         for run in campaign.glob("runs/*/*/run.json")
@@ -89,14 +89,14 @@ def test_the_reports_of_the_projects_campaigns_can_be_made() -> None:
         ("{metrics: [rtt_ms.p59]}", "report.metrics: no metric 'rtt_ms.p59'. Did you mean"),
     ],
 )
-def test_a_report_that_cannot_be_made_is_told(file: Path, report: str, said: str) -> None:
+def test_an_invalid_report_is_refused(file: Path, report: str, said: str) -> None:
     file.write_text(f"{FILE}report: {report}\n")
     campaign = definition.read(file)
     problems = plan.problems_of(campaign.report, campaign.factors, "short.yaml")
     assert said in "\n".join(map(str, problems))
 
 
-def test_it_is_told_before_the_runs(tmp_path: Path, file: Path) -> None:
+def test_an_invalid_report_is_refused_before_the_runs(tmp_path: Path, file: Path) -> None:
     file.write_text(f"{FILE}report: {{figures: [{{kind: plane, title: x, panels: [prbs]}}]}}\n")
     refused = command("ccu", "campaign", "run", str(file), "--output", str(tmp_path))
     assert refused.returncode == 2
@@ -186,7 +186,7 @@ def ip(*arguments: str) -> None:
 
 
 def end(process: subprocess.Popen[bytes], how: signal.Signals = signal.SIGTERM) -> None:
-    """Ends a process and those that it started."""
+    """End a process and those that it started."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, how)
     process.wait(20)
@@ -234,7 +234,7 @@ def store() -> Iterator[Place]:
 
 
 def live_and_published(store: Place) -> tuple[int, int]:
-    """Runs of the store."""
+    """Run of the store."""
     with psycopg.connect(reader_url(store)) as reader:
         states = [row[0] for row in reader.execute("SELECT state FROM testbed.run")]
     return states.count("live"), states.count("published")
@@ -354,7 +354,7 @@ def test_a_worker_with_other_software_is_refused_with_both_versions(
     assert "this is ccu 9.9 at elsewhere" in said.stderr
 
 
-def test_no_scheduler_is_told_with_the_mend(tmp_path: Path, file: Path) -> None:
+def test_a_missing_scheduler_is_reported_with_the_fix(tmp_path: Path, file: Path) -> None:
     said = command(
         "ccu", "campaign", "run", str(file), "--output", str(tmp_path),
         "--engine", "dask", "--scheduler", "tcp://127.0.0.1:1",

@@ -19,7 +19,7 @@ Ours = Callable[[], set[str]]
 
 
 def started(output: Path, *args: str) -> subprocess.Popen[str]:
-    """A run of 20 s whose traffic flows."""
+    """Yield a run of 20 s whose traffic flows."""
     run = subprocess.Popen(
         [".venv/bin/ccu", "run", *args, *LONG, "--output", str(output)],
         stdout=subprocess.PIPE,

@@ -94,7 +94,7 @@ def test_every_panel_answers_of_real_runs(store: Place, tmp_path: Path) -> None:
 
 
 def _ask(board: Board, reader: psycopg.Connection) -> None:
-    """Rows for every value; and a number in each panel for at least one of them."""
+    """Query every value for rows, and each panel for a number for at least one of them."""
     numbers: dict[str, bool] = {}
     for values in selections(board, reader):
         for question in board.questions:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""iperf3 behind the sender: after the token alone, from one address, one test, within bounds."""
+"""iperf3 behind the sender: after the token only, from one address, one test, within limits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def free_port() -> int:
 
 
 class Served:
-    """A sender in a thread, whose events are kept."""
+    """A sender in a thread, which keeps its events."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, inner: int, **more: Any) -> None:
         self.port = free_port()
@@ -87,22 +87,22 @@ def client(port: int, *more: str) -> dict[str, Any]:
     return told
 
 
-@pytest.mark.parametrize("way", ["dl", "ul"])
-def test_a_whole_test_passes(monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+@pytest.mark.parametrize("direction", ["dl", "ul"])
+def test_a_whole_test_passes(monkeypatch: pytest.MonkeyPatch, direction: str) -> None:
     inner = free_port()
     with iperf3(inner):
-        served = Served(monkeypatch, inner, flow={"direction": way})
+        served = Served(monkeypatch, inner, flow={"direction": direction})
         served.show_token()
-        told = client(served.port, *(["-R"] if way == "dl" else []))
+        told = client(served.port, *(["-R"] if direction == "dl" else []))
         served.wait()
     assert "error" not in told
     (one,) = served.of("served")
-    assert way == "ul" or one["cc"] == "reno"
+    assert direction == "ul" or one["cc"] == "reno"
     (done,) = served.of("done")
     assert done["why"] == "time"
     counted = told["end"]["sum_received"]["bytes"]
     assert counted > 0
-    # What is on its way when iperf3 stops its clock is in one count and not in the other.
+    # Bytes in flight when iperf3 stops its clock are in one count and not in the other.
     assert 0.5 < done["bytes"] / counted < 2
 
 
@@ -120,7 +120,7 @@ def test_bytes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def echo(port: int) -> Iterator[list[bytes]]:
-    """What comes to iperf3's port, who is not iperf3."""
+    """Keep the data that comes to iperf3's port."""
     heard: list[bytes] = []
     listener = socket.create_server(("127.0.0.1", port))
 
@@ -143,7 +143,7 @@ def closed(sock: socket.socket) -> bool:
     return True
 
 
-def test_nobody_else_gets_through(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_clients_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     inner = free_port()
     cookie, other = b"a" * 36 + b"\0", b"b" * 36 + b"\0"
     with echo(inner) as heard:
@@ -163,7 +163,7 @@ def test_nobody_else_gets_through(monkeypatch: pytest.MonkeyPatch) -> None:
         served.wait()
         assert heard == [cookie]
     whys = [one["why"] for one in served.of("refused")]
-    assert whys.count("bears another test's cookie") == 1
+    assert whys.count("has another test's cookie") == 1
     assert whys.count("wrong token") == 3
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cannot work is told where its value was written: the option, or file, line and key."""
+"""Problems are reported where the value was written: the option, or file, line and key."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def refusal(tmp_path: Path, profile: str) -> list[str]:
         ("levels", ["try.yaml:21: factors.scenario.nirgends.scenario: no scenario 'nirgends'. "]),
     ],
 )  # fmt: skip
-def test_a_campaigns_key_is_told_with_its_line(
+def test_a_campaigns_key_is_reported_with_its_line(
     tmp_path: Path, profile: str, told: list[str]
 ) -> None:
     said = refusal(tmp_path, profile)
@@ -101,7 +101,7 @@ def test_a_key_becomes_the_place_where_it_was_written(where: Where, told: str) -
     assert str(refused.value) == told
 
 
-def test_what_nobody_wrote_is_in_the_file_of_the_rest() -> None:
+def test_an_unwritten_key_is_reported_with_the_file() -> None:
     problems = [
         Problem("107", where=Where(key="prb")),
         Problem("full", where=Where(key="--output")),

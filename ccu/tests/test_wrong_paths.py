@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A path that is no run, no campaign and no scenario is refused with code 2 (docs/errors.md)."""
+"""Paths that are not a run, campaign or scenario, which are refused with code 2
+(docs/errors.md)."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ COMMANDS = (
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_path_that_is_not_what_it_should_be(
+def test_a_path_of_the_wrong_kind_is_refused(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

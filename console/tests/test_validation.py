@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What pydantic finds wrong, as problems by key."""
+"""The conversion of pydantic's errors to problems by key."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_each_mistake_is_a_problem_at_its_key(written: dict[str, object], told: 
     assert all(one.startswith(begin) for one, begin in zip(found, told, strict=True)), found
 
 
-def test_what_is_missing_is_to_be_added() -> None:
+def test_a_missing_key_is_reported_with_the_fix() -> None:
     with pytest.raises(ValidationError) as caught:
         Both.model_validate({})
     assert [str(one) for one in invalid_values(caught.value, Both)] == ["name: is missing. Add it"]

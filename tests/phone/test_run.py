@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ccu run --testbed phone`, from a phone that is plugged in to its analysed run."""
+"""Runs with `--testbed phone`, from a connected phone to the analysed run."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_uplink_is_the_phones_own(street: Street, tmp_path: Path) -> None:
 
 
 @pytest.mark.root
-def test_an_operator_of_ipv6_alone(street_of_ipv6: Street, tmp_path: Path) -> None:
+def test_an_operator_with_ipv6_only(street_of_ipv6: Street, tmp_path: Path) -> None:
     street = street_of_ipv6
     street.plug_in()
     output = tmp_path / "runs"
@@ -157,7 +157,7 @@ def test_a_browser_without_adb_gets_what_is_allowed(street: Street, tmp_path: Pa
     told = manifest(output)
     (flow,) = told["flows"]
     assert flow["over_http"]
-    # Between its own count and the browser's lie the headers.
+    # Its own count and the browser's differ by the headers.
     assert 0 < flow["received_bytes"] - 3_000_000 < 500
     assert told["time"]["offset_ns"] is None
     assert told["verdict"] == "degraded"
