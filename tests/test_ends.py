@@ -79,9 +79,9 @@ def test_a_run_fails_with_the_program_that_dies(
     names = {pid: Path(f"/proc/{pid}/comm").read_text().strip() for pid in children}
     (first, *_) = (pid for pid, name in names.items() if name == victim)
     subprocess.run(["kill", "-9", first], check=True)
-    said, _ = run.communicate(timeout=30)
+    printed, _ = run.communicate(timeout=30)
     assert run.returncode == 1
-    assert f"{victim}" in said
-    assert "SIGKILL" in said
+    assert f"{victim}" in printed
+    assert "SIGKILL" in printed
     assert manifest(tmp_path)["status"] == "failed"
     assert ours() == before

@@ -105,19 +105,19 @@ def test_a_design_higher_than_the_terminal_is_shown_by_factor(folder: Folder) ->
     tried(folder, work, random.Random(3))
 
     def drawn(height: int) -> str:
-        said = io.StringIO()
-        console = Console(file=said, force_terminal=True, width=100, height=height)
+        screen = io.StringIO()
+        console = Console(file=screen, force_terminal=True, width=100, height=height)
         with display.shown(Work(folder, THERE), console):
             pass
-        return said.getvalue()
+        return screen.getvalue()
 
     assert "direction=dl" in drawn(40)
     assert "direction=dl" not in drawn(12)
-    said = io.StringIO()
-    Console(file=said, width=100).print(display.by_factor(status_of(work)))
-    assert [line.split()[0] for line in said.getvalue().splitlines() if "/16" in line] == [
+    screen = io.StringIO()
+    Console(file=screen, width=100).print(display.by_factor(status_of(work)))
+    assert [line.split()[0] for line in screen.getvalue().splitlines() if "/16" in line] == [
         "prb", "51", "106"
     ]  # fmt: skip
     # Each of two congestion controls and two directions has half of 48 runs, each bandwidth a
     # third.
-    assert [said.getvalue().count(share) for share in ("/24", "/16")] == [4, 3]
+    assert [screen.getvalue().count(share) for share in ("/24", "/16")] == [4, 3]

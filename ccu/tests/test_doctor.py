@@ -39,21 +39,21 @@ def test_a_missing_optional_finding_has_its_own_mark() -> None:
 
 
 @pytest.mark.parametrize(
-    ("findings", "code", "said"),
+    ("findings", "code", "printed"),
     [
         ([THERE, OPTIONAL], 0, "ready for --testbed emulated\n"),
         ([THERE, OPTIONAL, MISSING, MISSING], 1, "not ready for --testbed emulated: iperf3 (✗)\n"),
     ],
 )
 def test_only_needed_findings_decide_the_exit_code(
-    monkeypatch: pytest.MonkeyPatch, findings: list[Finding], code: int, said: str
+    monkeypatch: pytest.MonkeyPatch, findings: list[Finding], code: int, printed: str
 ) -> None:
     monkeypatch.setattr(doctor, "examine", lambda _output: findings)
     ran = CliRunner().invoke(cli.app, ["doctor"])
     assert ran.exit_code == code
-    assert ran.output.endswith(said)
-    told = json.loads(CliRunner().invoke(cli.app, ["doctor", "--json"]).output)
-    assert [one["ok"] for one in told] == [one.ok for one in findings]
+    assert ran.output.endswith(printed)
+    listed = json.loads(CliRunner().invoke(cli.app, ["doctor", "--json"]).output)
+    assert [one["ok"] for one in listed] == [one.ok for one in findings]
 
 
 def test_an_unknown_testbed_is_refused() -> None:

@@ -37,14 +37,14 @@ def compose(files: list[Path], profile: str, variables: dict[str, str]) -> dict[
     except RefusedError as missing:
         pytest.skip(str(missing))
     named = [word for file in files for word in ("-f", str(file))]
-    said = subprocess.run(
+    printed = subprocess.run(
         [*command, "compose", *named, "--profile", profile, "config", "--format", "json"],
         capture_output=True,
         text=True,
         env={"PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": str(Path.home()), **variables},
     )
-    assert said.returncode == 0, said.stderr
-    found: dict[str, Any] = json.loads(said.stdout)
+    assert printed.returncode == 0, printed.stderr
+    found: dict[str, Any] = json.loads(printed.stdout)
     return found
 
 

@@ -95,12 +95,12 @@ def test_a_usrp_on_usb_is_found_by_its_ids(monkeypatch: pytest.MonkeyPatch, tmp_
 def test_an_x310_needs_a_route(monkeypatch: pytest.MonkeyPatch) -> None:
     # Any refusal counts as an answer; the loopback carries jumbo frames.
     assert preflight.usrp_trouble(Usrp("x310", "addr=127.0.0.1", "addr=127.0.0.1")) is None
-    said = preflight.usrp_trouble(Usrp("x310", "addr=127.0.0.1", "addr=no-address"))
-    assert "no-address: no route" in str(said)
+    problem = preflight.usrp_trouble(Usrp("x310", "addr=127.0.0.1", "addr=no-address"))
+    assert "no-address: no route" in str(problem)
     monkeypatch.setattr(preflight, "_JUMBO_BYTES", 70_000)
-    said = preflight.usrp_trouble(Usrp("x310", "addr=127.0.0.1", "addr=127.0.0.1"))
-    assert "lo to 127.0.0.1 has an MTU of 65536" in str(said)
-    assert "sudo ip link set lo mtu 9000" in str(said)
+    problem = preflight.usrp_trouble(Usrp("x310", "addr=127.0.0.1", "addr=127.0.0.1"))
+    assert "lo to 127.0.0.1 has an MTU of 65536" in str(problem)
+    assert "sudo ip link set lo mtu 9000" in str(problem)
 
 
 def test_a_power_saving_governor_is_reported(
@@ -120,9 +120,9 @@ def test_a_power_saving_governor_is_reported(
 def test_a_taken_port_of_the_gnb_is_reported(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     with socket.create_server((address, 0)) as server:
         monkeypatch.setattr(preflight, "TELNET_PORT", server.getsockname()[1])
-        said = preflight.port_troubles()
+        problems = preflight.port_troubles()
         # A listener on another address of the host does not matter.
-        taken = [one for one in said if one.rule.startswith("tcp")]
+        taken = [one for one in problems if one.rule.startswith("tcp")]
         assert len(taken) == (address == "0.0.0.0")
         assert all("sudo ss -lnpt sport" in one.fix for one in taken)
 

@@ -128,15 +128,17 @@ def test_an_option_of_the_wrong_testbed_names_the_right_one(tmp_path: Path) -> N
 
 def test_the_list_of_commands_has_each_commands_summary() -> None:
     for name, line in COMMANDS.items():
-        said = subprocess.run([CCU, name, "--help"], capture_output=True, text=True, check=True)
-        assert line.partition(" (")[0] in " ".join(said.stdout.split()), name
+        printed = subprocess.run([CCU, name, "--help"], capture_output=True, text=True, check=True)
+        assert line.partition(" (")[0] in " ".join(printed.stdout.split()), name
 
 
 def test_help_imports_no_driver_and_no_model() -> None:
     """`ccu --help` answers at once."""
     code = "import sys; from ccu.cli.main import app; print([m for m in sys.modules])"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"pydantic", "yaml", "pyroute2", "ccu.testbeds"} & set(eval(said.stdout))
+    printed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert not {"pydantic", "yaml", "pyroute2", "ccu.testbeds"} & set(eval(printed.stdout))
 
 
 def test_planning_a_field_campaign_executes_nothing(

@@ -34,8 +34,8 @@ def test_the_true_offset_is_within_the_bounds(
     answers = []
     asked_ns = T0
     for forth_ns, back_ns in delays:
-        said = asked_ns + forth_ns + offset_ns
-        stamp = f"{said // 10**9}.{said % 10**9:09d}\n"
+        answer = asked_ns + forth_ns + offset_ns
+        stamp = f"{answer // 10**9}.{answer % 10**9:09d}\n"
         one = bounds(asked_ns, stamp, asked_ns + forth_ns + back_ns)
         assert one is not None
         answers.append(one)
@@ -47,9 +47,9 @@ def test_the_true_offset_is_within_the_bounds(
     assert found.uncertainty_ns <= min(forth + back for forth, back in delays) // 2 + 1
 
 
-@pytest.mark.parametrize("said", ["", "date: bad format\n", "1795257315.12\n", "12.000000000\n"])
-def test_an_invalid_time_gives_no_bounds(said: str) -> None:
-    assert bounds(T0, said, T0 + 1) is None
+@pytest.mark.parametrize("answer", ["", "date: bad format\n", "1795257315.12\n", "12.000000000\n"])
+def test_an_invalid_time_gives_no_bounds(answer: str) -> None:
+    assert bounds(T0, answer, T0 + 1) is None
 
 
 def test_a_clock_of_whole_seconds_has_an_uncertainty_of_a_second() -> None:
@@ -163,8 +163,8 @@ def test_the_cost_of_the_log() -> None:
     # 0.8 s in 10 s, on eight processors
     assert found["own_ratio"] == pytest.approx(0.8 / 10 / 8)
     assert polling.problems(found) == []
-    (said,) = polling.problems(found | {"services_ratio": 0.045})
-    assert "5.5%" in said
+    (answer,) = polling.problems(found | {"services_ratio": 0.045})
+    assert "5.5%" in answer
 
 
 @pytest.mark.parametrize("log", ["", "### 1.0\n## net\n", "## polling\nticks 100 cpus 8\nat 1.0\n"])
@@ -218,8 +218,8 @@ def test_a_manifest_has_no_fields_of_an_unknown_link(tmp_path: Path) -> None:
     experiment = phone(place="bridge")
     manifest = Manifest(tmp_path, experiment)
     manifest.write()
-    told = manifest.content["experiment"]
-    assert told["prb"] is None
-    assert told["rtt_ms"] is None
-    assert told["phone"]["place"] == "bridge"
+    recorded = manifest.content["experiment"]
+    assert recorded["prb"] is None
+    assert recorded["rtt_ms"] is None
+    assert recorded["phone"]["place"] == "bridge"
     assert experiment_of(tmp_path) == experiment

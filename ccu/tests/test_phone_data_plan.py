@@ -88,9 +88,9 @@ def test_the_last_day_of_a_short_month() -> None:
     assert found.since == datetime(2027, 2, 28, tzinfo=timezone.utc)
 
 
-@pytest.mark.parametrize("said", ["", "\n", "UTC\n" + POLICY, stats(whole="History since boot:")])
-def test_a_missing_count_is_reported_as_unknown(said: str) -> None:
-    found = read(said, NOW_S)
+@pytest.mark.parametrize("answer", ["", "\n", "UTC\n" + POLICY, stats(whole="History since boot:")])
+def test_a_missing_count_is_reported_as_unknown(answer: str) -> None:
+    found = read(answer, NOW_S)
     assert found.used_bytes is None
     assert "does not report" in found.sentence()
 

@@ -103,8 +103,8 @@ def test_the_module_is_preferred_and_unloaded(machine: Machine) -> None:
     with session.in_kernel(run) as found:
         assert machine.registered()
         assert (found["kind"], found["loaded_by_run"]) == ("module", True)
-        told = found["parameters"]
-        assert (told["dtt_us"], told["no_nde"], told["seed"]) == ("30000", "Y", "7")
+        recorded = found["parameters"]
+        assert (recorded["dtt_us"], recorded["no_nde"], recorded["seed"]) == ("30000", "Y", "7")
         assert "tracefs" in found["why_no_trace"]
     assert not machine.registered()
     assert (machine.root / "modprobe.log").read_text() == "tcp_reminis\n-r tcp_reminis\n"

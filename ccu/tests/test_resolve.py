@@ -122,7 +122,7 @@ def test_only_the_mistake_in_traffic_is_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    ("flags", "told"),
+    ("flags", "expected"),
     [
         ({"loss": "1.5"}, "--loss: '1.5' is not between 0 and 1. Write for example 0.01 or 1%"),
         ({"loss": "nan"}, "--loss: 'nan' is not between 0 and 1. Write for example 0.01 or 1%"),
@@ -133,14 +133,14 @@ def test_only_the_mistake_in_traffic_is_reported() -> None:
          "Leave it out with --testbed phone"),
     ],
 )  # fmt: skip
-def test_one_mistake_is_one_line_under_its_own_name(flags: dict[str, str], told: str) -> None:
+def test_one_mistake_is_one_line_under_its_own_name(flags: dict[str, str], expected: str) -> None:
     with pytest.raises(RefusedError) as refused:
         resolve({"cc": "cubic", **flags})
-    assert str(refused.value) == told
+    assert str(refused.value) == expected
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "expected"),
     [
         ("ecn: true\n", ":2: ecn: a drop-tail queue marks nothing. Add --aqm"),
         (
@@ -155,19 +155,19 @@ def test_one_mistake_is_one_line_under_its_own_name(flags: dict[str, str], told:
     ],
 )
 def test_a_wrong_key_is_reported_with_its_line_and_similar_keys(
-    tmp_path: Path, lines: str, told: str
+    tmp_path: Path, lines: str, expected: str
 ) -> None:
     file = tmp_path / "e.yaml"
     file.write_text(f"cc: cubic\n{lines}")
     with pytest.raises(RefusedError) as refused:
         resolve({}, file)
     assert str(refused.value).startswith(f"{file}:2")
-    assert told in str(refused.value)
+    assert expected in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("flows: []\n", "1: flows: Tuple should have at least 1 item"),
         ("cc: [cubic]\n", "1: cc: \"['cubic']\" is no name of a congestion control"),
@@ -179,12 +179,12 @@ def test_a_wrong_key_is_reported_with_its_line_and_similar_keys(
         ("cc: cubic\ntestbed: rfsim\nruntime: podman\n", "3: runtime: Input should be 'docker'"),
     ],
 )
-def test_one_mistake_in_a_file_is_one_line(tmp_path: Path, text: str, told: str) -> None:
+def test_one_mistake_in_a_file_is_one_line(tmp_path: Path, text: str, expected: str) -> None:
     file = tmp_path / "e.yaml"
     file.write_text(text)
     with pytest.raises(RefusedError) as refused:
         resolve({}, file)
-    assert str(refused.value).startswith(f"{file}:{told}")
+    assert str(refused.value).startswith(f"{file}:{expected}")
     assert "\n" not in str(refused.value)
 
 

@@ -120,8 +120,8 @@ def test_a_reused_pid_is_not_killed() -> None:
         assert identity is not None
         assert StartedProcess("sleep", identity.pid, identity.start_ticks - 1).remove() == []
         assert sleeper.poll() is None
-        (said,) = StartedProcess("sleep", *identity).remove()
-        assert said == f"ended process {sleeper.pid} (sleep)"
+        (sentence,) = StartedProcess("sleep", *identity).remove()
+        assert sentence == f"ended process {sleeper.pid} (sleep)"
         assert sleeper.wait(10) == -signal.SIGTERM
     finally:
         sleeper.kill()

@@ -181,7 +181,7 @@ def test_a_bugreports_radio_log(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "text", "told"),
+    ("form", "text", "expected"),
     [
         ("mahimahi", "1\n3\n2\n", r":3: timestamp 2 ms comes after 3 ms. Sort the lines"),
         ("mahimahi", "1\nx\n", r":2: .*x.*. Write bare numbers"),
@@ -220,10 +220,10 @@ def test_a_bugreports_radio_log(tmp_path: Path) -> None:
     ],
 )
 def test_invalid_files_are_refused_with_file_rule_and_fix(
-    tmp_path: Path, form: str, text: str, told: str
+    tmp_path: Path, form: str, text: str, expected: str
 ) -> None:
     file = source(tmp_path, text)
-    with pytest.raises(RefusedError, match=f"(?s)^{file}.*{told}"):
+    with pytest.raises(RefusedError, match=f"(?s)^{file}.*{expected}"):
         imported(form, file, tmp_path / "out")
     assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
 

@@ -43,8 +43,8 @@ def is_locked(folder: Path) -> bool:
 
 
 def test_the_newest_are_kept(folder: Path) -> None:
-    (said,) = testbed_logs.remove(kept=3)
-    assert said.startswith("removed the logs of a testbed (")
+    (sentence,) = testbed_logs.remove(kept=3)
+    assert sentence.startswith("removed the logs of a testbed (")
     assert names(folder) == {"newest", "newer", "older"}
     assert testbed_logs.remove(kept=3) == []
 

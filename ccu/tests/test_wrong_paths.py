@@ -30,9 +30,9 @@ def test_a_path_of_the_wrong_kind_is_refused(
     monkeypatch.setattr("sys.argv", ["ccu", *command.split(), f"./{wrong_path.name}"])
     with pytest.raises(SystemExit) as end:
         main()
-    said = capsys.readouterr()
-    assert end.value.code == 2, said.err
-    assert said.err.startswith("ccu: error: ")
-    assert "wrong" in said.err.splitlines()[0]
-    assert said.out == ""
+    printed = capsys.readouterr()
+    assert end.value.code == 2, printed.err
+    assert printed.err.startswith("ccu: error: ")
+    assert "wrong" in printed.err.splitlines()[0]
+    assert printed.out == ""
     assert sorted(tmp_path.rglob("*")) == before

@@ -52,7 +52,7 @@ def problems(**written: object) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "expected"),
     [
         ({"name": None}, ["name: Input should be a valid string (it is None)"]),
         ({"link": {"rate_mbit": 3}}, ["link.rate_mbit: unknown key. Did you mean rate_mbps?"]),
@@ -67,10 +67,12 @@ def problems(**written: object) -> list[str]:
         ({"nam": 1}, ["nam: unknown key. Did you mean name? There are link, name, radios"]),
     ],
 )  # fmt: skip
-def test_each_mistake_is_a_problem_at_its_key(written: dict[str, object], told: list[str]) -> None:
+def test_each_mistake_is_a_problem_at_its_key(
+    written: dict[str, object], expected: list[str]
+) -> None:
     found = problems(**written)
-    assert len(found) == len(told)
-    assert all(one.startswith(begin) for one, begin in zip(found, told, strict=True)), found
+    assert len(found) == len(expected)
+    assert all(one.startswith(begin) for one, begin in zip(found, expected, strict=True)), found
 
 
 def test_a_missing_key_is_reported_with_the_fix() -> None:

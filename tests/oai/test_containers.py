@@ -42,12 +42,12 @@ HASTY = (
 
 class Ran(NamedTuple):
     code: int
-    said: str
+    printed: str
     directory: Path | None
 
     @property
     def manifest(self) -> dict[str, Any]:
-        assert self.directory is not None, self.said
+        assert self.directory is not None, self.printed
         content: dict[str, Any] = json.loads((self.directory / "run.json").read_text())
         return content
 
@@ -76,9 +76,9 @@ class Ccu:
         arguments = ("run", "--testbed", testbed, "--flows", flows, *SHORT, *words)
         arguments += ("--output", str(output))
         process = self.start(*arguments, hasty=hasty)
-        said, _ = process.communicate(timeout=150)
+        printed, _ = process.communicate(timeout=150)
         found = list(output.iterdir()) if output.exists() else []
-        return Ran(process.returncode, said, found[0] if found else None)
+        return Ran(process.returncode, printed, found[0] if found else None)
 
 
 def leftovers(ccu: Ccu) -> list[str]:
@@ -110,7 +110,7 @@ def docker_ccu(daemon: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 def analysed(ran: Ran) -> Path:
     """Return the directory of a successful run, analysed."""
-    assert ran.code == 0, ran.said
+    assert ran.code == 0, ran.printed
     assert ran.directory is not None
     assert ran.manifest["status"] == "finished"
     analyze(ran.directory, report=False)
@@ -206,8 +206,8 @@ def test_two_ues_in_docker(docker_ccu: Ccu) -> None:
     check_two_ues(ran)
     assert ran.directory is not None
     words = ["tcpdump", "-n", "-r", str(ran.directory / "raw/n3.pcap")]
-    said = subprocess.run(words, capture_output=True, text=True).stdout
-    assert said.count("192.168.71.140.2152 > 192.168.71.134.2152") >= 4
+    printed = subprocess.run(words, capture_output=True, text=True).stdout
+    assert printed.count("192.168.71.140.2152 > 192.168.71.134.2152") >= 4
     assert leftovers(docker_ccu) == []
 
 
@@ -220,8 +220,8 @@ def test_the_first_generation_and_a_second_try(daemon: Any, docker_ccu: Ccu) -> 
     assert received_bytes(run, "f0") > 1e5
     assert "dlsch_total_bytes" in (run / "raw/oai/nrMAC_stats.log").read_text()
     # The log of the container has both of its starts.
-    said = (run / "raw/oai/ue0-stdout.log").read_text()
-    assert said.count("STAND-IN for ue") == 2
+    printed = (run / "raw/oai/ue0-stdout.log").read_text()
+    assert printed.count("STAND-IN for ue") == 2
     assert leftovers(docker_ccu) == []
 
 
@@ -243,10 +243,10 @@ def test_a_fault_is_reported_with_the_last_lines_of_its_log(
 ) -> None:
     tag = daemon.faulty(f"fault-{fault}", FAULT=fault)
     ran = docker_ccu.run("--oai-version", tag, "--duration", "10s", hasty=True)
-    assert ran.code == 1, ran.said
+    assert ran.code == 1, ran.printed
     assert ran.manifest["status"] == "failed"
     for word in words:
-        assert word in ran.said
+        assert word in ran.printed
     assert leftovers(docker_ccu) == []
 
 
@@ -279,7 +279,7 @@ def test_a_run_over_usrps_keeps_o1_stats_and_plays_no_scenario(docker_ccu: Ccu) 
 def test_a_missing_image_is_named_with_its_pull(docker_ccu: Ccu) -> None:
     ran = docker_ccu.run("--oai-version", "2024.w30")
     assert ran.code == 2
-    assert "docker pull ccu-stand-in/oai-gnb:2024.w30" in ran.said
+    assert "docker pull ccu-stand-in/oai-gnb:2024.w30" in ran.printed
     assert ran.directory is None
 
 
@@ -290,7 +290,7 @@ def test_taken_addresses_are_reported(daemon: Any, docker_ccu: Ccu) -> None:
     finally:
         daemon.docker("network", "rm", "taken")
     assert ran.code == 1
-    assert "another network has these addresses" in ran.said
+    assert "another network has these addresses" in ran.printed
     assert leftovers(docker_ccu) == []
 
 
@@ -317,19 +317,19 @@ def test_the_resources_of_a_killed_run_are_cleaned(docker_ccu: Ccu) -> None:
     process.communicate()
     assert leftovers(docker_ccu)
     cleaning = docker_ccu.start("clean")
-    said, _ = cleaning.communicate(timeout=60)
-    assert "removed 8 containers" in said
-    assert "removed 2 networks" in said
+    printed, _ = cleaning.communicate(timeout=60)
+    assert "removed 8 containers" in printed
+    assert "removed 2 networks" in printed
     assert leftovers(docker_ccu) == []
 
 
 def test_a_testbed_started_manually(docker_ccu: Ccu) -> None:
-    said: dict[str, str] = {}
+    printed: dict[str, str] = {}
     for word in ("up", "status", "down"):
-        said[word], _ = docker_ccu.start("testbed", word).communicate(timeout=90)
-    assert "oaitun_ue1 12.1.1.2" in said["up"]
-    assert "oaitun_ue1 12.1.1.2" in said["status"]
-    assert "removed 8 containers" in said["down"]
+        printed[word], _ = docker_ccu.start("testbed", word).communicate(timeout=90)
+    assert "oaitun_ue1 12.1.1.2" in printed["up"]
+    assert "oaitun_ue1 12.1.1.2" in printed["status"]
+    assert "removed 8 containers" in printed["down"]
     assert leftovers(docker_ccu) == []
 
 
@@ -346,8 +346,8 @@ def lxc_ccu(
 
     def pid_of(name: str) -> int | None:
         words = ["lxc-info", "-P", oci_images.FOLDER, "-n", name, "-pH"]
-        said = subprocess.run(words, capture_output=True, text=True).stdout.strip()
-        return int(said) if said.isdigit() else None
+        printed = subprocess.run(words, capture_output=True, text=True).stdout.strip()
+        return int(printed) if printed.isdigit() else None
 
     radio = Radio(Pids(names, pid_of), tmp_path_factory.mktemp("radio-lxc"))
     radio.start()
@@ -366,13 +366,13 @@ def test_two_ues_in_lxc(lxc_ccu: Ccu) -> None:
 
 def test_a_gnb_that_dies_in_lxc_is_reported(lxc_ccu: Ccu) -> None:
     ran = lxc_ccu.run("--runtime", "lxc", "--oai-version", "dies", "--duration", "10s")
-    assert ran.code == 1, ran.said
-    assert "oai-gnb ended" in ran.said
-    assert "the gNB dies" in ran.said
+    assert ran.code == 1, ran.printed
+    assert "oai-gnb ended" in ran.printed
+    assert "the gNB dies" in ran.printed
     assert leftovers(lxc_ccu) == []
 
 
 def test_a_missing_image_of_lxc_is_named_with_its_copy_command(lxc_ccu: Ccu) -> None:
     ran = lxc_ccu.run("--runtime", "lxc", "--oai-version", "2024.w30")
     assert ran.code == 2
-    assert "skopeo copy docker://oaisoftwarealliance/oai-gnb:2024.w30" in ran.said
+    assert "skopeo copy docker://oaisoftwarealliance/oai-gnb:2024.w30" in ran.printed

@@ -93,9 +93,9 @@ def test_two_phones(street: Street) -> None:
         street.command("adb", "connect", serial.replace("127.0.0.1", "localhost")),
         capture_output=True,
     )
-    said = refused(street)
-    assert "2 phones" in said
-    assert serial in said
+    printed = refused(street)
+    assert "2 phones" in printed
+    assert serial in printed
 
 
 @pytest.mark.root
@@ -155,9 +155,9 @@ def test_unplugged_in_the_middle(street: Street, tmp_path: Path) -> None:
     street.plug_in()
     run = started(street, tmp_path)
     street.adbd.unplug()
-    said, _ = run.communicate(timeout=30)
-    assert run.returncode == 1, said
-    assert "phone" in said
+    printed, _ = run.communicate(timeout=30)
+    assert run.returncode == 1, printed
+    assert "phone" in printed
     assert manifest(tmp_path)["status"] == "failed"
     assert set(processes_of(street)) <= {"adb"}
 
@@ -169,8 +169,8 @@ def test_changes_during_a_run(street: Street, tmp_path: Path) -> None:
     output = tmp_path / "runs"
     run = started(street, output)
     street.set(wakefulness="Asleep", registry=LTE, clock_ahead_s="60")
-    said, _ = run.communicate(timeout=40)
-    assert run.returncode == 0, said
+    printed, _ = run.communicate(timeout=40)
+    assert run.returncode == 0, printed
     told = manifest(output)
     assert told["verdict"] == "degraded"
     assert "clock was set by +60.0 s" in " ".join(told["verdict_reasons"])

@@ -65,13 +65,13 @@ class Served:
 def phone(street: Street, greeting: str = TOKEN) -> int:
     """Return the bytes that the phone's nc receives after it has sent `greeting`."""
     script = f"(echo {greeting}; sleep {SECONDS}.3) | toybox nc 198.51.100.1 {PORT} | wc -c"
-    said = subprocess.run(
+    printed = subprocess.run(
         ["ip", "netns", "exec", street.phone, "sh", "-c", script],
         capture_output=True,
         text=True,
         timeout=60,
     )
-    return int(said.stdout)
+    return int(printed.stdout)
 
 
 def connected(street: Street, port: int = PORT) -> socket.socket:

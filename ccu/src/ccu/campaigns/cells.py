@@ -40,7 +40,7 @@ class Cell:
     def experiment(self) -> Experiment:
         return self.of_point.model_copy(update={"seed": self.seed})
 
-    def told(self) -> AbstractContextManager[None]:
+    def located(self) -> AbstractContextManager[None]:
         """Report refusals within at the places in the campaign's file."""
         return written_at(self.places, elsewhere=self.file)
 

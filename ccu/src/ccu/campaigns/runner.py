@@ -125,7 +125,7 @@ def check(work: Work, *, machine: bool = True) -> None:
     if problems:
         raise RefusedError(dict.fromkeys(problems))
     longest = max(firsts, key=lambda one: one.of_point.duration_s)
-    with longest.told():
+    with longest.located():
         runs.check(longest.of_point, work.folder.path, machine=machine)
 
 
@@ -149,13 +149,13 @@ def _check_link(experiment: Experiment, machine: bool) -> None:
 
 def _refusals(cell: Cell, check_one: Callable[[], None]) -> list[Problem]:
     def check_and_place() -> None:
-        with cell.told():
+        with cell.located():
             check_one()
 
     return problems_of(check_and_place)
 
 
-def left_out_told(counts: Mapping[str, int]) -> list[str]:
+def left_out_sentences(counts: Mapping[str, int]) -> list[str]:
     """Return a sentence for each missing congestion control, with the number of runs left out."""
     return [
         f"left out: {'1 run' if count == 1 else f'{count} runs'} of {name}, "
@@ -169,7 +169,7 @@ def carry_out(work: Work, engine: Engine, listener: Listener) -> None:
 
     Raises RefusedError or Interrupted when it cannot continue.
     """
-    for sentence in left_out_told(work.left_out):
+    for sentence in left_out_sentences(work.left_out):
         listener.note(sentence)
     for _ in range(work.folder.campaign.retries + 1):
         tried = False

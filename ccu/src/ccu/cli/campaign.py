@@ -103,7 +103,7 @@ def status(directory: Directory) -> None:
     folder = Folder.open(directory)
     now = status_of(runner.Work(folder, Local(folder).congestion_controls()))
     out.print(display.matrix(now, out.width))
-    for sentence in runner.left_out_told(now.left_out):
+    for sentence in runner.left_out_sentences(now.left_out):
         print(sentence)
     for cell, reason in now.failures:
         print(f"failed {cell.title}: {reason}")
@@ -133,7 +133,7 @@ def plan(file: File, profile: Profile = None, output: Output = Path("runs")) -> 
         volumes = [cell.of_point.testbed.most_bytes or 0 for cell in work.to_do()]
         table.add_row("data", f"up to {disk.amount(sum(volumes))} over the operator's network")
     out.print(table)
-    for sentence in runner.left_out_told(now.left_out):
+    for sentence in runner.left_out_sentences(now.left_out):
         print(sentence)
 
 

@@ -174,8 +174,8 @@ class Supervisor:
 def _last_lines(process: Process, count: int = 5) -> str:
     """Return the last output of the program: the error in iperf3's JSON, or the end of the log."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        if said := json.loads(process.output.read_text()).get("error"):
-            return f": {said}"
+        if error := json.loads(process.output.read_text()).get("error"):
+            return f": {error}"
     for file in (process.log, process.output):
         with contextlib.suppress(OSError):
             if lines := file.read_text(errors="replace").strip().splitlines()[-count:]:

@@ -94,8 +94,8 @@ def _x310_trouble(arguments: str) -> Problem | None:
             probe.send(b"\0" * 16)
             probe.recv(64)
         except TimeoutError:
-            said = subprocess.run(["ping", "-c", "1", "-W", "1", address], capture_output=True)
-            if said.returncode != 0:
+            answer = subprocess.run(["ping", "-c", "1", "-W", "1", address], capture_output=True)
+            if answer.returncode != 0:
                 return Problem(f"{address} does not answer", "check its power and cable", _USRP)
         except OSError:
             return None

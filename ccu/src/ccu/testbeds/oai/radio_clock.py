@@ -34,7 +34,7 @@ class RadioClock:
         self._recent: list[_Reading] = []
         """The recent readings, the newest last; the pace is measured from the first."""
         self._pace: float | None = None
-        self._told: _Reading | None = None
+        self._written: _Reading | None = None
         self.ratios: list[tuple[int, int, float]] = []
         """(start in UTC ns, duration in ns, radio seconds per second) of every interval."""
 
@@ -63,14 +63,14 @@ class RadioClock:
             first = self._recent[0]
             if monotonic_s - first.at_s >= _SHORTEST_S and radio_s >= first.radio_s:
                 self._pace = (radio_s - first.radio_s) / (monotonic_s - first.at_s)
-            self._tell(reading)
+            self._write(reading)
 
-    def _tell(self, now: _Reading) -> None:
+    def _write(self, now: _Reading) -> None:
         """Write a row for the time since the last one."""
-        before = self._told
+        before = self._written
         if before is not None and now.at_s - before.at_s < _SHORTEST_S:
             return
-        self._told = now
+        self._written = now
         if before is not None and now.radio_s >= before.radio_s:
             ratio = (now.radio_s - before.radio_s) / (now.at_s - before.at_s)
             duration_ns = now.utc_ns - before.utc_ns

@@ -72,7 +72,7 @@ class Greeting:
     peer: str
     flow: Flow
     until: float
-    said: bytes = b""
+    received: bytes = b""
 
 
 class Sender:
@@ -164,18 +164,18 @@ class Sender:
 
     def _hear(self, greeting: Greeting) -> None:
         try:
-            said = greeting.sock.recv(_MOST_GREETING_BYTES - len(greeting.said))
+            chunk = greeting.sock.recv(_MOST_GREETING_BYTES - len(greeting.received))
         except BlockingIOError:
             return
         except OSError:
-            said = b""
-        greeting.said += said
-        line, newline, _ = greeting.said.partition(b"\n")
+            chunk = b""
+        greeting.received += chunk
+        line, newline, _ = greeting.received.partition(b"\n")
         is_http = line.startswith((b"GET ", b"HEAD ", b"POST "))
-        if is_http and not (b"\r\n\r\n" in greeting.said or b"\n\n" in greeting.said):
+        if is_http and not (b"\r\n\r\n" in greeting.received or b"\n\n" in greeting.received):
             newline = b""  # Wait for all of its headers.
-        full = len(greeting.said) >= _MOST_GREETING_BYTES
-        if not newline and said and not full:
+        full = len(greeting.received) >= _MOST_GREETING_BYTES
+        if not newline and chunk and not full:
             return
         self._forget(greeting)
         shown = line.split(b" ")[1].lstrip(b"/") if is_http and b" " in line else line.strip()

@@ -62,7 +62,7 @@ class Log:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._told = 0
+        self._refusals = 0
         self.refusals: dict[str, int] = {}
 
     def event(self, name: str, **more: Any) -> None:
@@ -71,8 +71,8 @@ class Log:
 
     def refused(self, peer: str, why: str) -> None:
         self.refusals[why] = self.refusals.get(why, 0) + 1
-        if self._told < _LINES_OF_REFUSALS:
-            self._told += 1
+        if self._refusals < _LINES_OF_REFUSALS:
+            self._refusals += 1
             self.event("refused", peer=peer, why=why)
 
     def served(self, sock: socket.socket, flow: Flow, **more: Any) -> None:

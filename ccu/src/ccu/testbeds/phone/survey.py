@@ -56,13 +56,13 @@ def check_radio(phone: Shell, address: str) -> dict[str, Any]:
 
     Raises RefusedError with a fix for airplane mode, no SIM, no data, or a route over Wi-Fi.
     """
-    said = phone.ask(
+    lines = phone.ask(
         'echo "$(settings get global airplane_mode_on 2>/dev/null | head -n 1)"; '
         'echo "$(settings get global mobile_data 2>/dev/null | head -n 1)"; '
         'echo "$(getprop gsm.sim.state 2>/dev/null | head -n 1)"; '
         f"ip route get {address} 2>&1; {_WIFI if phone.is_app else ''}"
     ).text.splitlines()
-    airplane, data, sim, *route = [line.strip() for line in said] + [""] * 4
+    airplane, data, sim, *route = [line.strip() for line in lines] + [""] * 4
     if airplane == "1":
         raise refusal("the phone is in airplane mode", "switch it off", key="testbed")
     if sim and not re.search(r"LOADED|READY", sim):
@@ -101,9 +101,9 @@ def check_load(phone: Shell, load: str) -> None:
         )
 
 
-def _by_an_app(said: str) -> dict[str, Any]:
+def _by_an_app(answer: str) -> dict[str, Any]:
     """Check Wi-Fi only, as an app has no access to routes."""
-    if _WIFI_ON.search(said):
+    if _WIFI_ON.search(answer):
         raise refusal(
             "the phone uses Wi-Fi, and its traffic would go there",
             "switch Wi-Fi off, and connect ssh by another route (docs/phone.md, Termux)",
