@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures of the end-to-end tests."""
+"""The fixtures of the end-to-end tests."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
 
 @pytest.fixture
 def ours() -> Callable[[], set[str]]:
-    """What of ours is on the machine: namespaces, state files, registered congestion controls."""
+    """Return our resources on the machine: namespaces, state files, congestion controls."""
 
     def look() -> set[str]:
         namespaces = subprocess.run(

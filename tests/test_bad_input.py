@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cannot work is refused in one message that names the place, the rule and the mend."""
+"""Invalid input is refused in one message with the place, the rule and the fix."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Ours = Callable[[], set[str]]
 
 
 def refusal(*args: str, inside: str = "") -> str:
-    """What `ccu run ARGS` says on stderr, in a mount namespace where `inside` was done first."""
+    """Return the stderr of `ccu run ARGS`, in a mount namespace after the commands `inside`."""
     script = f'{inside + " && " if inside else ""}exec .venv/bin/ccu run "$@"'
     ran = subprocess.run(
         ["unshare", "-m", "bash", "-c", script, "ccu", *args],
@@ -52,8 +52,8 @@ def test_wrong_flags(
     runs: Runs, ours: Ours, tmp_path: Path, args: list[str], words: list[str]
 ) -> None:
     before = ours()
-    said = refusal(*args, "--output", str(tmp_path))
-    assert all(word in said for word in words), said
+    printed = refusal(*args, "--output", str(tmp_path))
+    assert all(word in printed for word in words), printed
     assert list(tmp_path.iterdir()) == []
     assert ours() == before
 
@@ -64,39 +64,39 @@ def test_a_scenario_with_a_wrong_line(runs: Runs, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.yaml"
     wrong.write_text(text.replace("duration_s: 600", "duration_s: sixty"))
     line = text.splitlines().index("duration_s: 600") + 1
-    said = refusal("--cc", "cubic", "--scenario", str(wrong), "--output", str(tmp_path / "runs"))
-    assert f"wrong.yaml:{line}" in said
+    printed = refusal("--cc", "cubic", "--scenario", str(wrong), "--output", str(tmp_path / "runs"))
+    assert f"wrong.yaml:{line}" in printed
 
 
 @pytest.mark.root
 def test_no_btf(runs: Runs, tmp_path: Path) -> None:
-    said = refusal(
+    printed = refusal(
         "--cc", "reminis", *SHORT, "--output", str(tmp_path),
         inside="mount -t tmpfs none /sys/kernel/btf",
     )  # fmt: skip
-    assert "BTF" in said
-    assert "cubic" in said
+    assert "BTF" in printed
+    assert "cubic" in printed
 
 
 @pytest.mark.root
 def test_no_tun(runs: Runs, ours: Ours, tmp_path: Path) -> None:
     before = ours()
-    said = refusal(
+    printed = refusal(
         "--cc", "cubic", *SHORT, "--output", str(tmp_path), inside="mount -t tmpfs none /dev/net"
     )
-    assert "/dev/net/tun" in said
-    assert "modprobe tun" in said
+    assert "/dev/net/tun" in printed
+    assert "modprobe tun" in printed
     assert ours() == before
 
 
 @pytest.mark.root
 def test_a_disk_that_is_too_small(runs: Runs, ours: Ours, tmp_path: Path) -> None:
     before = ours()
-    said = refusal(
+    printed = refusal(
         "--cc", "cubic", *SHORT, "--output", str(tmp_path),
         inside=f"mount -t tmpfs -o size=1m none {tmp_path}",
     )  # fmt: skip
-    assert str(tmp_path) in said
+    assert str(tmp_path) in printed
     assert ours() == before
 
 

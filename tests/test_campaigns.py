@@ -36,7 +36,7 @@ base: {duration: 1s, scenario: constant-100M, capture: false, traffic: "udp:1M"}
 factors:
   prb: [24, 51, 106]
 repeats: 2
-# A shared machine may not hold a run; what counts here is that none is lost or doubled.
+# A shared machine may degrade a run; this test checks that no run is lost or repeated.
 retries: 20
 """
 
@@ -51,7 +51,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def results(campaign: Path) -> Counter[str]:
-    """How many results each cell has."""
+    """Return how many results each cell has."""
     found: Counter[str] = Counter()
     for run in campaign.glob("runs/*/*/run.json"):
         content = json.loads(run.read_text())
@@ -61,7 +61,7 @@ def results(campaign: Path) -> Counter[str]:
 
 
 def experiments(campaign: Path) -> dict[str, str]:
-    """What each cell's result ran."""
+    """Return the experiment of each cell's result."""
     return {
         run.parent.parent.name: json.dumps(json.loads(run.read_text())["experiment"])
         for run in campaign.glob("runs/*/*/run.json")
@@ -81,7 +81,7 @@ def test_the_reports_of_the_projects_campaigns_can_be_made() -> None:
 
 
 @pytest.mark.parametrize(
-    ("report", "said"),
+    ("report", "printed"),
     [
         ("{compare: {factor: prb, baseline: 24}}", "report.compare: is not a list"),
         ("{figures: [{kind: plane}]}", "figures.0.plane.title: is missing. Add it"),
@@ -89,14 +89,14 @@ def test_the_reports_of_the_projects_campaigns_can_be_made() -> None:
         ("{metrics: [rtt_ms.p59]}", "report.metrics: no metric 'rtt_ms.p59'. Did you mean"),
     ],
 )
-def test_a_report_that_cannot_be_made_is_told(file: Path, report: str, said: str) -> None:
+def test_an_invalid_report_is_refused(file: Path, report: str, printed: str) -> None:
     file.write_text(f"{FILE}report: {report}\n")
     campaign = definition.read(file)
     problems = plan.problems_of(campaign.report, campaign.factors, "short.yaml")
-    assert said in "\n".join(map(str, problems))
+    assert printed in "\n".join(map(str, problems))
 
 
-def test_it_is_told_before_the_runs(tmp_path: Path, file: Path) -> None:
+def test_an_invalid_report_is_refused_before_the_runs(tmp_path: Path, file: Path) -> None:
     file.write_text(f"{FILE}report: {{figures: [{{kind: plane, title: x, panels: [prbs]}}]}}\n")
     refused = command("ccu", "campaign", "run", str(file), "--output", str(tmp_path))
     assert refused.returncode == 2
@@ -186,7 +186,7 @@ def ip(*arguments: str) -> None:
 
 
 def end(process: subprocess.Popen[bytes], how: signal.Signals = signal.SIGTERM) -> None:
-    """Ends a process and those that it started."""
+    """End a process and those that it started."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, how)
     process.wait(20)
@@ -234,7 +234,7 @@ def store() -> Iterator[Place]:
 
 
 def live_and_published(store: Place) -> tuple[int, int]:
-    """Runs of the store."""
+    """Run of the store."""
     with psycopg.connect(reader_url(store)) as reader:
         states = [row[0] for row in reader.execute("SELECT state FROM testbed.run")]
     return states.count("live"), states.count("published")
@@ -262,9 +262,9 @@ def test_workers_give_what_one_machine_gives_and_are_seen_live(
                 most_live = max(most_live, live_and_published(store)[0])
                 time.sleep(0.1)
             assert running.returncode == 0
-            _, said = follower.communicate(timeout=240)
-    assert follower.returncode == 0, said
-    assert most_live >= 2, said
+            _, printed = follower.communicate(timeout=240)
+    assert follower.returncode == 0, printed
+    assert most_live >= 2, printed
     assert live_and_published(store) == (0, len(list(campaign.glob("runs/*/*/run.json"))))
     assert results(campaign) == EVERY
     for cell, content in experiments(campaign).items():
@@ -346,19 +346,19 @@ def test_a_worker_with_other_software_is_refused_with_both_versions(
         inside = ["nsenter", f"--net=/run/netns/{hosts.names[0]}", str(BIN / "python"), "-c"]
         arguments = ["campaign", "run", str(file), "--output", str(tmp_path)]
         dask = ["--engine", "dask", "--scheduler", SCHEDULER]
-        said = subprocess.run(
+        printed = subprocess.run(
             [*inside, pretend, *arguments, *dask], capture_output=True, text=True, timeout=120
         )
-    assert said.returncode == 2
-    assert "has ccu 0" in said.stderr
-    assert "this is ccu 9.9 at elsewhere" in said.stderr
+    assert printed.returncode == 2
+    assert "has ccu 0" in printed.stderr
+    assert "this is ccu 9.9 at elsewhere" in printed.stderr
 
 
-def test_no_scheduler_is_told_with_the_mend(tmp_path: Path, file: Path) -> None:
-    said = command(
+def test_a_missing_scheduler_is_reported_with_the_fix(tmp_path: Path, file: Path) -> None:
+    printed = command(
         "ccu", "campaign", "run", str(file), "--output", str(tmp_path),
         "--engine", "dask", "--scheduler", "tcp://127.0.0.1:1",
     )  # fmt: skip
-    assert said.returncode == 2
-    assert "no scheduler answers" in said.stderr
-    assert "ccu worker" in said.stderr
+    assert printed.returncode == 2
+    assert "no scheduler answers" in printed.stderr
+    assert "ccu worker" in printed.stderr

@@ -22,7 +22,7 @@ SHORT = ("--scenario", "static", "--prb", "24", "--duration", "3s")
 
 @pytest.fixture
 def source(runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user's own copy of the example, under another name."""
+    """Make a user's own copy of the example, under another name."""
     assert runs
     file = tmp_path / "toy.bpf.c"
     file.write_text(EXAMPLE.read_text().replace("aimd", "toy"))

@@ -19,7 +19,7 @@ Ours = Callable[[], set[str]]
 
 
 def started(output: Path, *args: str) -> subprocess.Popen[str]:
-    """A run of 20 s whose traffic flows."""
+    """Yield a run of 20 s whose traffic flows."""
     run = subprocess.Popen(
         [".venv/bin/ccu", "run", *args, *LONG, "--output", str(output)],
         stdout=subprocess.PIPE,
@@ -79,9 +79,9 @@ def test_a_run_fails_with_the_program_that_dies(
     names = {pid: Path(f"/proc/{pid}/comm").read_text().strip() for pid in children}
     (first, *_) = (pid for pid, name in names.items() if name == victim)
     subprocess.run(["kill", "-9", first], check=True)
-    said, _ = run.communicate(timeout=30)
+    printed, _ = run.communicate(timeout=30)
     assert run.returncode == 1
-    assert f"{victim}" in said
-    assert "SIGKILL" in said
+    assert f"{victim}" in printed
+    assert "SIGKILL" in printed
     assert manifest(tmp_path)["status"] == "failed"
     assert ours() == before

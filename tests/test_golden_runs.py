@@ -30,7 +30,7 @@ def golden(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture(scope="module")
 def analysed(golden: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of what was recorded, analysed anew."""
+    """Return a copy of a recorded run, analysed again."""
     run = tmp_path_factory.mktemp(golden.name)
     shutil.copy(golden / "run.json", run)
     shutil.copytree(golden / "raw", run / "raw")
@@ -64,7 +64,7 @@ def check_same_csv(made: Path, golden: Path) -> None:
 
 
 def is_rounded(value: str, expected: str, digits: int | None) -> bool:
-    """Whether `value` is `expected` with at most so many decimals; None: with all of its own."""
+    """Return whether `value` is `expected` with at most so many decimals; None means with all."""
     if digits is None or "" in (value, expected):
         return False
     last = Decimal(1).scaleb(-digits)

@@ -27,7 +27,7 @@ def saturating(direction: str) -> tuple[str, ...]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _two_at_a_time(runs: Runs, request: pytest.FixtureRequest) -> None:
-    """What the chosen tests look at: two links that are far from their speed's end."""
+    """Make the runs of the selected tests, two at a time: links far below their maximum speed."""
     made_by = {
         "test_no_congestion_control_gets_more_than_the_radio_has": arguments,
         "test_udp_saturation_is_what_the_mac_says_it_carried": saturating,

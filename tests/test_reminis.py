@@ -25,7 +25,7 @@ ARGUMENTS += (str(SURGE), "--buffer", "20000pkt", "--duration", "10s", "--seed")
 
 
 def aligned(run: Path) -> pd.DataFrame:
-    """The run's table in 20 ms; `since_s` counts from the surge."""
+    """Return the run's table in 20 ms bins; `since_s` counts from the surge."""
     table = pd.read_parquet(run / "tables" / "aligned.parquet")
     surge_s = table["t_s"][table["mac_dl_capacity_bps"] > 0.9e6 * LINK_MBIT].min()
     return table.assign(since_s=table["t_s"] - surge_s)
@@ -36,14 +36,14 @@ def bandwidth_delay_product(mrtt_s: float) -> float:
 
 
 def theorem_3_1_bound(bdp: float) -> float:
-    """Of the mean queueing delay, in units of q_th, which is mRTT."""
+    """Return the bound of the mean queueing delay, in units of q_th, which is mRTT."""
     return 1 + math.log(2) / (1 + math.exp(-(math.log(4) - 1) / (2 * bdp)))
 
 
 @pytest.mark.root
 @pytest.mark.slow
 def test_theorem_3_1_bounds_the_queue(runs: Runs) -> None:
-    """By the RTTs that the packets show, not by what the sender believes."""
+    """The RTTs are those of the packets, not the sender's own."""
     table = aligned(runs(*ARGUMENTS, "1"))
     mrtt_ms = table["tcp_rtt_ms"].min()
     steady = table[table["since_s"] > 2]
@@ -75,5 +75,5 @@ def test_e_1_bounds_the_sis_to_a_full_window(runs: Runs) -> None:
 
 
 def _data_port(trace: pd.DataFrame) -> int:
-    """iperf3's control connection has a trace, too, of a few SIs."""
+    """Return the data port: iperf3's control connection has a trace as well, of a few SIs."""
     return int(trace["sport"].mode().iloc[0])

@@ -56,27 +56,27 @@ def test_a_run_is_seen_while_it_goes_on(store: Place, tmp_path: Path) -> None:
                 assert states in ([], [("live", "cubic")])
                 time.sleep(0.1)
             assert run.returncode == 0
-        said, _ = follower.communicate(timeout=120)
-    assert follower.returncode == 0, said
-    assert "Warning" not in said
+        printed, _ = follower.communicate(timeout=120)
+    assert follower.returncode == 0, printed
+    assert "Warning" not in printed
     (directory,) = tmp_path.iterdir()
     # Four seconds of samples at 10 ms: most of them were visible before the run had ended.
     samples = len((directory / "raw" / "mac.csv").read_text().splitlines()) - 1
-    assert seen["live_radio"] > samples / 2, said
-    assert seen["live_socket"] > 50, said
-    assert seen["live_trust"] > samples / 4, said
+    assert seen["live_radio"] > samples / 2, printed
+    assert seen["live_socket"] > 50, printed
+    assert seen["live_trust"] > samples / 4, printed
     assert query(store, "SELECT state, status FROM testbed.run") == [("published", "finished")]
     assert query(store, "SELECT count(*) FROM testbed.live_radio") == [(0,)]
     assert "unchanged" in publish(store, directory)
 
 
 def publish(place: Place, *directories: Path) -> str:
-    said = subprocess.run(
+    printed = subprocess.run(
         [BIN / "ddu", "publish", *directories], capture_output=True, text=True, check=False,
         env=os.environ | {"DDU_STORE": place.url()},
     )  # fmt: skip
-    assert said.returncode == 0, said.stderr
-    return said.stdout
+    assert printed.returncode == 0, printed.stderr
+    return printed.stdout
 
 
 @pytest.mark.usefixtures("runs")
@@ -94,7 +94,7 @@ def test_every_panel_answers_of_real_runs(store: Place, tmp_path: Path) -> None:
 
 
 def _ask(board: Board, reader: psycopg.Connection) -> None:
-    """Rows for every value; and a number in each panel for at least one of them."""
+    """Query every value for rows, and each panel for a number for at least one of them."""
     numbers: dict[str, bool] = {}
     for values in selections(board, reader):
         for question in board.questions:

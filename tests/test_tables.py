@@ -64,7 +64,7 @@ def ports(flow: dict[str, Any]) -> tuple[int, int]:
 
 
 def rtts_ms(run: Path, flow: dict[str, Any]) -> list[float]:
-    """RTTs by TCP timestamps as docs/metrics.md defines them, packet by packet."""
+    """Return the RTTs by TCP timestamps, packet by packet, as docs/metrics.md defines them."""
     forth = ports(flow)
     sent: dict[int, float] = {}
     back: dict[int, float] = {}

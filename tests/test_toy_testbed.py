@@ -56,15 +56,15 @@ class Installed:
     def __call__(self, name: str, *args: str) -> str:
         """Return what the command prints. It has to succeed."""
         process = self.start(name, *args)
-        said, trouble = process.communicate(timeout=120)
-        assert process.returncode == 0, said + trouble
-        return said
+        printed, trouble = process.communicate(timeout=120)
+        assert process.returncode == 0, printed + trouble
+        return printed
 
     def refusal(self, *args: str) -> str:
         process = self.start("ccu", *args)
-        _, said = process.communicate(timeout=60)
-        assert process.returncode == 2, said
-        return said
+        _, printed = process.communicate(timeout=60)
+        assert process.returncode == 2, printed
+        return printed
 
 
 @pytest.fixture(scope="module")
@@ -76,17 +76,17 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 def test_its_name_and_options_are_there(installed: Installed) -> None:
     assert "a cable between two network namespaces" in installed("ccu", "list", "testbeds")
-    said = installed("ccu", "run", "--help")
-    assert "With --testbed toy" in said
-    assert "--cable-length-km" in said
-    assert "Length of the cable in km (default: 1.0)." in said
+    printed = installed("ccu", "run", "--help")
+    assert "With --testbed toy" in printed
+    assert "--cable-length-km" in printed
+    assert "Length of the cable in km (default: 1.0)." in printed
     schema = json.loads(installed("ccu", "schema"))
     assert "toy" in schema["properties"]["testbed"]["enum"]
     assert schema["properties"]["cable_length_km"]["maximum"] == 10_000
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "printed"),
     [
         (["--testbed", "toy", "--cable-length-km", "0"], "--cable-length-km: Input should be gre"),
         (["--testbed", "toy", "--prb", "24"], "--prb: a cable has no radio. Leave it out"),
@@ -94,8 +94,8 @@ def test_its_name_and_options_are_there(installed: Installed) -> None:
         (["--cable-length-km", "3"], "--cable-length-km: is for other testbeds. Add --testbed toy"),
     ],
 )
-def test_what_it_refuses(installed: Installed, args: list[str], said: str) -> None:
-    assert said in installed.refusal("run", "--cc", "cubic", *args)
+def test_what_it_refuses(installed: Installed, args: list[str], printed: str) -> None:
+    assert printed in installed.refusal("run", "--cc", "cubic", *args)
 
 
 @pytest.mark.root
@@ -126,9 +126,9 @@ def test_a_run_to_its_tables(
 @needs_root
 def test_doctor(installed: Installed) -> None:
     process = installed.start("ccu", "doctor", "--testbed", "toy", "--cable-length-km", "7")
-    said, trouble = process.communicate(timeout=60)
-    assert "7 km" in said, trouble
-    assert "for --testbed toy" in said
+    printed, trouble = process.communicate(timeout=60)
+    assert "7 km" in printed, trouble
+    assert "for --testbed toy" in printed
 
 
 @pytest.mark.root

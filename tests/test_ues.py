@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several UEs: each gets its own flow, over its own device, and the radio's account of it."""
+"""Several UEs: each has its own flow, device and radio counters."""
 
 from __future__ import annotations
 

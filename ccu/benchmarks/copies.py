@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A campaign of many analysed runs, made of one: what a large one costs, without running it."""
+"""A campaign of many analysed runs, copied from one, to measure a large campaign's report."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ REPORT = {
         {"kind": "cdf", "title": "CDF", "panels": ["prb"], "columns": ["tcp_rtt_ms"]},
     ],
 }
-"""One of each kind that the papers' campaigns ask for."""
+"""One plot of each kind in the papers' campaigns."""
 SPREAD = 0.1
-"""Of each figure about that of the original, as one standard deviation of its logarithm."""
+"""The standard deviation of the logarithm of each number, about that of the original."""
 
 
 def of_one_run(source: Path, made: Path, count: int) -> None:
-    """Writes the campaign `made` with `count` runs, each with the tables of the analysed run
-    `source`, its own seed and instants, and figures that differ from run to run."""
+    """Write the campaign `made` with `count` runs, each with the tables of the analysed run
+    `source`, its own seed and instants, and numbers that differ from run to run."""
     seeds = count // (len(CCS) * len(WIDTHS))
     factors = {
         "cc": {cc: {"cc": cc} for cc in CCS},
@@ -63,7 +63,7 @@ def write(file: Path, content: dict[str, Any]) -> None:
 
 
 def _later(manifest: dict[str, Any], number: int) -> dict[str, Any]:
-    """As if it had begun `number` minutes later."""
+    """Return the manifest of a run that begins `number` minutes later."""
     times = {
         name: value + number * 60 * 10**9 if name.endswith("_utc_ns") and value else value
         for name, value in manifest["time"].items()

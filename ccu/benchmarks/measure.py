@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ccu and a campaign's report take beyond the traffic itself; writes docs/benchmarks/ccu.md.
+"""Measure the time of ccu and of a campaign's report beyond the traffic; write
+docs/benchmarks/ccu.md.
 
 See ccu/benchmarks/run.
 """
@@ -52,7 +53,7 @@ def took_s(command: list[str]) -> float:
 
 
 def overhead_s(folder: Path) -> tuple[float, float]:
-    """Beyond its traffic: of one command, and of a run within a campaign."""
+    """Return the time beyond the traffic: of one command, and of a run within a campaign."""
     alone = [BIN / "ccu", "run", "--cc", "cubic", "--duration", f"{TRAFFIC_S}s"]
     single = [took_s([*map(str, alone), "--output", str(folder)]) for _ in range(RUNS)]
     file = folder / "overhead.yaml"
@@ -75,7 +76,7 @@ def plan_s(folder: Path) -> float:
 
 
 def status_s(folder: Path) -> float:
-    """Of a campaign whose runs are all done, as far as ccu can see."""
+    """Return the time of `ccu campaign status` for a campaign with all runs done."""
     file = folder / "many.yaml"
     file.write_text(PLAN.replace(f"repeats: {SEEDS}", f"repeats: {SEEDS // 10}"))
     made = Folder.make(folder / "campaign-many-only", definition.read(file))
@@ -88,7 +89,7 @@ def status_s(folder: Path) -> float:
 
 
 def after_a_run_s(folder: Path) -> float:
-    """What ccu does in a campaign of as many runs when one has ended, shown on a terminal."""
+    """Return the time of ccu after each run of such a campaign, shown on a terminal."""
     work = Work(Folder.open(folder / "campaign-many-only"), {"cubic", "reno"})
     console = Console(file=io.StringIO(), force_terminal=True, width=120, height=50)
     with display.shown(work, console) as listener:
@@ -101,7 +102,7 @@ def after_a_run_s(folder: Path) -> float:
 
 
 def report_s(folder: Path) -> float:
-    """Of runs that are analysed, as they are when a campaign was followed."""
+    """Return the time of `ddu campaign report` over analysed runs."""
     command = [BIN / "ccu", "run", "--cc", "cubic", "--duration", f"{REPORTED_S}s"]
     subprocess.run([*command, "--output", folder / "one"], check=True, stdout=subprocess.DEVNULL)
     (source,) = (folder / "one").iterdir()
@@ -121,7 +122,7 @@ def main() -> None:
             (f"`ccu campaign plan` of {CELLS:,} runs", plan_s(folder), 5),
             (f"`ccu campaign status` of {CELLS // 10:,} runs that are done", status_s(folder), 5),
             (
-                "what `ccu` does after each, picture included",
+                "`ccu` after each run, with its display",
                 after_a_run_s(folder),
                 0.1,
             ),
@@ -138,7 +139,7 @@ def main() -> None:
         "",
         f"{time.strftime('%Y-%m-%d')}, {processor[1] if processor else platform.machine()}, "
         f"Linux {platform.release()}; medians of {RUNS} runs; load average before it "
-        f"{load:.1f}. Written by `make bench ROOM=ccu`.",
+        f"{load:.1f}. Written by `make bench COMPONENT=ccu`.",
         "",
         "| | s | bar (s) | ratio |",
         "|---|---|---|---|",

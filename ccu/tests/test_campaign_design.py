@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a campaign's file to its runs: the product, its order, and what is refused."""
+"""Campaign files and their runs: the product, its order, and refused designs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read(tmp_path: Path, text: str = FILE, profile: str | None = None) -> defini
     return definition.read(file, profile)
 
 
-def test_the_product_is_what_a_person_counts(tmp_path: Path) -> None:
+def test_the_product_has_the_expected_cells(tmp_path: Path) -> None:
     found = cells(read(tmp_path))
     # (2 congestion controls by 2 widths by 2 sizes, less the 2 excluded) by 2 repeats
     assert len(found) == 12
@@ -46,7 +46,7 @@ def test_the_product_is_what_a_person_counts(tmp_path: Path) -> None:
     ]
 
 
-def test_a_profile_changes_what_it_names_and_keeps_the_rest(tmp_path: Path) -> None:
+def test_a_profile_changes_only_the_keys_that_it_names(tmp_path: Path) -> None:
     found = cells(read(tmp_path, profile="full"))
     assert len(found) == 30
     assert {cell.experiment.cc for cell in found} == {"cubic"}
@@ -54,7 +54,7 @@ def test_a_profile_changes_what_it_names_and_keeps_the_rest(tmp_path: Path) -> N
     assert {cell.experiment.scenario for cell in found} == {"static"}
 
 
-def test_repeats_are_blocks_with_a_seed_each_in_an_order_that_returns(tmp_path: Path) -> None:
+def test_repeats_are_blocks_with_a_seed_each_in_a_reproducible_order(tmp_path: Path) -> None:
     campaign = read(tmp_path)
     first, again = cells(campaign), cells(campaign)
     assert [cell.slug for cell in first] == [cell.slug for cell in again]
@@ -65,7 +65,7 @@ def test_repeats_are_blocks_with_a_seed_each_in_an_order_that_returns(tmp_path: 
     assert [cell.slug for cell in other] != [cell.slug for cell in first]
 
 
-def test_a_long_or_odd_label_still_names_a_directory(tmp_path: Path) -> None:
+def test_a_long_or_odd_label_becomes_a_directory_name(tmp_path: Path) -> None:
     long = "a/b " * 80
     text = f"title: x\nfactors:\n  cc: {{'{long}': {{cc: cubic}}, 'a\\b': {{cc: reno}}}}\n"
     for cell in cells(read(tmp_path, text)):
@@ -102,7 +102,7 @@ def test_an_impossible_experiment_is_named_by_its_level(tmp_path: Path) -> None:
         cells(read(tmp_path, text))
 
 
-def test_everything_excluded_is_refused(tmp_path: Path) -> None:
+def test_a_design_without_points_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RefusedError, match="nothing is left to run"):
         cells(read(tmp_path, "title: x\nfactors: {cc: [cubic]}\nexclude: [{cc: cubic}]\n"))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a campaign's directory tells of its runs, whatever was left in it."""
+"""The state of a campaign, read from its directory, whatever a crash has left in it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Folder:
 
 
 def left(folder: Folder, cell: Cell, name: str, **content: Any) -> Path:
-    """A run directory as ccu leaves it."""
+    """Make a run directory as ccu leaves it."""
     run = folder.prepare(cell) / name
     run.mkdir()
     manifest = {"status": "running", "verdict": None, "failure": None, "time": {}, **content}
@@ -53,11 +53,11 @@ FULL: dict[str, Any] = {"status": "failed", "failure": {"stage": "disk", "reason
         ([INVALID], "to do"),
         ([INVALID, FAILED], "failed"),
         ([INVALID, VALID], "done"),
-        # What was ended from outside used up no try.
+        # A run that was ended from outside does not count as a try.
         ([KILLED, FULL, {"status": "interrupted"}, {"status": "running"}], "to do"),
     ],
 )
-def test_a_cells_state_is_what_its_run_directories_say(
+def test_a_cells_state_follows_from_its_run_directories(
     folder: Folder, attempts: list[dict[str, Any]], state: str
 ) -> None:
     cell = cells(folder.campaign)[0]
@@ -66,7 +66,7 @@ def test_a_cells_state_is_what_its_run_directories_say(
     assert folder.state(cell) == state
 
 
-def test_a_manifest_cut_off_at_any_byte_is_no_result(folder: Folder) -> None:
+def test_a_truncated_manifest_is_not_a_result(folder: Folder) -> None:
     cell = cells(folder.campaign)[0]
     run = left(folder, cell, "run", **VALID)
     whole = (run / "run.json").read_text()
@@ -84,7 +84,7 @@ def test_a_run_that_finished_is_not_done_again(folder: Folder) -> None:
     assert done.slug not in waiting
 
 
-def test_what_the_machine_lacks_is_left_out_and_counted(folder: Folder) -> None:
+def test_missing_congestion_controls_are_left_out_and_counted(folder: Folder) -> None:
     work = Work(folder, {"cubic"})
     assert {cell.experiment.cc for cell in work.to_do()} == {"cubic"}
     assert work.left_out == {"reno": 3}
@@ -95,18 +95,18 @@ def test_another_campaign_in_the_same_place_is_refused(folder: Folder, tmp_path:
     file.write_text(TEXT.replace("2s", "3s"))
     with pytest.raises(RefusedError, match="differing in base"):
         Folder.make(folder.path, definition.read(file))
-    # But its words and its report may change while it goes on.
+    # But its texts and its report may change while it runs.
     file.write_text(TEXT.replace("title: x", "title: y") + "report: {metrics: [goodput_bps]}\n")
     assert Folder.make(folder.path, definition.read(file)).campaign.title == "y"
     assert Folder.open(folder.path).campaign.report == {"metrics": ["goodput_bps"]}
 
 
-def test_one_ccu_at_a_time(folder: Folder) -> None:
+def test_a_campaign_is_locked_for_one_ccu(folder: Folder) -> None:
     with folder.locked(), pytest.raises(RefusedError, match="another ccu"), folder.locked():
         pass
 
 
-def test_a_testbed_is_held_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_testbed_is_locked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slots, "FOLDER", tmp_path)
     with (
         slots.held("emulated", False, print),
@@ -115,7 +115,7 @@ def test_a_testbed_is_held_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     ):
         pass
     with slots.held("emulated", False, print):
-        """It was given back."""
+        """The lock was released."""
 
 
 def test_the_stop_rule_is_students_interval() -> None:
@@ -127,7 +127,7 @@ def test_the_stop_rule_is_students_interval() -> None:
     assert not enough(rule, [90.0, 100.0, 110.0])
 
 
-def test_a_point_known_well_enough_gets_no_more_runs(tmp_path: Path) -> None:
+def test_a_precise_point_gets_no_more_runs(tmp_path: Path) -> None:
     file = tmp_path / "try.yaml"
     rule = "stop: {metric: rtt_ms.mean, half_width_ratio: 0.05, min_repeats: 2}\n"
     file.write_text(TEXT + rule)
@@ -142,13 +142,13 @@ def test_a_point_known_well_enough_gets_no_more_runs(tmp_path: Path) -> None:
     assert waiting == ["reno"]
 
 
-def test_a_directory_in_which_nothing_ran_is_forgotten(folder: Folder) -> None:
+def test_a_directory_without_runs_is_removed(folder: Folder) -> None:
     left(folder, cells(folder.campaign)[0], "run", **KILLED)
     folder.forget()
     assert folder.path.is_dir()
 
 
-def test_what_is_refused_leaves_no_directory(tmp_path: Path) -> None:
+def test_a_refused_campaign_leaves_no_directory(tmp_path: Path) -> None:
     file = tmp_path / "try.yaml"
     file.write_text(f"{TEXT}".replace("duration: 2s", "duration: 2s, scenario: nowhere"))
     for more in ((), ("--engine", "dask")):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `ccu doctor` makes of what it found."""
+"""The output and exit code of `ccu doctor` for its findings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def printed(findings: list[Finding]) -> str:
     return console.file.getvalue()  # type: ignore[attr-defined]
 
 
-def test_what_is_missing_and_optional_has_a_mark_of_its_own() -> None:
+def test_a_missing_optional_finding_has_its_own_mark() -> None:
     lines = [line.strip() for line in printed([THERE, OPTIONAL, MISSING]).splitlines()]
     assert [line.split()[0] for line in lines] == ["✓", "○", "→", "✗", "→"]
     assert lines[1].endswith("not [in] this kernel (optional)")
@@ -39,33 +39,31 @@ def test_what_is_missing_and_optional_has_a_mark_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("findings", "code", "said"),
+    ("findings", "code", "printed"),
     [
         ([THERE, OPTIONAL], 0, "ready for --testbed emulated\n"),
         ([THERE, OPTIONAL, MISSING, MISSING], 1, "not ready for --testbed emulated: iperf3 (✗)\n"),
     ],
 )
-def test_only_what_is_needed_decides(
-    monkeypatch: pytest.MonkeyPatch, findings: list[Finding], code: int, said: str
+def test_only_needed_findings_decide_the_exit_code(
+    monkeypatch: pytest.MonkeyPatch, findings: list[Finding], code: int, printed: str
 ) -> None:
     monkeypatch.setattr(doctor, "examine", lambda _output: findings)
     ran = CliRunner().invoke(cli.app, ["doctor"])
     assert ran.exit_code == code
-    assert ran.output.endswith(said)
-    told = json.loads(CliRunner().invoke(cli.app, ["doctor", "--json"]).output)
-    assert [one["ok"] for one in told] == [one.ok for one in findings]
+    assert ran.output.endswith(printed)
+    listed = json.loads(CliRunner().invoke(cli.app, ["doctor", "--json"]).output)
+    assert [one["ok"] for one in listed] == [one.ok for one in findings]
 
 
-def test_a_testbed_that_there_is_not_is_refused() -> None:
+def test_an_unknown_testbed_is_refused() -> None:
     ran = CliRunner().invoke(cli.app, ["doctor", "--testbed", "rf-sim"])
     assert isinstance(ran.exception, RefusedError)
     assert "Did you mean rfsim?" in str(ran.exception)
 
 
-def test_where_nothing_is_everything_has_its_mend(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """On a machine without programs, rights, TUN, and disk, as far as looking tells."""
+def test_every_missing_item_has_a_fix(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A machine without programs, rights, TUN and disk space, as far as the checks can see."""
 
     def refused(*_args: object, **_more: object) -> subprocess.CompletedProcess[str]:
         return subprocess.CompletedProcess([], 1, "", "operation not permitted")
@@ -82,15 +80,15 @@ def test_where_nothing_is_everything_has_its_mend(
     assert all(one.mend for one in missing)
 
 
-def test_each_image_that_is_missing_is_a_line_with_its_mend() -> None:
+def test_each_missing_image_is_a_line_with_its_fix() -> None:
     images = ("a:1", "b:2")
 
     def look() -> None:
         raise RefusedError(
-            Problem(f"{one}: not here", f"type: docker pull {one}") for one in images
+            Problem(f"{one}: not found", f"type: docker pull {one}") for one in images
         )
 
     found = oai_doctor._refusals("images", look)
     assert [(one.detail, one.mend) for one in found] == [
-        ("a:1: not here", "type: docker pull a:1"), ("b:2: not here", "type: docker pull b:2"),
+        ("a:1: not found", "type: docker pull a:1"), ("b:2: not found", "type: docker pull b:2"),
     ]  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A testbed's name stands in its driver's folder, and nowhere else in ccu."""
+"""The name of a testbed occurs in its driver's folder only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import ccu
 SOURCE = Path(ccu.__file__).parent
 NAMES = re.compile(r"\b(emulated|rfsim|usrp|oai|openairinterface|phones?|adb)\b", re.IGNORECASE)
 DEFAULT = {"spec/testbed.py": 'DEFAULT = "emulated"'}
-"""The one line that names a testbed: the one of an experiment that names none."""
+"""The only line that names a testbed: the default of an experiment."""
 LOG_FORMATS = {
     "scenarios/oai_channel_model.py",
     "scenarios/exports/__init__.py",
@@ -22,7 +22,7 @@ LOG_FORMATS = {
     "scenarios/sources/oai.py",
     "scenarios/sources/oai_log.py",
 }
-"""Files about formats that other programs write or read, whatever the testbed."""
+"""The files on formats of other programs, which are independent of the testbed."""
 
 
 def test_no_driver_is_named_outside_its_folder() -> None:

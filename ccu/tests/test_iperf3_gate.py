@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""iperf3 behind the sender: after the token alone, from one address, one test, within bounds."""
+"""iperf3 behind the sender: after the token only, from one address, one test, within limits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def free_port() -> int:
 
 
 class Served:
-    """A sender in a thread, whose events are kept."""
+    """A sender in a thread, which keeps its events."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, inner: int, **more: Any) -> None:
         self.port = free_port()
@@ -46,13 +46,13 @@ class Served:
         self.thread = threading.Thread(target=sender.run)
         self.thread.start()
 
-    def connect(self, source: str = PHONE, said: bytes = b"") -> socket.socket:
+    def connect(self, source: str = PHONE, sent: bytes = b"") -> socket.socket:
         sock = socket.create_connection(("127.0.0.1", self.port), 5, (source, 0))
-        sock.sendall(said)
+        sock.sendall(sent)
         return sock
 
     def show_token(self) -> None:
-        with closing(self.connect(said=f"{TOKEN}\n".encode())) as sock:
+        with closing(self.connect(sent=f"{TOKEN}\n".encode())) as sock:
             assert sock.recv(1) == b""
 
     def wait(self) -> None:
@@ -82,27 +82,27 @@ def iperf3(port: int) -> Iterator[None]:
 
 def client(port: int, *more: str) -> dict[str, Any]:
     command = ["iperf3", "-c", "127.0.0.1", "-p", str(port), "-J", "-t", "1", *more]
-    said = subprocess.run(command, capture_output=True, timeout=30)
-    told: dict[str, Any] = json.loads(said.stdout)
-    return told
+    finished = subprocess.run(command, capture_output=True, timeout=30)
+    report: dict[str, Any] = json.loads(finished.stdout)
+    return report
 
 
-@pytest.mark.parametrize("way", ["dl", "ul"])
-def test_a_whole_test_passes(monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+@pytest.mark.parametrize("direction", ["dl", "ul"])
+def test_a_whole_test_passes(monkeypatch: pytest.MonkeyPatch, direction: str) -> None:
     inner = free_port()
     with iperf3(inner):
-        served = Served(monkeypatch, inner, flow={"direction": way})
+        served = Served(monkeypatch, inner, flow={"direction": direction})
         served.show_token()
-        told = client(served.port, *(["-R"] if way == "dl" else []))
+        report = client(served.port, *(["-R"] if direction == "dl" else []))
         served.wait()
-    assert "error" not in told
+    assert "error" not in report
     (one,) = served.of("served")
-    assert way == "ul" or one["cc"] == "reno"
+    assert direction == "ul" or one["cc"] == "reno"
     (done,) = served.of("done")
     assert done["why"] == "time"
-    counted = told["end"]["sum_received"]["bytes"]
+    counted = report["end"]["sum_received"]["bytes"]
     assert counted > 0
-    # What is on its way when iperf3 stops its clock is in one count and not in the other.
+    # Bytes in flight when iperf3 stops its clock are in one count and not in the other.
     assert 0.5 < done["bytes"] / counted < 2
 
 
@@ -120,7 +120,7 @@ def test_bytes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def echo(port: int) -> Iterator[list[bytes]]:
-    """What comes to iperf3's port, who is not iperf3."""
+    """Keep the data that comes to iperf3's port."""
     heard: list[bytes] = []
     listener = socket.create_server(("127.0.0.1", port))
 
@@ -143,27 +143,27 @@ def closed(sock: socket.socket) -> bool:
     return True
 
 
-def test_nobody_else_gets_through(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_clients_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     inner = free_port()
     cookie, other = b"a" * 36 + b"\0", b"b" * 36 + b"\0"
     with echo(inner) as heard:
         served = Served(monkeypatch, inner, deadline_s=3)
-        early = served.connect(said=cookie + b"\n")  # before the token: a wrong greeting
+        early = served.connect(sent=cookie + b"\n")  # before the token: a wrong greeting
         assert closed(early)
-        browser = served.connect(said=f"GET /{TOKEN} HTTP/1.1\r\n\r\n".encode())
+        browser = served.connect(sent=f"GET /{TOKEN} HTTP/1.1\r\n\r\n".encode())
         assert browser.recv(12) == b"HTTP/1.1 404"
         assert heard == []
         served.show_token()
-        assert closed(served.connect(STRANGER, said=cookie + b"\n"))
-        control = served.connect(said=cookie)
+        assert closed(served.connect(STRANGER, sent=cookie + b"\n"))
+        control = served.connect(sent=cookie)
         time.sleep(0.3)
-        assert closed(served.connect(said=other))  # not of the same test
-        assert closed(served.connect(said=cookie + b"\n"))  # a third connection
+        assert closed(served.connect(sent=other))  # not of the same test
+        assert closed(served.connect(sent=cookie + b"\n"))  # a third connection
         control.close()
         served.wait()
         assert heard == [cookie]
     whys = [one["why"] for one in served.of("refused")]
-    assert whys.count("bears another test's cookie") == 1
+    assert whys.count("has another test's cookie") == 1
     assert whys.count("wrong token") == 3
 
 
@@ -174,6 +174,6 @@ def test_the_gate_closes_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
         served = Served(monkeypatch, inner, deadline_s=2)
         served.show_token()
         time.sleep(0.3)
-        assert closed(served.connect(said=b"a" * 37 + b"\n"))
+        assert closed(served.connect(sent=b"a" * 37 + b"\n"))
         served.wait()
     assert heard == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The telnet dialogue, the replay at the radio's pace, and what the gNB counts."""
+"""The telnet dialogue, the replay at the radio's pace, and the gNB's counters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ccu.testbeds.oai.telnet import Softmodem, TelnetFailed
 from ccu.testbeds.oai.verdict import real_time_verdict
 from testbed_testing.oai.stand_in.modem_telnet import ModemTelnet
 
-# As a gNB of 2026.w11 said it on a terminal.
+# As printed by a gNB of 2026.w11.
 RECORDED_MODELS = """\
 model 0 rfsimu_channel_enB0 type AWGN:
 model owner: not set
@@ -46,7 +46,7 @@ taps: 0   lin. ampli. : 1.000000    delay: 0.000000
 
 @pytest.fixture
 def modem() -> Iterator[Callable[..., tuple[Any, Softmodem]]]:
-    """Makes a stand-in and a connection to it."""
+    """Start a stand-in and connect to it."""
     made: list[Any] = []
 
     def make(**how: Any) -> tuple[Any, Softmodem]:
@@ -82,7 +82,7 @@ def test_the_dialogue(modem: Callable[..., tuple[Any, Softmodem]]) -> None:
     client.modify(0, "noise_power_dB", 3.5)
     client.modify(0, "ploss", -7)
     assert (client.models()[0].noise_db, client.models()[0].ploss_db) == (3.5, -7)
-    # The prompt comes before the answer here, and after it there.
+    # The prompt comes before the answer of one command, and after that of the other.
     first = client.radio_time()
     assert client.statistics()["O1-Operational"]["num-ues"] == 1
     assert client.radio_time()[0] > first[0]
@@ -90,7 +90,9 @@ def test_the_dialogue(modem: Callable[..., tuple[Any, Softmodem]]) -> None:
     assert server.models[0]["noise_power_dB"] == 3.5
 
 
-def test_a_value_that_is_not_taken_is_told(modem: Callable[..., tuple[Any, Softmodem]]) -> None:
+def test_a_value_that_is_not_applied_is_reported(
+    modem: Callable[..., tuple[Any, Softmodem]],
+) -> None:
     server, client = modem()
     server.models[0].pop("ploss")  # such a parameter is answered by the prompt alone
     client._patience_s = 0.3
@@ -98,7 +100,7 @@ def test_a_value_that_is_not_taken_is_told(modem: Callable[..., tuple[Any, Softm
         client.modify(0, "ploss", 5)
 
 
-def test_a_server_that_refuses_or_goes_away_is_told(
+def test_a_server_that_refuses_or_disconnects_is_reported(
     modem: Callable[..., tuple[Any, Softmodem]],
 ) -> None:
     _, client = modem(refuses=True)
@@ -137,7 +139,7 @@ def test_a_replay_follows_the_radios_time_and_restores_the_channel(
     }
     with (tmp_path / "ul.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    # Whatever the host was doing: what was due at a time of the radio is what was set for it.
+    # Whatever the host's load: the setting due at a radio time is the one that was set.
     begin_s = float(rows[0]["radio_s"])
     assert len(rows) > 3
     for row in rows:
@@ -147,7 +149,7 @@ def test_a_replay_follows_the_radios_time_and_restores_the_channel(
     assert set_count == len(rows) + 1
 
 
-def test_the_verdict_knows_the_real_time_factor(tmp_path: Path) -> None:
+def test_the_verdict_depends_on_the_real_time_factor(tmp_path: Path) -> None:
     def verdict(pace: float) -> tuple[str, list[str]]:
         clock = RadioClock(tmp_path / "radio-time.csv")
         for second in range(5):
@@ -182,7 +184,7 @@ def test_settings_fit_what_was_observed(noise_db: float, needs_db: float) -> Non
     assert channel.setting(-44, needs_db).noise_db == pytest.approx(noise_db, abs=1.5)
 
 
-def test_mac_bytes_of_every_form() -> None:
+def test_mac_bytes_of_every_format() -> None:
     old = "UE 4938: dlsch_total_bytes 2467010\nUE 4938: ulsch_total_bytes_scheduled 9, "
     old += "ulsch_total_bytes_received 7\nUE 1: dlsch_total_bytes 1\n"
     new = "UE c: MAC:    TX         380016 RX         356230 bytes\n"
@@ -193,7 +195,7 @@ def test_mac_bytes_of_every_form() -> None:
     assert gnb_files.mac_bytes("LCID 1,2,4, goodput DL 12.00 UL 1.00 Mbps", "dl") is None
 
 
-def test_frames_tell_the_radios_time_over_their_turns(tmp_path: Path) -> None:
+def test_frames_give_the_radios_time_over_wraps(tmp_path: Path) -> None:
     log = tmp_path / "gnb-stdout.log"
     clock = FrameClock(log)
     stamp = "2026-11-21T18:13:{:02d}.500000000Z 29742.8 [NR_MAC] I Frame.Slot {}.0\n"

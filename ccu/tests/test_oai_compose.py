@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""containers/oai.yml by a real Compose, and our own reader of it against that."""
+"""The reader of containers/oai.yml, compared with a real Compose."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ PLANS = [
 
 
 def compose(files: list[Path], profile: str, variables: dict[str, str]) -> dict[str, Any]:
-    """What `docker compose config` makes of it."""
+    """Return the output of `docker compose config`."""
     try:
         command = docker.command()
     except RefusedError as missing:
         pytest.skip(str(missing))
     named = [word for file in files for word in ("-f", str(file))]
-    said = subprocess.run(
+    printed = subprocess.run(
         [*command, "compose", *named, "--profile", profile, "config", "--format", "json"],
         capture_output=True,
         text=True,
         env={"PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": str(Path.home()), **variables},
     )
-    assert said.returncode == 0, said.stderr
-    found: dict[str, Any] = json.loads(said.stdout)
+    assert printed.returncode == 0, printed.stderr
+    found: dict[str, Any] = json.loads(printed.stdout)
     return found
 
 
 @pytest.mark.parametrize("plan", PLANS, ids=lambda p: f"{p.version}-{p.carrier.prb}-{p.profile}")
-def test_compose_takes_every_profile_and_reads_it_as_we_do(plan: Plan, tmp_path: Path) -> None:
+def test_compose_accepts_every_profile_and_reads_it_as_ccu(plan: Plan, tmp_path: Path) -> None:
     variables = configs.write(plan, tmp_path / "config") | {"CCU_RUN": "abc"}
     files = services.write_further_ues(plan, tmp_path)
     theirs = compose(files, plan.profile, variables)["services"]
@@ -93,7 +93,7 @@ def test_the_top_file_works_without_ccu(profile: str) -> None:
         None if profile == "rfsim" else usrp.Usrp(profile.removeprefix("usrp-"), "addr=x", "addr=x")
     )
     plan = Plan("2026.w11", carrier(106), 1, radio)
-    # The defaults in the file are what ccu would say (but for the order of words and the USRP).
+    # The defaults in the file are those of ccu (except the order of words and the USRP).
     for text, wanted in (
         (gnb["environment"]["USE_ADDITIONAL_OPTIONS"], configs.gnb_options(plan)),
         (ue["environment"]["USE_ADDITIONAL_OPTIONS"], configs.ue_options(plan, 1)),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenAirInterface's configurations: right by the standards' rules, and only with known fields."""
+"""OpenAirInterface's configurations: valid by the standards, and with known fields only."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def values(text: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("plan", PLANS, ids=lambda p: f"{p.version}-{p.carrier.prb}-{p.radio}")
-def test_a_gnb_file_has_only_fields_that_its_version_knows(plan: Plan) -> None:
+def test_a_gnb_file_has_only_known_fields_of_its_version(plan: Plan) -> None:
     text = configs.rendered(plan)["gnb.conf"]
     known = known_fields("in every version")
     if plan.usrp is None:
@@ -131,14 +131,14 @@ def test_options_follow_the_version() -> None:
         ("", "not an image"),
     ],
 )
-def test_a_version_that_is_none_is_refused(tag: str, words: str) -> None:
+def test_an_invalid_version_is_refused(tag: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         version.options(tag)
 
 
 def test_every_ue_has_its_sim_in_the_database(tmp_path: Path) -> None:
     files = configs.rendered(Plan("2026.w11", carrier(106), 5))
-    # SQLite reads MySQL's enum, unsigned and 0x… not; the rest it checks as a database does.
+    # SQLite does not read MySQL's enum, unsigned and 0x…; it checks everything else.
     sql = re.sub(r"enum\([^)]*\)", "text", files["subscribers.sql"]).replace("unsigned", "")
     sql = re.sub(r"0x([0-9a-f]+)", r"x'\1'", sql)
     with sqlite3.connect(":memory:") as database:
@@ -154,12 +154,12 @@ def test_every_ue_has_its_sim_in_the_database(tmp_path: Path) -> None:
     assert len(known) == 5
     core = yaml.safe_load(files["core.yaml"])
     (session,) = core["smf"]["local_subscription_infos"]
-    # A transport study must not be one of AMBR: 273 PRB carry 1.5 Gbit/s at most here.
+    # AMBR must not limit a transport study: 273 PRB carry at most 1.5 Gbit/s here.
     assert min(ambr) >= 5e9
     assert session["qos_profile"]["session_ambr_dl"] == "10000Mbps"
 
 
-def test_what_a_radio_cannot_do_is_refused() -> None:
+def test_unsupported_carriers_of_a_radio_are_refused() -> None:
     b210, x310 = usrp.parse("b210"), usrp.parse("x310:addr=192.168.40.2+addr=192.168.50.2")
     usrp.check_carrier(b210, carrier(106))
     usrp.check_carrier(x310, carrier(162))
@@ -182,7 +182,7 @@ def test_what_a_radio_cannot_do_is_refused() -> None:
         configs.check_ue_count(configs.MOST_UES + 1)
 
 
-def test_the_committed_defaults_are_what_the_templates_give() -> None:
+def test_the_committed_defaults_match_the_templates() -> None:
     made = configs.rendered(Plan(version.DEFAULT, carrier(106)))
     found = {file.name: file.read_text() for file in (configs.CONTAINERS / "defaults").iterdir()}
     assert found == made, "write them again: python -m ccu.testbeds.oai.defaults"

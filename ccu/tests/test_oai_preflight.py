@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is refused before a container is started: each with the mend, and nothing else."""
+"""Refusals before a container is started: each problem with its fix, and no others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ B210 = Usrp("b210", "serial=A", "serial=B")
 
 @pytest.fixture
 def programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[str], None]]:
-    """Puts a `docker` of the test's own on an otherwise empty PATH."""
+    """Put a `docker` of the test's own on an otherwise empty PATH."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(docker, "_OWN_CONFIG", tmp_path / "none")
     docker.config_folder.cache_clear()
@@ -45,21 +45,21 @@ def test_without_docker_its_package_is_named(programs: Callable[[str], None]) ->
         check()
 
 
-def test_without_compose_it_is_told_where_it_comes_from(programs: Callable[[str], None]) -> None:
+def test_without_compose_its_packages_are_named(programs: Callable[[str], None]) -> None:
     programs("echo \"docker: 'compose' is not a docker command\" >&2; exit 1")
     with pytest.raises(RefusedError, match=r"docker compose: not found, 2\.20 or newer .*setup/"):
         check()
 
 
 @pytest.mark.parametrize("version", ["2.17.3", "v1.29.2"])
-def test_an_old_compose_is_told(programs: Callable[[str], None], version: str) -> None:
+def test_an_old_compose_is_reported(programs: Callable[[str], None], version: str) -> None:
     programs(f'case "$*" in *compose*) echo {version} ;; esac')
     found = ".".join(version.lstrip("v").split(".")[:2])
     with pytest.raises(RefusedError, match=rf"docker compose: {found} is too old, 2\.20 or newer"):
         check()
 
 
-def test_a_daemon_that_does_not_run_is_told(programs: Callable[[str], None]) -> None:
+def test_a_daemon_that_does_not_run_is_reported(programs: Callable[[str], None]) -> None:
     programs(
         'case "$*" in *compose*) echo 2.29.1 ;; '
         "*) echo Cannot connect to the Docker daemon. >&2; exit 1 ;; esac"
@@ -70,7 +70,7 @@ def test_a_daemon_that_does_not_run_is_told(programs: Callable[[str], None]) -> 
         check()
 
 
-def test_every_image_that_is_missing_is_named_with_its_pull(
+def test_every_missing_image_is_named_with_its_pull(
     programs: Callable[[str], None],
 ) -> None:
     programs(
@@ -79,7 +79,7 @@ def test_every_image_that_is_missing_is_named_with_its_pull(
     )
     with pytest.raises(RefusedError) as refused:
         check()
-    assert str(refused.value) == "b/gone:2: not here. Type: docker pull b/gone:2"
+    assert str(refused.value) == "b/gone:2: not found. Type: docker pull b/gone:2"
 
 
 def test_a_usrp_on_usb_is_found_by_its_ids(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -93,17 +93,17 @@ def test_a_usrp_on_usb_is_found_by_its_ids(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 def test_an_x310_needs_a_route(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Anything that answers with a refusal is there; the loopback takes jumbo frames.
+    # Any refusal counts as an answer; the loopback carries jumbo frames.
     assert preflight.usrp_trouble(Usrp("x310", "addr=127.0.0.1", "addr=127.0.0.1")) is None
-    said = preflight.usrp_trouble(Usrp("x310", "addr=127.0.0.1", "addr=no-address"))
-    assert "no-address: no route" in str(said)
+    problem = preflight.usrp_trouble(Usrp("x310", "addr=127.0.0.1", "addr=no-address"))
+    assert "no-address: no route" in str(problem)
     monkeypatch.setattr(preflight, "_JUMBO_BYTES", 70_000)
-    said = preflight.usrp_trouble(Usrp("x310", "addr=127.0.0.1", "addr=127.0.0.1"))
-    assert "lo to 127.0.0.1 has an MTU of 65536" in str(said)
-    assert "sudo ip link set lo mtu 9000" in str(said)
+    problem = preflight.usrp_trouble(Usrp("x310", "addr=127.0.0.1", "addr=127.0.0.1"))
+    assert "lo to 127.0.0.1 has an MTU of 65536" in str(problem)
+    assert "sudo ip link set lo mtu 9000" in str(problem)
 
 
-def test_a_governor_that_saves_power_is_told(
+def test_a_power_saving_governor_is_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(preflight, "_CPU", tmp_path)
@@ -117,19 +117,17 @@ def test_a_governor_that_saves_power_is_told(
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "127.0.0.1"])
-def test_a_port_that_the_gnb_would_find_taken_is_told(
-    monkeypatch: pytest.MonkeyPatch, address: str
-) -> None:
+def test_a_taken_port_of_the_gnb_is_reported(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     with socket.create_server((address, 0)) as server:
         monkeypatch.setattr(preflight, "TELNET_PORT", server.getsockname()[1])
-        said = preflight.port_troubles()
-        # A listener elsewhere on the host is in nobody's way.
-        taken = [one for one in said if one.rule.startswith("tcp")]
+        problems = preflight.port_troubles()
+        # A listener on another address of the host does not matter.
+        taken = [one for one in problems if one.rule.startswith("tcp")]
         assert len(taken) == (address == "0.0.0.0")
         assert all("sudo ss -lnpt sport" in one.fix for one in taken)
 
 
-def test_all_that_is_wrong_with_a_host_is_told_at_once(
+def test_all_problems_of_a_host_are_reported_at_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     if not Path("/dev/net/tun").exists():

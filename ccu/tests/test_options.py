@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An option is declared once: flags, YAML, schema, documentation and old runs agree on it."""
+"""Options are declared once: flags, YAML, schema, documentation and old runs agree."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_default_is_shown_as_it_is_written() -> None:
             assert (type(value)(**read) if isinstance(value, BaseModel) else read) == value, one
 
 
-def test_the_documentation_is_in_step() -> None:
+def test_the_documentation_matches_the_options() -> None:
     page = REPOSITORY / "docs" / "experiment.md"
     text = page.read_text()
     assert in_step(text) == text, f"write it again: python -m ccu.spec.reference {page}"
@@ -71,7 +71,7 @@ def test_the_documentation_is_in_step() -> None:
         {"cc": "cubic", "testbed": "phone", "max_bytes": "300MB", "adb": False, "place": "Roof"},
     ],
 )
-def test_the_schema_takes_what_is_written_and_what_is_resolved(flags: dict[str, Any]) -> None:
+def test_the_schema_accepts_written_and_resolved_experiments(flags: dict[str, Any]) -> None:
     schema = experiment_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(flags, schema)
@@ -79,7 +79,7 @@ def test_the_schema_takes_what_is_written_and_what_is_resolved(flags: dict[str, 
     jsonschema.validate(yaml.safe_load(resolved(experiment, locate(experiment.scenario))), schema)
 
 
-def test_the_schema_takes_every_campaign_that_we_ship() -> None:
+def test_the_schema_accepts_every_shipped_campaign() -> None:
     schema = experiment_schema()
     for name in definition.library():
         jsonschema.validate(definition.read(definition.locate(name)).base, schema)
@@ -90,7 +90,7 @@ def test_the_schema_takes_every_campaign_that_we_ship() -> None:
     [{"prb": "wide"}, {"prbs": 24}, {"testbed": "emulatd"}, {"aqm": "red"}, {"duration": 30},
      {"oai": {"versio": "2025.w20"}}, {"ues": 65}, {"phone_load": "curl"}],
 )  # fmt: skip
-def test_the_schema_refuses_what_we_refuse(content: dict[str, Any], tmp_path: Path) -> None:
+def test_the_schema_refuses_what_ccu_refuses(content: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(content, experiment_schema())
     file = tmp_path / "e.yaml"
@@ -101,7 +101,7 @@ def test_the_schema_refuses_what_we_refuse(content: dict[str, Any], tmp_path: Pa
 
 @pytest.mark.parametrize("testbed", ["emulated", "rfsim", "usrp", "phone"])
 def test_a_run_from_before_the_drivers_can_be_repeated(testbed: str) -> None:
-    """Its run.json has a key for the options of each driver, null but for its own."""
+    """Its run.json has a key for the options of each driver, null except its own."""
     before = json.loads((BEFORE / testbed / "run.json").read_text())["experiment"]
     experiment = experiment_of(BEFORE / testbed)
     assert experiment.testbed.name == testbed
@@ -126,23 +126,25 @@ def test_an_option_of_the_wrong_testbed_names_the_right_one(tmp_path: Path) -> N
         resolve({}, file)
 
 
-def test_the_list_of_commands_says_what_each_says_of_itself() -> None:
+def test_the_list_of_commands_has_each_commands_summary() -> None:
     for name, line in COMMANDS.items():
-        said = subprocess.run([CCU, name, "--help"], capture_output=True, text=True, check=True)
-        assert line.partition(" (")[0] in " ".join(said.stdout.split()), name
+        printed = subprocess.run([CCU, name, "--help"], capture_output=True, text=True, check=True)
+        assert line.partition(" (")[0] in " ".join(printed.stdout.split()), name
 
 
 def test_help_imports_no_driver_and_no_model() -> None:
     """`ccu --help` answers at once."""
     code = "import sys; from ccu.cli.main import app; print([m for m in sys.modules])"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"pydantic", "yaml", "pyroute2", "ccu.testbeds"} & set(eval(said.stdout))
+    printed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert not {"pydantic", "yaml", "pyroute2", "ccu.testbeds"} & set(eval(printed.stdout))
 
 
-def test_planning_a_campaign_in_the_field_touches_nothing(
+def test_planning_a_field_campaign_executes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Programs of a run and of phones are neither needed nor asked."""
+    """The programs of runs and of phones are neither needed nor executed."""
     hidden = {"adb", "ssh", "iperf3", "tcpdump", "socket-sampler", "nr-link"}
     find = programs.find
     monkeypatch.setattr(programs, "find", lambda name: None if name in hidden else find(name))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Of phones, what needs neither phone nor network."""
+"""The phone's parts that need neither phone nor network."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def test_the_true_offset_is_within_the_bounds(
     answers = []
     asked_ns = T0
     for forth_ns, back_ns in delays:
-        said = asked_ns + forth_ns + offset_ns
-        stamp = f"{said // 10**9}.{said % 10**9:09d}\n"
+        answer = asked_ns + forth_ns + offset_ns
+        stamp = f"{answer // 10**9}.{answer % 10**9:09d}\n"
         one = bounds(asked_ns, stamp, asked_ns + forth_ns + back_ns)
         assert one is not None
         answers.append(one)
@@ -43,21 +43,21 @@ def test_the_true_offset_is_within_the_bounds(
     found = common(answers)
     assert found is not None
     assert abs(found.ns - offset_ns) <= found.uncertainty_ns
-    # Never less sure than by the quickest of the questions.
+    # The uncertainty is at most that of the fastest query.
     assert found.uncertainty_ns <= min(forth + back for forth, back in delays) // 2 + 1
 
 
-@pytest.mark.parametrize("said", ["", "date: bad format\n", "1795257315.12\n", "12.000000000\n"])
-def test_what_is_no_time_bounds_nothing(said: str) -> None:
-    assert bounds(T0, said, T0 + 1) is None
+@pytest.mark.parametrize("answer", ["", "date: bad format\n", "1795257315.12\n", "12.000000000\n"])
+def test_an_invalid_time_gives_no_bounds(answer: str) -> None:
+    assert bounds(T0, answer, T0 + 1) is None
 
 
-def test_a_clock_of_whole_seconds_is_a_second_unsure() -> None:
+def test_a_clock_of_whole_seconds_has_an_uncertainty_of_a_second() -> None:
     found = bounds(T0 + 400, "1795257315\n", T0 + 500)
     assert found == Offset(-500, 10**9 - 400)
 
 
-def test_two_measures_that_exclude_each_other_have_nothing_in_common() -> None:
+def test_disjoint_measurements_have_no_intersection() -> None:
     assert common([Offset(0, 10), Offset(20, 30)]) is None
 
 
@@ -99,12 +99,12 @@ def test_hosts_and_ports(written: str, found: tuple[str, int]) -> None:
 
 
 @pytest.mark.parametrize("written", ["", ":22", "phone:", "phone:ssh", "phone:70000", "[]:22"])
-def test_what_is_no_host_and_port(written: str) -> None:
-    with pytest.raises(ValueError, match=r"names no host|is no port"):
+def test_an_invalid_host_and_port_is_refused(written: str) -> None:
+    with pytest.raises(ValueError, match=r"has no host|is not a port"):
         host_and_port(written, 8022)
 
 
-def test_addresses_as_people_and_sockets_write_them() -> None:
+def test_addresses_in_the_notations_of_users_and_sockets() -> None:
     assert plain("[2001:DB8:0::1]") == "2001:db8::1"
     assert plain("::ffff:192.0.2.1") == "192.0.2.1"
     assert plain("server.example") == "server.example"
@@ -120,14 +120,14 @@ def test_addresses_as_people_and_sockets_write_them() -> None:
         ("ssh://root@[2001:db8::1]:2222", "ssh://root@[2001:db8::1]:2222"),
     ],
 )
-def test_a_far_server_by_its_address(
+def test_a_remote_server_by_its_address(
     monkeypatch: pytest.MonkeyPatch, written: str, for_ssh: str
 ) -> None:
     monkeypatch.setenv("CCU_SSH", "ssh")
     assert FarServer(written).command("true")[-2:] == [for_ssh, "true"]
 
 
-def test_the_address_that_the_phone_has_a_way_to() -> None:
+def test_the_address_that_the_phone_has_a_route_to() -> None:
     four, six = Address("192.0.2.1", "192.0.2.1", "eth0"), Address("2001:db8::1", "::", "eth0")
 
     def way_to(address: str) -> str:
@@ -144,9 +144,9 @@ def stat(ticks: int) -> str:
     return f"700 (system_server) S 1 1 0 0 -1 4 5 0 0 0 {ticks - 5} 5 0 0 20 0 1 0 9 0 0\n"
 
 
-def test_what_the_log_costs() -> None:
-    """In a second without us the service takes 20 ticks; in the next, with eight readings, 100:
-    80 more, so 0.1 s a reading. Two readings a second on eight processors: 2.5 %."""
+def test_the_cost_of_the_log() -> None:
+    """In an idle second the service takes 20 ticks; in the next, with eight readings, 100: 80 more,
+    so 0.1 s per reading. Two readings per second on eight processors: 2.5 %."""
     log = (
         "### 1000.0\n## registry\nx\n## polling\nticks 100 cpus 8\n"
         f"at 1000.0\n{stat(500)}at 1001.0\n{stat(520)}at 1002.0\n{stat(620)}"
@@ -160,15 +160,15 @@ def test_what_the_log_costs() -> None:
     assert found["processors"] == 8
     assert found["readings_per_s"] == pytest.approx(2)
     assert found["services_ratio"] == pytest.approx(0.1 * 2 / 8)
-    # 0.8 s in 10 s, of eight processors
+    # 0.8 s in 10 s, on eight processors
     assert found["own_ratio"] == pytest.approx(0.8 / 10 / 8)
     assert polling.problems(found) == []
-    (said,) = polling.problems(found | {"services_ratio": 0.045})
-    assert "5.5%" in said
+    (answer,) = polling.problems(found | {"services_ratio": 0.045})
+    assert "5.5%" in answer
 
 
 @pytest.mark.parametrize("log", ["", "### 1.0\n## net\n", "## polling\nticks 100 cpus 8\nat 1.0\n"])
-def test_a_log_that_does_not_tell_what_it_costs(log: str) -> None:
+def test_a_log_without_its_cost(log: str) -> None:
     found = polling.cost(log)
     assert found["services_ratio"] is None
     assert found["own_ratio"] is None
@@ -178,17 +178,17 @@ def phone(**more: object) -> Experiment:
     return resolve({"testbed": "phone", "cc": "cubic", **more})
 
 
-def test_flows_each_way_have_ports_of_their_own() -> None:
+def test_flows_in_each_direction_have_ports_of_their_own() -> None:
     flows = plan(phone(direction="bidir", server_port=6000))
     known = [(flow.direction, flow.port, flow.cc) for flow in flows]
     assert known == [("dl", 6000, "cubic"), ("ul", 6001, "phone")]
 
 
 @pytest.mark.parametrize(("address", "words"), [("192.0.2.1", "forward"), ("2001:db8::1", "IPv6")])
-def test_a_phone_that_does_not_get_through(address: str, words: str) -> None:
+def test_a_phone_that_cannot_connect(address: str, words: str) -> None:
     (flow,) = plan(phone())
     flow.events, flow.reached_at = Path("/dev/null"), address
-    with pytest.raises(RunFailed, match=f"{address} port 5201: let TCP port 5201 in.*{words}"):
+    with pytest.raises(RunFailed, match=f"{address} port 5201. Open TCP port 5201 .*{words}"):
         look(None, None, flow, time.monotonic() - 60)  # type: ignore[arg-type]
 
 
@@ -209,17 +209,17 @@ def test_an_uplink_needs_no_name() -> None:
         ({"place": "bridge"}, "Add --testbed phone"),
     ],
 )
-def test_what_is_refused(flags: dict[str, object], words: str) -> None:
+def test_refused_experiments(flags: dict[str, object], words: str) -> None:
     with pytest.raises(RefusedError, match=words):
         resolve({"cc": "cubic", **flags})
 
 
-def test_a_manifest_says_nothing_of_a_link_that_it_does_not_know(tmp_path: Path) -> None:
+def test_a_manifest_has_no_fields_of_an_unknown_link(tmp_path: Path) -> None:
     experiment = phone(place="bridge")
     manifest = Manifest(tmp_path, experiment)
     manifest.write()
-    told = manifest.content["experiment"]
-    assert told["prb"] is None
-    assert told["rtt_ms"] is None
-    assert told["phone"]["place"] == "bridge"
+    recorded = manifest.content["experiment"]
+    assert recorded["prb"] is None
+    assert recorded["rtt_ms"] is None
+    assert recorded["phone"]["place"] == "bridge"
     assert experiment_of(tmp_path) == experiment

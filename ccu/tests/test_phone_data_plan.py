@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The month's data, of answers in the forms that Android gives."""
+"""The month's data usage, from answers in Android's formats."""
 
 from __future__ import annotations
 
@@ -88,12 +88,12 @@ def test_the_last_day_of_a_short_month() -> None:
     assert found.since == datetime(2027, 2, 28, tzinfo=timezone.utc)
 
 
-@pytest.mark.parametrize("said", ["", "\n", "UTC\n" + POLICY, stats(whole="History since boot:")])
-def test_what_is_not_told_is_said_to_be_unknown(said: str) -> None:
-    found = read(said, NOW_S)
+@pytest.mark.parametrize("answer", ["", "\n", "UTC\n" + POLICY, stats(whole="History since boot:")])
+def test_a_missing_count_is_reported_as_unknown(answer: str) -> None:
+    found = read(answer, NOW_S)
     assert found.used_bytes is None
-    assert "not known" in found.sentence()
+    assert "does not report" in found.sentence()
 
 
-def test_without_a_limit_everything_goes() -> None:
+def test_without_a_limit_any_volume_is_accepted() -> None:
     DataPlan(10**12, None, None).check(10**12)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cannot work is told where its value was written: the option, or file, line and key."""
+"""Problems are reported where the value was written: the option, or file, line and key."""
 
 from __future__ import annotations
 
@@ -49,19 +49,21 @@ def refusal(tmp_path: Path, profile: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("profile", "told"),
+    ("profile", "expected"),
     [
         ("quick", ["try.yaml:9: factors.path.far.testbed: no testbed 'emulatd'. Did you mean "]),
         ("other", ["try.yaml:14: base.scenario: no scenario 'elsewhere'. "]),
         ("levels", ["try.yaml:21: factors.scenario.nirgends.scenario: no scenario 'nirgends'. "]),
     ],
 )  # fmt: skip
-def test_a_campaigns_key_is_told_with_its_line(
-    tmp_path: Path, profile: str, told: list[str]
+def test_a_campaigns_key_is_reported_with_its_line(
+    tmp_path: Path, profile: str, expected: list[str]
 ) -> None:
-    said = refusal(tmp_path, profile)
-    assert len(said) == len(told)
-    assert all(line.startswith(begin) for line, begin in zip(said, told, strict=True)), said
+    printed = refusal(tmp_path, profile)
+    assert len(printed) == len(expected)
+    assert all(line.startswith(begin) for line, begin in zip(printed, expected, strict=True)), (
+        printed
+    )
 
 
 def test_a_campaign_without_congestion_control_names_its_file(tmp_path: Path) -> None:
@@ -81,7 +83,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize(
-    ("where", "told"),
+    ("where", "expected"),
     [
         (Where(key="scenario"), "e.yaml:2: scenario: wrong"),
         (Where(key="path.ul.rate_mbps"), "e.yaml:3: path.ul.rate_mbps: wrong"),
@@ -95,19 +97,19 @@ PLACES = {
         (Where(), "wrong"),
     ],
 )
-def test_a_key_becomes_the_place_where_it_was_written(where: Where, told: str) -> None:
+def test_a_key_becomes_the_place_where_it_was_written(where: Where, expected: str) -> None:
     with pytest.raises(RefusedError) as refused, written_at(PLACES):
         raise RefusedError(Problem("wrong", where=where))
-    assert str(refused.value) == told
+    assert str(refused.value) == expected
 
 
-def test_what_nobody_wrote_is_in_the_file_of_the_rest() -> None:
+def test_an_unwritten_key_is_reported_with_the_file() -> None:
     problems = [
         Problem("107", where=Where(key="prb")),
         Problem("full", where=Where(key="--output")),
     ]
-    told = r"^run.json: prb: 107\n--output: full$"
-    with pytest.raises(RefusedError, match=told), written_at({}, "run.json"):
+    expected = r"^run.json: prb: 107\n--output: full$"
+    with pytest.raises(RefusedError, match=expected), written_at({}, "run.json"):
         raise RefusedError(problems)
 
 

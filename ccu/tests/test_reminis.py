@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which way Reminis takes into the kernel, and that the kernel is as it was afterwards.
+"""The implementation of Reminis that a run loads, and the kernel's unchanged state afterwards.
 
 The kernel's files and modprobe are stand-ins here; the real module runs in kmod/tests/qemu.
 """
@@ -49,7 +49,7 @@ USABLE: dict[str, Any] = {"registered": "none", "root": True, "btf": True, "usab
 
 @dataclass
 class Machine:
-    """A kernel's files, modprobe and reminis-bpf, as a test wants them."""
+    """A kernel's files, modprobe and reminis-bpf, as configured by a test."""
 
     root: Path
 
@@ -91,26 +91,26 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
 def site(machine: Machine, **cc_params: str) -> Site:
     raw = machine.root / "raw"
     (raw / "logs").mkdir(parents=True)
-    owned = resources.of_this_process("run")
+    owned = resources.begin_record("run")
     experiment = resolve({"cc": "reminis", "cc_params": cc_params or None})
     return Site(experiment, raw, raw, Supervisor(owned, raw / "logs"), owned)
 
 
-def test_the_module_goes_first_and_leaves_no_trace(machine: Machine) -> None:
+def test_the_module_is_preferred_and_unloaded(machine: Machine) -> None:
     machine.has_module()
     machine.has_loader()
     run = site(machine, dtt="30ms", nde="off", seed="7")
     with session.in_kernel(run) as found:
         assert machine.registered()
         assert (found["kind"], found["loaded_by_run"]) == ("module", True)
-        told = found["parameters"]
-        assert (told["dtt_us"], told["no_nde"], told["seed"]) == ("30000", "Y", "7")
+        recorded = found["parameters"]
+        assert (recorded["dtt_us"], recorded["no_nde"], recorded["seed"]) == ("30000", "Y", "7")
         assert "tracefs" in found["why_no_trace"]
     assert not machine.registered()
     assert (machine.root / "modprobe.log").read_text() == "tcp_reminis\n-r tcp_reminis\n"
 
 
-def test_a_module_that_was_loaded_stays_as_it_was(machine: Machine) -> None:
+def test_a_module_that_was_loaded_stays_unchanged(machine: Machine) -> None:
     machine.has_module()
     machine.has_loader()
     assert implementation.load() is None
@@ -123,19 +123,19 @@ def test_a_module_that_was_loaded_stays_as_it_was(machine: Machine) -> None:
     assert implementation.parameters_in_force() == before
 
 
-def test_what_a_killed_run_left_is_removed(machine: Machine) -> None:
+def test_the_resources_of_a_killed_run_are_removed(machine: Machine) -> None:
     machine.has_module()
     machine.has_loader()
     run = site(machine)
     unfinished = session.in_kernel(run)  # Kept: its end would clean up.
     unfinished.__enter__()
-    (left,) = resources.everybodys()  # what is on disk, as the next ccu would read it
+    (left,) = resources.readable_records()  # what is on disk, as the next ccu would read it
     done = left.remove()
     assert not machine.registered()
     assert "unloaded the module tcp_reminis" in done
 
 
-def test_without_a_module_bpf(machine: Machine) -> None:
+def test_bpf_is_used_without_a_module(machine: Machine) -> None:
     machine.has_loader()
     with session.in_kernel(site(machine, dtt="0.03s")) as found:
         assert found["kind"] == "bpf"
@@ -154,7 +154,7 @@ def test_without_a_module_bpf(machine: Machine) -> None:
         ("ERROR: could not insert: Exec format error", "dkms-install"),
     ],
 )
-def test_a_refused_module_gives_way_to_bpf(machine: Machine, refusal: str, words: str) -> None:
+def test_bpf_is_used_if_the_module_is_refused(machine: Machine, refusal: str, words: str) -> None:
     machine.has_module(refusal)
     machine.has_loader()
     run = site(machine)
@@ -164,7 +164,7 @@ def test_a_refused_module_gives_way_to_bpf(machine: Machine, refusal: str, words
     assert not run.resources.of(LoadedModule)
 
 
-def test_with_neither_both_reasons_are_told(machine: Machine) -> None:
+def test_with_neither_both_reasons_are_reported(machine: Machine) -> None:
     machine.has_module("ERROR: could not insert: Key was rejected by service")
     machine.has_loader(btf=False, usable=False)
     with (
@@ -183,7 +183,7 @@ def test_with_neither_both_reasons_are_told(machine: Machine) -> None:
         ({"registered": "none"}, "sudo ccu"),
     ],
 )
-def test_a_name_that_is_taken_is_no_kernels_own(
+def test_a_taken_name_is_not_an_algorithm_of_the_kernel(
     machine: Machine, status: dict[str, Any], words: str
 ) -> None:
     (machine.root / "available").write_text("reno reminis\n")
@@ -192,12 +192,12 @@ def test_a_name_that_is_taken_is_no_kernels_own(
     assert words in congestion.describe()["reminis"]
     with pytest.raises(RefusedError, match=words):
         congestion.check(resolve({"cc": "reminis"}))
-    # A campaign does not leave out what a run of another keeps from it for now.
+    # A campaign does not leave out runs that a run of another campaign blocks for now.
     assert ("reminis" in congestion.available_later()) == ("process" in words)
 
 
 @pytest.mark.parametrize("text", ["0ms", "-5ms", "11s", "30", "soon", "1e400s", "0.4us"])
-def test_a_dtt_that_cannot_be_is_refused(text: str) -> None:
+def test_an_invalid_dtt_is_refused(text: str) -> None:
     with pytest.raises(RefusedError, match="dtt=30ms"):
         parameters.check({"dtt": text})
 
@@ -206,12 +206,12 @@ def test_a_dtt_that_cannot_be_is_refused(text: str) -> None:
     "params",
     [{"dtt_factor": "1"}, {"dtt_factor": "nan"}, {"seed": "0"}, {"seed": "x"}, {"nde": "maybe"}],
 )
-def test_other_parameters_that_cannot_be(params: dict[str, str]) -> None:
+def test_other_invalid_parameters(params: dict[str, str]) -> None:
     with pytest.raises(RefusedError, match="cc_params: "):
         parameters.check(params)
 
 
-def test_both_ways_take_every_parameter() -> None:
+def test_both_implementations_accept_every_parameter() -> None:
     every = {
         "dtt": "40ms",
         "dtt_factor": "2",

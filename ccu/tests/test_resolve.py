@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What users write becomes one value, or a list of all that is wrong with it."""
+"""Experiments resolved from flags and files: one value, or a list of all problems."""
 
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def test_a_queue_is_managed_as_asked_and_only_a_managed_one_marks() -> None:
         resolve({"cc": "cubic", "aqm": "pie", "testbed": "rfsim"})
 
 
-def test_a_slow_way_back_is_told_in_the_file(tmp_path: Path) -> None:
+def test_a_slow_return_path_is_reported_in_the_file(tmp_path: Path) -> None:
     file = tmp_path / "e.yaml"
     file.write_text("cc: cubic\npath: {ul: {rate_mbps: 20, queue: {packets: 100}}}\n")
     path = link_config(resolve({}, file), "a", "b")["path"]
@@ -96,7 +96,7 @@ def test_each_ue_has_a_flow_and_a_flow_may_choose_its_ue() -> None:
         {"testbed": "phone", "direction": "ul", "max_bytes": "300MB", "adb": False},
     ],
 )
-def test_what_was_resolved_can_be_given_to_another_machine_as_a_file(
+def test_a_resolved_experiment_is_a_valid_file_on_another_machine(
     tmp_path: Path, flags: dict[str, object]
 ) -> None:
     experiment = resolve(flags)
@@ -115,32 +115,32 @@ def test_a_volume_is_bytes_and_only_tcp_has_one(tmp_path: Path) -> None:
         resolve({}, file)
 
 
-def test_of_wrong_traffic_only_that_is_told() -> None:
+def test_only_the_mistake_in_traffic_is_reported() -> None:
     with pytest.raises(RefusedError) as refused:
         resolve({"traffic": "udp:200"})
     assert "--cc" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("flags", "told"),
+    ("flags", "expected"),
     [
         ({"loss": "1.5"}, "--loss: '1.5' is not between 0 and 1. Write for example 0.01 or 1%"),
         ({"loss": "nan"}, "--loss: 'nan' is not between 0 and 1. Write for example 0.01 or 1%"),
         ({"loss": "-1%"}, "--loss: '-1%' is not between 0 and 1. Write for example 0.01 or 1%"),
         ({"testbed": "usrp"}, "--usrp: --testbed usrp needs --usrp, and rfsim has none. "
          "Write b210 or x310:addr=A+addr=B (docs/oai.md)"),
-        ({"testbed": "phone", "rtt": "9ms"}, "--rtt: an operator's network is as it is. Leave it "
-         "out with --testbed phone"),
+        ({"testbed": "phone", "rtt": "9ms"}, "--rtt: an operator's network cannot be configured. "
+         "Leave it out with --testbed phone"),
     ],
 )  # fmt: skip
-def test_one_mistake_is_one_line_under_its_own_name(flags: dict[str, str], told: str) -> None:
+def test_one_mistake_is_one_line_under_its_own_name(flags: dict[str, str], expected: str) -> None:
     with pytest.raises(RefusedError) as refused:
         resolve({"cc": "cubic", **flags})
-    assert str(refused.value) == told
+    assert str(refused.value) == expected
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "expected"),
     [
         ("ecn: true\n", ":2: ecn: a drop-tail queue marks nothing. Add --aqm"),
         (
@@ -154,20 +154,20 @@ def test_one_mistake_is_one_line_under_its_own_name(flags: dict[str, str], told:
         ("mcs_table: 256-qam\n", "Did you mean 256qam?"),
     ],
 )
-def test_a_wrong_key_is_told_with_its_line_and_what_is_near(
-    tmp_path: Path, lines: str, told: str
+def test_a_wrong_key_is_reported_with_its_line_and_similar_keys(
+    tmp_path: Path, lines: str, expected: str
 ) -> None:
     file = tmp_path / "e.yaml"
     file.write_text(f"cc: cubic\n{lines}")
     with pytest.raises(RefusedError) as refused:
         resolve({}, file)
     assert str(refused.value).startswith(f"{file}:2")
-    assert told in str(refused.value)
+    assert expected in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("flows: []\n", "1: flows: Tuple should have at least 1 item"),
         ("cc: [cubic]\n", "1: cc: \"['cubic']\" is no name of a congestion control"),
@@ -179,16 +179,16 @@ def test_a_wrong_key_is_told_with_its_line_and_what_is_near(
         ("cc: cubic\ntestbed: rfsim\nruntime: podman\n", "3: runtime: Input should be 'docker'"),
     ],
 )
-def test_one_mistake_in_a_file_is_one_line(tmp_path: Path, text: str, told: str) -> None:
+def test_one_mistake_in_a_file_is_one_line(tmp_path: Path, text: str, expected: str) -> None:
     file = tmp_path / "e.yaml"
     file.write_text(text)
     with pytest.raises(RefusedError) as refused:
         resolve({}, file)
-    assert str(refused.value).startswith(f"{file}:{told}")
+    assert str(refused.value).startswith(f"{file}:{expected}")
     assert "\n" not in str(refused.value)
 
 
-def test_what_is_merged_in_by_yaml_has_a_place(tmp_path: Path) -> None:
+def test_a_key_merged_by_yaml_has_a_place(tmp_path: Path) -> None:
     file = tmp_path / "e.yaml"
     file.write_text("cc: cubic\n<<: {prb: 24, ues: 400}\n")
     with pytest.raises(RefusedError, match=f"{file}:1: ues: Input should be"):

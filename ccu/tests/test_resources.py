@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Resources of a run: on disk before they are made, removed once, and only by who may."""
+"""The resources of a run: recorded before they are made, removed once, and only by their owner."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from ccu.host.resources import Resources
 from ccu.runs.manifest import UnfinishedRun
 
 GONE = Identity(2**22 + 1, 1)
-"""No process has it: above the largest pid of Linux."""
+"""A pid above the largest pid of Linux, which no process has."""
 
 
 @dataclass(frozen=True)
 class Marker:
-    """A file that stands for something on the machine."""
+    """A file that represents a resource of the machine."""
 
     kind: ClassVar[str] = "marker"
     path: str
@@ -60,8 +60,8 @@ def as_of_a_killed_ccu(file: Path) -> None:
     file.write_text(json.dumps({**content, "owner": GONE}))
 
 
-def test_the_newest_go_first_and_the_record_last(tmp_path: Path, run_ccu: Path) -> None:
-    owned = resources.of_this_process("run")
+def test_the_newest_are_removed_first_and_the_record_last(tmp_path: Path, run_ccu: Path) -> None:
+    owned = resources.begin_record("run")
     owned.register(*made(tmp_path, "first", "second"))
     owned.register(*made(tmp_path, "third"))
     assert owned.remove() == ["removed third", "removed second", "removed first"]
@@ -69,8 +69,8 @@ def test_the_newest_go_first_and_the_record_last(tmp_path: Path, run_ccu: Path) 
     assert owned.remove() == []
 
 
-def test_what_cannot_be_removed_stays_registered(tmp_path: Path) -> None:
-    owned = resources.of_this_process("run")
+def test_a_resource_that_cannot_be_removed_stays_registered(tmp_path: Path) -> None:
+    owned = resources.begin_record("run")
     (tmp_path / "folder").mkdir()  # unlink refuses it
     stubborn = Marker(str(tmp_path / "folder"))
     owned.register(*made(tmp_path, "first"), stubborn, *made(tmp_path, "last"))
@@ -81,16 +81,16 @@ def test_what_cannot_be_removed_stays_registered(tmp_path: Path) -> None:
     assert len(json.loads(owned.file.read_text())["resources"]) == 1
 
 
-def test_a_run_that_goes_on_is_left_alone(tmp_path: Path) -> None:
+def test_a_current_run_is_not_cleaned(tmp_path: Path) -> None:
     directory = unfinished(tmp_path)
-    resources.of_this_process("run").register(UnfinishedRun(str(directory)))
+    resources.begin_record("run").register(UnfinishedRun(str(directory)))
     assert resources.clean() == []
     assert json.loads((directory / "run.json").read_text())["status"] == "running"
 
 
 def test_a_killed_runs_resources_are_found_by_their_kind(tmp_path: Path) -> None:
     directory = unfinished(tmp_path)
-    owned = resources.of_this_process("run")
+    owned = resources.begin_record("run")
     owned.register(UnfinishedRun(str(directory)))
     as_of_a_killed_ccu(owned.file)
     assert resources.clean() == [f"marked {directory} as failed"]
@@ -106,22 +106,22 @@ def unfinished(tmp_path: Path) -> Path:
 
 
 def test_a_testbed_that_is_kept_stays(tmp_path: Path) -> None:
-    owned = resources.of_this_process("run")
+    owned = resources.begin_record("run")
     owned.register(UnfinishedRun(str(unfinished(tmp_path))))
     owned.keep()
     assert resources.clean() == []
     assert [one.run_id for one in resources.kept()] == ["run"]
 
 
-def test_a_pid_that_another_process_has_now_is_spared() -> None:
+def test_a_reused_pid_is_not_killed() -> None:
     sleeper = subprocess.Popen(["sleep", "60"])
     try:
         identity = processes.identify(sleeper.pid)
         assert identity is not None
         assert StartedProcess("sleep", identity.pid, identity.start_ticks - 1).remove() == []
         assert sleeper.poll() is None
-        (said,) = StartedProcess("sleep", *identity).remove()
-        assert said == f"ended process {sleeper.pid} (sleep)"
+        (sentence,) = StartedProcess("sleep", *identity).remove()
+        assert sentence == f"ended process {sleeper.pid} (sleep)"
         assert sleeper.wait(10) == -signal.SIGTERM
     finally:
         sleeper.kill()
@@ -162,9 +162,7 @@ OLD = {"run_id": "old", "owner": list(GONE), "namespaces": ["ccu-old-ue"], "chil
         ),
     ],
 )
-def test_a_record_that_cannot_be_read_is_named_and_left(
-    run_ccu: Path, text: str, reason: str
-) -> None:
+def test_an_unreadable_record_is_reported_and_kept(run_ccu: Path, text: str, reason: str) -> None:
     file = run_ccu / "x.json"
     file.write_text(text)
     (sentence,) = resources.clean()
@@ -175,13 +173,13 @@ def test_a_record_that_cannot_be_read_is_named_and_left(
     assert file.read_text() == text
 
 
-def test_an_older_ccu_that_still_runs_is_no_trouble(run_ccu: Path) -> None:
+def test_a_running_older_ccu_is_ignored(run_ccu: Path) -> None:
     owner = processes.identify(os.getpid())
     (run_ccu / "old.json").write_text(json.dumps({**OLD, "owner": owner}))
     assert resources.clean() == []
 
 
-def test_half_written_records_of_the_dead_go(run_ccu: Path) -> None:
+def test_half_written_records_of_dead_processes_are_removed(run_ccu: Path) -> None:
     mine = processes.identify(os.getpid())
     assert mine is not None
     (run_ccu / "a.4194305-1.part").write_text("{")
@@ -193,7 +191,7 @@ def test_half_written_records_of_the_dead_go(run_ccu: Path) -> None:
 
 
 def test_only_one_cleans_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    owned = resources.of_this_process("run")
+    owned = resources.begin_record("run")
     owned.register(UnfinishedRun(str(unfinished(tmp_path))))
     as_of_a_killed_ccu(owned.file)
     seen = []
@@ -212,8 +210,8 @@ def test_only_one_cleans_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def dies_at(line: int, directory: Path) -> bool:
-    """Have a process make and remove a run, and kill it before the given line of resources.py that
-    it would execute; whether it died."""
+    """Let a process make and remove a run, and kill it before the given executed line of
+    resources.py; return whether it was killed."""
     pid = os.fork()
     if pid == 0:
         left = line
@@ -228,7 +226,7 @@ def dies_at(line: int, directory: Path) -> bool:
             return trace
 
         sys.settrace(trace)
-        owned = resources.of_this_process("run")
+        owned = resources.begin_record("run")
         owned.register(UnfinishedRun(str(directory)))
         (directory / "run.json").write_text(json.dumps({"status": "running"}))
         owned.remove()
@@ -238,7 +236,7 @@ def dies_at(line: int, directory: Path) -> bool:
     return status != 0
 
 
-def test_killed_at_any_line_nothing_stays(tmp_path: Path, run_ccu: Path) -> None:
+def test_nothing_stays_after_a_kill_at_any_line(tmp_path: Path, run_ccu: Path) -> None:
     line, died = 0, True
     while died:
         line += 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scenarios for other tools."""
+"""The export of scenarios for other tools."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from ccu.scenarios.oai_channel_model import setting
 from ccu.scenarios.play import experiment, play
 from ccu.scenarios.show import draw, present
 from ccu.scenarios.sources import FORMATS as SOURCES
-from ccu.scenarios.sources import Wanted
+from ccu.scenarios.sources import ImportOptions
 from ccu.scenarios.statistics import drops, link_statistics
 from ccu.scenarios.write import write
 from testbed_console.problems import RefusedError
 
 
-def test_a_mahimahi_trace_comes_back_with_the_same_opportunities(tmp_path: Path) -> None:
+def test_an_exported_mahimahi_trace_has_the_same_opportunities(tmp_path: Path) -> None:
     stamps = np.sort(np.random.default_rng(5).integers(0, 3000, 700))
     file = tmp_path / "a.txt"
     np.savetxt(file, stamps, fmt="%d")
-    write(SOURCES["mahimahi"].read(file, Wanted("x", ul=file)), "x", "CC0-1.0", tmp_path)
+    write(SOURCES["mahimahi"].read(file, ImportOptions("x", ul=file)), "x", "CC0-1.0", tmp_path)
     planned = experiment(str(tmp_path / "x.yaml"), {})
     written = FORMATS["mahimahi"].write(planned, 3.0, tmp_path / "again")
     assert [path.name for path in written] == ["again.down", "again.up"]
@@ -36,7 +36,7 @@ def test_a_mahimahi_trace_comes_back_with_the_same_opportunities(tmp_path: Path)
 
 
 @given(st.lists(st.floats(min_value=0, max_value=5000), min_size=1, max_size=300))
-def test_opportunities_are_neither_early_nor_more_than_the_rates_give(rates: list[float]) -> None:
+def test_opportunities_are_not_early_and_do_not_exceed_the_rates(rates: list[float]) -> None:
     stamps = stamps_ms(np.array(rates))
     given = np.cumsum(rates) * 1e3 / 8
     for ms in range(1, len(rates) + 1):
@@ -48,15 +48,15 @@ def test_opportunities_are_neither_early_nor_more_than_the_rates_give(rates: lis
 def test_rates_become_opportunities_and_rates_again(tmp_path: Path) -> None:
     planned = experiment("surge-100M-720M", {})
     down, _ = FORMATS["mahimahi"].write(planned, 12.0, tmp_path / "x")
-    found = SOURCES["mahimahi"].read(down, Wanted("y"))
+    found = SOURCES["mahimahi"].read(down, ImportOptions("y"))
     write(found, "y", "CC0-1.0", tmp_path)
     before = play(planned, 10)["dl_capacity_mbps"].to_numpy()
     after = play(experiment(str(tmp_path / "y.yaml"), {}), 10)["dl_capacity_mbps"].to_numpy()
-    # Each opportunity's 4 bytes of header are no IP packet's.
+    # Each opportunity has 4 bytes of header, which are not part of the IP packet.
     assert after.mean() == pytest.approx(before.mean() * 1500 / 1504, rel=0.01)
 
 
-def test_a_street_is_exported_with_its_places(tmp_path: Path) -> None:
+def test_a_street_is_exported_with_its_positions(tmp_path: Path) -> None:
     (file,) = FORMATS["csv"].write(experiment("urban-mmwave", {}), 60.0, tmp_path / "street")
     rows = pd.read_csv(file)
     assert len(rows) == 3000
@@ -96,7 +96,7 @@ def test_the_same_number_is_the_same_link_whatever_the_runs_seed() -> None:
     assert not one.equals(other)
 
 
-def test_a_figure_has_the_panels_that_there_are(tmp_path: Path) -> None:
+def test_a_figure_has_only_panels_with_values(tmp_path: Path) -> None:
     seen = play(experiment("cell-edge", {}), 10)
     assert list(present(seen))[:2] == ["rsrp_dbm", "sinr_db"]
     assert "rsrp_dbm" not in present(play(experiment("lan", {}), 1))

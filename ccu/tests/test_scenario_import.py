@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What others measured becomes scenarios that nr-link takes; what is no such thing is refused."""
+"""The import of measurements as scenarios that nr-link accepts, and refusals of invalid files."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from ccu.cli.main import app
 from ccu.scenarios import LIBRARY
 from ccu.scenarios.play import experiment, play
-from ccu.scenarios.sources import FORMATS, Wanted
-from ccu.scenarios.sources.efficiency import OF_CQI, OF_MCS
+from ccu.scenarios.sources import FORMATS, ImportOptions
+from ccu.scenarios.sources.efficiency import CQI_EFFICIENCY, MCS_EFFICIENCY
 from ccu.scenarios.validate import validate
 from ccu.scenarios.write import write
 from testbed_console.problems import RefusedError
@@ -32,7 +32,7 @@ UE RNTI 77aa CU-UE-ID 2 in-sync PH 48 dB PCMAX 20 dBm, average RSRP -130 (16 mea
 
 
 def shared(path: str) -> Path:
-    """A file of `shared/data` beside the project; skips the test by name where there is none."""
+    """Return a file of `shared/data` beside the project; skip the test if there is none."""
     for folder in LIBRARY.parents:
         if (found := folder / "shared" / "data" / path).is_file():
             return found
@@ -40,8 +40,8 @@ def shared(path: str) -> Path:
 
 
 def imported(form: str, file: Path, into: Path, **wanted: object) -> dict[str, object]:
-    """The scenario that an import writes; nr-link has accepted it."""
-    found = FORMATS[form].read(file, Wanted("x", **wanted))  # type: ignore[arg-type]
+    """Return the scenario that an import writes, which nr-link has accepted."""
+    found = FORMATS[form].read(file, ImportOptions("x", **wanted))  # type: ignore[arg-type]
     paths = write(found, "x", "CC0-1.0", into)
     assert all(path.is_file() for path in paths)
     loaded: dict[str, object] = yaml.safe_load((into / "x.yaml").read_text())
@@ -59,7 +59,7 @@ def source(tmp_path: Path, text: str) -> Path:
     return file
 
 
-def test_a_mahimahi_trace_is_played_as_it_is(tmp_path: Path) -> None:
+def test_a_mahimahi_trace_is_played_unchanged(tmp_path: Path) -> None:
     file = source(tmp_path, "".join(f"{ms}\n" for ms in range(0, 2000, 4)))
     up = tmp_path / "up.txt"
     up.write_text("1000\n2000\n")
@@ -67,7 +67,7 @@ def test_a_mahimahi_trace_is_played_as_it_is(tmp_path: Path) -> None:
     assert scenario["duration_s"] == 1.996
     assert (tmp_path / "out" / "x.down").read_bytes() == file.read_bytes()
     rates = played(tmp_path / "out", 1)
-    # 250 opportunities a second; of 1504 bytes, 4 are not of the packet.
+    # 250 opportunities per second; 4 of 1504 bytes are not part of the packet.
     assert rates["dl_capacity_mbps"][0] == pytest.approx(250 * 1500 * 8e-6, rel=0.01)
 
 
@@ -93,7 +93,7 @@ def test_one_run_of_lumos5g(tmp_path: Path) -> None:
     assert csv == "t_s,rsrp_dbm,sinr_db\n0,-81,19\n1,-82,18\n2,-83,17\n"
 
 
-def test_a_drive_of_uccs_gives_its_rsrp_and_snr(tmp_path: Path) -> None:
+def test_a_drive_of_ucc_has_its_rsrp_and_snr(tmp_path: Path) -> None:
     rows = [
         "2020.02.14_09.38.22,2,5G,-90,10.0,9,8000,800,D\n",
         "2020.02.14_09.38.22,2,5G,-94,12.0,-,8000,800,D\n",
@@ -128,11 +128,11 @@ def test_a_gnbs_log_over_the_wrap_of_its_frames(tmp_path: Path) -> None:
     text = "".join(GNB.format(frame=frame, rsrp=rsrp, cqi=cqi) for frame, rsrp, cqi in blocks)
     imported("oai", source(tmp_path, text), tmp_path / "out")
     rows = (tmp_path / "out" / "x.csv").read_text().splitlines()[1:]
-    # CQI 0 is no report; the second UE is not ours.
+    # CQI 0 is out of range; the second UE is ignored.
     assert [row.split(",")[:2] for row in rows] == [["0", "-80"], ["1.28", "-82"], ["3.84", "-86"]]
 
 
-def test_a_log_without_cqi_tells_sinr_by_its_mcs(tmp_path: Path) -> None:
+def test_a_log_without_cqi_gives_sinr_by_mcs(tmp_path: Path) -> None:
     lines = [line for line in GNB.splitlines(keepends=True) if "CQI" not in line]
     file = source(tmp_path, "".join(lines).format(frame=0, rsrp=-80))
     scenario = imported("oai", file, tmp_path / "out")
@@ -143,13 +143,13 @@ def test_a_log_without_cqi_tells_sinr_by_its_mcs(tmp_path: Path) -> None:
 
 def test_efficiencies_are_those_of_nr_links_own_tables() -> None:
     text = (LIBRARY.parent / "nr-link/model/src/radio/cqi.rs").read_text()
-    assert all(f"{value:.4f}" in text for value in OF_CQI)
+    assert all(f"{value:.4f}" in text for value in CQI_EFFICIENCY)
     text = (LIBRARY.parent / "nr-link/model/src/radio/mcs.rs").read_text()
-    for table in OF_MCS:
+    for table in MCS_EFFICIENCY:
         assert all(f"{value:.4f}" in text for value in table)
 
 
-def test_a_phone_with_stamps_and_one_without(tmp_path: Path) -> None:
+def test_a_phones_log_with_and_without_timestamps(tmp_path: Path) -> None:
     nr = "mSignalStrength=SignalStrength:{mNr=CellSignalStrengthNr:{ ssRsrp = -64 ssSinr = 30 }}\n"
     none = nr.replace("-64", "2147483647")
     lte = "mSignalStrength=SignalStrength:{mLte=CellSignalStrengthLte: rsrp=-84 rssnr=130}\n"
@@ -157,8 +157,8 @@ def test_a_phone_with_stamps_and_one_without(tmp_path: Path) -> None:
     imported("android", source(tmp_path, stamped), tmp_path / "out")
     csv = (tmp_path / "out" / "x.csv").read_text()
     assert csv == "t_s,rsrp_dbm,sinr_db\n0,-64,30\n3,-84,13\n"
-    with pytest.raises(RefusedError, match=r":1: nothing says when this was. .*--period"):
-        FORMATS["android"].read(source(tmp_path, nr), Wanted("x"))
+    with pytest.raises(RefusedError, match=r":1: the sample has no timestamp. .*--period"):
+        FORMATS["android"].read(source(tmp_path, nr), ImportOptions("x"))
 
 
 def test_a_bugreports_radio_log(tmp_path: Path) -> None:
@@ -177,24 +177,28 @@ def test_a_bugreports_radio_log(tmp_path: Path) -> None:
         assert (tmp_path / name / "x.csv").read_text() == "t_s,rsrp_dbm,sinr_db\n0,-70,9\n2,-80,9\n"
     file.write_bytes(file.read_bytes()[:5000])
     with pytest.raises(RefusedError, match="not a whole zip"):
-        FORMATS["android"].read(file, Wanted("x"))
+        FORMATS["android"].read(file, ImportOptions("x"))
 
 
 @pytest.mark.parametrize(
-    ("form", "text", "told"),
+    ("form", "text", "expected"),
     [
-        ("mahimahi", "1\n3\n2\n", r":3: stamp 2 ms comes after 3 ms. Sort the lines"),
+        ("mahimahi", "1\n3\n2\n", r":3: timestamp 2 ms comes after 3 ms. Sort the lines"),
         ("mahimahi", "1\nx\n", r":2: .*x.*. Write bare numbers"),
-        ("mahimahi", "0\n0\n", r"all stamps are 0 ms. "),
+        ("mahimahi", "0\n0\n", r"all timestamps are 0 ms. "),
         ("mahimahi", "1 5\n2 6\n", r":1: .*. Write bare numbers"),
         ("mahimahi", "", r"is empty. Give"),
         ("mahimahi", "\0\0\0", r"is not text. Give"),
         ("mahimahi", "99999999999\n", r"a scenario at most 21600 s. "),
-        ("seconds-mbps", "1\n2\n", r":1: '1' is not two numbers. .*say mahimahi"),
-        ("seconds-mbps", "# a\n1 5\n1 6\n", r":3: stamp 1 s comes after 1 s. Sort"),
+        ("seconds-mbps", "1\n2\n", r":1: '1' is not two numbers. .*format mahimahi"),
+        ("seconds-mbps", "# a\n1 5\n1 6\n", r":3: timestamp 1 s comes after 1 s. Sort"),
         ("seconds-mbps", "1 5\n2 NaN\n", r":2: the rate is missing or not finite. "),
-        ("seconds-mbps", "1 5\n\n2 -6\n", r":3: -6 is not between 0 and .*. Turn the whole column"),
-        ("seconds-mbps", "1 5\n2 80000000\n", r":2: 8e\+07 is not between .* Mbit/s. Turn"),
+        (
+            "seconds-mbps",
+            "1 5\n\n2 -6\n",
+            r":3: -6 is not between 0 and .*. Convert the whole column",
+        ),
+        ("seconds-mbps", "1 5\n2 80000000\n", r":2: 8e\+07 is not between .* Mbit/s. Convert"),
         ("seconds-mbps", "1 5\n2 6 Mbit/s\n", r":2: .*. Write bare numbers of one unit"),
         ("seconds-mbps", "1,5\n2,6Mbps\n", r":2: .*. Write bare numbers of one unit"),
         ("seconds-mbps", "# a\n", r"comments only. Give"),
@@ -215,11 +219,11 @@ def test_a_bugreports_radio_log(tmp_path: Path) -> None:
         ("android", "nothing of a phone\n", r"no SignalStrength with RSRP. Give"),
     ],
 )
-def test_what_is_wrong_is_refused_with_file_rule_and_mend(
-    tmp_path: Path, form: str, text: str, told: str
+def test_invalid_files_are_refused_with_file_rule_and_fix(
+    tmp_path: Path, form: str, text: str, expected: str
 ) -> None:
     file = source(tmp_path, text)
-    with pytest.raises(RefusedError, match=f"(?s)^{file}.*{told}"):
+    with pytest.raises(RefusedError, match=f"(?s)^{file}.*{expected}"):
         imported(form, file, tmp_path / "out")
     assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
 
@@ -230,13 +234,13 @@ def test_a_file_of_10_gb_is_refused_unread(tmp_path: Path) -> None:
         stream.write(b"1\n")
         stream.truncate(10 << 30)  # sparse
     with pytest.raises(RefusedError, match=r"has 10737418240 bytes, more than .*. Cut out"):
-        FORMATS["mahimahi"].read(file, Wanted("x"))
+        FORMATS["mahimahi"].read(file, ImportOptions("x"))
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     file = source(tmp_path, "1\n2\n")
     imported("mahimahi", file, tmp_path)
-    with pytest.raises(RefusedError, match=r"x\.yaml: is there already. Give another --name"):
+    with pytest.raises(RefusedError, match=r"x\.yaml: exists already. Give another --name"):
         imported("mahimahi", file, tmp_path)
 
 
@@ -256,7 +260,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
         ("android", "android/telephony-registry-signal.txt"),
     ],
 )
-def test_real_files_are_taken(tmp_path: Path, form: str, path: str) -> None:
+def test_real_files_are_accepted(tmp_path: Path, form: str, path: str) -> None:
     scenario = imported(form, shared(path), tmp_path, period_s=1.0)
     seconds = min(float(str(scenario["duration_s"])), 30.0)
     assert played(tmp_path, seconds)["dl_capacity_mbps"].max() > 0
@@ -267,7 +271,7 @@ def test_every_shipped_scenario_validates() -> None:
         validate(file)
 
 
-def test_an_import_tells_what_it_chose(tmp_path: Path) -> None:
+def test_an_import_prints_its_chosen_values(tmp_path: Path) -> None:
     table = tmp_path / "walk.csv"
     table.write_text("0,10\n1,20\n")
     into = ("--output", str(tmp_path / "made"))
@@ -275,11 +279,11 @@ def test_an_import_tells_what_it_chose(tmp_path: Path) -> None:
     assert ran.exit_code == 0, ran.output
     assert "capacity of 2 s: Measured rates of walk.csv: 15.0 Mbit/s" in ran.output
     assert "Uplink: chosen, the downlink's highest rate." in ran.output
-    assert "Licence: unknown (name it by --license)" in ran.output
+    assert "Licence: unknown (name it with --license)" in ran.output
     assert ran.output.endswith(f"next: ccu scenario show {tmp_path}/made/walk.yaml\n")
 
 
-def test_what_was_chosen_of_a_radio_is_among_its_sources(tmp_path: Path) -> None:
+def test_chosen_values_of_a_radio_are_among_its_sources(tmp_path: Path) -> None:
     taps = tmp_path / "taps.csv"
     taps.write_text("t_s,delay_ns_1,re_1,im_1\n0,0,1,0\n1,0,0.5,0\n")
     sources = imported("taps", taps, tmp_path / "made")["sources"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a scenario fixes of the path and the link, and who has the last word on it."""
+"""The settings of path and link that a scenario fixes, and their precedence."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def uneven(tmp_path: Path) -> Path:
     return file
 
 
-def test_the_scenario_is_taken_where_the_user_says_nothing(uneven: Path) -> None:
+def test_the_scenario_sets_what_the_user_does_not(uneven: Path) -> None:
     found = resolve({"cc": "cubic", "scenario": str(uneven)})
     assert (found.rtt_ms, found.mss_bytes) == (260.0, 8960)
     config = link_config(found, "core", "ue")
@@ -51,7 +51,7 @@ def test_flags_win_over_the_file_and_the_file_over_the_scenario(
     assert found.mss_bytes == 8960  # nobody but the scenario says
 
 
-def test_a_street_of_mm_wave_brings_its_carrier() -> None:
+def test_a_mm_wave_street_sets_its_carrier() -> None:
     radio = link_config(resolve({"cc": "cubic", "scenario": "urban-mmwave"}), "core", "ue")["radio"]
     assert (radio["carrier_ghz"], radio["numerology"], radio["prb"]) == (28, 3, 264)
     assert radio["duplex"]["tdd"]["pattern"] == "DDDSU"
@@ -59,7 +59,7 @@ def test_a_street_of_mm_wave_brings_its_carrier() -> None:
     assert (narrower.prb, narrower.carrier_ghz) == (66, 28)
 
 
-def test_what_a_scenario_fixes_wrongly_is_told_with_its_place(tmp_path: Path) -> None:
+def test_an_invalid_setting_of_a_scenario_is_reported_with_its_place(tmp_path: Path) -> None:
     file = tmp_path / "x.yaml"
     file.write_text(f"{HEAD}{CAPACITY}path: {{dl: {{delay_ms: 1e6}}, ul: {{delay_ms: 1}}}}\n")
     with pytest.raises(RefusedError, match=rf"{file}: path: .*10000"):
@@ -77,14 +77,14 @@ def test_a_numbered_name_is_one_link_of_a_file_that_draws(tmp_path: Path) -> Non
         scenarios.locate("nowhere-07")
 
 
-def test_a_line_and_what_crosses_it_come_from_the_scenario_too() -> None:
+def test_line_and_cross_traffic_come_from_the_scenario_too() -> None:
     path = link_config(resolve({"cc": "cubic", "scenario": "congested-reverse"}), "a", "b")["path"]
     assert "rate_mbps" not in path["dl"]
     assert path["ul"]["rate_mbps"] == 100
     assert path["ul"]["cross_traffic"] == {"rate_mbps": 102.9, "packet_bytes": 1500}
 
 
-def test_a_run_ends_before_its_scenario_falls_silent() -> None:
+def test_a_run_ends_before_its_scenario_stops() -> None:
     urban = scenarios.locate("urban-mmwave")
     scenarios.check_time(urban, 57)
     with pytest.raises(RefusedError, match=r"stops after 60 s.*57s at most"):

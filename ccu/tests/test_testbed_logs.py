@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Logs of testbeds brought up by hand: the newest stay for a while, and none is taken from one that
-is up."""
+"""The logs of testbeds started manually: the newest are kept, and none of a testbed that is up is
+removed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def names(folder: Path) -> set[str]:
 
 
 def is_locked(folder: Path) -> bool:
-    """Whether another ccu would have to wait for the folder."""
+    """Return whether another ccu would have to wait for the folder."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -43,8 +43,8 @@ def is_locked(folder: Path) -> bool:
 
 
 def test_the_newest_are_kept(folder: Path) -> None:
-    (said,) = testbed_logs.remove(kept=3)
-    assert said.startswith("removed the logs of a testbed (")
+    (sentence,) = testbed_logs.remove(kept=3)
+    assert sentence.startswith("removed the logs of a testbed (")
     assert names(folder) == {"newest", "newer", "older"}
     assert testbed_logs.remove(kept=3) == []
 
@@ -59,7 +59,7 @@ def test_the_logs_of_a_testbed_that_is_up_stay(folder: Path) -> None:
     assert names(folder) == set()
 
 
-def test_another_place_with_records_of_its_own_removes_none(
+def test_a_ccu_with_other_records_removes_no_logs(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two lanes of the tests share the logs' folder, but not /run/ccu: neither sees the other's
@@ -71,10 +71,10 @@ def test_another_place_with_records_of_its_own_removes_none(
     assert names(folder) == {"abcdef"}
 
 
-def test_none_comes_up_while_old_logs_are_removed(
+def test_no_testbed_starts_while_old_logs_are_removed(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And the other way round: what is decided holds until it is done."""
+    """The folder stays locked between the decision and the removal."""
     tried = []
 
     def is_in_use(directory: Path) -> bool:
@@ -88,7 +88,7 @@ def test_none_comes_up_while_old_logs_are_removed(
     assert not is_locked(folder)
 
 
-def test_a_directory_is_marked_before_anybody_sees_it(
+def test_a_directory_is_marked_before_it_is_visible(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_text = Path.write_text
@@ -118,6 +118,6 @@ def test_a_record_of_an_older_ccu_keeps_its_logs(folder: Path) -> None:
     assert names(folder) == {"oldest"}
 
 
-def test_a_machine_that_never_had_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_logs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(testbed_logs, "FOLDER", folder / "nowhere")
     assert testbed_logs.remove() == []

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A path that is no run, no campaign and no scenario is refused with code 2 (docs/errors.md)."""
+"""Paths that are not a run, campaign or scenario, which are refused with code 2
+(docs/errors.md)."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ COMMANDS = (
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_path_that_is_not_what_it_should_be(
+def test_a_path_of_the_wrong_kind_is_refused(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -29,9 +30,9 @@ def test_a_path_that_is_not_what_it_should_be(
     monkeypatch.setattr("sys.argv", ["ccu", *command.split(), f"./{wrong_path.name}"])
     with pytest.raises(SystemExit) as end:
         main()
-    said = capsys.readouterr()
-    assert end.value.code == 2, said.err
-    assert said.err.startswith("ccu: error: ")
-    assert "wrong" in said.err.splitlines()[0]
-    assert said.out == ""
+    printed = capsys.readouterr()
+    assert end.value.code == 2, printed.err
+    assert printed.err.startswith("ccu: error: ")
+    assert "wrong" in printed.err.splitlines()[0]
+    assert printed.out == ""
     assert sorted(tmp_path.rglob("*")) == before

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How commands end: words, exit codes, and nothing at all when nobody reads."""
+"""The end of commands: messages, exit codes, and no message after a closed pipe."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_wrong_input_is_one_message_and_code_2(args: tuple[str, ...], first: str
 
 
 @pytest.mark.parametrize("args", [("ccu", "scenario", "formats"), ("ddu", "schema")])
-def test_a_reader_that_leaves_is_no_error(args: tuple[str, ...]) -> None:
+def test_a_closed_pipe_is_not_an_error(args: tuple[str, ...]) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", *args], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -58,7 +58,7 @@ def test_a_reader_that_leaves_is_no_error(args: tuple[str, ...]) -> None:
     assert process.wait() == -signal.SIGPIPE
 
 
-def test_no_argument_at_all_is_answered_by_the_help() -> None:
+def test_without_arguments_the_help_is_printed() -> None:
     run = ended("ccu", "scenario")
     assert (run.returncode, run.stderr) == (2, "")
     assert "Usage: ccu scenario" in run.stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is told to who names something that there is not."""
+"""The suggestions for unknown names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAMES = ["rome-moderate", "static", "highway", "high-speed-train", "mmwave-walki
         ("", []),
     ],
 )
-def test_what_is_near(written: str, meant: list[str]) -> None:
+def test_similar_names(written: str, meant: list[str]) -> None:
     assert near(written, NAMES) == meant
 
 
@@ -32,7 +32,7 @@ def test_every_name_is_nearest_to_itself_without_a_letter() -> None:
             assert near(name[:at] + name[at + 1 :], NAMES)[0] == name
 
 
-def test_few_names_are_listed_and_of_many_only_those_near() -> None:
+def test_few_names_are_listed_and_of_many_only_similar_ones() -> None:
     few = no_such("scenario", "rome", NAMES, "or a file")
     assert few.startswith("no scenario 'rome'. Did you mean rome-moderate? There are high-speed")
     assert few.endswith("static (or a file)")

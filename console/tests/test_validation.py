@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What pydantic finds wrong, as problems by key."""
+"""The conversion of pydantic's errors to problems by key."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def problems(**written: object) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "expected"),
     [
         ({"name": None}, ["name: Input should be a valid string (it is None)"]),
         ({"link": {"rate_mbit": 3}}, ["link.rate_mbit: unknown key. Did you mean rate_mbps?"]),
@@ -67,13 +67,15 @@ def problems(**written: object) -> list[str]:
         ({"nam": 1}, ["nam: unknown key. Did you mean name? There are link, name, radios"]),
     ],
 )  # fmt: skip
-def test_each_mistake_is_a_problem_at_its_key(written: dict[str, object], told: list[str]) -> None:
+def test_each_mistake_is_a_problem_at_its_key(
+    written: dict[str, object], expected: list[str]
+) -> None:
     found = problems(**written)
-    assert len(found) == len(told)
-    assert all(one.startswith(begin) for one, begin in zip(found, told, strict=True)), found
+    assert len(found) == len(expected)
+    assert all(one.startswith(begin) for one, begin in zip(found, expected, strict=True)), found
 
 
-def test_what_is_missing_is_to_be_added() -> None:
+def test_a_missing_key_is_reported_with_the_fix() -> None:
     with pytest.raises(ValidationError) as caught:
         Both.model_validate({})
     assert [str(one) for one in invalid_values(caught.value, Both)] == ["name: is missing. Add it"]

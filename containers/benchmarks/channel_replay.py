@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ccu.scenarios.oai_channel_model import STEP_S, Setting
-from ccu.testbeds.oai.gnb_questions import GnbQuestions
+from ccu.testbeds.oai.gnb_queries import GnbQueries
 from ccu.testbeds.oai.radio_clock import RadioClock
 from ccu.testbeds.oai.replay import ChannelLog, Replay, Track
 from ccu.testbeds.oai.telnet import Softmodem
@@ -63,7 +63,7 @@ def replay(answer_ms: int, pace: float, ues: int, folder: Path) -> Replayed:
     server = ModemTelnet("127.0.0.1", 0, "softmodem_gnb> ", models, pace, answer_ms / 1e3)
     modem = Softmodem("127.0.0.1", server._listener.getsockname()[1])
     clock, log = RadioClock(folder / "radio-time.csv"), ChannelLog(folder / "ul.csv")
-    questions = GnbQuestions(modem, clock, folder)
+    questions = GnbQueries(modem, clock, folder)
     # Neighbouring settings differ, so that a value identifies its setting.
     settings = [Setting(20.0, round(-20 + index % 400 / 10, 1)) for index in range(400)]
     tracks = [Track(modem, name, ue, settings) for ue, (name, _) in enumerate(models)]

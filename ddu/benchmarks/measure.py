@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ddu/benchmarks/run runs: the peers, the growth, the largest analysis; and their tables."""
+"""Measure ddu: its peers, its growth and its largest analysis; write the tables.
+
+See ddu/benchmarks/run.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ from testbed_testing.gigabit import write_run
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs" / "benchmarks" / "ddu.md"
 PACKETS_PER_S = 124_500
-"""Of a generated capture at 1 Gbit/s: data, and an ACK for every other one."""
+"""The rate of a generated capture at 1 Gbit/s: data, and an ACK for every other packet."""
 LOSS = 0.0001
 LIMIT_CPU_S, LIMIT_GB = 30, 2
 ROLES = ("sender", "receiver")
@@ -33,7 +36,7 @@ SECOND_NS = 1_000_000_000
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is measured."""
+    """The size of the measurement."""
 
     peers: int
     packets: tuple[int, ...]
@@ -54,9 +57,11 @@ QUICK = Scale(50_000, (10**5, 10**6), (1, 10, 100), 50_000, (10, 30))
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="little of it; docs stay as they are")
-    parser.add_argument("--directory", type=Path, help="where captures are made for a while")
-    parser.add_argument("--part", choices=PARTS, help="this one; the others stay as they were")
+    parser.add_argument(
+        "--quick", action="store_true", help="Measure little, and do not write docs."
+    )
+    parser.add_argument("--directory", type=Path, help="Folder for temporary captures.")
+    parser.add_argument("--part", choices=PARTS, help="Part to measure; the other sections stay.")
     chosen = parser.parse_args()
     scale = QUICK if chosen.quick else WHOLE
     measured = {
@@ -73,7 +78,7 @@ def main() -> None:
 
 
 def _sections(before: str, measured: dict[str, str]) -> Iterator[str]:
-    """Every part in its order: as it was measured now, else as the document had it."""
+    """Yield every part in order: the new measurement, or the document's section."""
     kept = ["## " + text for text in before.split("## ")[1:]]
     for name in PARTS:
         if name in measured:
@@ -84,7 +89,7 @@ def _sections(before: str, measured: dict[str, str]) -> Iterator[str]:
 
 @contextmanager
 def _generated(where: Path | None, packets: float, flows: int = 1) -> Iterator[tuple[Path, int]]:
-    """A run of about so many packets in each capture, and how many there are in both."""
+    """Yield a run of about so many packets in each capture, and the number in both."""
     with tempfile.TemporaryDirectory(dir=where) as directory:
         run = Path(directory) / "generated"
         yield run, write_run(run, packets / PACKETS_PER_S, 1.0, flows, LOSS)
@@ -106,7 +111,7 @@ def _of_peers(scale: Scale, where: Path | None) -> str:
         "timestamps and SACK.\n\n"
         "| reader | packets per CPU s | times dpkt | times tcptrace |\n|---|---:|---:|---:|\n"
         + "".join(rows)
-        + "\nSought: 50 times dpkt; not slower than tcptrace / 1.5.\n\n"
+        + "\nTargets: 50 times dpkt; at least tcptrace / 1.5.\n\n"
     )
 
 
@@ -131,7 +136,7 @@ def _of_packets(scale: Scale, where: Path | None) -> str:
         )
     return (
         "## Growth with packets\n\n"
-        "Runs at 1 Gbit/s, both captures: read and split into connections, and the whole of "
+        "Runs at 1 Gbit/s, both captures: read and split into connections, and all of "
         "`ddu analyze` with tables, figures and report. 100 s at 1 Gbit/s are some 25 million "
         f"packets (the last row but one), for which {LIMIT_CPU_S} CPU s and {LIMIT_GB} GB are "
         "the limit.\n\n"
@@ -160,16 +165,16 @@ def _of_flows(scale: Scale, where: Path | None) -> str:
                 f"| {flows:,} | {count:,} | {split_s:.2f} | {cpu_s:.2f} | {each_ms:.1f} |\n"
             )
     return (
-        "## Growth with flows\n\nAs many packets, of ever more flows; the analysis is of both "
-        "captures, bins of 1 s, without figures. A flow costs its own time whatever its packets; "
-        "with more flows that is all there is, and it grows with their number.\n\n"
+        "## Growth with flows\n\nThe number of packets is constant, that of flows grows; the "
+        "analysis is of both captures, bins of 1 s, without figures. Each flow has a fixed cost, "
+        "which dominates with many flows.\n\n"
         "| flows | packets of both captures | split one, CPU s | analysis, CPU s "
         "| analysis, ms per flow |\n|---:|---:|---:|---:|---:|\n" + "".join(rows) + "\n"
     )
 
 
 def _of_runs(scale: Scale, where: Path | None) -> str:
-    """Copies of one run stand for many: a comparison looks at each by itself."""
+    """Measure the comparison of many runs, copies of one: each is read separately."""
     rows = []
     with _generated(where, PACKETS_PER_S) as (run, _), tempfile.TemporaryDirectory(dir=where) as to:
         ddu = ROOT / ".venv" / "bin" / "ddu"
@@ -188,7 +193,7 @@ def _of_runs(scale: Scale, where: Path | None) -> str:
             shutil.rmtree(folder)
     return (
         "## Growth with runs\n\n`ddu compare` of runs of 1 s that have been analysed: tables, "
-        "figures, page. The first rows are its start.\n\n"
+        "figures, page. The start of the program dominates the first rows.\n\n"
         "| runs | compare, CPU s | ms per run | most memory, GB |\n|---:|---:|---:|---:|\n"
         + "".join(rows)
         + "\n"
@@ -199,10 +204,10 @@ def _heading() -> str:
     now = datetime.datetime.now(datetime.timezone.utc)
     return (
         "# Benchmarks of ddu\n\n"
-        f"Written by `make bench ROOM=ddu` on {now:%Y-%m-%d %H:%M} UTC. {_processor()}, "
+        f"Written by `make bench COMPONENT=ddu` on {now:%Y-%m-%d %H:%M} UTC. {_processor()}, "
         f"{platform.system()} {platform.release()}, Python {platform.python_version()}. CPU "
-        "seconds are user and system, of one process; a ratio means more than a figure. "
-        "Captures are generated (`testing/src/testbed_testing/gigabit.py`).\n\n"
+        "seconds are user and system, of one process; ratios are more reliable than absolute "
+        "values. Captures are generated (`testing/src/testbed_testing/gigabit.py`).\n\n"
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packets per CPU second of ddu's readers and of others, on the same file in the same run."""
+"""The measurement of packets per CPU second of ddu's readers and others, on the same file."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _TSHARK_FIELDS = (
 
 @dataclass(frozen=True)
 class Reading:
-    """What a reader did."""
+    """The result of a reader."""
 
     name: str
     packets_per_cpu_s: float | None
-    """None: the program is not installed."""
+    """None means that the program is not installed."""
 
 
 def readings(file: Path, packets: int) -> list[Reading]:
-    """Of every reader, ours first; the slow ones once, which takes them seconds anyway."""
+    """Measure every reader, ours first; the slow ones once, as one round takes them seconds."""
     ours = {
         "ddu, connections split (what `ddu analyze` reads)": lambda: _split(file),
         "ddu, stream of all columns": lambda: _stream(file),
@@ -105,7 +105,7 @@ def _dpkt(file: Path) -> int:
 
 
 def _best(read: Callable[[], int], packets: int) -> float:
-    """The best of some rounds: what disturbs a measurement only makes it slower."""
+    """Return the best of several rounds: disturbances only make a round slower."""
     rates = []
     for _ in range(ROUNDS):
         begin = time.process_time()

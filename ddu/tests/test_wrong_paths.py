@@ -26,7 +26,7 @@ def ended(monkeypatch: pytest.MonkeyPatch, command: str, *paths: Path) -> int:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_path_that_is_not_what_it_should_be(
+def test_a_path_of_the_wrong_kind_is_refused(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

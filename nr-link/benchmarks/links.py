@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The links that are measured: parts of link.yaml."""
+"""The measured links, as parts of link.yaml."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def given(folder: Path, mbps: float, buffer_bytes: int) -> dict[str, Any]:
 
 
 def radio(folder: Path, carrier: dict[str, Any], sinr_db: float) -> dict[str, Any]:
-    """A static channel. The uplink's queue is short: what waits there holds up the ACKs."""
+    """Return a static channel. The uplink's queue is short, as its delay is that of the ACKs."""
     static = {
         "ss_pbch_block_power_dbm": 0,
         "level": {"rsrp_dbm": -60},
@@ -40,7 +40,7 @@ def carrier(prb: int, layers: int, mcs_table: str, duplex: Any) -> dict[str, Any
 
 
 def mmwave(carriers: int) -> dict[str, Any]:
-    """Carriers of 400 MHz at 120 kHz and 28 GHz, two layers, one slot in five for the uplink."""
+    """Return carriers of 400 MHz at 120 kHz and 28 GHz, two layers, one slot in five for uplink."""
     return {
         "carrier_ghz": 28,
         "numerology": 3,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures nr-link, and writes docs/benchmarks/nr-link.md.
+"""Measure nr-link, and write docs/benchmarks/nr-link.md.
 
-What a link can do at most on this machine, a raw copy between two TUN devices, is measured in the
-same run.
+The limit of a link on this machine, a raw copy between two TUN devices, is measured in the same
+run.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ SNAPLEN_BYTES = 128
 
 _HEAD = """# nr-link: benchmarks
 
-{about} `make bench ROOM=nr-link` writes this file.
+{about} `make bench COMPONENT=nr-link` writes this file.
 
 Rates are of TCP payload, by iperf3, which has the other core. nr-link's share of a core includes
 the receiver's TCP, which runs in the write to its device; so does that of the raw copy, and
 ratios are between Gbit/s a core. Timing: how late the latest packet of a hundred left (bar: 150 µs
-on an idle host), and the run's verdict. Where three figures stand in brackets, the row is the
+on an idle host), and the run's verdict. Where three numbers are in brackets, the row is the
 median run of three. Peaks are those of TS 38.306 clause 4.1.2 with the overhead that
 docs/nr-link-model.md states; block sizes are rounded, so that a peak can be exceeded.
 
@@ -55,18 +55,18 @@ guest).
 
 
 class Row(NamedTuple):
-    """One line of the table."""
+    """A row of the table."""
 
     measure: str
     bar: str
     here: str
     limit: str = ""
-    """Against the raw copy, or the rate that was configured."""
+    """The comparison with the raw copy, or with the configured rate."""
     timing: str = ""
 
 
 def main() -> None:
-    """Builds as who we are, measures as root, writes."""
+    """Build as who we are, measures as root, writes."""
     if len(sys.argv) == 1:
         prepared = [str(Path(__file__).resolve()), _build()]
         as_root = ["sudo", "-E", "env", f"PATH={os.environ['PATH']}"] if os.geteuid() else ["env"]
@@ -91,7 +91,7 @@ def main() -> None:
 
 
 def _build() -> str:
-    """Builds nr-link, runs the model's benchmark, and gives the program of the raw copy."""
+    """Build nr-link, runs the model's benchmark, and gives the program of the raw copy."""
     subprocess.run(
         ["cargo", "build", "--release", "--quiet", "-p", "nr-link"], check=True, cwd=ROOT
     )
@@ -183,12 +183,12 @@ def _sixty_four(carrier: dict[str, Any]) -> Measured:
 
 
 def _at_45_db(wide: dict[str, Any]) -> Callable[[Testbed], dict[str, Any]]:
-    """No block of the highest MCS fails there."""
+    """Return a configuration in which no block of the highest MCS fails."""
     return lambda bed: radio(bed.folder, wide, 45)
 
 
 class Run(NamedTuple):
-    """What a run showed, and what its MAC carried at its steadiest."""
+    """The results of a run, and its MAC's rate in the steady state."""
 
     mbps: dict[str, float]
     summary: dict[str, Any]
@@ -211,13 +211,13 @@ def _measure(
 
 
 def _thrice(measure: Callable[[], Run], key: str) -> tuple[Run, str]:
-    """The run whose figure in the summary is the median of three, and all three figures."""
+    """Return the median of three runs by a number of the summary, and all three numbers."""
     runs = sorted((measure() for _ in range(3)), key=lambda run: float(run.summary[key]))
     return runs[1], ", ".join(f"{run.summary[key]:.3g}" for run in runs)
 
 
 def _capture(bed: Testbed) -> None:
-    """As ccu does: headers, at both ends, from when the devices are there."""
+    """Capture headers at both endpoints, as ccu does."""
     for netns in (bed.server, bed.ue):
         file = bed.folder / f"{netns}.pcap"
         dump = f"tcpdump -i any -n -s {SNAPLEN_BYTES} -B 65536 -w {file} 2>/dev/null"
@@ -226,7 +226,7 @@ def _capture(bed: Testbed) -> None:
 
 
 def _mac_mbps(file: Path) -> float:
-    """Transport blocks of the downlink in the second half of the run's traffic."""
+    """Return the rate of downlink transport blocks in the second half of the traffic."""
     with file.open() as lines:
         rows = [(int(row["utc_ns"]), float(row["mac_dl_bytes"])) for row in csv.DictReader(lines)]
     busy = [pair for before, pair in pairwise(rows) if pair[1] > before[1]]
@@ -235,7 +235,7 @@ def _mac_mbps(file: Path) -> float:
 
 
 def _model_rows() -> list[Row]:
-    """The model without I/O, by criterion."""
+    """Return the rows of the model without I/O, measured by criterion."""
     folder = TARGET / "criterion"
     rows = []
     for load in ("idle", "saturated"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two hosts, network namespaces of this machine, with a link between them."""
+"""A testbed of two hosts, network namespaces of this machine, with a link between them."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from typing import Any
 
 SERVER, UE = "10.202.0.1", "10.202.0.2"
 _BUFFERS = "4096 1000000 268435456"
-"""Sockets' least, first and largest buffer, bytes: 20 ms at 10 Gbit/s are 25 MB."""
+"""The minimum, initial and maximum socket buffer in bytes: 20 ms at 10 Gbit/s are 25 MB."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What one run showed."""
+    """The results of a run."""
 
     mbps: dict[str, float]
-    """TCP payload that the receiver took, by direction."""
+    """The received TCP payload, by direction."""
     summary: dict[str, Any]
-    """nr-link's own account."""
+    """The summary of nr-link."""
     rss_mb: float
-    """Largest resident memory of nr-link."""
+    """The largest resident memory of nr-link."""
     rtt_ms: float | None
-    """Mean of the sender's smoothed RTT."""
+    """The mean of the sender's smoothed RTT."""
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Testbed:
     processes: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def on(self, netns: str, *command: str) -> str:
-        """Run a command on a host and give what it printed."""
+        """Run a command on a host and return its output."""
         return run("ip", "netns", "exec", netns, *command)
 
     def start(self, netns: str | None, *command: str) -> subprocess.Popen[str]:
@@ -56,7 +56,7 @@ class Testbed:
         return process
 
     def address_devices(self) -> None:
-        """Give n6 and ue1, which must be there, their addresses."""
+        """Set the addresses of n6 and ue1, which must exist."""
         for netns, device, own, peer in (
             (self.server, "n6", SERVER, UE),
             (self.ue, "ue1", UE, SERVER),
@@ -64,7 +64,7 @@ class Testbed:
             run("ip", "-n", netns, "address", "add", own, "peer", peer, "dev", device)
 
     def iperf3(self, seconds: float, *more: str, port: int = 5201) -> dict[str, Any]:
-        """The report of a transfer from the server to the UE."""
+        """Return the report of a transfer from the server to the UE."""
         self.start(self.ue, "iperf3", "-s", "-1", "-p", str(port))
         while not self.on(self.ue, "ss", "-tlnH", f"sport = {port}"):
             time.sleep(0.02)
@@ -90,7 +90,7 @@ class Testbed:
     def measure_many(
         self, nr_link: Path, config: dict[str, Any], seconds: float, ues: int
     ) -> Measured:
-        """The same with a downlink flow to each of many UEs, which are all on one host."""
+        """Measure a downlink flow to each of many UEs, which are all on one host."""
         addresses = {f"ue{number}": f"10.202.1.{number}" for number in range(1, ues + 1)}
         devices = [
             {"name": device, "addresses": [address]} for device, address in addresses.items()
@@ -114,7 +114,7 @@ class Testbed:
         return Measured({"dl": mbps}, self._summary(), rss_mb, rtt_ms=None)
 
     def _add_ue(self, device: str, address: str, table: str) -> None:
-        """What it sends leaves by its own device."""
+        """Add a UE, whose packets leave by its own device."""
         ip = ("ip", "-n", self.ue)
         run(*ip, "address", "add", f"{address}/32", "dev", device)
         run(*ip, "route", "add", "default", "dev", device, "table", table)
@@ -146,7 +146,7 @@ class Testbed:
 
 @contextmanager
 def testbed() -> Iterator[Testbed]:
-    """Make it, and take it down with all that runs in it."""
+    """Make a testbed, and remove it with all programs in it."""
     with tempfile.TemporaryDirectory() as folder:
         bed = Testbed(f"nrb-{os.getpid()}-server", f"nrb-{os.getpid()}-ue", Path(folder))
         try:
@@ -164,7 +164,7 @@ def testbed() -> Iterator[Testbed]:
 
 
 def run(*command: str) -> str:
-    """What a command printed; its error ends the benchmark."""
+    """Run a command and return its output; its error ends the benchmark."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)}: {done.stderr or done.stdout}")

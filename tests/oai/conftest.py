@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures of OpenAirInterface's tests: the root file system of the stand-ins, and their daemon."""
+"""The fixtures of OpenAirInterface's tests: the stand-ins' root file system and their daemon."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ccu run --testbed rfsim` over stand-ins, in Docker and LXC: what works, and what goes wrong."""
+"""Runs with `--testbed rfsim` over stand-ins, in Docker and LXC, with and without faults."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from testbed_testing.oai.radio import Pids, Radio
 
 BIN = Path(sys.executable).parent
 SHORT = ("--duration", "2s", "--rtt", "0ms", "--scenario", "static")
-# An attach that never comes need not be waited for as long as a real one.
+# A stand-in that never attaches needs a shorter timeout than a real UE.
 HASTY = (
     "import ccu.testbeds.oai.stack as s; s._ATTACH_PATIENCE_S = 5; "
     "from ccu.cli.main import main; main()"
@@ -42,18 +42,18 @@ HASTY = (
 
 class Ran(NamedTuple):
     code: int
-    said: str
+    printed: str
     directory: Path | None
 
     @property
     def manifest(self) -> dict[str, Any]:
-        assert self.directory is not None, self.said
+        assert self.directory is not None, self.printed
         content: dict[str, Any] = json.loads((self.directory / "run.json").read_text())
         return content
 
 
 class Ccu:
-    """Runs ccu with the stand-ins; afterwards nothing of ours may be left."""
+    """A ccu with the stand-ins, which must leave no resources behind."""
 
     def __init__(self, environment: dict[str, str], output: Path) -> None:
         self.environment = environment
@@ -76,13 +76,13 @@ class Ccu:
         arguments = ("run", "--testbed", testbed, "--flows", flows, *SHORT, *words)
         arguments += ("--output", str(output))
         process = self.start(*arguments, hasty=hasty)
-        said, _ = process.communicate(timeout=150)
+        printed, _ = process.communicate(timeout=150)
         found = list(output.iterdir()) if output.exists() else []
-        return Ran(process.returncode, said, found[0] if found else None)
+        return Ran(process.returncode, printed, found[0] if found else None)
 
 
 def leftovers(ccu: Ccu) -> list[str]:
-    """Containers, networks, names of networks, bridges and notes of ours."""
+    """Return our containers, networks, names of networks, bridges and records."""
     found = [
         *(path for path in Path("/run/ccu").glob("*.json") if not path.name.startswith("standin-")),
         *(Path("/run/netns").glob("ccu-*")),
@@ -109,8 +109,8 @@ def docker_ccu(daemon: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 def analysed(ran: Ran) -> Path:
-    """The run's directory, when all went well."""
-    assert ran.code == 0, ran.said
+    """Return the directory of a successful run, analysed."""
+    assert ran.code == 0, ran.printed
     assert ran.directory is not None
     assert ran.manifest["status"] == "finished"
     analyze(ran.directory, report=False)
@@ -123,7 +123,7 @@ def received_bytes(run: Path, flow: str) -> int:
 
 
 def check_records(raw: Path) -> None:
-    """What was printed is kept as it was printed, and holds what crossed."""
+    """Check that the logs are kept unchanged, and contain the traffic's counters."""
     assert "Frame.Slot" in (raw / "oai/gnb-stdout.log").read_text()
     assert "Initial sync successful" in (raw / "oai/ue1-stdout.log").read_text()
     assert (raw / "oai/nrMAC_stats.log").read_text().startswith("### ")
@@ -139,7 +139,7 @@ def check_records(raw: Path) -> None:
 
 
 def check_two_ues(ran: Ran) -> None:
-    """Each UE has its address, its flow, its captures and its own rows of the MAC."""
+    """Check that each UE has an address, a flow, captures and MAC rows of its own."""
     run = analysed(ran)
     check_records(run / "raw")
     flows = ran.manifest["flows"]
@@ -157,8 +157,8 @@ def check_two_ues(ran: Ran) -> None:
         rows = list(csv.DictReader(file))
     counted = counters(run / "raw/oai/nrMAC_stats.log")
     for flow, rnti, capture in zip(flows, RNTIS, ("receiver", "receiver-ue2"), strict=True):
-        # Whose rows they are is told by the stand-in's RNTI, how much by its own counter: neither
-        # knows how long a busy machine took, nor what iperf3 left unread when its time was over.
+        # The stand-in's RNTI identifies the UE of a row, its own counter the bytes: neither depends
+        # on the machine's load, nor on data that iperf3 left unread at its end.
         own = [row for row in rows if int(row["ue"]) == flow["ue"]]
         assert {int(row["mac_rnti"]) for row in own} == {rnti}
         carried = sum(int(float(row["mac_dl_bytes"] or 0)) for row in own)
@@ -174,11 +174,11 @@ def check_two_ues(ran: Ran) -> None:
 
 
 RNTIS = (0x4CBA, 0x4CBB)
-"""Of the stand-ins' UEs, in the order in which they attach (stand_in/gnb.py)."""
+"""The RNTIs of the stand-ins' UEs, in the order in which they attach (stand_in/gnb.py)."""
 
 
 def counters(log: Path) -> dict[int, list[int]]:
-    """By RNTI: what each reading of the gNB's file says that its MAC has sent, in bytes."""
+    """Return by RNTI the bytes sent by the MAC in each reading of the gNB's file."""
     found: dict[int, list[int]] = {}
     for rnti, sent in re.findall(r"UE (\w{4}): MAC: +TX +(\d+)", log.read_text()):
         found.setdefault(int(rnti, 16), []).append(int(sent))
@@ -186,7 +186,7 @@ def counters(log: Path) -> dict[int, list[int]]:
 
 
 def captured_bytes(file: Path, address: str) -> int:
-    """IP bytes of TCP to `address`."""
+    """Return the IP bytes of TCP to `address`."""
     total = 0
     with file.open("rb") as packets:
         for _, packet in dpkt.pcap.Reader(packets):
@@ -206,8 +206,8 @@ def test_two_ues_in_docker(docker_ccu: Ccu) -> None:
     check_two_ues(ran)
     assert ran.directory is not None
     words = ["tcpdump", "-n", "-r", str(ran.directory / "raw/n3.pcap")]
-    said = subprocess.run(words, capture_output=True, text=True).stdout
-    assert said.count("192.168.71.140.2152 > 192.168.71.134.2152") >= 4
+    printed = subprocess.run(words, capture_output=True, text=True).stdout
+    assert printed.count("192.168.71.140.2152 > 192.168.71.134.2152") >= 4
     assert leftovers(docker_ccu) == []
 
 
@@ -219,9 +219,9 @@ def test_the_first_generation_and_a_second_try(daemon: Any, docker_ccu: Ccu) -> 
     assert (flow["sender"]["host"], flow["sender"]["address"]) == ("ue", "12.1.1.2")
     assert received_bytes(run, "f0") > 1e5
     assert "dlsch_total_bytes" in (run / "raw/oai/nrMAC_stats.log").read_text()
-    # One container, two starts: both are in its log.
-    said = (run / "raw/oai/ue0-stdout.log").read_text()
-    assert said.count("STAND-IN for ue") == 2
+    # The log of the container has both of its starts.
+    printed = (run / "raw/oai/ue0-stdout.log").read_text()
+    assert printed.count("STAND-IN for ue") == 2
     assert leftovers(docker_ccu) == []
 
 
@@ -232,25 +232,26 @@ def test_the_first_generation_and_a_second_try(daemon: Any, docker_ccu: Ccu) -> 
         ("loses-sync", ("oai-ue1 ended", "the UE loses its cell")),
         ("telnet-refuses", ("channel control", "telnet server 192.168.71.140:9090")),
         ("never-attaches", ("UE 1 did not attach", "synch Failed")),
-        ("no-address", ("UE 1 did not attach", "Establishment reject", "is its pool used up?")),
+        (
+            "no-address",
+            ("UE 1 did not attach", "Establishment reject", "that its pool is not exhausted"),
+        ),
     ],
 )
-def test_a_fault_is_told_with_its_last_words(
+def test_a_fault_is_reported_with_the_last_lines_of_its_log(
     daemon: Any, docker_ccu: Ccu, fault: str, words: tuple[str, ...]
 ) -> None:
     tag = daemon.faulty(f"fault-{fault}", FAULT=fault)
     ran = docker_ccu.run("--oai-version", tag, "--duration", "10s", hasty=True)
-    assert ran.code == 1, ran.said
+    assert ran.code == 1, ran.printed
     assert ran.manifest["status"] == "failed"
     for word in words:
-        assert word in ran.said
+        assert word in ran.printed
     assert leftovers(docker_ccu) == []
 
 
 @pytest.mark.parametrize("fault", ["truncated-log", "unknown-format"])
-def test_a_log_that_cannot_be_read_does_not_end_a_run(
-    daemon: Any, docker_ccu: Ccu, fault: str
-) -> None:
+def test_an_unreadable_log_does_not_end_a_run(daemon: Any, docker_ccu: Ccu, fault: str) -> None:
     tag = daemon.faulty(f"fault-{fault}", FAULT=fault)
     ran = docker_ccu.run("--oai-version", tag)
     run = analysed(ran)
@@ -262,7 +263,7 @@ def test_a_log_that_cannot_be_read_does_not_end_a_run(
 
 
 def test_a_run_over_usrps_keeps_o1_stats_and_plays_no_scenario(docker_ccu: Ccu) -> None:
-    # An X310 is looked for by its address: anything that answers there with a refusal will do.
+    # An X310 is detected by its address: any refusal there counts as an answer.
     radios = ("--usrp", "x310:addr=127.0.0.1+addr=127.0.0.1")
     ran = docker_ccu.run(*radios, testbed="usrp")
     run = analysed(ran)
@@ -275,25 +276,25 @@ def test_a_run_over_usrps_keeps_o1_stats_and_plays_no_scenario(docker_ccu: Ccu) 
     assert leftovers(docker_ccu) == []
 
 
-def test_an_image_that_is_not_here_is_named_with_the_pull(docker_ccu: Ccu) -> None:
+def test_a_missing_image_is_named_with_its_pull(docker_ccu: Ccu) -> None:
     ran = docker_ccu.run("--oai-version", "2024.w30")
     assert ran.code == 2
-    assert "docker pull ccu-stand-in/oai-gnb:2024.w30" in ran.said
+    assert "docker pull ccu-stand-in/oai-gnb:2024.w30" in ran.printed
     assert ran.directory is None
 
 
-def test_addresses_that_are_taken_are_told(daemon: Any, docker_ccu: Ccu) -> None:
+def test_taken_addresses_are_reported(daemon: Any, docker_ccu: Ccu) -> None:
     daemon.docker("network", "create", "--subnet", "192.168.71.128/26", "taken")
     try:
         ran = docker_ccu.run()
     finally:
         daemon.docker("network", "rm", "taken")
     assert ran.code == 1
-    assert "another network has these addresses" in ran.said
+    assert "another network has these addresses" in ran.printed
     assert leftovers(docker_ccu) == []
 
 
-def test_what_a_killed_run_leaves_is_cleaned(docker_ccu: Ccu) -> None:
+def test_the_resources_of_a_killed_run_are_cleaned(docker_ccu: Ccu) -> None:
     output = docker_ccu.output / "killed"
     words = (
         "run",
@@ -316,19 +317,19 @@ def test_what_a_killed_run_leaves_is_cleaned(docker_ccu: Ccu) -> None:
     process.communicate()
     assert leftovers(docker_ccu)
     cleaning = docker_ccu.start("clean")
-    said, _ = cleaning.communicate(timeout=60)
-    assert "removed 8 containers" in said
-    assert "removed 2 networks" in said
+    printed, _ = cleaning.communicate(timeout=60)
+    assert "removed 8 containers" in printed
+    assert "removed 2 networks" in printed
     assert leftovers(docker_ccu) == []
 
 
-def test_a_testbed_by_hand(docker_ccu: Ccu) -> None:
-    said: dict[str, str] = {}
+def test_a_testbed_started_manually(docker_ccu: Ccu) -> None:
+    printed: dict[str, str] = {}
     for word in ("up", "status", "down"):
-        said[word], _ = docker_ccu.start("testbed", word).communicate(timeout=90)
-    assert "oaitun_ue1 12.1.1.2" in said["up"]
-    assert "oaitun_ue1 12.1.1.2" in said["status"]
-    assert "removed 8 containers" in said["down"]
+        printed[word], _ = docker_ccu.start("testbed", word).communicate(timeout=90)
+    assert "oaitun_ue1 12.1.1.2" in printed["up"]
+    assert "oaitun_ue1 12.1.1.2" in printed["status"]
+    assert "removed 8 containers" in printed["down"]
     assert leftovers(docker_ccu) == []
 
 
@@ -345,8 +346,8 @@ def lxc_ccu(
 
     def pid_of(name: str) -> int | None:
         words = ["lxc-info", "-P", oci_images.FOLDER, "-n", name, "-pH"]
-        said = subprocess.run(words, capture_output=True, text=True).stdout.strip()
-        return int(said) if said.isdigit() else None
+        printed = subprocess.run(words, capture_output=True, text=True).stdout.strip()
+        return int(printed) if printed.isdigit() else None
 
     radio = Radio(Pids(names, pid_of), tmp_path_factory.mktemp("radio-lxc"))
     radio.start()
@@ -363,15 +364,15 @@ def test_two_ues_in_lxc(lxc_ccu: Ccu) -> None:
     assert leftovers(lxc_ccu) == []
 
 
-def test_a_gnb_that_dies_in_lxc_is_told(lxc_ccu: Ccu) -> None:
+def test_a_gnb_that_dies_in_lxc_is_reported(lxc_ccu: Ccu) -> None:
     ran = lxc_ccu.run("--runtime", "lxc", "--oai-version", "dies", "--duration", "10s")
-    assert ran.code == 1, ran.said
-    assert "oai-gnb ended" in ran.said
-    assert "the gNB dies" in ran.said
+    assert ran.code == 1, ran.printed
+    assert "oai-gnb ended" in ran.printed
+    assert "the gNB dies" in ran.printed
     assert leftovers(lxc_ccu) == []
 
 
-def test_an_image_that_lxc_has_not_is_named_with_the_copy(lxc_ccu: Ccu) -> None:
+def test_a_missing_image_of_lxc_is_named_with_its_copy_command(lxc_ccu: Ccu) -> None:
     ran = lxc_ccu.run("--runtime", "lxc", "--oai-version", "2024.w30")
     assert ran.code == 2
-    assert "skopeo copy docker://oaisoftwarealliance/oai-gnb:2024.w30" in ran.said
+    assert "skopeo copy docker://oaisoftwarealliance/oai-gnb:2024.w30" in ran.printed

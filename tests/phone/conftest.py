@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures of the phone's tests: the phone and its link to the server."""
+"""The fixtures of the phone's tests: the phone and its link to the server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def street(tmp_path: Path) -> Iterator[Street]:
 
 @pytest.fixture
 def street_of_ipv6(tmp_path: Path) -> Iterator[Street]:
-    """Of an operator that gives no IPv4 at all."""
+    """Yield a phone of an operator without IPv4."""
     yield from _made(tmp_path, 6)
 
 

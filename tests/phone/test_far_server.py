@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`--server`: the phone here, ccu and the traffic on another machine, by a real sshd."""
+"""Runs with `--server`: the phone here, ccu and the traffic on another machine, by a real sshd."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ RUN = ("run", "--testbed", "phone", "--cc", "cubic", "--duration", "2s")
 
 @pytest.fixture
 def ssh(street: Street, tmp_path: Path) -> Iterator[str]:
-    """What CCU_SSH has to be for the host `far`."""
+    """Yield the value of CCU_SSH for the host `far`."""
     path = f"PATH={ROOT / '.venv/bin'}:/usr/sbin:/usr/bin:/sbin:/bin"
     with sshd(tmp_path / "ssh", street.server, "127.0.0.1", path) as command:
         yield command
 
 
 @pytest.mark.root
-def test_the_run_is_done_there_and_comes_here(street: Street, ssh: str, tmp_path: Path) -> None:
+def test_the_run_is_executed_there_and_copied_here(
+    street: Street, ssh: str, tmp_path: Path
+) -> None:
     street.plug_in()
     output = tmp_path / "runs"
     os.environ["CCU_SSH"] = ssh
@@ -46,7 +48,7 @@ def test_the_run_is_done_there_and_comes_here(street: Street, ssh: str, tmp_path
         assert "vegaz" in refused.stdout
         nowhere = street.ccu(*RUN, "--server", "root@203.0.113.1:1")
         assert nowhere.returncode == 2
-        assert "is not reached" in nowhere.stderr
+        assert "is not reachable" in nowhere.stderr
     finally:
         del os.environ["CCU_SSH"]
     assert list(output.iterdir()) == [run]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong with phones: told in one message, with what to do, and nothing left running."""
+"""The faults of phones: each is reported in one message with a fix, and nothing is left running."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LTE = f"""last known state:
 
 
 def refused(street: Street, *more: str, args: tuple[str, ...] = RUN) -> str:
-    """What is said, before anything starts."""
+    """Return the message of a run that is refused before anything starts."""
     output = street.folder / "refused"
     ran = street.ccu(*args, *more, "--output", str(output))
     assert ran.returncode == 2, ran.stdout + ran.stderr
@@ -40,7 +40,7 @@ def refused(street: Street, *more: str, args: tuple[str, ...] = RUN) -> str:
 
 
 @pytest.mark.root
-def test_what_is_refused(street: Street) -> None:
+def test_refused_experiments(street: Street) -> None:
     assert "USB debugging" in refused(street)
     street.adbd.authorised = False
     street.plug_in()
@@ -51,7 +51,7 @@ def test_what_is_refused(street: Street) -> None:
     street.set(airplane="1")
     assert "airplane mode" in refused(street)
     street.set(airplane="0")
-    assert "no phone 'abc'" in refused(street, "--serial", "abc")
+    assert "there is no phone 'abc'" in refused(street, "--serial", "abc")
     both = refused(street, "--cc", "vegaz", "--phone-load", "iperf3")
     assert "vegaz" in both
     assert "no iperf3" in both
@@ -70,10 +70,10 @@ def test_what_is_refused(street: Street) -> None:
         ({"limit_bytes": "1500000000", "used_bytes": "500000001"}, "500000001 bytes used"),
     ],
 )
-def test_what_the_phone_says_that_it_cannot(
+def test_problems_that_the_phone_reports(
     street: Street, monkeypatch: pytest.MonkeyPatch, state: dict[str, str], word: str
 ) -> None:
-    """By the real adb, without the whole of a run."""
+    """By the real adb, without a complete run."""
     monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(street.adb_port))
     phone = Adb(street.plug_in())
     street.set(**state)
@@ -93,9 +93,9 @@ def test_two_phones(street: Street) -> None:
         street.command("adb", "connect", serial.replace("127.0.0.1", "localhost")),
         capture_output=True,
     )
-    said = refused(street)
-    assert "2 phones" in said
-    assert serial in said
+    printed = refused(street)
+    assert "2 phones" in printed
+    assert serial in printed
 
 
 @pytest.mark.root
@@ -119,7 +119,7 @@ def test_the_doctor_and_a_dry_run(street: Street) -> None:
 
 
 def started(street: Street, output: Path) -> subprocess.Popen[str]:
-    """A run whose traffic flows."""
+    """Yield a run whose traffic flows."""
     run = subprocess.Popen(
         street.command("ccu", *RUN[:-1], "5s", "--output", str(output)),
         stdout=subprocess.PIPE,
@@ -142,7 +142,7 @@ def manifest(output: Path) -> dict[str, Any]:
 
 
 def processes_of(street: Street) -> list[str]:
-    """What runs in the server's network, adb's server apart."""
+    """Return the processes in the server's network, except adb's server."""
     pids = subprocess.run(
         ["ip", "netns", "pids", street.server], capture_output=True, text=True
     ).stdout.split()
@@ -155,22 +155,22 @@ def test_unplugged_in_the_middle(street: Street, tmp_path: Path) -> None:
     street.plug_in()
     run = started(street, tmp_path)
     street.adbd.unplug()
-    said, _ = run.communicate(timeout=30)
-    assert run.returncode == 1, said
-    assert "phone" in said
+    printed, _ = run.communicate(timeout=30)
+    assert run.returncode == 1, printed
+    assert "phone" in printed
     assert manifest(tmp_path)["status"] == "failed"
     assert set(processes_of(street)) <= {"adb"}
 
 
 @pytest.mark.root
-def test_the_world_changes_in_the_middle(street: Street, tmp_path: Path) -> None:
+def test_changes_during_a_run(street: Street, tmp_path: Path) -> None:
     """The screen locks, the phone falls back to LTE with redacted identities, its clock is set."""
     street.plug_in()
     output = tmp_path / "runs"
     run = started(street, output)
     street.set(wakefulness="Asleep", registry=LTE, clock_ahead_s="60")
-    said, _ = run.communicate(timeout=40)
-    assert run.returncode == 0, said
+    printed, _ = run.communicate(timeout=40)
+    assert run.returncode == 0, printed
     told = manifest(output)
     assert told["verdict"] == "degraded"
     assert "clock was set by +60.0 s" in " ".join(told["verdict_reasons"])
@@ -185,10 +185,10 @@ def test_the_world_changes_in_the_middle(street: Street, tmp_path: Path) -> None
 
 
 @pytest.mark.root
-def test_the_server_is_not_reached(street: Street, tmp_path: Path) -> None:
+def test_the_server_is_not_reachable(street: Street, tmp_path: Path) -> None:
     street.plug_in()
-    # An address where nobody listens: the phone's own.
+    # An address where nothing listens: the phone's own.
     street.set(route="198.51.100.2 dev rmnet_data0 src 198.51.100.2")
     ran = street.ccu(*RUN, "--server-address", "198.51.100.2", "--output", str(tmp_path))
     assert ran.returncode == 1
-    assert "let TCP port 5201 in" in ran.stderr
+    assert "Open TCP port 5201" in ran.stderr

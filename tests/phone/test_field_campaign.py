@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A walk with a phone: block by block, from place to place, to the report."""
+"""A field campaign with a phone: block by block, from place to place, to the report."""
 
 from __future__ import annotations
 
@@ -58,6 +58,6 @@ def test_a_walk_to_its_report(street: Street, tmp_path: Path) -> None:
     runs = pd.read_csv(folder / "report" / "runs.csv").set_index("place")
     assert list(runs.loc["bridge", "rsrp_dbm.mean"].round(3)) == [-80, -80]
     assert list(runs.loc["park", "rsrp_dbm.mean"].round(3)) == [-95, -95]
-    # One scheme of each place is the best there.
+    # Each place has one best scheme.
     assert list(runs.groupby("place")["throughput_of_best_ratio"].max()) == [1, 1]
     assert (folder / "report" / "report.html").exists()

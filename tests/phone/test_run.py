@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ccu run --testbed phone`, from a phone that is plugged in to its analysed run."""
+"""Runs with `--testbed phone`, from a connected phone to the analysed run."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_uplink_is_the_phones_own(street: Street, tmp_path: Path) -> None:
 
 
 @pytest.mark.root
-def test_an_operator_of_ipv6_alone(street_of_ipv6: Street, tmp_path: Path) -> None:
+def test_an_operator_with_ipv6_only(street_of_ipv6: Street, tmp_path: Path) -> None:
     street = street_of_ipv6
     street.plug_in()
     output = tmp_path / "runs"
@@ -113,8 +113,8 @@ def test_the_phones_own_iperf3(street: Street, tmp_path: Path, way: str) -> None
     assert flow["load"] == "iperf3"
     assert way == "ul" or flow["cc_read_back"] == "reno"
     (run,) = output.iterdir()
-    said = json.loads((run / "raw" / "iperf3-f0-client.json").read_text())
-    counted = said["end"]["sum_received"]["bytes"]
+    printed = json.loads((run / "raw" / "iperf3-f0-client.json").read_text())
+    counted = printed["end"]["sum_received"]["bytes"]
     assert 0.8 < flow["received_bytes"] / counted < 1.25
     found = analysis_of(run)
     assert 20e6 < found.summary["throughput_bps"] < 40e6
@@ -141,23 +141,23 @@ def test_a_browser_without_adb_gets_what_is_allowed(street: Street, tmp_path: Pa
         text=True,
     )
     assert run.stdout is not None
-    said = ""
-    while not (found := re.search(r"http://\S+", said)):
+    printed = ""
+    while not (found := re.search(r"http://\S+", printed)):
         line = run.stdout.readline()
-        assert line, said
-        said += line
+        assert line, printed
+        printed += line
     browser = ["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code} %{size_download}", found[0]]
     got = subprocess.run(
         ["ip", "netns", "exec", street.phone, *browser], capture_output=True, text=True, timeout=60
     )
     rest, _ = run.communicate(timeout=60)
-    assert run.returncode == 0, said + rest
+    assert run.returncode == 0, printed + rest
     assert got.stdout.startswith("200 "), got
     assert got.stdout.split()[1] == "3000000"
     told = manifest(output)
     (flow,) = told["flows"]
     assert flow["over_http"]
-    # Between its own count and the browser's lie the headers.
+    # Its own count and the browser's differ by the headers.
     assert 0 < flow["received_bytes"] - 3_000_000 < 500
     assert told["time"]["offset_ns"] is None
     assert told["verdict"] == "degraded"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sender that faces the internet, among strangers."""
+"""The sender under access by unauthorised clients."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PROGRAM = ("-m", sender_module.__name__)
 
 
 class Served:
-    """One life of the sender, in the server's network."""
+    """A sender in the server's network, from start to end."""
 
     def __init__(self, street: Street, **changes: Any) -> None:
         folder = street.folder / f"sender-{time.monotonic_ns()}"
@@ -63,19 +63,19 @@ class Served:
 
 
 def phone(street: Street, greeting: str = TOKEN) -> int:
-    """Bytes that the phone's nc gets, who says `greeting` first."""
+    """Return the bytes that the phone's nc receives after it has sent `greeting`."""
     script = f"(echo {greeting}; sleep {SECONDS}.3) | toybox nc 198.51.100.1 {PORT} | wc -c"
-    said = subprocess.run(
+    printed = subprocess.run(
         ["ip", "netns", "exec", street.phone, "sh", "-c", script],
         capture_output=True,
         text=True,
         timeout=60,
     )
-    return int(said.stdout)
+    return int(printed.stdout)
 
 
 def connected(street: Street, port: int = PORT) -> socket.socket:
-    """A stranger, as near to the server as can be: the radio's rate does not slow it."""
+    """Connect an unauthorised client near the server, not limited by the radio's rate."""
     with inside(street.server):
         sock = socket.socket()
     sock.settimeout(2)
@@ -135,11 +135,11 @@ def attacked(street: Street, *attacks: Callable[[Street, threading.Event], None]
 
 
 @pytest.mark.root
-def test_strangers_do_not_disturb_a_run(street: Street) -> None:
+def test_unauthorised_clients_do_not_disturb_a_run(street: Street) -> None:
     undisturbed, _ = transferred(street)
     assert undisturbed > 40e6 / 8 * SECONDS * 0.8
     for attack in (flood, slow, guess, scan):
-        for _ in range(3):  # the machine is shared: what it does meanwhile is no stranger's doing
+        for _ in range(3):  # the machine is shared: its load is not caused by the clients
             disturbed, events = transferred(street, attack)
             if disturbed > undisturbed * 0.95:
                 break
@@ -152,12 +152,12 @@ def test_strangers_do_not_disturb_a_run(street: Street) -> None:
 def transferred(
     street: Street, *attacks: Callable[[Street, threading.Event], None]
 ) -> tuple[int, list[dict[str, Any]]]:
-    """Bytes that the phone got among strangers, and the sender's events."""
+    """Return the bytes that the phone received among other clients, and the sender's events."""
     served = Served(street)
     got: list[int] = []
     transfer = threading.Thread(target=lambda: got.append(phone(street)))
     transfer.start()
-    # From the transfer on: before, a flood may keep the phone out for seconds.
+    # Only after the start of the transfer: before, a flood may delay the phone for seconds.
     served.wait_for("served")
     with attacked(street, *attacks):
         transfer.join(60)
@@ -166,7 +166,7 @@ def transferred(
 
 
 @pytest.mark.root
-def test_what_it_is_and_leaves(street: Street) -> None:
+def test_its_privileges_and_files(street: Street) -> None:
     served = Served(street)
     assert not served.config.exists()
     pid = served.process.pid
@@ -201,7 +201,7 @@ def test_the_time_is_up_without_a_phone(street: Street) -> None:
 
 
 @pytest.mark.root
-def test_a_reader_that_stops_reading_is_let_go(street: Street) -> None:
+def test_a_peer_that_stops_reading_is_disconnected(street: Street) -> None:
     served = Served(street, flow={"duration_s": 1})
     sock = connected(street)
     sock.sendall(f"{TOKEN}\n".encode())

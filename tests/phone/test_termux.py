@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`--phone-ssh`: a phone without adb, by a real sshd where Termux's would be."""
+"""Runs with `--phone-ssh`: a phone without adb, with a real sshd in place of Termux's."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def test_a_run_by_termux(street: Street, tmp_path: Path, monkeypatch: pytest.Mon
         port = (tmp_path / "ssh" / "sshd_config").read_text().split()[1]
         here = ("--phone-ssh", f"root@{street.phone_address}:{port}", "--output", str(output))
         street.set(wifi="COMPLETED")
-        assert "in a Wi-Fi" in refused(street, *here)
+        assert "uses Wi-Fi" in refused(street, *here)
         street.set(wifi="DISCONNECTED")
         closed = ("--phone-ssh", f"root@{street.phone_address}:1")
         assert "Start `sshd` in Termux" in refused(street, *closed)
-        assert "is no port" in refused(street, "--phone-ssh", "phone:ssh")
+        assert "is not a port" in refused(street, "--phone-ssh", "phone:ssh")
         ran = street.ccu(*RUN, *here)
         assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert "how much the phone has used this month is not known" in ran.stdout
+    assert "the phone does not report its data usage of this month" in ran.stdout
     (run,) = output.iterdir()
     told = json.loads((run / "run.json").read_text())
     assert told["flows"][0]["cc_read_back"] == "cubic"

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether this network namespace has IPv6 TCP sockets at all: where it has none, half of the dump is saved.
+//! The check for IPv6 TCP sockets in this network namespace: without any, half of the dump is saved.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-/// Looks at the kernel's own count.
+/// The kernel's count of IPv6 TCP sockets.
 pub struct Ipv6Sockets {
-    /// None where the kernel has no IPv6.
+    /// None if the kernel has no IPv6.
     statistics: Option<File>,
 }
 
 impl Ipv6Sockets {
-    /// Of the network namespace we are in.
+    /// Opens the statistics of the current network namespace.
     pub fn open() -> Self {
         Self {
             statistics: File::open("/proc/thread-self/net/sockstat6").ok(),
         }
     }
 
-    /// Whether there are any now, connected or listening. When in doubt, yes.
+    /// Returns whether there are any now, connected or listening; true if the count is not readable.
     pub fn any(&self) -> bool {
         let Some(file) = &self.statistics else {
             return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The question that is put to the kernel, and its raw answer. Layouts: Linux `uapi/linux/inet_diag.h`.
+//! The request to the kernel, and its raw answer. Layouts: Linux `uapi/linux/inet_diag.h`.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -22,15 +22,15 @@ const NLMSG_HEADER_BYTES: usize = 16;
 const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 
-/// Bit n−1 asks for attribute n: MEMINFO, INFO, VEGASINFO (with it BBRINFO, DCTCPINFO), CONG, TOS, TCLASS,
-/// SKMEMINFO, SHUTDOWN. The kernel adds what it never leaves out.
+/// Bit n−1 requests attribute n: MEMINFO, INFO, VEGASINFO (with it BBRINFO, DCTCPINFO), CONG, TOS, TCLASS,
+/// SKMEMINFO, SHUTDOWN. The kernel adds its mandatory attributes.
 const EVERY_EXTENSION: u8 = 0xff;
 
 /// ESTABLISHED 1, SYN_SENT 2, FIN_WAIT1 4, FIN_WAIT2 5, CLOSE_WAIT 8, LAST_ACK 9, CLOSING 11: the states of a
-/// full socket with a congestion window. Leaving LISTEN out also spares the walk through the listeners.
+/// full socket with a congestion window. Without LISTEN, the kernel also skips the list of listeners.
 const STATES: u32 = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 11;
 
-/// The kernel fills at most 32 KiB at a time (`netlink_recvmsg`); less room could cut an answer.
+/// The kernel fills at most 32 KiB at a time (`netlink_recvmsg`); a smaller buffer could truncate an answer.
 const ANSWER_BYTES: usize = 32_768;
 
 /// A netlink socket with the requests for IPv4 and IPv6, made once, and one buffer for all answers.
@@ -42,7 +42,7 @@ pub struct InetDiag {
 }
 
 impl InetDiag {
-    /// For connections with one of `ports` at either end, or all if there are none.
+    /// Opens a socket for connections with one of `ports` at either endpoint, or all if `ports` is empty.
     pub fn open(ports: &[u16]) -> Result<Self> {
         let socket = socket(
             AddressFamily::Netlink,
@@ -64,7 +64,7 @@ impl InetDiag {
         })
     }
 
-    /// Asks for both families, or IPv4 alone where there is no IPv6 socket; `keep` gets each whole answer (several, if one does not fit a record).
+    /// Requests both families, or IPv4 alone without an IPv6 socket. `keep` gets each complete answer
     pub fn dump(&mut self, mut keep: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let families = if self.ipv6.any() { 2 } else { 1 };
         for request in &self.requests[..families] {
@@ -76,7 +76,7 @@ impl InetDiag {
                     .context("netlink receive")?;
                 ensure!(
                     received <= room.len(),
-                    "the kernel's answer of {received} bytes was cut"
+                    "the kernel's answer of {received} bytes was truncated"
                 );
                 let done = ends_dump(&room[..received])?;
                 filled += received;
@@ -108,15 +108,15 @@ fn request(family: u8, filter: &[u8]) -> Vec<u8> {
     message.extend(((NLMSG_HEADER_BYTES + body.len()) as u32).to_ne_bytes());
     message.extend(SOCK_DIAG_BY_FAMILY.to_ne_bytes());
     message.extend((NLM_F_REQUEST | NLM_F_DUMP).to_ne_bytes());
-    message.extend([0; 8]); // sequence, port id: one question at a time
+    message.extend([0; 8]); // sequence, port id: one request at a time
     message.extend(body);
     message
 }
 
-/// Whether these netlink messages end the dump.
+/// Returns whether these netlink messages end the dump.
 ///
 /// # Errors
-/// What the kernel answered instead: NLMSG_ERROR, or a DONE that carries an errno.
+/// The kernel's error: NLMSG_ERROR, or a DONE with an errno.
 fn ends_dump(mut messages: &[u8]) -> Result<bool> {
     while messages.len() >= NLMSG_HEADER_BYTES {
         let length = u32::from_ne_bytes(messages[0..4].try_into()?) as usize;

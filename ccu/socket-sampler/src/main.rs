@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Samples every TCP connection of this network namespace at a fixed interval, and keeps the kernel's own
-//! answers byte for byte: what they mean is for the reader of the file to decide, also years later.
+//! Samples every TCP connection of this network namespace at a fixed interval, and stores the kernel's
+//! answers byte for byte: the reader of the file interprets them, possibly years later.
 //!
-//! What a dump costs is the walk through the hash table of connections, which network namespaces share: about
-//! 165 µs per address family for 262144 buckets. A namespace made while `net.ipv4.tcp_child_ehash_entries` is,
-//! say, 1024 has a small table of its own, and a sample of both families then costs 50 µs.
-//! IPv6 is not asked for while the namespace has no such socket.
+//! The cost of a dump is the walk through the hash table of connections, which network namespaces share:
+//! about 165 µs per address family for 262144 buckets. A namespace made while
+//! `net.ipv4.tcp_child_ehash_entries` is, for example, 1024 has a small table of its own, and a sample of
+//! both families costs 50 µs. IPv6 is not requested while the namespace has no such socket.
 
 mod families;
 mod inet_diag;
@@ -26,21 +26,21 @@ use schedule::{Schedule, Wake};
 
 /// Sample the TCP sockets of this network namespace into a pcap of link type NETLINK.
 ///
-/// Prints {"event":"ready"} when sampling has begun and {"event":"stopped",…} with its account of the run.
+/// Prints {"event":"ready"} when sampling has begun, and {"event":"stopped",…} with its statistics at the end.
 /// SIGTERM, SIGINT or --duration end it; the file is readable at every instant, also after SIGKILL.
 #[derive(Parser)]
 #[command(version)]
 struct Options {
-    /// Time between samples, 1ms to 60s
+    /// Interval between samples, 1ms to 60s
     #[arg(long, default_value = "20ms", value_parser = interval)]
     interval: Duration,
-    /// File to write: nanosecond pcap, one record per inet_diag dump
+    /// Output file: nanosecond pcap, one record per inet_diag dump
     #[arg(long)]
     output: PathBuf,
-    /// Only connections with this local or remote port (may be repeated; at most 1000); none: all
+    /// Local or remote port of the connections to sample (repeatable, at most 1000) [default: all]
     #[arg(long = "port", num_args = 1.., value_parser = clap::value_parser!(u16).range(1..))]
     ports: Vec<u16>,
-    /// Stop by itself after this time, e.g. 100s
+    /// Duration after which sampling ends, such as 100s [default: until a signal]
     #[arg(long, value_parser = humantime::parse_duration)]
     duration: Option<Duration>,
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The file: classic pcap with nanosecond stamps, link type NETLINK (253) of the tcpdump registry.
+//! The file: classic pcap with nanosecond timestamps, link type NETLINK (253) of the tcpdump registry.
 
 use std::fs::File;
 use std::io::{Seek, Write};
@@ -11,7 +11,7 @@ use nix::time::{ClockId, clock_gettime};
 
 const MAGIC_NANOSECONDS: u32 = 0xa1b2_3c4d;
 const LINKTYPE_NETLINK: u32 = 253;
-/// The most that Wireshark takes in one record.
+/// The largest record that Wireshark accepts.
 pub const SNAPLEN_BYTES: usize = 262_144;
 const ARPHRD_NETLINK: u16 = 824;
 const PACKET_TO_US: u16 = 0; // LINKTYPE_LINUX_SLL's packet type: sent to this host
@@ -21,7 +21,7 @@ const RECORD_HEADER_BYTES: usize = 16;
 /// Bytes of the "cooked" header of LINKTYPE_NETLINK; its fields are big-endian, the messages after it are not.
 pub const COOKED_BYTES: usize = 16;
 
-/// A pcap file that is whole after every append.
+/// A pcap file that is complete after every append.
 pub struct PcapFile {
     file: File,
     path: PathBuf,
@@ -38,7 +38,7 @@ impl PcapFile {
         header.extend(MAGIC_NANOSECONDS.to_ne_bytes());
         header.extend(2_u16.to_ne_bytes()); // format 2.4
         header.extend(4_u16.to_ne_bytes());
-        header.extend([0; 8]); // stamps are UTC, accuracy not told
+        header.extend([0; 8]); // timestamps are UTC, accuracy unspecified
         header.extend((SNAPLEN_BYTES as u32).to_ne_bytes());
         header.extend(LINKTYPE_NETLINK.to_ne_bytes());
         file.write_all(&header).with_context(context)?;
@@ -51,10 +51,10 @@ impl PcapFile {
         })
     }
 
-    /// Appends netlink messages as one record, stamped with CLOCK_REALTIME now.
+    /// Appends netlink messages as one record, with the present time of CLOCK_REALTIME.
     ///
-    /// One write per record and none kept back: what was sampled survives SIGKILL. When the disk is full, the
-    /// record that did not fit is taken back, so that the file ends with a whole one.
+    /// There is one write per record and no buffer, so that samples survive SIGKILL. If the disk is full, the
+    /// incomplete record is removed, so that the file ends with a complete one.
     pub fn append(&mut self, messages: &[u8]) -> Result<()> {
         let now = clock_gettime(ClockId::CLOCK_REALTIME).context("reading the clock")?;
         let bytes = (COOKED_BYTES + messages.len()) as u32;
@@ -73,7 +73,7 @@ impl PcapFile {
     }
 
     fn take_back(&mut self) {
-        // A file that cannot be cut (a pipe, a device) has no end to mend.
+        // A file that cannot be truncated (a pipe, a device) has no end to fix.
         if self.file.set_len(self.whole_bytes).is_ok() {
             let _ = self.file.seek(std::io::SeekFrom::Start(self.whole_bytes));
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! "Local or remote port is one of these" as the byte code that inet_diag runs in the kernel, so that sockets of
-//! no interest never cross into the program.
+//! The filter by local or remote port, as the bytecode that inet_diag runs in the kernel, so that other
+//! sockets are not copied to the program.
 
 use anyhow::{Result, ensure};
 
@@ -10,13 +10,13 @@ const DESTINATION_PORT_EQUALS: u8 = 12;
 const OPERATION_BYTES: u16 = 4;
 const COMPARISON_BYTES: u16 = 2 * OPERATION_BYTES; // the second one's `no` field holds the port
 const STEP_BYTES: u16 = COMPARISON_BYTES + OPERATION_BYTES;
-/// Jump distances are 16 bits wide, and each port costs two steps.
+/// Jump distances have 16 bits, and each port takes two steps.
 const MOST_PORTS: usize = 1000;
 
-/// Empty for no ports: everything passes.
+/// Returns the bytecode; empty without ports, which accepts all sockets.
 ///
-/// The code is one step after another, "equal? then jump to the end"; ending exactly at the end accepts, jumping
-/// one operation beyond it refuses (`inet_diag_bc_run`).
+/// The code is a sequence of steps "if equal, jump to the end". A jump exactly to the end accepts, one
+/// operation beyond it refuses (`inet_diag_bc_run`).
 pub fn port_filter(ports: &[u16]) -> Result<Vec<u8>> {
     ensure!(
         ports.len() <= MOST_PORTS,
@@ -53,7 +53,7 @@ fn operation(code: &mut Vec<u8>, kind: u8, yes: u16, no: u16) {
 mod tests {
     use super::*;
 
-    /// What `inet_diag_bc_run` of the kernel does with the three operations that are used here.
+    /// Executes the three operations used here as `inet_diag_bc_run` of the kernel does.
     fn accepts(mut code: &[u8], source: u16, destination: u16) -> bool {
         while !code.is_empty() {
             let no = usize::from(u16::from_ne_bytes([code[2], code[3]]));

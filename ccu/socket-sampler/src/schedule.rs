@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! When to sample: absolute deadlines, so that a late sample does not shift the ones after it.
+//! The sampling schedule: absolute deadlines, so that a late sample does not shift later ones.
 
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
@@ -11,16 +11,16 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 
-/// A periodic timer that also hears the signals which end the program.
+/// A periodic timer that also receives the signals that end the program.
 pub struct Schedule {
     timer: TimerFd,
     signals: SignalFd,
     end: Option<Instant>,
 }
 
-/// Why [`Schedule::wait`] returned.
+/// The reason why [`Schedule::wait`] returned.
 pub enum Wake {
-    /// Time for a sample; `missed` deadlines went by unserved before this one.
+    /// Time for a sample; `missed` deadlines have passed before this one.
     Sample {
         /// Deadlines that were skipped since the last sample.
         missed: u64,
@@ -30,14 +30,14 @@ pub enum Wake {
 }
 
 impl Schedule {
-    /// The first deadline is one `interval` from now. SIGTERM and SIGINT are blocked from here on.
+    /// Starts the schedule; the first deadline is one `interval` from now. SIGTERM and SIGINT are blocked from here on.
     pub fn start(interval: Duration, duration: Option<Duration>) -> Result<Self> {
         let ending = SigSet::from_iter([Signal::SIGTERM, Signal::SIGINT]);
         ending.thread_block().context("blocking signals")?;
         let signals = SignalFd::with_flags(&ending, SfdFlags::SFD_CLOEXEC).context("signalfd")?;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_CLOEXEC)
             .context("creating the timer")?;
-        // The kernel re-arms a periodic timer from its last deadline, not from when it was read.
+        // The kernel re-arms a periodic timer from its last deadline, not from the time of the read.
         let period = TimeSpec::from_duration(interval);
         timer
             .set(Expiration::Interval(period), TimerSetTimeFlags::empty())

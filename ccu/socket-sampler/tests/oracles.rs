@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The file as others read it: tshark for the format, `ss` for the sockets.
+//! The file as read by other programs: tshark for the format, `ss` for the sockets.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_socket-sampler");
 
-/// Both ends of a connection over `address`, kept open.
+/// Both endpoints of a connection over `address`, kept open.
 fn connection(address: &str) -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind((address, 0)).unwrap();
     let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -47,7 +47,7 @@ fn lines(program: &str, arguments: &[&str]) -> Option<Vec<String>> {
     )
 }
 
-/// (source port, destination port, socket cookie) of every socket in the file, by tshark.
+/// Returns (source port, destination port, socket cookie) of every socket in the file, by tshark.
 fn sockets_by_tshark(file: &Path) -> Option<BTreeSet<(String, String, u64)>> {
     let field = |name| format!("netlink-sock_diag.inet_{name}");
     let names = [
@@ -105,7 +105,7 @@ fn tshark_reads_the_same_sockets_that_ss_lists_and_no_others() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("sockets.pcap");
         let mut sampler = start_sampling(&file, port);
-        sampler.kill().unwrap(); // SIGKILL: what was sampled must be there all the same
+        sampler.kill().unwrap(); // SIGKILL: the samples must be in the file nevertheless
         sampler.wait().unwrap();
         let (Some(seen), Some(expected)) = (sockets_by_tshark(&file), sockets_by_ss(port)) else {
             return eprintln!("skipped: needs tshark and ss");
@@ -138,7 +138,7 @@ fn sigterm_ends_it_with_an_account_of_the_run() {
     assert!(sampler.wait().unwrap().success());
 }
 
-/// Runs it until it refuses, and gives what it said.
+/// Runs the program until it refuses, and returns its message.
 fn refusal(arguments: &[&str]) -> String {
     let output = Command::new(PROGRAM).args(arguments).output().unwrap();
     assert!(!output.status.success());

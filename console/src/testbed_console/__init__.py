@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ccu and ddu share: problems, suggestions for unknown names, how a command ends."""
+"""The parts that ccu and ddu share: problems, suggestions for unknown names, command endings."""

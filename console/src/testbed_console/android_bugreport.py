@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading the text of an Android bugreport, out of its zip or as it is, with a limit on its size.
+"""The reader of an Android bugreport's text, zipped or not, with a limit on its size.
 
 Source: AOSP frameworks/native/cmds/dumpstate, bugreport-format.md: main_entry.txt names the text.
 """
@@ -21,7 +21,7 @@ HEADER = b"== dumpstate: "
 ZIP_NAME = re.compile(r"^(?:bugreport|dumpstate)(?![a-z]).*\.zip$", re.IGNORECASE)
 _ZIP_MAGIC = b"PK\x03\x04"
 _MOST_BYTES = 512 << 20
-"""Of text: a phone's has some 20 to 100 MB."""
+"""The limit of the text's size: a phone's has some 20 to 100 MB."""
 _BLOCK_BYTES = 4 << 20
 _HEAD_BYTES = 4096
 _MAIN_ENTRY = "main_entry.txt"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a command ends: a message on stderr and an exit code (docs/errors.md)."""
+"""The end of a command: a message on stderr and an exit code (docs/errors.md)."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _usage_message(error: typer.TyperException) -> str:
 
 
 def _end_unread() -> NoReturn:
-    """End by SIGPIPE without a message, as programs do whose reader has gone (`… | head`)."""
+    """End by SIGPIPE without a message, as usual when the reader has ended (`… | head`)."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     os.kill(os.getpid(), signal.SIGPIPE)
     raise AssertionError("SIGPIPE ends a process")

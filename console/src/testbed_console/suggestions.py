@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user is told who named something that there is not: what is near it, and what there is."""
+"""The suggestions for an unknown name: similar names, and the known ones."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:  # half of what a command needs to start, and only models need
 
 from testbed_console.problems import NOWHERE, Problem, Where
 
-# More names than these are not listed where one of them is near.
+# Beyond this number, names are not listed if one of them is similar.
 _MOST_LISTED = 20
 _ALIKE = 0.65
 _NEXT = 0.2
-"""Worse than the likeliest by more is not told."""
+"""The largest difference from the most similar name for a further suggestion."""
 
 
 def unknown(
@@ -45,7 +45,7 @@ def instead_of(name: object, there: Iterable[str], see: str = "") -> str:
 
 
 def near(name: str, there: Iterable[str], most: int = 3) -> list[str]:
-    """Those that `name` may be a slip of, the likeliest first: cut short, or otherwise spelt."""
+    """Return the names similar to `name`, the most likely first: shortened, or misspelt."""
     wanted = _plain(name)
     alike = {each: _likeness(wanted, _plain(each)) for each in sorted(there)}
     least = max(_ALIKE, max(alike.values(), default=0) - _NEXT)
@@ -54,7 +54,7 @@ def near(name: str, there: Iterable[str], most: int = 3) -> list[str]:
 
 
 def _likeness(wanted: str, name: str) -> float:
-    """From 0 to 1; what begins with it is as good as a small slip."""
+    """Return the similarity from 0 to 1; a name that begins with `name` counts as a small slip."""
     ratio = difflib.SequenceMatcher(None, wanted, name).ratio()
     return max(ratio, 0.8) if len(wanted) > 2 and name.startswith(wanted) else ratio
 
@@ -89,7 +89,7 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def _is_called(model: type[BaseModel], part: object) -> bool:
-    """Whether pydantic means this one of a union by `part`: by its name, or by its tag."""
+    """Return whether pydantic means this one of a union by `part`: by its name, or by its tag."""
     tags = [get_args(each.annotation) for each in model.model_fields.values()
             if get_origin(each.annotation) is Literal]  # fmt: skip
     return model.__name__ == part or any(part in values for values in tags)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What pydantic finds wrong with a value that a user wrote, as problems by key."""
+"""The conversion of pydantic's errors on a user's value to problems by key."""
 
 from __future__ import annotations
 

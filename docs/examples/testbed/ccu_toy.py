@@ -106,14 +106,14 @@ class Toy(NamespaceHosts):
 
     def settle(self) -> dict[str, Any]:
         """Read what the cable carried; nothing can have gone wrong with it."""
-        said = _ip("-n", self.names["ue"], "-s", "-j", "link", "show", "veth0")
-        counters = json.loads(said)[0]["stats64"]
+        printed = _ip("-n", self.names["ue"], "-s", "-j", "link", "show", "veth0")
+        counters = json.loads(printed)[0]["stats64"]
         self._crossed = {"dl": counters["rx"]["bytes"], "ul": counters["tx"]["bytes"]}
         return {"verdict": "valid", "verdict_reasons": []}
 
 
 def _ip(*arguments: str) -> str:
-    said = subprocess.run(["ip", *arguments], capture_output=True, text=True)
-    if said.returncode != 0:
-        raise RunFailed("testbed", f"ip {' '.join(arguments)}: {said.stderr.strip()}")
-    return said.stdout
+    printed = subprocess.run(["ip", *arguments], capture_output=True, text=True)
+    if printed.returncode != 0:
+        raise RunFailed("testbed", f"ip {' '.join(arguments)}: {printed.stderr.strip()}")
+    return printed.stdout

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Campaigns: many runs from one file, resumable to the run (docs/campaigns.md)."""
+"""Campaigns: many runs from one file, resumable after any interruption (docs/campaigns.md)."""

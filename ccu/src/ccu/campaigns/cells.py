@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The runs that a campaign consists of: every point of its design, repeated."""
+"""The cells of a campaign, its planned runs: every point of its design, repeated."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ from ccu.spec.places import Places, written_at
 from testbed_console.problems import Problem, RefusedError, refusal
 
 Levels = tuple[tuple[str, str], ...]
-"""Factor and label, in the file's order: a point of the design."""
+"""A point of the design: factors and labels, in the file's order."""
 
-# NAME_MAX of Linux is 255 bytes; the attempts' own directories are inside.
+# NAME_MAX of Linux is 255 bytes; the attempts have directories of their own inside.
 _LONGEST_SLUG = 180
 
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """One run of a campaign: a point of the design and a repeat."""
+    """A planned run of a campaign: a point of the design and a repeat."""
 
     point: Levels
     repeat: int
     seed: int
     of_point: Experiment
-    """That of its point, whose cells differ in the seed only."""
+    """The experiment of its point; the cells of a point differ in the seed only."""
     places: Places
-    """Where in the campaign's file its point has each key from."""
+    """The place in the campaign's file that sets each key of its point."""
     file: str
 
     @property
     def experiment(self) -> Experiment:
         return self.of_point.model_copy(update={"seed": self.seed})
 
-    def told(self) -> AbstractContextManager[None]:
-        """Refusals within are told at the places in the campaign's file."""
+    def located(self) -> AbstractContextManager[None]:
+        """Report refusals within at the places in the campaign's file."""
         return written_at(self.places, elsewhere=self.file)
 
     @property
     def slug(self) -> str:
-        """Its name on disk: the same for the same cell, and different for different ones."""
+        """Return the unique and stable name of the cell on disk."""
         return slug([*self.point, ("seed", str(self.seed))])
 
     @property
@@ -57,7 +57,7 @@ class Cell:
 
 
 def slug(parts: list[tuple[str, str]]) -> str:
-    """`cc=cubic,prb=24` as a file name; what a name cannot hold makes way for a hash."""
+    """Return `cc=cubic,prb=24` as a file name; characters that a name cannot hold become a hash."""
     text = ",".join(f"{name}={value}" for name, value in parts)
     safe = re.sub(r"[^A-Za-z0-9._+@=,-]", "_", text)
     if safe == text and len(safe) <= _LONGEST_SLUG:
@@ -66,12 +66,15 @@ def slug(parts: list[tuple[str, str]]) -> str:
 
 
 def points(campaign: Campaign) -> list[Levels]:
-    """The factors' product without what is excluded. Raises RefusedError if nothing remains."""
+    """Return the factors' product without the exclusions. Raises RefusedError if nothing
+    remains."""
     axes = [[(name, label) for label in levels] for name, levels in campaign.factors.items()]
-    found = [point for point in itertools.product(*axes) if not _excluded(campaign, dict(point))]
-    if not found:
+    remaining = [
+        point for point in itertools.product(*axes) if not _excluded(campaign, dict(point))
+    ]
+    if not remaining:
         raise refusal(f"campaign {campaign.name}: everything is excluded, nothing is left to run")
-    return found
+    return remaining
 
 
 def _excluded(campaign: Campaign, levels: dict[str, str]) -> bool:
@@ -82,7 +85,7 @@ def _excluded(campaign: Campaign, levels: dict[str, str]) -> bool:
 
 
 def cells(campaign: Campaign) -> list[Cell]:
-    """Every run, in the order in which they are done. Raises RefusedError for wrong experiments."""
+    """Return every run in order of execution. Raises RefusedError for invalid experiments."""
     resolved, problems = [], list[Problem]()
     for point in points(campaign):
         try:
@@ -102,12 +105,12 @@ def cells(campaign: Campaign) -> list[Cell]:
 
 
 def _experiment(campaign: Campaign, point: Levels) -> tuple[Experiment, Places]:
-    """That of the point, and the place of each key."""
+    """Return the experiment of the point, and the place of each key."""
     written = dict(campaign.base)
     places = {key: campaign.where("base", key) for key in campaign.base}
     for factor, label in point:
         for key, value in campaign.factors[factor][label].items():
-            if key in ("cc", "flows"):  # Either says which flows there are.
+            if key in ("cc", "flows"):  # Both keys define the flows.
                 written.pop("cc", None)
                 written.pop("flows", None)
             written[key] = value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a campaign is: one validated value, from its YAML file and one of the file's profiles."""
+"""The definition of a campaign: one validated value, from its YAML file and one of its profiles."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from testbed_console.validation import invalid_values
 LIBRARY = REPOSITORY / "campaigns"
 _LISTED_BY = "`ccu campaign list`"
 PROFILE = "quick"
-"""What runs when the user names no profile: the one that ends within minutes."""
+"""The default profile, which ends within minutes."""
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
 Levels = dict[str, dict[str, Any]]
@@ -38,14 +38,14 @@ class _Value(BaseModel):
 
 
 class StopRule(_Value):
-    """A point of the design has had enough repeats when its mean is known this well.
+    """The precision of a point's mean at which it needs no further repeats.
 
     The half-width of Student's confidence interval of the mean of `metric` over the repeats, as a
     share of the mean, is at most `half_width_ratio`.
     """
 
     metric: str
-    """A figure of summary.json; a dot goes inside, as in `rtt_ms.p95`."""
+    """A number of summary.json; a dot selects a nested one, as in `rtt_ms.p95`."""
     half_width_ratio: Annotated[float, Field(gt=0, lt=1)]
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     min_repeats: Annotated[int, Field(ge=2)] = 3
@@ -59,9 +59,9 @@ class Campaign(_Value):
     title: str
     source: str = ""
     differs: tuple[str, ...] = ()
-    """What is unlike the source, in sentences; the report shows them."""
+    """The differences from the source, in sentences that the report shows."""
     base: dict[str, Any] = {}
-    """What all runs have in common, as in `ccu run --file`."""
+    """The keys that all runs have in common, as in `ccu run --file`."""
     factors: dict[str, Levels]
     exclude: tuple[dict[str, tuple[str, ...]], ...] = ()
     repeats: Annotated[int, Field(ge=1, le=10_000)] = 1
@@ -71,25 +71,25 @@ class Campaign(_Value):
     """`random`: each repeat is a block that holds every point once, shuffled."""
     order_seed: int = 1
     pause_s: Annotated[float, Field(ge=0, le=3600)] = 0.0
-    """Between two runs on one testbed."""
+    """The pause between two runs on one testbed."""
     retries: Annotated[int, Field(ge=0, le=100)] = 2
     stop: StopRule | None = None
     report: dict[str, Any] = {}
-    """What `ddu campaign report` shows: metrics, comparisons, figures, the source's own numbers."""
+    """The content of `ddu campaign report`: metrics, comparisons, figures, the source's numbers."""
 
     _file: Path | None = PrivateAttr(None)
     _lines: Lines = PrivateAttr({})
 
     def where(self, *path: str) -> Where:
-        """Return the place of a key, or of what it stands in; the profile's own comes first. The
-        campaign's name where it was not read from a person's file."""
+        """Return the place of a key, or of the key around it; the profile's own comes first. Return
+        the campaign's name if it was not read from a user's file."""
         key = ".".join(path) or None
         if self._file is None:
             return Where(self.name, key=key)
         return Where(str(self._file), _line(self._lines, self.profile, path), key)
 
     def same_runs(self, other: Campaign) -> bool:
-        """Whether both are the same but for words and the report."""
+        """Return whether both define the same runs, whatever their texts and reports."""
         words = {"title", "source", "differs", "report"}
         return self.model_dump(exclude=words) == other.model_dump(exclude=words)
 
@@ -113,7 +113,7 @@ class Campaign(_Value):
 
     @model_validator(mode="after")
     def _names_exist(self) -> Campaign:
-        # References may speak of points that a profile leaves out; what is excluded must exist.
+        # A report may refer to points that a profile leaves out; an excluded point must exist.
         for number, item in enumerate(self.exclude):
             for factor, labels in item.items():
                 there = self.factors.get(factor)
@@ -128,7 +128,7 @@ class Campaign(_Value):
 
 
 def _levels_of(name: str, written: Any) -> Levels:
-    """A list sets the experiment's key of the factor's name; a mapping names sets of keys."""
+    """Return the levels: a list sets the key of the factor's name, a mapping names sets of keys."""
     if isinstance(written, list) and written:
         levels = {_label(value): {name: value} for value in written}
         if len(levels) < len(written):
@@ -168,7 +168,7 @@ def _as_labels(item: Any) -> Any:
 
 
 def library() -> dict[str, str]:
-    """Names and titles of the campaigns that come with the project."""
+    """Return the names and titles of the campaigns that come with the project."""
     found = {}
     for file in sorted(LIBRARY.glob("*.yaml")):
         found[file.stem] = str(read_mapping(file)[0].get("title", ""))
@@ -176,7 +176,7 @@ def library() -> dict[str, str]:
 
 
 def locate(name: str) -> Path:
-    """The file of campaign `name`, one of the library's or a path. Raises RefusedError."""
+    """Return the file of campaign `name`, a library name or a path. Raises RefusedError."""
     for file in (Path(name), LIBRARY / f"{name}.yaml"):
         if file.is_file():
             return file
@@ -184,12 +184,12 @@ def locate(name: str) -> Path:
         what = "is a directory" if Path(name).is_dir() else "no such file"
         raise refusal(f"{name}: {what}", f"give a campaign's file, or a name of {_LISTED_BY}")
     raise RefusedError(
-        unknown("campaign", name, library(), f"{_LISTED_BY} tells of each, or give a file")
+        unknown("campaign", name, library(), f"{_LISTED_BY} describes each, or give a file")
     )
 
 
 def read(file: Path, profile: str | None = None) -> Campaign:
-    """The campaign in `file` under `profile`. Raises RefusedError with a line for each mistake."""
+    """Read the campaign in `file` under `profile`. Raises RefusedError with a line per mistake."""
     content, lines = read_mapping(file)
     profiles = content.pop("profiles", None) or {}
     _need_profiles(profiles, file, lines.get("profiles", 1))

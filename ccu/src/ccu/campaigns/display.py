@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shows how a campaign goes: its matrix on a terminal, a line for each run elsewhere."""
+"""The progress of a campaign: its matrix on a terminal, a line for each run elsewhere."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from rich.segment import Segments
 from rich.table import Table
 from rich.text import Text
 
-from ccu.campaigns import account as accounts
-from ccu.campaigns.account import Account, Row
+from ccu.campaigns import status as statuses
 from ccu.campaigns.cells import Cell
 from ccu.campaigns.engines import Listener, Outcome
 from ccu.campaigns.folder import Attempts
 from ccu.campaigns.runner import Work
+from ccu.campaigns.status import CampaignStatus, Row
 
 _LINES_BELOW = 6
-"""Kept of a terminal for what is under the matrix, the runs that go on among it."""
+"""The lines of a terminal kept below the matrix, for the current runs among others."""
 
 
 @contextmanager
 def shown(work: Work, console: Console, *, lines: bool = False) -> Iterator[Listener]:
-    """A listener for `ccu.campaigns.runner.carry_out`; with `lines`, one that may be written
-    between."""
+    """Yield a listener for `ccu.campaigns.runner.carry_out`; with `lines`, its output may be mixed
+    with other output."""
     if lines or not console.is_terminal:
         yield _Lines(work, console)
         return
@@ -37,11 +37,11 @@ def shown(work: Work, console: Console, *, lines: bool = False) -> Iterator[List
 
 
 class _Lines:
-    """One line for each thing that happens, for logs."""
+    """A listener that prints a line for each event, for logs."""
 
     def __init__(self, work: Work, console: Console) -> None:
         self._work = work
-        self._progress = accounts.Progress(work)
+        self._progress = statuses.Progress(work)
         self._console = console
 
     def note(self, sentence: str) -> None:
@@ -51,21 +51,21 @@ class _Lines:
         self.note(f"start {cell.title}")
 
     def stage(self, cell: Cell, stage: str, ratio: float) -> None:
-        """Too much for a log."""
+        """Ignore the stages of a run, which are too many for a log."""
 
     def ended(self, outcome: Outcome) -> None:
         attempts = self._work.attempts(outcome.cell)
         self._progress.update(outcome.cell)
-        now = self._progress.account()
+        now = self._progress.status()
         self.note(f"[{now.done}/{now.planned}] {ending(outcome, attempts)} ({left(now.left_s)})")
 
 
 class _Picture:
-    """The matrix, the runs that go on, and how long it will take."""
+    """A listener that shows the matrix, the current runs, and the time left."""
 
     def __init__(self, work: Work, console: Console) -> None:
         self._work = work
-        self._progress = accounts.Progress(work)
+        self._progress = statuses.Progress(work)
         self._console = console
         columns = (
             TextColumn("{task.description}"),
@@ -94,25 +94,25 @@ class _Picture:
         self.live.update(self._drawn())
 
     def _drawn(self) -> Group:
-        """Drawn once a run, as it is shown four times a second beside a run in real time."""
-        now = self._progress.account()
+        """Draw once per run: the result is shown four times per second beside a real-time run."""
+        now = self._progress.status()
         total = f"{now.done} of {now.planned} runs, {left(now.left_s)}"
-        room = max(self._console.height - _LINES_BELOW, 1)
+        height = max(self._console.height - _LINES_BELOW, 1)
         wide = self._console.width
-        table = matrix(now, wide) if lines_of(now, wide) <= room else by_factor(now)
+        table = matrix(now, wide) if lines_of(now, wide) <= height else by_factor(now)
         ready = Segments(list(self._console.render(table)))
         return Group(ready, Text(total), self._running)
 
 
 def ending(outcome: Outcome, attempts: Attempts) -> str:
-    """One line on how the last of `attempts` ended."""
+    """Return a line on how the last of `attempts` ended."""
     if outcome.error or not attempts:
         return f"failed {outcome.cell.title}: {outcome.error or 'no run directory'}"
     return f"{attempts[-1].verdict} {outcome.cell.title}"
 
 
-def matrix(now: Account, width: int) -> Table:
-    """Done of planned at each point: the last factor that fits across, the others down.
+def matrix(now: CampaignStatus, width: int) -> Table:
+    """Return done of planned at each point: the last factor that fits in columns, others in rows.
 
     `width` is the console's, in characters.
     """
@@ -137,14 +137,14 @@ def matrix(now: Account, width: int) -> Table:
     return table
 
 
-def lines_of(now: Account, width: int) -> int:
-    """How many lines `matrix` has, its heading included."""
+def lines_of(now: CampaignStatus, width: int) -> int:
+    """Return how many lines `matrix` has, its heading included."""
     across = _across(now, width)
     return 1 + len({tuple(one for one in row.point if one[0] != across) for row in now.rows})
 
 
-def by_factor(now: Account) -> Table:
-    """Done of planned at each level of each factor: for designs too large for `matrix`."""
+def by_factor(now: CampaignStatus) -> Table:
+    """Return done of planned at each level of each factor, for designs too large for `matrix`."""
     factors: dict[str, dict[str, list[Row]]] = {}
     for row in now.rows:
         for factor, label in row.point:
@@ -159,13 +159,13 @@ def by_factor(now: Account) -> Table:
 
 
 def _sum(rows: list[Row]) -> Row:
-    """Rows as one; its point stays empty."""
+    """Return the sum of the rows, with an empty point."""
     names = ("planned", "done", "degraded", "failed")
     counts = {name: sum(getattr(row, name) for row in rows) for name in names}
     return Row((), **counts, enough=all(row.enough for row in rows))
 
 
-def _across(now: Account, width: int) -> str | None:
+def _across(now: CampaignStatus, width: int) -> str | None:
     labels: dict[str, set[str]] = {}
     for row in now.rows:
         for factor, label in row.point:
@@ -195,15 +195,15 @@ def _entry(row: Row | None) -> Text:
     return text
 
 
-def design(now: Account, repeats: int) -> str:
-    """`12 (4 points, each 3 times)`."""
+def design(now: CampaignStatus, repeats: int) -> str:
+    """Return a text such as `12 (4 points, each 3 times)`."""
     points = "1 point" if len(now.rows) == 1 else f"{len(now.rows)} points"
     times = {1: "once", 2: "twice"}.get(repeats, f"{repeats} times")
     return f"{now.planned} ({points}, {'each ' if len(now.rows) > 1 else ''}{times})"
 
 
 def left(seconds: float) -> str:
-    """`about 1 h 20 min left`."""
+    """Return a text such as `about 1 h 20 min left`."""
     if seconds < 1:
         return "nothing left"
     minutes = round(seconds / 60)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A campaign in the field: block by block, each at a place that the testbed's owner names.
+"""A campaign in the field: block by block, each at a place that the user names.
 
-A block is a repeat: every point of the design once, shuffled, so that all see the same place. What
-fails in it is tried again there, before the walk goes on.
+A block is a repeat: every point of the design once, shuffled, so that all runs share the place. A
+failed run is tried again there, before the next block.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from testbed_console.problems import refusal
 
 @dataclass(frozen=True)
 class Spot:
-    """Where a block is."""
+    """The place of a block, with a remark."""
 
     place: str
     note: str = ""
@@ -35,11 +35,11 @@ class Spot:
 
 
 Ask = Callable[[int, int, Spot | None], Spot]
-"""The spot of block n (from 1) of how many; the one before, if there was one."""
+"""A function of the block's number (from 1), the number of blocks, and the previous spot."""
 
 
 def is_field(work: Work) -> bool:
-    """Return whether its testbed is carried from place to place.
+    """Return whether the campaign's testbed is mobile.
 
     Raises RefusedError if only a part of the campaign is.
     """
@@ -52,21 +52,21 @@ def is_field(work: Work) -> bool:
 
 
 def ask_at_terminal(block: int, blocks: int, before: Spot | None) -> Spot:
-    """Raises RefusedError where nobody can be asked."""
+    """Ask at the terminal. Raises RefusedError if there is none."""
     if not sys.stdin.isatty():
-        raise refusal("nobody is here to be asked", "say where you are: --place NAME", key="place")
+        raise refusal("there is no terminal to ask at", "name the place: --place NAME", key="place")
     usual = f" (Enter: {before.place})" if before else ""
     place = ""
     while not place:
         place = input(f"block {block} of {blocks}: where are you{usual}? ").strip()
         place = place or (before.place if before else "")
-    return Spot(place, input("a note (Enter: none): ").strip())
+    return Spot(place, input("note (Enter: none): ").strip())
 
 
 def carry_out(
     work: Work, engine: Local, listener: Listener, ask: Ask, only: Spot | None = None
 ) -> None:
-    """The blocks that have something to do; with `only`, the next one, there."""
+    """Run the unfinished blocks; with `only`, the next one, at that spot."""
     repeats = sorted({cell.repeat for cell in work.cells})
     spot = only
     for repeat in _unfinished(work):
@@ -96,6 +96,6 @@ def _at(spot: Spot) -> Callable[[Cell], Experiment]:
 
 
 def notice(work: Work) -> str:
-    """Return what the owner has to know before the runs to do, tries again not counted."""
+    """Return what the user must know before the remaining runs, without further attempts."""
     experiments = [cell.of_point for cell in work.to_do()]
     return driver_of(experiments[0]).notice(experiments) if experiments else ""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A campaign's directory: the truth about what was run is the run directories in it.
+"""A campaign's directory: its run directories are the only record of what was run.
 
-Nothing else keeps count, so that there is nothing that a crash could leave untrue.
+There is no other state, so a crash cannot leave an inconsistent one.
 
     campaign.json             what is run, as resolved from the file and the profile
     runs/<cell>/cell.json     levels, repeat and seed of the cell
@@ -31,18 +31,18 @@ State = Literal["done", "failed", "to do"]
 
 @dataclass(frozen=True)
 class Attempt:
-    """One run directory of a cell, by its run.json."""
+    """A run directory of a cell, described by its run.json."""
 
     path: Path
     status: str
     verdict: str | None
     failure: dict[str, str] | None
     took_s: float | None
-    """From its start to its end, traffic and all else."""
+    """The time from start to end of the run."""
 
     @classmethod
     def read(cls, file: Path) -> Attempt | None:
-        """By run.json; None if it is not whole, and so no result."""
+        """Return the attempt of a run.json; None if the file is incomplete, and so no result."""
         try:
             content = json.loads(file.read_text())
             times = content.get("time") or {}
@@ -55,12 +55,12 @@ class Attempt:
 
     @property
     def counts(self) -> bool:
-        """Whether it is a result."""
+        """Return whether it is a result."""
         return self.status == "finished" and self.verdict != "invalid"
 
     @property
     def tried(self) -> bool:
-        """Whether the cell had its chance: it was not ended from outside."""
+        """Return whether it counts as a try: it was not interrupted from outside."""
         return self.status in ("finished", "failed") and self._stage not in ("ccu", "disk")
 
     @property
@@ -75,15 +75,15 @@ class Attempt:
 
 
 class Attempts(tuple[Attempt, ...]):
-    """What was tried of one cell, the oldest first."""
+    """The attempts of one cell, the oldest first."""
 
     @property
     def result(self) -> Attempt | None:
-        """The one that counts: the first that is a result."""
+        """Return the attempt that counts: the first that is a result."""
         return next((one for one in self if one.counts), None)
 
     def state(self, retries: int) -> State:
-        """`failed` after as many tries as the campaign allows."""
+        """Return the state; `failed` after as many tries as the campaign allows."""
         if self.result is not None:
             return "done"
         return "failed" if sum(one.tried for one in self) > retries else "to do"
@@ -98,14 +98,14 @@ class Folder:
 
     @classmethod
     def make(cls, path: Path, campaign: Campaign) -> Folder:
-        """The new directory, or the one that this same campaign began. Raises RefusedError."""
+        """Make the directory, or open it if this campaign has made it. Raises RefusedError."""
         if (path / "campaign.json").exists():
             there = cls.open(path)
             if not there.campaign.same_runs(campaign):
                 raise refusal(
-                    "was begun with another form of this campaign "
+                    "was begun with another version of this campaign "
                     f"({_difference(there.campaign, campaign)})",
-                    "put the file back and resume, or choose another --output",
+                    "restore the file and resume, or choose another --output",
                     file=path,
                 )
             there.campaign = campaign
@@ -126,18 +126,18 @@ class Folder:
             "software": manifest.software(),
         }
         manifest.write_whole(self.path / "campaign.json", content)
-        manifest.hand_over(self.path)
+        manifest.give_to_sudo_user(self.path)
 
     @classmethod
     def open(cls, path: Path) -> Folder:
-        """The directory as it stands. Raises RefusedError when it is none."""
+        """Open a directory. Raises RefusedError if it is not a campaign's."""
         file = path / "campaign.json"
         try:
             content = json.loads(file.read_text())
             version = content["schema_version"]
             if version > SCHEMA_VERSION:
                 raise refusal(
-                    f"has schema_version {version}, this ccu knows up to {SCHEMA_VERSION}",
+                    f"schema_version is {version}, and this ccu reads up to {SCHEMA_VERSION}",
                     "use the ccu that made it, or a newer one",
                     file=file,
                 )
@@ -145,23 +145,25 @@ class Folder:
         except OSError as error:
             raise refusal(
                 str(error.strerror),
-                "`ccu campaign run FILE` makes a campaign's directory",
+                "give a directory that `ccu campaign run FILE` has made",
                 file=file,
             ) from None
         except (ValueError, KeyError, TypeError) as error:
-            raise refusal(f"is not what ccu writes ({error})", "restore it", file=file) from None
+            raise refusal(
+                f"is not a file that ccu has written ({error})", "restore it", file=file
+            ) from None
 
     def forget(self) -> None:
-        """Takes the directory away again, unless a run has begun in it."""
+        """Remove the directory, unless a run has begun in it."""
         if not self.begun():
             shutil.rmtree(self.path, ignore_errors=True)
 
     def cell(self, cell: Cell) -> Path:
-        """Where the run directories of `cell` go."""
+        """Return the folder for the run directories of `cell`."""
         return self.path / "runs" / cell.slug
 
     def prepare(self, cell: Cell) -> Path:
-        """The same, made, with cell.json in it."""
+        """Make the folder of `cell` with its cell.json, and return it."""
         folder = self.cell(cell)
         if not (folder / "cell.json").exists():
             folder.mkdir(parents=True, exist_ok=True)
@@ -171,26 +173,26 @@ class Folder:
                 "seed": cell.seed,
             }
             manifest.write_whole(folder / "cell.json", content)
-            manifest.hand_over(folder)
+            manifest.give_to_sudo_user(folder)
         return folder
 
     def begun(self) -> set[str]:
-        """The slugs of the cells that have a folder: quicker than to look for each."""
+        """Return the slugs of the cells that have a folder: faster than a look for each."""
         runs = self.path / "runs"
         return {entry.name for entry in runs.iterdir()} if runs.is_dir() else set()
 
     def attempts(self, cell: Cell) -> Attempts:
-        """What was tried, read from its run directories."""
+        """Return the attempts of the cell, read from its run directories."""
         files = sorted(self.cell(cell).glob("*/run.json"))
         return Attempts(attempt for attempt in map(Attempt.read, files) if attempt is not None)
 
     def state(self, cell: Cell) -> State:
-        """How the cell stands, read from its run directories."""
+        """Return the state of the cell, read from its run directories."""
         return self.attempts(cell).state(self.campaign.retries)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Raises RefusedError while another ccu works on this campaign."""
+        """Lock the directory. Raises RefusedError while another ccu works on this campaign."""
         with (self.path / ".lock").open("a") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A worker's runs in the store while they go on, where only the worker sees their files."""
+"""The publication of a worker's current runs to the store, as only the worker sees their files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from ccu.host import processes, programs
 
 STORE = "DDU_STORE"
-"""The variable that names the store; a worker without it shows nothing."""
+"""The variable that names the store; a worker without it publishes nothing."""
 
 _LAST_ROWS_S = 3.0
 _LEAST_PRIORITY = 19
@@ -20,17 +20,16 @@ _LEAST_PRIORITY = 19
 
 @contextmanager
 def shown_live(cell: Path) -> Iterator[None]:
-    """Has `ddu` follow the run that is made in `cell` meanwhile; whatever becomes of that, the run
-    is none the worse."""
+    """Let `ddu` follow the run in `cell` meanwhile; its failures do not affect the run."""
     ddu = programs.find("ddu")
     if ddu is None or not os.environ.get(STORE):
         yield
         return
-    dying = processes.dying_with_us()
+    dying = processes.end_with_parent()
 
     def yielding() -> None:
         dying()
-        os.nice(_LEAST_PRIORITY)  # The link beside it runs in real time.
+        os.nice(_LEAST_PRIORITY)  # The link beside it needs real time.
 
     follower = subprocess.Popen(
         [ddu, "publish", "--live", "--no-tables", "--runs", cell],
@@ -42,7 +41,7 @@ def shown_live(cell: Path) -> Iterator[None]:
         if any(cell.glob("*/run.json")):
             follower.wait(_LAST_ROWS_S)
     except subprocess.TimeoutExpired:
-        pass  # The store is away, or slow; the client publishes the run.
+        pass  # The store is unreachable or slow; the client publishes the run later.
     finally:
         follower.kill()
         follower.wait()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a worker of `--engine dask` does: one run, in a process of its own."""
+"""The work of a worker of `--engine dask`: one run, in a process of its own."""
 
 from __future__ import annotations
 
@@ -22,54 +22,55 @@ from ccu.runs import manifest
 from ccu.spec.experiment import Experiment
 
 RESOURCE = "testbed"
-"""Dask's resource: how many testbeds a worker holds, and so how many runs it does at a time."""
+"""The Dask resource that counts a worker's testbeds, and so its simultaneous runs."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A run to do, and where its directory goes."""
+    """A run to do, and the place for its directory."""
 
     experiment: str
-    """As JSON."""
+    """The experiment as JSON."""
     campaign: str
-    """Its name."""
+    """The campaign's name."""
     output: str
     """The cell's folder on the client's machine."""
     token: str
-    """A file that the client made: who sees it shares the client's storage."""
+    """A file that the client made: a worker that sees it shares the client's storage."""
     software: str
     testbeds: dict[str, int]
-    """How many testbeds the workers of each machine hold, by the machine's `machine()`."""
+    """The number of testbeds of the workers of each machine, by the machine's `machine()`."""
 
 
 @dataclass(frozen=True)
 class Done:
-    """How it ended; `archive` is a tar of the run directory unless it is in shared storage."""
+    """The result of a job; `archive` is a tar of the run directory unless it is in shared
+    storage."""
 
     error: str | None
     archive: bytes | None
 
 
 def software() -> str:
-    """Which ccu this is: client and workers have to agree."""
+    """Return the version of this ccu, which must be the same at client and workers."""
     about = manifest.software()
     modified = ", modified" if about["git_modified"] else ""
     return f"ccu {__version__} at {about['git_revision']}{modified}"
 
 
 def machine() -> str:
-    """The same for all workers of one machine, also in containers and namespaces of it."""
+    """Return an identifier that all workers of a machine share, also in its containers."""
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
 def describe() -> dict[str, list[str] | str]:
-    """What the client wants to know of a worker."""
+    """Return the properties of this worker that the client asks for."""
     controls = sorted(congestion.available_later())
     return {"software": software(), "machine": machine(), "congestion_controls": controls}
 
 
 def perform(job: Job) -> Done:
-    """Runs it here. Raises nothing that is the run's own: it says it in `Done`."""
+    """Run the job here. A failure of the run is not raised, but returned in `Done`."""
     if (ours := software()) != job.software:
         return Done(f"the worker has {ours}, the client {job.software}; update one of them", None)
     experiment = Experiment.model_validate_json(job.experiment)
@@ -81,7 +82,7 @@ def perform(job: Job) -> Done:
 
 
 def _run_and_pack(job: Job, folder: Path) -> Done:
-    # As in the campaign's directory, so that the store calls the run by the same name here.
+    # As in the campaign's directory, so that the store has the same name for the run.
     cell = folder / "runs" / Path(job.output).name
     cell.mkdir(parents=True)
     about = {"schema_version": SCHEMA_VERSION, "campaign": {"name": job.campaign}}
@@ -96,16 +97,21 @@ def _run_and_pack(job: Job, folder: Path) -> Done:
 
 
 def _run(experiment: str, output: Path) -> str | None:
-    """`ccu run` in a process of its own, which ends with the worker; what it says when it fails."""
+    """Execute `ccu run` in a process that ends with the worker; return its error message, if
+    any."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml", prefix="experiment-") as file:
         yaml.safe_dump(yaml.safe_load(experiment), file)
         file.flush()
         command = [sys.executable, "-m", "ccu", "run", "--file", file.name]
-        said = subprocess.run(
+        completed = subprocess.run(
             [*command, "--output", str(output)],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            preexec_fn=processes.dying_with_us(),
+            preexec_fn=processes.end_with_parent(),
         )
-    return None if said.returncode == 0 else said.stderr.strip() or f"code {said.returncode}"
+    return (
+        None
+        if completed.returncode == 0
+        else completed.stderr.strip() or f"code {completed.returncode}"
+    )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Carries a campaign out: every cell that has no result yet, until none is left to try."""
+"""The execution of a campaign: every cell without a result, until none is left to try."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from testbed_console.problems import Problem, RefusedError, problems_of, refusal
 
 
 class Work:
-    """What is to be done of a campaign, and how far it is; all of it read from its directory.
+    """The cells of a campaign and their state, read from its directory.
 
-    A cell is read again when it was tried (`update`), and at each pass while it has no result: what
-    is read after a run does not grow with the campaign.
+    A cell is read again after an attempt (`update`), and at each pass while it has no result: the
+    amount read after a run does not grow with the campaign.
     """
 
     def __init__(self, folder: Folder, there: set[str]) -> None:
@@ -49,14 +49,14 @@ class Work:
         self._enough: dict[Levels, bool] = {}
         self._values: dict[Path, float | None] = {}
         self.only_repeat: int | None = None
-        """To do is what belongs to this one; None: to all."""
+        """The repeat whose cells are to do; None means all."""
 
     def attempts(self, cell: Cell) -> Attempts:
-        """What was tried of `cell`, as last read."""
+        """Return the attempts of `cell`, as last read."""
         return self._attempts[cell]
 
     def update(self, cell: Cell) -> Attempts:
-        """Reads what has been tried of `cell` by now."""
+        """Read the attempts of `cell` again."""
         found = self.folder.attempts(cell)
         if found != self._attempts[cell]:
             self._attempts[cell] = found
@@ -64,11 +64,11 @@ class Work:
         return found
 
     def state(self, cell: Cell) -> State:
-        """How `cell` stands, as last read."""
+        """Return the state of `cell`, as last read."""
         return self._attempts[cell].state(self.folder.campaign.retries)
 
     def to_do(self) -> Iterator[Cell]:
-        """Those without a result that still have a try, and whose point has not had enough."""
+        """Yield the cells without a result that may be tried and whose point needs more repeats."""
         for cell in self.cells:
             if self.only_repeat not in (None, cell.repeat) or self.state(cell) == "done":
                 continue
@@ -77,7 +77,7 @@ class Work:
                 yield cell
 
     def enough(self, point: Levels) -> bool:
-        """Whether the stop rule, if there is one, is satisfied at `point`."""
+        """Return whether the stop rule, if there is one, is satisfied at `point`."""
         rule = self.folder.campaign.stop
         if rule is None:
             return False
@@ -95,24 +95,24 @@ class Work:
 
     @property
     def firsts(self) -> list[Cell]:
-        """The first cell of each point."""
+        """Return the first cell of each point."""
         return [group[0] for group in self.by_point.values()]
 
     @property
     def of_points(self) -> list[Experiment]:
-        """One experiment for each point."""
+        """Return one experiment for each point."""
         return [first.of_point for first in self.firsts]
 
 
 def lacking(experiment: Experiment, there: set[str]) -> set[str]:
-    """The congestion controls that the experiment needs and `there` has not."""
+    """Return the congestion controls that the experiment needs and `there` lacks."""
     return set(experiment.servers_ccs) - there
 
 
 def check(work: Work, *, machine: bool = True) -> None:
-    """Refuse what cannot work before anything starts, with each mistake once.
+    """Refuse a campaign that cannot work, before anything starts, with each mistake once.
 
-    Without `machine`, only the campaign itself is looked at: for a plan.
+    Without `machine`, check the campaign itself only: for a plan.
     """
     if not work.cells:
         raise refusal(f"nothing can run: no machine here has {', '.join(sorted(work.left_out))}")
@@ -125,14 +125,15 @@ def check(work: Work, *, machine: bool = True) -> None:
     if problems:
         raise RefusedError(dict.fromkeys(problems))
     longest = max(firsts, key=lambda one: one.of_point.duration_s)
-    with longest.told():
+    with longest.located():
         runs.check(longest.of_point, work.folder.path, machine=machine)
 
 
 def _distinct(
     found: list[Cell], without: set[str] | None = None, only: set[str] | None = None
 ) -> list[Cell]:
-    """One of each kind of experiment, where `without` makes no difference, or `only` does."""
+    """Return one cell per kind of experiment: `without` keys are ignored, or `only` keys
+    compared."""
     by_kind = {
         one.of_point.model_dump_json(exclude=without, include=only): one for one in reversed(found)
     }
@@ -148,14 +149,14 @@ def _check_link(experiment: Experiment, machine: bool) -> None:
 
 def _refusals(cell: Cell, check_one: Callable[[], None]) -> list[Problem]:
     def check_and_place() -> None:
-        with cell.told():
+        with cell.located():
             check_one()
 
     return problems_of(check_and_place)
 
 
-def left_out_told(counts: Mapping[str, int]) -> list[str]:
-    """Of each congestion control that is not to be had, how many runs do without it."""
+def left_out_sentences(counts: Mapping[str, int]) -> list[str]:
+    """Return a sentence for each missing congestion control, with the number of runs left out."""
     return [
         f"left out: {'1 run' if count == 1 else f'{count} runs'} of {name}, "
         "which is not on this machine"
@@ -164,11 +165,11 @@ def left_out_told(counts: Mapping[str, int]) -> list[str]:
 
 
 def carry_out(work: Work, engine: Engine, listener: Listener) -> None:
-    """Attempts what is to do, in as many passes as there are tries. What has been done stays done.
+    """Attempt the cells to do, in as many passes as there are tries. Completed runs are kept.
 
-    Raises RefusedError or Interrupted when it cannot go on.
+    Raises RefusedError or Interrupted when it cannot continue.
     """
-    for sentence in left_out_told(work.left_out):
+    for sentence in left_out_sentences(work.left_out):
         listener.note(sentence)
     for _ in range(work.folder.campaign.retries + 1):
         tried = False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One campaign at a time on a testbed of this machine: two would disturb each other's runs."""
+"""The locks that keep campaigns from using a testbed of this machine at the same time."""
 
 from __future__ import annotations
 
@@ -17,24 +17,27 @@ _POLL_S = 0.5
 
 
 @contextmanager
-def held(testbed: str, wait: bool, tell: Callable[[str], None], slots: int = 1) -> Iterator[None]:
-    """Holds one of the machine's `slots` places of `testbed`; the kernel gives it back if we die.
+def held(testbed: str, wait: bool, report: Callable[[str], None], slots: int = 1) -> Iterator[None]:
+    """Hold one of the machine's `slots` locks of `testbed`; the kernel frees it if the process
+    dies.
 
-    Without `wait`, raises RefusedError when all are taken.
+    Raises RefusedError without `wait` when all are taken.
     """
     FOLDER.mkdir(mode=0o755, exist_ok=True)
     files = [(FOLDER / f"testbed-{testbed}-{slot}.lock").open("a+") for slot in range(slots)]
     try:
-        told = False
+        reported = False
         while (mine := next(filter(_taken, files), None)) is None:
             if not wait:
-                raise refusal(f"testbed {testbed} is taken by {_owners(files)}", "wait for its end")
-            if not told:
-                tell(
-                    f"waiting: testbed {testbed} is taken by {_owners(files)} "
-                    "(Ctrl-C leaves; --no-wait does not wait)"
+                raise refusal(
+                    f"testbed {testbed} is taken by {_owners(files)}", "wait until it ends"
                 )
-                told = True
+            if not reported:
+                report(
+                    f"waiting: testbed {testbed} is taken by {_owners(files)} "
+                    "(Ctrl-C aborts; --no-wait does not wait)"
+                )
+                reported = True
             time.sleep(_POLL_S)
         mine.truncate(0)
         mine.write(str(os.getpid()))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a point of the design has had enough repeats: its mean is known well enough."""
+"""The stop rule: a point needs no further repeats once its mean is precise enough."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from testbed_console.problems import refusal
 
 
 def enough(rule: StopRule, values: Sequence[float]) -> bool:
-    """Whether Student's interval of the mean of `values` is as narrow as `rule` asks."""
+    """Return whether Student's interval of the mean of `values` is as narrow as `rule` requires."""
     if len(values) < rule.min_repeats:
         return False
     from scipy import stats
@@ -29,9 +29,9 @@ def enough(rule: StopRule, values: Sequence[float]) -> bool:
 
 
 def metric(run: Path, name: str) -> float | None:
-    """A figure of the run's summary.json, which `ddu analyze` writes if it is not there yet.
+    """Return a number of the run's summary.json, which `ddu analyze` writes if it is missing.
 
-    None where the run has no such figure. Raises RefusedError if no run ever has.
+    Return None if the run lacks that number. Raises RefusedError if the name is unknown.
     """
     summary = run / "summary.json"
     if not summary.exists():
@@ -46,6 +46,6 @@ def metric(run: Path, name: str) -> float | None:
 
 def _analyze(run: Path) -> None:
     command = [programs.require("ddu"), "analyze", str(run)]
-    said = subprocess.run(command, capture_output=True, text=True)
-    if said.returncode != 0:
-        raise refusal(f"{run} cannot be analysed: {said.stderr.strip()}", key="stop")
+    completed = subprocess.run(command, capture_output=True, text=True)
+    if completed.returncode != 0:
+        raise refusal(f"{run} cannot be analysed: {completed.stderr.strip()}", key="stop")

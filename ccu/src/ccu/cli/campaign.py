@@ -17,12 +17,12 @@ from rich.console import Console
 from rich.table import Table
 
 from ccu.campaigns import definition, display, field, runner, slots
-from ccu.campaigns.account import account
 from ccu.campaigns.cells import cells
 from ccu.campaigns.definition import Campaign
 from ccu.campaigns.engines import Engine
 from ccu.campaigns.engines.local import Local
 from ccu.campaigns.folder import Folder, default_path
+from ccu.campaigns.status import status_of
 from ccu.host import disk, programs
 from ccu.host.root import need_root
 from ccu.spec.errors import Incomplete
@@ -32,22 +32,26 @@ from testbed_console.suggestions import unknown
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
-    help="Do many runs from one file, resumable to the run.",
+    help="Execute, resume and report campaigns: many runs from one file.",
 )
 out = Console()
 
-File = Annotated[str, typer.Argument(help="A file, or a name of `ccu campaign list`.")]
-Profile = Annotated[str | None, typer.Option(help="One of the file's profiles (quick).")]
-Output = Annotated[Path, typer.Option(help="Where the campaign's directory goes.")]
-EngineName = Annotated[str, typer.Option(help="local, or dask.")]
-Scheduler = Annotated[str | None, typer.Option(help="Dask's, such as tcp://10.0.0.1:8786.")]
-NoWait = Annotated[bool, typer.Option("--no-wait", help="Refuse if the testbed is taken.")]
+File = Annotated[str, typer.Argument(help="Campaign file, or a name of `ccu campaign list`.")]
+Profile = Annotated[str | None, typer.Option(help="Profile of the file. (default: quick)")]
+Output = Annotated[Path, typer.Option(help="Folder for the campaign's directory.")]
+EngineName = Annotated[str, typer.Option(help="Engine that executes the runs: local or dask.")]
+Scheduler = Annotated[
+    str | None, typer.Option(help="Address of Dask's scheduler, such as tcp://10.0.0.1:8786.")
+]
+NoWait = Annotated[
+    bool, typer.Option("--no-wait", help="Exit with an error if the testbed is taken.")
+]
 Place = Annotated[
     str | None,
-    typer.Option(help="Place of the next block, after which it stops (testbed in the field)."),
+    typer.Option(help="Field campaigns only. Place of the next block, after which it stops."),
 ]
-Note = Annotated[str, typer.Option(help="With --place: remark for run.json.")]
-Directory = Annotated[Path, typer.Argument(help="The campaign's directory.")]
+Note = Annotated[str, typer.Option(help="Field campaigns only. Remark for run.json, with --place.")]
+Directory = Annotated[Path, typer.Argument(help="Campaign directory.")]
 
 
 @app.command()
@@ -61,9 +65,9 @@ def run(
     place: Place = None,
     note: Note = "",
 ) -> None:
-    """Do every run that the campaign has not done yet."""
+    """Execute every run of the campaign that has no result yet."""
     campaign = _read(file, profile)
-    cells(campaign)  # RefusedError before a directory is made.
+    cells(campaign)  # Raises RefusedError before a directory is made.
     path = default_path(campaign, output)
     begins = not path.exists()
     new = [one for one in path.parents if not one.exists()]
@@ -73,7 +77,7 @@ def run(
     except RefusedError:
         if begins:
             folder.forget()
-            with suppress(OSError):  # Somebody else has put something there.
+            with suppress(OSError):  # Another program has put something there.
                 for one in new:
                     one.rmdir()
         raise
@@ -88,18 +92,18 @@ def resume(
     place: Place = None,
     note: Note = "",
 ) -> None:
-    """Go on with a campaign that was stopped, however it was."""
+    """Resume a campaign that was stopped."""
     folder = Folder.open(directory)
     _carry_out(folder, engine, scheduler, wait=not no_wait, spot=_spot(place, note))
 
 
 @app.command()
 def status(directory: Directory) -> None:
-    """How far a campaign is; does not disturb it."""
+    """Show the progress of a campaign, which may be running."""
     folder = Folder.open(directory)
-    now = account(runner.Work(folder, Local(folder).congestion_controls()))
+    now = status_of(runner.Work(folder, Local(folder).congestion_controls()))
     out.print(display.matrix(now, out.width))
-    for sentence in runner.left_out_told(now.left_out):
+    for sentence in runner.left_out_sentences(now.left_out):
         print(sentence)
     for cell, reason in now.failures:
         print(f"failed {cell.title}: {reason}")
@@ -108,12 +112,12 @@ def status(directory: Directory) -> None:
 
 @app.command()
 def plan(file: File, profile: Profile = None, output: Output = Path("runs")) -> None:
-    """Show how many runs it has, how long they take, and on what; touches nothing."""
+    """Show a campaign's number of runs, duration and testbeds. Changes nothing."""
     campaign = _read(file, profile)
     folder = Folder(default_path(campaign, output), campaign)
     work = runner.Work(folder, Local(folder).congestion_controls())
     runner.check(work, machine=False)
-    now = account(work)
+    now = status_of(work)
     table = Table(box=None, show_header=False)
     on = sorted({one.testbed.name for one in work.of_points})
     table.add_row("campaign", f"{campaign.name}, profile {campaign.profile}: {campaign.title}")
@@ -129,7 +133,7 @@ def plan(file: File, profile: Profile = None, output: Output = Path("runs")) -> 
         volumes = [cell.of_point.testbed.most_bytes or 0 for cell in work.to_do()]
         table.add_row("data", f"up to {disk.amount(sum(volumes))} over the operator's network")
     out.print(table)
-    for sentence in runner.left_out_told(now.left_out):
+    for sentence in runner.left_out_sentences(now.left_out):
         print(sentence)
 
 
@@ -144,7 +148,7 @@ def report(directory: Directory) -> None:
 
 @app.command("list")
 def list_command() -> None:
-    """The campaigns that come with the project."""
+    """List the campaigns that come with the project."""
     table = Table(box=None, show_header=False)
     for name, title in definition.library().items():
         table.add_row(name, title)
@@ -156,7 +160,7 @@ def _spot(place: str | None, note: str) -> field.Spot | None:
 
 
 def _read(name: str, profile: str | None) -> Campaign:
-    """The campaign, its report checked by who will make it. Raises RefusedError."""
+    """Return the campaign, its report checked by ddu. Raises RefusedError."""
     file = definition.locate(name)
     campaign = definition.read(file, profile)
     if (campaign.report or campaign.stop) and (ddu := programs.find("ddu")):
@@ -196,9 +200,9 @@ def _carry_out(
                 else:
                     field.carry_out(work, in_field, listener, field.ask_at_terminal, spot)
         except BaseException:
-            print(f"stopped; go on with: {again}", file=sys.stderr)
+            print(f"stopped; resume with: {again}", file=sys.stderr)
             raise
-    now = account(work)
+    now = status_of(work)
     out.print(display.matrix(now, out.width))
     for cell, reason in now.failures:
         print(f"failed {cell.title}: {reason}")
@@ -218,7 +222,7 @@ def _field_engine(work: runner.Work, engine: Engine, spot: field.Spot | None) ->
             raise refusal("no testbed of this campaign has places", "leave it out", key="place")
         return None
     if not isinstance(engine, Local):
-        raise refusal("a testbed in the field is in one place", "leave it out", key="--engine")
+        raise refusal("a field campaign runs on this machine only", "leave it out", key="--engine")
     if notice := field.notice(work):
         print(notice)
     return engine
@@ -227,12 +231,12 @@ def _field_engine(work: runner.Work, engine: Engine, spot: field.Spot | None) ->
 def _engine(name: str, scheduler: str | None, folder: Folder, stack: ExitStack) -> Engine:
     if name == "local":
         if scheduler:
-            raise refusal("is for --engine dask", "give both or none", key="--scheduler")
+            raise refusal("needs --engine dask", "give both or none", key="--scheduler")
         return Local(folder)
     if name == "dask":
         if not scheduler:
             raise refusal(
-                "dask needs a scheduler",
+                "dask: no scheduler is given",
                 "give --scheduler ADDRESS (docs/scaling.md)",
                 key="--engine",
             )

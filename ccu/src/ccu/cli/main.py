@@ -20,7 +20,7 @@ COMMANDS = {
     "clean": "Remove what killed runs left, and the logs of testbeds that are down.",
     "list": "List the choices: congestion controls, scenarios, testbeds, campaigns.",
     "schema": "Print the JSON Schema of an experiment file.",
-    "campaign": "Do many runs from one file, resumable to the run.",
+    "campaign": "Execute, resume and report campaigns: many runs from one file.",
     "scenario": "Show, check, import and export scenarios.",
     "testbed": "Start a testbed manually, and leave it up.",
 }

@@ -25,14 +25,22 @@ out = Console()
 
 UNKNOWN = "LicenseRef-unknown"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-Scenario = Annotated[str, typer.Argument(help="A name of `ccu list scenarios`, or a file.")]
-Seed = Annotated[int | None, typer.Option(help="Of all that is random: a whole number (1).")]
-Prb = Annotated[int | None, typer.Option(help="Carrier width in PRBs (the scenario's, else 106).")]
+Scenario = Annotated[
+    str, typer.Argument(help="Scenario: a name of `ccu list scenarios`, or a file.")
+]
+Seed = Annotated[int | None, typer.Option(help="Random seed. (default: 1)")]
+Prb = Annotated[
+    int | None, typer.Option(help="Carrier bandwidth, in PRBs. (default: the scenario's, else 106)")
+]
 Numerology = Annotated[
-    int | None, typer.Option(help="Subcarriers 15·2^µ kHz apart (the scenario's, else 1).")
+    int | None,
+    typer.Option(
+        help="Numerology µ: subcarrier spacing 15·2^µ kHz. (default: the scenario's, else 1)"
+    ),
 ]
 Seconds = Annotated[
-    float | None, typer.Option(help="How much of it, in seconds (all of it, at most 100).")
+    float | None,
+    typer.Option(help="Duration to play, in s. (default: the scenario's, at most 100)"),
 ]
 
 
@@ -40,7 +48,8 @@ Seconds = Annotated[
 def show(
     scenario: Scenario,
     figure: Annotated[
-        Path | None, typer.Option("--figure", "-o", help="Where to: .svg, .png, .pdf (NAME.svg).")
+        Path | None,
+        typer.Option("--figure", "-o", help="Output file: .svg, .png or .pdf. (default: NAME.svg)"),
     ] = None,
     seed: Seed = None,
     prb: Prb = None,
@@ -55,7 +64,9 @@ def show(
     target = figure or Path(f"{Path(scenario).stem if '/' in scenario else scenario}.svg")
     if target.suffix not in (".svg", ".png", ".pdf"):
         raise refusal(
-            f"{target}: no .svg, .png or .pdf", "give one of these endings", key="--figure"
+            f"{target}: is not an .svg, .png or .pdf file",
+            "give one of these endings",
+            key="--figure",
         )
     seen = play(experiment, seconds)
     title = (
@@ -74,9 +85,9 @@ def show(
 
 @app.command()
 def validate(
-    scenarios: Annotated[list[str], typer.Argument(help="Names or files.")],
+    scenarios: Annotated[list[str], typer.Argument(help="Scenarios: names or files.")],
 ) -> None:
-    """Say what is wrong with scenarios: file, line, rule and mend."""
+    """Check scenarios, and report each error with file, line and fix."""
     from ccu.scenarios.validate import validate as check
 
     problems: list[Problem] = []
@@ -92,38 +103,51 @@ def validate(
 
 @app.command("import")
 def import_command(
-    form: Annotated[str, typer.Argument(metavar="FORMAT", help="`ccu scenario formats` has all.")],
-    file: Annotated[Path, typer.Argument(help="File, or run directory.")],
-    name: Annotated[str | None, typer.Option(help="Of the scenario (the file's).")] = None,
-    output: Annotated[Path, typer.Option(help="Folder for NAME.yaml and its series.")] = Path(),
+    form: Annotated[
+        str, typer.Argument(metavar="FORMAT", help="Format, one of `ccu scenario formats`.")
+    ],
+    file: Annotated[Path, typer.Argument(help="Input file, or run directory.")],
+    name: Annotated[
+        str | None, typer.Option(help="Name of the scenario. (default: the file's)")
+    ] = None,
+    output: Annotated[
+        Path, typer.Option(help="Output folder for NAME.yaml and its series.")
+    ] = Path(),
     kind: Annotated[
-        str | None, typer.Option("--as", help="radio or capacity (what the format is for).")
+        str | None,
+        typer.Option("--as", help="Content: radio or capacity. (default: the format's usual one)"),
     ] = None,
     run: Annotated[
-        int | None, typer.Option(help="Number of a run, in a file of many (its first).")
+        int | None, typer.Option(help="Number of the run, in a file of many. (default: the first)")
     ] = None,
-    ul: Annotated[Path | None, typer.Option(help="The uplink's trace, in the same format.")] = None,
-    period: Annotated[str | None, typer.Option(help="Of samples without stamps: 1s.")] = None,
+    ul: Annotated[
+        Path | None, typer.Option(help="Trace of the uplink, in the same format.")
+    ] = None,
+    period: Annotated[
+        str | None, typer.Option(help="Sampling period of samples without timestamps, such as 1s.")
+    ] = None,
     license_name: Annotated[
-        str, typer.Option("--license", help="SPDX name under which the data may be shared.")
+        str, typer.Option("--license", help="Licence of the data, as its SPDX name.")
     ] = UNKNOWN,
 ) -> None:
-    """Make a scenario of a measurement, a trace or a run."""
-    from ccu.scenarios.sources import FORMATS, Wanted
+    """Make a scenario from a measurement, a trace or a run."""
+    from ccu.scenarios.sources import FORMATS, ImportOptions
     from ccu.scenarios.write import write
 
     if form not in FORMATS:
         raise RefusedError(unknown("format", form, FORMATS))
     if kind not in (None, "radio", "capacity"):
-        raise refusal(f"no {kind!r}", "give radio or capacity", key="--as")
+        raise refusal(f"{kind!r} is not a kind of scenario", "choose radio or capacity", key="--as")
     called = name or re.sub(r"[^A-Za-z0-9._-]+", "-", file.resolve().name.removesuffix(file.suffix))
     if not _NAME.fullmatch(called):
-        raise refusal(f"{called!r} is none", "use letters, digits, dots and hyphens", key="--name")
+        raise refusal(
+            f"{called!r} is not a name", "use letters, digits, dots and hyphens", key="--name"
+        )
     try:
         period_s = units.seconds(period) if period else None
     except ValueError as error:
         raise refusal(str(error), key="--period") from None
-    wanted = Wanted(called, kind, run, ul, period_s)  # type: ignore[arg-type]
+    wanted = ImportOptions(called, kind, run, ul, period_s)  # type: ignore[arg-type]
     found = FORMATS[form].read(file, wanted)
     made = write(found, called, license_name, output)
     for path in made:
@@ -131,21 +155,23 @@ def import_command(
     for sentence in [f"{found.kind} of {found.duration_s:g} s: {found.summary}", *found.origins]:
         print(f"  {sentence}")
     if license_name == UNKNOWN:
-        print("  Licence: unknown (name it by --license)")
+        print("  Licence: unknown (name it with --license)")
     print(f"next: ccu scenario show {shlex.quote(_as_path(made[0]))}")
 
 
 @app.command()
 def export(
-    form: Annotated[str, typer.Argument(metavar="FORMAT", help="`ccu scenario formats` has all.")],
+    form: Annotated[
+        str, typer.Argument(metavar="FORMAT", help="Format, one of `ccu scenario formats`.")
+    ],
     scenario: Scenario,
-    output: Annotated[Path, typer.Option(help="Folder to write to.")] = Path(),
+    output: Annotated[Path, typer.Option(help="Output folder.")] = Path(),
     seed: Seed = None,
     prb: Prb = None,
     numerology: Numerology = None,
     seconds: Seconds = None,
 ) -> None:
-    """Write a scenario for another tool."""
+    """Write a scenario in the format of another tool."""
     from ccu.scenarios.exports import FORMATS
     from ccu.scenarios.play import DEFAULT_S, duration_s
 
@@ -166,7 +192,7 @@ def export(
 
 @app.command()
 def formats() -> None:
-    """What can be imported and exported."""
+    """List the formats of import and export."""
     from ccu.scenarios import exports, sources
 
     for heading, known in (("import", sources.FORMATS), ("export", exports.FORMATS)):
@@ -175,7 +201,7 @@ def formats() -> None:
 
 
 def _as_path(file: Path) -> str:
-    """So that it is not taken for a name of the library."""
+    """Return the path in a form that is not mistaken for a library name."""
     return str(file) if "/" in str(file) else f"./{file}"
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""This machine: processes, namespaces, programs, disk, and what a run makes and removes."""
+"""This machine: processes, namespaces, programs, disk, and the resources of runs."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a run's captures fit on the disk: asked before it, and watched while it lasts."""
+"""The disk space of a run's captures: estimated before the run, and watched during it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Experiment
 from testbed_console.problems import refusal
 
-# Left for everybody else: a full disk harms more than this run.
+# Reserved for others: a full disk harms more than this run.
 _RESERVE_BYTES = 64 * 2**20
 # 128 bytes of each packet and 16 of pcap's record header, at both ends; half as many ACKs.
 _BYTES_PER_PACKET = (128 + 16) * 2 * 1.5
@@ -21,7 +21,7 @@ _WITH_RETRANSMISSIONS = 1.5
 
 
 def amount(size_bytes: float) -> str:
-    """A size for people: `0 B`, `12 MB`, `3.4 GB`."""
+    """Return a readable size such as `0 B`, `12 MB`, `3.4 GB`."""
     for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if size_bytes >= scale:
             value = size_bytes / scale
@@ -35,7 +35,7 @@ def free_bytes(folder: Path) -> int:
 
 
 def needed_bytes(experiment: Experiment) -> int:
-    """An upper estimate of what the run writes: every slot full in each direction that it has."""
+    """Return an upper bound of what the run writes: every slot full, in each direction used."""
     slots_per_s = 1000 * 2**experiment.numerology
     link_bps = experiment.prb * slots_per_s * _BITS_PER_PRB_SLOT * len(experiment.directions)
     crossing_bytes = link_bps / 8 * experiment.duration_s
@@ -51,7 +51,7 @@ def needed_bytes(experiment: Experiment) -> int:
 
 
 def check(experiment: Experiment, folder: Path) -> None:
-    """Raises RefusedError if the run may not fit."""
+    """Raise RefusedError if the run may not fit."""
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if not existing.is_dir():
         raise refusal(f"{existing} is a file", "name a directory", key="--output")
@@ -66,6 +66,6 @@ def check(experiment: Experiment, folder: Path) -> None:
 
 
 def watch(folder: Path) -> None:
-    """Raises RunFailed before the disk is full."""
+    """Raise RunFailed before the disk is full."""
     if (free := free_bytes(folder)) < _RESERVE_BYTES:
-        raise RunFailed("disk", f"only {amount(free)} are left on the disk of {folder}")
+        raise RunFailed("disk", f"only {amount(free)} are free on the disk of {folder}")

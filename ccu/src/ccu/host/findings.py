@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `ccu doctor` finds: one value for each thing that it looks at."""
+"""The findings of `ccu doctor`: one value for each check."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from testbed_console.problems import RefusedError
 
 
 class Finding(NamedTuple):
-    """A thing that runs need, or can use, and whether it is there."""
+    """The result of a check of something that runs need, or can use."""
 
     name: str
     ok: bool
     detail: str
     mend: str = ""
     needed: bool = True
-    """Whether a run of a kernel's congestion control cannot do without."""
+    """Whether a run with a congestion control of the kernel needs it."""
 
     @property
     def mark(self) -> str:
@@ -27,16 +27,16 @@ class Finding(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The detail; of what is missing, whether it is optional, and the fix."""
+        """Return the detail; if something is missing, whether it is optional, and the fix."""
         optional = "" if self.ok or self.needed else " (optional)"
         return f"{self.detail}{optional}" + (f"\n→ {self.mend}" if self.mend else "")
 
 
 def program(name: str, needed: bool = True) -> Finding:
-    """Find a program, and its version."""
+    """Find a program and its version."""
     path = programs.find(name)
     if path is None:
-        return Finding(name, False, "not found", programs.mend(name), needed)
+        return Finding(name, False, "not found", programs.install_hint(name), needed)
     return Finding(name, True, f"{programs.version(name) or 'unknown version'} ({path})")
 
 

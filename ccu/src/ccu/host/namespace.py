@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A host that is a network namespace of this machine: settings, each read back from the kernel."""
+"""A host as a network namespace of this machine: its settings, each verified with the kernel."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _OFFLOADS = {
 
 @dataclass(frozen=True)
 class AttachedNetwork:
-    """A name that was given to the network of a container; the programs in it are not ours."""
+    """A name given to the network of a container, whose programs are not ours."""
 
     kind: ClassVar[str] = "attached-network"
     name: str
@@ -45,7 +45,7 @@ class AttachedNetwork:
 
 @dataclass(frozen=True)
 class Namespace(AttachedNetwork):
-    """A network namespace of ours, with every program that runs in it."""
+    """A network namespace that ccu made, with every program that runs in it."""
 
     kind: ClassVar[str] = "namespace"
 
@@ -74,7 +74,7 @@ def _inhabitants(name: str) -> list[Identity]:
 
 @contextmanager
 def inside(name: str) -> Iterator[None]:
-    """This thread in the network namespace `name`."""
+    """Move this thread to the network namespace `name`."""
     netns.pushns(name)
     try:
         yield
@@ -83,7 +83,7 @@ def inside(name: str) -> Iterator[None]:
 
 
 def set_sysctls(name: str, wanted: Mapping[str, str]) -> dict[str, str]:
-    """Writes the namespace's sysctls and returns what the kernel made of them. Raises RunFailed."""
+    """Write the namespace's sysctls; return them as reported by the kernel. Raises RunFailed."""
     with inside(name):
         for key, value in wanted.items():
             file = Path("/proc/sys", *key.split("."))
@@ -98,7 +98,7 @@ def set_sysctls(name: str, wanted: Mapping[str, str]) -> dict[str, str]:
 
 
 def set_address(name: str, device: str, address: str, peer: str, mtu_bytes: int) -> None:
-    """Gives the device its end of a point-to-point subnet; the route to `peer` comes with it."""
+    """Set the device's address on a point-to-point subnet, which adds the route to `peer`."""
     with IPRoute(netns=name) as ip:
         index = ip.link_lookup(ifname=device)[0]
         ip.link("set", index=index, mtu=mtu_bytes, state="up")
@@ -106,13 +106,13 @@ def set_address(name: str, device: str, address: str, peer: str, mtu_bytes: int)
 
 
 def add_route(name: str, device: str, address: str) -> None:
-    """Sends what is for `address` through the device."""
+    """Route packets to `address` through the device."""
     with IPRoute(netns=name) as ip:
         ip.route("add", dst=f"{address}/32", oif=ip.link_lookup(ifname=device)[0])
 
 
 def send_from(name: str, address: str, device: str, peer: str, table: int) -> None:
-    """Sends what comes from `address` to `peer` through the device, whatever other routes say."""
+    """Route packets from `address` to `peer` through the device, before all other routes."""
     with IPRoute(netns=name) as ip:
         index = ip.link_lookup(ifname=device)[0]
         ip.route("add", dst=f"{peer}/32", oif=index, prefsrc=address, table=table)
@@ -120,7 +120,7 @@ def send_from(name: str, address: str, device: str, peer: str, table: int) -> No
 
 
 def set_mtu(name: str, device: str, mtu_bytes: int) -> None:
-    """Sets the device's MTU. Raises RunFailed if the kernel has another afterwards."""
+    """Set the device's MTU. Raises RunFailed if the kernel reports another afterwards."""
     with IPRoute(netns=name) as ip:
         index = ip.link_lookup(ifname=device)[0]
         ip.link("set", index=index, mtu=mtu_bytes)
@@ -130,7 +130,7 @@ def set_mtu(name: str, device: str, mtu_bytes: int) -> None:
 
 
 def describe(name: str, device: str) -> dict[str, Any]:
-    """MTU, queue length, address and offloads as the kernel tells them now."""
+    """Return MTU, queue length, address and offloads as reported by the kernel."""
     with IPRoute(netns=name) as ip:
         index = ip.link_lookup(ifname=device)[0]
         link = next(iter(ip.get_links(index)))
@@ -146,7 +146,7 @@ def describe(name: str, device: str) -> dict[str, Any]:
 
 
 def describe_here(device: str, address: str) -> dict[str, Any]:
-    """As `describe`, of this machine itself."""
+    """Describe a device of this machine itself, as `describe` does."""
     with IPRoute() as ip:
         link = ip.get_links(ip.link_lookup(ifname=device)[0])[0]
         found = {
@@ -176,7 +176,7 @@ def _features(device: str) -> dict[str, bool]:
 
 
 def congestion_control(name: str, port: int) -> str | None:
-    """What inet_diag says of the established connection with local `port`."""
+    """Return the congestion control of the established connection with local `port` (inet_diag)."""
     with inside(name), DiagSocket() as diag:
         diag.bind()
         for sock in diag.get_sock_stats(family=_AF_INET, extensions=_INET_DIAG_CONG):
@@ -186,14 +186,14 @@ def congestion_control(name: str, port: int) -> str | None:
 
 
 def listens(name: str, port: int) -> bool:
-    """Whether a TCP socket of the namespace listens on `port`."""
+    """Return whether a TCP socket of the namespace listens on `port`."""
     with inside(name):
         return listens_here(port)
 
 
 def listens_here(port: int) -> bool:
-    """As `listens`, of the thread's own namespace (proc(5), /proc/net/tcp)."""
-    # /proc/net is that of the process; the thread that has moved has its own.
+    """Return whether a socket of the thread's namespace listens on `port` (proc(5): net/tcp)."""
+    # /proc/net is that of the process; a thread that has moved has its own.
     text = "".join(
         Path("/proc/thread-self/net", table).read_text()
         for table in ("tcp", "tcp6")

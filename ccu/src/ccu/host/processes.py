@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who a process is: a pid alone may have been given to another since."""
+"""The identity of a process: a pid alone may have been reused."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Identity(NamedTuple):
 
 
 def identify(pid: int) -> Identity | None:
-    """The process that has `pid` now; None if there is none, or only its exit status."""
+    """Return the process that has `pid` now; None if there is none, or only a zombie."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -39,7 +39,7 @@ def alive(who: Identity) -> bool:
 
 
 def end(processes: list[Identity], patience_s: float = 3.0) -> None:
-    """SIGTERM, and SIGKILL for those that stay."""
+    """End processes by SIGTERM, then by SIGKILL."""
     for sent, wait_s in ((signal.SIGTERM, patience_s), (signal.SIGKILL, patience_s)):
         for who in filter(alive, processes):
             with contextlib.suppress(ProcessLookupError):
@@ -51,8 +51,8 @@ def end(processes: list[Identity], patience_s: float = 3.0) -> None:
 
 @dataclass(frozen=True)
 class StartedProcess:
-    """A program that ccu started. Registered once its pid is known; if ccu is killed before that,
-    the kernel ends the program (`dying_with_us`)."""
+    """A program that ccu started, registered once its pid is known. If ccu is killed before that,
+    the kernel ends the program (`end_with_parent`)."""
 
     kind: ClassVar[str] = "process"
     name: str
@@ -67,13 +67,14 @@ class StartedProcess:
         return [f"ended process {self.pid} ({self.name})"]
 
 
-def dying_with_us() -> Callable[[], None]:
-    """For `preexec_fn`: the child gets SIGTERM when the thread that starts it ends (prctl(2))."""
+def end_with_parent() -> Callable[[], None]:
+    """Return a `preexec_fn`: the child gets SIGTERM when the thread that starts it ends
+    (prctl(2))."""
     parent = os.getpid()
 
     def ask_for_signal() -> None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != parent:  # It ended before we asked.
+        if os.getppid() != parent:  # The parent ended before the call.
             os._exit(1)
 
     return ask_for_signal

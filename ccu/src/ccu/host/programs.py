@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the programs are that ccu runs, and which versions."""
+"""The paths and versions of the programs that ccu runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _VERSION_OPTION = {"ip": "-V"}
 
 
 def find(name: str) -> Path | None:
-    """The program `name`: beside this Python, then where the repository builds it, then on PATH."""
+    """Find program `name`: beside this Python, then in the repository's build, then on PATH."""
     if name in _BUILT_HERE + _INSTALLED_HERE:
         for place in _PLACES:
             if os.access(place / name, os.X_OK) and (place / name).is_file():
@@ -34,8 +34,8 @@ def find(name: str) -> Path | None:
     return Path(found) if found else None
 
 
-def mend(name: str) -> str:
-    """What makes a missing program appear."""
+def install_hint(name: str) -> str:
+    """Return an instruction that installs a missing program."""
     if name in _BUILT_HERE:
         return f"run `make build` in {REPOSITORY}"
     package = {"ip": "iproute2", "ssh": "openssh-client", "setpriv": "util-linux"}.get(name, name)
@@ -43,22 +43,22 @@ def mend(name: str) -> str:
 
 
 def require(name: str) -> str:
-    """The path of the program `name`. Raises RefusedError."""
+    """Return the path of the program `name`. Raises RefusedError."""
     path = find(name)
     if path is None:
-        raise refusal(f"{name}: not found", str(mend(name)))
+        raise refusal(f"{name}: not found", str(install_hint(name)))
     return str(path)
 
 
 def version(name: str) -> str | None:
-    """The first line that the program says of its version; None if it is absent or says nothing."""
+    """Return the first line of the program's version; None if it is absent or prints nothing."""
     path = find(name)
     if path is None:
         return None
     option = _VERSION_OPTION.get(name, "--version")
     try:
-        said = subprocess.run([path, option], capture_output=True, text=True, timeout=10)
+        completed = subprocess.run([path, option], capture_output=True, text=True, timeout=10)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    lines = (said.stdout or said.stderr).strip().splitlines()
-    return lines[0] if lines and said.returncode == 0 else None
+    lines = (completed.stdout or completed.stderr).strip().splitlines()
+    return lines[0] if lines and completed.returncode == 0 else None

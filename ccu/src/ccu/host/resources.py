@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run makes on this machine outside its directory, registered before it is made.
+"""The resources that a run makes on this machine outside its directory, registered beforehand.
 
-Each run has a record, a file in /run/ccu that lists its resources; the record goes when they are
-removed, and with a reboot, as they do. If ccu is killed, the next one finds the record and removes
-what is left. A kind of resource is defined beside the code that makes it, and found through the
-entry points `ccu.resources`, so this module imports no driver.
+Each run has a record, a file in /run/ccu that lists its resources; the record is deleted when they
+are removed, and like them does not survive a reboot. If ccu is killed, the next one finds the
+record and removes what remains. A kind of resource is defined beside the code that makes it, and
+found through the entry points `ccu.resources`, so this module imports no driver.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Resource(Protocol):
     """A frozen dataclass whose fields are JSON values and name one thing on this machine."""
 
     kind: ClassVar[str]
-    """Its name among the entry points."""
+    """The name of the entry point."""
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def remove(self) -> list[str]:
@@ -54,7 +54,7 @@ class Resources:
     def __init__(self, run_id: str, owner: Identity | None, items: list[Resource]) -> None:
         self.run_id = run_id
         self.owner = owner
-        """None: kept until a user ends it (`ccu testbed down`)."""
+        """The process that owns the resources; None means kept until `ccu testbed down`."""
         self._items = items
 
     @property
@@ -63,20 +63,20 @@ class Resources:
 
     @property
     def abandoned(self) -> bool:
-        """Whether the ccu that owned them is gone."""
+        """Return whether the ccu that owned them has ended."""
         return self.owner is not None and not processes.alive(self.owner)
 
     def of(self, kind: type[Kind]) -> list[Kind]:
-        """Return those of one kind, the oldest first."""
+        """Return the resources of one kind, the oldest first."""
         return [one for one in self._items if isinstance(one, kind)]
 
     def register(self, *resources: Resource) -> None:
-        """Note resources that are about to be made."""
+        """Record resources that are about to be made."""
         self._items += [one for one in resources if one not in self._items]
         self._save()
 
     def release(self, *resources: Resource) -> None:
-        """Strike out resources that are gone, or were not made after all."""
+        """Remove resources from the record that are gone, or were not made after all."""
         self._items = [one for one in self._items if one not in resources]
         self._save()
 
@@ -113,7 +113,7 @@ class Resources:
             "owner": self.owner,
             "resources": [{"kind": one.kind, **dataclasses.asdict(one)} for one in self._items],
         }
-        # The writer's identity is in the name, so that what a killed one left can be told apart.
+        # The writer's identity is in the name, to recognise the file of a killed writer.
         writer = _this_process()
         part = FOLDER / f"{self.run_id}.{writer.pid}-{writer.start_ticks}.part"
         part.write_text(json.dumps(content))
@@ -121,14 +121,14 @@ class Resources:
 
 
 class UnreadableRecord(ValueError):  # noqa: N818
-    """The record of another version of ccu, or a damaged one; the text says which."""
+    """The record is damaged, or of another version of ccu; the text says which."""
 
 
 def record_file(run_id: str) -> Path:
     return FOLDER / f"{run_id}.json"
 
 
-def of_this_process(run_id: str) -> Resources:
+def begin_record(run_id: str) -> Resources:
     """Begin the record of a run; it has no resources yet."""
     resources = Resources(run_id, _this_process(), [])
     resources.register()
@@ -150,7 +150,7 @@ def read(file: Path) -> Resources:
         raise UnreadableRecord(f"it is damaged: {error}") from None
 
 
-def everybodys() -> list[Resources]:
+def readable_records() -> list[Resources]:
     """Return the records of all runs and testbeds of this machine that this ccu can read."""
     found = []
     for file in sorted(FOLDER.glob("*.json")):
@@ -162,16 +162,18 @@ def everybodys() -> list[Resources]:
 
 def kept() -> list[Resources]:
     """Return the records of testbeds that were started manually and stay up."""
-    return [one for one in everybodys() if one.owner is None]
+    return [one for one in readable_records() if one.owner is None]
 
 
 def clean() -> list[str]:
-    """Remove what runs left whose ccu is gone; return sentences that say what.
+    """Remove the resources of runs whose ccu has ended; return sentences that say what.
 
-    Another ccu that cleans at the same time is waited for.
+    Wait for another ccu that cleans at the same time.
     """
     with locked(FOLDER):
-        done = [sentence for one in everybodys() if one.abandoned for sentence in one.remove()]
+        done = [
+            sentence for one in readable_records() if one.abandoned for sentence in one.remove()
+        ]
         _remove_parts()
         return done + unreadable()
 
@@ -194,8 +196,8 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def unreadable() -> list[str]:
-    """Return a sentence for each record that only its user can deal with."""
-    told = []
+    """Return a sentence for each record that needs manual cleanup."""
+    sentences = []
     for file in sorted(FOLDER.glob("*.json")):
         try:
             read(file)
@@ -203,15 +205,15 @@ def unreadable() -> list[str]:
             continue
         except UnreadableRecord as error:
             if not _has_living_owner(file):
-                told.append(
-                    f"{file}: {error}. Remove what it lists, with the ccu that wrote it or by "
-                    "hand, then delete the file."
+                sentences.append(
+                    f"{file}: {error}. Remove what it lists, with the ccu that wrote it or "
+                    "manually, then delete the file."
                 )
-    return told
+    return sentences
 
 
 def _has_living_owner(file: Path) -> bool:
-    """Whether the record, of whatever version, belongs to a run that goes on."""
+    """Return whether the record, of any version, belongs to a current run."""
     try:
         return processes.alive(Identity(*json.loads(file.read_text())["owner"]))
     except (OSError, ValueError, KeyError, TypeError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The check that ccu runs as root, where it makes network namespaces and devices."""
+"""The check for root, which network namespaces and devices need."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from testbed_console.problems import refusal
 
 
 def need_root(command: str) -> None:
-    """Raises RefusedError with the command to type instead, if this is not root."""
+    """Raise RefusedError with the command to type instead, if this is not root."""
     if os.geteuid() != 0:
         raise refusal("network namespaces and devices need root", f"type: sudo {command}")

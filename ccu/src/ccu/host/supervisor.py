@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts the programs of a run, notices when one dies, and leaves none behind."""
+"""The supervisor of a run's programs: it starts them, notices failures, and ends all of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SETTLE_S = 0.3
 
 @dataclass
 class Process:
-    """A started program; `stage` is the part of the run that fails with it."""
+    """A started program; `stage` is the part of the run that a failure of it belongs to."""
 
     name: str
     stage: str
@@ -32,7 +32,7 @@ class Process:
     output: Path
     log: Path
     lasting: bool
-    """It has to live until it is stopped; the others end by themselves, with exit code 0."""
+    """Whether it must run until it is stopped; others end by themselves, with exit code 0."""
     stopped: bool = False
 
     @property
@@ -49,7 +49,7 @@ class Supervisor:
         self._processes: list[Process] = []
         self._watchers: list[Callable[[], None]] = []
         self.interrupted_by: str | None = None
-        """The signal that asks for the run to end."""
+        """The signal that interrupts the run, if one has come."""
 
     def start(
         self,
@@ -60,7 +60,7 @@ class Supervisor:
         output: Path | None = None,
         lasting: bool = True,
     ) -> Process:
-        """Starts `command`; it gets SIGTERM if ccu itself is killed. Raises RunFailed."""
+        """Start `command`, which gets SIGTERM if ccu itself is killed. Raises RunFailed."""
         log = self._logs / f"{name}.log"
         out = output or self._logs / f"{name}.out"
         with out.open("wb") as stdout, log.open("wb") as stderr:
@@ -81,9 +81,10 @@ class Supervisor:
                 stdin=subprocess.DEVNULL,
                 stdout=stdout,
                 stderr=stderr,
-                # Its own session: Ctrl-C is for ccu, which stops its programs in order.
+                # In a session of its own: Ctrl-C reaches ccu only, which stops its programs in
+                # order.
                 start_new_session=True,
-                preexec_fn=processes.dying_with_us(),
+                preexec_fn=processes.end_with_parent(),
             )
         except OSError as error:
             raise RunFailed(stage, f"{command[0]}: {error.strerror}") from None
@@ -91,7 +92,8 @@ class Supervisor:
     def wait_for(
         self, process: Process, ready: Callable[[], Any], what: str, patience_s: float = 15.0
     ) -> Any:
-        """The first true value of `ready`; RunFailed if any process dies first or none comes."""
+        """Return the first true value of `ready`. Raises RunFailed if a process dies or time is
+        up."""
         deadline = time.monotonic() + patience_s
         while True:
             if value := ready():
@@ -105,7 +107,7 @@ class Supervisor:
             time.sleep(_POLL_S)
 
     def wait_ready_event(self, process: Process) -> dict[str, Any]:
-        """The program's line {"event":"ready",…} on stdout."""
+        """Wait for the line {"event":"ready",…} on the program's stdout."""
 
         def ready() -> dict[str, Any] | None:
             line, newline, _ = process.output.read_text().partition("\n")
@@ -116,27 +118,27 @@ class Supervisor:
         return found
 
     def watch(self, look: Callable[[], None]) -> None:
-        """`look` raises RunFailed when something that is no process has failed."""
+        """Add a check that raises RunFailed when something other than a process has failed."""
         self._watchers.append(look)
 
     def check(self) -> None:
-        """Raises RunFailed if a program has failed, or ended that should have lasted; Interrupted
-        if a signal has come."""
+        """Raise RunFailed if a program has failed or ended too early, Interrupted after a
+        signal."""
         if self.interrupted_by:
             raise Interrupted(f"interrupted by {self.interrupted_by}")
-        if not self._fallen():
+        if not self._failed():
             for look in self._watchers:
                 look()
             return
-        # What the fallen one depended on may take longer to be gone, and is the one to name.
+        # The cause may be a program that ends a little later: wait, and report the first one.
         time.sleep(_SETTLE_S)
-        process = self._fallen()[0]
+        process = self._failed()[0]
         code = process.popen.returncode
         how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
         raise RunFailed(process.stage, f"{process.name} {how}{_last_lines(process)}")
 
-    def _fallen(self) -> list[Process]:
-        """In the order in which they were started."""
+    def _failed(self) -> list[Process]:
+        """Return the failed programs in the order in which they were started."""
         return [
             process
             for process in self._processes
@@ -148,7 +150,7 @@ class Supervisor:
     def stop(
         self, process: Process, sent: signal.Signals = signal.SIGTERM, patience_s: float = 10.0
     ) -> int:
-        """Ends one program, in kindness first; returns its exit code."""
+        """End one program by the signal, then SIGKILL; return its exit code."""
         process.stopped = True
         if not process.ended:
             process.popen.send_signal(sent)
@@ -163,17 +165,17 @@ class Supervisor:
                     process.log.unlink()
 
     def stop_all(self) -> None:
-        """Ends what still runs, the newest first."""
+        """End all running programs, the newest first."""
         for process in reversed(self._processes):
             if not process.stopped:
                 self.stop(process, patience_s=3.0)
 
 
 def _last_lines(process: Process, count: int = 5) -> str:
-    """What the program said last: of iperf3's JSON its error, of others the end of the log."""
+    """Return the last output of the program: the error in iperf3's JSON, or the end of the log."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        if said := json.loads(process.output.read_text()).get("error"):
-            return f": {said}"
+        if error := json.loads(process.output.read_text()).get("error"):
+            return f": {error}"
     for file in (process.log, process.output):
         with contextlib.suppress(OSError):
             if lines := file.read_text(errors="replace").strip().splitlines()[-count:]:

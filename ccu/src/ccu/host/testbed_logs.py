@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Logs of testbeds that were started manually: kept for a while after their end.
+"""The logs of testbeds that were started manually, kept for a while after their end.
 
-The directory itself says whether its testbed is up, so that every ccu that can see it knows; each
-makes and removes directories while it alone holds the folder.
+A mark in the directory says whether its testbed is up, for every ccu that can see it. Each ccu
+locks the folder while it makes and removes directories.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from ccu.host.disk import amount
 
 FOLDER = Path("/var/lib/ccu/testbeds")
 MOST_KEPT = 3
-"""Of testbeds that are down, when another comes up."""
+"""The logs kept of testbeds that are down, when another comes up."""
 _IN_USE = "in-use"
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 @dataclass(frozen=True)
 class LogDirectory:
-    """The log directory of a testbed that comes up or is up; its name is the record's."""
+    """The log directory of a testbed that is starting or up; its name is the record's."""
 
     kind: ClassVar[str] = "log-directory"
     directory: str
 
     def make(self) -> None:
-        """Make the directory; nobody removes it until `remove`, or the next boot."""
+        """Make the directory, protected from removal until `remove` or the next boot."""
         with resources.locked(FOLDER):
             Path(self.directory, "raw", "logs").mkdir(parents=True)
             Path(self.directory, _IN_USE).write_text(_BOOT_ID.read_text())
@@ -42,7 +42,7 @@ class LogDirectory:
 
 
 def remove(kept: int = 0) -> list[str]:
-    """Remove all but the newest `kept` of the testbeds that are down; a sentence if any were."""
+    """Remove the logs of all but the newest `kept` testbeds that are down; return a sentence."""
     with resources.locked(FOLDER):
         old = _ended()[kept:]
         size_bytes = sum(file.lstat().st_size for one in old for file in one.rglob("*"))
@@ -53,7 +53,7 @@ def remove(kept: int = 0) -> list[str]:
 
 
 def _ended() -> list[Path]:
-    """The directories of testbeds that are down, the newest first."""
+    """Return the directories of testbeds that are down, the newest first."""
     found = [one for one in FOLDER.iterdir() if one.is_dir() and not _is_in_use(one)]
     return sorted(found, key=lambda one: one.stat().st_mtime_ns, reverse=True)
 

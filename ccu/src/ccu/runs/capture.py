@@ -19,9 +19,9 @@ from ccu.testbeds.flow import Flow
 
 # IPv4 and TCP headers with all options are 120 bytes at most (RFC 9293 section 3.1).
 SNAPLEN_BYTES = 128
-# What the kernel keeps while tcpdump does not get the CPU: 2 s at 250 000 packets a second.
+# The kernel's buffer while tcpdump waits for the CPU: 2 s at 250 000 packets per second.
 _BUFFER_KIB = 65_536
-# libpcap reads a block of the ring when it is full or 1 s old; SIGINT loses what is not read yet.
+# libpcap reads a block of the ring when it is full or 1 s old; SIGINT discards unread packets.
 _RING_AGE_S = 1.2
 
 
@@ -30,11 +30,11 @@ class Capture:
     host: Host
     role: str
     name: str
-    """The role; where several hosts have it, of further ones with the host's name."""
+    """The role; if several hosts have it, further ones add the host's name."""
     process: Process
 
     def record(self) -> dict[str, Any]:
-        """The line of run.json; drops are null until tcpdump has reported them."""
+        """Return the entry of run.json; drops are null until tcpdump has reported them."""
         return {
             "host": self.host,
             "role": self.role,
@@ -52,7 +52,7 @@ def dropped_by_kernel(log: str) -> int | None:
 
 
 def start_captures(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> list[Capture]:
-    """tcpdump on the server and on every host of a UE that has a flow, running.
+    """Start tcpdump on the server and on every UE host that has a flow.
 
     A host without an interface that can be captured is left out.
     """
@@ -76,7 +76,7 @@ def start_captures(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> list[
 def _tcpdump(site: Site, testbed: Testbed, host: Host, name: str) -> Process:
     interface = testbed.hosts[host]["interface"]
     arguments = [programs.require("tcpdump"), "-n", "-i", interface, "-s", str(SNAPLEN_BYTES)]
-    # -Z root: or Debian's drops to user tcpdump, who may not write into the run directory.
+    # -Z root: Debian's tcpdump would switch to user tcpdump, who cannot write to the run directory.
     arguments += ["-B", str(_BUFFER_KIB), "--time-stamp-precision=nano", "-Z", "root"]
     arguments += ["-w", str(site.raw / f"{name}.pcap")]
     if only := testbed.hosts[host].get("capture_filter"):
@@ -91,20 +91,21 @@ def _listens(tcpdump: Process) -> bool:
 
 
 def stop_captures(site: Site, captures: Sequence[Capture]) -> None:
-    """Ends tcpdump by SIGINT, at which it reports what the kernel dropped. Raises RunFailed."""
+    """End tcpdump by SIGINT, at which it reports the kernel's drops. Raises RunFailed."""
     if captures:
         time.sleep(_RING_AGE_S)
     for capture in captures:
         code = site.supervisor.stop(capture.process, signal.SIGINT)
         if code != 0 or capture.record()["packets_dropped_count"] is None:
-            said = capture.process.log.read_text().strip() if capture.process.log.exists() else ""
-            raise RunFailed("capture", f"tcpdump ended with code {code}: {said}")
+            output = capture.process.log.read_text().strip() if capture.process.log.exists() else ""
+            raise RunFailed("capture", f"tcpdump ended with code {code}: {output}")
 
 
 def start_sampling(
     site: Site, testbed: Testbed, ports: dict[Host, list[int]]
 ) -> list[dict[str, Any]]:
-    """socket-sampler on every host that sends, for its data connections; lines of run.json."""
+    """Start socket-sampler on every sending host, for its data connections; return run.json
+    entries."""
     interval_ms = site.experiment.socket_interval_ms
     records = []
     for host, of_host in ports.items():

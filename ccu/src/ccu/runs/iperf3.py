@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""iperf3: one client, which sends, and one server, which receives, for each flow."""
+"""The traffic of iperf3: a client that sends and a server that receives, for each flow."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ccu.testbeds import Site, Testbed
 from ccu.testbeds.flow import Flow
 
 _UDP_HEADERS_BYTES = 28
-# The test's end, the exchange of results over a full queue, and then some.
+# For the test's end and the exchange of results over a full queue, with a margin.
 _PATIENCE_S = 20.0
 
 
 def plan(experiment: Experiment) -> Sequence[Flow]:
-    """The flows in the order in which the experiment names them, in each of its directions."""
+    """Return the flows in the experiment's order, in each of its directions."""
     plans = [
         (item, item.ue or index % experiment.ues + 1) for index, item in enumerate(experiment.flows)
     ]
@@ -39,7 +39,7 @@ def plan(experiment: Experiment) -> Sequence[Flow]:
 
 
 def listen(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> None:
-    """An iperf3 server for each flow, listening."""
+    """Start an iperf3 server for each flow, and wait until it listens."""
     for flow in flows:
         host = flow.receiver_host(testbed)
         address = flow.address(testbed, host)
@@ -63,7 +63,7 @@ def listen(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> None:
 
 
 def connect(site: Site, testbed: Testbed, flow: Flow) -> None:
-    """An iperf3 client, which sends."""
+    """Start an iperf3 client, which sends."""
     sender = flow.sender_host(testbed)
     target = flow.address(testbed, flow.receiver_host(testbed))
     arguments = [programs.require("iperf3"), "-c", target, "-p", str(flow.listening_port), "-J"]
@@ -90,7 +90,7 @@ def connect(site: Site, testbed: Testbed, flow: Flow) -> None:
 
 
 def look(site: Site, testbed: Testbed, flow: Flow, started_s: float) -> None:
-    """How the flow is doing; `started_s` is on the monotonic clock. Raises RunFailed."""
+    """Check the flow; `started_s` is on the monotonic clock. Raises RunFailed."""
     if flow.client is None or flow.client.ended:
         return
     if site.experiment.traffic.kind == "tcp" and flow.wrong_cc():
@@ -101,9 +101,9 @@ def look(site: Site, testbed: Testbed, flow: Flow, started_s: float) -> None:
 
 
 def read_back(testbed: Testbed, flow: Flow) -> None:
-    """Asks the kernel which congestion control the flow has.
+    """Ask the kernel for the congestion control of the flow.
 
-    iperf3 connects first and chooses it then: an early answer may be the host's default.
+    iperf3 sets it after it has connected: an early answer may be the host's default.
     """
     found = testbed.congestion_control(flow.sender_host(testbed), flow.sending_port)
     flow.cc_read_back = found or flow.cc_read_back
@@ -114,31 +114,33 @@ def too_long(experiment: Experiment, flow: Flow) -> str:
     if volume is None:
         return f"flow {flow.id} timed out"
     return (
-        f"flow {flow.id} has not sent its {volume / 1e6:g} MB within {flow.duration_s} s; "
-        "give it longer with --duration"
+        f"flow {flow.id} has not sent its {volume / 1e6:g} MB within {flow.duration_s} s. "
+        "Choose a longer --duration"
     )
 
 
 def finished(flow: Flow) -> bool:
-    """Both ends have ended."""
+    """Return whether both endpoints have ended."""
     return all(process is not None and process.ended for process in (flow.client, flow.receiver))
 
 
 def problems(_flow: Flow) -> list[str]:
-    """What makes the flow less than was asked for: iperf3 says so by its exit code."""
+    """Return no problems: iperf3 reports them by its exit code."""
     return []
 
 
 def received_bytes(flow: Flow) -> int:
-    """Bytes of payload that the receiver counted. Raises RunFailed if iperf3 reports an error."""
+    """Return the receiver's count of payload bytes. Raises RunFailed if iperf3 reports an error."""
     assert flow.receiver is not None
     assert flow.client is not None
     for process in (flow.client, flow.receiver):
         try:
             report = json.loads(process.output.read_text())
         except (OSError, ValueError) as error:
-            raise RunFailed("traffic", f"{process.name}: no whole report ({error})") from None
+            raise RunFailed(
+                "traffic", f"{process.name}: the report is incomplete ({error})"
+            ) from None
         if "error" in report:
             raise RunFailed("traffic", f"{process.name}: {report['error']}")
-    # Of UDP, iperf3 3.12's own "sum" is that of the sender, which here sent nothing.
+    # With UDP, the "sum" of iperf3 3.12 is that of the sender, which here sent nothing.
     return int(report["end"]["sum_received"]["bytes"])

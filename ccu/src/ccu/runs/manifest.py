@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""run.json, as docs/run-directory.md defines it: whole at every instant from the start."""
+"""The manifest of a run, run.json (docs/run-directory.md), a complete file at every instant."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from testbed_console.problems import RefusedError, refusal
 
 
 class Manifest:
-    """What is known of the run so far; `write` puts it on disk atomically."""
+    """The content of run.json so far; `write` puts it on disk atomically."""
 
     def __init__(self, directory: Path, experiment: Experiment) -> None:
         self._directory = directory
@@ -40,7 +40,7 @@ class Manifest:
             "link_summary": None,
             "cc_trace": None,
             "cc_implementation": {},
-            # Hosts that share a kernel share its clock; the testbed corrects it where they do not.
+            # Hosts that share a kernel share its clock; otherwise the testbed corrects the value.
             "time": {"clock": "CLOCK_REALTIME", "offset_ns": 0, "offset_uncertainty_ns": 0},
             "software": software(),
             "machine": _machine(),
@@ -55,14 +55,14 @@ class Manifest:
 
 
 def write_whole(file: Path, content: dict[str, Any]) -> None:
-    """Writes JSON so that a reader sees the old file or the new one, and nothing between."""
+    """Write JSON atomically: a reader sees the old file or the new one."""
     part = file.with_suffix(".part")
     part.write_text(json.dumps(content, indent=2) + "\n")
     part.replace(file)
 
 
 def experiment_of(run: Path) -> Experiment:
-    """What run.json says was run, with the scenario as it was then. Raises RefusedError."""
+    """Return the experiment of run.json, with the scenario as it was then. Raises RefusedError."""
     file = run / "run.json"
     try:
         content = json.loads(file.read_text())
@@ -70,10 +70,10 @@ def experiment_of(run: Path) -> Experiment:
     except OSError as error:
         raise refusal(str(error.strerror), "give the directory of a run", file=file) from None
     except (ValueError, KeyError, TypeError) as error:
-        raise refusal(f"is no manifest of a run ({error})", "restore it", file=file) from None
+        raise refusal(f"is not the manifest of a run ({error})", "restore it", file=file) from None
     if version > SCHEMA_VERSION:
         raise refusal(
-            f"has schema_version {version}", "use the ccu that made it, or newer", file=file
+            f"has schema_version {version}", "use the ccu that made it, or a newer one", file=file
         )
     try:
         experiment = Experiment.from_record(written)
@@ -85,7 +85,8 @@ def experiment_of(run: Path) -> Experiment:
 
 
 def _as_played(scenario: str, run: Path) -> str:
-    """The scenario's name if it still is what the run played, else the run's own copy."""
+    """Return the scenario's name if its file is unchanged since the run, else the run's own
+    copy."""
     played = run / "raw" / "scenario.yaml"
     try:
         same = scenarios.locate(scenario).read_bytes() == played.read_bytes()
@@ -96,7 +97,7 @@ def _as_played(scenario: str, run: Path) -> str:
 
 @dataclass(frozen=True)
 class UnfinishedRun:
-    """A run whose run.json says that it is running: not so, once its ccu is gone."""
+    """A run whose run.json says `running`, which is false once its ccu has ended."""
 
     kind: ClassVar[str] = "unfinished-run"
     directory: str
@@ -110,14 +111,14 @@ class UnfinishedRun:
             return []
         if content.get("status") != "running":
             return []
-        reason = "ccu was killed; what it had made was removed later"
+        reason = "ccu was killed; its resources were removed later"
         content |= {"status": "failed", "failure": {"stage": "ccu", "reason": reason}}
         write_whole(file, content)
         return [f"marked {self.directory} as failed"]
 
 
-def hand_over(directory: Path) -> None:
-    """Gives the run to who called sudo."""
+def give_to_sudo_user(directory: Path) -> None:
+    """Change the owner of the run to the user who called sudo."""
     uid, gid = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
     if os.geteuid() == 0 and uid.isdigit() and gid.isdigit():
         for path in (directory, *directory.rglob("*")):
@@ -125,7 +126,7 @@ def hand_over(directory: Path) -> None:
 
 
 def software() -> dict[str, Any]:
-    """Versions of all that makes a run, and the checkout that it comes from."""
+    """Return the versions of all programs of a run, and the revision of the checkout."""
     names = ("nr-link", "socket-sampler", "iperf3", "tcpdump")
     git = ["git", "-c", f"safe.directory={programs.REPOSITORY}", "-C", str(programs.REPOSITORY)]
     revision = _output([*git, "rev-parse", "HEAD"])
@@ -140,10 +141,10 @@ def software() -> dict[str, Any]:
 
 def _output(command: list[str]) -> str | None:
     try:
-        said = subprocess.run(command, capture_output=True, text=True, timeout=20)
+        completed = subprocess.run(command, capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return said.stdout.strip() if said.returncode == 0 else None
+    return completed.stdout.strip() if completed.returncode == 0 else None
 
 
 def _machine() -> dict[str, Any]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A testbed started manually: it stays up between the commands `ccu testbed …`."""
+"""A testbed started manually, which stays up between the commands `ccu testbed …`."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def testbeds() -> dict[str, Driver]:
 
 
 def up(experiment: Experiment) -> None:
-    """Bring the testbed up and leave it.
+    """Start the testbed and leave it up.
 
-    Raises RefusedError or RunFailed; then nothing stays but the logs of a failure.
+    Raises RefusedError or RunFailed; then nothing remains but the logs of a failure.
     """
     _refuse_a_second()
     driver, scenario = driver_of(experiment), scenarios.locate(experiment.scenario)
@@ -47,24 +47,24 @@ def up(experiment: Experiment) -> None:
 
 
 def _refuse_a_second() -> None:
-    if any(one.of(LogDirectory) for one in resources.everybodys() if not one.abandoned):
+    if any(one.of(LogDirectory) for one in resources.readable_records() if not one.abandoned):
         raise refusal(
             "a testbed is up already", "see `ccu testbed status`, end it: ccu testbed down"
         )
 
 
 def _begin() -> tuple[Resources, LogDirectory]:
-    """Register the testbed, if no other `ccu testbed up` has since the first look."""
+    """Register the testbed, unless another `ccu testbed up` has since the first check."""
     with resources.locked(resources.FOLDER):
         _refuse_a_second()
-        owned = resources.of_this_process(secrets.token_hex(3))
+        owned = resources.begin_record(secrets.token_hex(3))
         logs = LogDirectory(str(testbed_logs.FOLDER / owned.run_id))
         owned.register(logs)
     return owned, logs
 
 
 def status() -> list[tuple[str, str]]:
-    """Return for each part what it does now. Raises RefusedError if nothing is up."""
+    """Return the state of each part. Raises RefusedError if nothing is up."""
     site = _kept()
     return [("logs", str(site.raw)), *_manual(site.experiment).status(site)]
 
@@ -76,7 +76,7 @@ def shell_command(part: str) -> list[str]:
 
 
 def down() -> list[str]:
-    """Remove every testbed started manually but for its logs; sentences that say what."""
+    """Remove every testbed started manually, except its logs; return sentences that say what."""
     done = []
     with resources.locked(resources.FOLDER):
         for owned in resources.kept():
@@ -95,7 +95,7 @@ def _manual(experiment: Experiment) -> ManualTestbed:
 def _kept() -> Site:
     kept = resources.kept()
     if not kept:
-        raise refusal("no testbed is up", "bring one up: ccu testbed up")
+        raise refusal("no testbed is up", "start one: ccu testbed up")
     (logs,) = kept[0].of(LogDirectory)
     content = json.loads(Path(logs.directory, "experiment.json").read_text())
     return _site(Experiment.model_validate(content), kept[0], logs)

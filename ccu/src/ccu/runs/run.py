@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run, from the refusal of what cannot work to the verdict on what did."""
+"""One run, from the checks before it to the verdict on it."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from testbed_console.problems import (
 )
 
 Listener = Callable[[str, float], None]
-"""Called with the stage of the run and how much of the traffic is over, 0 to 1."""
+"""A function of the stage of the run and the completed share of the traffic, 0 to 1."""
 
 _POLL_S = 0.1
 
 
 def check(experiment: Experiment, output: Path, *, machine: bool = True) -> Path:
-    """Refuse what cannot work, with nothing started; return the scenario's file.
+    """Refuse a run that cannot work, before anything starts; return the scenario's file.
 
-    Without `machine`, devices and programs are not looked at: for a plan.
+    Without `machine`, devices and programs are not checked: for a plan.
     """
     driver = driver_of(experiment)
     scenario, problems = None, list[Problem]()
@@ -67,15 +67,15 @@ def check(experiment: Experiment, output: Path, *, machine: bool = True) -> Path
 
 
 def scenario_of(experiment: Experiment) -> Path:
-    """The file of the scenario that is asked for. Raises RefusedError."""
+    """Return the file of the experiment's scenario. Raises RefusedError."""
     try:
         return scenarios.locate(experiment.scenario)
     except RefusedError as error:
         raise RefusedError(one.at(Where(key="scenario")) for one in error.problems) from None
 
 
-def run(experiment: Experiment, output: Path, tell: Listener) -> Path:
-    """Runs `experiment` and returns its directory.
+def run(experiment: Experiment, output: Path, report: Listener) -> Path:
+    """Run `experiment` and return its directory.
 
     Raises RefusedError before anything is made; RunFailed or Interrupted with the directory kept
     and all else gone.
@@ -83,7 +83,7 @@ def run(experiment: Experiment, output: Path, tell: Listener) -> Path:
     scenario = check(experiment, output)
     resources.clean()
     directory = _make_directory(experiment, output)
-    owned = resources.of_this_process(secrets.token_hex(3))
+    owned = resources.begin_record(secrets.token_hex(3))
     owned.register(UnfinishedRun(str(directory.resolve())))
     record = Manifest(directory, experiment)
     supervisor = Supervisor(owned, directory / "raw" / "logs")
@@ -91,7 +91,7 @@ def run(experiment: Experiment, output: Path, tell: Listener) -> Path:
     try:
         with _interruptible(supervisor):
             record.write(time=_stamped(record, "start_utc_ns"))
-            _perform(site, record, tell)
+            _perform(site, record, report)
             record.write(status="finished", time=_stamped(record, "stop_utc_ns"))
     except BaseException as error:
         _write_failure(record, error)
@@ -101,7 +101,7 @@ def run(experiment: Experiment, output: Path, tell: Listener) -> Path:
     finally:
         supervisor.stop_all()
         owned.remove()
-        manifest.hand_over(directory)
+        manifest.give_to_sudo_user(directory)
     return directory
 
 
@@ -118,21 +118,23 @@ def _make_directory(experiment: Experiment, output: Path) -> Path:
         except OSError as error:
             raise refusal(f"{directory}: {error.strerror}", key="--output") from None
         return directory
-    raise refusal(f"{output} holds too many runs of this second", key="--output")
+    raise refusal(
+        f"{output} has too many runs of this second", "choose another folder", key="--output"
+    )
 
 
 @contextmanager
 def _interruptible(supervisor: Supervisor) -> Iterator[None]:
-    """SIGINT, SIGTERM, SIGHUP are noted, and the supervisor's next look raises Interrupted.
+    """Record SIGINT, SIGTERM and SIGHUP, so that the supervisor's next check raises Interrupted.
 
-    Raising in the handler itself could leave a lock of subprocess held, and the run hanging.
+    An exception in the handler itself could leave a lock of subprocess held and block the run.
     """
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     owner = os.getpid()
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
         if os.getpid() != owner:
-            # A fork (pyroute2 makes some, and ends them so): the run is not its to clean up.
+            # A fork (pyroute2 makes some, and ends them so) must not clean up the run.
             os._exit(128 + number)
         supervisor.interrupted_by = signal.Signals(number).name
 
@@ -144,14 +146,14 @@ def _interruptible(supervisor: Supervisor) -> Iterator[None]:
             signal.signal(one, handler)
 
 
-def _perform(site: Site, record: Manifest, tell: Listener) -> None:
+def _perform(site: Site, record: Manifest, report: Listener) -> None:
     driver = driver_of(site.experiment)
     traffic = driver.traffic() or iperf3
     flows = traffic.plan(site.experiment)
     with ExitStack() as stack:
-        tell("loading the congestion control", 0.0)
+        report("loading the congestion control", 0.0)
         implementations = stack.enter_context(congestion.loaded(site))
-        tell("bringing up the link", 0.0)
+        report("starting the link", 0.0)
         testbed = stack.enter_context(driver.up(site))
         record.write(time={**record.content["time"], **testbed.clock})
         record.write(hosts=testbed.hosts, cc_implementation=implementations, **testbed.records)
@@ -160,11 +162,11 @@ def _perform(site: Site, record: Manifest, tell: Listener) -> None:
         traffic.listen(site, testbed, flows)
         record.write(time=_stamped(record, "traffic_start_utc_ns"))
         try:
-            _carry(site, testbed, traffic, flows, tell)
+            _carry(site, testbed, traffic, flows, report)
         finally:
             record.write(flows=[flow.record(testbed) for flow in flows])
         record.write(time=_stamped(record, "traffic_stop_utc_ns"))
-        tell("taking down", 1.0)
+        report("stopping", 1.0)
         capture.stop_captures(site, captures)
         summary = testbed.settle()
         record.write(time={**record.content["time"], **testbed.clock})
@@ -191,9 +193,9 @@ def _watch_packets(
 
 
 def _carry(
-    site: Site, testbed: Testbed, traffic: Traffic, flows: Sequence[Flow], tell: Listener
+    site: Site, testbed: Testbed, traffic: Traffic, flows: Sequence[Flow], report: Listener
 ) -> None:
-    """Starts each flow at its time and waits for all, while everything else has to live."""
+    """Start each flow at its time and wait for all, while all other programs must keep running."""
     began = time.monotonic()
     waiting = sorted(flows, key=lambda flow: flow.start_s)
     tcp = site.experiment.traffic.kind == "tcp"
@@ -208,7 +210,7 @@ def _carry(
                 traffic.look(site, testbed, flow, began + flow.start_s)
         if not waiting and all(traffic.finished(flow) for flow in flows):
             break
-        tell("traffic", min(elapsed_s / site.experiment.duration_s, 1.0))
+        report("traffic", min(elapsed_s / site.experiment.duration_s, 1.0))
         time.sleep(_POLL_S)
     site.supervisor.check()
     for flow in flows:
@@ -240,5 +242,5 @@ def _write_failure(record: Manifest, error: BaseException) -> None:
     }
     try:
         record.write(time=_stamped(record, "stop_utc_ns"))
-    except OSError:  # The disk is full: the error that is under way says so.
+    except OSError:  # The disk is full, which the pending error reports.
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the run proved, by its own records: that traffic crossed the link; whether to trust it."""
+"""The verdict on a run by its own records: whether traffic crossed the link, and how reliably."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Verdict = tuple[str, list[str]]
 def check_crossing(
     delivered_bytes: Callable[[Direction], int | None], received_bytes: dict[Direction, int]
 ) -> list[str]:
-    """Raises RunFailed if receivers got more than the link delivered, or nothing.
+    """Raise RunFailed if receivers got more than the link delivered, or nothing.
 
-    Payload is less than the IP packets that carry it, so no tolerance is needed. Returns what could
-    not be checked, in sentences.
+    Payload is less than the IP packets that carry it, so no tolerance is needed. Returns sentences
+    on what could not be checked.
     """
     unchecked = []
     for direction, received in received_bytes.items():
@@ -31,7 +31,7 @@ def check_crossing(
             raise RunFailed(
                 "crossing",
                 f"the {direction} receiver got {received} bytes, but the link delivered "
-                f"{delivered}: traffic went another way",
+                f"{delivered}: traffic bypassed the link",
             )
     return unchecked
 
@@ -39,7 +39,7 @@ def check_crossing(
 def verdict_of(
     summary: dict[str, Any], captures: list[dict[str, Any]], problems: Sequence[str] = ()
 ) -> Verdict:
-    """nr-link's own verdict; `degraded` at least if a capture has holes, or a flow a problem."""
+    """Return nr-link's verdict, but at least `degraded` if a capture or a flow has a problem."""
     worst = str(summary["verdict"])
     reasons = [str(reason) for reason in summary["verdict_reasons"]] + list(problems)
     if problems and worst == "valid":

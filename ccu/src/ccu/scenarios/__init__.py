@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The project's scenarios, and the user's. What they mean is nr-link's business."""
+"""The scenarios of the project and of users. nr-link interprets their content."""
 
 from ccu.scenarios.library import LIBRARY, library, locate, seed_of
 from ccu.scenarios.settings import check_time, gives_capacity, settings

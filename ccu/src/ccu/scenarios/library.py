@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the scenarios are, and how they are called."""
+"""The scenarios' files and names."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _NUMBERED = re.compile(r"(?P<name>.+)-(?P<seed>\d{2,9})")
 
 
 def library() -> dict[str, str]:
-    """Names and summaries of the scenarios that come with the project."""
-    found = {}
+    """Return the names and summaries of the scenarios that come with the project."""
+    summaries = {}
     for file in sorted(LIBRARY.glob("*.yaml")):
         try:
             summary = yaml.safe_load(file.read_text()).get("summary", "")
         except (yaml.YAMLError, AttributeError):
             summary = "(not readable)"
-        found[file.stem] = str(summary)
-    return found
+        summaries[file.stem] = str(summary)
+    return summaries
 
 
 def locate(name: str) -> Path:
-    """The file of scenario `name`, one of the library's or a path. Raises RefusedError."""
+    """Return the file of scenario `name`, a library name or a path. Raises RefusedError."""
     looks_like_path = "/" in name or name.endswith((".yaml", ".yml"))
     file = Path(name) if looks_like_path else LIBRARY / f"{name}.yaml"
     if file.is_file():
@@ -46,7 +46,7 @@ def locate(name: str) -> Path:
 
 
 def seed_of(name: str) -> int | None:
-    """The seed in a name such as mmwave-walking-07; None where a file has that name."""
+    """Return the seed in a name such as mmwave-walking-07; None if a file has that name."""
     if "/" in name or (LIBRARY / f"{name}.yaml").is_file():
         return None
     numbered = _NUMBERED.fullmatch(name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""link.yaml, the configuration of nr-link, as docs/link-config.md defines it."""
+"""The configuration of nr-link, link.yaml, as docs/link-config.md defines it."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ _SET_BY = {
 
 
 def ue_device(ue: int) -> str:
-    """The link's device at a UE, from 1. All are on one host, which has an address for each."""
+    """Return the name of a UE's link device, counted from 1; all are on one host."""
     return f"ue{ue}"
 
 
 def ue_address(ue: int) -> str:
-    """Beside the server's 10.45.0.1."""
+    """Return the address of a UE; the server has 10.45.0.1."""
     return f"10.45.0.{1 + ue}"
 
 
 def link_config(experiment: Experiment, core_netns: str, ue_netns: str) -> dict[str, Any]:
-    """What nr-link runs with. Paths are relative to the file's folder."""
+    """Return the content of link.yaml. Paths are relative to the file's folder."""
     queue: dict[Direction, Any] = {}
     path: dict[Direction, Any] = {}
     for direction in _DIRECTIONS:
         queue[direction] = experiment.buffer_of(direction).model_dump(exclude_none=True)
         queue[direction] |= _management(experiment)
-        # What the radio adds comes on top of it.
+        # The radio's delay and loss are added to these.
         path[direction] = {
             "delay_ms": experiment.delay_ms(direction),
             "loss_ratio": getattr(experiment.loss, direction),
@@ -92,7 +92,7 @@ def link_config(experiment: Experiment, core_netns: str, ue_netns: str) -> dict[
 
 
 def _management(experiment: Experiment) -> dict[str, Any]:
-    """With its RFC's values, which nr-link has. DualPI2 marks whatever can be marked."""
+    """Return the AQM with its RFC's values, nr-link's defaults. DualPI2 marks all ECT packets."""
     if experiment.aqm == "droptail":
         return {}
     return {"aqm": {experiment.aqm: {} if experiment.aqm == "dualpi2" else {"ecn": experiment.ecn}}}
@@ -103,9 +103,9 @@ def write_config(config: dict[str, Any], file: Path) -> None:
 
 
 def copy_scenario(scenario: Path, folder: Path, seed: int | None = None) -> None:
-    """Copies the scenario, as scenario.yaml, with the traces that it plays.
+    """Copy the scenario as scenario.yaml, with the traces that it plays.
 
-    `seed`: which of the channels that it describes; None: that of the run's seed.
+    `seed`: the channel realization that it describes; None means that of the run's seed.
     """
     copied = folder / "scenario.yaml"
     shutil.copyfile(scenario, copied)
@@ -120,14 +120,14 @@ def copy_scenario(scenario: Path, folder: Path, seed: int | None = None) -> None
 
 
 def _traces(scenario: Path) -> list[Path]:
-    """Files that the scenario names by a path inside its own folder; nr-link judges all else."""
-    found: list[Path] = []
+    """Return the files that the scenario names inside its own folder; nr-link checks the others."""
+    files: list[Path] = []
 
     def visit(node: Any) -> None:
         if isinstance(node, dict):
             for key, value in node.items():
                 if key == "file" and isinstance(value, str):
-                    found.append(Path(value))
+                    files.append(Path(value))
                 visit(value)
         elif isinstance(node, list):
             for value in node:
@@ -137,13 +137,13 @@ def _traces(scenario: Path) -> list[Path]:
         visit(yaml.safe_load(scenario.read_text()))
     except (yaml.YAMLError, ValueError, RecursionError):
         return []
-    return [path for path in found if not path.is_absolute() and ".." not in path.parts]
+    return [path for path in files if not path.is_absolute() and ".." not in path.parts]
 
 
 def check(
     config: dict[str, Any], scenario: Path, seed: int | None = None, shown: Path | None = None
 ) -> None:
-    """Asks nr-link whether it can run with this. Raises RefusedError with its answer.
+    """Ask nr-link whether it can run with this. Raises RefusedError with its answer.
 
     `shown`: the folder of the scenario that the answer names; None: its own.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What nr-link makes of a scenario, without traffic and without a clock: its own model, asked."""
+"""The channel and capacity that nr-link's model computes for a scenario, without traffic."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ccu.spec.experiment import Experiment
 from testbed_console.problems import refusal
 
 if TYPE_CHECKING:
-    import pandas as pd  # imported late: it takes half a second, and most commands do without
+    import pandas as pd  # imported late: it takes half a second, and most commands do not need it
 
 MM_WAVE_GHZ = 24.25
 """Where frequency range 2 begins (TS 38.101-2 clause 5.2); below, there are no 120 kHz carriers."""
@@ -24,14 +24,15 @@ DEFAULT_S = 100.0
 
 
 def experiment(scenario: str, flags: dict[str, Any]) -> Experiment:
-    """An experiment that plays `scenario`; nothing of it but the link and the seed is looked at."""
+    """Return an experiment that plays `scenario`; only its link and its seed are used."""
     return resolve({"cc": "cubic", **flags, "scenario": scenario})
 
 
 def play(planned: Experiment, seconds: float | None = None, interval_ms: int = 100) -> pd.DataFrame:
-    """One row each `interval_ms`, with the columns of `nr-link capacity`; t_s is the row's start.
+    """Return a row per `interval_ms` with the columns of `nr-link capacity`; t_s is the row's
+    start.
 
-    `seconds`: None for the scenario's duration, at most 100 s. Raises RefusedError.
+    `seconds`: None means the scenario's duration, at most 100 s. Raises RefusedError.
     """
     text = played(planned, seconds, interval_ms)
     import pandas as pd
@@ -40,7 +41,7 @@ def play(planned: Experiment, seconds: float | None = None, interval_ms: int = 1
 
 
 def played(planned: Experiment, seconds: float | None = None, interval_ms: int = 100) -> str:
-    """The same as `nr-link capacity` prints it, CSV, for those who can do without pandas."""
+    """Return the CSV text of `nr-link capacity`, for callers that do not need pandas."""
     file = locate(planned.scenario)
     if seconds is None:
         seconds = min(duration_s(file), DEFAULT_S)
@@ -50,20 +51,20 @@ def played(planned: Experiment, seconds: float | None = None, interval_ms: int =
 
 
 def content(file: Path) -> dict[str, Any]:
-    """The scenario as its author wrote it, unchecked. Raises RefusedError if it is no mapping."""
+    """Return the scenario as written, unchecked. Raises RefusedError if it is not a mapping."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        found = yaml.load(file.read_bytes(), Loader=loader)
+        scenario = yaml.load(file.read_bytes(), Loader=loader)
     except (OSError, yaml.YAMLError, ValueError, RecursionError) as error:
-        raise refusal(f"cannot be read as YAML ({error})", "mend it", file=file) from None
-    if not isinstance(found, dict):
-        raise refusal("is no scenario", "docs/scenarios.md shows the form", file=file)
-    return found
+        raise refusal(f"cannot be read as YAML ({error})", "fix it", file=file) from None
+    if not isinstance(scenario, dict):
+        raise refusal("is not a scenario", "write it as in docs/scenarios.md", file=file)
+    return scenario
 
 
 def duration_s(file: Path) -> float:
-    """How long the scenario is. Raises RefusedError."""
+    """Return the scenario's duration in seconds. Raises RefusedError."""
     try:
         return float(str(content(file).get("duration_s")))
     except ValueError:
-        raise refusal("duration_s is no number", "write seconds", file=file) from None
+        raise refusal("duration_s is not a number", "write seconds", file=file) from None

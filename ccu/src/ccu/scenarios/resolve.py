@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiments resolved with what their scenario fixes: path and link, as its source had them."""
+"""Experiments resolved with the path and link settings that their scenario fixes."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def resolve_written(
 
 
 def _fixed(name: str, taken: set[str]) -> dict[str, tuple[Any, Where]]:
-    """Return the fields that the scenario fixes and the user says nothing of."""
+    """Return the fields that the scenario fixes and the user does not set."""
     try:
         file = scenarios.locate(name)
     except RefusedError:
-        return {}  # RefusedError with all else that cannot work, before anything starts.
+        return {}  # Reported together with all other problems, before anything starts.
     settings = scenarios.settings(file, taken)
     return {key: (value, Where(str(file), key=part)) for key, (value, part) in settings.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a scenario's source fixes beside the channel: the path and the link (docs/scenarios.md)."""
+"""The settings of path and link that a scenario fixes besides the channel (docs/scenarios.md)."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from ccu.spec.experiment import HEADERS_BYTES
 from testbed_console.problems import refusal
 
 Settings = dict[str, tuple[Any, str]]
-"""Fields of an Experiment, each with the part of the scenario that says it."""
+"""The fields of an Experiment, each with the part of the scenario that sets it."""
 
-# Keys of a direction of `path`, and of `link`, that an experiment has by the same name.
+# Keys of a direction of `path`, and of `link`, that have the same name in an experiment.
 _LINE = ("bit_error_ratio", "rate_mbps", "queue", "cross_traffic")
 _LINK = ("carrier_ghz", "numerology", "prb", "duplex", "mcs_table")
 
-# The link is up before the traffic, and after it queues drain and results are exchanged.
+# The link starts before the traffic; afterwards queues drain and results are exchanged.
 _AROUND_S = 3.0
 
 
 def settings(file: Path, taken: set[str]) -> Settings:
-    """What the scenario in `file` fixes, without the fields in `taken`, which the user gave.
+    """Return the settings that the scenario in `file` fixes, without the user's own in `taken`.
 
-    Parts that are not as they should be are left to nr-link, which names their lines.
+    Invalid parts are left to nr-link, which reports them with their lines.
     """
     content = _content(file)
     found: Settings = {}
@@ -37,12 +37,12 @@ def settings(file: Path, taken: set[str]) -> Settings:
 
 
 def gives_capacity(file: Path) -> bool:
-    """Whether the scenario says itself what the link carries: then there is no radio."""
+    """Return whether the scenario sets the link's capacity itself: then there is no radio."""
     return "capacity" in _content(file)
 
 
 def check_time(file: Path, duration_s: float) -> None:
-    """Raises RefusedError if the scenario ends, as `at_end: stop` says, before a run is over."""
+    """Raise RefusedError if the scenario ends, as `at_end: stop` says, before a run is over."""
     content = _content(file)
     lasts_s = _number(content.get("duration_s"))
     if content.get("at_end") == "stop" and duration_s > lasts_s - _AROUND_S:
@@ -68,17 +68,24 @@ def _of_path(path: dict[str, Any], taken: set[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if isinstance(mtu_bytes := path.get("mtu_bytes"), int):
         found["mss_bytes"] = mtu_bytes - HEADERS_BYTES
-    ways = {way: path[way] for way in ("dl", "ul") if isinstance(path.get(way), dict)}
-    delays = {way: _number(part.get("delay_ms")) for way, part in ways.items()}
+    directions = {
+        direction: path[direction]
+        for direction in ("dl", "ul")
+        if isinstance(path.get(direction), dict)
+    }
+    delays = {direction: _number(part.get("delay_ms")) for direction, part in directions.items()}
     if delays and "rtt_ms" not in taken:
         found["rtt_ms"] = round(sum(delays.values()), 9)
         if delays.get("dl") != delays.get("ul"):
             found["dl_delay_ms"] = delays.get("dl", 0.0)
-    losses = {way: _number(part.get("loss_ratio")) for way, part in ways.items()}
+    losses = {direction: _number(part.get("loss_ratio")) for direction, part in directions.items()}
     if any(losses.values()):
         found["loss"] = losses
-    # What an experiment has by the same names; pydantic judges the values.
-    lines = {way: {key: part[key] for key in _LINE if key in part} for way, part in ways.items()}
+    # Keys that an experiment has by the same names; pydantic validates the values.
+    lines = {
+        direction: {key: part[key] for key in _LINE if key in part}
+        for direction, part in directions.items()
+    }
     if any(lines.values()):
         found["path"] = lines
     queues = path.get("queue")
@@ -91,7 +98,7 @@ def _of_path(path: dict[str, Any], taken: set[str]) -> dict[str, Any]:
 
 
 def _number(value: object) -> float:
-    # PyYAML takes 1e-5, which nr-link reads as a number, for a string (YAML 1.1 wants 1.0e-5).
+    # PyYAML reads 1e-5 as a string (YAML 1.1 requires 1.0e-5), nr-link as a number.
     try:
         return float(str(value))
     except ValueError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A scenario to look at: over time, as distributions, in numbers."""
+"""Plots and statistics of a scenario: over time, as distributions, as a table."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ COLUMNS = {
     "ul_capacity_mbps": "capacity UL, Mbit/s",
 }
 Reported = dict[str, tuple[float, float]]
-"""Ranges that a source gives, by column."""
+"""The ranges that a source reports, by column."""
 
 
 def present(seen: pd.DataFrame) -> dict[str, str]:
-    """The columns that have values: one of given capacity has no radio."""
+    """Return the columns that have values: a scenario that sets the capacity has no radio."""
     return {name: label for name, label in COLUMNS.items() if seen[name].notna().any()}
 
 
 def summary(seen: pd.DataFrame, title: str) -> Table:
-    """Mean and quantiles of each quantity."""
+    """Return a table with the mean and quantiles of each quantity."""
     table = Table(box=None, title=title, title_justify="left")
     for heading in ("", "mean", "lowest", "5 %", "median", "95 %", "highest"):
         table.add_column(heading, justify="right" if heading else "left")
@@ -46,9 +46,9 @@ def draw(
     reported: Reported | None = None,
     most_points: int = 300,
 ) -> None:
-    """Each quantity over time and its distribution, to an .svg, .png or .pdf.
+    """Draw each quantity over time and its distribution, as .svg, .png or .pdf.
 
-    `reported`: what the source says of it, drawn behind.
+    `reported`: the ranges that the source reports, drawn behind.
     """
     import matplotlib
 
@@ -96,6 +96,6 @@ def _save(figure: object, file: Path) -> None:
         return
     drawn = io.StringIO()
     figure.savefig(drawn, format="svg", metadata={"Date": None})  # type: ignore[attr-defined]
-    # Tenths of a point, no indentation, long lines: half of the size.
+    # Coordinates in tenths of a point, no indentation and long lines halve the size.
     tenths = re.sub(r"(\d+\.\d)\d+", r"\1", drawn.getvalue())
     file.write_text(re.sub(r"\s*\n\s*L ", "L", re.sub(r"\n\s+", "\n", tenths)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of a scenario's link in numbers, alike for ours and for measured ones."""
+"""The statistics of a scenario's link, for our scenarios and for measured ones."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 DEAD_MBPS = 10.0
-"""Below it a UE is in a dead zone: Reminis' paper, appendix F, says close to zero."""
+"""The upper limit of a dead zone, "close to zero" in Reminis' paper, appendix F."""
 FROM_MBPS, TO_MBPS = 500.0, 250.0
-"""A handover from 5G to 4G: from above the one to below the other (appendix F there)."""
+"""A handover from 5G to 4G is a fall from above the first to below the second (appendix F)."""
 WITHIN_S = 3
 
 
 class LinkStatistics(NamedTuple):
-    """Of rates in Mbit/s, one a second."""
+    """The statistics of a rate in Mbit/s, sampled once per second."""
 
     mean_mbps: float
     std_mbps: float
@@ -23,14 +23,14 @@ class LinkStatistics(NamedTuple):
     dead_ratio: float
     drops_per_minute: float
     correlation: tuple[float, ...]
-    """At LAGS_S."""
+    """The autocorrelation at LAGS_S."""
 
 
 LAGS_S = (1, 2, 5, 10, 20)
 
 
 def link_statistics(mbps: np.ndarray) -> LinkStatistics:
-    """Of one link; the series must be longer than the longest lag."""
+    """Return the statistics of one link; the series must be longer than the longest lag."""
     centred = mbps - mbps.mean()
     variance = float(centred @ centred) / len(mbps) or 1.0
     correlation = tuple(
@@ -47,7 +47,7 @@ def link_statistics(mbps: np.ndarray) -> LinkStatistics:
 
 
 def drops(mbps: np.ndarray) -> int:
-    """How often the rate falls from above FROM_MBPS to below TO_MBPS within WITHIN_S seconds.
+    """Count the falls of the rate from above FROM_MBPS to below TO_MBPS within WITHIN_S seconds.
 
     Each fall is counted once: after it, the rate has to be above FROM_MBPS again.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether nr-link can play a scenario: it is asked, on a carrier that the scenario is for."""
+"""The check that nr-link can play a scenario, on a carrier that the scenario allows."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from ccu.spec.experiment import Experiment
 
 
 def validate(file: Path, shown: Path | None = None, seed: int | None = None) -> Experiment:
-    """Check a scenario; return the experiment that it was tried with. Raises RefusedError.
+    """Check a scenario; return the experiment that it was checked with.
 
-    `shown`: the folder to name instead of the file's own.
+    Raises RefusedError with file, line, rule and fix. `shown`: the folder to name in messages
+    instead of the file's own.
     """
     flags: dict[str, object] = {"cc": "cubic", "scenario": str(file)}
     radio = content(file).get("radio")

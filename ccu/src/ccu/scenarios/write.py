@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes an imported scenario: all of its files, or none."""
+"""The writer of an imported scenario: all of its files, or none."""
 
 from __future__ import annotations
 
@@ -14,22 +14,20 @@ import pyarrow as pa
 import pyarrow.csv as pc
 import yaml
 
-from ccu.scenarios.sources.found import Found
+from ccu.scenarios.sources.imported_scenario import ImportedScenario
 from ccu.scenarios.validate import validate
 from testbed_console.problems import refusal
 
 
-def write(found: Found, name: str, license_name: str, folder: Path) -> list[Path]:
-    """The scenario NAME.yaml with its series beside it; nr-link has to accept it first.
+def write(found: ImportedScenario, name: str, license_name: str, folder: Path) -> list[Path]:
+    """Write the scenario NAME.yaml and its series, after nr-link has accepted it.
 
-    Raises RefusedError; then nothing is written.
+    Raises RefusedError; nothing is written then.
     """
     targets = [f"{name}.yaml", *found.copies, *found.columns]
     for target in targets:
         if (folder / target).exists():
-            raise refusal(
-                "is there already", "give another --name or --output", file=folder / target
-            )
+            raise refusal("exists already", "give another --name or --output", file=folder / target)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".import-", dir=folder) as part:
@@ -42,7 +40,7 @@ def write(found: Found, name: str, license_name: str, folder: Path) -> list[Path
     return [folder / target for target in targets]
 
 
-def _fill(part: Path, found: Found, name: str, license_name: str) -> None:
+def _fill(part: Path, found: ImportedScenario, name: str, license_name: str) -> None:
     for target, source in found.copies.items():
         shutil.copyfile(source, part / target)
     for target, columns in found.columns.items():
@@ -61,7 +59,7 @@ def _fill(part: Path, found: Found, name: str, license_name: str) -> None:
 
 
 def write_csv(file: Path, columns: Mapping[str, np.ndarray]) -> None:
-    """Columns of equal length under their names, numbers to microseconds and millionths."""
+    """Write columns of equal length under their names, rounded to six decimals."""
     table = pa.table({name: np.round(column, 6) for name, column in columns.items()})
     options = pc.WriteOptions(quoting_header="none", quoting_style="none")
     pc.write_csv(table, file, options)

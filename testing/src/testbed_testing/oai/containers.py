@@ -64,7 +64,7 @@ def make_root_file_system(file: Path) -> Path:
 def noted(what: str, process: subprocess.Popen[bytes], *names: str) -> Resources:
     """Registers what is ours, so that `ccu clean` ends it if this session is killed: a process,
     and names given to networks."""
-    owned = resources.of_this_process(f"{NOTES}{os.getpid()}-{what}")
+    owned = resources.begin_record(f"{NOTES}{os.getpid()}-{what}")
     owned.register(*map(AttachedNetwork, names))
     if identity := processes.identify(process.pid):
         owned.register(StartedProcess(what, *identity))

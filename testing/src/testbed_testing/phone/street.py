@@ -40,7 +40,7 @@ class Street:
         self._home.mkdir(parents=True)
         self._programs()
         # A session that is killed leaves them to `ccu clean`.
-        self._resources = resources.of_this_process(f"street-{tag}")
+        self._resources = resources.begin_record(f"street-{tag}")
         self._resources.register(Namespace(self.server), Namespace(self.phone))
         self._link = self._start_link(rate_mbps)
         self.adbd = Adbd(self._on_phone)

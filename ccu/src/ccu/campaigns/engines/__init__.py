@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What carries a campaign's runs out: this machine, one after the other, or many machines."""
+"""The engines that execute a campaign's runs: on this machine, one by one, or on many machines."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ccu.campaigns.cells import Cell
 
 
 class Outcome(NamedTuple):
-    """The end of one attempt; its run directory, if any, is in the campaign's directory by now."""
+    """The end of one attempt; its run directory, if any, is in the campaign's directory."""
 
     cell: Cell
     error: str | None
-    """Why there is no result; None says to look at the run directory's own verdict."""
+    """The reason why there is no result; None means that the run directory has a verdict."""
 
 
 class Listener(Protocol):
-    """Told how the campaign goes; shows it."""
+    """The receiver of a campaign's progress, which shows it."""
 
     def note(self, sentence: str) -> None: ...
 
@@ -30,12 +30,13 @@ class Listener(Protocol):
 
 
 class Engine(Protocol):
-    """Attempts cells. It takes as many from the iterator as it can work on, and no more."""
+    """The executor of cells. It takes as many from the iterator as it can run, and no more."""
 
     def congestion_controls(self) -> set[str]:
-        """Those that every machine of the engine can run."""
+        """Return the congestion controls that every machine of the engine can run."""
         ...
 
     def attempts(self, cells: Iterator[Cell], listener: Listener) -> Iterator[Outcome]:
-        """Raises RefusedError when a machine cannot go on, such as for want of space."""
+        """Run the cells. Raises RefusedError when a machine cannot continue, such as a full
+        disk."""
         ...

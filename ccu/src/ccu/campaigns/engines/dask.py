@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs on many machines, by dask.distributed: each worker says how many testbeds it holds.
+"""Runs on many machines, by dask.distributed: each worker reports how many testbeds it has.
 
-Dask gives the runs of a lost worker to another; a run without an end is given up after
-`_PATIENCE_S` beyond its traffic, and the campaign's next pass tries it again.
+Dask assigns the runs of a lost worker to another; a run that does not end is abandoned
+`_PATIENCE_S` after its traffic, and the campaign's next pass tries it again.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _POLL_S = 1.0
 
 @contextmanager
 def connected(address: str, folder: Folder) -> Iterator[Dask]:
-    """The engine, while connected to the scheduler at `address`. Raises RefusedError."""
+    """Yield the engine, connected to the scheduler at `address`. Raises RefusedError."""
     try:
-        # Dask would ask again and again until its time is over, also where nobody listens.
+        # Dask would retry until its timeout, even where nothing listens.
         host, port = get_address_host_port(normalize_address(address), strict=True)
         socket.create_connection((host, port), _CONNECT_S).close()
         client = Client(address, timeout=_CONNECT_S)
@@ -70,13 +70,13 @@ class Dask:
         self._token = token
         self._software = remote.software()
         self._machines: dict[str, str] = {}
-        """Each worker's machine, of those that were there when last asked."""
+        """The machine of each worker, as of the last query."""
 
     def refuse_strangers(self) -> None:
-        """Raises RefusedError unless a worker has a testbed, and all have this software."""
+        """Raise RefusedError unless a worker has a testbed, and all have this software."""
         if not self._testbeds():
             raise refusal(
-                "has no worker that holds a testbed",
+                "no worker has a testbed",
                 "start `ccu worker` on each machine (docs/scaling.md)",
                 key="--scheduler",
             )
@@ -99,7 +99,9 @@ class Dask:
                     listener.started(cell)
                     running[self._submit(cell)] = (cell, _deadline_s(cell))
                 if not running and not self._testbeds():
-                    raise refusal("no worker that holds a testbed is left", "resume when there is")
+                    raise refusal(
+                        "no worker with a testbed is left", "start one, and resume the campaign"
+                    )
                 if not running:
                     return
                 yield from self._ended(running, listener)
@@ -132,7 +134,7 @@ class Dask:
             elif time.monotonic() > deadline_s:
                 del running[future]
                 future.cancel()
-                yield Outcome(cell, "its worker does not come to an end with it")
+                yield Outcome(cell, "timed out on its worker")
             else:
                 listener.stage(cell, str(future.status), 0.0)
 
@@ -145,20 +147,20 @@ class Dask:
         return Outcome(cell, done.error)
 
     def _testbeds(self) -> dict[str, int]:
-        """How many testbeds each worker holds."""
+        """Return how many testbeds each worker has."""
         workers: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
-        held = {name: one["resources"].get(remote.RESOURCE, 0) for name, one in workers.items()}
-        return {name: int(count) for name, count in held.items() if count}
+        counts = {name: one["resources"].get(remote.RESOURCE, 0) for name, one in workers.items()}
+        return {name: int(count) for name, count in counts.items() if count}
 
     def _testbeds_of_machines(self) -> dict[str, int]:
-        """How many each machine holds: several workers may be on one."""
+        """Return how many testbeds each machine has: several workers may be on one."""
         testbeds = self._testbeds()
         if testbeds.keys() != self._machines.keys():
             self._machines = {name: one["machine"] for name, one in self._described().items()}
-        held: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for worker, count in testbeds.items():
-            held[self._machines.get(worker, worker)] += count
-        return dict(held)
+            counts[self._machines.get(worker, worker)] += count
+        return dict(counts)
 
     def _described(self) -> dict[str, Any]:
         workers = list(self._testbeds())
@@ -170,12 +172,12 @@ def _deadline_s(cell: Cell) -> float:
 
 
 def _key(cell: Cell) -> str:
-    """Dask shows it; a cell is submitted anew under another."""
+    """Return a new key for the cell, which Dask shows; each submission has its own."""
     return f"{cell.slug}-{secrets.token_hex(4)}"
 
 
 def _unpack(archive: bytes, cell: Path) -> None:
-    """Puts the run directories in place, each whole or not at all."""
+    """Put the run directories in place, each complete or not at all."""
     incoming = cell / f".incoming-{secrets.token_hex(4)}"
     try:
         with tarfile.open(fileobj=io.BytesIO(archive)) as packed:

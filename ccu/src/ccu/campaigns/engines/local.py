@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs on this machine, one at a time, so that they do not disturb each other."""
+"""Runs on this machine, one at a time, so that they do not disturb one another."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Local:
         self._folder = folder
         self._ended_s: float | None = None
         self.prepared: Callable[[Cell], Experiment] = lambda cell: cell.experiment
-        """What is run of a cell, asked when its turn has come."""
+        """The function that returns the experiment of a cell, called just before its run."""
 
     def congestion_controls(self) -> set[str]:
         return congestion.available_later()
@@ -43,7 +43,7 @@ class Local:
                 yield Outcome(cell, None)
 
     def _pause(self) -> None:
-        """What the campaign wants between two runs, less what has passed of it."""
+        """Wait for the rest of the campaign's pause between two runs."""
         if self._ended_s is not None:
             left_s = self._ended_s + self._folder.campaign.pause_s - time.monotonic()
             time.sleep(max(left_s, 0.0))

@@ -118,7 +118,7 @@ def _holder(status: dict[str, Any]) -> str:
 
 def _bpf_obstacle(loader: Path | None, status: dict[str, Any]) -> str | None:
     if loader is None:
-        return f"reminis-bpf is not built; {programs.mend('reminis-bpf')}"
+        return f"reminis-bpf is not built; {programs.install_hint('reminis-bpf')}"
     if status.get("btf") is False:
         return (
             "this kernel has no BTF (/sys/kernel/btf/vmlinux), which BPF needs; boot a kernel "

@@ -89,7 +89,7 @@ def _set(wanted: dict[str, str]) -> None:
 
 def _why_no_trace() -> str | None:
     if programs.find("reminis-bpf") is None:
-        return f"reminis-bpf, which writes it, is not built; {programs.mend('reminis-bpf')}"
+        return f"reminis-bpf, which writes it, is not built; {programs.install_hint('reminis-bpf')}"
     if not _TRACING.is_dir():
         return f"no {_TRACING}; mount -t tracefs tracefs /sys/kernel/tracing"
     return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What other tools take: add a module with a writer, and its line in FORMATS."""
+"""Export formats for other tools. To add one, add a module with a writer and a line in FORMATS."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from ccu.spec.experiment import Experiment
 class Format(NamedTuple):
     summary: str
     write: Callable[[Experiment, float, Path], list[Path]]
-    """Of an experiment that names the scenario, so many seconds, to files that begin so."""
+    """Write so many seconds of the experiment's scenario to files whose names begin with the
+    path."""
 
 
 FORMATS: dict[str, Format] = {
-    "mahimahi": Format("NAME.down and NAME.up: opportunities of 1504 bytes", mahimahi.write),
+    "mahimahi": Format(
+        "NAME.down and NAME.up: delivery opportunities of 1504 bytes", mahimahi.write
+    ),
     "csv": Format(
-        "NAME.csv: place, path loss, RSRP, SINR, capacity, for ns-3, Sionna", table.write
+        "NAME.csv: position, path loss, RSRP, SINR, capacity, for ns-3 and Sionna", table.write
     ),
     "oai": Format("NAME.txt: seconds and channel-model commands of rfsim", oai_schedule.write),
 }

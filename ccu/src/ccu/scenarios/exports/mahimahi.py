@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mahimahi's traces of any scenario. A trace that a scenario plays is given back as it is."""
+"""Mahimahi traces of any scenario. A trace that a scenario plays is copied unchanged."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from ccu.scenarios.sources.mahimahi import OPPORTUNITY_BYTES, look
 from ccu.spec.experiment import Experiment
 from testbed_console.problems import refusal
 
-WAYS = {"dl": "down", "ul": "up"}
+SUFFIXES = {"dl": "down", "ul": "up"}
 
 
 def write(experiment: Experiment, seconds: float, base: Path) -> list[Path]:
-    """One file a direction. Raises RefusedError where a direction never passes a packet."""
+    """Write one file per direction. Raises RefusedError if a direction never passes a packet."""
     file = locate(experiment.scenario)
     capacity = content(file).get("capacity")
     played = None
     written = []
-    for way, ending in WAYS.items():
-        target = base.with_name(f"{base.name}.{ending}")
-        trace = _trace(capacity, way)
+    for direction, suffix in SUFFIXES.items():
+        target = base.with_name(f"{base.name}.{suffix}")
+        trace = _trace(capacity, direction)
         if trace is not None:
             look(file.parent / trace)
             shutil.copyfile(file.parent / trace, target)
         else:
             if played is None:
                 played = play(experiment, seconds, interval_ms=1)
-            _write_stamps(played[f"{way}_capacity_mbps"].to_numpy(), target)
+            _write_stamps(played[f"{direction}_capacity_mbps"].to_numpy(), target)
         written.append(target)
     return written
 
 
-def _trace(capacity: object, way: str) -> str | None:
-    rate = capacity.get(way) if isinstance(capacity, dict) else None
+def _trace(capacity: object, direction: str) -> str | None:
+    rate = capacity.get(direction) if isinstance(capacity, dict) else None
     trace = rate.get("trace") if isinstance(rate, dict) else None
     if isinstance(trace, dict) and trace.get("format") == "mahimahi":
         return str(trace["file"])
@@ -46,12 +46,12 @@ def _trace(capacity: object, way: str) -> str | None:
 
 
 def stamps_ms(mbps: np.ndarray) -> np.ndarray:
-    """When each opportunity of rates of 1 ms each is due: when the ms ends that fills it.
+    """Return the time of each opportunity, for rates of 1 ms each: the end of the ms that fills it.
 
-    Bits that are left over go to the next; the trace ends with the last whole opportunity.
+    Remaining bits count for the next one; the trace ends with the last complete opportunity.
     """
     bytes_by_then = np.cumsum(mbps) * 1e3 / 8
-    # A thousandth of a byte forgives what decimals lost.
+    # A thousandth of a byte absorbs rounding errors.
     count = np.floor((bytes_by_then + 1e-3) / OPPORTUNITY_BYTES).astype(np.int64)
     return np.repeat(np.arange(1, len(mbps) + 1), np.diff(count, prepend=0))
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A timed schedule of commands for the channel model of OpenAirInterface's rfsim.
 
-`channelmod modify INDEX ploss|noise_power_dB VALUE` over telnet, about ten a second at most. Which
-value stands for which channel is in `ccu.scenarios.oai_channel_model`, as for a run.
+`channelmod modify INDEX ploss|noise_power_dB VALUE` over telnet, at most about ten per second.
+`ccu.scenarios.oai_channel_model` maps channels to values, as for a run.
 """
 
 from __future__ import annotations
@@ -15,19 +15,21 @@ from ccu.spec.experiment import Experiment
 from testbed_console.problems import refusal
 
 STEP_MS = 200
-"""Two commands each make ten a second."""
+"""With two commands per step, ten commands per second."""
 MODEL_INDEX = 0
 
 
 def write(experiment: Experiment, seconds: float, base: Path) -> list[Path]:
-    """Write NAME.txt: lines of seconds and a command, only where something changes.
+    """Write NAME.txt: a line of seconds and a command for each change.
 
     Raises RefusedError.
     """
     played = play(experiment, seconds, STEP_MS)
     if played["rsrp_dbm"].isna().all():
         raise refusal(
-            f"{experiment.scenario}: has no radio", "rfsim needs RSRP and SINR", key="scenario"
+            f"{experiment.scenario}: has no radio",
+            "choose a scenario with RSRP and SINR",
+            key="scenario",
         )
     known = played[["t_s", "rsrp_dbm", "sinr_db"]].bfill().ffill()
     lines = [
@@ -36,8 +38,8 @@ def write(experiment: Experiment, seconds: float, base: Path) -> list[Path]:
     ]
     last: dict[str, float] = {}
     for t_s, rsrp_dbm, sinr_db in known.itertuples(index=False):
-        wanted = setting(rsrp_dbm, sinr_db)
-        for name, value in (("noise_power_dB", wanted.noise_db), ("ploss", wanted.ploss_db)):
+        channel = setting(rsrp_dbm, sinr_db)
+        for name, value in (("noise_power_dB", channel.noise_db), ("ploss", channel.ploss_db)):
             if last.get(name) != value:
                 lines.append(f"{t_s:.3f} channelmod modify {MODEL_INDEX} {name} {value:g}")
                 last[name] = value

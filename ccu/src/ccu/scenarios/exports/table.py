@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A scenario as plain CSV, for simulators that take path loss, SINR or positions over time."""
+"""A scenario as plain CSV, for simulators that read path loss, SINR or positions over time."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ STEP_MS = 20
 
 
 def write(experiment: Experiment, seconds: float, base: Path) -> list[Path]:
-    """NAME.csv: t_s, then x_m and y_m where there is a route, path_loss_db, rsrp_dbm, sinr_db,
-    ul_snr_db, cqi, dl_mcs where there is radio, dl_capacity_mbps, ul_capacity_mbps."""
+    """Write NAME.csv: t_s; x_m and y_m if there is a route; path_loss_db, rsrp_dbm, sinr_db,
+    ul_snr_db, cqi, dl_mcs if there is radio; dl_capacity_mbps, ul_capacity_mbps."""
     scenario = content(locate(experiment.scenario))
     radio = scenario.get("radio") or {}
     played = play(experiment, seconds, STEP_MS).drop(columns="ue")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a phone says of its signal: `dumpsys telephony.registry`, time after time.
+"""The signal strength that a phone reports in repeated `dumpsys telephony.registry`.
 
-A line of `date +%s.%N` (or `### ` and seconds) stamps what follows; without such lines samples are
-`period_s` apart. Of a bugreport, also zipped, the log buffers count. 5G counts before LTE where a
-phone has both (CellSignalStrengthNr, then …Lte);
-2147483647 is Android's "not available".
+A line of `date +%s.%N` (or `### ` and seconds) is the timestamp of what follows; without such lines
+samples are `period_s` apart. In a bugreport, zipped or not, the log buffers are read. If a phone
+reports both 5G and LTE, 5G is used (CellSignalStrengthNr, then …Lte); 2147483647 is Android's
+"not available".
 """
 
 from __future__ import annotations
@@ -17,19 +17,25 @@ from pathlib import Path
 import numpy as np
 
 from ccu.scenarios.sources import bugreport, csv_table
-from ccu.scenarios.sources.found import Found, Wanted, last_step_s, not_too_long, radio_series
+from ccu.scenarios.sources.imported_scenario import (
+    ImportedScenario,
+    ImportOptions,
+    last_step_s,
+    not_too_long,
+    radio_series,
+)
 from testbed_console.android_bugreport import is_bugreport
 from testbed_console.problems import refusal
 
 _STAMP = re.compile(r"^(?:### ?)?(\d{9,10}(?:\.\d+)?)\s*$")
 _VALUE = re.compile(r"\b(ssRsrp|ssSinr|rsrp|rssnr)\s*=\s*(-?\d+)")
 _NOT_AVAILABLE = 2**31 - 1
-# LTE's rssnr is in tenths of a dB on some phones: above 30 dB it cannot be whole ones (TS 36.133).
+# LTE's rssnr is in tenths of a dB on some phones: above 30 dB it cannot be in dB (TS 36.133).
 _MOST_LTE_SNR_DB = 30
 
 
-def read(file: Path, wanted: Wanted) -> Found:
-    """RSRP and SINR of the signal, as radio."""
+def read(file: Path, options: ImportOptions) -> ImportedScenario:
+    """Return the RSRP and SINR of the signal, as radio."""
     stamps: list[float] = []
     rows: list[tuple[float, float]] = []
     now_s: float | None = None
@@ -38,21 +44,24 @@ def read(file: Path, wanted: Wanted) -> Found:
             if stamp := _STAMP.match(line):
                 if now_s is not None and float(stamp[1]) < now_s:
                     raise refusal(
-                        f"stamp {stamp[1]} is before {now_s}", "sort them", file=file, line=number
+                        f"timestamp {stamp[1]} is before {now_s}",
+                        "sort them",
+                        file=file,
+                        line=number,
                     )
                 now_s = float(stamp[1])
             elif "SignalStrength:{" in line and (sample := _sample(line)):
                 at_s = now_s
                 if at_s is None:
-                    if wanted.period_s is None:
+                    if options.period_s is None:
                         raise refusal(
-                            "nothing says when this was",
+                            "the sample has no timestamp",
                             "write a line of `date +%s.%N` before each, or give --period 1s",
                             file=file,
                             line=number,
                         )
-                    at_s = len(stamps) * wanted.period_s
-                if not stamps or at_s > stamps[-1]:  # one block a SIM: the first has the data
+                    at_s = len(stamps) * options.period_s
+                if not stamps or at_s > stamps[-1]:  # one block per SIM: the first has the data
                     stamps.append(at_s)
                     rows.append(sample)
     if not rows:
@@ -66,11 +75,11 @@ def read(file: Path, wanted: Wanted) -> Found:
         )
     t_s = np.array(stamps) - stamps[0]
     rsrp_dbm, sinr_db = (np.array(column) for column in zip(*rows, strict=True))
-    return Found(
+    return ImportedScenario(
         duration_s=not_too_long(file, float(t_s[-1]) + last_step_s(t_s)),
-        summary=f"What a phone measured: {file.name}, {len(rows)} samples.",
+        summary=f"Measurements of a phone: {file.name}, {len(rows)} samples.",
         sources=[f"RSRP and SINR: dumpsys telephony.registry of a phone, {file.name}."],
-        **radio_series(file, wanted, t_s, rsrp_dbm, sinr_db),
+        **radio_series(file, options, t_s, rsrp_dbm, sinr_db),
     )
 
 

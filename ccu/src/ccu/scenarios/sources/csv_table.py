@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of a CSV file as arrays, at the speed of pyarrow; what is wrong is told with its line."""
+"""The columns of a CSV file as arrays, read by pyarrow; errors name the line."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _MISSING = ["", "NA", "N/A", "null", "-", "nan", "NaN"]
 
 
 def opened(file: Path) -> Path:
-    """The file, if it is text that can be read. Raises RefusedError."""
+    """Return the file if it is readable text. Raises RefusedError."""
     if b"\0" in _head(file):
         raise refusal("is not text", "give the text form of the trace", file=file)
     return file
 
 
 def readable(file: Path) -> Path:
-    """The file, if it can be read, whatever is in it. Raises RefusedError."""
+    """Return the file if it is readable, whatever its content. Raises RefusedError."""
     _head(file)
     return file
 
@@ -52,18 +52,20 @@ def _head(file: Path) -> bytes:
 
 
 def names(file: Path, required: Sequence[str], tool: str) -> list[str]:
-    """The columns that the first line names, of which some must be. Raises RefusedError."""
+    """Return the columns of the first line. Raises RefusedError if a required one is missing."""
     with opened(file).open(encoding="utf-8", errors="replace") as stream:
-        found = [name.strip().strip('"') for name in stream.readline().rstrip("\r\n").split(",")]
-    missing = [name for name in required if name not in found]
+        names_found = [
+            name.strip().strip('"') for name in stream.readline().rstrip("\r\n").split(",")
+        ]
+    missing = [name for name in required if name not in names_found]
     if missing:
         raise refusal(
-            f"no column {', '.join(missing)} (there are {', '.join(found)[:200]})",
+            f"no column {', '.join(missing)} (there are {', '.join(names_found)[:200]})",
             f"give a CSV of {tool}, with its first line",
             file=file,
             line=1,
         )
-    return found
+    return names_found
 
 
 def read(
@@ -75,9 +77,9 @@ def read(
     skip_lines: int = 0,
     stamps: Sequence[str] = (),
 ) -> dict[str, pa.ChunkedArray]:
-    """The columns in `types`; with `column_names` the file has no line of names.
+    """Return the columns in `types`; with `column_names` the file has no header line.
 
-    Missing values (empty, -, NaN) come as null. `stamps`: forms of times (strptime).
+    Missing values (empty, -, NaN) are null. `stamps`: formats of times (strptime).
     Raises RefusedError at the first field that is not of its type, or a row that has too few.
     """
     convert = pc.ConvertOptions(
@@ -100,7 +102,7 @@ def read(
         table = load(threads=True)
     except pa.ArrowInvalid:
         try:
-            table = load(threads=False)  # only so it counts rows
+            table = load(threads=False)  # rows are numbered only without threads
         except pa.ArrowInvalid as error:
             raise _refusal(file, str(error)) from None
     except (UnicodeDecodeError, OSError) as error:
@@ -111,13 +113,13 @@ def read(
 
 
 def numbers(file: Path, values: pa.ChunkedArray, what: str, first_line: int) -> np.ndarray:
-    """Values of which none may be missing or infinite, as float64, or int64 if whole numbers were
-    asked for. Raises RefusedError with the line."""
+    """Return the values as float64, or int64 for an integer column. Raises RefusedError with the
+    line of a missing or infinite value."""
     array: np.ndarray = values.to_numpy(zero_copy_only=False)
     if array.dtype == np.int64 and not values.null_count:
         return array
     array = array.astype(np.float64, copy=False)
-    if np.isfinite(array.sum()):  # quicker than to ask each of millions
+    if np.isfinite(array.sum()):  # faster than a test of each of millions
         return array
     bad = np.flatnonzero(~np.isfinite(array))
     if len(bad):
@@ -133,21 +135,22 @@ def numbers(file: Path, values: pa.ChunkedArray, what: str, first_line: int) -> 
 def rising(
     file: Path, t: np.ndarray, first_line: int, unit: str = "s", strictly: bool = True
 ) -> None:
-    """Raises RefusedError at the first stamp that does not come after the one before."""
+    """Raise RefusedError at the first stamp that does not come after the one before."""
     bad = np.flatnonzero(t[1:] <= t[:-1] if strictly else t[1:] < t[:-1])
     if len(bad):
         at = int(bad[0]) + 1
-        mend = "sort the lines and keep one each stamp" if strictly else "sort the lines"
+        fix = "sort the lines and keep one per timestamp" if strictly else "sort the lines"
         raise refusal(
-            f"stamp {t[at]:g} {unit} comes after {t[at - 1]:g} {unit}",
-            mend,
+            f"timestamp {t[at]:g} {unit} comes after {t[at - 1]:g} {unit}",
+            fix,
             file=file,
             line=line_of(file, at, first_line),
         )
 
 
 def line_of(file: Path, row: int, first_line: int) -> int:
-    """The line of a row counted from 0, where rows begin at `first_line`; blank lines are none."""
+    """Return the line of a row, counted from 0; rows begin at `first_line`, blank lines are
+    skipped."""
     with file.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
             if number >= first_line and line.strip():
@@ -157,10 +160,10 @@ def line_of(file: Path, row: int, first_line: int) -> int:
     return first_line + row
 
 
-def _refusal(file: Path, told: str) -> RefusedError:
-    """Return Arrow's message as a refusal; it has the line's number in its prose only."""
-    row = _ROW.search(told)
-    rule = told.partition("\n")[0]
+def _refusal(file: Path, message: str) -> RefusedError:
+    """Return Arrow's message as a refusal; the line number is in its text only."""
+    row = _ROW.search(message)
+    rule = message.partition("\n")[0]
     rule = re.sub(r"^(In )?CSV (column #\d+|parse error)?:?\s*", r"\2: ", rule)
     rule = re.sub(r"Row #\d+:\s*", "", rule).strip(": ")
     fix = "write bare numbers of one unit, as many in each line"

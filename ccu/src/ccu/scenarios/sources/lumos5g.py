@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The CSV of Lumos5G v1.0 (Narayanan et al., IMC 2020; CC BY 4.0): one row a second, many runs.
+"""The CSV of Lumos5G v1.0 (Narayanan et al., IMC 2020; CC BY 4.0): a row per second, many runs.
 
 Columns used: run_num, seq_num (the second within the run), Throughput (Mbit/s, iperf3 downlink),
 nrStatus, nr_ssRsrp (dBm), nr_ssSinr (dB). Its authors call the last two unreliable.
@@ -14,7 +14,13 @@ import numpy as np
 import pyarrow as pa
 
 from ccu.scenarios.sources import csv_table
-from ccu.scenarios.sources.found import Found, Wanted, not_too_long, radio_series, rate_series
+from ccu.scenarios.sources.imported_scenario import (
+    ImportedScenario,
+    ImportOptions,
+    not_too_long,
+    radio_series,
+    rate_series,
+)
 from testbed_console.problems import refusal
 
 _COLUMNS = {
@@ -26,13 +32,13 @@ _COLUMNS = {
 }
 
 
-def read(file: Path, wanted: Wanted) -> Found:
-    """One run, as capacity; `radio` gives its RSRP and SINR where 5G was measured."""
+def read(file: Path, options: ImportOptions) -> ImportedScenario:
+    """Return one run, as capacity; as `radio`, its RSRP and SINR where 5G was measured."""
     csv_table.names(file, list(_COLUMNS), "Lumos5G")
     columns = csv_table.read(file, _COLUMNS)
     runs = csv_table.numbers(file, columns["run_num"], "run_num", 2).astype(np.int64)
     known = np.unique(runs)
-    run = wanted.run if wanted.run is not None else int(known[0])
+    run = options.run if options.run is not None else int(known[0])
     if run not in known:
         raise refusal(
             f"no run {run}", f"there are {known[0]} to {known[-1]}: give --run", file=file
@@ -45,14 +51,14 @@ def read(file: Path, wanted: Wanted) -> Found:
         not_too_long(file, float(t_s[-1]) + 1),
         f"Lumos5G v1.0 (Narayanan et al., IMC 2020, CC BY 4.0), {file.name}, run {run}.",
     )
-    if wanted.kind == "radio":
-        return _radio(file, wanted, columns, rows, t_s, about)
+    if options.kind == "radio":
+        return _radio(file, options, columns, rows, t_s, about)
     mbps = csv_table.numbers(file, columns["Throughput"], "Throughput", 2)[rows]
-    return Found(
+    return ImportedScenario(
         duration_s=about.duration_s,
-        summary=f"Lumos5G run {run}: {mbps.mean():.0f} Mbit/s in the mean.",
-        sources=[about.source, "Uplink, which was not measured: chosen, downlink's highest rate."],
-        **rate_series(wanted, t_s, mbps, None),
+        summary=f"Lumos5G run {run}: {mbps.mean():.0f} Mbit/s on average.",
+        sources=[about.source, "Uplink: not measured; chosen, the downlink's highest rate."],
+        **rate_series(options, t_s, mbps, None),
     )
 
 
@@ -63,22 +69,22 @@ class _About(NamedTuple):
 
 def _radio(
     file: Path,
-    wanted: Wanted,
+    options: ImportOptions,
     columns: dict[str, pa.ChunkedArray],
     rows: np.ndarray,
     t_s: np.ndarray,
     about: _About,
-) -> Found:
+) -> ImportedScenario:
     rsrp_dbm = columns["nr_ssRsrp"].to_numpy(zero_copy_only=False)[rows]
     sinr_db = columns["nr_ssSinr"].to_numpy(zero_copy_only=False)[rows]
     measured = np.isfinite(rsrp_dbm) & np.isfinite(sinr_db) & (rsrp_dbm < 0)
     if not measured.any():
         raise refusal("no 5G was measured in that run", "give another --run", file=file)
-    return Found(
+    return ImportedScenario(
         duration_s=about.duration_s,
         summary=f"Lumos5G: 5G's RSRP and SINR, measured in {measured.mean():.0%} of the seconds.",
         sources=[about.source],
-        **radio_series(file, wanted, t_s[measured], rsrp_dbm[measured], sinr_db[measured]),
+        **radio_series(file, options, t_s[measured], rsrp_dbm[measured], sinr_db[measured]),
     )
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a real radio did, to play it again: a finished run's MAC table, or OpenAirInterface's log.
+"""The channel of a real radio: from a finished run's MAC table, or OpenAirInterface's log.
 
-A run's directory has utc_ns, mac_rsrp_dbm, mac_sinr_db and mac_cqi in tables/mac.csv, once
-`ddu analyze` has read the gNB's own logs, or in raw/mac.csv.
+A run directory has utc_ns, mac_rsrp_dbm, mac_sinr_db and mac_cqi in tables/mac.csv, after
+`ddu analyze` has read the gNB's logs, or in raw/mac.csv.
 """
 
 from __future__ import annotations
@@ -13,19 +13,25 @@ import numpy as np
 import pyarrow as pa
 
 from ccu.scenarios.sources import csv_table, efficiency, oai_log
-from ccu.scenarios.sources.found import Found, Wanted, last_step_s, not_too_long, radio_series
+from ccu.scenarios.sources.imported_scenario import (
+    ImportedScenario,
+    ImportOptions,
+    last_step_s,
+    not_too_long,
+    radio_series,
+)
 from ccu.scenarios.sources.oai_log import Samples
 from testbed_console.problems import refusal
 
 
-def read(file: Path, wanted: Wanted) -> Found:
-    """RSRP and SINR as radio; where SINR was not measured, that of the CQI, or else of the MCS."""
-    found = _of_run(file) if file.is_dir() else oai_log.read(file)
-    return Found(
-        duration_s=not_too_long(file, float(found.t_s[-1]) + last_step_s(found.t_s)),
-        summary=f"What the radio did in {file.name}: {len(found.t_s)} samples.",
-        sources=[f"RSRP: {file.name}, its first UE. SINR: {found.how}."],
-        **radio_series(file, wanted, found.t_s, found.rsrp_dbm, found.sinr_db),
+def read(file: Path, options: ImportOptions) -> ImportedScenario:
+    """Return RSRP and SINR as radio; SINR that was not measured is estimated by CQI or MCS."""
+    samples = _of_run(file) if file.is_dir() else oai_log.read(file)
+    return ImportedScenario(
+        duration_s=not_too_long(file, float(samples.t_s[-1]) + last_step_s(samples.t_s)),
+        summary=f"The radio of {file.name}: {len(samples.t_s)} samples.",
+        sources=[f"RSRP: {file.name}, its first UE. SINR: {samples.how}."],
+        **radio_series(file, options, samples.t_s, samples.rsrp_dbm, samples.sinr_db),
     )
 
 
@@ -46,8 +52,8 @@ def _of_run(run: Path) -> Samples:
     rsrp_dbm, sinr_db = arrays["mac_rsrp_dbm"], arrays["mac_sinr_db"]
     how = "as measured"
     if not np.isfinite(sinr_db).any():
-        sinr_db = np.array([efficiency.of_cqi(cqi) for cqi in arrays["mac_cqi"]])
-        how = "that of its CQI"
+        sinr_db = np.array([efficiency.sinr_of_cqi(cqi) for cqi in arrays["mac_cqi"]])
+        how = "estimated from its CQI"
     known = np.isfinite(rsrp_dbm) & np.isfinite(sinr_db) & first_ue
     if not known.any():
         raise refusal("no row has RSRP and SINR or CQI", "give a run with a radio", file=file)

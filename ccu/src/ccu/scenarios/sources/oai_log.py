@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RSRP and SINR of the first UE in what OpenAirInterface's gNB prints, of 2023 to 2026.
+"""RSRP and SINR of the first UE in the log of OpenAirInterface's gNB, versions 2023 to 2026.
 
-A block a UE, after a line `Frame.Slot F.S` (frames of 10 ms, counted to 1024) in standard output,
-or under lines `### UTC seconds` where nrMAC_stats.log was read again and again. ddu's reader reads
+The log has a block per UE, after a line `Frame.Slot F.S` (frames of 10 ms, modulo 1024) in standard
+output, or after lines `### UTC seconds` if nrMAC_stats.log was read repeatedly. ddu's reader reads
 far more of it.
 """
 
@@ -29,17 +29,17 @@ _MCS = re.compile(r"dlsch_rounds.* MCS (?:\((\d)\) )?(\d+)")
 
 
 class Samples(NamedTuple):
-    """Seconds from the first on, and what was measured then."""
+    """The measurements and their times, in seconds since the first one."""
 
     t_s: np.ndarray
     rsrp_dbm: np.ndarray
     sinr_db: np.ndarray
     how: str
-    """Where the SINR comes from."""
+    """The source of the SINR."""
 
 
 class _Time:
-    """Seconds, by stamps where there are any, else by frames."""
+    """The time in seconds, by timestamps if there are any, else by frames."""
 
     def __init__(self) -> None:
         self.now_s = 0.0
@@ -47,7 +47,7 @@ class _Time:
         self._last_frame: int | None = None
 
     def tick(self, line: str) -> bool:
-        """Whether the line begins another time."""
+        """Return whether the line begins another time."""
         if stamp := _STAMP.match(line):
             self.now_s, self._stamped = float(stamp[1]), True
             return True
@@ -62,7 +62,7 @@ class _Time:
 
 
 def read(file: Path) -> Samples:
-    """Raises RefusedError if there is no UE, or time goes back."""
+    """Read the log. Raises RefusedError if there is no UE, or if time decreases."""
     time = _Time()
     rows: list[tuple[float, dict[str, float]]] = []
     sample: dict[str, float] = {}
@@ -87,22 +87,22 @@ def read(file: Path) -> Samples:
 
 
 def _values(line: str) -> dict[str, float]:
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     if (rsrp := _RSRP.search(line)) and rsrp[2] != "0":
-        found["rsrp"] = float(rsrp[1])
+        values["rsrp"] = float(rsrp[1])
     if sinr := _SINR.search(line):
-        found["sinr"] = (-1 if sinr[1] else 1) * (int(sinr[2]) + int(sinr[3]) / 10)
+        values["sinr"] = (-1 if sinr[1] else 1) * (int(sinr[2]) + int(sinr[3]) / 10)
     if cqi := _CQI.search(line):
-        found["cqi"] = efficiency.of_cqi(float(cqi[1]))
+        values["cqi"] = efficiency.sinr_of_cqi(float(cqi[1]))
     if mcs := _MCS.search(line):
-        found["mcs"] = efficiency.of_mcs(float(mcs[2]), int(mcs[1] or 0))
-    return found
+        values["mcs"] = efficiency.sinr_of_mcs(float(mcs[2]), int(mcs[1] or 0))
+    return values
 
 
 _HOW = {
     "sinr": "as the gNB printed it",
-    "cqi": "that of the CQI which the gNB printed",
-    "mcs": "that of the MCS which the gNB settled on",
+    "cqi": "estimated from the CQI that the gNB printed",
+    "mcs": "estimated from the MCS that the gNB chose",
 }
 
 
@@ -120,7 +120,7 @@ def _best(file: Path, rows: list[tuple[float, dict[str, float]]]) -> Samples:
     raise refusal(
         "no UE with RSRP and SINR, CQI or MCS",
         (
-            "give the gNB's standard output, its nrMAC_stats.log read again and again under "
+            "give the gNB's standard output, its nrMAC_stats.log read repeatedly, each time under "
             "`### seconds`, or a run's directory"
         ),
         file=file,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of `second Mbit/s`, with a tab, a blank or a comma between; # begins a comment."""
+"""Tables of `second Mbit/s`, separated by a tab, a space or a comma; # begins a comment."""
 
 from __future__ import annotations
 
@@ -9,37 +9,43 @@ import numpy as np
 import pyarrow as pa
 
 from ccu.scenarios.sources import csv_table
-from ccu.scenarios.sources.found import Found, Wanted, last_step_s, not_too_long, rate_series
+from ccu.scenarios.sources.imported_scenario import (
+    ImportedScenario,
+    ImportOptions,
+    last_step_s,
+    not_too_long,
+    rate_series,
+)
 from testbed_console.problems import refusal
 
 MOST_MBPS = 100_000.0
-"""More is no radio link, but bit/s or kbit/s."""
+"""A higher value is in bit/s or kbit/s."""
 
 
-def read(file: Path, wanted: Wanted) -> Found:
-    """The table as downlink, `wanted.ul` as uplink. The first stamp becomes 0."""
+def read(file: Path, options: ImportOptions) -> ImportedScenario:
+    """Return the table as downlink, `options.ul` as uplink. The first timestamp becomes 0."""
     t_s, dl_mbps = look(file)
     sources = [f"Downlink: table of seconds and Mbit/s, {file.name}."]
     ul_mbps = None
-    if wanted.ul:
-        ul_t_s, ul_mbps = look(wanted.ul)
+    if options.ul:
+        ul_t_s, ul_mbps = look(options.ul)
         if len(ul_t_s) != len(t_s) or not np.array_equal(ul_t_s, t_s):
             raise refusal(
-                f"{wanted.ul}: has other stamps than {file}", "give both for the same ones"
+                f"{options.ul}: has other timestamps than {file}", "give both with the same ones"
             )
-        sources.append(f"Uplink: {wanted.ul.name}.")
+        sources.append(f"Uplink: {options.ul.name}.")
     else:
         sources.append("Uplink: chosen, the downlink's highest rate.")
-    return Found(
+    return ImportedScenario(
         duration_s=not_too_long(file, float(t_s[-1]) + last_step_s(t_s)),
-        summary=f"Measured rates of {file.name}: {dl_mbps.mean():.1f} Mbit/s in the mean.",
+        summary=f"Measured rates of {file.name}: {dl_mbps.mean():.1f} Mbit/s on average.",
         sources=sources,
-        **rate_series(wanted, t_s, dl_mbps, ul_mbps),
+        **rate_series(options, t_s, dl_mbps, ul_mbps),
     )
 
 
 def look(file: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Seconds from the first on, and Mbit/s. Raises RefusedError."""
+    """Return the seconds since the first one, and Mbit/s. Raises RefusedError."""
     csv_table.opened(file)
     delimiter, comments = _form(file)
     columns = csv_table.read(
@@ -57,7 +63,7 @@ def look(file: Path) -> tuple[np.ndarray, np.ndarray]:
         line = csv_table.line_of(file, int(bad[0]), comments + 1)
         raise refusal(
             f"{mbps[bad[0]]:g} is not between 0 and {MOST_MBPS:g} Mbit/s",
-            "turn the whole column into Mbit/s",
+            "convert the whole column to Mbit/s",
             file=file,
             line=line,
         )
@@ -65,7 +71,7 @@ def look(file: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _form(file: Path) -> tuple[str, int]:
-    """What stands between the numbers, and how many lines of comments come first."""
+    """Return the separator of the numbers and the number of leading comment lines."""
     with file.open(encoding="utf-8", errors="replace") as stream:
         for comments, line in enumerate(stream):
             if not line.startswith("#"):
@@ -73,7 +79,7 @@ def _form(file: Path) -> tuple[str, int]:
                 if not between:
                     raise refusal(
                         f"{line.strip()[:40]!r} is not two numbers",
-                        "write `second Mbit/s` (for a Mahimahi trace say mahimahi)",
+                        "write `second Mbit/s` (for a Mahimahi trace, choose the format mahimahi)",
                         file=file,
                         line=comments + 1,
                     )

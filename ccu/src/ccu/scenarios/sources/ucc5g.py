@@ -2,7 +2,7 @@
 """CSVs of University College Cork's 5G dataset (Raca et al., MMSys 2020), by G-NetTrack Pro.
 
 Columns used: Timestamp (2020.02.14_09.38.22; some seconds have several rows), RSRP (dBm),
-SNR (dB), DL_bitrate and UL_bitrate (kbit/s). Its RSRP and SNR are of the cell that was camped on.
+SNR (dB), DL_bitrate and UL_bitrate (kbit/s). RSRP and SNR are those of the serving cell.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pac
 
 from ccu.scenarios.sources import csv_table
-from ccu.scenarios.sources.found import (
-    Found,
-    Wanted,
+from ccu.scenarios.sources.imported_scenario import (
+    ImportedScenario,
+    ImportOptions,
     last_step_s,
     not_too_long,
     radio_series,
@@ -34,16 +34,16 @@ _COLUMNS = {
 }
 
 
-def read(file: Path, wanted: Wanted) -> Found:
-    """RSRP and SNR as radio; `capacity` gives the bit rates, which are what was sent, not room."""
+def read(file: Path, options: ImportOptions) -> ImportedScenario:
+    """Return RSRP and SNR as radio; as `capacity`, the bit rates of the traffic that was sent."""
     csv_table.names(file, list(_COLUMNS), "UCC's 5G dataset")
     columns = csv_table.read(file, _COLUMNS, stamps=["%Y.%m.%d_%H.%M.%S"])
     stamps = columns["Timestamp"].cast(pa.int64())
     t = csv_table.numbers(file, stamps, "Timestamp", 2)
     csv_table.rising(file, t, 2, strictly=False)
     t = (t - t[0]).astype(np.float64)
-    if wanted.kind == "capacity":
-        return _capacity(file, wanted, columns, t)
+    if options.kind == "capacity":
+        return _capacity(file, options, columns, t)
     known = pac.and_(pac.is_valid(columns["RSRP"]), pac.is_valid(columns["SNR"]))
     measured = known.to_numpy(zero_copy_only=False)
     if not measured.any():
@@ -57,20 +57,22 @@ def read(file: Path, wanted: Wanted) -> Found:
         f"Drive test {file.name}: RSRP {rsrp_dbm.min():.0f} to {rsrp_dbm.max():.0f} dBm, "
         f"SNR {sinr_db.min():.0f} to {sinr_db.max():.0f} dB."
     )
-    return Found(
-        **_about(file, t_s), summary=summary, **radio_series(file, wanted, t_s, rsrp_dbm, sinr_db)
+    return ImportedScenario(
+        **_about(file, t_s), summary=summary, **radio_series(file, options, t_s, rsrp_dbm, sinr_db)
     )
 
 
 def _capacity(
-    file: Path, wanted: Wanted, columns: dict[str, pa.ChunkedArray], t: np.ndarray
-) -> Found:
+    file: Path, options: ImportOptions, columns: dict[str, pa.ChunkedArray], t: np.ndarray
+) -> ImportedScenario:
     dl_kbps = csv_table.numbers(file, columns["DL_bitrate"], "DL_bitrate", 2)
     ul_kbps = csv_table.numbers(file, columns["UL_bitrate"], "UL_bitrate", 2)
     t_s, dl_mbps = _by_second(t, dl_kbps / 1e3)
     _, ul_mbps = _by_second(t, ul_kbps / 1e3)
-    summary = f"Bit rates of {file.name}: {dl_mbps.mean():.1f} Mbit/s down in the mean."
-    return Found(**_about(file, t_s), summary=summary, **rate_series(wanted, t_s, dl_mbps, ul_mbps))
+    summary = f"Bit rates of {file.name}: {dl_mbps.mean():.1f} Mbit/s downlink on average."
+    return ImportedScenario(
+        **_about(file, t_s), summary=summary, **rate_series(options, t_s, dl_mbps, ul_mbps)
+    )
 
 
 def _about(file: Path, t_s: np.ndarray) -> dict[str, Any]:
@@ -83,7 +85,7 @@ def _about(file: Path, t_s: np.ndarray) -> dict[str, Any]:
 
 
 def _by_second(t: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The mean of the rows of each second, from the first second on."""
+    """Return the mean of the rows of each second, in seconds since the first one."""
     seconds, first = np.unique(t, return_inverse=True)
     means = np.bincount(first, weights=values) / np.bincount(first)
     return seconds - seconds[0], means

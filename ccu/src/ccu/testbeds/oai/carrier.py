@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Carriers in band 78 at 30 kHz: where SSB, CORESET 0 and the edges lie (TS 38.104, 38.213)."""
+"""Carriers in band 78 at 30 kHz: positions of SSB, CORESET 0 and edges (TS 38.104, 38.213)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _ARFCN_START, _ARFCN_STEP_HZ = 600_000, 15_000
 # TS 38.213 table 13-4: index 2 is 24 PRB from 2 below the SSB, index 11 is 48 PRB from 14 below it.
 _CORESET_ZERO = {24: (2, 24, 2)}
 _CORESET_ZERO_ELSE = (11, 48, 14)
-# Where OpenAirInterface's own files put the SSB of 24 PRB and of 106 PRB.
+# The SSB of 24 PRB and of 106 PRB in OpenAirInterface's own files.
 _SSB_HZ = {24: 3_604_800_000}
 _SSB_HZ_ELSE = 3_319_680_000
 _BAND_78_HZ = (3_300_000_000, 3_800_000_000)
-# Where the SSB of 106 PRB would leave a wider carrier outside the band.
+# For wider carriers, which the SSB of 106 PRB would place partly outside the band.
 _SSB_HZ_WIDE = 3_450_720_000
 
 
@@ -33,7 +33,7 @@ class Carrier:
     prb: int
     ssb_hz: int
     ssb_prb: int
-    """PRBs from the lower edge to the SSB's first."""
+    """The distance in PRBs from the lower edge to the SSB's first."""
     coreset_zero: int
 
     @property
@@ -54,12 +54,13 @@ class Carrier:
 
     @property
     def ssb_subcarrier(self) -> int:
-        """The UE's `--ssb`: subcarriers from the lower edge to the SSB's first."""
+        """Return the UE's `--ssb`: subcarriers from the lower edge to the SSB's first."""
         return self.ssb_prb * 12
 
     @property
     def location_and_bandwidth(self) -> int:
-        """The resource indication value of the whole carrier (TS 38.214, 5.1.2.2.2, N = 275)."""
+        """Return the resource indication value of the whole carrier (TS 38.214, 5.1.2.2.2, N =
+        275)."""
         length = self.prb
         if length - 1 <= 275 // 2:
             return 275 * (length - 1)
@@ -67,7 +68,7 @@ class Carrier:
 
     @property
     def three_quarters(self) -> bool:
-        """`-E`: a sampling rate of 3/4, as OpenAirInterface runs 106 PRB (46.08 MS/s)."""
+        """Return whether to use `-E`, 3/4 of the sampling rate, as for 106 PRB (46.08 MS/s)."""
         return self.prb == 106
 
     @property
@@ -77,16 +78,19 @@ class Carrier:
 
     @property
     def sib1_tda(self) -> int:
-        """Within 24 PRB SIB1 needs the longest time allocation; 0: the gNB's own choice."""
+        """Return SIB1's time allocation: the longest within 24 PRB, else 0, the gNB's own
+        choice."""
         return 15 if self.prb == 24 else 0
 
 
 def carrier(prb: int) -> Carrier:
-    """The carrier of `prb` PRBs. Raises RefusedError."""
+    """Return the carrier of `prb` PRBs. Raises RefusedError."""
     if prb not in WIDTHS_PRB:
         widths = ", ".join(map(str, WIDTHS_PRB))
         raise refusal(
-            f"{prb} is none of what OpenAirInterface is configured for: {widths}", key="prb"
+            f"OpenAirInterface has no configuration for {prb} PRB",
+            f"choose one of {widths}",
+            key="prb",
         )
     ssb_prb = (prb - _SSB_PRB) // 2
     ssb_hz = _SSB_HZ.get(prb, _SSB_HZ_ELSE)

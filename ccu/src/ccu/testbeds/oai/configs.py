@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Configuration files of core, gNB and UEs, from the templates in containers/."""
+"""The configuration files of core, gNB and UEs, from the templates in containers/."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ UE_POOL = "12.1.1.0/24"
 AMF_ADDRESS = "192.168.71.132"
 GNB_ADDRESS = "192.168.71.140"
 HOST_ADDRESS = "192.168.71.129"
-"""The host on the core's network: a gNB with the host's network is there."""
+"""The host's address on the core's network, also that of a gNB with the host's network."""
 _FIRST_UE_ADDRESS = 150
-"""Of 192.168.71.128/26, which ends at .191."""
+"""The last byte of the first UE's address in 192.168.71.128/26, which ends at .191."""
 MOST_UES = 16
-"""What a gNB takes unless compiled for more (MAX_MOBILES_PER_GNB; radio/rfsimulator/README.md)."""
+"""The gNB's limit unless compiled for more (MAX_MOBILES_PER_GNB; radio/rfsimulator/README.md)."""
 AMBR_MBPS = 10_000
 TELNET_PORT = 9090
 GTP_U_PORT = 2152
-# What OpenAirInterface's own rfsim configuration begins with, and what a run restores.
+# The initial values in OpenAirInterface's own rfsim configuration, which a run restores.
 PLOSS_DB, DL_NOISE_DB, UL_NOISE_DB = 20, -4, -2
 # Keys of OpenAirInterface's own test SIMs.
 _FIRST_IMSI = 208990100001100
@@ -44,13 +44,13 @@ class Sim:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be configured."""
+    """The plan of a testbed: everything that its configuration depends on."""
 
     version: str
     carrier: Carrier
     ue_count: int = 1
     usrp: Usrp | None = None
-    """None: rfsim."""
+    """The radios; None means rfsim."""
     ue_mtu_bytes: int = 1500
 
     @property
@@ -78,7 +78,7 @@ class Plan:
 
 
 def check_ue_count(count: int) -> None:
-    """Raises RefusedError when the gNB takes no more."""
+    """Raise RefusedError if the gNB cannot serve so many UEs."""
     if not 1 <= count <= MOST_UES:
         rule = f"{count}: OpenAirInterface's gNB takes 1 to {MOST_UES}"
         raise refusal(rule, "choose fewer", key="ues")
@@ -89,12 +89,12 @@ def sims(count: int) -> list[Sim]:
 
 
 def ue_address(number: int) -> str:
-    """The container's, on the core's network; `number` counts from 1."""
+    """Return the address of a UE's container on the core's network; `number` counts from 1."""
     return f"192.168.71.{_FIRST_UE_ADDRESS + number - 1}"
 
 
 def gnb_options(plan: Plan) -> str:
-    """The gNB's command line after the configuration; blanks separate, nothing is quoted."""
+    """Return the gNB's options after the configuration file, separated by spaces, unquoted."""
     words = ["--sa"] if plan.options.sa_flag else []
     if plan.usrp:
         words += ["--continuous-tx"]
@@ -124,12 +124,13 @@ def ue_options(plan: Plan, number: int) -> str:
     return " ".join([*words, *_LOG])
 
 
-# Colours and file names would only have to be taken out again.
+# Without colours and file names, which a reader would have to remove.
 _LOG = ("--log_config.global_log_options", "level,nocolor,time")
 
 
 def _telnet(address: str, modules: str = "") -> list[str]:
-    """The telnet server has no password: it listens on the containers' network only."""
+    """Return the telnet server's options. It has no password: it listens on the containers'
+    network."""
     return [
         *("--telnetsrv", "--telnetsrv.listenaddr", address),
         *("--telnetsrv.listenport", str(TELNET_PORT)),
@@ -138,7 +139,7 @@ def _telnet(address: str, modules: str = "") -> list[str]:
 
 
 def write(plan: Plan, folder: Path) -> dict[str, str]:
-    """Writes every file into `folder`; returns the variables that containers/oai.yml takes."""
+    """Write every file into `folder`; return the variables of containers/oai.yml."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in rendered(plan).items():
         (folder / name).write_text(text)
@@ -154,12 +155,12 @@ def write(plan: Plan, folder: Path) -> dict[str, str]:
 
 
 def default_variables(plan: Plan) -> dict[str, str]:
-    """The variables that choose images, before anything is written."""
+    """Return the variables that select images, before anything is written."""
     return {"OAI_VERSION": plan.version}
 
 
 def rendered(plan: Plan) -> dict[str, str]:
-    """Every file's text by its name."""
+    """Return the text of each file by name."""
     known = sims(plan.ue_count)
     given: dict[str, Any] = {
         "version": plan.version,
@@ -180,7 +181,7 @@ def rendered(plan: Plan) -> dict[str, str]:
         "ambr_bps": AMBR_MBPS * 10**6,
         "sims": known,
     }
-    # Each process has the model of what it receives: the gNB one of every UE, a UE that of the gNB.
+    # Each process models the channels that it receives: the gNB one per UE, a UE that of the gNB.
     uplinks = [(f"rfsimu_channel_ue{index}", UL_NOISE_DB) for index in range(plan.ue_count)]
     files = {
         "core.yaml": _template("core/core.yaml.j2").render(given),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write containers/defaults again, which Compose uses without ccu.
+"""Regenerate containers/defaults, which Compose uses without ccu.
 
 Run it by `python -m ccu.testbeds.oai.defaults`.
 """

@@ -17,7 +17,7 @@ _OLDEST_COMPOSE = (2, 20)  # `include` in docker-compose.yml
 
 @cache
 def config_folder() -> Path | None:
-    """The folder to give as `docker --config`; None: the user's own has Compose 2.
+    """Return the folder for `docker --config`; None if the user's own docker has Compose 2.
 
     Raises RefusedError without docker, or without a Compose that can read our files.
     """
@@ -26,11 +26,11 @@ def config_folder() -> Path | None:
     for folder in (None, _OWN_CONFIG):
         if (version := _compose_version(folder)) and version >= _OLDEST_COMPOSE:
             return folder
-    found = _compose_version(None)
-    told = f"{found[0]}.{found[1]} is too old" if found else "not found"
+    version = _compose_version(None)
+    status = f"{version[0]}.{version[1]} is too old" if version else "not found"
     needed = ".".join(map(str, _OLDEST_COMPOSE))
     raise refusal(
-        f"docker compose: {told}, {needed} or newer is needed",
+        f"docker compose: {status}, {needed} or newer is needed",
         (
             "install docker-compose-plugin (Docker's archive), docker-compose-v2 (Ubuntu), "
             f"docker-compose (Debian 13), or run {REPOSITORY}/setup/docker-compose"
@@ -39,15 +39,21 @@ def config_folder() -> Path | None:
 
 
 def command() -> list[str]:
-    """The beginning of every docker command line. Raises RefusedError."""
+    """Return the beginning of every docker command line. Raises RefusedError."""
     folder = config_folder()
     return ["docker", *(["--config", str(folder)] if folder else [])]
 
 
 def _compose_version(folder: Path | None) -> tuple[int, int] | None:
     words = ["docker", *(["--config", str(folder)] if folder else [])]
-    said = subprocess.run([*words, "compose", "version", "--short"], capture_output=True, text=True)
-    parts = said.stdout.strip().lstrip("v").split(".")
-    if said.returncode != 0 or len(parts) < 2 or not (parts[0].isdigit() and parts[1].isdigit()):
+    completed = subprocess.run(
+        [*words, "compose", "version", "--short"], capture_output=True, text=True
+    )
+    parts = completed.stdout.strip().lstrip("v").split(".")
+    if (
+        completed.returncode != 0
+        or len(parts) < 2
+        or not (parts[0].isdigit() and parts[1].isdigit())
+    ):
         return None
     return int(parts[0]), int(parts[1])

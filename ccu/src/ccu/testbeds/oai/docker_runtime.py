@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenAirInterface's containers by Docker Compose."""
+"""The runtime that starts OpenAirInterface's containers by Docker Compose."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STOP_S = 5
 
 
 class DockerRuntime:
-    """See `ccu.testbeds.oai.runtime.Runtime`. `project` names everything that is made."""
+    """The runtime Docker; `project` is part of the names of all its containers and networks."""
 
     def __init__(
         self, project: str, files: Sequence[Path], profile: str, variables: Mapping[str, str]
@@ -36,18 +36,18 @@ class DockerRuntime:
 
     def check(self) -> None:
         command = docker.command()
-        said = subprocess.run([*command, "version"], capture_output=True, text=True)
-        if said.returncode != 0:
-            lines = said.stderr.strip().splitlines() or ["no answer"]
+        completed = subprocess.run([*command, "version"], capture_output=True, text=True)
+        if completed.returncode != 0:
+            lines = completed.stderr.strip().splitlines() or ["no answer"]
             raise refusal(
                 f"docker: {lines[-1].rstrip('.')}", "start it: sudo systemctl start docker"
             )
         images = sorted(set(self._compose("config", "--images").split()))
-        # All at once, and one by one only to tell which it is.
+        # All at once, and one by one only to find which is missing.
         missing = [] if _here(images) else [image for image in images if not _here([image])]
         if missing:
             raise RefusedError(
-                Problem(f"{image}: not here", _how_to_get(image)) for image in missing
+                Problem(f"{image}: not found", _how_to_get(image)) for image in missing
             )
 
     def start(self, services: Sequence[str]) -> None:
@@ -69,43 +69,44 @@ class DockerRuntime:
         options = ["--project-name", self._project, "--profile", self._profile]
         options += ["--project-directory", str(CONTAINERS), "--progress", "quiet"]
         files = [word for file in self._files for word in ("--file", file)]
-        said = subprocess.run(
+        completed = subprocess.run(
             [*docker.command(), "compose", *files, *options, *arguments],
             capture_output=True,
             text=True,
             env=os.environ | self._variables,
             start_new_session=True,
         )
-        if said.returncode != 0:
-            lines = (said.stderr or said.stdout).strip().splitlines()
+        if completed.returncode != 0:
+            lines = (completed.stderr or completed.stdout).strip().splitlines()
             raise RunFailed("containers", _explain("\n  ".join(lines[-4:]) or "compose failed"))
-        return said.stdout
+        return completed.stdout
 
     def _forget(self, services: Sequence[str]) -> None:
         for service in services:
             self._pids.pop(service, None)
 
     def pid(self, service: str) -> int | None:
-        """Asked of Docker once, then of /proc: readiness is polled often."""
+        """Return a service's pid, known from Docker once, then checked in /proc: it is polled
+        often."""
         if service not in self._pids:
             self._ask_pids()
         known = self._pids.get(service)
         return known if known and Path(f"/proc/{known}/ns/net").exists() else None
 
     def _ask_pids(self) -> None:
-        """Of every container of the project that runs, as each question takes its time."""
+        """Query the pids of all running containers of the project at once, as a query is slow."""
         label = f"label=com.docker.compose.project={self._project}"
-        found = _answer("ps", "--quiet", "--filter", label).split()
-        if not found:
+        containers = _answer("ps", "--quiet", "--filter", label).split()
+        if not containers:
             return
         form = '{{.State.Pid}} {{index .Config.Labels "com.docker.compose.service"}}'
-        for line in _answer("inspect", "--format", form, *found).splitlines():
+        for line in _answer("inspect", "--format", form, *containers).splitlines():
             pid, _, service = line.partition(" ")
             if int(pid):
                 self._pids[service] = int(pid)
 
     def log_command(self, service: str) -> list[str]:
-        # A container's stderr comes apart from its stdout; in time they belong together.
+        # stderr and stdout of a container are separate; the log has both in order of time.
         words = [*docker.command(), "logs", "--follow", "--timestamps", self._name(service)]
         return ["sh", "-c", 'exec "$@" 2>&1', "sh", *words]
 
@@ -128,13 +129,13 @@ def _how_to_get(image: str) -> str:
     return f"type: docker pull {image}"
 
 
-def _explain(said: str) -> str:
-    if "Pool overlaps" in said:
-        mend = "`ccu clean`, `ccu testbed down`, or see docker network ls"
-        return f"{said}\n  another network has these addresses: {mend}"
-    if "Address already in use" in said or "port is already allocated" in said:
-        return f"{said}\n  another container has the address: `ccu clean`, or docker ps"
-    return said
+def _explain(message: str) -> str:
+    if "Pool overlaps" in message:
+        fix = "`ccu clean` or `ccu testbed down`, or see docker network ls"
+        return f"{message}\n  another network has these addresses. Use {fix}"
+    if "Address already in use" in message or "port is already allocated" in message:
+        return f"{message}\n  another container has the address. Use `ccu clean`, or see docker ps"
+    return message
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ class ComposeProject:
 def _answer(*words: str) -> str:
     """Return what `docker WORDS…` prints. Raises RefusedError without docker, else RunFailed."""
     answer = subprocess.run([*docker.command(), *words], capture_output=True, text=True)
-    # A container may be gone in between; what is known of the others counts.
+    # A container may have ended in between; the answer on the others is valid.
     if answer.returncode != 0 and "No such" not in answer.stderr:
         raise RunFailed("containers", f"docker {words[0]}: {answer.stderr.strip()}")
     return answer.stdout

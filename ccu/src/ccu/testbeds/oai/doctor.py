@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenAirInterface's part of `ccu doctor`."""
+"""The checks of OpenAirInterface in `ccu doctor`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from testbed_console.problems import Problem, RefusedError
 
 
 def examine(experiment: Experiment) -> list[Finding]:
-    """Docker or LXC, the images, the kernel's part, and the radio; changes nothing."""
+    """Check Docker or LXC, the images, the kernel and the radio. Changes nothing."""
     plan = plan_of(experiment)
     findings = [program("ping")]
     if oai_options(experiment).runtime == "docker":
@@ -33,10 +33,10 @@ def examine(experiment: Experiment) -> list[Finding]:
     return findings
 
 
-def _refusals(name: str, look: Callable[[], None]) -> list[Finding]:
-    """One for each thing that is missing, with its mend."""
+def _refusals(name: str, check: Callable[[], None]) -> list[Finding]:
+    """Return a finding for each problem, with its fix."""
     try:
-        look()
+        check()
     except RefusedError as error:
         return refused(name, error)
     return [Finding(name, True, "here")]
@@ -44,7 +44,7 @@ def _refusals(name: str, look: Callable[[], None]) -> list[Finding]:
 
 def _trouble(name: str, found: Problem | None) -> Finding:
     if found is None:
-        return Finding(name, True, "as it should be")
+        return Finding(name, True, "no problem")
     return Finding(name, False, found.rule, found.fix)
 
 
@@ -53,24 +53,24 @@ def _compose() -> Finding:
         words = [*docker.command(), "compose", "version", "--short"]
     except RefusedError as error:
         return refused("docker compose", error)[0]
-    said = subprocess.run(words, capture_output=True, text=True)
-    return Finding("docker compose", True, said.stdout.strip())
+    completed = subprocess.run(words, capture_output=True, text=True)
+    return Finding("docker compose", True, completed.stdout.strip())
 
 
 def _daemon() -> Finding:
     try:
         words = [*docker.command(), "version", "--format", "{{.Server.Version}}"]
-        said = subprocess.run(words, capture_output=True, text=True)
+        completed = subprocess.run(words, capture_output=True, text=True)
     except RefusedError:
         return Finding("docker", False, "not found", "sudo apt-get install docker.io")
-    if said.returncode != 0:
-        lines = said.stderr.strip().splitlines() or ["no answer"]
+    if completed.returncode != 0:
+        lines = completed.stderr.strip().splitlines() or ["no answer"]
         return Finding("docker", False, lines[-1], "start it: sudo systemctl start docker")
-    return Finding("docker", True, said.stdout.strip())
+    return Finding("docker", True, completed.stdout.strip())
 
 
 def _netem() -> Finding:
-    """Whether the path's delay can be added; a look at what is loaded or could be."""
+    """Check whether netem, which adds the path's delay, is loaded or can be."""
     release = os.uname().release
     known = Path("/sys/module/sch_netem").exists() or any(
         "sch_netem" in line
@@ -78,9 +78,11 @@ def _netem() -> Finding:
         if (file := Path("/lib/modules", release, name)).exists()
         for line in file.read_text(errors="replace").splitlines()
     )
-    detail = "there" if known else "not in this kernel: --rtt adds no delay, the verdict says so"
-    mend = "" if known else f"sudo apt-get install linux-modules-extra-{release} (Ubuntu)"
-    return Finding("netem", known, detail, mend, needed=False)
+    detail = (
+        "available" if known else "not in this kernel: --rtt adds no delay, and the verdict says so"
+    )
+    fix = "" if known else f"sudo apt-get install linux-modules-extra-{release} (Ubuntu)"
+    return Finding("netem", known, detail, fix, needed=False)
 
 
 def _memory_locks() -> Finding:
@@ -89,5 +91,5 @@ def _memory_locks() -> Finding:
     soft, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     ok = soft == resource.RLIM_INFINITY or soft >= 2**30
     detail = "unlimited" if soft == resource.RLIM_INFINITY else f"{soft / 2**20:.0f} MiB"
-    mend = "" if ok else "ulimit -l unlimited, or LimitMEMLOCK=infinity for docker.service"
-    return Finding("locked memory", ok, detail, mend, needed=False)
+    fix = "" if ok else "ulimit -l unlimited, or LimitMEMLOCK=infinity for docker.service"
+    return Finding("locked memory", ok, detail, fix, needed=False)

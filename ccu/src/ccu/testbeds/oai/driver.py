@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The drivers of OpenAirInterface's testbeds: rfsim, and usrp."""
+"""The drivers of OpenAirInterface's testbeds, rfsim and usrp."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ccu.testbeds.oai.options import OaiOptions
 
 
 class OaiDriver(Driver):
-    """OpenAirInterface in containers."""
+    """The driver of OpenAirInterface in containers."""
 
     options = OaiOptions
-    panel = "With --testbed rfsim or usrp (docs/oai.md)"
+    panel = "Options of the testbeds rfsim and usrp (docs/oai.md)"
 
     def __init__(self, summary: str) -> None:
         self.summary = summary

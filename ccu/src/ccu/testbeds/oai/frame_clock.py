@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The radio's time from the gNB's stdout, for versions whose telnet server does not tell it.
+"""The radio's time from the gNB's stdout, for versions whose telnet server does not report it.
 
 The gNB prints `Frame.Slot F.S` every 128 frames of 10 ms; frames count modulo 1024.
 """
@@ -16,7 +16,7 @@ _LINE = re.compile(r"^(\S+Z) .*Frame\.Slot (\d+)\.\d+", re.MULTILINE)
 
 
 class FrameClock:
-    """Reads what is new in the kept log, whose lines begin with their time of arrival."""
+    """A reader of new lines in the gNB's log, which begin with their time of arrival."""
 
     def __init__(self, log: Path) -> None:
         self._log = log
@@ -24,7 +24,8 @@ class FrameClock:
         self._frames: int | None = None
 
     def latest(self) -> tuple[float, int] | None:
-        """(radio's seconds, UTC ns of arrival) of the newest line since the last call, if any."""
+        """Return (radio's seconds, UTC ns of arrival) of the newest line since the last call, if
+        any."""
         with self._log.open("rb") as file:
             file.seek(self._offset)
             data = file.read()
@@ -34,7 +35,7 @@ class FrameClock:
         for found in _LINE.finditer(whole.decode(errors="replace")):
             frame = int(found[2])
             before = self._frames
-            # More than a whole turn between two lines cannot be seen; it would be 10 s of silence.
+            # More than one period between two lines cannot be detected: 10 s without output.
             step = (frame - (before or 0)) % _FRAMES
             self._frames = frame if before is None else before + step
             newest = self._frames * FRAME_S, _utc_ns(found[1])
@@ -42,7 +43,7 @@ class FrameClock:
 
 
 def _utc_ns(stamp: str) -> int:
-    """RFC 3339 with nanoseconds, in UTC."""
+    """Return the UTC ns of an RFC 3339 timestamp with nanoseconds, in UTC."""
     whole, _, fraction = stamp.rstrip("Z").partition(".")
     seconds = datetime.fromisoformat(whole).replace(tzinfo=timezone.utc).timestamp()
     return round(seconds) * 10**9 + int(fraction.ljust(9, "0")[:9] or 0)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Follows the statistics files that the gNB rewrites about once a second, and keeps every reading.
+"""The statistics files that the gNB rewrites about once per second: every version is kept.
 
-They are read through /proc/<pid>/root: no process is started, and the container needs no mount. The
-format of what is written is that of docs/run-directory.md.
+They are read through /proc/<pid>/root: no process is started, and the container needs no mount.
+docs/run-directory.md defines the format of the result.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ccu.spec.experiment import Direction
 
 NAMES = ("nrMAC_stats.log", "nrL1_stats.log", "nrRRC_stats.log")
 _WORKING_FOLDERS = ("opt/oai-gnb", "")
-"""Of the images, and the root, where a container starts that names none."""
+"""The images' working folder, and the root, that of a container without one."""
 _POLL_S = 0.1
 _COUNTERS: dict[Direction, tuple[re.Pattern[str], ...]] = {
     "dl": (
@@ -32,7 +32,7 @@ _COUNTERS: dict[Direction, tuple[re.Pattern[str], ...]] = {
 
 
 class GnbFiles:
-    """A thread that looks; `pid` tells the gNB's process."""
+    """A thread that polls the files; `pid` returns the gNB's process."""
 
     def __init__(self, pid: Callable[[], int | None], folder: Path) -> None:
         self._pid = pid
@@ -79,7 +79,7 @@ class GnbFiles:
             return
 
     def wait_for_another_reading(self, patience_s: float = 10.0) -> None:
-        """Raises TimeoutError if the MAC's file is not written anew."""
+        """Wait until the MAC's file is rewritten. Raises TimeoutError."""
         before = self._seen.get(NAMES[0])
         deadline = time.monotonic() + patience_s
         while self._seen.get(NAMES[0]) == before:
@@ -88,12 +88,13 @@ class GnbFiles:
             time.sleep(_POLL_S)
 
     def mac_bytes(self, direction: Direction) -> int | None:
-        """What the MAC says to have carried, all UEs; None where this version prints no counter."""
+        """Return the MAC's byte counter over all UEs; None if this version has none."""
         return mac_bytes(self._latest.get("nrMAC_stats.log", ""), direction)
 
 
 def mac_bytes(text: str, direction: Direction) -> int | None:
-    """The sum of the byte counters of one MAC block: 2023's lines, or `MAC: TX n RX n bytes`."""
+    """Return the sum of the byte counters of a MAC block: 2023's lines, or `MAC: TX n RX n
+    bytes`."""
     for pattern in _COUNTERS[direction]:
         if found := pattern.findall(text):
             return sum(map(int, found))

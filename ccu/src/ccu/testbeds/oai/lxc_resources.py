@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Containers of LXC and the bridges between them, and how they are removed."""
+"""The resources of the LXC runtime: containers, and the bridges between them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BRIDGE_FILTER = Path("/proc/sys/net/bridge/bridge-nf-call-iptables")
 
 @dataclass(frozen=True)
 class LxcContainer:
-    """A container, with its overlay and its log."""
+    """A container of LXC with its overlay and its log."""
 
     kind: ClassVar[str] = "lxc-container"
     name: str
@@ -50,13 +50,13 @@ class Bridge:
 
 
 def let_frames_cross(bridge: str) -> None:
-    """Let frames cross our bridge where the firewall filters bridged ones; until it is removed."""
+    """Let frames cross our bridge if the firewall filters bridged frames, until it is removed."""
     _filter_rule("-I", bridge)
 
 
 def _filter_rule(action: str, bridge: str) -> None:
-    """The firewall does when br_netfilter is loaded, as with Docker, which drops what is not its
-    own."""
+    """Add or delete the rule, needed when br_netfilter is loaded, as with Docker, which drops
+    frames of other bridges."""
     if not _BRIDGE_FILTER.exists() or _BRIDGE_FILTER.read_text().strip() != "1":
         return
     rule = ["FORWARD", "-i", bridge, "-o", bridge, "-j", "ACCEPT"]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenAirInterface's containers by LXC, as on Colosseum: oai-core-… and oai-ran-….
+"""The runtime that starts OpenAirInterface's containers by LXC, as on Colosseum.
 
-The services are those of containers/oai.yml. An image is unpacked once, by `lxc-create -t oci`; a
-run's container is an overlay over it, and goes with it. The image's own entrypoint is the first
-process, as there is no init in OpenAirInterface's images.
+The containers oai-core-… and oai-ran-… are the services of containers/oai.yml. An image is unpacked
+once, by `lxc-create -t oci`; a run's container is an overlay over it, removed with the container.
+The image's own entrypoint is the first process, as OpenAirInterface's images have no init.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _NETWORKS = {
     "public_net": IPv4Interface("192.168.71.129/26"),
     "traffic_net": IPv4Interface("192.168.72.129/26"),
 }
-_MTU_BYTES = 9000  # a full packet with its GTP-U header
-# Docker's default set, which OpenAirInterface's images are made for (moby oci/caps/defaults.go).
+_MTU_BYTES = 9000  # fits a full packet with its GTP-U header
+# Docker's default set, which OpenAirInterface's images expect (moby oci/caps/defaults.go).
 _CAPABILITIES = (
     *("CHOWN", "DAC_OVERRIDE", "FSETID", "FOWNER", "MKNOD", "NET_RAW", "SETGID", "SETUID"),
     *("SETFCAP", "SETPCAP", "NET_BIND_SERVICE", "SYS_CHROOT", "KILL", "AUDIT_WRITE"),
@@ -43,7 +43,7 @@ _STOP_S = 5
 
 
 class LxcRuntime:
-    """See `ccu.testbeds.oai.runtime.Runtime`; `project` begins the name of everything made."""
+    """The runtime LXC; the names of all its containers and bridges begin with `project`."""
 
     def __init__(self, project: str, plan: Plan, variables: Mapping[str, str]) -> None:
         self._project = project
@@ -59,7 +59,7 @@ class LxcRuntime:
         return f"{self._project}-oai-{part}-{service}"
 
     def _bridge(self, network: str) -> str:
-        # A device's name has 15 characters at most.
+        # A device name has at most 15 characters.
         return f"{self._project[:13]}{network[0]}"
 
     def check(self) -> None:
@@ -73,8 +73,8 @@ class LxcRuntime:
             fix = f"type: sudo apt-get install {packages}"
             raise refusal(f"lxc: {packages} not found", fix, key="runtime")
         images = sorted({service.image for service in self._services.values()})
-        looks = (partial(oci_images.inspect, image) for image in images)
-        if problems := [problem for look in looks for problem in problems_of(look)]:
+        checks = (partial(oci_images.inspect, image) for image in images)
+        if problems := [problem for look in checks for problem in problems_of(look)]:
             raise RefusedError(problems)
 
     def start(self, wanted: Sequence[str]) -> None:
@@ -86,17 +86,17 @@ class LxcRuntime:
 
     def restart(self, service: str) -> None:
         self.stop([service])
-        # What it printed so far stays: the file is appended to.
+        # The output so far is kept: the file is appended to.
         self._lxc("lxc-start", "-n", self._name(service), "-d", "-o", str(self._log(service)))
 
     def pid(self, service: str) -> int | None:
-        said = subprocess.run(
+        completed = subprocess.run(
             ["lxc-info", "-P", FOLDER, "-n", self._name(service), "-pH"],
             capture_output=True,
             text=True,
         )
-        text = said.stdout.strip()
-        return int(text) if said.returncode == 0 and text.isdigit() and text != "-1" else None
+        text = completed.stdout.strip()
+        return int(text) if completed.returncode == 0 and text.isdigit() and text != "-1" else None
 
     def log_command(self, service: str) -> list[str]:
         pid = self.pid(service) or 0
@@ -128,11 +128,11 @@ class LxcRuntime:
             resource.remove()
 
     def _lxc(self, program: str, *arguments: str) -> None:
-        said = subprocess.run(
+        completed = subprocess.run(
             [program, "-P", str(FOLDER), *arguments], capture_output=True, text=True
         )
-        if said.returncode != 0:
-            lines = said.stderr.strip().splitlines()[-4:]
+        if completed.returncode != 0:
+            lines = completed.stderr.strip().splitlines()[-4:]
             raise RunFailed("containers", f"{program}: " + "\n  ".join(lines))
 
     def _log(self, service: str) -> Path:
@@ -151,8 +151,8 @@ class LxcRuntime:
                     if address.get("local") == str(gateway.ip):
                         raise RunFailed(
                             "containers",
-                            f"{gateway.ip} is taken by another network of this machine; "
-                            "`ccu clean`, or see: ip addr, docker network ls",
+                            f"{gateway.ip} is taken by another network of this machine. "
+                            "Use `ccu clean`, or see: ip addr, docker network ls",
                         )
                 ip.link("add", ifname=bridge, kind="bridge")
                 index = ip.link_lookup(ifname=bridge)[0]
@@ -167,9 +167,9 @@ class LxcRuntime:
         image = oci_images.inspect(service.image)
         base = oci_images.base_of(image)
         (folder / "hosts").write_text(self._hosts())
-        # LXC splits a command at quotes in a way of its own.
+        # LXC has its own rules to split a command at quotes.
         command = shlex.join(_command(service, image))
-        # A file, as the console's pseudo terminal loses what is printed fast or last.
+        # A file, as the console's pseudo terminal loses fast output and the last output.
         (folder / "start").write_text(f"exec {command} >>{_OUTPUT} 2>&1\n")
         self._printed(service.name).touch()
         lines = [
@@ -228,7 +228,7 @@ def _environment(service: Service, image: oci_images.OciImage) -> list[str]:
 def _capabilities(service: Service) -> list[str]:
     kept = (*_CAPABILITIES, *service.capabilities)
     names = " ".join(name.lower() for name in dict.fromkeys(kept))
-    # An empty drop forgets what common.conf drops: both lists together are refused.
+    # An empty drop clears that of common.conf: LXC refuses both lists together.
     return ["lxc.cap.drop =", f"lxc.cap.keep = {names}"]
 
 

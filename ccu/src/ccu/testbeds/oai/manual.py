@@ -11,14 +11,14 @@ from testbed_console.problems import refusal
 
 
 def up(site: Site) -> None:
-    """Bring the containers up and leave them."""
+    """Start the containers and leave them up."""
     stack = testbed.prepare(site)
     try:
         stack.up()
     except BaseException:
         stack.down()
         raise
-    stack.let_be()
+    stack.stop_following()
 
 
 def status(site: Site) -> list[tuple[str, str]]:

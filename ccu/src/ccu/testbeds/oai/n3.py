@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Captures GTP-U between gNB and UPF (N3), on request."""
+"""The optional capture of GTP-U between gNB and UPF (N3)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SNAPLEN_BYTES = 180
 
 
 class N3Capture:
-    """tcpdump in the UPF's network, into raw/n3.pcap."""
+    """A tcpdump in the UPF's network, into raw/n3.pcap."""
 
     def __init__(self, site: Site, stack: Stack) -> None:
         self._site = site

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OCI images for LXC: where they come from, what they start, and one unpacked base for each."""
+"""OCI images for LXC: their source, their command, and one unpacked base for each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ccu.spec.errors import RunFailed
 from testbed_console.problems import refusal
 
 FOLDER = Path("/var/lib/ccu/lxc")
-"""Containers and bases; `lxc-ls -P /var/lib/ccu/lxc` lists them."""
+"""The folder of containers and bases; `lxc-ls -P /var/lib/ccu/lxc` lists them."""
 LAYOUTS_VARIABLE = "OAI_OCI"
 _PROGRAMS = {"lxc-create": "lxc", "skopeo": "skopeo", "umoci": "umoci", "jq": "jq"}
 PACKAGES = _PROGRAMS
@@ -24,11 +24,11 @@ PACKAGES = _PROGRAMS
 @dataclass(frozen=True)
 class OciImage:
     source: str
-    """As skopeo names it: oci:/folder/name:tag, or docker://registry/name:tag."""
+    """The source in skopeo's notation: oci:/folder/name:tag, or docker://registry/name:tag."""
     layers: str
-    """Digest of its layers: images that differ in nothing but configuration share a base."""
+    """The digest of its layers: images that differ in configuration only share a base."""
     command: tuple[str, ...]
-    """Entrypoint and command of the image's own configuration."""
+    """The entrypoint and command of the image's configuration."""
     entrypoint: tuple[str, ...]
     environment: tuple[str, ...]
     working_folder: str
@@ -39,7 +39,7 @@ class OciImage:
 
 
 def source_of(image: str) -> str:
-    """A local layout $OAI_OCI/<name>:<tag> if that variable is set, else the registry."""
+    """Return a local layout $OAI_OCI/<name>:<tag> if that variable is set, else the registry."""
     layouts = os.environ.get(LAYOUTS_VARIABLE)
     if layouts:
         name, _, tag = image.rpartition("/")[2].partition(":")
@@ -52,14 +52,14 @@ def _full(image: str) -> str:
 
 
 def inspect(image: str) -> OciImage:
-    """Raises RefusedError if the image is not to be had, with the command that gets it."""
+    """Return the image. Raises RefusedError with the command that fetches it if it is missing."""
     return _inspect(image, source_of(image))
 
 
 @cache
 def _inspect(image: str, source: str) -> OciImage:
-    found = json.loads(_skopeo("inspect", "--config", source, image=image))
-    config, layers = found["config"], found["rootfs"]["diff_ids"]
+    image_info = json.loads(_skopeo("inspect", "--config", source, image=image))
+    config, layers = image_info["config"], image_info["rootfs"]["diff_ids"]
     entrypoint = tuple(config.get("Entrypoint") or ())
     return OciImage(
         source,
@@ -72,19 +72,19 @@ def _inspect(image: str, source: str) -> OciImage:
 
 
 def _skopeo(*words: str, image: str) -> str:
-    said = subprocess.run(["skopeo", *words], capture_output=True, text=True)
-    if said.returncode != 0:
+    completed = subprocess.run(["skopeo", *words], capture_output=True, text=True)
+    if completed.returncode != 0:
         layouts = os.environ.get(LAYOUTS_VARIABLE, "/var/lib/ccu/oci")
         name = image.rpartition("/")[2]
         raise refusal(
-            f"{image}: not to be had",
+            f"{image}: not available",
             f"type: {_source(image)} oci:{layouts}/{name} && export {LAYOUTS_VARIABLE}={layouts}",
         )
-    return said.stdout
+    return completed.stdout
 
 
 def _source(image: str) -> str:
-    """The beginning of the command that copies it; no registry has our own."""
+    """Return the beginning of the command that copies the image; our own is in no registry."""
     if image.startswith("ccu-traffic"):
         build = "docker compose --profile rfsim build data-network"
         return f"{build} && skopeo copy docker-daemon:{image}"
@@ -92,16 +92,16 @@ def _source(image: str) -> str:
 
 
 def base_of(image: OciImage) -> Path:
-    """The unpacked root file system, made by lxc-create once for each image. Raises RunFailed."""
+    """Return the unpacked root file system, made by lxc-create once per image. Raises RunFailed."""
     root = FOLDER / image.base / "rootfs"
     if (FOLDER / image.base / "complete").exists():
         return root
     FOLDER.mkdir(parents=True, exist_ok=True)
     subprocess.run(["lxc-destroy", "-n", image.base, "-P", FOLDER, "-f"], capture_output=True)
     command = ["lxc-create", "-n", image.base, "-P", str(FOLDER), "-t", "oci", "--"]
-    said = subprocess.run([*command, "-u", image.source], capture_output=True, text=True)
-    if said.returncode != 0:
-        lines = said.stderr.strip().splitlines()[-4:]
+    completed = subprocess.run([*command, "-u", image.source], capture_output=True, text=True)
+    if completed.returncode != 0:
+        lines = completed.stderr.strip().splitlines()[-4:]
         raise RunFailed("containers", "lxc-create: " + "\n  ".join(lines))
     (FOLDER / image.base / "complete").touch()
     return root

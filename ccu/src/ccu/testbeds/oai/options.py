@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class OaiOptions(TestbedOptions):
-    """What only OpenAirInterface understands."""
+    """The options that only OpenAirInterface has."""
 
     section: ClassVar[str] = "oai"
 
@@ -45,7 +45,7 @@ class OaiOptions(TestbedOptions):
     capture_n3: Annotated[
         bool,
         Option(
-            "Capture GTP-U between gNB and UPF, too.",
+            "Capture GTP-U between gNB and UPF as well.",
             switches=(Switch("--capture-n3", True),),
             about_run=True,
         ),
@@ -64,7 +64,7 @@ class OaiOptions(TestbedOptions):
         return self
 
     def refuse(self, experiment: Experiment) -> None:
-        """Refuse what OpenAirInterface does not implement."""
+        """Refuse options that OpenAirInterface does not implement."""
         if experiment.aqm != "droptail":
             raise InvalidValue(
                 Problem(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The path's delay beside the radio, by netem at the server; a kernel without netem adds none."""
+"""The delay of the path besides the radio's, by netem at the server, if the kernel has it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NETEM_LIMIT_PACKETS = 100_000
 
 
 def add_delay(name: str, interface: str, rtt_ms: float) -> list[str]:
-    """Delays what leaves `interface` by the whole round trip; a sentence if that cannot be."""
+    """Delay packets that leave `interface` by the whole RTT; return a sentence if that fails."""
     if rtt_ms == 0:
         return []
     with IPRoute(netns=name) as ip:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is to be configured for an experiment, or why OpenAirInterface cannot carry it."""
+"""The plan of a testbed for an experiment, or the reason why OpenAirInterface cannot run it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NUMEROLOGY = 1
 
 
 def plan_of(experiment: Experiment) -> Plan:
-    """What is to be configured. Raises RefusedError for what this version or radio cannot do."""
+    """Return the plan. Raises RefusedError if this version or radio cannot run the experiment."""
     settings = oai_options(experiment)
     try:
         version.options(settings.version)
@@ -33,7 +33,7 @@ def plan_of(experiment: Experiment) -> Plan:
         )
     configs.check_ue_count(experiment.ues)
     if radio and experiment.ues > 1:
-        raise refusal("two USRPs are one gNB and one UE", "leave it out", key="ues")
+        raise refusal("two USRPs are one gNB and one UE only", "leave it out", key="ues")
     chosen = carrier(experiment.prb)
     if radio:
         usrp.check_carrier(radio, chosen)
@@ -41,6 +41,6 @@ def plan_of(experiment: Experiment) -> Plan:
 
 
 def check(experiment: Experiment) -> None:
-    """Raises RefusedError if this version or radio cannot do it, or the scenario has no radio."""
+    """Raise RefusedError if version or radio cannot run it, or if the scenario has no radio."""
     if plan_of(experiment).usrp is None:
         series(experiment.model_copy(update={"duration_s": 1.0}))

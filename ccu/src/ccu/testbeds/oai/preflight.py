@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes measurements over OpenAirInterface wrong without an error: looked at before a run."""
+"""The checks before a run for conditions that make OpenAirInterface's measurements wrong."""
 
 from __future__ import annotations
 
@@ -34,9 +34,11 @@ _USB = Path("/sys/bus/usb/devices")
 
 
 def check_host(plan: Plan) -> None:
-    """Raises RefusedError for a host on which this radio cannot run."""
+    """Raise RefusedError for a host on which this radio cannot run."""
     if not Path("/dev/net/tun").exists():
-        raise refusal("/dev/net/tun: not there, and UE and UPF need it", "type: sudo modprobe tun")
+        raise refusal(
+            "/dev/net/tun: does not exist, and UE and UPF need it", "type: sudo modprobe tun"
+        )
     if plan.usrp:
         found = (usrp_trouble(plan.usrp), governor_trouble(), *port_troubles())
         if problems := [one for one in found if one]:
@@ -44,7 +46,7 @@ def check_host(plan: Plan) -> None:
 
 
 def usrp_trouble(usrp: Usrp) -> Problem | None:
-    """Return why the radio is not there."""
+    """Return why the radio is not available."""
     if usrp.model == "b210":
         found = _usb_ids()
         if not found & _USB_IDS:
@@ -80,18 +82,20 @@ def _x310_trouble(arguments: str) -> Problem | None:
         return Problem(rule, "set up the interface to the X310", _USRP)
     if link.get("mtu") < _JUMBO_BYTES:
         name = link.get("ifname")
-        rule = f"{name} to {address} has an MTU of {link.get('mtu')}, an X310 wants jumbo frames"
+        rule = (
+            f"{name} to {address} has an MTU of {link.get('mtu')}, and an X310 needs jumbo frames"
+        )
         return Problem(rule, f"type: sudo ip link set {name} mtu 9000", _USRP)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.settimeout(1.0)
         try:
-            # The firmware's control port refuses or answers; silence is an X310 that is not there.
+            # The firmware's control port refuses or answers; silence means that there is no X310.
             probe.connect((address, _X310_PORT))
             probe.send(b"\0" * 16)
             probe.recv(64)
         except TimeoutError:
-            said = subprocess.run(["ping", "-c", "1", "-W", "1", address], capture_output=True)
-            if said.returncode != 0:
+            answer = subprocess.run(["ping", "-c", "1", "-W", "1", address], capture_output=True)
+            if answer.returncode != 0:
                 return Problem(f"{address} does not answer", "check its power and cable", _USRP)
         except OSError:
             return None
@@ -99,7 +103,7 @@ def _x310_trouble(arguments: str) -> Problem | None:
 
 
 def governor_trouble() -> Problem | None:
-    """Return why the CPU's governor loses samples: one that saves power does."""
+    """Return why the CPU's governor loses samples, as a power-saving one does."""
     governors = {
         file.read_text().strip() for file in _CPU.glob("cpu[0-9]*/cpufreq/scaling_governor")
     }
@@ -110,7 +114,7 @@ def governor_trouble() -> Problem | None:
 
 
 def port_troubles() -> list[Problem]:
-    """Over a USRP the gNB has the host's network: who there has its ports, as Prometheus 9090."""
+    """Return a problem for each of the gNB's ports that another program of the host has."""
     used = (("tcp", TELNET_PORT, "telnet server"), ("udp", GTP_U_PORT, "GTP-U"))
     return [
         Problem(
@@ -123,7 +127,7 @@ def port_troubles() -> list[Problem]:
 
 
 def check_route(host: Host, name: str, peer: str, device: str) -> None:
-    """Raises RunFailed if traffic of `host`, whose network is `name`, would bypass the radio."""
+    """Raise RunFailed if traffic of `host`, whose network is `name`, would bypass the radio."""
     with IPRoute(netns=name) as ip:
         route: Any = next(iter(ip.route("get", dst=peer)))
         if route.get("oif") != ip.link_lookup(ifname=device)[0]:

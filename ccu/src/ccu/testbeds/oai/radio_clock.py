@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The radio's own time: rfsim runs as fast as the host lets it, so its seconds are not ours."""
+"""The radio's own time: rfsim runs as fast as the host allows, not in real time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import IO, NamedTuple
 
 HEADER = "utc_ns,duration_ns,radio_s,real_time_ratio"
 _PACE_OVER_S = 1.0
-# Less tells more of how long the answers took than of the pace.
+# Over less time, the duration of the answers dominates the pace.
 _SHORTEST_S = 0.5
 
 
@@ -22,7 +22,7 @@ class _Reading(NamedTuple):
 
 
 class RadioClock:
-    """From readings of samples and sampling rate, what the radio's time is now.
+    """The radio's present time, from readings of samples and sampling rate.
 
     Between readings it is extrapolated at the pace of the last second.
     """
@@ -32,11 +32,11 @@ class RadioClock:
         self._file: IO[str] = file.open("w", buffering=1)
         self._file.write(HEADER + "\n")
         self._recent: list[_Reading] = []
-        """The newest last; the first is what the pace is measured from."""
+        """The recent readings, the newest last; the pace is measured from the first."""
         self._pace: float | None = None
-        self._told: _Reading | None = None
+        self._written: _Reading | None = None
         self.ratios: list[tuple[int, int, float]] = []
-        """(start in UTC ns, duration in ns, seconds of radio a second) of every interval."""
+        """(start in UTC ns, duration in ns, radio seconds per second) of every interval."""
 
     def read(
         self,
@@ -46,10 +46,10 @@ class RadioClock:
         monotonic_s: float,
         uncertainty_s: float = 0.0,
     ) -> None:
-        """One reading, and the instants at which it was taken, give or take `uncertainty_s`.
+        """Record a reading and the instants at which it was taken, within `uncertainty_s`.
 
-        What a late answer says is no better than what was expected of that instant: as far as it
-        allows, the expectation stands, or a busy host would make the radio's time jump.
+        A late answer is no more accurate than the prediction for that instant: the prediction is
+        kept within the uncertainty, or a busy host would make the radio's time jump.
         """
         radio_s = samples / rate_hz
         with self._lock:
@@ -63,14 +63,14 @@ class RadioClock:
             first = self._recent[0]
             if monotonic_s - first.at_s >= _SHORTEST_S and radio_s >= first.radio_s:
                 self._pace = (radio_s - first.radio_s) / (monotonic_s - first.at_s)
-            self._tell(reading)
+            self._write(reading)
 
-    def _tell(self, now: _Reading) -> None:
-        """A row for what passed since the last one."""
-        before = self._told
+    def _write(self, now: _Reading) -> None:
+        """Write a row for the time since the last one."""
+        before = self._written
         if before is not None and now.at_s - before.at_s < _SHORTEST_S:
             return
-        self._told = now
+        self._written = now
         if before is not None and now.radio_s >= before.radio_s:
             ratio = (now.radio_s - before.radio_s) / (now.at_s - before.at_s)
             duration_ns = now.utc_ns - before.utc_ns
@@ -82,12 +82,12 @@ class RadioClock:
         return last.radio_s + (monotonic_s - last.at_s) * (self._pace or 0.0)
 
     def now_s(self) -> float | None:
-        """The radio's time; None until its pace is known."""
+        """Return the radio's time; None until its pace is known."""
         with self._lock:
             return None if self._pace is None else self._at(time.monotonic())
 
     def lasts_s(self, radio_s: float) -> float:
-        """Seconds of ours that `radio_s` of the radio take at its pace; infinity if it stands."""
+        """Return the wall time of `radio_s` radio seconds at its pace; infinity at standstill."""
         with self._lock:
             return radio_s / self._pace if self._pace else math.inf
 
@@ -95,7 +95,8 @@ class RadioClock:
         self._file.close()
 
     def mean_ratio(self, from_utc_ns: int = 0) -> float | None:
-        """Seconds of radio a second of wall time, over all intervals that begin from then on."""
+        """Return radio seconds per second of wall time, over all intervals that begin from then
+        on."""
         chosen = [(ns, ratio) for start, ns, ratio in self.ratios if start >= from_utc_ns]
         total = sum(ns for ns, _ in chosen)
         return sum(ns * ratio for ns, ratio in chosen) / total if total else None

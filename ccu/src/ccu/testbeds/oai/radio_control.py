@@ -9,7 +9,7 @@ from pathlib import Path
 from ccu.scenarios.oai_channel_model import Setting
 from ccu.spec.errors import RunFailed
 from ccu.testbeds.oai.configs import TELNET_PORT
-from ccu.testbeds.oai.gnb_questions import GnbQuestions
+from ccu.testbeds.oai.gnb_queries import GnbQueries
 from ccu.testbeds.oai.radio_clock import RadioClock
 from ccu.testbeds.oai.replay import ChannelLog, Replay, Track
 from ccu.testbeds.oai.telnet import Softmodem, TelnetFailed
@@ -20,9 +20,10 @@ _SKIPPED_RATIO = 0.05
 
 
 class RadioControl:
-    """The gNB has the time and the uplinks' models, one a UE; each UE has its downlink's model.
+    """The control connections: the gNB has the time and an uplink model per UE, each UE its
+    downlink model.
 
-    `settings` are by UE, as `ue_addresses`. Raises RunFailed.
+    `settings` are in the order of `ue_addresses`. Raises RunFailed.
     """
 
     def __init__(
@@ -34,9 +35,11 @@ class RadioControl:
     ) -> None:
         self.clock = RadioClock(folder / "radio-time.csv")
         self._modems: list[Softmodem] = []
-        self._logs = {way: ChannelLog(folder / f"channel-{way}.csv") for way in ("ul", "dl")}
+        self._logs = {
+            direction: ChannelLog(folder / f"channel-{direction}.csv") for direction in ("ul", "dl")
+        }
         self._replays: dict[str, list[Replay]] = {"ul": [], "dl": []}
-        self._questions: GnbQuestions | None = None
+        self._questions: GnbQueries | None = None
         try:
             self._connect_gnb(gnb_address, settings, folder)
             for ue, address in enumerate(ue_addresses):
@@ -51,7 +54,7 @@ class RadioControl:
         self, address: str, settings: Sequence[Sequence[Setting]], folder: Path
     ) -> None:
         gnb = self._connect(address)
-        self._questions = GnbQuestions(gnb, self.clock, folder)
+        self._questions = GnbQueries(gnb, self.clock, folder)
         uplinks = [Track(gnb, UPLINK.format(ue), ue, each) for ue, each in enumerate(settings)]
         tick = self._questions.ask_one
         self._replays["ul"].append(Replay(gnb, uplinks, self.clock, self._logs["ul"], tick))
@@ -63,7 +66,7 @@ class RadioControl:
 
     @property
     def notes(self) -> list[str]:
-        """What this version does not tell, in sentences; it makes no run worse."""
+        """Return sentences on what this version does not report, which does not degrade the run."""
         return self._questions.notes if self._questions else []
 
     def _all(self) -> list[Replay]:
@@ -74,13 +77,13 @@ class RadioControl:
             replay.start()
 
     def check(self) -> None:
-        """Raises RunFailed if a replay has broken off."""
+        """Raise RunFailed if a replay has failed."""
         for replay in self._all():
             if replay.failure:
                 raise RunFailed("channel control", replay.failure)
 
     def finish(self) -> list[str]:
-        """Ends the replays and restores the models; sentences about what went wrong."""
+        """End the replays and restore the models; return sentences on problems."""
         problems = []
         for replay in self._all():
             try:
@@ -91,21 +94,23 @@ class RadioControl:
         return problems + self._lateness()
 
     def _lateness(self) -> list[str]:
-        told = []
-        for name, way in (("uplink", "ul"), ("downlink", "dl")):
-            replays = self._replays[way]
+        sentences = []
+        for name, direction in (("uplink", "ul"), ("downlink", "dl")):
+            replays = self._replays[direction]
             off_ms = sorted(off_ms for replay in replays for off_ms in replay.off_ms)
             skipped = sum(replay.skipped_count for replay in replays)
             if not off_ms:
-                told.append(f"the {name}'s channel was never set: the radio's time stood still")
+                sentences.append(
+                    f"the {name}'s channel was never set: the radio's time stood still"
+                )
                 continue
             p99_ms = off_ms[min(len(off_ms) - 1, int(len(off_ms) * 0.99))]
             if p99_ms > _ON_TIME_MS or skipped > _SKIPPED_RATIO * len(off_ms):
-                told.append(
+                sentences.append(
                     f"the {name}'s channel followed its scenario late: {p99_ms:.0f} ms (p99), "
                     f"{skipped} of {len(off_ms) + skipped} settings skipped"
                 )
-        return told
+        return sentences
 
     def _close(self) -> None:
         for modem in self._modems:

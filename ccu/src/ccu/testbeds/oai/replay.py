@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plays settings into a modem's channel models, paced by the radio's time, and restores them."""
+"""The replay of settings in a modem's channel models, paced by the radio's time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LONGEST_WAIT_S = 0.05
 
 
 class ChannelLog:
-    """What the models of one direction were set to, as docs/run-directory.md has it."""
+    """The log of the settings of one direction's models (docs/run-directory.md)."""
 
     def __init__(self, file: Path) -> None:
         self._lock = threading.Lock()
@@ -37,7 +37,7 @@ class ChannelLog:
 
 
 class Track:
-    """One UE's channel in one direction: the model that has it, and its settings in time.
+    """The channel of one UE in one direction: its model, and its settings over time.
 
     `ue` counts from 0. Raises TelnetFailed if the modem has no such model.
     """
@@ -52,11 +52,11 @@ class Track:
         self.now = self._original = Setting(self.model.ploss_db, self.model.noise_db)
 
     def setting(self, index: int) -> Setting:
-        """A scenario shorter than the run begins again, as nr-link plays it."""
+        """Return a setting; a scenario shorter than the run repeats, as nr-link plays it."""
         return self._settings[index % len(self._settings)]
 
     def commands(self, wanted: Setting) -> int:
-        """How many it takes to go there."""
+        """Return how many commands a setting takes."""
         return (wanted.noise_db != self.now.noise_db) + (wanted.ploss_db != self.now.ploss_db)
 
     def set(self, wanted: Setting) -> None:
@@ -71,12 +71,12 @@ class Track:
 
 
 class Replay:
-    """The models of one modem. What comes late is skipped, not queued: the newest setting counts.
+    """The replay in the models of one modem. Late settings are skipped: the newest one counts.
 
-    A command takes effect at some instant between its sending and its answer, which is up to some
-    60 ms on a busy host: it is sent early by half of what answers take, so that either is near the
-    instant at which it is due. `tick(room_s)` is called between settings, with the same connection
-    (there is one client at a time) and the seconds that it may take.
+    A command takes effect at some instant between its sending and its answer, which takes up to
+    some 60 ms on a busy host: it is sent early by half of an answer's duration, so that both are
+    near the instant at which it is due. `tick(available_s)` is called between settings, with the
+    same connection (the server accepts one client) and the seconds that it may take.
     """
 
     def __init__(
@@ -97,13 +97,13 @@ class Replay:
         self.failure: str | None = None
         self.skipped_count = 0
         self.off_ms: list[float] = []
-        """For each setting how far from its due instant it took effect at most (radio time)."""
+        """For each setting the largest deviation from its due instant, in radio time."""
 
     def start(self) -> None:
         self._thread.start()
 
     def finish(self) -> None:
-        """Ends the replay and restores the models. Raises TelnetFailed if that fails."""
+        """End the replay and restore the models. Raises TelnetFailed."""
         self._stop.set()
         if self._thread.ident is not None:
             self._thread.join()
@@ -122,21 +122,21 @@ class Replay:
             self._stop.wait(0.005)
         index = 0
         while begin_s is not None and not self._stop.is_set():
-            room_s = self._room_s(begin_s, index)
-            if room_s > 0:
+            available_s = self._available_s(begin_s, index)
+            if available_s > 0:
                 began_s = time.monotonic()
-                self._tick(room_s)
-                left_s = room_s - (time.monotonic() - began_s)
+                self._tick(available_s)
+                left_s = available_s - (time.monotonic() - began_s)
                 self._stop.wait(min(max(left_s, 0.0), _LONGEST_WAIT_S))
                 continue
             self._update(index, begin_s + index * STEP_S)
-            # The next that is not yet due, or the one that is due now.
+            # The next setting, or the one that is due now.
             newest = int((self._now_s() - begin_s) / STEP_S)
             self.skipped_count += max(newest - index - 1, 0)
             index = max(newest, index + 1)
 
-    def _room_s(self, begin_s: float, index: int) -> float:
-        """Until the setting has to be sent, in our seconds."""
+    def _available_s(self, begin_s: float, index: int) -> float:
+        """Return the wall time in seconds until the setting has to be sent."""
         count = sum(track.commands(track.setting(index)) for track in self._tracks)
         due_s = begin_s + index * STEP_S
         return self._clock.lasts_s(due_s - self._now_s()) - count * self._modem.answer_s / 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the testbed asks of Docker or LXC: the same questions of both."""
+"""The interface to a container runtime, Docker or LXC."""
 
 from __future__ import annotations
 
@@ -17,46 +17,46 @@ _UNCONNECTED = "07"
 
 class Runtime(Protocol):
     def resources(self) -> list[Resource]:
-        """What it makes on this machine, in the order in which that comes to be."""
+        """Return the resources that it makes on this machine, in order of creation."""
         ...
 
     def check(self) -> None:
-        """Raises RefusedError if the runtime or an image is missing."""
+        """Raise RefusedError if the runtime or an image is missing."""
         ...
 
     def start(self, services: Sequence[str]) -> None:
-        """Starts services. Raises RunFailed."""
+        """Start services. Raises RunFailed."""
         ...
 
     def restart(self, service: str) -> None: ...
 
     def pid(self, service: str) -> int | None:
-        """Of the container's first process; None if it does not run."""
+        """Return the pid of the container's first process; None if it does not run."""
         ...
 
     def log_command(self, service: str) -> list[str]:
-        """Follows what the container prints, each line stamped; ends when the container does."""
+        """Return a command that prints the container's output with timestamps until it ends."""
         ...
 
     def shell_command(self, service: str) -> list[str]: ...
 
     def stop(self, services: Sequence[str]) -> None:
-        """Stops services in kindness; they stay to be looked at."""
+        """Stop services by SIGTERM; the containers stay for inspection."""
         ...
 
     def remove(self) -> None:
-        """Removes every container and network that this runtime made."""
+        """Remove every container and network that this runtime made."""
         ...
 
 
 def listens(
     pid: int, port: int, protocol: str = "tcp", addresses: Sequence[str] | None = None
 ) -> bool:
-    """Whether a socket in the network namespace of `pid` waits on `port` (proc(5): net/tcp).
+    """Return whether a socket in the network namespace of `pid` listens on `port` (proc(5)).
 
-    `addresses`: only one that waits on one of these (IPv4) or on all; None: whatever it waits on.
+    `addresses`: only a socket on one of these IPv4 addresses or on all; None means any.
     """
-    # /proc has an address as the CPU has the number.
+    # /proc has an address in the CPU's byte order.
     hosts = [
         f"{int.from_bytes(socket.inet_aton(one), sys.byteorder):08X}" for one in addresses or ()
     ]

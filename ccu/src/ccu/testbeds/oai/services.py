@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""containers/oai.yml as values: what the LXC form and the checks before a start work from.
+"""The services of containers/oai.yml, for the LXC runtime and the checks before a start.
 
-Compose itself reads the same file; a test holds this reader against `docker compose config`.
+Compose itself reads the same file; a test compares this reader with `docker compose config`.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ class Service:
     mounts: tuple[tuple[str, str], ...]
     """(host's path, container's path), read-only."""
     addresses: Mapping[str, str]
-    """By network; empty for a service with the host's network."""
+    """The addresses by network; empty for a service with the host's network."""
     host_network: bool
     health: tuple[str, ...]
-    """The command that tells whether it is ready; empty if there is none."""
+    """The command of the health check; empty if there is none."""
     sysctls: Mapping[str, str]
 
 
 def interpolate(node: Any, variables: Mapping[str, str]) -> Any:
-    """`node` with Compose's variables put in."""
+    """Return `node` with Compose's variables substituted."""
     if isinstance(node, str):
         return _VARIABLE.sub(lambda found: variables.get(found[1]) or found[2] or "", node)
     if isinstance(node, dict):
@@ -55,7 +55,7 @@ def interpolate(node: Any, variables: Mapping[str, str]) -> Any:
 
 
 def services(profile: str, variables: Mapping[str, str]) -> dict[str, Service]:
-    """The services of `profile`, in the file's order."""
+    """Return the services of `profile`, in the file's order."""
     content = yaml.safe_load(FILE.read_text())
     return {
         name: _service(name, interpolate(raw, variables))
@@ -65,7 +65,7 @@ def services(profile: str, variables: Mapping[str, str]) -> dict[str, Service]:
 
 
 def all_services(plan: Plan, variables: Mapping[str, str]) -> dict[str, Service]:
-    """The services of `plan` with all its UEs."""
+    """Return the services of `plan` with all its UEs."""
     found = services(plan.profile, variables)
     more = further_ues(plan) or {"services": {}}
     for name, raw in more["services"].items():
@@ -97,7 +97,7 @@ def _mount(written: str) -> tuple[str, str]:
 
 
 def further_ues(plan: Plan) -> dict[str, Any] | None:
-    """A Compose file with the second UE and those after it, alike to the first; None without."""
+    """Return a Compose file with the second and further UEs, copies of the first; None without."""
     if plan.ue_count == 1:
         return None
     first = plan.ue_service(1)
@@ -105,7 +105,7 @@ def further_ues(plan: Plan) -> dict[str, Any] | None:
     made = {}
     for number in range(2, plan.ue_count + 1):
         one = copy.deepcopy(base)
-        # The options and the SIM are the number's own.
+        # Options and SIM depend on the number.
         one["environment"]["USE_ADDITIONAL_OPTIONS"] = f"${{OAI_UE{number}_OPTIONS}}"
         one["volumes"] = [item.replace("ue1.conf", f"ue{number}.conf") for item in one["volumes"]]
         one["networks"]["public_net"]["ipv4_address"] = ue_address(number)
@@ -114,7 +114,7 @@ def further_ues(plan: Plan) -> dict[str, Any] | None:
 
 
 def write_further_ues(plan: Plan, folder: Path) -> list[Path]:
-    """The Compose files of `plan`: the project's, and one with more UEs."""
+    """Return the Compose files of `plan`: the project's, and a new one with further UEs."""
     more = further_ues(plan)
     if more is None:
         return [FILE]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenAirInterface from nothing to a UE that pings: in stages, each waited for by what it does."""
+"""The start of OpenAirInterface up to a UE that pings, in stages, each with its ready condition."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ccu.testbeds.oai.services import CORE, DATA_NETWORK
 
 DATA_NETWORK_ADDRESS = "192.168.72.135"
 UE_INTERFACE = "oaitun_ue1"
-# A core function is ready when it listens: MySQL's first start, without network, does not count.
+# A core function is ready when it listens; MySQL's first start has no network and does not count.
 _CORE_PORTS = {
     "mysql": (3306, "tcp"),
     "nrf": (80, "tcp"),
@@ -34,24 +34,28 @@ _CORE_PORTS = {
 _RFSIM_PORT = 4043
 _CORE_PATIENCE_S, _GNB_PATIENCE_S, _ATTACH_PATIENCE_S, _PING_PATIENCE_S = 120.0, 60.0, 60.0, 15.0
 _POLL_S = 0.01
-# A container that does not run by then has ended already.
+# A container that does not run by then has already ended.
 _STARTING_S = 2.0
 _FOLLOWER_S = 3.0
 _AF_INET = 2
-# What the log says, what it means, what to do.
+# Text of the log, and its meaning with the fix.
 _SYMPTOMS = (
-    ("Expected FPGA compatibility", "the USRP's image is of another UHD: uhd_image_loader"),
-    ("No devices found", "no USRP was found: check cable and address with uhd_find_devices"),
-    ("LIBUSB_ERROR", "the USRP's USB is not reachable: check /dev/bus/usb and its rights"),
-    ("unknown option", "this version takes other options: --oai-version has to be the image's"),
+    ("Expected FPGA compatibility", "the USRP's image is of another UHD. Use uhd_image_loader"),
+    ("No devices found", "no USRP was found. Check cable and address with uhd_find_devices"),
+    ("LIBUSB_ERROR", "the USRP's USB is not reachable. Check /dev/bus/usb and its permissions"),
+    ("unknown option", "this version has other options. Give the image's --oai-version"),
     ("Illegal instruction", "the image was built for CPUs with AVX2 or AVX-512"),
-    ("Registration reject", "the core knows no such SIM: was the database filled anew?"),
-    ("PDU Session Establishment reject", "the core gave no address: is its pool used up?"),
+    ("Registration reject", "the core does not know the SIM. Check that the database was filled"),
+    (
+        "PDU Session Establishment reject",
+        "the core assigned no address. Check that its pool is not exhausted",
+    ),
 )
 
 
 class Stack:
-    """The services of one plan. Every wait is bounded, and told with the last lines of the log."""
+    """The services of one plan. A wait that times out is reported with the last lines of the
+    log."""
 
     def __init__(
         self,
@@ -60,29 +64,29 @@ class Stack:
         supervisor: Supervisor,
         resources: Resources,
         logs: Path,
-        tell: Callable[[str], None] = lambda _: None,
+        report: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.plan = plan
         self.runtime = runtime
         self._supervisor = supervisor
         self._resources = resources
         self._logs = logs
-        self._tell = tell
+        self._report = report
         self._followers: dict[str, Process] = {}
         self.namespaces: dict[str, str] = {}
-        """By service: the name under which `ip netns` knows the container's network."""
+        """The name of each service's network for `ip netns`."""
 
     def up(self) -> None:
-        """Core, data network, gNB, then each UE until it pings. Raises RunFailed."""
-        self._tell("starting the core")
+        """Start core, data network and gNB, then each UE until it pings. Raises RunFailed."""
+        self._report("starting the core")
         self.runtime.start([*CORE, DATA_NETWORK])
         for service, (port, protocol) in _CORE_PORTS.items():
             self._wait_listening(service, port, protocol, _CORE_PATIENCE_S)
         self._attach_namespace(DATA_NETWORK)
-        self._tell("starting the gNB")
+        self._report("starting the gNB")
         self._start_gnb()
         for number in range(1, self.plan.ue_count + 1):
-            self._tell(f"attaching UE {number}")
+            self._report(f"attaching UE {number}")
             self._attach_ue(number)
 
     def _start_gnb(self) -> None:
@@ -96,12 +100,12 @@ class Stack:
             self._attach_namespace(service)
 
     def _attach_ue(self, number: int) -> None:
-        """A UE aborts at its start now and then: it gets a second try."""
+        """Attach a UE, with a second try, as a UE sometimes aborts at its start."""
         service = self.plan.ue_service(number)
         self.runtime.start([service])
         if self._wait_attached(service, number):
             return
-        self._tell(f"UE {number} did not attach; trying once more")
+        self._report(f"UE {number} did not attach; trying again")
         self._detach_namespace(service)
         self.runtime.restart(service)
         if not self._wait_attached(service, number):
@@ -132,7 +136,7 @@ class Stack:
         return subprocess.run(command, capture_output=True).returncode == 0
 
     def ue_address(self, number: int = 1) -> str:
-        """What the core gave to the UE. Raises RunFailed."""
+        """Return the address that the core assigned to the UE. Raises RunFailed."""
         found = interface_address(self.namespaces[self.plan.ue_service(number)], UE_INTERFACE)
         if found is None:
             raise RunFailed("attach", f"UE {number} has lost its address")
@@ -157,7 +161,7 @@ class Stack:
             time.sleep(_POLL_S)
 
     def _check(self, spared: str) -> None:
-        """The others have to live, and nobody may have interrupted us."""
+        """Check that all other services run, and that there was no interrupt."""
         follower = self._followers.get(spared)
         if follower:
             follower.stopped = True
@@ -178,22 +182,22 @@ class Stack:
         )
 
     def _last_lines(self, service: str) -> str:
-        """What it said last; of a service that is not followed, its whole log is asked for."""
+        """Return the service's last lines of output; start to follow its log if needed."""
         if service not in self._followers:
             self._follow(service, f"{service}-stdout.log")
         time.sleep(0.3)
         lines = self._followers[service].output.read_text(errors="replace").splitlines()[-8:]
-        told = "".join(f"\n  {line}" for line in lines)
-        said = "\n".join(lines).casefold()
-        hints = [f"\n  {hint}" for mark, hint in _SYMPTOMS if mark.casefold() in said]
-        return ":" + told + "".join(hints) if lines else " and said nothing"
+        last_lines = "".join(f"\n  {line}" for line in lines)
+        log = "\n".join(lines).casefold()
+        hints = [f"\n  {hint}" for mark, hint in _SYMPTOMS if mark.casefold() in log]
+        return ":" + last_lines + "".join(hints) if lines else " and printed nothing"
 
     def namespace_of(self, service: str) -> str:
-        """A name for the network of any of the services."""
+        """Return a name for the network of any of the services."""
         return self._attach_namespace(service)
 
     def _attach_namespace(self, service: str) -> str:
-        """Gives the container's network a name, so that our programs can run in it."""
+        """Name the container's network, so that our programs can run in it."""
         if service in self.namespaces:
             return self.namespaces[service]
         pid = self.runtime.pid(service)
@@ -209,13 +213,13 @@ class Stack:
         if name := self.namespaces.pop(service, None):
             self._resources.remove(AttachedNetwork(name))
 
-    def let_be(self) -> None:
-        """Stops following; the containers stay up."""
+    def stop_following(self) -> None:
+        """Stop to follow the logs; the containers stay up."""
         for follower in self._followers.values():
             self._supervisor.stop(follower)
 
     def down(self) -> None:
-        """Stops the radio first, so that its logs are whole, then removes everything."""
+        """Stop the radio first, so that its logs are complete, then remove everything."""
         for follower in self._followers.values():
             follower.stopped = True
         ues = [self.plan.ue_service(number) for number in range(1, self.plan.ue_count + 1)]
@@ -232,7 +236,7 @@ class Stack:
             self.runtime.remove()
 
     def _keep_core_logs(self) -> None:
-        """What the core said tells why a UE was refused."""
+        """Keep the core's logs, which contain the reason for a refused UE."""
         running = [service for service in CORE if self.runtime.pid(service) is not None]
         if running:
             self.runtime.stop(running)
@@ -242,7 +246,7 @@ class Stack:
                 self._followers[service].stopped = True
 
     def _let_end(self, follower: Process) -> None:
-        """A follower ends by itself when its container has: what was printed last is kept."""
+        """Wait for a follower, which ends after its container, so that the last output is kept."""
         deadline = time.monotonic() + _FOLLOWER_S
         while not follower.ended and time.monotonic() < deadline:
             time.sleep(_POLL_S)
@@ -250,7 +254,7 @@ class Stack:
 
 
 def has_interface(pid: int | None, interface: str) -> bool:
-    """In the network of process `pid`: a look into /proc, cheap enough to be taken often."""
+    """Return whether the network of process `pid` has the interface: a cheap look into /proc."""
     try:
         text = Path(f"/proc/{pid}/net/dev").read_text()
     except OSError:
@@ -259,7 +263,7 @@ def has_interface(pid: int | None, interface: str) -> bool:
 
 
 def interface_address(name: str, interface: str) -> str | None:
-    """The IPv4 address of `interface` in the network `name`; None while there is none."""
+    """Return the IPv4 address of `interface` in the network `name`; None while there is none."""
     with IPRoute(netns=name) as ip:
         found = ip.link_lookup(ifname=interface)
         if not found:
@@ -270,7 +274,7 @@ def interface_address(name: str, interface: str) -> str | None:
 
 
 def set_route(name: str, target: str, interface: str) -> bool:
-    """Sends what goes to `target` through `interface`; False if that is gone, or down."""
+    """Route `target` through `interface`; return False if that is missing or down."""
     with IPRoute(netns=name) as ip:
         found = ip.link_lookup(ifname=interface)
         if not found:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Follows a growing file and prints each line with its time of arrival, as `docker logs -t` does.
+"""A program that prints each line of a growing file with its time of arrival, as `docker logs -t`.
 
-`python -m ccu.testbeds.oai.stamp FILE PID`: ends when the process is gone and the file is read.
+`python -m ccu.testbeds.oai.stamp FILE PID` ends when the process has ended and the file is read.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _POLL_S = 0.05
 
 
 def follow(file: Path, pid: int, out: IO[str]) -> None:
-    """Whole lines only; a last one without its end is printed when the process is gone."""
+    """Print complete lines; print a last, incomplete line when the process has ended."""
     rest = ""
     with file.open(newline="", errors="replace") as log:
         while True:

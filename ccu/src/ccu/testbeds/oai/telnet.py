@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A client of the softmodems' telnet server: one command, one answer, one connection.
 
-Plain sockets and not telnetlib3: the server negotiates nothing (no IAC ever comes) and takes one
-client at a time; what matters here is a bound on every wait, and the instant of each answer. And no
-event loop: a run's other parts are polled processes, and one thread per modem suffices.
+It uses plain sockets, not telnetlib3: the server negotiates nothing (it sends no IAC) and accepts
+one client at a time, and each wait needs a bound and each answer its instant. It uses no event
+loop: a run's other parts are polled processes, and one thread per modem suffices.
 
-The server has no end-of-answer mark but its prompt, and `rfsimu …` prints the prompt *before* its
-answer: an answer is over when the prompt has come and nothing more within a pause, or, where the
+The server ends an answer with its prompt only, and `rfsimu …` prints the prompt *before* its
+answer: an answer is complete when the prompt has come and nothing more within a pause, or, if the
 caller knows how the answer ends, when that has come.
 
-Commands cannot be sent ahead of answers: the server takes what one recv() gives it for one command
-(common/utils/telnetsrv/telnetsrv.c, 2023 to 2026), so that a second line in it is lost silently.
+Commands cannot be pipelined: the server treats the data of one recv() as one command
+(common/utils/telnetsrv/telnetsrv.c, 2023 to 2026), so a second line in it is silently lost.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ _NEWEST_WEIGHT = 0.2
 
 
 class TelnetFailed(Exception):  # noqa: N818
-    """The server refused, was silent, or went away: its text says what and where."""
+    """The server refused, did not answer, or closed the connection; the text says which and
+    where."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """One entry of `channelmod show current`."""
+    """An entry of `channelmod show current`."""
 
     index: int
     name: str
@@ -50,7 +51,7 @@ class Softmodem:
         self._where = f"{address}:{port}"
         self._patience_s = patience_s
         self.answer_s = 0.0
-        """How long a setting takes to be answered: a mean in which the last ones weigh most."""
+        """The duration of an answer to a setting: an exponentially weighted moving average."""
         try:
             self._socket = socket.create_connection((address, port), patience_s)
         except OSError as error:
@@ -62,7 +63,7 @@ class Softmodem:
         self._socket.close()
 
     def ask(self, command: str, ends: re.Pattern[str] | None = None) -> str:
-        """The answer to `command` without prompts. `ends` matches a whole answer.
+        """Return the answer to `command` without prompts. `ends` matches a complete answer.
 
         Raises TelnetFailed if none comes in time or the connection breaks.
         """
@@ -74,7 +75,7 @@ class Softmodem:
             raise TelnetFailed(f"telnet server {self._where}: {error.strerror or error}") from None
 
     def _drain(self) -> None:
-        """What came late belongs to the command before."""
+        """Discard late data, which belongs to the previous command."""
         self._socket.settimeout(0)
         try:
             while self._socket.recv(65536):
@@ -106,32 +107,32 @@ class Softmodem:
             text += chunk.decode(errors="replace")
 
     def models(self) -> list[Model]:
-        """The channel models as they are now."""
+        """Return the current channel models."""
         return parse_models(self.ask("channelmod show current", _MODELS_END))
 
     def modify(self, index: int, parameter: str, value: float) -> None:
-        """Sets one parameter of a channel model and reads it back. Raises TelnetFailed."""
+        """Set one parameter of a channel model and verify it. Raises TelnetFailed."""
         began_s = time.monotonic()
         answer = self.ask(f"channelmod modify {index} {parameter} {value:g}", _DESCRIPTOR_END)
         self.answer_s += (time.monotonic() - began_s - self.answer_s) * _NEWEST_WEIGHT
         label = {"ploss": r"path loss", "noise_power_dB": r"noise"}[parameter]
         found = re.search(rf"{label}: (-?[\d.]+)", answer)
         if found is None or abs(float(found[1]) - value) > 1e-3:
-            said = found[1] if found else "nothing"
+            reported = found[1] if found else "nothing"
             raise TelnetFailed(
-                f"telnet server {self._where}: {parameter} of model {index} is {said} after "
+                f"telnet server {self._where}: {parameter} of model {index} is {reported} after "
                 f"{value:g} was set"
             )
 
     def radio_time(self) -> tuple[int, float]:
-        """Samples since the start, and samples a second: what rfsim has simulated."""
+        """Return rfsim's simulated samples since the start, and samples per second."""
         found = _VTIME.search(self.ask("rfsimu vtime", _VTIME))
         if found is None:
-            raise TelnetFailed(f"telnet server {self._where}: rfsimu vtime told no time")
+            raise TelnetFailed(f"telnet server {self._where}: rfsimu vtime reported no time")
         return int(found[1]), float(found[2])
 
     def statistics(self) -> dict[str, Any]:
-        """The JSON of `o1 stats`."""
+        """Return the JSON of `o1 stats`."""
         return parse_statistics(self.ask("o1 stats", _STATISTICS_END))
 
 
@@ -146,7 +147,7 @@ _MODEL = re.compile(
 
 
 def parse_models(answer: str) -> list[Model]:
-    """`channelmod show current`, as 2026.w11 prints it."""
+    """Parse `channelmod show current`, as 2026.w11 prints it."""
     return [
         Model(int(found[1]), found[2], found[3], float(found[4]), float(found[5]))
         for found in _MODEL.finditer(answer.replace("\r", ""))
@@ -154,7 +155,7 @@ def parse_models(answer: str) -> list[Model]:
 
 
 def parse_statistics(answer: str) -> dict[str, Any]:
-    """`o1 stats`: an object, then OK. Raises TelnetFailed."""
+    """Parse `o1 stats`: an object, then OK. Raises TelnetFailed."""
     start, end = answer.find("{"), answer.rfind("}")
     try:
         found: dict[str, Any] = json.loads(answer[start : end + 1])

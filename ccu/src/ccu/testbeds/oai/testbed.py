@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenAirInterface in containers: over rfsim, or over two USRPs.
+"""The testbed of OpenAirInterface in containers: over rfsim, or over two USRPs.
 
-Programs of a run (iperf3, tcpdump, socket-sampler) are this machine's, in the containers' networks:
-the images need hold none of them, and they are the same ones as on the emulated testbed.
+The programs of a run (iperf3, tcpdump, socket-sampler) are this machine's, in the containers'
+networks: the images need none of them, and they are the same as on the emulated testbed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ccu.testbeds.oai import configs, preflight, services
 from ccu.testbeds.oai.configs import Plan
 from ccu.testbeds.oai.docker_runtime import DockerRuntime
 from ccu.testbeds.oai.gnb_files import GnbFiles
-from ccu.testbeds.oai.gnb_questions import Statistics
+from ccu.testbeds.oai.gnb_queries import Statistics
 from ccu.testbeds.oai.lxc_runtime import LxcRuntime
 from ccu.testbeds.oai.n3 import N3Capture
 from ccu.testbeds.oai.options import oai_options
@@ -37,7 +37,7 @@ from ccu.testbeds.oai.verdict import real_time_verdict
 
 _SERVER_INTERFACE = "eth0"
 _SYSCTLS = {
-    # As on the emulated testbed: the radio is to limit a flow, not the host.
+    # As on the emulated testbed: the radio should limit a flow, not the host.
     "net.ipv4.tcp_wmem": "4096 16384 67108864",
     "net.ipv4.tcp_rmem": "4096 131072 67108864",
     "net.ipv4.tcp_no_metrics_save": "1",
@@ -45,14 +45,14 @@ _SYSCTLS = {
 
 
 def check_machine(experiment: Experiment) -> None:
-    """Raises RefusedError, with everything at once, before a container is started."""
+    """Raise RefusedError with all problems, before a container is started."""
     programs.require("ping")
     preflight.check_host(plan_of(experiment))
     images_check(experiment)()
 
 
 def images_check(experiment: Experiment) -> Callable[[], None]:
-    """What raises RefusedError if the runtime or an image is missing."""
+    """Return a check that raises RefusedError if the runtime or an image is missing."""
     plan = plan_of(experiment)
     return _runtime(experiment, plan, "ccu-check", configs.default_variables(plan), []).check
 
@@ -66,7 +66,7 @@ def _runtime(
 
 
 def _with_environment(variables: dict[str, str]) -> dict[str, str]:
-    """As Compose: what the user exports counts, and what ccu says wins."""
+    """Return the variables with the user's environment, as Compose does; ccu's take precedence."""
     given = {key: value for key, value in os.environ.items() if key.startswith("OAI_")}
     return given | variables
 
@@ -77,7 +77,7 @@ def stack_of(
     resources: Resources,
     supervisor: Supervisor | None = None,
 ) -> Stack:
-    """The containers that `experiment` asks for, configured in `folder`; nothing runs yet."""
+    """Return the containers of `experiment`, configured in `folder`; nothing runs yet."""
     plan = plan_of(experiment)
     project = f"ccu-{resources.run_id}"
     variables = configs.write(plan, folder / "config") | {"CCU_RUN": resources.run_id}
@@ -88,7 +88,7 @@ def stack_of(
 
 
 def prepare(site: Site) -> Stack:
-    """As `stack_of`, and what will be made is written down so that it can be removed."""
+    """Return the containers as `stack_of`, with their resources registered for removal."""
     folder = site.raw / "oai"
     folder.mkdir(exist_ok=True)
     stack = stack_of(site.experiment, folder, site.resources, site.supervisor)
@@ -98,7 +98,7 @@ def prepare(site: Site) -> Stack:
 
 @contextmanager
 def up(site: Site) -> Iterator[OaiTestbed]:
-    """The path from the data network to the UE; all of it is gone afterwards."""
+    """Yield the path from the data network to the UE; it is removed afterwards."""
     stack = prepare(site)
     try:
         stack.up()
@@ -113,7 +113,7 @@ def up(site: Site) -> Iterator[OaiTestbed]:
 
 
 class OaiTestbed(NamespaceHosts):
-    """See `ccu.testbeds.Testbed`."""
+    """The running testbed."""
 
     records: dict[str, Any] = {  # noqa: RUF012 - never changed
         "mac": {"file": "raw/oai/nrMAC_stats.log", "source": "oai"},
@@ -159,7 +159,7 @@ class OaiTestbed(NamespaceHosts):
         return hosts
 
     def begin(self) -> None:
-        """Follows the gNB's files, and begins the scenario."""
+        """Start to follow the gNB's files, and start the scenario."""
         plan, site = self._stack.plan, self._site
         self._files.start()
         if oai_options(site.experiment).capture_n3:
@@ -176,7 +176,7 @@ class OaiTestbed(NamespaceHosts):
             self._statistics.start()
 
     def end(self) -> None:
-        """Stops what follows and replays, and restores the channel; once."""
+        """Stop followers and replays, and restore the channel, once."""
         if self._ended:
             return
         self._ended = True
@@ -195,8 +195,8 @@ class OaiTestbed(NamespaceHosts):
         return None if self._stale else self._files.mac_bytes(direction)
 
     def settle(self) -> dict[str, Any]:
-        """Restore the channel, and check the radio's time against wall time."""
-        # The gNB writes its counters once a second: the last are still to come.
+        """Restore the channel, and compare the radio's time with wall time."""
+        # The gNB writes its counters once per second: wait for the last ones.
         try:
             self._files.wait_for_another_reading()
         except TimeoutError:
@@ -206,6 +206,6 @@ class OaiTestbed(NamespaceHosts):
         clock = self._control.clock if self._control else None
         verdict, reasons = real_time_verdict(clock)
         verdict = "degraded" if verdict == "valid" and self._problems else verdict
-        asked = self._control or self._statistics
-        notes = asked.notes if asked else []
+        queries = self._control or self._statistics
+        notes = queries.notes if queries else []
         return {"verdict": verdict, "verdict_reasons": reasons + self._problems + notes}

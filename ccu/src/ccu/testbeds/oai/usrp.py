@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which carriers a USRP can do, and how OpenAirInterface is told where it is."""
+"""The address of a USRP in OpenAirInterface's options, and the carriers that it supports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EXAMPLES = "b210, b210:serial=A+serial=B or x310:addr=192.168.40.2+addr=192.168
 
 @dataclass(frozen=True)
 class Usrp:
-    """Two radios of a model: `address` is the gNB's, as UHD takes it (serial=… or addr=…)."""
+    """Two radios of a model: `address` is the gNB's in UHD's notation (serial=… or addr=…)."""
 
     model: str
     address: str
@@ -27,7 +27,8 @@ class Usrp:
 
 
 def parse(text: object) -> Usrp:
-    """`b210`, `b210:serial=A+serial=B` or `x310:addr=A+addr=B`: the gNB's radio, then the UE's.
+    """Parse `b210`, `b210:serial=A+serial=B` or `x310:addr=A+addr=B`: the gNB's radio, then the
+    UE's.
 
     Raises InvalidValue.
     """
@@ -39,16 +40,16 @@ def parse(text: object) -> Usrp:
         rule = f"{text!r}: an address has letters, digits and = , . - only"
         raise InvalidValue(Problem(rule))
     if model == "x310" and "addr=" not in address:
-        rule = f"{text!r}: an X310 is found by its address"
+        rule = f"{text!r}: an X310 needs an address"
         raise InvalidValue(Problem(rule, f"write {_EXAMPLES}"))
     if colon and not (plus and ue_address):
-        rule = f"{text!r}: gNB and UE have a radio each"
+        rule = f"{text!r}: gNB and UE need a radio each"
         raise InvalidValue(Problem(rule, f"write {_EXAMPLES}"))
     return Usrp(model, address, ue_address)
 
 
 def check_carrier(usrp: Usrp, carrier: Carrier) -> None:
-    """Raises RefusedError if the radio has not the bandwidth, or cannot make the sampling rate."""
+    """Raise RefusedError if the radio lacks the bandwidth or the sampling rate."""
     width_hz = carrier.prb * PRB_HZ
     limit_hz = _B210_BANDWIDTH_HZ if usrp.model == "b210" else _X310_BANDWIDTH_HZ
     if width_hz > limit_hz:
@@ -57,7 +58,7 @@ def check_carrier(usrp: Usrp, carrier: Carrier) -> None:
                 f"{carrier.prb} PRB are {width_hz / 1000000.0:.1f} MHz wide, and a "
                 f"{usrp.model.upper()} does {limit_hz / 1000000.0:.0f} MHz"
             ),
-            "take fewer PRB",
+            "choose fewer PRB",
             key="prb",
         )
     if usrp.model == "x310" and _X310_CLOCK_HZ % carrier.sample_rate_hz:
@@ -66,6 +67,6 @@ def check_carrier(usrp: Usrp, carrier: Carrier) -> None:
                 f"{carrier.prb} PRB need {carrier.sample_rate_hz / 1000000.0:g} MS/s, which an "
                 f"X310 cannot divide from its {_X310_CLOCK_HZ / 1000000.0:g} MHz clock"
             ),
-            "take 162 PRB or fewer",
+            "choose 162 PRB or fewer",
             key="prb",
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What OpenAirInterface's RAN understands, by the week of its image's tag."""
+"""The options of OpenAirInterface's RAN, by the week of its image's tag."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ OLDEST = "2023.w16"
 _TAG = re.compile(r"(20\d\d)\.w(\d\d)")
 _SA_IS_DEFAULT = (2024, 45)
 # "rfsimulator" became a list during 2025; libconfig ignores the wrong form, yaml-cpp crashes on it.
-# The week is not known for sure: from here on the list is assumed.
+# The exact week is unknown: from this one on, the list is assumed.
 _RFSIM_IS_A_LIST = (2025, 31)
 _AMF_ONE_ADDRESS = (2024, 1)
-# A module that is not there may keep the gNB from starting: asked for only where it surely is.
+# A missing module may prevent the gNB's start: it is requested only where it certainly exists.
 _O1 = (2024, 1)
 
 
 @dataclass(frozen=True)
 class Options:
-    """How one version spells what we ask of it."""
+    """The notation of the options of one version."""
 
     sa_flag: bool
-    """`--sa` has to be given; later it is the default, and the option is gone."""
+    """Whether `--sa` is needed; later it is the default, and the option does not exist."""
     rfsim_list: bool
-    """`--rfsimulator.[0].serveraddr` and a list in the file, not `--rfsimulator.serveraddr`."""
+    """Whether `rfsimulator` is a list: `--rfsimulator.[0].serveraddr`."""
     legacy_amf: bool
-    """The AMF's entry has `ipv6`, `active` and `preference`, and interfaces are named."""
+    """Whether the AMF's entry has `ipv6`, `active` and `preference`, and named interfaces."""
 
     gnb_telnet: str
-    """Modules of the gNB's telnet server beside those that are built in."""
+    """The modules of the gNB's telnet server besides the built-in ones."""
 
     @property
     def rfsim_prefix(self) -> str:
@@ -41,9 +41,9 @@ class Options:
 
 
 def week(tag: str) -> tuple[int, int] | None:
-    """(year, week) of a tag such as 2024.w45; None for names without a date, such as develop.
+    """Return (year, week) of a tag such as 2024.w45; None for names without a date, as develop.
 
-    Raises InvalidValue for a week that is none, or older than what is known here.
+    Raises InvalidValue for an invalid week, or one older than the oldest supported.
     """
     found = _TAG.fullmatch(tag)
     if found is None:
@@ -58,13 +58,13 @@ def week(tag: str) -> tuple[int, int] | None:
     oldest = _TAG.fullmatch(OLDEST)
     assert oldest is not None
     if (year, number) < (int(oldest[1]), int(oldest[2])):
-        rule = f"{tag!r} is older than {OLDEST}, the first that is known here"
+        rule = f"{tag!r} is older than {OLDEST}, the oldest supported version"
         raise InvalidValue(Problem(rule))
     return year, number
 
 
 def options(tag: str) -> Options:
-    """The options of the image `tag`; one without a date is taken for the newest."""
+    """Return the options of the image `tag`; a tag without a date counts as the newest."""
     at = week(tag) or (9999, 1)
     return Options(
         sa_flag=at < _SA_IS_DEFAULT,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A phone by Android's own adb program.
+"""The access to a phone by Android's adb program.
 
-The program, and no library that speaks to its server: what runs on the phone for the length of a
-run is then a child like all others of the run, watched, logged and ended by the same supervisor.
+The program is used rather than a library that speaks to its server: a command on the phone is then
+a child process like all others of the run, watched, logged and ended by the same supervisor.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 import subprocess
 
 from ccu.host import programs
-from ccu.testbeds.phone.shell import LOOK_S, Said, answer
+from ccu.testbeds.phone.shell import LOOK_S, ShellAnswer, answer
 from testbed_console.problems import refusal
 
 _TAP = (
     "unlock the phone and tap Allow on `Allow USB debugging?`; if it does not ask: Settings → "
     "Developer options → Revoke USB debugging authorisations, and plug it in again"
 )
-_MENDS = {
+_FIXES = {
     "unauthorized": _TAP,
     "authorizing": _TAP,
     "offline": "unplug it and plug it in again, or `adb reconnect`",
@@ -30,7 +30,7 @@ _MENDS = {
 
 
 class Adb:
-    """One phone, by its serial number or address."""
+    """A phone, by its serial number or address."""
 
     is_app = False
 
@@ -38,31 +38,36 @@ class Adb:
         self.serial = serial
 
     def command(self, script: str) -> list[str]:
-        """The command that runs a script of the phone's shell; it ends with the script's code."""
+        """Return the command that runs a script in the phone's shell, with the script's exit
+        code."""
         return [programs.require("adb"), "-s", self.serial, "shell", "-T", script]
 
-    def ask(self, script: str, timeout_s: float = LOOK_S) -> Said:
-        """What a short script says. Raises RefusedError if the phone does not answer."""
+    def ask(self, script: str, timeout_s: float = LOOK_S) -> ShellAnswer:
+        """Return the answer of a short script. Raises RefusedError if the phone does not answer."""
         try:
-            said = answer(self.command(script), timeout_s)
+            completed = answer(self.command(script), timeout_s)
         except subprocess.TimeoutExpired:
             raise refusal(
-                f"{self.serial} does not answer", "is it plugged in?", key="testbed"
+                f"{self.serial} does not answer", "plug it in, and unlock it", key="testbed"
             ) from None
-        if said.returncode and said.stderr.startswith(("error:", "adb:")):
-            what = said.stderr.strip().splitlines()[0].removeprefix("error: ")
+        if completed.returncode and completed.stderr.startswith(("error:", "adb:")):
+            what = completed.stderr.strip().splitlines()[0].removeprefix("error: ")
             raise refusal(f"{self.serial}: {what}", "plug it in again", key="testbed")
-        return Said(said.returncode, said.stdout.replace("\r\n", "\n"), said.stderr.strip())
+        return ShellAnswer(
+            completed.returncode, completed.stdout.replace("\r\n", "\n"), completed.stderr.strip()
+        )
 
 
 def chosen(serial: str | None) -> Adb:
-    """The phone that is meant. Raises RefusedError with what to do if there is none, or not one."""
+    """Return the selected phone. Raises RefusedError with a fix unless there is exactly one."""
     phones = _devices()
     if serial is not None:
         if serial not in phones:
             there = ", ".join(phones) or "none"
             raise refusal(
-                f"no phone {serial!r}", f"there are {there} (`adb devices`)", key="serial"
+                f"there is no phone {serial!r}",
+                f"choose one of: {there} (`adb devices`)",
+                key="serial",
             )
         phones = {serial: phones[serial]}
     if not phones:
@@ -71,33 +76,39 @@ def chosen(serial: str | None) -> Adb:
             (
                 "switch on USB debugging (Settings → About phone → tap Build number seven times; "
                 "Developer options → USB debugging) and plug it in, or `adb connect "
-                "ADDRESS:PORT`; --no-adb does without"
+                "ADDRESS:PORT`, or choose --no-adb"
             ),
             key="testbed",
         )
     usable = [name for name, state in phones.items() if state == "device"]
     if not usable:
         name, state = next(iter(phones.items()))
-        mend = next((mend for key, mend in _MENDS.items() if state.startswith(key)), "see `adb`")
-        raise refusal(f"{name} is {state}", mend, key="testbed")
+        fix = next((fix for key, fix in _FIXES.items() if state.startswith(key)), "see `adb`")
+        raise refusal(f"{name} is {state}", fix, key="testbed")
     if len(usable) > 1:
-        raise refusal(f"{len(usable)} phones", f"say which: {', '.join(usable)}", key="serial")
+        raise refusal(
+            f"{len(usable)} phones are connected",
+            f"choose one of: {', '.join(usable)}",
+            key="serial",
+        )
     return Adb(usable[0])
 
 
 def _devices() -> dict[str, str]:
-    """State by serial number, as `adb devices` tells it; it starts adb's server if need be."""
+    """Return the states by serial number of `adb devices`, which starts adb's server if needed."""
     adb = programs.require("adb")
     try:
-        said = subprocess.run(
+        completed = subprocess.run(
             [adb, "devices"], capture_output=True, text=True, timeout=LOOK_S, errors="replace"
         )
     except subprocess.TimeoutExpired:
-        raise refusal("adb: does not answer", "`adb kill-server`, and try again") from None
-    if said.returncode != 0:
-        raise refusal(f"adb: {said.stderr.strip() or 'failed'}", "`adb kill-server`, and try again")
+        raise refusal("adb: does not answer", "run `adb kill-server`, and try again") from None
+    if completed.returncode != 0:
+        raise refusal(
+            f"adb: {completed.stderr.strip() or 'failed'}", "run `adb kill-server`, and try again"
+        )
     found = {}
-    for line in said.stdout.splitlines():
+    for line in completed.stdout.splitlines():
         serial, tab, state = line.partition("\t")
         if tab and not line.startswith("*"):
             found[serial] = state.strip()

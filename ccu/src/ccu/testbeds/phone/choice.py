@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The phone that an experiment means, and the program that reaches it."""
+"""The selection of an experiment's phone, and of the program that reaches it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from testbed_console.problems import refusal
 
 
 def chosen(settings: PhoneOptions) -> Shell:
-    """Return the phone. Raises RefusedError with what to do if there is none, or not one."""
+    """Return the phone. Raises RefusedError with a fix unless there is exactly one."""
     if settings.ssh is not None:
         return ssh.Ssh(settings.ssh)
     if not settings.adb:
-        raise refusal("there is no way to ask the phone anything", key="adb")
+        raise refusal("there is no connection to the phone", key="adb")
     return adb.chosen(settings.serial)

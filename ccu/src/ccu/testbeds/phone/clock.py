@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The phone's clock against this machine's, bounded by the round trips of the question.
+"""The offset of the phone's clock to this machine's, bounded by the round trips of queries.
 
-The phone says t_p between our t_0 (asked) and t_1 (answered): its offset lies within
-[t_p - t_1, t_p - t_0], whatever the delays are. Several questions narrow it to what all have in
-common. (Cristian 1989, with the interval kept.)
+The phone reports t_p between our t_0 (query) and t_1 (answer): its offset lies within
+[t_p - t_1, t_p - t_0], whatever the delays are. The intersection over several queries is narrower
+(Cristian 1989, with the interval kept).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SECOND_NS = 1_000_000_000
 
 
 class Offset(NamedTuple):
-    """The phone's clock minus ours."""
+    """The phone's clock minus ours, as an interval."""
 
     low_ns: int
     high_ns: int
@@ -39,19 +39,19 @@ class Offset(NamedTuple):
         return (self.high_ns - self.low_ns + 1) // 2
 
 
-def bounds(asked_ns: int, said: str, answered_ns: int) -> Offset | None:
-    """What one answer tells; a clock that says whole seconds may be anywhere in its second."""
-    if found := _STAMP.match(said.strip()):
+def bounds(asked_ns: int, answer: str, answered_ns: int) -> Offset | None:
+    """Return the interval of one answer; a clock in whole seconds may be anywhere in its second."""
+    if found := _STAMP.match(answer.strip()):
         at_ns = int(found[1]) * _SECOND_NS + int(found[2])
         return Offset(at_ns - answered_ns, at_ns - asked_ns)
-    if found := _WHOLE.match(said.strip()):
+    if found := _WHOLE.match(answer.strip()):
         at_ns = int(found[1]) * _SECOND_NS
         return Offset(at_ns - answered_ns, at_ns + _SECOND_NS - asked_ns)
     return None
 
 
 def common(offsets: Iterable[Offset]) -> Offset | None:
-    """What all have in common; None if there is nothing: the clock was set meanwhile."""
+    """Return the intersection; None if it is empty, as the clock was set meanwhile."""
     found = list(offsets)
     if not found:
         return None
@@ -60,9 +60,9 @@ def common(offsets: Iterable[Offset]) -> Offset | None:
 
 
 def measure(phone: Shell) -> Offset:
-    """Asks some times over one connection, so that only the first has to start a shell.
+    """Query several times over one connection, so that only the first has to start a shell.
 
-    Raises RunFailed if the phone does not tell the time.
+    Raises RunFailed if the phone does not report the time.
     """
     script = f"i=0; while [ $i -lt {_QUESTIONS} ] && read -r go; do date +%s.%N; i=$((i+1)); done"
     shell = subprocess.Popen(
@@ -93,5 +93,5 @@ def measure(phone: Shell) -> Offset:
         shell.stdout.close()
     offset = common(found) or (found[-1] if found else None)
     if offset is None:
-        raise RunFailed("phone", f"{phone.serial} does not tell its time (date +%s.%N)")
+        raise RunFailed("phone", f"{phone.serial} does not report its time (date +%s.%N)")
     return offset

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of the month's data the phone has used, and its limit, as Android itself counts both.
+"""The phone's data usage of the month and its limit, as Android itself counts both.
 
 `dumpsys netpolicy` has a NetworkPolicy of each SIM (limit, and when its month begins),
 `dumpsys netstats --full` the bytes of each two hours (AOSP NetworkPolicy, RecurrenceRule,
-NetworkStatsHistory). The operator may count otherwise: its word counts on the bill.
+NetworkStatsHistory). The operator's own count, which is billed, may differ.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ccu.testbeds.phone.options import PhoneOptions
 from ccu.testbeds.phone.shell import Shell
 from testbed_console.problems import RefusedError, refusal
 
-_ASK = (
+_QUERY = (
     "getprop persist.sys.timezone; dumpsys netpolicy 2>/dev/null | grep NetworkPolicy; "
     "dumpsys netstats --full 2>/dev/null | sed -n '/^ *Xt stats:/,/^ *UID stats:/p'"
 )
@@ -40,7 +40,7 @@ _DURATION = re.compile(r"NetworkStatsHistory: bucketDuration=(\d+)")
 
 
 class _Bucket(NamedTuple):
-    """Bytes both ways, from a second since 1970 to another."""
+    """The bytes of both directions between two times, in seconds since 1970."""
 
     begins_s: int
     ends_s: int
@@ -49,27 +49,27 @@ class _Bucket(NamedTuple):
 
 @dataclass(frozen=True)
 class DataPlan:
-    """None: the phone does not tell."""
+    """The data usage and limit; None means that the phone does not report it."""
 
     used_bytes: int | None = None
     since: datetime | None = None
-    """When its month began."""
+    """The beginning of its month."""
     limit_bytes: int | None = None
 
     def sentence(self) -> str:
-        """For who pays."""
+        """Return a sentence for the user."""
         limit = (
             "it has no limit set"
             if self.limit_bytes is None
             else f"its limit is {self.limit_bytes / 1e6:,.0f} MB"
         )
         if self.used_bytes is None or self.since is None:
-            return f"how much the phone has used this month is not known (it does not say); {limit}"
+            return f"the phone does not report its data usage of this month; {limit}"
         used = f"{self.used_bytes / 1e6:,.0f} MB since {self.since:%Y-%m-%d}"
         return f"by its own count the phone has used {used}; {limit}"
 
     def record(self) -> dict[str, Any]:
-        """For run.json."""
+        """Return the entry of run.json."""
         return {
             "used_bytes": self.used_bytes,
             "since": self.since.isoformat() if self.since else None,
@@ -77,7 +77,7 @@ class DataPlan:
         }
 
     def check(self, most_bytes: int) -> None:
-        """Raises RefusedError if a run of so many bytes could go beyond the limit."""
+        """Raise RefusedError if a run of so many bytes could exceed the limit."""
         if self.limit_bytes is None or (self.used_bytes or 0) + most_bytes <= self.limit_bytes:
             return
         used = f"{self.used_bytes} bytes used and " if self.used_bytes else ""
@@ -92,13 +92,13 @@ class DataPlan:
 
 
 def of(phone: Shell) -> DataPlan:
-    """What the phone tells. Raises RefusedError if it does not answer at all."""
-    return read(phone.ask(_ASK).text, time.time())
+    """Query the phone. Raises RefusedError if it does not answer."""
+    return read(phone.ask(_QUERY).text, time.time())
 
 
 def sentence(settings: PhoneOptions) -> str:
-    """Return the sentence about the phone's plan; empty where it cannot be asked: the run's own
-    check says why."""
+    """Return the sentence about the phone's plan; empty if the query fails, for which the run's own
+    check reports the reason."""
     if not settings.is_asked:
         return DataPlan().sentence().partition(";")[0]
     try:
@@ -107,9 +107,9 @@ def sentence(settings: PhoneOptions) -> str:
         return ""
 
 
-def read(said: str, now_s: float) -> DataPlan:
-    """Of the phone's zone, its policies and its statistics, as `_ASK` has them."""
-    zone, _, rest = said.partition("\n")
+def read(text: str, now_s: float) -> DataPlan:
+    """Parse the phone's time zone, policies and statistics, in the order of `_QUERY`."""
+    zone, _, rest = text.partition("\n")
     policies = [line for line in rest.splitlines() if "NetworkPolicy{" in line]
     mobile = [line for line in policies if _MOBILE_POLICY.search(line)] or policies
     subscriber, buckets = _latest(rest)
@@ -120,24 +120,25 @@ def read(said: str, now_s: float) -> DataPlan:
     if buckets is None:
         return DataPlan(None, since, limit)
     began_s = since.timestamp()
-    # A bucket that began before the month counts whole: rather too much than too little.
+    # A bucket that began before the month counts completely: an overestimate is safer.
     return DataPlan(sum(one.total for one in buckets if one.ends_s > began_s), since, limit)
 
 
 def _names(policy: str, subscriber: str | None) -> bool:
-    """Whether it is this SIM's; both print the subscriber's number shortened, as `310260...`."""
+    """Return whether the policy is this SIM's; both shorten the subscriber's number
+    (`310260...`)."""
     found = _SUBSCRIBER.search(policy)
     return found is not None and subscriber is not None and found[1] == subscriber
 
 
-def _latest(said: str) -> tuple[str | None, list[_Bucket] | None]:
-    """The SIM that carried data last, and its buckets; without a complete history None."""
-    if _COMPLETE not in said:
+def _latest(text: str) -> tuple[str | None, list[_Bucket] | None]:
+    """Return the SIM that last carried data and its buckets; None without a complete history."""
+    if _COMPLETE not in text:
         return None, None
     by_subscriber: dict[str, list[_Bucket]] = {}
     current: list[_Bucket] | None = None
     duration_s = 7200
-    for line in said.splitlines():
+    for line in text.splitlines():
         if "ident=" in line:
             current = None
             if _MOBILE_IDENT.search(line):
@@ -155,7 +156,7 @@ def _latest(said: str) -> tuple[str | None, list[_Bucket] | None]:
 
 
 def _month_of(policy: str, phones_zone: str, now_s: float) -> datetime:
-    """When the policy's month began; the calendar's, where the policy has none."""
+    """Return the beginning of the policy's month, or of the calendar's if the policy has none."""
     named = _ZONE.search(policy)
     now = datetime.fromtimestamp(now_s, _zone((named and (named[1] or named[2])) or phones_zone))
     day, hour, minute = 1, 0, 0
@@ -176,7 +177,7 @@ def _month_of(policy: str, phones_zone: str, now_s: float) -> datetime:
 
 
 def _day_of(now: datetime, year: int, month: int, day: int, hour: int, minute: int) -> datetime:
-    """The 31st of a shorter month is its last day."""
+    """Return the day of a month; the 31st of a shorter month is its last day."""
     last = calendar.monthrange(year, month)[1]
     return datetime(year, month, min(day, last), hour, minute, tzinfo=now.tzinfo)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The phone's part of `ccu doctor`."""
+"""The checks of the phone in `ccu doctor`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from testbed_console.problems import RefusedError
 
 
 def examine(settings: PhoneOptions) -> list[Finding]:
-    """Look at adb, the phone, its radio and this machine's address; changes nothing."""
+    """Check adb, the phone, its radio and this machine's address. Changes nothing."""
     try:
         servers = address.candidates(settings)
     except RefusedError as error:
         return [program("adb"), *refused("address", error)]
-    told = ", ".join(f"{one.reached_at} at {one.interface}" for one in servers)
-    where = Finding("address", True, told)
+    addresses = ", ".join(f"{one.reached_at} at {one.interface}" for one in servers)
+    where = Finding("address", True, addresses)
     if not settings.is_asked:
         return [where]
     if not (found := program("ssh" if settings.ssh else "adb")).ok:
@@ -30,7 +30,7 @@ def examine(settings: PhoneOptions) -> list[Finding]:
     about = f"{known['model'] or 'a phone'}, Android {known['android'] or '?'} ({phone.serial})"
     here = [found, where, Finding("phone", True, about)]
     try:
-        radio = survey.way_to_one_of(phone, servers)[1]
+        radio = survey.first_reachable(phone, servers)[1]
     except RefusedError as error:
         return [*here, *refused("radio", error)]
     return [

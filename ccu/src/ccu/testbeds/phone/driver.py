@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver of the testbed phone: a phone in an operator's network, this machine its server."""
+"""The driver of the testbed phone: a phone in an operator's network, with this machine as
+server."""
 
 from __future__ import annotations
 
@@ -16,14 +17,14 @@ from ccu.testbeds.phone.options import PhoneOptions, phone_options
 
 
 class PhoneDriver(Driver):
-    """A phone, reached by adb, by ssh, or by its owner's hands."""
+    """The driver of a phone reached by adb, by ssh, or manually."""
 
-    summary = "a phone in an operator's network, by adb or started manually (docs/phone.md)"
+    summary = "a phone in an operator's network, by adb, ssh or manually (docs/phone.md)"
     options = PhoneOptions
-    panel = "With --testbed phone (docs/phone.md)"
+    panel = "Options of the testbed phone (docs/phone.md)"
     needs = ()
     elsewhere: ClassVar[Option | None] = Option(
-        "Another machine with ccu to be the server, as ssh names it.",
+        "Another machine with ccu as the server, as a host name for ssh.",
         flag="--server",
         unset="this one",
     )

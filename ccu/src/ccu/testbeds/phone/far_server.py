@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run whose server is another machine, which has ccu too: `--server HOST`, by ssh.
+"""A run whose server is another machine with ccu, reached by ssh: `--server HOST`.
 
-The far ccu does the run: congestion control, sender, captures and socket samples are its own. The
-phone stays here: the connection carries adb's port there. What comes back is the run directory.
+The remote ccu executes the run: congestion control, sender, captures and socket samples are its
+own. The phone stays here: ssh forwards adb's port. The run directory is copied back.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _CODES = {2: RefusedError, 130: Interrupted}
 
 
 class FarServer:
-    """By ssh, with the user's own keys and configuration; CCU_SSH replaces the command `ssh`."""
+    """A server reached by ssh with the user's keys and configuration; CCU_SSH replaces `ssh`."""
 
     def __init__(self, host: str) -> None:
         if host.startswith("-"):
             raise refusal(
-                f"{host!r} is no host", "write for example user@server.example", key="--server"
+                f"{host!r} is not a host", "write for example user@server.example", key="--server"
             )
         self.host = _for_ssh(host)
         self._ssh = shlex.split(os.environ.get("CCU_SSH", "")) or [programs.require("ssh")]
@@ -44,31 +44,32 @@ class FarServer:
         return [*self._ssh, *limits, *options, "--", self.host, script]
 
     def ask(self, script: str, given: str = "") -> str:
-        """What a script says there. Raises RefusedError if it cannot be run."""
-        said = subprocess.run(
+        """Return the output of a script there. Raises RefusedError if it cannot be run."""
+        completed = subprocess.run(
             self.command(script), input=given, capture_output=True, text=True, errors="replace"
         )
-        if said.returncode == _CODE_OF_SSH:
+        if completed.returncode == _CODE_OF_SSH:
             raise refusal(
-                f"{self.host} is not reached: {said.stderr.strip()}",
+                f"{self.host} is not reachable: {completed.stderr.strip()}",
                 f"try: ssh {shlex.quote(self.host)}",
                 key="--server",
             )
-        if said.returncode != 0:
-            raise refusal(f"{self.host}: {said.stderr.strip() or 'failed'}", key="--server")
-        return said.stdout
+        if completed.returncode != 0:
+            raise refusal(f"{self.host}: {completed.stderr.strip() or 'failed'}", key="--server")
+        return completed.stdout
 
 
 def _for_ssh(host: str) -> str:
-    """ssh wants an IPv6 address without the brackets that people write around it."""
+    """Return the host for ssh, an IPv6 address without brackets."""
     user, at, name = host.rpartition("@")
     return host if "://" in host else f"{user}{at}{plain(name)}"
 
 
 def run(experiment: Experiment, host: str, output: Path, dry_run: bool) -> Path | None:
-    """The run's directory under `output`; None after a dry run.
+    """Return the run's directory under `output`; None after a dry run.
 
-    Raises RefusedError, RunFailed or Interrupted as the far ccu did, which has said why.
+    Raises RefusedError, RunFailed or Interrupted as the remote ccu did, which has printed the
+    reason.
     """
     far = FarServer(host)
     options = phone_options(experiment)
@@ -82,9 +83,9 @@ def run(experiment: Experiment, host: str, output: Path, dry_run: bool) -> Path 
     finally:
         subprocess.run(far.command(_as_root(f"rm -rf {shlex.quote(folder)}")), capture_output=True)
     if code in _CODES:
-        raise _CODES[code](f"--server: {host} said so")
+        raise _CODES[code](f"--server: reported by {host}")
     if code != 0:
-        where = f"; what there is of it is in {made}" if made else ""
+        where = f"; its incomplete directory is {made}" if made else ""
         raise RunFailed(_STAGE, f"the run on {host} failed{where}")
     return made
 
@@ -94,7 +95,7 @@ def _plan(experiment: Experiment) -> str:
 
 
 def _check(far: FarServer, with_adb: bool) -> None:
-    """Both adbs have to speak the same protocol: the client ends a server that does not."""
+    """Check that both adbs have the same version: a client ends a server of another version."""
     there = far.ask("command -v ccu >/dev/null && echo ccu; adb version 2>/dev/null | head -1")
     if not there.startswith("ccu\n"):
         raise refusal(
@@ -117,7 +118,7 @@ def _check(far: FarServer, with_adb: bool) -> None:
 def _run_there(far: FarServer, folder: str, with_adb: bool, dry_run: bool) -> int:
     words = ["ccu", "rerun", folder, "--output", f"{folder}/runs"]
     words += ["--dry-run"] if dry_run else []
-    # A terminal there: Ctrl-C, and the end of the connection, reach the far ccu as signals.
+    # With a terminal there, Ctrl-C and the end of the connection reach the remote ccu as signals.
     options = ["-tt"]
     if with_adb:
         port = 20_000 + secrets.randbelow(10_000)
@@ -133,7 +134,7 @@ def _as_root(command: str) -> str:
 
 
 def _fetch(far: FarServer, folder: str, output: Path) -> Path | None:
-    """The run directory, brought here; None if the far ccu made none."""
+    """Copy the run directory here; return None if the remote ccu made none."""
     script = _as_root(f"tar -C {shlex.quote(folder)}/runs -cf - .")
     output.mkdir(parents=True, exist_ok=True)
     before = set(output.iterdir())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the owner of a phone without adb does: open a page, or type a line."""
+"""The instructions for a user of a phone without adb: open a page, or type a line."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ class _Flow(Protocol):
 
 
 def url(flow: _Flow, token: str) -> str:
-    """What a browser downloads from."""
+    """Return the address for a browser's download."""
     host = f"[{flow.reached_at}]" if ":" in flow.reached_at else flow.reached_at
     return f"http://{host}:{flow.port}/{token}"
 
 
 def instructions(flow: _Flow, token: str) -> str:
-    """For one flow: an address to open and a line to type, on the phone."""
+    """Return the instructions of one flow: an address to open and a line to type, on the phone."""
     if flow.direction == "dl":
         line = f"(echo {token}; sleep {flow.duration_s + 1}) | nc {flow.reached_at} {flow.port}"
-        ways = [f"open {url(flow, token)}", f"or type (Termux): {line} > /dev/null"]
-        return "\n".join([f"{flow.id}, downlink: on the phone, with Wi-Fi off,", *ways])
+        steps = [f"open {url(flow, token)}", f"or type (Termux): {line} > /dev/null"]
+        return "\n".join([f"{flow.id}, downlink: on the phone, with Wi-Fi off,", *steps])
     line = f"(echo {token}; cat /dev/zero) | nc {flow.reached_at} {flow.port}"
     return f"{flow.id}, uplink: on the phone, with Wi-Fi off, type (Termux): {line}"
 
 
 def qr_code(text: str) -> str:
-    """A QR code in characters of half a line."""
+    """Return a QR code in half-block characters."""
     import segno
 
     drawn = io.StringIO()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""iperf3 behind the sender's checks.
+"""The gate that protects iperf3 by the sender's checks.
 
-iperf3 knows no token, so it listens on this machine's loopback alone. Who has shown the token may
-make iperf3's two connections, from the same address and within some seconds; the second has to
-bear the first's cookie. Bytes are handed on between the two: congestion control, bounds and end are
-those of every other flow, and iperf3 needs no rights at all. What it tells of its own socket
-(window, retransmissions) is the loopback's, and of no use; the phone's iperf3 tells of the phone's.
+iperf3 has no token, so it listens on this machine's loopback only. A client that has sent the token
+may make iperf3's two connections, from the same address and within some seconds; the second must
+have the first's cookie. The gate relays bytes between the two: congestion control, limits and end
+are those of every other flow, and iperf3 needs no privileges. The values of its own socket (window,
+retransmissions) are the loopback's and meaningless; the phone's iperf3 reports the phone's.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from ccu.testbeds.phone.serving import (
 )
 
 _GATE_S = 15.0
-_COOKIE_BYTES = 37  # with its final NUL: the first that iperf3 says on each connection
+_COOKIE_BYTES = 37  # with its final NUL: the first data of iperf3 on each connection
 _CONNECTIONS = 2  # control, data
 _RESULTS_S = 10.0
-"""For the exchange of parameters before and of results after the transfer."""
+"""The time for the exchange of parameters before and of results after the transfer."""
 _EARLY_S = 0.5
 
 
 class Gate:
-    """Open for the two connections of one test, once the token was shown."""
+    """A gate that is open for the two connections of one test, after the token was sent."""
 
     def __init__(self, flow: Flow, iperf3_port: int, budget: Budget, log: Log) -> None:
         self._flow, self._port, self._budget, self._log = flow, iperf3_port, budget, log
@@ -48,16 +48,17 @@ class Gate:
         self._data_thread: threading.Thread | None = None
 
     def open(self, peer: str) -> None:
-        """For this address, from now on; the first that opens it counts."""
+        """Open the gate for this address; only the first call counts."""
         if self._peer is None:
             self._peer, self._until = peer, time.monotonic() + _GATE_S
 
     def lets(self, peer: str) -> bool:
-        """Whether a connection from there may pass."""
+        """Return whether a connection from that address may pass."""
         return self._peer == peer and self._count < _CONNECTIONS and time.monotonic() < self._until
 
     def take(self, sock: socket.socket) -> None:
-        """Hands it on, in a thread of its own: first the control connection, then the data's."""
+        """Relay a connection in a thread of its own: first the control connection, then the
+        data's."""
         self._count += 1
         pass_on: Callable[[socket.socket], None] = self._data
         if self._count == 1:
@@ -68,7 +69,8 @@ class Gate:
         thread.start()
 
     def _control(self, sock: socket.socket) -> None:
-        """From the parameters to the results; the flow is done with it."""
+        """Relay the control connection, from the parameters to the results; the flow ends with
+        it."""
         until = time.monotonic() + self._flow.duration_s + 2 * _RESULTS_S
         with contextlib.suppress(OSError), sock:
             self._control_port = int(sock.getpeername()[1])
@@ -78,7 +80,7 @@ class Gate:
                 answers = threading.Thread(target=self._relay, args=(inner, sock, until))
                 answers.start()
                 self._relay(sock, inner, until)
-                # What iperf3 still has to say goes to the phone first.
+                # iperf3's last data goes to the phone first.
                 with contextlib.suppress(OSError):
                     inner.shutdown(socket.SHUT_WR)
                 answers.join()
@@ -96,7 +98,7 @@ class Gate:
                 sock.settimeout(GREETING_S)
                 cookie = _cookie_of(sock)
                 if not hmac.compare_digest(cookie, self._cookie):
-                    self._log.refused(str(self._peer), "bears another test's cookie")
+                    self._log.refused(str(self._peer), "has another test's cookie")
                     return
                 flow.served = True
                 self._log.served(sock, flow, http=False, control_port=self._control_port)
@@ -116,7 +118,8 @@ class Gate:
             )  # fmt: skip
 
     def _inner(self, cookie: bytes) -> socket.socket:
-        # Not create_connection: nobody may not be allowed to read what Python loads for names.
+        # Not create_connection: user nobody may lack access to files that Python loads for name
+        # lookups.
         inner = socket.socket()
         inner.settimeout(GREETING_S)
         inner.connect(("127.0.0.1", self._port))
@@ -124,7 +127,7 @@ class Gate:
         return inner
 
     def _relay(self, source: socket.socket, sink: socket.socket, until: float) -> tuple[int, str]:
-        """Bytes from one to the other, until either ends, time is up, or there are no more."""
+        """Relay bytes until either side ends, time is up, or the budget is used."""
         count = 0
         buffer = memoryview(bytearray(CHUNK_BYTES))
         try:
@@ -151,10 +154,10 @@ class Gate:
 
 
 def _cookie_of(sock: socket.socket) -> bytes:
-    said = b""
-    while len(said) < _COOKIE_BYTES:
-        got = sock.recv(_COOKIE_BYTES - len(said))
+    received = b""
+    while len(received) < _COOKIE_BYTES:
+        got = sock.recv(_COOKIE_BYTES - len(received))
         if not got:
             raise ConnectionAbortedError(0, "no cookie")
-        said += got
-    return said
+        received += got
+    return received

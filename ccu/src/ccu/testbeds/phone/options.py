@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A phone's options of an experiment."""
+"""The options of an experiment with a phone."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from ccu.spec.experiment import Experiment
 
 PHONES_OWN = "phone"
-"""As a flow's congestion control: whatever the phone has."""
+"""The name of a flow's congestion control that means the phone's own."""
 
 
 class PhoneOptions(TestbedOptions):
-    """What only the testbed phone understands."""
+    """The options that only the testbed phone has."""
 
     section: ClassVar[str] = "phone"
     unsupported: ClassVar[frozenset[str]] = frozenset(
@@ -30,7 +30,7 @@ class PhoneOptions(TestbedOptions):
         | {"dl_delay_ms", "loss", "path", "buffer", "ul_buffer", "aqm", "ecn", "mss_bytes"}
         | {"mac_interval_ms"}
     )
-    unsupported_reason: ClassVar[str] = "an operator's network is as it is"
+    unsupported_reason: ClassVar[str] = "an operator's network cannot be configured"
     foreign_ccs: ClassVar[Mapping[str, str]] = {"ul": PHONES_OWN}
     has_places: ClassVar[bool] = True
 
@@ -42,9 +42,11 @@ class PhoneOptions(TestbedOptions):
     adb: Annotated[
         bool,
         Option(
-            "Whether adb reaches the phone; without, its owner starts the transfer.",
+            "Whether adb reaches the phone; without it, the user starts the transfer.",
             switches=(
-                Switch("--no-adb", False, "Do without adb: the phone's owner starts the transfer."),
+                Switch(
+                    "--no-adb", False, "Without adb: the user starts the transfer on the phone."
+                ),
             ),
         ),
     ] = True
@@ -106,7 +108,7 @@ class PhoneOptions(TestbedOptions):
 
     @property
     def is_asked(self) -> bool:
-        """Somebody can run commands on it."""
+        """Return whether ccu can run commands on the phone."""
         return self.adb or self.ssh is not None
 
     @property
@@ -117,11 +119,11 @@ class PhoneOptions(TestbedOptions):
         return self.model_copy(update={"place": place, "note": note})
 
     def refuse(self, experiment: Experiment) -> None:
-        """Refuse traffic that is not TCP for a time."""
+        """Refuse traffic other than TCP for a duration."""
         if experiment.traffic != type(experiment.traffic)():
             raise InvalidValue(
                 Problem(
-                    "with a phone it is TCP, for the run's time or --max-bytes",
+                    "a phone's traffic is TCP, for the run's duration or --max-bytes",
                     "leave it out",
                     Where(key="traffic"),
                 )

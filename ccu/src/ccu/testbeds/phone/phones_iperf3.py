@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""iperf3 at both ends of a phone's flow: the phone's is client, ours stands behind the gate."""
+"""iperf3 at both endpoints of a phone's flow: the phone's is the client, ours is behind the
+gate."""
 
 from __future__ import annotations
 
@@ -33,19 +34,20 @@ class _Flow(Protocol):
 
 
 def of(site: Site, testbed: Testbed, flow: _Flow) -> str | None:
-    """The phone's iperf3, if it is to carry this flow: both ends have one, and nobody wants nc."""
+    """Return the phone's iperf3, if it carries this flow: both endpoints have one, and nc is not
+    set."""
     settings = phone_options(site.experiment)
-    found: str | None = testbed.hosts["ue"].get("iperf3")
-    if flow.is_manual or settings.load == "nc" or found is None:
+    program: str | None = testbed.hosts["ue"].get("iperf3")
+    if flow.is_manual or settings.load == "nc" or program is None:
         return None
     if settings.load == "auto" and programs.find("iperf3") is None:
         return None
     programs.require("iperf3")
-    return found
+    return program
 
 
 def serve(site: Site, flow_id: str) -> int:
-    """Our iperf3 for one test, on a port of the loopback, without any rights."""
+    """Start our iperf3 for one test, on a port of the loopback, without privileges."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
@@ -67,7 +69,7 @@ def _as_nobody() -> list[str]:
 
 
 def script(flow: _Flow, iperf3: str, token: str) -> str:
-    """For the phone's shell. The sender ends nc when it has read the token."""
+    """Return the script for the phone's shell. The sender ends nc when it has read the token."""
     host = shlex.quote(flow.reached_at)
     reverse = " -R" if flow.direction == "dl" else ""
     return (
@@ -77,14 +79,14 @@ def script(flow: _Flow, iperf3: str, token: str) -> str:
 
 
 def output(site: Site, flow_id: str) -> Path:
-    """What the phone's iperf3 says (docs/run-directory.md)."""
+    """Return the file of the phone's iperf3 output (docs/run-directory.md)."""
     return site.raw / f"iperf3-{flow_id}-client.json"
 
 
-def error_in(said: Path | None) -> str | None:
-    """iperf3's own word of what went wrong."""
+def error_in(output: Path | None) -> str | None:
+    """Return iperf3's own error message, if any."""
     try:
-        told = json.loads(said.read_text()) if said else {}
+        report = json.loads(output.read_text()) if output else {}
     except (OSError, ValueError):
         return None
-    return str(told["error"]) if isinstance(told, dict) and told.get("error") else None
+    return str(report["error"]) if isinstance(report, dict) and report.get("error") else None

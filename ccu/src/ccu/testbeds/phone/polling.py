@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What our asking costs the phone's processor: our programs, and Android's services that answer.
+"""The CPU cost of the radio log on the phone: our programs, and Android's services that answer.
 
-A service's CPU time has more reasons than us. So before the log begins, the services' time is read
-(proc(5), /proc/PID/stat) over a while in which nobody asks, and over some readings one after the
-other; what these took beyond the usual is theirs. In the run there are so many readings a second.
+A service uses CPU time for other clients as well. So before the log begins, the services' time is
+read (proc(5), /proc/PID/stat) over an idle interval and over several consecutive readings; the
+excess over the idle rate is the cost of a reading, multiplied by the run's readings per second.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from itertools import pairwise
 from typing import Any
 
 SERVICES = ("system_server", "com.android.phone")
-"""Who answers `dumpsys telephony.registry`, and who tells that service of the radio."""
+"""The service that answers `dumpsys telephony.registry`, and the one that informs it."""
 MOST_RATIO = 0.05
-"""Of all the phone's processors: what a log may take that is to disturb nothing."""
+"""The share of all the phone's processors that a log may use without disturbing the run."""
 _IDLE_S = 0.5
 _READINGS = 8
 _STAT = re.compile(r"^(\d+) \((.*)\) (.+)$")
-_USER_AT, _SYSTEM_AT = 11, 12  # of what follows the name: fields 14 and 15 of stat
+_USER_AT, _SYSTEM_AT = 11, 12  # positions after the name: fields 14 and 15 of stat
 _AT = re.compile(r"^at (\d+\.\d+)$")
 _TICKS = re.compile(r"^ticks (\d+) cpus (\d+)$")
 _TIMES = re.compile(r"^(\d+)m(\d+\.\d+)s (\d+)m(\d+\.\d+)s$", re.MULTILINE)
@@ -28,13 +28,13 @@ _STAMP = re.compile(r"^### (\d+\.\d+)$", re.MULTILINE)
 
 
 def read_services() -> str:
-    """A line of the shell that prints the services' stat, as far as it may be read."""
+    """Return a line of shell that prints the services' stat, as far as it is readable."""
     names = " ".join(SERVICES)
     return f"for p in $(pidof {names} 2>/dev/null); do cat /proc/$p/stat 2>/dev/null; done"
 
 
 def prologue(reading: str) -> str:
-    """The part of the log's script that measures one `reading`, as section `polling`."""
+    """Return the part of the log's script that measures one `reading`, as section `polling`."""
     return f"""
 services() {{ echo "at $(date +%s.%N)"; {read_services()}; }}
 echo "## polling"
@@ -49,14 +49,14 @@ services
 class _Read:
     at_s: float
     ticks: dict[int, int]
-    """By process."""
+    """The ticks of each process."""
 
 
 def cost(log: str) -> dict[str, Any]:
-    """For run.json, of a whole log: shares of all the phone's processors together, null where the
-    phone does not let it be read or the log is too short.
+    """Return the entry of run.json for a complete log: shares of all the phone's processors; null
+    if they are not readable or the log is too short.
 
-    `own_ratio`: the log's shell and programs. `services_ratio`: what the services took for them.
+    `own_ratio`: the log's shell and programs. `services_ratio`: the services on their behalf.
     """
     cpus, per_reading_s = _per_reading(log)
     stamps = [float(one) for one in _STAMP.findall(log)]
@@ -77,7 +77,7 @@ def cost(log: str) -> dict[str, Any]:
 
 
 def problems(cost: dict[str, Any]) -> list[str]:
-    """A sentence if what is known of the cost is more than a measurement may take."""
+    """Return a sentence if the known cost exceeds the limit."""
     own, services = cost["own_ratio"] or 0.0, cost["services_ratio"] or 0.0
     if own + services <= MOST_RATIO:
         return []
@@ -88,7 +88,7 @@ def problems(cost: dict[str, Any]) -> list[str]:
 
 
 def _per_reading(log: str) -> tuple[int | None, float | None]:
-    """Processors, and the services' seconds for one reading."""
+    """Return the number of processors, and the services' seconds for one reading."""
     section = log.partition("## polling\n")[2].partition("\n##")[0].splitlines()
     ticks = next((found for line in section if (found := _TICKS.match(line))), None)
     if ticks is None:
@@ -109,21 +109,21 @@ def _per_reading(log: str) -> tuple[int | None, float | None]:
 
 
 def _spent(before: _Read, after: _Read) -> tuple[float, int]:
-    """Seconds, and ticks of the processes that were there at both ends."""
+    """Return the seconds, and the ticks of the processes that exist in both reads."""
     both = before.ticks.keys() & after.ticks.keys()
     return after.at_s - before.at_s, sum(after.ticks[pid] - before.ticks[pid] for pid in both)
 
 
 def _own(log: str) -> float | None:
-    """Seconds a second of shell and children, user and system, between the first `times` of the
-    loop and the last."""
-    told = []
+    """Return the CPU seconds per second of shell and children, user and system, between the first
+    `times` of the loop and the last."""
+    readings = []
     for reading in re.split(r"^### ", log, flags=re.MULTILINE):
         lines = _TIMES.findall(reading.partition("## cpu\n")[2])[:2]
         stamp = _STAMP.match(f"### {reading}")
         if stamp and len(lines) == 2:
             spent = (float(a) * 60 + float(b) + float(c) * 60 + float(d) for a, b, c, d in lines)
-            told.append((float(stamp[1]), sum(spent)))
-    if len(told) < 2:
+            readings.append((float(stamp[1]), sum(spent)))
+    if len(readings) < 2:
         return None
-    return (told[-1][1] - told[0][1]) / (told[-1][0] - told[0][0])
+    return (readings[-1][1] - readings[0][1]) / (readings[-1][0] - readings[0][0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""raw/phone/radio.txt: one loop of the phone's own shell, and so one adb connection for it all."""
+"""The radio log, raw/phone/radio.txt: a loop in the phone's shell, over one adb connection."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ccu.testbeds.phone.shell import Shell
 FILE = "phone/radio.txt"
 STAGE = "phone"
 PAUSE_S = 0.35
-"""A reading takes some 50 ms: 2.5 a second, where a phone's radio tells news once or twice."""
+"""The pause after a reading of some 50 ms: 2.5 per second; a radio reports once or twice."""
 _SELDOM = 12
-"""Every so many readings battery, temperatures and screen are asked, too: about each 5 s."""
+"""The period, in readings, of battery, temperature and screen readings: about 5 s."""
 _KEPT_LINES = (
     "Phone Id=|mSignalStrength=|mServiceState=|mPhysicalChannelConfigs=|mCellInfo=|"
     "mDataConnectionState=|DataSubId=|mCellIdentity="
@@ -26,8 +26,8 @@ _PATIENCE_S = 25.0
 
 
 def script(interface: str) -> str:
-    """POSIX shell, as Android's mksh and toybox have it. The first reading is the whole dump, since
-    it alone tells which SIM has which subscription; the others are the lines that change."""
+    """Return a POSIX script for Android's mksh and toybox. The first reading is the whole dump,
+    which alone has the SIMs' subscriptions; the others are the lines that change."""
     reading = f"dumpsys telephony.registry | grep -E '{_KEPT_LINES}'"
     return f"""
 i=0
@@ -52,7 +52,8 @@ done
 
 
 def termux_script(interface: str | None) -> str:
-    """With an app's rights: Termux:API tells the cells, and Android keeps most of the rest."""
+    """Return a script for an app's rights: Termux:API reports the cells; Android denies the
+    rest."""
     net = f"ifconfig {interface} 2>/dev/null" if interface else ":"
     return f"""
 i=0
@@ -71,7 +72,7 @@ done
 
 
 def start(site: Site, phone: Shell, interface: str | None) -> Process | None:
-    """The log, with its first reading there; None where the phone has nothing to read it by.
+    """Start the log and wait for its first reading; return None if the phone has no program for it.
 
     Raises RunFailed.
     """
@@ -97,7 +98,7 @@ _NET = re.compile(r"^\s*[\w.-]+:\s*(\d+(?:\s+\d+){15})\s*$|RX bytes:(\d+).*?TX b
 
 
 def crossed_bytes(file: Path, direction: Direction) -> int | None:
-    """What the phone's mobile interface counted from the first reading to the last."""
+    """Return the bytes of the phone's mobile interface between the first and the last reading."""
     counted = []
     for row, received, sent in _NET.findall(file.read_text(errors="replace")):
         numbers = [int(one) for one in row.split()] if row else []
@@ -107,5 +108,5 @@ def crossed_bytes(file: Path, direction: Direction) -> int | None:
 
 
 def end(site: Site, process: Process) -> None:
-    """Ends the loop after the reading that is under way."""
+    """End the loop after the current reading."""
     site.supervisor.stop(process)

@@ -1,25 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The server's end of a phone's traffic, facing the internet.
+"""The server of a phone's traffic, exposed to the internet.
 
 Started as `python -m ccu.testbeds.phone.sender CONFIG`.
 
-What it does: for each flow it listens on a port and serves one connection, which sends bytes to the
-phone (dl) or takes bytes from it (ul) for a given time. Whoever connects has to show the run's
-token, as a line of its own (`echo TOKEN | nc …`) or as the path of a GET; a phone whose address is
-given need not.
+For each flow it listens on a port and serves one connection, which sends bytes to the phone (dl) or
+receives bytes from it (ul) for a given time. A client has to send the run's token, as a line of its
+own (`echo TOKEN | nc …`) or as the path of a GET, unless its address is configured.
 
-What it does not let happen:
-- It lives as long as the run, and at most `deadline_s`. Root sets the congestion control on the
-  listening sockets, which hand it down to what they accept (tcp_ca_openreq_child in the kernel),
-  and is then nobody for good, without groups or capabilities.
-- A stranger gets no answer but a closed connection (404 for a GET), one line in the log as long as
-  there are few, and a count then. Strangers have 5 s to show the token, and 16 places between them;
-  connections are accepted at a limited rate, the more so once every flow is served.
-- A flow ends by time or when all flows together have carried `max_bytes`; a peer that stops
-  reading cannot hold it longer.
-- iperf3 is behind all this (ccu.testbeds.phone.iperf3_gate).
+Its protections:
+- It runs as long as the run, and at most `deadline_s`. As root it sets the congestion control on
+  the listening sockets, which accepted sockets inherit (tcp_ca_openreq_child in the kernel); then
+  it becomes user nobody permanently, without groups or capabilities.
+- A client without the token gets a closed connection (404 for a GET). The first ones are logged
+  with a line each, later ones are counted. Clients have 5 s to send the token, and at most 16 may
+  wait; connections are accepted at a limited rate, a lower one after every flow is served.
+- A flow ends after its time, or when all flows together have carried `max_bytes`; a peer that stops
+  reading cannot prolong it.
+- iperf3 is behind these checks (ccu.testbeds.phone.iperf3_gate).
 
-Standard library only, here and in its two parts, so that it can be read in one go. Events are
+It and its two modules use the standard library only, so that they are easy to review. Events are
 lines of JSON on stdout.
 """
 
@@ -67,17 +66,17 @@ _NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\
 
 @dataclass
 class Greeting:
-    """A connection that has not shown yet whose it is."""
+    """A connection that has not sent its token yet."""
 
     sock: socket.socket
     peer: str
     flow: Flow
     until: float
-    said: bytes = b""
+    received: bytes = b""
 
 
 class Sender:
-    """Listens, asks for the token, and serves each flow in a thread of its own."""
+    """The server: it listens, checks the token, and serves each flow in a thread of its own."""
 
     def __init__(self, config: dict[str, Any]) -> None:
         self._token = str(config["token"]).encode()
@@ -109,7 +108,7 @@ class Sender:
         return listener, flow
 
     def run(self) -> None:
-        """Until every flow is done, or time is up."""
+        """Serve until every flow is done, or time is up."""
         self._accepting(True)
         self._log.event("ready", ports=[flow.port for flow in self._flows])
         while time.monotonic() < self._until and not all(flow.done for flow in self._flows):
@@ -123,7 +122,8 @@ class Sender:
         self._log.event("ended", refusals=self._log.refusals)
 
     def _accepting(self, on: bool) -> None:
-        """While off, the kernel turns callers away by itself once its short queue is full."""
+        """Switch accepting on or off. While off, the kernel refuses clients beyond its short
+        queue."""
         registered = self._selector.get_map()
         for listener, flow in self._listeners:
             if on and listener.fileno() not in registered:
@@ -155,7 +155,7 @@ class Sender:
         elif is_friend and not gate:
             self._serve(sock, flow, http=False)
         elif len(self._greetings) >= _MOST_WAITING:
-            self._refuse(sock, peer, "too many callers at once")
+            self._refuse(sock, peer, "too many clients at once")
         else:
             sock.setblocking(False)
             greeting = Greeting(sock, peer, flow, time.monotonic() + GREETING_S)
@@ -164,28 +164,28 @@ class Sender:
 
     def _hear(self, greeting: Greeting) -> None:
         try:
-            said = greeting.sock.recv(_MOST_GREETING_BYTES - len(greeting.said))
+            chunk = greeting.sock.recv(_MOST_GREETING_BYTES - len(greeting.received))
         except BlockingIOError:
             return
         except OSError:
-            said = b""
-        greeting.said += said
-        line, newline, _ = greeting.said.partition(b"\n")
+            chunk = b""
+        greeting.received += chunk
+        line, newline, _ = greeting.received.partition(b"\n")
         is_http = line.startswith((b"GET ", b"HEAD ", b"POST "))
-        if is_http and not (b"\r\n\r\n" in greeting.said or b"\n\n" in greeting.said):
-            newline = b""  # The whole of its headers first.
-        full = len(greeting.said) >= _MOST_GREETING_BYTES
-        if not newline and said and not full:
+        if is_http and not (b"\r\n\r\n" in greeting.received or b"\n\n" in greeting.received):
+            newline = b""  # Wait for all of its headers.
+        full = len(greeting.received) >= _MOST_GREETING_BYTES
+        if not newline and chunk and not full:
             return
         self._forget(greeting)
         shown = line.split(b" ")[1].lstrip(b"/") if is_http and b" " in line else line.strip()
         flow = greeting.flow
         gate = self._gates.get(flow.id)
         if not hmac.compare_digest(shown, self._token):
-            why = "wrong token" if line else "said nothing"
+            why = "wrong token" if line else "sent nothing"
             self._refuse(greeting.sock, greeting.peer, why, http=is_http)
         elif flow.served or (is_http and (gate or flow.direction != "dl" or line[:4] != b"GET ")):
-            self._refuse(greeting.sock, greeting.peer, "asks for what there is not", http=is_http)
+            self._refuse(greeting.sock, greeting.peer, "requests an unknown path", http=is_http)
         elif gate:
             gate.open(greeting.peer)
             greeting.sock.close()
@@ -270,7 +270,7 @@ class Sender:
 
     @staticmethod
     def _finish(sock: socket.socket) -> int:
-        """Lets the queue drain for a while; returns how many bytes the peer has acknowledged."""
+        """Wait a while for the queue to drain; return how many bytes the peer has acknowledged."""
         until = time.monotonic() + _DRAIN_S
         with contextlib.suppress(OSError):
             sock.shutdown(socket.SHUT_WR)
@@ -281,8 +281,8 @@ class Sender:
         return acked_bytes(sock)
 
 
-def become_nobody() -> None:
-    """For good: no groups, no capabilities, no large files, nothing to gain from any program."""
+def drop_privileges() -> None:
+    """Become nobody permanently: no groups, no capabilities, no large files, no new privileges."""
     import ctypes
 
     libc = ctypes.CDLL(None, use_errno=True)
@@ -297,13 +297,13 @@ def become_nobody() -> None:
         os.setgroups([])
         os.setresgid(nobody.pw_gid, nobody.pw_gid, nobody.pw_gid)
         os.setresuid(nobody.pw_uid, nobody.pw_uid, nobody.pw_uid)
-        # Another user's death signal is forgotten at the change (prctl(2)).
+        # The change of user clears the parent-death signal (prctl(2)).
         libc.prctl(_PR_SET_PDEATHSIG, 15, 0, 0, 0)
     libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
 
 def main(config_file: str) -> int:
-    """Reads its configuration, which holds the token, and removes it."""
+    """Read the configuration, which holds the token, remove its file, and serve."""
     file = Path(config_file)
     config = json.loads(file.read_text())
     file.unlink()
@@ -312,7 +312,7 @@ def main(config_file: str) -> int:
     except OSError as error:
         print(f"cannot listen: {error.strerror}", file=sys.stderr)
         return 1
-    become_nobody()
+    drop_privileges()
     sender.run()
     return 0
 

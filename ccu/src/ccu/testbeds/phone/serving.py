@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all ways of serving a phone have in common: flows, the bytes that are left, and the events.
+"""The common parts of the phone's servers: flows, the byte budget, and the log of events.
 
-Standard library only, as `ccu.testbeds.phone.sender`, whose parts these are.
+They use the standard library only, as `ccu.testbeds.phone.sender`, to which they belong.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LINES_OF_REFUSALS = 100
 
 @dataclass
 class Flow:
-    """One connection that will be served."""
+    """A connection to serve."""
 
     id: str
     port: int
@@ -33,20 +33,20 @@ class Flow:
     cc: str | None
     duration_s: float
     iperf3_port: int | None = None
-    """Where iperf3 listens on the loopback, if it carries this flow."""
+    """The port of iperf3 on the loopback, if it carries this flow."""
     served: bool = False
     done: bool = False
 
 
 @dataclass
 class Budget:
-    """Bytes that all flows together may still carry."""
+    """The bytes that all flows together may still carry."""
 
     left: int
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, wanted: int) -> int:
-        """How many of `wanted` bytes there are; those are then gone."""
+        """Take up to `wanted` bytes from the budget; return how many."""
         with self.lock:
             granted = min(wanted, self.left)
             self.left -= granted
@@ -58,11 +58,11 @@ class Budget:
 
 
 class Log:
-    """Events as lines of JSON; strangers can only fill so many."""
+    """A log of events as lines of JSON, with a limited number of lines on refused clients."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._told = 0
+        self._refusals = 0
         self.refusals: dict[str, int] = {}
 
     def event(self, name: str, **more: Any) -> None:
@@ -71,12 +71,12 @@ class Log:
 
     def refused(self, peer: str, why: str) -> None:
         self.refusals[why] = self.refusals.get(why, 0) + 1
-        if self._told < _LINES_OF_REFUSALS:
-            self._told += 1
+        if self._refusals < _LINES_OF_REFUSALS:
+            self._refusals += 1
             self.event("refused", peer=peer, why=why)
 
     def served(self, sock: socket.socket, flow: Flow, **more: Any) -> None:
-        """Whom, from where, and with which congestion control, as the kernel says it."""
+        """Log a served peer with the addresses and congestion control reported by the kernel."""
         used = sock.getsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, 16)
         self.event(
             "served", flow=flow.id, local=list(sock.getsockname()[:2]),
@@ -85,7 +85,8 @@ class Log:
 
 
 def acked_bytes(sock: socket.socket) -> int:
-    """What the peer has acknowledged; what it has not is not waited for when the socket closes."""
+    """Return the bytes that the peer has acknowledged; a closing socket does not wait for
+    others."""
     info = b""
     with contextlib.suppress(OSError):
         info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A shell on the phone, by whatever way leads there: adb, or ssh to Termux."""
+"""The shell on the phone, by adb or by ssh to Termux."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 LOOK_S = 20.0
-"""For a question that a phone answers at once."""
+"""The timeout of a command that a phone answers at once."""
 
 
 @dataclass(frozen=True)
-class Said:
-    """What a command on the phone said."""
+class ShellAnswer:
+    """The answer of a command on the phone."""
 
     code: int
     text: str
@@ -21,24 +21,25 @@ class Said:
 
 
 class Shell(Protocol):
-    """See `ccu.testbeds.phone.adb.Adb`, `ccu.testbeds.phone.ssh.Ssh`."""
+    """A shell on the phone: `ccu.testbeds.phone.adb.Adb` or `ccu.testbeds.phone.ssh.Ssh`."""
 
     serial: str
-    """What names the phone: adb's serial number, or ssh's host and port."""
+    """The phone's name: adb's serial number, or ssh's host and port."""
     is_app: bool
-    """Its commands have an app's rights, not those of Android's own shell."""
+    """Whether its commands have an app's rights, not those of Android's own shell."""
 
     def command(self, script: str) -> list[str]:
-        """The command that runs a script of the phone's shell; it ends with the script's code."""
+        """Return the command that runs a script in the phone's shell, with the script's exit
+        code."""
         ...
 
-    def ask(self, script: str, timeout_s: float = LOOK_S) -> Said:
-        """What a short script says. Raises RefusedError if the phone does not answer."""
+    def ask(self, script: str, timeout_s: float = LOOK_S) -> ShellAnswer:
+        """Return the answer of a short script. Raises RefusedError if the phone does not answer."""
         ...
 
 
 def answer(command: list[str], timeout_s: float) -> subprocess.CompletedProcess[str]:
-    """Runs one of `Shell.command` to its end. Raises subprocess.TimeoutExpired."""
+    """Run a command of `Shell.command` to its end. Raises subprocess.TimeoutExpired."""
     return subprocess.run(
         command,
         capture_output=True,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One phone by ssh to Termux's sshd, with the user's own keys and configuration.
+"""The access to a phone by ssh to Termux's sshd, with the user's keys and configuration.
 
-CCU_SSH replaces the command `ssh`, as for `--server`. What is run there has an app's rights: it
-makes traffic, and reads the radio by Termux:API; what Android keeps from apps stays unknown.
+CCU_SSH replaces the command `ssh`, as for `--server`. Commands have an app's rights: they generate
+traffic, and read the radio by Termux:API; values that Android denies to apps are unknown.
 """
 
 from __future__ import annotations
@@ -13,25 +13,27 @@ import subprocess
 
 from ccu.host import programs
 from ccu.testbeds.phone.address import host_and_port
-from ccu.testbeds.phone.shell import LOOK_S, Said, answer
+from ccu.testbeds.phone.shell import LOOK_S, ShellAnswer, answer
 from testbed_console.problems import refusal
 
-_USUAL_PORT = 8022  # of Termux's sshd, which may not have 22
+_USUAL_PORT = 8022  # Termux's sshd cannot use port 22
 _CONNECT_S = 15
 _CODE_OF_SSH = 255
-# Android's own programs (nc, getprop) beside Termux's.
+# Adds Android's own programs (nc, getprop) to Termux's.
 _PATH = "PATH=$PATH:/system/bin"
 
 
 class Ssh:
-    """One phone, by `HOST[:PORT]` or `USER@HOST[:PORT]`."""
+    """A phone, by `HOST[:PORT]` or `USER@HOST[:PORT]`."""
 
     is_app = True
 
     def __init__(self, target: str) -> None:
-        """Raises RefusedError for what names no host."""
+        """Parse the target. Raises RefusedError if it is not a host."""
         if target.startswith("-"):
-            raise refusal(f"{target!r} is no host", "write for example phone:8022", key="phone_ssh")
+            raise refusal(
+                f"{target!r} is not a host", "write for example phone:8022", key="phone_ssh"
+            )
         user, at, rest = target.rpartition("@")
         try:
             host, port = host_and_port(rest, _USUAL_PORT)
@@ -47,19 +49,19 @@ class Ssh:
         limits += ["-o", "ServerAliveInterval=5", "-T", "-p", str(self._port)]
         return [*self._ssh, *limits, "--", self._host, f"{_PATH}; {script}"]
 
-    def ask(self, script: str, timeout_s: float = LOOK_S) -> Said:
+    def ask(self, script: str, timeout_s: float = LOOK_S) -> ShellAnswer:
         """See `ccu.testbeds.phone.shell.Shell`."""
         try:
-            said = answer(self.command(script), timeout_s)
+            completed = answer(self.command(script), timeout_s)
         except subprocess.TimeoutExpired:
             raise refusal(
-                f"{self.serial} does not answer", "is sshd running?", key="phone_ssh"
+                f"{self.serial} does not answer", "start `sshd` in Termux", key="phone_ssh"
             ) from None
-        if said.returncode == _CODE_OF_SSH:
-            why = (said.stderr.strip().splitlines() or ["no word of why"])[-1]
+        if completed.returncode == _CODE_OF_SSH:
+            why = (completed.stderr.strip().splitlines() or ["no reason given"])[-1]
             raise refusal(
-                f"{self.serial} is not reached: {why}",
+                f"{self.serial} is not reachable: {why}",
                 f"start `sshd` in Termux, and try: ssh -p {self._port} {shlex.quote(self._host)}",
                 key="phone_ssh",
             )
-        return Said(said.returncode, said.stdout, said.stderr.strip())
+        return ShellAnswer(completed.returncode, completed.stdout, completed.stderr.strip())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A phone in an operator's network, and this machine as its server."""
+"""The testbed of a phone in an operator's network, with this machine as its server."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from ccu.testbeds.phone.shell import Shell
 from testbed_console.problems import refusal
 
 _SYSCTLS = ("tcp_wmem", "tcp_rmem", "tcp_no_metrics_save", "tcp_ecn")
-# A clock that was corrected meanwhile moves by more than quartz does in a run.
+# A corrected clock moves by more than a quartz drifts during a run.
 _MOST_DRIFT = 200e-6
 
 
 def check_machine(experiment: Experiment) -> None:
-    """Raises RefusedError, before anything starts, when the phone cannot be used or reached."""
+    """Raise RefusedError, before anything starts, if the phone cannot be used or reached."""
     settings = phone_options(experiment)
     servers = address.candidates(settings)
     if settings.is_asked:
         phone = chosen(settings)
-        servers = [survey.way_to_one_of(phone, servers)[0]]
+        servers = [survey.first_reachable(phone, servers)[0]]
         data_plan.of(phone).check(settings.max_bytes)
         survey.check_load(phone, settings.load)
     _check_ports(servers[0], [settings.port + number for number in range(_flow_count(experiment))])
@@ -58,7 +58,7 @@ def _check_ports(server: Address, ports: list[int]) -> None:
 
 @contextmanager
 def up(site: Site) -> Iterator[PhoneTestbed]:
-    """The phone, watched; nothing of ours stays on it."""
+    """Yield the phone with its log; nothing of ours stays on it."""
     settings = phone_options(site.experiment)
     testbed = PhoneTestbed(site, settings)
     try:
@@ -68,7 +68,7 @@ def up(site: Site) -> Iterator[PhoneTestbed]:
 
 
 class PhoneTestbed:
-    """See `ccu.testbeds.Testbed`."""
+    """The running testbed."""
 
     def __init__(self, site: Site, settings: PhoneOptions) -> None:
         self._site = site
@@ -76,11 +76,11 @@ class PhoneTestbed:
         servers, radio = address.candidates(settings), None
         server = servers[0]
         if self._phone:
-            server, radio = survey.way_to_one_of(self._phone, servers)
+            server, radio = survey.first_reachable(self._phone, servers)
         self._log: Process | None = None
         self._offset: Offset | None = None
         self._after: Offset | None = None
-        """Where the clock was set meanwhile."""
+        """The offset after the clock was set meanwhile."""
         self._measured_s = time.monotonic()
         self._problems: list[str] = []
         count = _flow_count(site.experiment)
@@ -100,7 +100,7 @@ class PhoneTestbed:
             self._watch(self._phone, radio)
 
     def _watch(self, phone: Shell, radio: dict[str, Any]) -> None:
-        # Without an interface: nothing is captured on the phone.
+        # No interface, as there is no capture on the phone.
         self.hosts["ue"] = {
             **survey.describe(phone),
             "serial": phone.serial,
@@ -116,7 +116,7 @@ class PhoneTestbed:
 
     @property
     def clock(self) -> dict[str, Any]:
-        """The phone's clock minus this machine's, for run.json; null if nobody could ask it."""
+        """Return the phone's clock minus this machine's, for run.json; null if it is unknown."""
         known = self._offset
         record = {
             "offset_ns": known.ns if known else None,
@@ -128,15 +128,16 @@ class PhoneTestbed:
         return "ue"
 
     def command(self, host: Host, arguments: Sequence[str]) -> list[str]:
-        """On the phone, the single argument is a script of its shell."""
+        """Return the command; on the phone, its single argument is a script of the phone's
+        shell."""
         if host == "server":
             return list(arguments)
         if self._phone is None:
-            raise RunFailed("phone", "there is no adb to run anything on the phone by")
+            raise RunFailed("phone", "there is no adb to run a command on the phone")
         return self._phone.command(" ".join(arguments))
 
     def congestion_control(self, host: Host, port: int) -> str | None:  # noqa: ARG002
-        return None  # The sender reads it back from each connection (ccu.testbeds.phone.traffic).
+        return None  # The sender reads it from each connection (ccu.testbeds.phone.traffic).
 
     def listens(self, host: Host, port: int) -> bool:  # noqa: ARG002
         return False
@@ -147,11 +148,11 @@ class PhoneTestbed:
         return radio_log.crossed_bytes(self._site.raw / radio_log.FILE, direction)
 
     def note(self, problem: str) -> None:
-        """What makes the run less than it should be."""
+        """Record a problem that degrades the run."""
         self._problems.append(problem)
 
     def settle(self) -> dict[str, Any]:
-        """Reads the phone's clock again, and ends its log."""
+        """Read the phone's clock again, and end its log."""
         if self._phone and self._offset:
             self._check_clock(self._offset, measure(self._phone))
         self.end()
@@ -164,7 +165,7 @@ class PhoneTestbed:
         return {"verdict": verdict, "verdict_reasons": self._problems}
 
     def _check_clock(self, before: Offset, after: Offset) -> None:
-        """Two measures narrow the offset, unless the clock was set in between."""
+        """Intersect both measurements of the offset, unless the clock was set in between."""
         allowance_ns = round((time.monotonic() - self._measured_s) * _MOST_DRIFT * 1e9)
         wider = Offset(before.low_ns - allowance_ns, before.high_ns + allowance_ns)
         both = common([wider, after])
@@ -174,17 +175,17 @@ class PhoneTestbed:
         self._after = after
         jump_s = (after.ns - before.ns) / 1e9
         self._problems.append(
-            f"the phone's clock was set by {jump_s:+.1f} s during the run; when, is known to a "
-            "reading of its radio"
+            f"the phone's clock was set by {jump_s:+.1f} s during the run, at a time known within "
+            "one reading of its radio"
         )
 
     def end(self) -> None:
-        """Stops the log, once."""
+        """Stop the log, once."""
         if self._log and not self._log.stopped:
             radio_log.end(self._site, self._log)
 
 
 def _sysctls() -> dict[str, str]:
-    """As they are: a machine on the internet is not ours to tune."""
+    """Return the sysctls, unchanged: a machine on the internet is not ours to tune."""
     folder = Path("/proc/sys/net/ipv4")
     return {f"net.ipv4.{key}": " ".join((folder / key).read_text().split()) for key in _SYSCTLS}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A phone's traffic: our sender on this machine, and toybox's nc on the phone, which every phone
-has; or whatever its owner starts by hand (docs/phone.md)."""
+"""The traffic of a phone: our sender on this machine, and on the phone toybox's nc, which every
+phone has, iperf3, or a program that the user starts manually (docs/phone.md)."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from ccu.testbeds.phone.options import PHONES_OWN, phone_options
 _CONFIG, _EVENTS = "phone/sender-config.json", "phone/sender.jsonl"
 _CONNECT_S = 20.0
 MANUAL_START_S = 180.0
-"""How long the owner of a phone without adb has to start the transfer."""
-# The sender's drain, and the answer's way back.
+"""The time that the user of a phone without adb has to start the transfer."""
+# For the sender's drain, and the answer's delay.
 _PATIENCE_S = 15.0
 _EARLY_S = 0.5
 
 
 @dataclass
 class PhoneFlow(Flow):
-    """One connection that the phone makes; its far end is known once the sender has seen it."""
+    """A connection that the phone makes; its peer is known after the sender has accepted it."""
 
     reached_at: str = ""
     port: int = 0
@@ -43,7 +43,7 @@ class PhoneFlow(Flow):
     is_manual: bool = False
     script: str = ""
     iperf3: str | None = None
-    """The phone's, if it carries this flow."""
+    """The phone's iperf3, if it carries this flow."""
     served: dict[str, Any] | None = None
     done: dict[str, Any] | None = None
 
@@ -53,9 +53,9 @@ class PhoneFlow(Flow):
 
     @property
     def received_bytes(self) -> int:
-        """What the phone acknowledged, or what came from it."""
-        told = self.done or {}
-        return int(told.get("acked_bytes" if self.direction == "dl" else "bytes") or 0)
+        """Return the bytes that the phone acknowledged, or that came from it."""
+        done = self.done or {}
+        return int(done.get("acked_bytes" if self.direction == "dl" else "bytes") or 0)
 
     def record(self, testbed: Testbed) -> dict[str, Any]:
         nobody = "::" if ":" in self.reached_at else "0.0.0.0"
@@ -78,18 +78,18 @@ class PhoneFlow(Flow):
 
     @property
     def left_early(self) -> bool:
-        """The phone went away before the flow's time was over."""
+        """Return whether the phone closed the connection before the flow's time was over."""
         if self.done is None or not self.done["why"].startswith("peer left"):
             return False
         return float(self.done["lasted_s"]) < self.duration_s - _EARLY_S
 
     def wrong_cc(self) -> str | None:
-        """The server's is proved by the kernel; the phone's own is what it is."""
+        """Return the mismatch of the server's congestion control; the phone's is not checked."""
         return None if self.direction == "ul" else super().wrong_cc()
 
 
 def plan(experiment: Experiment) -> list[PhoneFlow]:
-    """The flows in the experiment's order, each on a port of its own."""
+    """Return the flows in the experiment's order, each on a port of its own."""
     settings = phone_options(experiment)
     pairs = [(item, direction) for item in experiment.flows for direction in experiment.directions]
     return [
@@ -107,7 +107,7 @@ def plan(experiment: Experiment) -> list[PhoneFlow]:
 
 
 def listen(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> None:
-    """The sender, listening; where nobody but the phone's owner can connect, says how."""
+    """Start the sender, and wait until it listens; print instructions if the user must connect."""
     settings = phone_options(site.experiment)
     server, ue = testbed.hosts["server"], testbed.hosts["ue"]
     token = secrets.token_hex(16)
@@ -120,7 +120,7 @@ def listen(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> None:
         "phone_addresses": [plain(settings.phone_address)] if settings.phone_address else [],
         "max_bytes": settings.max_bytes,
         "deadline_s": site.experiment.duration_s + MANUAL_START_S + _PATIENCE_S,
-        "flows": [_for_sender(site, flow) for flow in ours],
+        "flows": [_sender_config(site, flow) for flow in ours],
     }
     file = site.raw / _CONFIG
     file.parent.mkdir(exist_ok=True)
@@ -142,7 +142,7 @@ def listen(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> None:
         instructions.show(ours, token)
 
 
-def _for_sender(site: Site, flow: PhoneFlow) -> dict[str, Any]:
+def _sender_config(site: Site, flow: PhoneFlow) -> dict[str, Any]:
     return {
         "iperf3_port": phones_iperf3.serve(site, flow.id) if flow.iperf3 else None,
         "id": flow.id,
@@ -154,7 +154,8 @@ def _for_sender(site: Site, flow: PhoneFlow) -> dict[str, Any]:
 
 
 def _script(flow: PhoneFlow, token: str) -> str:
-    """For the phone's shell. The token goes first; the pipe stays open until the flow is over."""
+    """Return the script for the phone's shell: the token first; the pipe stays open for the
+    flow."""
     if flow.iperf3:
         return phones_iperf3.script(flow, flow.iperf3, token)
     target = f"nc {shlex.quote(flow.reached_at)} {flow.port}"
@@ -166,7 +167,7 @@ def _script(flow: PhoneFlow, token: str) -> str:
 
 
 def connect(site: Site, testbed: Testbed, flow: Flow) -> None:
-    """Starts the phone's end, unless its owner does."""
+    """Start the phone's program, unless the user does."""
     (flow,) = _phone_flows([flow])
     if not flow.is_manual:
         flow.client = site.supervisor.start(
@@ -183,7 +184,7 @@ def _command(testbed: Testbed, flow: PhoneFlow) -> list[str]:
 
 
 def look(_site: Site, _testbed: Testbed, flow: Flow, started_s: float) -> None:
-    """Reads the sender's events. Raises RunFailed when the flow cannot end well."""
+    """Read the sender's events. Raises RunFailed if the flow cannot succeed."""
     (flow,) = _phone_flows([flow])
     if flow.events is None:
         return
@@ -191,7 +192,7 @@ def look(_site: Site, _testbed: Testbed, flow: Flow, started_s: float) -> None:
     elapsed_s = time.monotonic() - started_s
     if flow.served is None:
         if elapsed_s > (MANUAL_START_S if flow.is_manual else _CONNECT_S) or _ended(flow.client):
-            raise RunFailed("traffic", _unreachable(flow) + _what_iperf3_says(flow))
+            raise RunFailed("traffic", _unreachable(flow) + _iperf3_error(flow))
     elif flow.done is None:
         if elapsed_s > MANUAL_START_S + flow.duration_s + _PATIENCE_S:
             raise RunFailed("traffic", f"flow {flow.id} timed out")
@@ -199,7 +200,7 @@ def look(_site: Site, _testbed: Testbed, flow: Flow, started_s: float) -> None:
         raise RunFailed(
             "traffic",
             f"the phone ended flow {flow.id} after {flow.done['lasted_s']:.1f} s of "
-            f"{flow.duration_s} s: is it still there, and in coverage?",
+            f"{flow.duration_s} s. Check that it is connected, and in coverage",
         )
 
 
@@ -220,40 +221,40 @@ def _read_events(flow: PhoneFlow) -> None:
 
 
 def _unreachable(flow: PhoneFlow) -> str:
-    way = "a router has to forward it"
+    rule = "a router has to forward it"
     if ":" in flow.reached_at:
-        way = "a router has to let it through, IPv6 too"
+        rule = "a router has to admit it, also with IPv6"
     return (
-        f"the phone does not get through to {flow.reached_at} port {flow.port}: let TCP port "
-        f"{flow.port} in (the machine's and the provider's firewall; {way}), "
-        "and give the address that the internet sees: --server-address"
+        f"the phone cannot connect to {flow.reached_at} port {flow.port}. Open TCP port "
+        f"{flow.port} (the machine's and the provider's firewall; {rule}), "
+        "and give the public address: --server-address"
     )
 
 
-def _what_iperf3_says(flow: PhoneFlow) -> str:
-    said = flow.client and flow.iperf3 and phones_iperf3.error_in(flow.client.output)
-    return f"; the phone's iperf3 says: {said} (--phone-load nc does without it)" if said else ""
+def _iperf3_error(flow: PhoneFlow) -> str:
+    error = flow.client and flow.iperf3 and phones_iperf3.error_in(flow.client.output)
+    return f"; the phone's iperf3 reports: {error} (or use --phone-load nc)" if error else ""
 
 
 def finished(flow: Flow) -> bool:
     (flow,) = _phone_flows([flow])
-    # The phone's nc waits for its own `sleep`, and has nothing more to say; iperf3 has its results.
+    # The phone's nc waits for its own `sleep`, without further output; iperf3 has its results.
     return flow.done is not None and (flow.iperf3 is None or _ended(flow.client))
 
 
 def problems(flow: Flow) -> list[str]:
-    """What makes the flow less than was asked for."""
+    """Return the problems that degrade the flow."""
     (flow,) = _phone_flows([flow])
     if flow.done is None or flow.done["why"] != "bytes":
         return []
     return [
-        f"flow {flow.id} ended after {flow.done['lasted_s']:.1f} s of {flow.duration_s} s, when "
-        "--max-bytes were carried"
+        f"flow {flow.id} ended after {flow.done['lasted_s']:.1f} s of {flow.duration_s} s, as "
+        "--max-bytes were reached"
     ]
 
 
 def received_bytes(flow: Flow) -> int:
-    """Bytes of payload that have arrived, by acknowledgements or by our own count."""
+    """Return the payload bytes that have arrived, by acknowledgements or by our own count."""
     (flow,) = _phone_flows([flow])
     return flow.received_bytes
 

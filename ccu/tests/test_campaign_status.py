@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The account that is kept while a campaign goes on is the one that its directory gives."""
+"""The status that is kept while a campaign runs is the one that its directory gives."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import pytest
 from rich.console import Console
 
 from ccu.campaigns import definition, display
-from ccu.campaigns.account import Progress, account
 from ccu.campaigns.engines import Outcome
 from ccu.campaigns.folder import Attempts, Folder
 from ccu.campaigns.runner import Work
+from ccu.campaigns.status import Progress, status_of
 
 TEXT = """\
 title: x
@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Folder:
 
 
 def tried(folder: Folder, work: Work, generator: random.Random) -> Any:
-    """A cell with one more run directory, of any end."""
+    """Make one more run directory in a cell, with any result."""
     cell = generator.choice(work.cells)
     run = folder.prepare(cell) / f"run-{generator.random()}"
     run.mkdir()
@@ -58,7 +58,7 @@ def tried(folder: Folder, work: Work, generator: random.Random) -> Any:
     return cell
 
 
-def test_kept_and_read_anew_are_the_same_after_every_run(folder: Folder) -> None:
+def test_the_kept_status_equals_the_one_read_again_after_every_run(folder: Folder) -> None:
     generator = random.Random(5)
     work = Work(folder, THERE)
     kept = Progress(work)
@@ -67,7 +67,7 @@ def test_kept_and_read_anew_are_the_same_after_every_run(folder: Folder) -> None
         work.update(cell)
         kept.update(cell)
         afresh = Work(folder, THERE)
-        now, read = kept.account(), account(afresh)
+        now, read = kept.status(), status_of(afresh)
         assert now.rows == read.rows
         assert now.left_s == pytest.approx(read.left_s)
         assert [(c.slug, why) for c, why in now.failures] == [
@@ -78,7 +78,7 @@ def test_kept_and_read_anew_are_the_same_after_every_run(folder: Folder) -> None
 
 
 def test_after_a_run_only_its_cell_is_read(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else a campaign of 10,000 runs would read 10,000 directories after each."""
+    """Otherwise a campaign of 10,000 runs would read 10,000 directories after each."""
     work = Work(folder, THERE)
     read: list[str] = []
     as_before = folder.attempts
@@ -105,18 +105,19 @@ def test_a_design_higher_than_the_terminal_is_shown_by_factor(folder: Folder) ->
     tried(folder, work, random.Random(3))
 
     def drawn(height: int) -> str:
-        said = io.StringIO()
-        console = Console(file=said, force_terminal=True, width=100, height=height)
+        screen = io.StringIO()
+        console = Console(file=screen, force_terminal=True, width=100, height=height)
         with display.shown(Work(folder, THERE), console):
             pass
-        return said.getvalue()
+        return screen.getvalue()
 
     assert "direction=dl" in drawn(40)
     assert "direction=dl" not in drawn(12)
-    said = io.StringIO()
-    Console(file=said, width=100).print(display.by_factor(account(work)))
-    assert [line.split()[0] for line in said.getvalue().splitlines() if "/16" in line] == [
+    screen = io.StringIO()
+    Console(file=screen, width=100).print(display.by_factor(status_of(work)))
+    assert [line.split()[0] for line in screen.getvalue().splitlines() if "/16" in line] == [
         "prb", "51", "106"
     ]  # fmt: skip
-    # Of 48 runs each of two congestion controls and two directions has half, each width a third.
-    assert [said.getvalue().count(share) for share in ("/24", "/16")] == [4, 3]
+    # Each of two congestion controls and two directions has half of 48 runs, each bandwidth a
+    # third.
+    assert [screen.getvalue().count(share) for share in ("/24", "/16")] == [4, 3]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a campaign is, in numbers, for people and programs."""
+"""The status of a campaign: how many runs are done, failed and left, and the time left."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from statistics import median
 from ccu.campaigns.cells import Cell, Levels
 from ccu.campaigns.runner import Work
 
-# What a run takes beyond its traffic when none has been measured yet.
+# The time of a run beyond its traffic, before any has been measured.
 _OVERHEAD_S = 3.0
 
 
 @dataclass(frozen=True)
 class Row:
-    """One point of the design."""
+    """The runs of one point of the design, counted."""
 
     point: Levels
     planned: int
@@ -23,16 +23,16 @@ class Row:
     degraded: int
     failed: int
     enough: bool
-    """The stop rule is satisfied: what is not done is not needed."""
+    """Whether the stop rule is satisfied: further runs are not needed."""
 
     @property
     def waiting(self) -> int:
-        """How many runs are still to do."""
+        """Return how many runs are still to do."""
         return 0 if self.enough else self.planned - self.done - self.failed
 
 
 @dataclass(frozen=True)
-class Account:
+class CampaignStatus:
     rows: list[Row]
     left_out: dict[str, int]
     left_s: float
@@ -49,39 +49,39 @@ class Account:
 
     @property
     def complete(self) -> bool:
-        """Nothing is left to try."""
+        """Return whether nothing is left to try."""
         return not any(row.waiting for row in self.rows)
 
 
-def account(work: Work) -> Account:
-    """How the campaign's directory stands."""
-    return Progress(work).account()
+def status_of(work: Work) -> CampaignStatus:
+    """Return the status of the campaign, by its directory."""
+    return Progress(work).status()
 
 
 @dataclass(frozen=True)
 class _Point:
-    """What is known of a point until one of its cells is tried again."""
+    """The status of a point until one of its cells is tried again."""
 
     row: Row
     waiting_s: float
-    """Traffic that is to come."""
+    """The duration of the traffic still to run."""
     failures: list[tuple[Cell, str]]
     overheads_s: list[float]
-    """What its runs took beyond their traffic."""
+    """The time of each run beyond its traffic."""
 
 
 class Progress:
-    """Keeps the account of a campaign that goes on: after a run, only its point is counted."""
+    """The status of a running campaign: after a run, only its point is counted again."""
 
     def __init__(self, work: Work) -> None:
         self._work = work
         self._points = {point: self._of(point) for point in work.by_point}
 
     def update(self, cell: Cell) -> None:
-        """Takes over what `Work.update` has read of `cell`."""
+        """Count the point of `cell` again, as `Work.update` has read it."""
         self._points[cell.point] = self._of(cell.point)
 
-    def account(self) -> Account:
+    def status(self) -> CampaignStatus:
         points = self._points.values()
         measured = [overhead_s for one in points for overhead_s in one.overheads_s]
         overhead_s = median(measured) if measured else _OVERHEAD_S
@@ -90,7 +90,7 @@ class Progress:
             row.waiting for row in rows
         )
         failures = [failure for one in points for failure in one.failures]
-        return Account(rows, dict(self._work.left_out), left_s, failures)
+        return CampaignStatus(rows, dict(self._work.left_out), left_s, failures)
 
     def _of(self, point: Levels) -> _Point:
         work, group = self._work, self._work.by_point[point]

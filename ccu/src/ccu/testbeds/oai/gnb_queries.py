@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked of the gNB while its channel models are set: the radio's time and `o1 stats`."""
+"""The queries to the gNB while its channel models are set: the radio's time and `o1 stats`."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ccu.testbeds.oai.radio_clock import RadioClock
 from ccu.testbeds.oai.telnet import Softmodem, TelnetFailed
 
 _READ_EVERY_S = 1.0
-# As long as the radio's pace is not known.
+# Until the radio's pace is known.
 _FIRST_READ_EVERY_S = 0.2
-# o1 stats refuses to be asked twice within 1 ms, and its rates are since the last question.
+# o1 stats refuses a second query within 1 ms; its rates cover the time since the last query.
 _ASK_EVERY_S = 0.5
-# Where a setting leaves no room for an answer, it is asked all the same after this.
+# After this time a query is sent even if a setting leaves no time for its answer.
 _OVERDUE_S = 1.0
 
 
-class GnbQuestions:
-    """Into o1-stats.jsonl and the clock, if there is one to be read. Versions that do not answer
-    are told once, in `notes`."""
+class GnbQueries:
+    """Periodic queries, into o1-stats.jsonl and the radio's clock, if there is one. `notes` reports
+    a version without an answer once."""
 
     def __init__(self, gnb: Softmodem, clock: RadioClock | None, folder: Path) -> None:
         self._gnb = gnb
@@ -36,13 +36,13 @@ class GnbQuestions:
         self._next_ask_s = 0.0
         self.notes: list[str] = []
 
-    def ask_one(self, room_s: float) -> None:
-        """At most one question, and only if its answer is likely to come within `room_s`.
+    def ask_one(self, available_s: float) -> None:
+        """Send at most one query, and only if its answer is likely to come within `available_s`.
 
-        A setting may wait for half an answer: it is sent as early as that.
+        A setting may wait for half an answer: it is sent early by that.
         """
         now_s = time.monotonic()
-        fits = self._gnb.answer_s <= room_s + self._gnb.answer_s / 2
+        fits = self._gnb.answer_s <= available_s + self._gnb.answer_s / 2
         if now_s >= self._next_read_s and (fits or now_s >= self._next_read_s + _OVERDUE_S):
             self._read_time(now_s)
         elif now_s >= self._next_ask_s and (fits or now_s >= self._next_ask_s + _OVERDUE_S):
@@ -60,7 +60,7 @@ class GnbQuestions:
                 self.notes.append(f"the radio's time is that of the gNB's frames: {error}")
                 self._frames = FrameClock(self._stdout)
             else:
-                # The answer was made somewhere between question and arrival.
+                # The answer was made at some time between query and arrival.
                 half_s = (time.monotonic() - asked_s) / 2
                 utc_ns = time.time_ns() - round(half_s * 1e9)
                 self._clock.read(samples, rate_hz, utc_ns, asked_s + half_s, half_s)
@@ -74,9 +74,9 @@ class GnbQuestions:
         try:
             answer = self._gnb.statistics()
         except TelnetFailed as error:
-            # Versions before 2024 have no o1 module: the rest goes on without.
+            # Versions before 2024 have no o1 module: continue without.
             self._next_ask_s = float("inf")
-            self.notes.append(f"o1 stats is not kept: {error}")
+            self.notes.append(f"o1 stats is not available: {error}")
             return
         self._statistics.write(json.dumps({"utc_ns": time.time_ns(), "answer": answer}) + "\n")
 
@@ -85,8 +85,8 @@ class GnbQuestions:
 
 
 class Statistics:
-    """`o1 stats` alone, where the radio keeps real time by itself: over a USRP. It makes no run
-    worse that the gNB does not answer; `notes` tells it."""
+    """The queries of `o1 stats` alone, over a USRP, where the radio keeps real time. A gNB that
+    does not answer does not degrade the run; `notes` reports it."""
 
     def __init__(self, address: str, port: int, folder: Path) -> None:
         self.notes: list[str] = []
@@ -95,7 +95,7 @@ class Statistics:
         try:
             self._gnb = Softmodem(address, port)
         except TelnetFailed as error:
-            self.notes.append(f"o1 stats is not kept: {error}")
+            self.notes.append(f"o1 stats is not available: {error}")
             return
         self._thread = threading.Thread(target=self._run, args=(folder,), daemon=True)
 
@@ -104,7 +104,7 @@ class Statistics:
             self._thread.start()
 
     def _run(self, folder: Path) -> None:
-        questions = GnbQuestions(self._gnb, None, folder)
+        questions = GnbQueries(self._gnb, None, folder)
         while not self._stop.wait(_ASK_EVERY_S / 5):
             questions.ask_one(_ASK_EVERY_S)
         self.notes += questions.notes

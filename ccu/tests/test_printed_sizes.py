@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes and counts as `ccu` tells them."""
+"""The sizes and counts that `ccu` prints."""
 
 from __future__ import annotations
 
 import pytest
 
-from ccu.campaigns.account import Account, Row
 from ccu.campaigns.display import design
+from ccu.campaigns.status import CampaignStatus, Row
 from ccu.host.disk import amount
 
 
 @pytest.mark.parametrize(
-    ("size_bytes", "told"),
+    ("size_bytes", "printed"),
     [
         (0, "0 B"),
         (999, "999 B"),
@@ -22,17 +22,17 @@ from ccu.host.disk import amount
         (72e9, "72 GB"),
     ],
 )
-def test_a_size_is_never_told_as_nothing(size_bytes: float, told: str) -> None:
-    assert amount(size_bytes) == told
+def test_a_size_is_never_printed_as_nothing(size_bytes: float, printed: str) -> None:
+    assert amount(size_bytes) == printed
 
 
-def account(points: int, repeats: int) -> Account:
+def status(points: int, repeats: int) -> CampaignStatus:
     rows = [Row((("prb", str(n)),), repeats, 0, 0, 0, enough=False) for n in range(points)]
-    return Account(rows, {}, 0.0, [])
+    return CampaignStatus(rows, {}, 0.0, [])
 
 
 @pytest.mark.parametrize(
-    ("points", "repeats", "told"),
+    ("points", "repeats", "printed"),
     [
         (1, 1, "1 (1 point, once)"),
         (1, 5, "5 (1 point, 5 times)"),
@@ -40,5 +40,5 @@ def account(points: int, repeats: int) -> Account:
         (3, 10, "30 (3 points, each 10 times)"),
     ],
 )
-def test_a_design_in_words(points: int, repeats: int, told: str) -> None:
-    assert design(account(points, repeats), repeats) == told
+def test_a_design_in_words(points: int, repeats: int, printed: str) -> None:
+    assert design(status(points, repeats), repeats) == printed
