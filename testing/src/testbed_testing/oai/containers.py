@@ -10,6 +10,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -206,3 +207,7 @@ class DockerApi(http.client.HTTPConnection):
     def pid(self, container: str) -> int | None:
         found = self.get(f"/containers/{container}/json")
         return found["State"]["Pid"] if found else None
+
+
+if __name__ == "__main__":
+    make_root_file_system(Path(sys.argv[1]))
