@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was imported can be run over, one of each kind; and what a scenario fixes, the run has."""
+"""Runs over imported scenarios, one of each kind, and the settings that scenarios fix."""
 
 from __future__ import annotations
 

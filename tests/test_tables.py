@@ -114,7 +114,7 @@ def test_rtts_are_those_that_dpkt_sees(runs: Runs, direction: str) -> None:
 @pytest.mark.root
 @pytest.mark.slow
 def test_two_flows_are_two_and_their_fairness_is_jains(runs: Runs) -> None:
-    """Control connections excluded; Jain's index by hand over the time that both send."""
+    """Control connections excluded; Jain's index over the time that both send."""
     run = runs(*TWO_FLOWS)
     flows = manifest(run)["flows"]
     assert [flow["cc_read_back"] for flow in flows] == ["cubic", "reno"]

@@ -148,11 +148,14 @@ def import_command(
     except ValueError as error:
         raise refusal(str(error), key="--period") from None
     wanted = ImportOptions(called, kind, run, ul, period_s)  # type: ignore[arg-type]
-    found = FORMATS[form].read(file, wanted)
-    made = write(found, called, license_name, output)
+    imported = FORMATS[form].read(file, wanted)
+    made = write(imported, called, license_name, output)
     for path in made:
         print(path)
-    for sentence in [f"{found.kind} of {found.duration_s:g} s: {found.summary}", *found.origins]:
+    for sentence in [
+        f"{imported.kind} of {imported.duration_s:g} s: {imported.summary}",
+        *imported.origins,
+    ]:
         print(f"  {sentence}")
     if license_name == UNKNOWN:
         print("  Licence: unknown (name it with --license)")
