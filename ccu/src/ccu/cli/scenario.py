@@ -111,7 +111,11 @@ def import_command(
         str | None, typer.Option(help="Name of the scenario. (default: the file's)")
     ] = None,
     output: Annotated[
-        Path, typer.Option(help="Output folder for NAME.yaml and its series.")
+        Path,
+        typer.Option(
+            help="Output folder for NAME.yaml and its series. (default: the current one)",
+            show_default=False,
+        ),
     ] = Path(),
     kind: Annotated[
         str | None,
@@ -127,7 +131,12 @@ def import_command(
         str | None, typer.Option(help="Sampling period of samples without timestamps, such as 1s.")
     ] = None,
     license_name: Annotated[
-        str, typer.Option("--license", help="Licence of the data, as its SPDX name.")
+        str,
+        typer.Option(
+            "--license",
+            help=f"Licence of the data, as its SPDX name. (default: {UNKNOWN})",
+            show_default=False,
+        ),
     ] = UNKNOWN,
 ) -> None:
     """Make a scenario from a measurement, a trace or a run."""
@@ -168,7 +177,9 @@ def export(
         str, typer.Argument(metavar="FORMAT", help="Format, one of `ccu scenario formats`.")
     ],
     scenario: Scenario,
-    output: Annotated[Path, typer.Option(help="Output folder.")] = Path(),
+    output: Annotated[
+        Path, typer.Option(help="Output folder. (default: the current one)", show_default=False)
+    ] = Path(),
     seed: Seed = None,
     prb: Prb = None,
     numerology: Numerology = None,
