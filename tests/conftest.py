@@ -17,8 +17,8 @@ ATTEMPTS = 4
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """A test of `runs` that fails is tried again over new ones, if the machine, which others use as
-    well, did not hold those that it looked at: such runs are no evidence against a law."""
+    """Try a failed test of `runs` again over new runs, if the machine, which others use as well,
+    degraded the runs that it used: such runs do not disprove a law."""
     runs = pyfuncitem.funcargs.get("runs")
     if not isinstance(runs, Runs):
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Campaigns as a user runs them: killed at random, on several workers, and reported."""
+"""Campaigns as users run them: killed at random times, on several workers, and reported."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_killed_ten_times_it_still_does_every_run_once(
     assert "6 of 6 runs, nothing left" in status.stdout
 
 
-def test_a_run_is_run_again_from_its_manifest(tmp_path: Path) -> None:
+def test_a_run_is_repeated_from_its_manifest(tmp_path: Path) -> None:
     made = command(
         "ccu", "run", "--cc", "reno", "--duration", "1s", "--scenario", "static", "--buffer",
         "80pkt", "--seed", "9", "--output", str(tmp_path / "first"),
@@ -151,7 +151,7 @@ def experiment(run: Path) -> object:
 
 
 class Hosts:
-    """Network namespaces that play machines: a switch between them, addresses 10.98.7.N."""
+    """Network namespaces in the role of machines, with a switch between them, at 10.98.7.N."""
 
     def __init__(self, count: int) -> None:
         self.names = [f"ccutest-{os.getpid()}-{number}" for number in range(count)]
@@ -234,7 +234,7 @@ def store() -> Iterator[Place]:
 
 
 def live_and_published(store: Place) -> tuple[int, int]:
-    """Run of the store."""
+    """The live and the published runs of the store."""
     with psycopg.connect(reader_url(store)) as reader:
         states = [row[0] for row in reader.execute("SELECT state FROM testbed.run")]
     return states.count("live"), states.count("published")
@@ -242,7 +242,7 @@ def live_and_published(store: Place) -> tuple[int, int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [2, 4])
-def test_workers_give_what_one_machine_gives_and_are_seen_live(
+def test_workers_give_the_results_of_one_machine_and_are_seen_live(
     tmp_path: Path, file: Path, store: Place, workers: int
 ) -> None:
     campaign = tmp_path / "campaign-short-only"
@@ -273,7 +273,7 @@ def test_workers_give_what_one_machine_gives_and_are_seen_live(
         assert ran["duration_s"] == 1.0
 
 
-def test_a_worker_whose_files_nobody_else_sees_shows_them(
+def test_a_worker_without_shared_storage_publishes_its_runs(
     tmp_path: Path, store: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DDU_STORE", store.url())
@@ -315,7 +315,7 @@ def test_a_worker_whose_files_nobody_else_sees_shows_them(
 
 
 @pytest.mark.slow
-def test_the_runs_of_a_killed_worker_are_done_elsewhere(
+def test_the_runs_of_a_killed_worker_are_repeated_elsewhere(
     tmp_path: Path, file: Path, ours: Callable[[], set[str]]
 ) -> None:
     before = ours()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples of docs/extending.md work as printed there."""
+"""The examples of docs/extending.md, executed as printed there."""
 
 from __future__ import annotations
 

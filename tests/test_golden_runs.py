@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded runs give the tables that they gave when they were recorded (golden_runs/README.md)."""
+"""Recorded runs, which give the same tables as when they were recorded (golden_runs/README.md)."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def is_rounded(value: str, expected: str, digits: int | None) -> bool:
     return Decimal(value) % last == 0 and error <= last / 2
 
 
-def test_rounding_is_told_from_another_number() -> None:
+def test_rounding_is_distinguished_from_another_number() -> None:
     assert is_rounded("303.9", "303.92787640000006", 1)
     assert not is_rounded("303.92787", "303.92787640000006", 1)
     assert not is_rounded("304", "303.92787640000006", 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What real TCP gets from the link is what the radio could give, and not more."""
+"""The rate of real TCP over the link, compared with the radio's capacity."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Reminis' paper proves, on the emulated link: the queue that it keeps, and how fast it grows.
+"""The theorems of Reminis' paper on the emulated link: the queue that it keeps, and its growth.
 
 Its assumptions: a constant link, an infinite buffer, DTT = 2 mRTT (appendix E).
 """
@@ -59,7 +59,8 @@ def test_theorem_3_1_bounds_the_queue(runs: Runs) -> None:
 @pytest.mark.root
 @pytest.mark.slow
 def test_e_1_bounds_the_sis_to_a_full_window(runs: Runs) -> None:
-    """From a window far below: at most 4 ln(3 w₁) SIs, where Reno alone takes w₁ less it."""
+    """It grows from far below in at most 4 ln(3 w₁) SIs, where Reno alone takes w₁ minus its
+    start."""
     run = runs(*ARGUMENTS, "1")
     table = aligned(run)
     surge_utc_ns = table["utc_ns"][table["since_s"] >= 0].iloc[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was imported can be run over, one of each kind; and what a scenario fixes, the run has."""
+"""Runs over imported scenarios, one of each kind, and the settings that scenarios fix."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def run(scenario: str, output: Path) -> Path:
 
 @pytest.mark.root
 @pytest.mark.parametrize("form", SAMPLES)
-def test_a_run_over_what_was_imported_completes(form: str, tmp_path: Path) -> None:
+def test_a_run_over_an_imported_scenario_completes(form: str, tmp_path: Path) -> None:
     file = tmp_path / "measured.txt"
     file.write_text(SAMPLES[form])
     folder = tmp_path / "scenarios"
@@ -74,7 +74,7 @@ def test_a_run_over_what_was_imported_completes(form: str, tmp_path: Path) -> No
 
 
 @pytest.mark.root
-def test_what_a_numbered_scenario_fixes_is_in_the_run(tmp_path: Path) -> None:
+def test_the_settings_of_a_numbered_scenario_are_in_the_run(tmp_path: Path) -> None:
     directory = run("cellular-4g-03", tmp_path)
     experiment = json.loads((directory / "run.json").read_text())["experiment"]
     assert (experiment["rtt_ms"], experiment["buffer"]["packets"]) == (40.0, 800)

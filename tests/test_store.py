@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real runs in a real PostgreSQL: followed while they go on, and asked by every dashboard."""
+"""Real runs in a real PostgreSQL: followed during the run, and queried by every dashboard."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def query(place: Place, sql: str) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.usefixtures("runs")
-def test_a_run_is_seen_while_it_goes_on(store: Place, tmp_path: Path) -> None:
+def test_a_run_is_seen_live(store: Place, tmp_path: Path) -> None:
     environment = os.environ | {"DDU_STORE": store.url()}
     with subprocess.Popen(
         [BIN / "ddu", "publish", "--live", "--runs", tmp_path], env=environment,
@@ -80,7 +80,7 @@ def publish(place: Place, *directories: Path) -> str:
 
 
 @pytest.mark.usefixtures("runs")
-def test_every_panel_answers_of_real_runs(store: Place, tmp_path: Path) -> None:
+def test_every_panel_shows_real_runs(store: Place, tmp_path: Path) -> None:
     # Not by `runs`, which tries again until the machine held one: here any verdict will do.
     subprocess.run([BIN / "ccu", "run", *REMINIS, "--output", tmp_path], check=True)
     directories = list(tmp_path.iterdir())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of real runs against what other programs say of the same traffic."""
+"""The tables of real runs, compared with other programs' results on the same traffic."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class Packet(NamedTuple):
 
 
 def packets(capture: Path) -> Iterator[Packet]:
-    """TCP packets of a raw-IP capture by dpkt alone; dpkt rounds time stamps to under a µs."""
+    """Return the TCP packets of a raw-IP capture, by dpkt alone, which rounds timestamps below 1
+    µs."""
     with capture.open("rb") as file:
         for utc_s, frame in dpkt.pcap.Reader(file):
             ip = dpkt.ip.IP(frame)
@@ -114,7 +115,7 @@ def test_rtts_are_those_that_dpkt_sees(runs: Runs, direction: str) -> None:
 @pytest.mark.root
 @pytest.mark.slow
 def test_two_flows_are_two_and_their_fairness_is_jains(runs: Runs) -> None:
-    """Control connections excluded; Jain's index by hand over the time that both send."""
+    """Control connections excluded; Jain's index over the time that both send."""
     run = runs(*TWO_FLOWS)
     flows = manifest(run)["flows"]
     assert [flow["cc_read_back"] for flow in flows] == ["cubic", "reno"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A testbed driver from another package works like ours: the toy of docs/extending.md."""
+"""The toy of docs/extending.md: a testbed driver from another package."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TOY = Path(__file__).parents[1] / "docs/examples/testbed"
 
 
 class Installed:
-    """Our commands, where the toy's package is installed beside them."""
+    """Our commands with the toy's package installed beside them."""
 
     def __init__(self, folder: Path) -> None:
         site = folder / "site"
@@ -74,7 +74,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     return Installed(tmp_path_factory.mktemp("toy"))
 
 
-def test_its_name_and_options_are_there(installed: Installed) -> None:
+def test_its_name_and_options_are_listed(installed: Installed) -> None:
     assert "a cable between two network namespaces" in installed("ccu", "list", "testbeds")
     printed = installed("ccu", "run", "--help")
     assert "With --testbed toy" in printed
@@ -94,7 +94,7 @@ def test_its_name_and_options_are_there(installed: Installed) -> None:
         (["--cable-length-km", "3"], "--cable-length-km: is for other testbeds. Add --testbed toy"),
     ],
 )
-def test_what_it_refuses(installed: Installed, args: list[str], printed: str) -> None:
+def test_its_refusals(installed: Installed, args: list[str], printed: str) -> None:
     assert printed in installed.refusal("run", "--cc", "cubic", *args)
 
 
@@ -133,7 +133,7 @@ def test_doctor(installed: Installed) -> None:
 
 @pytest.mark.root
 @needs_root
-def test_what_a_killed_run_leaves_is_removed(
+def test_the_resources_of_a_killed_toy_run_are_removed(
     installed: Installed, tmp_path: Path, ours: Callable[[], set[str]]
 ) -> None:
     before = ours()

@@ -18,7 +18,7 @@ UES = 3
 @pytest.mark.root
 @pytest.mark.slow
 @pytest.mark.parametrize("direction", ["dl", "ul"])
-def test_each_flow_is_in_the_account_of_its_own_ue(runs: Runs, direction: str) -> None:
+def test_each_flow_is_in_the_counters_of_its_own_ue(runs: Runs, direction: str) -> None:
     run = runs(
         *("--cc", "cubic", f"--{direction}", "--ues", str(UES)),
         *("--scenario", "static", "--duration", "4s"),

@@ -17,8 +17,8 @@ from ccu.spec.experiment import Experiment
 from ccu.testbeds.phone import polling
 from ccu.testbeds.phone.address import Address, host_and_port, plain, reached
 from ccu.testbeds.phone.clock import Offset, bounds, common
-from ccu.testbeds.phone.far_server import FarServer
 from ccu.testbeds.phone.radio_log import crossed_bytes
+from ccu.testbeds.phone.remote_server import RemoteServer
 from ccu.testbeds.phone.survey import MOBILE
 from ccu.testbeds.phone.traffic import look, plan
 from testbed_console.problems import RefusedError
@@ -124,7 +124,7 @@ def test_a_remote_server_by_its_address(
     monkeypatch: pytest.MonkeyPatch, written: str, for_ssh: str
 ) -> None:
     monkeypatch.setenv("CCU_SSH", "ssh")
-    assert FarServer(written).command("true")[-2:] == [for_ssh, "true"]
+    assert RemoteServer(written).command("true")[-2:] == [for_ssh, "true"]
 
 
 def test_the_address_that_the_phone_has_a_route_to() -> None:

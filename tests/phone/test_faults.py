@@ -54,7 +54,7 @@ def test_refused_experiments(street: Street) -> None:
     assert "there is no phone 'abc'" in refused(street, "--serial", "abc")
     both = refused(street, "--cc", "vegaz", "--phone-load", "iperf3")
     assert "vegaz" in both
-    assert "no iperf3" in both
+    assert "no executable iperf3" in both
 
 
 @pytest.mark.root
@@ -171,9 +171,9 @@ def test_changes_during_a_run(street: Street, tmp_path: Path) -> None:
     street.set(wakefulness="Asleep", registry=LTE, clock_ahead_s="60")
     printed, _ = run.communicate(timeout=40)
     assert run.returncode == 0, printed
-    told = manifest(output)
-    assert told["verdict"] == "degraded"
-    assert "clock was set by +60.0 s" in " ".join(told["verdict_reasons"])
+    recorded = manifest(output)
+    assert recorded["verdict"] == "degraded"
+    assert "clock was set by +60.0 s" in " ".join(recorded["verdict_reasons"])
     (directory,) = output.iterdir()
     found = analysis_of(directory)
     summary = found.summary

@@ -38,7 +38,7 @@ def test_a_walk_to_its_report(street: Street, tmp_path: Path) -> None:
     assert "up to 400 MB" in planned.stdout
     nobody = street.ccu(*campaign)
     assert nobody.returncode == 2
-    assert "Say where you are" in nobody.stderr
+    assert "Name the place" in nobody.stderr
     street.set(rsrp="-80")
     first = street.ccu(*campaign, "--place", "bridge", "--note", "rain")
     assert first.returncode == 0, first.stdout + first.stderr

@@ -32,15 +32,15 @@ def test_downlink(street: Street, tmp_path: Path) -> None:
     output = tmp_path / "runs"
     ran = street.ccu(*SHORT, "--cc", "cubic", "--place", "bridge", "--output", str(output))
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    told = manifest(output)
-    (flow,) = told["flows"]
+    recorded = manifest(output)
+    (flow,) = recorded["flows"]
     assert flow["cc_read_back"] == "cubic"
     assert flow["receiver"]["address"] == "198.51.100.2"
-    assert told["hosts"]["ue"]["serial"] == serial
-    assert told["hosts"]["ue"]["mobile_interface"] == "rmnet_data0"
-    assert told["experiment"]["phone"]["place"] == "bridge"
-    assert told["experiment"]["prb"] is None
-    known = told["time"]
+    assert recorded["hosts"]["ue"]["serial"] == serial
+    assert recorded["hosts"]["ue"]["mobile_interface"] == "rmnet_data0"
+    assert recorded["experiment"]["phone"]["place"] == "bridge"
+    assert recorded["experiment"]["prb"] is None
+    known = recorded["time"]
     assert abs(known["offset_ns"] - 3_000_000_000) <= known["offset_uncertainty_ns"]
     (run,) = output.iterdir()
     assert "token" not in "".join(
@@ -66,11 +66,11 @@ def test_uplink_is_the_phones_own(street: Street, tmp_path: Path) -> None:
     output = tmp_path / "runs"
     ran = street.ccu(*SHORT, "--ul", "--output", str(output))
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    told = manifest(output)
-    (flow,) = told["flows"]
+    recorded = manifest(output)
+    (flow,) = recorded["flows"]
     assert flow["cc"] == "phone"
-    assert flow["cc_read_back"] == told["hosts"]["ue"]["congestion_control"]
-    assert told["captures"][0]["role"] == "receiver"
+    assert flow["cc_read_back"] == recorded["hosts"]["ue"]["congestion_control"]
+    assert recorded["captures"][0]["role"] == "receiver"
     (run,) = output.iterdir()
     assert 20e6 < analysis_of(run).summary["throughput_bps"] < 40e6
 
@@ -83,8 +83,8 @@ def test_an_operator_with_ipv6_only(street_of_ipv6: Street, tmp_path: Path) -> N
     here = ("--server-address", f"[{street.server_address}]", "--output", str(output))
     ran = street.ccu(*SHORT, "--cc", "cubic", *here)
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    told = manifest(output)
-    (flow,) = told["flows"]
+    recorded = manifest(output)
+    (flow,) = recorded["flows"]
     ends = [flow[end]["address"] for end in ("sender", "receiver")]
     assert ends == ["2001:db8:5::1", "2001:db8:5::2"]
     (run,) = output.iterdir()
@@ -108,8 +108,8 @@ def test_the_phones_own_iperf3(street: Street, tmp_path: Path, way: str) -> None
     load = ["--ul"] if way == "ul" else ["--cc", "reno"]
     ran = street.ccu(*SHORT, *load, "--output", str(output))
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    told = manifest(output)
-    (flow,) = told["flows"]
+    recorded = manifest(output)
+    (flow,) = recorded["flows"]
     assert flow["load"] == "iperf3"
     assert way == "ul" or flow["cc_read_back"] == "reno"
     (run,) = output.iterdir()
@@ -154,11 +154,11 @@ def test_a_browser_without_adb_gets_what_is_allowed(street: Street, tmp_path: Pa
     assert run.returncode == 0, printed + rest
     assert got.stdout.startswith("200 "), got
     assert got.stdout.split()[1] == "3000000"
-    told = manifest(output)
-    (flow,) = told["flows"]
+    recorded = manifest(output)
+    (flow,) = recorded["flows"]
     assert flow["over_http"]
     # Its own count and the browser's differ by the headers.
     assert 0 < flow["received_bytes"] - 3_000_000 < 500
-    assert told["time"]["offset_ns"] is None
-    assert told["verdict"] == "degraded"
-    assert "--max-bytes" in " ".join(told["verdict_reasons"])
+    assert recorded["time"]["offset_ns"] is None
+    assert recorded["verdict"] == "degraded"
+    assert "--max-bytes" in " ".join(recorded["verdict_reasons"])

@@ -34,10 +34,10 @@ def test_a_run_by_termux(street: Street, tmp_path: Path, monkeypatch: pytest.Mon
         assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "the phone does not report its data usage of this month" in ran.stdout
     (run,) = output.iterdir()
-    told = json.loads((run / "run.json").read_text())
-    assert told["flows"][0]["cc_read_back"] == "cubic"
-    assert told["hosts"]["ue"]["model"] == "Test 5G"
-    assert abs(told["time"]["offset_ns"] - 3e9) <= told["time"]["offset_uncertainty_ns"]
+    recorded = json.loads((run / "run.json").read_text())
+    assert recorded["flows"][0]["cc_read_back"] == "cubic"
+    assert recorded["hosts"]["ue"]["model"] == "Test 5G"
+    assert abs(recorded["time"]["offset_ns"] - 3e9) <= recorded["time"]["offset_uncertainty_ns"]
     found = analysis_of(run)
     assert 20e6 < found.summary["throughput_bps"] < 40e6
     assert found.summary["technology_ratio"] == {"sa": 1.0}

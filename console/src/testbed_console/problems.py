@@ -44,12 +44,12 @@ NOWHERE = Where()
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong with what the user gave."""
+    """One mistake in the user's input."""
 
     rule: str
-    """What is wrong, as a clause without a full stop."""
+    """The broken rule, as a clause without a full stop."""
     fix: str = ""
-    """What to do about it, as an imperative sentence without a full stop."""
+    """The remedy, as an imperative sentence without a full stop."""
     where: Where = NOWHERE
 
     def __str__(self) -> str:
@@ -72,7 +72,7 @@ class Problem:
 
 
 class InvalidValue(ValueError):  # noqa: N818
-    """A value that breaks a rule, raised by who reads it; its place is known to the caller.
+    """A value that breaks a rule, raised by its reader; the caller knows its place.
 
     The keys of the problems are relative to the value. pydantic passes it on from validators.
     """
@@ -93,7 +93,7 @@ class CommandError(Exception):
 
 
 class RefusedError(CommandError):
-    """What was asked for is wrong, or cannot be done here: nothing was started, nothing written."""
+    """The request is invalid, or impossible here: nothing was started, nothing written."""
 
     exit_code = 2
 

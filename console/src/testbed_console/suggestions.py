@@ -49,8 +49,10 @@ def near(name: str, there: Iterable[str], most: int = 3) -> list[str]:
     wanted = _plain(name)
     alike = {each: _likeness(wanted, _plain(each)) for each in sorted(there)}
     least = max(_ALIKE, max(alike.values(), default=0) - _NEXT)
-    found = sorted((each for each in alike if alike[each] >= least), key=lambda each: -alike[each])
-    return found[:most]
+    similar = sorted(
+        (each for each in alike if alike[each] >= least), key=lambda each: -alike[each]
+    )
+    return similar[:most]
 
 
 def _likeness(wanted: str, name: str) -> float:
@@ -64,7 +66,7 @@ def _either(names: Sequence[str]) -> str:
 
 
 def slip(item: Any) -> str:
-    """Of pydantic's error `literal_error`: `did you mean …?`, if something is near."""
+    """Return `did you mean …?` for pydantic's error `literal_error`, if a name is similar."""
     if item["type"] != "literal_error":
         return ""
     close = near(str(item["input"]), re.findall(r"'([^']*)'", str(item["ctx"]["expected"])))
@@ -72,13 +74,13 @@ def slip(item: Any) -> str:
 
 
 def keys_at(model: type[BaseModel], location: Sequence[object]) -> list[str]:
-    """The keys that `model` has at pydantic's `location` of one of its values."""
-    found = [model]
+    """Return the keys of `model` at pydantic's `location` of one of its values."""
+    models = [model]
     for part in location:
-        inner = [each for one in found if part in one.model_fields
+        inner = [each for one in models if part in one.model_fields
                  for each in _models(one.model_fields[str(part)].annotation)]  # fmt: skip
-        found = inner or [each for each in found if _is_called(each, part)] or found
-    return list(dict.fromkeys(key for each in found for key in each.model_fields))
+        models = inner or [each for each in models if _is_called(each, part)] or models
+    return list(dict.fromkeys(key for each in models for key in each.model_fields))
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
@@ -89,7 +91,7 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def _is_called(model: type[BaseModel], part: object) -> bool:
-    """Return whether pydantic means this one of a union by `part`: by its name, or by its tag."""
+    """Return whether `part` of pydantic's location is this model of a union, by name or by tag."""
     tags = [get_args(each.annotation) for each in model.model_fields.values()
             if get_origin(each.annotation) is Literal]  # fmt: skip
     return model.__name__ == part or any(part in values for values in tags)

@@ -169,10 +169,10 @@ def _as_labels(item: Any) -> Any:
 
 def library() -> dict[str, str]:
     """Return the names and titles of the campaigns that come with the project."""
-    found = {}
+    titles = {}
     for file in sorted(LIBRARY.glob("*.yaml")):
-        found[file.stem] = str(read_mapping(file)[0].get("title", ""))
-    return found
+        titles[file.stem] = str(read_mapping(file)[0].get("title", ""))
+    return titles
 
 
 def locate(name: str) -> Path:
@@ -242,7 +242,7 @@ def _line(lines: Lines, profile: str, path: tuple[str, ...]) -> int | None:
     """Return the line of a key, or of what it stands in; the profile's own comes first."""
     own = ("profiles", profile, *path)
     for inside in range(len(path), 0, -1):
-        for found in (own[: inside + 2], path[:inside]):
-            if found in lines:
-                return lines[found]
+        for key in (own[: inside + 2], path[:inside]):
+            if key in lines:
+                return lines[key]
     return None

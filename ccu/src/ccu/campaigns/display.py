@@ -171,14 +171,14 @@ def _across(now: CampaignStatus, width: int) -> str | None:
         for factor, label in row.point:
             labels.setdefault(factor, set()).add(label)
     entry = max(len(_entry(row)) for row in now.rows)
-    whole = {name: max(map(len, [name, *found])) for name, found in labels.items()}
+    whole = {name: max(map(len, [name, *levels])) for name, levels in labels.items()}
 
     def fits(name: str) -> bool:
         columns = [max(len(f"{name}={label}"), entry) for label in labels[name]]
         down = [characters for other, characters in whole.items() if other != name]
         return sum(columns + down) + 2 * len(columns + down) <= width
 
-    fitting = [name for name, found in labels.items() if len(found) > 1 and fits(name)]
+    fitting = [name for name, levels in labels.items() if len(levels) > 1 and fits(name)]
     return fitting[-1] if fitting else None
 
 

@@ -57,11 +57,11 @@ class Work:
 
     def update(self, cell: Cell) -> Attempts:
         """Read the attempts of `cell` again."""
-        found = self.folder.attempts(cell)
-        if found != self._attempts[cell]:
-            self._attempts[cell] = found
+        attempts = self.folder.attempts(cell)
+        if attempts != self._attempts[cell]:
+            self._attempts[cell] = attempts
             self._enough.pop(cell.point, None)
-        return found
+        return attempts
 
     def state(self, cell: Cell) -> State:
         """Return the state of `cell`, as last read."""
@@ -130,12 +130,13 @@ def check(work: Work, *, machine: bool = True) -> None:
 
 
 def _distinct(
-    found: list[Cell], without: set[str] | None = None, only: set[str] | None = None
+    cells_of_points: list[Cell], without: set[str] | None = None, only: set[str] | None = None
 ) -> list[Cell]:
     """Return one cell per kind of experiment: `without` keys are ignored, or `only` keys
     compared."""
     by_kind = {
-        one.of_point.model_dump_json(exclude=without, include=only): one for one in reversed(found)
+        one.of_point.model_dump_json(exclude=without, include=only): one
+        for one in reversed(cells_of_points)
     }
     return list(reversed(by_kind.values()))
 

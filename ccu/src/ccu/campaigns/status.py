@@ -23,7 +23,7 @@ class Row:
     degraded: int
     failed: int
     enough: bool
-    """Whether the stop rule is satisfied: further runs are not needed."""
+    """True if the stop rule is satisfied: further runs are not needed."""
 
     @property
     def waiting(self) -> int:

@@ -38,8 +38,16 @@ out = Console()
 
 File = Annotated[str, typer.Argument(help="Campaign file, or a name of `ccu campaign list`.")]
 Profile = Annotated[str | None, typer.Option(help="Profile of the file. (default: quick)")]
-Output = Annotated[Path, typer.Option(help="Folder for the campaign's directory.")]
-EngineName = Annotated[str, typer.Option(help="Engine that executes the runs: local or dask.")]
+Output = Annotated[
+    Path,
+    typer.Option(help="Folder for the campaign's directory. (default: runs)", show_default=False),
+]
+EngineName = Annotated[
+    str,
+    typer.Option(
+        help="Engine that executes the runs: local or dask. (default: local)", show_default=False
+    ),
+]
 Scheduler = Annotated[
     str | None, typer.Option(help="Address of Dask's scheduler, such as tcp://10.0.0.1:8786.")
 ]

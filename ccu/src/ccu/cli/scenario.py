@@ -111,7 +111,11 @@ def import_command(
         str | None, typer.Option(help="Name of the scenario. (default: the file's)")
     ] = None,
     output: Annotated[
-        Path, typer.Option(help="Output folder for NAME.yaml and its series.")
+        Path,
+        typer.Option(
+            help="Output folder for NAME.yaml and its series. (default: the current one)",
+            show_default=False,
+        ),
     ] = Path(),
     kind: Annotated[
         str | None,
@@ -127,7 +131,12 @@ def import_command(
         str | None, typer.Option(help="Sampling period of samples without timestamps, such as 1s.")
     ] = None,
     license_name: Annotated[
-        str, typer.Option("--license", help="Licence of the data, as its SPDX name.")
+        str,
+        typer.Option(
+            "--license",
+            help=f"Licence of the data, as its SPDX name. (default: {UNKNOWN})",
+            show_default=False,
+        ),
     ] = UNKNOWN,
 ) -> None:
     """Make a scenario from a measurement, a trace or a run."""
@@ -148,11 +157,14 @@ def import_command(
     except ValueError as error:
         raise refusal(str(error), key="--period") from None
     wanted = ImportOptions(called, kind, run, ul, period_s)  # type: ignore[arg-type]
-    found = FORMATS[form].read(file, wanted)
-    made = write(found, called, license_name, output)
+    imported = FORMATS[form].read(file, wanted)
+    made = write(imported, called, license_name, output)
     for path in made:
         print(path)
-    for sentence in [f"{found.kind} of {found.duration_s:g} s: {found.summary}", *found.origins]:
+    for sentence in [
+        f"{imported.kind} of {imported.duration_s:g} s: {imported.summary}",
+        *imported.origins,
+    ]:
         print(f"  {sentence}")
     if license_name == UNKNOWN:
         print("  Licence: unknown (name it with --license)")
@@ -165,7 +177,9 @@ def export(
         str, typer.Argument(metavar="FORMAT", help="Format, one of `ccu scenario formats`.")
     ],
     scenario: Scenario,
-    output: Annotated[Path, typer.Option(help="Output folder.")] = Path(),
+    output: Annotated[
+        Path, typer.Option(help="Output folder. (default: the current one)", show_default=False)
+    ] = Path(),
     seed: Seed = None,
     prb: Prb = None,
     numerology: Numerology = None,

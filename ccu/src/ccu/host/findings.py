@@ -17,7 +17,7 @@ class Finding(NamedTuple):
     detail: str
     mend: str = ""
     needed: bool = True
-    """Whether a run with a congestion control of the kernel needs it."""
+    """True if a run with a congestion control of the kernel needs it."""
 
     @property
     def mark(self) -> str:

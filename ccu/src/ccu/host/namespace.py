@@ -63,13 +63,13 @@ def _inhabitants(name: str) -> list[Identity]:
         wanted = Path("/run/netns", name).stat()
     except OSError:
         return []
-    found = []
+    processes_inside = []
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             there = (entry / "ns" / "net").stat()
             if (there.st_ino, there.st_dev) == (wanted.st_ino, wanted.st_dev):
-                found.append(processes.identify(int(entry.name)))
-    return [who for who in found if who is not None]
+                processes_inside.append(processes.identify(int(entry.name)))
+    return [who for who in processes_inside if who is not None]
 
 
 @contextmanager
@@ -89,11 +89,11 @@ def set_sysctls(name: str, wanted: Mapping[str, str]) -> dict[str, str]:
             file = Path("/proc/sys", *key.split("."))
             try:
                 file.write_text(value)
-                found = " ".join(file.read_text().split())
+                reported = " ".join(file.read_text().split())
             except OSError as error:
                 raise RunFailed("testbed", f"sysctl {key}={value}: {error.strerror}") from None
-            if found != value:
-                raise RunFailed("testbed", f"sysctl {key} is {found} after {value} was written")
+            if reported != value:
+                raise RunFailed("testbed", f"sysctl {key} is {reported} after {value} was written")
     return dict(wanted)
 
 
@@ -124,9 +124,9 @@ def set_mtu(name: str, device: str, mtu_bytes: int) -> None:
     with IPRoute(netns=name) as ip:
         index = ip.link_lookup(ifname=device)[0]
         ip.link("set", index=index, mtu=mtu_bytes)
-        found = next(iter(ip.get_links(index))).get("mtu")
-    if found != mtu_bytes:
-        raise RunFailed("testbed", f"{device}: MTU is {found} after {mtu_bytes} was set")
+        reported = next(iter(ip.get_links(index))).get("mtu")
+    if reported != mtu_bytes:
+        raise RunFailed("testbed", f"{device}: MTU is {reported} after {mtu_bytes} was set")
 
 
 def describe(name: str, device: str) -> dict[str, Any]:
@@ -135,28 +135,28 @@ def describe(name: str, device: str) -> dict[str, Any]:
         index = ip.link_lookup(ifname=device)[0]
         link = next(iter(ip.get_links(index)))
         address = next(iter(ip.get_addr(index=index, family=_AF_INET)))
-        found = {
+        description = {
             "address": address.get("local"),
             "interface": device,
             "netns": name,
             "mtu_bytes": link.get("mtu"),
             "txqueuelen": link.get("txqlen"),
         }
-    return {**found, "offloads": _offloads(name, device)}
+    return {**description, "offloads": _offloads(name, device)}
 
 
 def describe_here(device: str, address: str) -> dict[str, Any]:
     """Describe a device of this machine itself, as `describe` does."""
     with IPRoute() as ip:
         link = ip.get_links(ip.link_lookup(ifname=device)[0])[0]
-        found = {
+        description = {
             "address": address,
             "interface": device,
             "netns": None,
             "mtu_bytes": link.get("mtu"),
             "txqueuelen": link.get("txqlen"),
         }
-    return {**found, "offloads": _features(device)}
+    return {**description, "offloads": _features(device)}
 
 
 def _offloads(name: str, device: str) -> dict[str, bool]:
@@ -180,8 +180,8 @@ def congestion_control(name: str, port: int) -> str | None:
     with inside(name), DiagSocket() as diag:
         diag.bind()
         for sock in diag.get_sock_stats(family=_AF_INET, extensions=_INET_DIAG_CONG):
-            if sock["idiag_sport"] == port and (found := sock.get_attr("INET_DIAG_CONG")):
-                return str(found)
+            if sock["idiag_sport"] == port and (algorithm := sock.get_attr("INET_DIAG_CONG")):
+                return str(algorithm)
     return None
 
 

@@ -30,8 +30,8 @@ def find(name: str) -> Path | None:
         for place in _PLACES:
             if os.access(place / name, os.X_OK) and (place / name).is_file():
                 return place / name
-    found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin:/usr/bin:/bin")
-    return Path(found) if found else None
+    path = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin:/usr/bin:/bin")
+    return Path(path) if path else None
 
 
 def install_hint(name: str) -> str:

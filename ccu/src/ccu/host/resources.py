@@ -152,12 +152,12 @@ def read(file: Path) -> Resources:
 
 def readable_records() -> list[Resources]:
     """Return the records of all runs and testbeds of this machine that this ccu can read."""
-    found = []
+    records = []
     for file in sorted(FOLDER.glob("*.json")):
         # Another ccu may have finished in between.
         with suppress(FileNotFoundError, UnreadableRecord):
-            found.append(read(file))
-    return found
+            records.append(read(file))
+    return records
 
 
 def kept() -> list[Resources]:
@@ -234,10 +234,10 @@ def _parse(content: dict[str, Any]) -> Resource:
 
     fields = dict(content)
     kind = fields.pop("kind")
-    if not (found := entry_points(group=ENTRY_POINTS, name=kind)):
+    if not (entries := entry_points(group=ENTRY_POINTS, name=kind)):
         raise ValueError(f"{kind!r} is not a kind of resource; is its driver's package installed?")
     try:
-        resource: Resource = TypeAdapter(next(iter(found)).load()).validate_python(fields)
+        resource: Resource = TypeAdapter(next(iter(entries)).load()).validate_python(fields)
     except ValidationError as error:
         first = error.errors()[0]
         raise ValueError(f"{kind}: {first['loc'][-1]}: {first['msg']}") from None

@@ -32,7 +32,7 @@ class Process:
     output: Path
     log: Path
     lasting: bool
-    """Whether it must run until it is stopped; others end by themselves, with exit code 0."""
+    """True if it must run until it is stopped; others end by themselves, with exit code 0."""
     stopped: bool = False
 
     @property
@@ -114,8 +114,8 @@ class Supervisor:
             event = json.loads(line) if newline and line.startswith("{") else {}
             return event if event.get("event") == "ready" else None
 
-        found: dict[str, Any] = self.wait_for(process, ready, "ready")
-        return found
+        event: dict[str, Any] = self.wait_for(process, ready, "ready")
+        return event
 
     def watch(self, look: Callable[[], None]) -> None:
         """Add a check that raises RunFailed when something other than a process has failed."""

@@ -54,8 +54,8 @@ def remove(kept: int = 0) -> list[str]:
 
 def _ended() -> list[Path]:
     """Return the directories of testbeds that are down, the newest first."""
-    found = [one for one in FOLDER.iterdir() if one.is_dir() and not _is_in_use(one)]
-    return sorted(found, key=lambda one: one.stat().st_mtime_ns, reverse=True)
+    directories = [one for one in FOLDER.iterdir() if one.is_dir() and not _is_in_use(one)]
+    return sorted(directories, key=lambda one: one.stat().st_mtime_ns, reverse=True)
 
 
 def _is_in_use(directory: Path) -> bool:

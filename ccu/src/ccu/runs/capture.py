@@ -47,8 +47,8 @@ class Capture:
 
 
 def dropped_by_kernel(log: str) -> int | None:
-    found = re.search(r"^(\d+) packets? dropped by kernel", log, re.MULTILINE)
-    return int(found[1]) if found else None
+    match = re.search(r"^(\d+) packets? dropped by kernel", log, re.MULTILINE)
+    return int(match[1]) if match else None
 
 
 def start_captures(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> list[Capture]:

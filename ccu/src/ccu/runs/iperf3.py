@@ -105,8 +105,8 @@ def read_back(testbed: Testbed, flow: Flow) -> None:
 
     iperf3 sets it after it has connected: an early answer may be the host's default.
     """
-    found = testbed.congestion_control(flow.sender_host(testbed), flow.sending_port)
-    flow.cc_read_back = found or flow.cc_read_back
+    reported = testbed.congestion_control(flow.sender_host(testbed), flow.sending_port)
+    flow.cc_read_back = reported or flow.cc_read_back
 
 
 def too_long(experiment: Experiment, flow: Flow) -> str:

@@ -87,9 +87,9 @@ def down() -> list[str]:
 
 
 def _manual(experiment: Experiment) -> ManualTestbed:
-    found = driver_of(experiment).manual()
-    assert found is not None
-    return found
+    manual_testbed = driver_of(experiment).manual()
+    assert manual_testbed is not None
+    return manual_testbed
 
 
 def _kept() -> Site:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd  # imported late: it takes half a second, and most commands do not need it
 
 MM_WAVE_GHZ = 24.25
-"""Where frequency range 2 begins (TS 38.101-2 clause 5.2); below, there are no 120 kHz carriers."""
+"""The lower limit of frequency range 2 (TS 38.101-2 clause 5.2), of carriers with 120 kHz."""
 DEFAULT_S = 100.0
 
 

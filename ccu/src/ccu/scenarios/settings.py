@@ -28,12 +28,12 @@ def settings(file: Path, taken: set[str]) -> Settings:
     Invalid parts are left to nr-link, which reports them with their lines.
     """
     content = _content(file)
-    found: Settings = {}
+    fixed: Settings = {}
     if isinstance(path := content.get("path"), dict):
-        found |= {key: (value, "path") for key, value in _of_path(path, taken).items()}
+        fixed |= {key: (value, "path") for key, value in _of_path(path, taken).items()}
     if isinstance(link := content.get("link"), dict):
-        found |= {key: (link[key], "link") for key in _LINK if key in link}
-    return {key: value for key, value in found.items() if key not in taken}
+        fixed |= {key: (link[key], "link") for key in _LINK if key in link}
+    return {key: value for key, value in fixed.items() if key not in taken}
 
 
 def gives_capacity(file: Path) -> bool:
@@ -65,9 +65,9 @@ def _content(file: Path) -> dict[str, Any]:
 
 
 def _of_path(path: dict[str, Any], taken: set[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if isinstance(mtu_bytes := path.get("mtu_bytes"), int):
-        found["mss_bytes"] = mtu_bytes - HEADERS_BYTES
+        fields["mss_bytes"] = mtu_bytes - HEADERS_BYTES
     directions = {
         direction: path[direction]
         for direction in ("dl", "ul")
@@ -75,26 +75,26 @@ def _of_path(path: dict[str, Any], taken: set[str]) -> dict[str, Any]:
     }
     delays = {direction: _number(part.get("delay_ms")) for direction, part in directions.items()}
     if delays and "rtt_ms" not in taken:
-        found["rtt_ms"] = round(sum(delays.values()), 9)
+        fields["rtt_ms"] = round(sum(delays.values()), 9)
         if delays.get("dl") != delays.get("ul"):
-            found["dl_delay_ms"] = delays.get("dl", 0.0)
+            fields["dl_delay_ms"] = delays.get("dl", 0.0)
     losses = {direction: _number(part.get("loss_ratio")) for direction, part in directions.items()}
     if any(losses.values()):
-        found["loss"] = losses
+        fields["loss"] = losses
     # Keys that an experiment has by the same names; pydantic validates the values.
     lines = {
         direction: {key: part[key] for key in _LINE if key in part}
         for direction, part in directions.items()
     }
     if any(lines.values()):
-        found["path"] = lines
+        fields["path"] = lines
     queues = path.get("queue")
     if isinstance(queues, dict) and "buffer" not in taken:
         if "dl" in queues:
-            found["buffer"] = queues["dl"]
+            fields["buffer"] = queues["dl"]
         if queues.get("ul") != queues.get("dl") and "ul" in queues:
-            found["ul_buffer"] = queues["ul"]
-    return found
+            fields["ul_buffer"] = queues["ul"]
+    return fields
 
 
 def _number(value: object) -> float:

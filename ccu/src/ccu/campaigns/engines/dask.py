@@ -80,16 +80,16 @@ class Dask:
                 "start `ccu worker` on each machine (docs/scaling.md)",
                 key="--scheduler",
             )
-        for address, found in self._described().items():
-            if found["software"] != self._software:
+        for address, worker in self._described().items():
+            if worker["software"] != self._software:
                 raise refusal(
-                    f"worker {address} has {found['software']}, this is {self._software}",
+                    f"worker {address} has {worker['software']}, this is {self._software}",
                     "update one of them",
                 )
 
     def congestion_controls(self) -> set[str]:
-        found = [set(one["congestion_controls"]) for one in self._described().values()]
-        return set.intersection(*found) if found else set()
+        available = [set(one["congestion_controls"]) for one in self._described().values()]
+        return set.intersection(*available) if available else set()
 
     def attempts(self, cells: Iterator[Cell], listener: Listener) -> Iterator[Outcome]:
         running: dict[Future[remote.Done], tuple[Cell, float]] = {}

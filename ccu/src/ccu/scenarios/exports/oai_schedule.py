@@ -15,7 +15,7 @@ from ccu.spec.experiment import Experiment
 from testbed_console.problems import refusal
 
 STEP_MS = 200
-"""With two commands per step, ten commands per second."""
+"""The time between settings: two commands per step are ten commands per second."""
 MODEL_INDEX = 0
 
 

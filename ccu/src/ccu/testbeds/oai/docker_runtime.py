@@ -152,9 +152,9 @@ class ComposeProject:
             ("network", ["network", "ls", "-q"], ["network", "rm"]),
         ):
             label = f"label=com.docker.compose.project={self.name}"
-            if found := _answer(*listing, "--filter", label).split():
-                _answer(*removal, *found)
-                done.append(f"removed {len(found)} {kind}{'s' * (len(found) > 1)} of {self.name}")
+            if ids := _answer(*listing, "--filter", label).split():
+                _answer(*removal, *ids)
+                done.append(f"removed {len(ids)} {kind}{'s' * (len(ids) > 1)} of {self.name}")
         return done
 
 

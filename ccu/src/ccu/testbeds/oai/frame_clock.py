@@ -32,13 +32,13 @@ class FrameClock:
         whole = data[: data.rfind(b"\n") + 1]
         self._offset += len(whole)
         newest = None
-        for found in _LINE.finditer(whole.decode(errors="replace")):
-            frame = int(found[2])
+        for match in _LINE.finditer(whole.decode(errors="replace")):
+            frame = int(match[2])
             before = self._frames
             # More than one period between two lines cannot be detected: 10 s without output.
             step = (frame - (before or 0)) % _FRAMES
             self._frames = frame if before is None else before + step
-            newest = self._frames * FRAME_S, _utc_ns(found[1])
+            newest = self._frames * FRAME_S, _utc_ns(match[1])
         return newest
 
 

@@ -96,6 +96,6 @@ def mac_bytes(text: str, direction: Direction) -> int | None:
     """Return the sum of the byte counters of a MAC block: 2023's lines, or `MAC: TX n RX n
     bytes`."""
     for pattern in _COUNTERS[direction]:
-        if found := pattern.findall(text):
-            return sum(map(int, found))
+        if counts := pattern.findall(text):
+            return sum(map(int, counts))
     return None

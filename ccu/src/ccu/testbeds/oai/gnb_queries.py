@@ -65,8 +65,8 @@ class GnbQueries:
                 utc_ns = time.time_ns() - round(half_s * 1e9)
                 self._clock.read(samples, rate_hz, utc_ns, asked_s + half_s, half_s)
                 return
-        if found := self._frames.latest():
-            radio_s, utc_ns = found
+        if latest := self._frames.latest():
+            radio_s, utc_ns = latest
             ago_s = (time.time_ns() - utc_ns) / 1e9
             self._clock.read(round(radio_s * 1e9), 1e9, utc_ns, time.monotonic() - ago_s)
 

@@ -42,10 +42,10 @@ class Bridge:
 
     def remove(self) -> list[str]:
         with IPRoute() as ip:
-            if not (found := ip.link_lookup(ifname=self.name)):
+            if not (indices := ip.link_lookup(ifname=self.name)):
                 return []
             _filter_rule("-D", self.name)
-            ip.link("del", index=found[0])
+            ip.link("del", index=indices[0])
         return [f"removed bridge {self.name}"]
 
 

@@ -40,16 +40,16 @@ def check_host(plan: Plan) -> None:
             "/dev/net/tun: does not exist, and UE and UPF need it", "type: sudo modprobe tun"
         )
     if plan.usrp:
-        found = (usrp_trouble(plan.usrp), governor_trouble(), *port_troubles())
-        if problems := [one for one in found if one]:
+        troubles = (usrp_trouble(plan.usrp), governor_trouble(), *port_troubles())
+        if problems := [one for one in troubles if one]:
             raise RefusedError(problems)
 
 
 def usrp_trouble(usrp: Usrp) -> Problem | None:
     """Return why the radio is not available."""
     if usrp.model == "b210":
-        found = _usb_ids()
-        if not found & _USB_IDS:
+        usb_ids = _usb_ids()
+        if not usb_ids & _USB_IDS:
             rule = "no B210 on USB (2500:0020)"
             return Problem(rule, "plug it into USB 3, see uhd_find_devices", _USRP)
         return None
@@ -58,7 +58,7 @@ def usrp_trouble(usrp: Usrp) -> Problem | None:
 
 
 def _usb_ids() -> set[tuple[str, str]]:
-    found = set()
+    usb_ids = set()
     for device in _USB.glob("*"):
         try:
             vendor, product = (
@@ -66,8 +66,8 @@ def _usb_ids() -> set[tuple[str, str]]:
             )
         except OSError:
             continue
-        found.add((vendor, product))
-    return found
+        usb_ids.add((vendor, product))
+    return usb_ids
 
 
 def _x310_trouble(arguments: str) -> Problem | None:

@@ -97,7 +97,7 @@ class Replay:
         self.failure: str | None = None
         self.skipped_count = 0
         self.off_ms: list[float] = []
-        """For each setting the largest deviation from its due instant, in radio time."""
+        """The largest deviation of each setting from its due instant, in radio time."""
 
     def start(self) -> None:
         self._thread.start()

@@ -66,11 +66,11 @@ def services(profile: str, variables: Mapping[str, str]) -> dict[str, Service]:
 
 def all_services(plan: Plan, variables: Mapping[str, str]) -> dict[str, Service]:
     """Return the services of `plan` with all its UEs."""
-    found = services(plan.profile, variables)
+    by_name = services(plan.profile, variables)
     more = further_ues(plan) or {"services": {}}
     for name, raw in more["services"].items():
-        found[name] = _service(name, interpolate(raw, variables))
-    return found
+        by_name[name] = _service(name, interpolate(raw, variables))
+    return by_name
 
 
 def _service(name: str, raw: Mapping[str, Any]) -> Service:

@@ -137,10 +137,10 @@ class Stack:
 
     def ue_address(self, number: int = 1) -> str:
         """Return the address that the core assigned to the UE. Raises RunFailed."""
-        found = interface_address(self.namespaces[self.plan.ue_service(number)], UE_INTERFACE)
-        if found is None:
+        address = interface_address(self.namespaces[self.plan.ue_service(number)], UE_INTERFACE)
+        if address is None:
             raise RunFailed("attach", f"UE {number} has lost its address")
-        return found
+        return address
 
     def _wait_listening(self, service: str, port: int, protocol: str, patience_s: float) -> None:
         began_s = time.monotonic()
@@ -265,10 +265,10 @@ def has_interface(pid: int | None, interface: str) -> bool:
 def interface_address(name: str, interface: str) -> str | None:
     """Return the IPv4 address of `interface` in the network `name`; None while there is none."""
     with IPRoute(netns=name) as ip:
-        found = ip.link_lookup(ifname=interface)
-        if not found:
+        indices = ip.link_lookup(ifname=interface)
+        if not indices:
             return None
-        for address in ip.get_addr(index=found[0], family=_AF_INET):
+        for address in ip.get_addr(index=indices[0], family=_AF_INET):
             return str(ipaddress.ip_address(address.get("local") or address.get("address")))
     return None
 
@@ -276,11 +276,11 @@ def interface_address(name: str, interface: str) -> str | None:
 def set_route(name: str, target: str, interface: str) -> bool:
     """Route `target` through `interface`; return False if that is missing or down."""
     with IPRoute(netns=name) as ip:
-        found = ip.link_lookup(ifname=interface)
-        if not found:
+        indices = ip.link_lookup(ifname=interface)
+        if not indices:
             return False
         try:
-            ip.route("replace", dst=f"{target}/32", oif=found[0])
+            ip.route("replace", dst=f"{target}/32", oif=indices[0])
         except NetlinkError:
             return False
     return True

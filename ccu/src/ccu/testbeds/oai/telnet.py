@@ -116,9 +116,9 @@ class Softmodem:
         answer = self.ask(f"channelmod modify {index} {parameter} {value:g}", _DESCRIPTOR_END)
         self.answer_s += (time.monotonic() - began_s - self.answer_s) * _NEWEST_WEIGHT
         label = {"ploss": r"path loss", "noise_power_dB": r"noise"}[parameter]
-        found = re.search(rf"{label}: (-?[\d.]+)", answer)
-        if found is None or abs(float(found[1]) - value) > 1e-3:
-            reported = found[1] if found else "nothing"
+        match = re.search(rf"{label}: (-?[\d.]+)", answer)
+        if match is None or abs(float(match[1]) - value) > 1e-3:
+            reported = match[1] if match else "nothing"
             raise TelnetFailed(
                 f"telnet server {self._where}: {parameter} of model {index} is {reported} after "
                 f"{value:g} was set"
@@ -126,10 +126,10 @@ class Softmodem:
 
     def radio_time(self) -> tuple[int, float]:
         """Return rfsim's simulated samples since the start, and samples per second."""
-        found = _VTIME.search(self.ask("rfsimu vtime", _VTIME))
-        if found is None:
+        match = _VTIME.search(self.ask("rfsimu vtime", _VTIME))
+        if match is None:
             raise TelnetFailed(f"telnet server {self._where}: rfsimu vtime reported no time")
-        return int(found[1]), float(found[2])
+        return int(match[1]), float(match[2])
 
     def statistics(self) -> dict[str, Any]:
         """Return the JSON of `o1 stats`."""
@@ -149,8 +149,8 @@ _MODEL = re.compile(
 def parse_models(answer: str) -> list[Model]:
     """Parse `channelmod show current`, as 2026.w11 prints it."""
     return [
-        Model(int(found[1]), found[2], found[3], float(found[4]), float(found[5]))
-        for found in _MODEL.finditer(answer.replace("\r", ""))
+        Model(int(match[1]), match[2], match[3], float(match[4]), float(match[5]))
+        for match in _MODEL.finditer(answer.replace("\r", ""))
     ]
 
 
@@ -158,7 +158,7 @@ def parse_statistics(answer: str) -> dict[str, Any]:
     """Parse `o1 stats`: an object, then OK. Raises TelnetFailed."""
     start, end = answer.find("{"), answer.rfind("}")
     try:
-        found: dict[str, Any] = json.loads(answer[start : end + 1])
+        statistics: dict[str, Any] = json.loads(answer[start : end + 1])
     except ValueError:
         raise TelnetFailed(f"o1 stats answered no JSON: {answer[:80]!r}") from None
-    return found
+    return statistics

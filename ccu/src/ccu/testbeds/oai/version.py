@@ -26,11 +26,11 @@ class Options:
     """The notation of the options of one version."""
 
     sa_flag: bool
-    """Whether `--sa` is needed; later it is the default, and the option does not exist."""
+    """True if `--sa` is needed; later it is the default, and the option does not exist."""
     rfsim_list: bool
-    """Whether `rfsimulator` is a list: `--rfsimulator.[0].serveraddr`."""
+    """True if `rfsimulator` is a list: `--rfsimulator.[0].serveraddr`."""
     legacy_amf: bool
-    """Whether the AMF's entry has `ipv6`, `active` and `preference`, and named interfaces."""
+    """True if the AMF's entry has `ipv6`, `active` and `preference`, and named interfaces."""
 
     gnb_telnet: str
     """The modules of the gNB's telnet server besides the built-in ones."""
@@ -45,13 +45,13 @@ def week(tag: str) -> tuple[int, int] | None:
 
     Raises InvalidValue for an invalid week, or one older than the oldest supported.
     """
-    found = _TAG.fullmatch(tag)
-    if found is None:
+    match = _TAG.fullmatch(tag)
+    if match is None:
         if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}", tag):
             rule = f"{tag!r} is not an image tag"
             raise InvalidValue(Problem(rule, f"write for example {DEFAULT}"))
         return None
-    year, number = int(found[1]), int(found[2])
+    year, number = int(match[1]), int(match[2])
     if not 1 <= number <= 53:
         rule = f"{tag!r}: a year has no week {number}"
         raise InvalidValue(Problem(rule, f"write for example {DEFAULT}"))

@@ -107,9 +107,9 @@ def _devices() -> dict[str, str]:
         raise refusal(
             f"adb: {completed.stderr.strip() or 'failed'}", "run `adb kill-server`, and try again"
         )
-    found = {}
+    states = {}
     for line in completed.stdout.splitlines():
         serial, tab, state = line.partition("\t")
         if tab and not line.startswith("*"):
-            found[serial] = state.strip()
-    return found
+            states[serial] = state.strip()
+    return states

@@ -75,19 +75,19 @@ def candidates(settings: PhoneOptions) -> list[Address]:
     Raises RefusedError if the machine has no network, or the address is invalid.
     """
     if settings.server_address:
-        found = _resolved(plain(settings.server_address))
+        addresses = _resolved(plain(settings.server_address))
     else:
         own = [_own_address(version) for version in (4, 6)]
-        found = [one for one in own if one]
+        addresses = [one for one in own if one]
         # Behind a NAT there is no access from outside; IPv6 has no NAT.
-        found.sort(key=lambda one: ipaddress.ip_address(one).is_private)
-    if not found:
+        addresses.sort(key=lambda one: ipaddress.ip_address(one).is_private)
+    if not addresses:
         raise refusal(
             "this machine has no route to the internet",
             "give the address by which the phone reaches it",
             key="server_address",
         )
-    return [_placed(one) for one in found]
+    return [_placed(one) for one in addresses]
 
 
 def reached(
@@ -114,14 +114,14 @@ def _resolved(name: str) -> list[str]:
         raise refusal(
             f"{name!r} is not an address, and not a known name", key="server_address"
         ) from None
-    found = [str(one[4][0]) for one in infos]
-    if any(one.startswith("fe80:") for one in found):
+    addresses = [str(one[4][0]) for one in infos]
+    if any(one.startswith("fe80:") for one in addresses):
         raise refusal(
             f"{name} is link-local, valid on one link only",
             "give a global address",
             key="server_address",
         )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(addresses))
 
 
 def _own_address(version: int) -> str | None:
@@ -131,8 +131,8 @@ def _own_address(version: int) -> str | None:
             probe.connect((_ANYWHERE[version], 9))
         except OSError:
             return None
-        found = str(probe.getsockname()[0])
-    return None if ipaddress.ip_address(found).is_loopback else found
+        address = str(probe.getsockname()[0])
+    return None if ipaddress.ip_address(address).is_loopback else address
 
 
 def _placed(reached_at: str) -> Address:

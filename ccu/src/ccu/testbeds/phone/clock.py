@@ -41,21 +41,21 @@ class Offset(NamedTuple):
 
 def bounds(asked_ns: int, answer: str, answered_ns: int) -> Offset | None:
     """Return the interval of one answer; a clock in whole seconds may be anywhere in its second."""
-    if found := _STAMP.match(answer.strip()):
-        at_ns = int(found[1]) * _SECOND_NS + int(found[2])
+    if match := _STAMP.match(answer.strip()):
+        at_ns = int(match[1]) * _SECOND_NS + int(match[2])
         return Offset(at_ns - answered_ns, at_ns - asked_ns)
-    if found := _WHOLE.match(answer.strip()):
-        at_ns = int(found[1]) * _SECOND_NS
+    if match := _WHOLE.match(answer.strip()):
+        at_ns = int(match[1]) * _SECOND_NS
         return Offset(at_ns - answered_ns, at_ns + _SECOND_NS - asked_ns)
     return None
 
 
 def common(offsets: Iterable[Offset]) -> Offset | None:
     """Return the intersection; None if it is empty, as the clock was set meanwhile."""
-    found = list(offsets)
-    if not found:
+    intervals = list(offsets)
+    if not intervals:
         return None
-    both = Offset(max(one.low_ns for one in found), min(one.high_ns for one in found))
+    both = Offset(max(one.low_ns for one in intervals), min(one.high_ns for one in intervals))
     return both if both.low_ns <= both.high_ns else None
 
 
@@ -74,7 +74,7 @@ def measure(phone: Shell) -> Offset:
     )
     assert shell.stdin is not None
     assert shell.stdout is not None
-    found = []
+    intervals = []
     until = time.monotonic() + _PATIENCE_S
     try:
         for _ in range(_QUESTIONS):
@@ -84,14 +84,14 @@ def measure(phone: Shell) -> Offset:
             one = bounds(asked_ns, shell.stdout.readline(), time.time_ns())
             if one is None or time.monotonic() > until:
                 break
-            found.append(one)
+            intervals.append(one)
     except OSError:
         pass
     finally:
         shell.kill()
         shell.wait()
         shell.stdout.close()
-    offset = common(found) or (found[-1] if found else None)
+    offset = common(intervals) or (intervals[-1] if intervals else None)
     if offset is None:
         raise RunFailed("phone", f"{phone.serial} does not report its time (date +%s.%N)")
     return offset

@@ -114,7 +114,7 @@ def read(text: str, now_s: float) -> DataPlan:
     mobile = [line for line in policies if _MOBILE_POLICY.search(line)] or policies
     subscriber, buckets = _latest(rest)
     own = [line for line in mobile if _names(line, subscriber)] or mobile
-    limits = [int(found[1]) for line in own if (found := _LIMIT.search(line))]
+    limits = [int(match[1]) for line in own if (match := _LIMIT.search(line))]
     limit = min((one for one in limits if one >= 0), default=None)
     since = _month_of(own[0] if own else "", zone.strip(), now_s)
     if buckets is None:
@@ -127,8 +127,8 @@ def read(text: str, now_s: float) -> DataPlan:
 def _names(policy: str, subscriber: str | None) -> bool:
     """Return whether the policy is this SIM's; both shorten the subscriber's number
     (`310260...`)."""
-    found = _SUBSCRIBER.search(policy)
-    return found is not None and subscriber is not None and found[1] == subscriber
+    match = _SUBSCRIBER.search(policy)
+    return match is not None and subscriber is not None and match[1] == subscriber
 
 
 def _latest(text: str) -> tuple[str | None, list[_Bucket] | None]:
@@ -142,8 +142,8 @@ def _latest(text: str) -> tuple[str | None, list[_Bucket] | None]:
         if "ident=" in line:
             current = None
             if _MOBILE_IDENT.search(line):
-                found = _SUBSCRIBER.search(line)
-                current = by_subscriber.setdefault(found[1] if found else "", [])
+                match = _SUBSCRIBER.search(line)
+                current = by_subscriber.setdefault(match[1] if match else "", [])
         elif known := _DURATION.search(line):
             duration_s = int(known[1])
         elif current is not None and (bucket := _BUCKET.match(line)):
@@ -160,15 +160,15 @@ def _month_of(policy: str, phones_zone: str, now_s: float) -> datetime:
     named = _ZONE.search(policy)
     now = datetime.fromtimestamp(now_s, _zone((named and (named[1] or named[2])) or phones_zone))
     day, hour, minute = 1, 0, 0
-    if found := _CYCLE.search(policy):
-        if days := re.fullmatch(r"P(\d+)D", found[6]):
-            parts = [int(found[part]) for part in range(1, 6)]
+    if match := _CYCLE.search(policy):
+        if days := re.fullmatch(r"P(\d+)D", match[6]):
+            parts = [int(match[part]) for part in range(1, 6)]
             first = datetime(parts[0], parts[1], parts[2], parts[3], parts[4], tzinfo=now.tzinfo)
             period = timedelta(days=max(int(days[1]), 1))
             return first + (now - first) // period * period
-        day, hour, minute = (int(found[part]) for part in (3, 4, 5))
-    elif found := _CYCLE_DAY.search(policy):
-        day = max(int(found[1]), 1)
+        day, hour, minute = (int(match[part]) for part in (3, 4, 5))
+    elif match := _CYCLE_DAY.search(policy):
+        day = max(int(match[1]), 1)
     this = _day_of(now, now.year, now.month, day, hour, minute)
     if this <= now:
         return this

@@ -20,15 +20,15 @@ def examine(settings: PhoneOptions) -> list[Finding]:
     where = Finding("address", True, addresses)
     if not settings.is_asked:
         return [where]
-    if not (found := program("ssh" if settings.ssh else "adb")).ok:
-        return [found, where]
+    if not (client := program("ssh" if settings.ssh else "adb")).ok:
+        return [client, where]
     try:
         phone = chosen(settings)
         known = survey.describe(phone)
     except RefusedError as error:
-        return [found, where, *refused("phone", error)]
+        return [client, where, *refused("phone", error)]
     about = f"{known['model'] or 'a phone'}, Android {known['android'] or '?'} ({phone.serial})"
-    here = [found, where, Finding("phone", True, about)]
+    here = [client, where, Finding("phone", True, about)]
     try:
         radio = survey.first_reachable(phone, servers)[1]
     except RefusedError as error:

@@ -67,9 +67,9 @@ class PhoneDriver(Driver):
     def run_elsewhere(
         self, experiment: Experiment, machine: str, output: Path, dry_run: bool
     ) -> Path | None:
-        from ccu.testbeds.phone import far_server
+        from ccu.testbeds.phone import remote_server
 
-        return far_server.run(experiment, machine, output, dry_run)
+        return remote_server.run(experiment, machine, output, dry_run)
 
 
 PHONE = PhoneDriver()

@@ -90,7 +90,7 @@ def problems(cost: dict[str, Any]) -> list[str]:
 def _per_reading(log: str) -> tuple[int | None, float | None]:
     """Return the number of processors, and the services' seconds for one reading."""
     section = log.partition("## polling\n")[2].partition("\n##")[0].splitlines()
-    ticks = next((found for line in section if (found := _TICKS.match(line))), None)
+    ticks = next((match for line in section if (match := _TICKS.match(line))), None)
     if ticks is None:
         return None, None
     a_second, cpus = int(ticks[1]), int(ticks[2])

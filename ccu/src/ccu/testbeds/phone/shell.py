@@ -26,7 +26,7 @@ class Shell(Protocol):
     serial: str
     """The phone's name: adb's serial number, or ssh's host and port."""
     is_app: bool
-    """Whether its commands have an app's rights, not those of Android's own shell."""
+    """True if its commands have an app's rights, not those of Android's own shell."""
 
     def command(self, script: str) -> list[str]:
         """Return the command that runs a script in the phone's shell, with the script's exit

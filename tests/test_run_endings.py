@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""However a run ends, it says so, and nothing of it stays on the machine."""
+"""The end of runs: each is reported, and none leaves resources on the machine."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ def test_a_signal_ends_a_run_in_order(
 
 
 @pytest.mark.root
-def test_what_a_killed_run_left_is_removed_by_clean(runs: Runs, ours: Ours, tmp_path: Path) -> None:
+def test_the_resources_of_a_killed_run_are_removed_by_clean(
+    runs: Runs, ours: Ours, tmp_path: Path
+) -> None:
     before = ours()
     run = started(tmp_path, "--cc", "reminis")
     run.kill()

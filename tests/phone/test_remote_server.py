@@ -38,10 +38,10 @@ def test_the_run_is_executed_there_and_copied_here(
         ran = street.ccu(*RUN, *far)
         assert ran.returncode == 0, ran.stdout + ran.stderr
         (run,) = output.iterdir()
-        told = json.loads((run / "run.json").read_text())
-        assert told["status"] == "finished"
-        assert told["flows"][0]["cc_read_back"] == "cubic"
-        assert told["hosts"]["ue"]["model"] == "Test 5G"
+        recorded = json.loads((run / "run.json").read_text())
+        assert recorded["status"] == "finished"
+        assert recorded["flows"][0]["cc_read_back"] == "cubic"
+        assert recorded["hosts"]["ue"]["model"] == "Test 5G"
         assert analysis_of(run).summary["throughput_bps"] > 20e6
         refused = street.ccu(*RUN, *far, "--cc", "vegaz")
         assert refused.returncode == 2

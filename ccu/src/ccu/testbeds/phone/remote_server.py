@@ -28,7 +28,7 @@ _CODE_OF_SSH = 255
 _CODES = {2: RefusedError, 130: Interrupted}
 
 
-class FarServer:
+class RemoteServer:
     """A server reached by ssh with the user's keys and configuration; CCU_SSH replaces `ssh`."""
 
     def __init__(self, host: str) -> None:
@@ -71,17 +71,19 @@ def run(experiment: Experiment, host: str, output: Path, dry_run: bool) -> Path 
     Raises RefusedError, RunFailed or Interrupted as the remote ccu did, which has printed the
     reason.
     """
-    far = FarServer(host)
+    remote = RemoteServer(host)
     options = phone_options(experiment)
     with_adb = options.adb and not options.ssh
-    _check(far, with_adb)
-    folder = far.ask("umask 077; T=$(mktemp -d); cat > $T/run.json; echo $T", _plan(experiment))
+    _check(remote, with_adb)
+    folder = remote.ask("umask 077; T=$(mktemp -d); cat > $T/run.json; echo $T", _plan(experiment))
     folder = folder.strip()
     try:
-        code = _run_there(far, folder, with_adb, dry_run)
-        made = None if dry_run else _fetch(far, folder, output)
+        code = _run_there(remote, folder, with_adb, dry_run)
+        made = None if dry_run else _fetch(remote, folder, output)
     finally:
-        subprocess.run(far.command(_as_root(f"rm -rf {shlex.quote(folder)}")), capture_output=True)
+        subprocess.run(
+            remote.command(_as_root(f"rm -rf {shlex.quote(folder)}")), capture_output=True
+        )
     if code in _CODES:
         raise _CODES[code](f"--server: reported by {host}")
     if code != 0:
@@ -94,12 +96,12 @@ def _plan(experiment: Experiment) -> str:
     return json.dumps({"schema_version": SCHEMA_VERSION, "experiment": experiment.record()})
 
 
-def _check(far: FarServer, with_adb: bool) -> None:
+def _check(remote: RemoteServer, with_adb: bool) -> None:
     """Check that both adbs have the same version: a client ends a server of another version."""
-    there = far.ask("command -v ccu >/dev/null && echo ccu; adb version 2>/dev/null | head -1")
+    there = remote.ask("command -v ccu >/dev/null && echo ccu; adb version 2>/dev/null | head -1")
     if not there.startswith("ccu\n"):
         raise refusal(
-            f"{far.host} has no ccu on its PATH", "run `make install` there", key="--server"
+            f"{remote.host} has no ccu on its PATH", "run `make install` there", key="--server"
         )
     if not with_adb:
         return
@@ -109,13 +111,13 @@ def _check(far: FarServer, with_adb: bool) -> None:
     theirs = there.removeprefix("ccu\n").strip()
     if theirs != ours:
         raise refusal(
-            f"{far.host} has {theirs or 'no adb'}, this machine {ours}",
+            f"{remote.host} has {theirs or 'no adb'}, this machine {ours}",
             "install the same on both, or --no-adb",
             key="--server",
         )
 
 
-def _run_there(far: FarServer, folder: str, with_adb: bool, dry_run: bool) -> int:
+def _run_there(remote: RemoteServer, folder: str, with_adb: bool, dry_run: bool) -> int:
     words = ["ccu", "rerun", folder, "--output", f"{folder}/runs"]
     words += ["--dry-run"] if dry_run else []
     # With a terminal there, Ctrl-C and the end of the connection reach the remote ccu as signals.
@@ -126,20 +128,20 @@ def _run_there(far: FarServer, folder: str, with_adb: bool, dry_run: bool) -> in
         options += ["-o", "ExitOnForwardFailure=yes"]
         options += ["-R", f"127.0.0.1:{port}:127.0.0.1:{ours}"]
         words = ["env", f"ANDROID_ADB_SERVER_PORT={port}", *words]
-    return subprocess.run(far.command(_as_root(shlex.join(words)), *options)).returncode
+    return subprocess.run(remote.command(_as_root(shlex.join(words)), *options)).returncode
 
 
 def _as_root(command: str) -> str:
     return f"if [ $(id -u) = 0 ]; then {command}; else sudo {command}; fi"
 
 
-def _fetch(far: FarServer, folder: str, output: Path) -> Path | None:
+def _fetch(remote: RemoteServer, folder: str, output: Path) -> Path | None:
     """Copy the run directory here; return None if the remote ccu made none."""
     script = _as_root(f"tar -C {shlex.quote(folder)}/runs -cf - .")
     output.mkdir(parents=True, exist_ok=True)
     before = set(output.iterdir())
     sending = subprocess.Popen(
-        far.command(script), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        remote.command(script), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
     unpack = ["tar", "-C", str(output), "--no-same-owner", "-xf", "-"]
     subprocess.run(unpack, stdin=sending.stdout, stderr=subprocess.DEVNULL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A link of a given rate carries that rate: real TCP, measured where it is received."""
+"""Links of a configured rate carry that rate: real TCP, measured at the receiver."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _goodput_bps(run: Path) -> float:
 
 @pytest.mark.root
 @pytest.mark.parametrize(("duration", "ends"), [("20s", True), ("2s", False)])
-def test_a_flow_of_a_volume_ends_with_it_or_in_words(
+def test_a_flow_of_a_volume_ends_with_it_or_with_an_error(
     duration: str, ends: bool, tmp_path: Path
 ) -> None:
     if os.geteuid() != 0:
