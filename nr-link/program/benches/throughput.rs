@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What crosses two TUN devices, and what that costs: a raw copy with the same offloads is the limit.
+//! The throughput of two TUN devices and its cost; a raw copy with the same offloads is the limit.
 //!
 //! `cargo bench -p nr-link` prints a JSON line for each copy; nr-link/benchmarks/measure.py compares the link with them.
-//! Sender and receiver share the machine with the copy, and the receiver's TCP runs in the copying process (a write to a
-//! TUN device is the reception): that is in its CPU time.
+//! Sender and receiver share the machine with the copy. The receiver's TCP runs in the copying process, since a write to a
+//! TUN device is the reception; its CPU time includes it.
 
 #[path = "../tests/testbed/mod.rs"]
 mod testbed;
@@ -16,7 +16,7 @@ use std::time::Instant;
 use nr_link::burst::Burst;
 use nr_link::clock::{Clock, cpu_time};
 use nr_link::merge::write_headers;
-use nr_link::netns::Place;
+use nr_link::netns::NamespaceRef;
 use nr_link::pool::Pool;
 use nr_link::priority;
 use nr_link::tun::Tun;
@@ -26,25 +26,26 @@ use testbed::{SERVER, Testbed, UE};
 
 const SECONDS: u64 = 5;
 
-/// How a packet gets from one device to the other.
+/// How packets are copied from one device to the other.
 #[derive(Clone, Copy)]
 enum Copying {
-    /// As it is.
+    /// Unchanged.
     Raw,
-    /// Read as a burst and written with new headers, as the link does, without a model in between.
+    /// Parsed as a burst and written with new headers, as the link does, but without a model.
     Bursts,
 }
 
-/// What is sent through the copy.
+/// The traffic through the copy.
 #[derive(Clone, Copy)]
 enum Load {
-    /// One flow, as much as goes.
+    /// One flow at full rate.
     Full,
-    /// What a link of 106 PRB carries both ways, captured at both ends; the copy wakes once a slot, as the link does.
+    /// The traffic of a link of 106 PRB in both directions, captured at both ends; the copy wakes
+    /// up once per slot, like the link.
     BothWays,
 }
 
-/// Paced by the senders' TCP, so that its super-packets are as small as they are on the link.
+/// Limits the sender's TCP, so that its super-packets are as small as on the link.
 const DL_PACED: &str = "--fq-rate=92M";
 const UL_PACED: &str = "--fq-rate=14M";
 const SLOT_NS: u64 = 500_000;
@@ -67,8 +68,8 @@ fn copy(name: &str, copying: Copying, load: Load) {
         let stop = Arc::clone(&stop);
         move || {
             priority::raise();
-            let n6 = Tun::open("n6", Place::Named(&namespaces.0), 1500).unwrap();
-            let ue1 = Tun::open("ue1", Place::Named(&namespaces.1), 1500).unwrap();
+            let n6 = Tun::open("n6", NamespaceRef::Named(&namespaces.0), 1500).unwrap();
+            let ue1 = Tun::open("ue1", NamespaceRef::Named(&namespaces.1), 1500).unwrap();
             ready.send(()).unwrap();
             forward([n6, ue1], copying, load, &stop)
         }
@@ -96,7 +97,7 @@ fn copy(name: &str, copying: Copying, load: Load) {
     );
 }
 
-/// Copies until told to stop; gives this process's share of a core from the first packet on.
+/// Copies until stopped; returns the CPU usage of this process, in cores, from the first packet on.
 fn forward(mut tuns: [Tun; 2], copying: Copying, load: Load, stop: &AtomicBool) -> f64 {
     let mut waker = Waker::new(&STOPPED).unwrap();
     waker.add(&tuns[0], 0).unwrap();
@@ -119,7 +120,7 @@ fn forward(mut tuns: [Tun; 2], copying: Copying, load: Load, stop: &AtomicBool) 
             }
             Load::BothWays => {
                 let slot = (clock.now() + 1).next_multiple_of(SLOT_NS);
-                waker.rest(clock.deadline(slot)).unwrap();
+                waker.pause(clock.deadline(slot)).unwrap();
             }
         }
         for from in readable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What one read from a TUN device brings: a packet, or a super-packet that stands for up to 64 KiB of segments.
+//! A read from a TUN device: one packet, or a super-packet that holds up to 64 KiB of segments.
 //!
-//! A super-packet crosses the kernel once, but on the link its segments are packets of their own: queued, lost and
-//! delivered one by one.
+//! A super-packet passes the kernel in one piece, but its segments are separate packets on the
+//! link: each is queued, lost or delivered on its own.
 
 use std::net::IpAddr;
 use std::rc::Rc;
@@ -16,12 +16,12 @@ use crate::vnet::{
 
 const IPV4_HEADER_BYTES: usize = 20;
 pub(crate) const IPV6_HEADER_BYTES: usize = 40;
-/// IPv6 with its options and 60 bytes of TCP fit.
+/// The largest headers: IPv6 with extension headers, and 60 bytes of TCP.
 pub(crate) const MOST_HEADER_BYTES: usize = 512;
 const TCP_HEADER_BYTES: usize = 20;
 const UDP_HEADER_BYTES: usize = 8;
 
-/// IP version of a packet.
+/// The IP version of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IpVersion {
     /// RFC 791.
@@ -30,10 +30,10 @@ pub enum IpVersion {
     V6,
 }
 
-/// What the segments of a super-packet are.
+/// The type of segmentation of a super-packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Segmentation {
-    /// A packet as it is.
+    /// One packet, not segmented.
     None,
     /// TCP segments (TSO).
     Tcp,
@@ -41,29 +41,29 @@ pub enum Segmentation {
     Udp,
 }
 
-/// A packet or super-packet, as it was read.
+/// A packet or super-packet, as it was read from the device.
 #[derive(Debug)]
 pub struct Burst {
     buffer: Buffer,
     pub(crate) vnet: VnetHeader,
     pub(crate) ip: IpVersion,
     pub(crate) segmentation: Segmentation,
-    /// Headers that every segment repeats; of a packet that is not segmented, the IP header.
+    /// The headers that every segment repeats; for a packet that is not segmented, the IP header.
     pub(crate) header_bytes: usize,
     segment_payload_bytes: usize,
 }
 
-/// One packet of a burst: what the model carries.
+/// One packet of a burst, as the model carries it.
 #[derive(Debug, Clone)]
 pub struct Segment {
-    /// Where it came from.
+    /// The burst that contains it.
     pub burst: Rc<Burst>,
-    /// Its place there, from 0.
+    /// Its index in the burst, from 0.
     pub index: usize,
 }
 
 impl Burst {
-    /// `None` if it is no IP packet, or its headers do not fit into it.
+    /// Parses a read; `None` if it is not an IP packet or its headers are incomplete.
     pub fn parse(buffer: Buffer) -> Option<Self> {
         let vnet = VnetHeader::from_bytes(buffer.first_chunk::<VNET_HEADER_BYTES>()?);
         let packet = &buffer[VNET_HEADER_BYTES..];
@@ -110,12 +110,12 @@ impl Burst {
         })
     }
 
-    /// The IP packet.
+    /// Returns the IP packet.
     pub fn packet(&self) -> &[u8] {
         &self.buffer[VNET_HEADER_BYTES..]
     }
 
-    /// Where it goes to.
+    /// Returns the destination address.
     pub fn destination(&self) -> Option<IpAddr> {
         let packet = self.packet();
         match self.ip {
@@ -130,7 +130,7 @@ impl Burst {
         }
     }
 
-    /// The payload of `count` segments from `first` on.
+    /// Returns the payload of `count` segments from `first` on.
     pub fn payload(&self, first: usize, count: usize) -> &[u8] {
         let payload = &self.packet()[self.header_bytes..];
         let start = first * self.segment_payload_bytes;
@@ -138,18 +138,18 @@ impl Burst {
         &payload[start.min(payload.len())..end.min(payload.len())]
     }
 
-    /// How many packets it stands for.
+    /// Returns the number of segments.
     pub fn segment_count(&self) -> usize {
         let payload_bytes = self.packet().len() - self.header_bytes;
         payload_bytes.div_ceil(self.segment_payload_bytes).max(1)
     }
 
-    /// Where each segment's payload starts, after the first's.
+    /// Returns the offset of a segment's payload from that of the first segment.
     pub(crate) fn payload_offset(&self, index: usize) -> usize {
         index * self.segment_payload_bytes
     }
 
-    /// Its packets for the model, in order.
+    /// Returns the segments in order, as packets for the model.
     pub fn segments(self: Rc<Self>) -> impl Iterator<Item = Packet<Segment>> {
         let ecn = self.ecn();
         (0..self.segment_count()).map(move |index| Packet {
@@ -166,7 +166,7 @@ impl Burst {
         let packet = self.packet();
         match self.ip {
             IpVersion::V4 => Ecn::from_bits(packet[1]),
-            IpVersion::V6 => Ecn::from_bits(packet[1] >> 4), // the traffic class straddles two octets
+            IpVersion::V6 => Ecn::from_bits(packet[1] >> 4), // the traffic class is in two octets
         }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What channel and MAC would carry without traffic, as a table: the model run without a clock.
+//! The capacity of channel and MAC without traffic, as a table. The model runs without a clock.
 
 use std::io::{self, BufWriter, Write};
 
@@ -8,11 +8,11 @@ use nr_link_model::radio::CqiTable;
 use nr_link_model::radio::bler::{CodeBlocks, sinr_for};
 use nr_link_model::{Link, MacSample, Nanos, ResolvedConfig, Source, Violation};
 
-/// Length of one sample interval: none is shorter than a slot, or longer than an hour.
+/// Allowed lengths of a sample interval: at least a slot, at most an hour.
 const INTERVALS_MS: std::ops::RangeInclusive<u64> = 1..=3_600_000;
-/// Six hours, as the longest scenario.
+/// Six hours, like the longest scenario.
 const LONGEST_S: f64 = 21_600.0;
-/// The code block and the share of failures for which link adaptation finds its thresholds.
+/// The code block for which link adaptation computes its thresholds.
 const REFERENCE: CodeBlocks = CodeBlocks {
     count: 1,
     bits: 8448,
@@ -22,11 +22,11 @@ const TARGET: f64 = 0.1;
 const HEADER: &str =
     "t_s,ue,rsrp_dbm,sinr_db,ul_snr_db,cqi,dl_mcs,dl_capacity_mbps,ul_capacity_mbps";
 
-/// Writes one row for each UE and interval to `out`: means over the interval, empty where a scenario gives
-/// capacity itself. Capacity is of IP packets, what a full queue would have had delivered.
+/// Writes one row for each UE and interval to `out`: means over the interval, empty for a scenario
+/// with capacity. The capacity is that of IP packets with a full queue.
 ///
 /// # Errors
-/// The scenario cannot be played; the writer's.
+/// The scenario is not valid for the link, or writing fails.
 pub fn write(
     mut config: ResolvedConfig,
     seconds: f64,
@@ -105,7 +105,7 @@ fn row(
     Ok(())
 }
 
-/// The MCS that link adaptation begins with at each CQI, before it has learned anything.
+/// The MCS that link adaptation initially chooses for each CQI.
 struct McsOfCqi(Vec<usize>);
 
 impl McsOfCqi {
@@ -124,7 +124,7 @@ impl McsOfCqi {
         Self((1..=15).map(|cqi| fitting(cqi).unwrap_or(0)).collect())
     }
 
-    /// None where the UE is out of range.
+    /// Returns the MCS; `None` if the UE is out of range.
     fn get(&self, cqi: u8) -> Option<usize> {
         self.0.get(usize::from(cqi).checked_sub(1)?).copied()
     }

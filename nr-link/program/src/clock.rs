@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The one place where the program reads time.
+//! The program's clock; no other module reads the time.
 
 use std::time::Duration;
 
@@ -8,10 +8,11 @@ use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
 use nr_link_model::Nanos;
 
-/// A shift of UTC below this is the measurement's own noise, and rows stay evenly spaced.
+/// A smaller shift of UTC is noise of the measurement; it is ignored, so that rows stay evenly
+/// spaced.
 const SETTLED_NS: i64 = 10_000;
 
-/// Counts the model's time, from 0 at its start, on CLOCK_MONOTONIC; knows where that is in UTC.
+/// The model's time, from 0 at the start, on CLOCK_MONOTONIC, and its relation to UTC.
 #[derive(Debug)]
 pub struct Clock {
     start_ns: Nanos,
@@ -19,7 +20,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Time 0 is now.
+    /// Starts a clock; time 0 is now.
     pub fn start() -> Result<Self> {
         let start_ns = read(ClockId::CLOCK_MONOTONIC)?;
         let utc_offset_ns = measure_utc_offset()?;
@@ -29,23 +30,24 @@ impl Clock {
         })
     }
 
-    /// Nanoseconds since the start.
+    /// Returns the nanoseconds since the start.
     pub fn now(&self) -> Nanos {
         let now = read(ClockId::CLOCK_MONOTONIC).expect("CLOCK_MONOTONIC was there at the start");
         now - self.start_ns
     }
 
-    /// The same instant for the kernel's timers.
+    /// Converts a time to that of the kernel's timers.
     pub fn deadline(&self, at: Nanos) -> TimeSpec {
         TimeSpec::from_duration(Duration::from_nanos(self.start_ns.saturating_add(at)))
     }
 
-    /// UTC at time 0, nanoseconds since 1970, as the system's clock has it at present.
+    /// Returns UTC at time 0 by the last measurement, ns since 1970.
     pub fn start_utc_ns(&self) -> i64 {
         self.start_utc_ns
     }
 
-    /// Measures UTC again, for NTP slews it and people set it. Gives the shift since it was measured last, ns.
+    /// Measures UTC again, since NTP slews it and users set it. Returns the shift since the last
+    /// measurement, ns.
     pub fn follow_utc(&mut self) -> Result<i64> {
         let shift_ns = self.start_ns as i64 + measure_utc_offset()? - self.start_utc_ns;
         if shift_ns.abs() < SETTLED_NS {
@@ -56,12 +58,12 @@ impl Clock {
     }
 }
 
-/// CPU time of this process.
+/// Returns the CPU time of this process.
 pub fn cpu_time() -> Result<Nanos> {
     read(ClockId::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-/// CLOCK_REALTIME − CLOCK_MONOTONIC, ns: of three readings the one that was interrupted least.
+/// Measures CLOCK_REALTIME − CLOCK_MONOTONIC, ns: the most precise of three readings.
 fn measure_utc_offset() -> Result<i64> {
     let reading = || -> Result<(Nanos, i64)> {
         let before = read(ClockId::CLOCK_MONOTONIC)?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Packets from devices into the model, and from the model into devices.
+//! Forwarding of packets from devices into the model and from the model into devices.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -17,37 +17,38 @@ use crate::pool::{Buffer, Pool};
 use crate::trust::Trust;
 use crate::tun::Tun;
 
-/// So that one device's flood does not keep the others, or the model's slots, waiting for more than about 100 µs.
+/// The most packets read from one device at once: it delays other devices and the model's slots by
+/// about 100 µs at most.
 const MOST_READS: u64 = 64;
 
-/// What there was to read or to write.
+/// The result of reading from or writing to devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Found {
     /// No packet.
     Nothing,
     /// Some.
     Packets,
-    /// And there are more than we took.
+    /// Some, and more are left to read.
     More,
 }
 
-/// Where packets from the core go.
+/// Routes of packets from the core to UEs, by destination address.
 #[derive(Debug)]
 pub struct Routes {
     by_address: HashMap<IpAddr, UeId>,
-    /// The UE of any other address.
-    otherwise: Option<UeId>,
+    /// The UE of all other addresses.
+    default: Option<UeId>,
 }
 
 impl Routes {
-    /// By the addresses of each UE; a lone UE without any gets all there is.
+    /// Makes the routes to the addresses of each UE; a single UE gets all packets.
     ///
     /// # Errors
     /// One of several UEs has no address.
     pub fn of(config: &ResolvedConfig) -> Result<Self, Problem> {
         let ues = &config.ues;
-        let lone = ues.len() == 1;
-        if let Some(ue) = ues.iter().find(|ue| ue.addresses.is_empty() && !lone) {
+        let single = ues.len() == 1;
+        if let Some(ue) = ues.iter().find(|ue| ue.addresses.is_empty() && !single) {
             return Err(Violation::new(
                 format!(
                     "{} is one of {} UEs and has no addresses, so no packet can be sent to it",
@@ -66,19 +67,19 @@ impl Routes {
         });
         Ok(Self {
             by_address: by_address.collect(),
-            otherwise: lone.then_some(UeId(0)),
+            default: single.then_some(UeId(0)),
         })
     }
 
     fn ue(&self, burst: &Burst) -> Option<UeId> {
-        match self.otherwise {
+        match self.default {
             Some(ue) => Some(ue),
             None => self.by_address.get(&burst.destination()?).copied(),
         }
     }
 }
 
-/// The link's devices: the core's first, then one for each UE.
+/// The devices of the link: the core's first, then one for each UE.
 #[derive(Debug)]
 pub struct Devices {
     tuns: Vec<Tun>,
@@ -86,26 +87,26 @@ pub struct Devices {
     pool: Pool,
     scratch: Buffer,
     headers: Vec<u8>,
-    /// When each segment was due of those that are written together.
+    /// When each segment of the next write was due.
     due: Vec<Nanos>,
     written: Vec<usize>,
     refused_count: u64,
     queue_drop_count: u64,
-    /// A device had more packets than we read at once, since we asked the kernel for its drops: no queue overflows
-    /// that we find shorter.
+    /// Whether a device had more packets than one read takes, since the kernel was last asked for
+    /// its drops. A queue that is always shorter does not overflow.
     found_more: bool,
     unaddressed_count: u64,
 }
 
-/// Segments that leave together: neighbours of one burst that are all due by now. A receiver's interface would hand
-/// them over so, too: those that came since its last interrupt, joined (GRO).
-struct Run {
+/// Segments that are written as one packet: consecutive segments of one burst that are all due. A
+/// network interface joins the packets since its last interrupt in the same manner (GRO).
+struct SegmentGroup {
     first: Delivery<Segment>,
     count: usize,
     bytes: u64,
 }
 
-impl Run {
+impl SegmentGroup {
     fn of(first: Delivery<Segment>) -> Self {
         let bytes = u64::from(first.packet.bytes);
         Self {
@@ -116,15 +117,15 @@ impl Run {
     }
 
     fn continues_with(&self, next: &Delivery<Segment>) -> bool {
-        let (ours, theirs) = (&self.first.packet.payload, &next.packet.payload);
-        Rc::ptr_eq(&ours.burst, &theirs.burst)
-            && theirs.index == ours.index + self.count
+        let (last, next_segment) = (&self.first.packet.payload, &next.packet.payload);
+        Rc::ptr_eq(&last.burst, &next_segment.burst)
+            && next_segment.index == last.index + self.count
             && (next.to, next.ce) == (self.first.to, self.first.ce)
     }
 }
 
 impl Devices {
-    /// Around the core's device and those of the UEs, in order.
+    /// Takes the core's device and those of the UEs, in order.
     pub fn new(core: Tun, ues: Vec<Tun>, routes: Routes) -> Self {
         let pool = Pool::default();
         let scratch = pool.scratch();
@@ -144,43 +145,45 @@ impl Devices {
         }
     }
 
-    /// All of them, by number: 0 is the core's.
+    /// Returns all devices by number; 0 is the core's.
     pub fn iter(&self) -> impl Iterator<Item = &Tun> {
         self.tuns.iter()
     }
 
-    /// Packets that the kernel refused on either side of the link, since the devices were made.
+    /// Returns the number of packets that the kernel refused on either side of the link since the
+    /// devices were made.
     pub fn host_drop_count(&mut self) -> Result<u64> {
         if std::mem::take(&mut self.found_more) {
-            self.ask_for_drops()?;
+            self.update_drops()?;
         }
         Ok(self.refused_count + self.queue_drop_count)
     }
 
-    /// Lets the next [`Self::host_drop_count`] be what the kernel says now.
-    pub fn ask_for_drops(&mut self) -> Result<()> {
+    /// Updates the drops that [`Self::host_drop_count`] returns, as reported by the kernel.
+    pub fn update_drops(&mut self) -> Result<()> {
         let counts = self.tuns.iter_mut().map(Tun::dropped_count);
         self.queue_drop_count = counts.sum::<Result<u64>>()?;
         Ok(())
     }
 
-    /// Packets from the core that were for none of the UEs.
+    /// Returns the number of packets from the core whose address no UE has.
     pub fn unaddressed_count(&self) -> u64 {
         self.unaddressed_count
     }
 
-    /// How many there are.
+    /// Returns the number of devices.
     pub fn count(&self) -> usize {
         self.tuns.len()
     }
 
-    /// Reads what waits in device `number` into the link, at most [`MOST_READS`] packets. Each has come when `came` says
-    /// after it was read: asked before, it could have come while the machine kept us from reading.
+    /// Reads up to [`MOST_READS`] waiting packets of device `number` into the link. `arrival` is
+    /// called after each read and returns the time of arrival: a time from before the read could be
+    /// too early, if the process was not running in between.
     pub fn read_into(
         &mut self,
         link: &mut Link<Segment>,
         number: usize,
-        came: impl Fn() -> Nanos,
+        arrival: impl Fn() -> Nanos,
         trust: &mut Trust,
     ) -> Result<Found> {
         for packets in 0..MOST_READS {
@@ -199,9 +202,9 @@ impl Devices {
                 self.unaddressed_count += burst.segment_count() as u64;
                 continue;
             };
-            let came = came();
+            let arrival = arrival();
             for packet in Rc::new(burst).segments() {
-                link.enqueue(from, packet, came);
+                link.enqueue(from, packet, arrival);
             }
         }
         trust.found_waiting(MOST_READS);
@@ -209,48 +212,59 @@ impl Devices {
         Ok(Found::More)
     }
 
-    /// Writes what is due to the devices. Gives the numbers of those that were written to, some perhaps
-    /// more than once: what comes back from their hosts may be there already.
+    /// Writes the packets that are due. Returns the numbers of the devices written to, possibly
+    /// with repetitions: their hosts may already have answered.
     pub fn write(
         &mut self,
         deliveries: impl Iterator<Item = Delivery<Segment>>,
         clock: &Clock,
         trust: &mut Trust,
     ) -> Result<std::vec::Drain<'_, usize>> {
-        let mut run: Option<Run> = None;
+        let mut group: Option<SegmentGroup> = None;
         for delivery in deliveries {
             let due = delivery.due;
-            match &mut run {
-                Some(run) if run.continues_with(&delivery) => {
-                    run.count += 1;
-                    run.bytes += u64::from(delivery.packet.bytes);
+            match &mut group {
+                Some(group) if group.continues_with(&delivery) => {
+                    group.count += 1;
+                    group.bytes += u64::from(delivery.packet.bytes);
                 }
                 _ => {
-                    if let Some(complete) = run.replace(Run::of(delivery)) {
-                        self.write_run(&complete, clock, trust)?;
+                    if let Some(complete) = group.replace(SegmentGroup::of(delivery)) {
+                        self.write_group(&complete, clock, trust)?;
                     }
                 }
             }
             self.due.push(due);
         }
-        if let Some(last) = run {
-            self.write_run(&last, clock, trust)?;
+        if let Some(last) = group {
+            self.write_group(&last, clock, trust)?;
         }
         Ok(self.written.drain(..))
     }
 
-    fn write_run(&mut self, run: &Run, clock: &Clock, trust: &mut Trust) -> Result<()> {
-        let Segment { burst, index } = &run.first.packet.payload;
-        write_headers(burst, *index, run.count, run.first.ce, &mut self.headers);
-        let (number, direction) = match run.first.to {
+    fn write_group(
+        &mut self,
+        group: &SegmentGroup,
+        clock: &Clock,
+        trust: &mut Trust,
+    ) -> Result<()> {
+        let Segment { burst, index } = &group.first.packet.payload;
+        write_headers(
+            burst,
+            *index,
+            group.count,
+            group.first.ce,
+            &mut self.headers,
+        );
+        let (number, direction) = match group.first.to {
             Port::Core { .. } => (0, Direction::Uplink),
             Port::Ue(UeId(ue)) => (1 + ue, Direction::Downlink),
         };
         let now = clock.now();
-        if self.tuns[number].write(&self.headers, burst.payload(*index, run.count))? {
-            trust.delivered(direction, run.bytes, now, &self.due);
+        if self.tuns[number].write(&self.headers, burst.payload(*index, group.count))? {
+            trust.delivered(direction, group.bytes, now, &self.due);
         } else {
-            self.refused_count += run.count as u64;
+            self.refused_count += group.count as u64;
         }
         self.due.clear();
         if self.written.last() != Some(&number) {

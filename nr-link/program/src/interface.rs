@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Settings and counters of a network interface (netdevice(7)), from outside of its namespace if need be.
+//! Settings and counters of a network interface (netdevice(7)), also from outside its namespace.
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -20,13 +20,13 @@ mod ioctl {
     nix::ioctl_write_ptr_bad!(set_txqueuelen, libc::SIOCSIFTXQLEN, ifreq);
 }
 
-/// About 120 bytes a line: enough for some 500 interfaces; those beyond are not seen.
+/// About 120 bytes per line: enough for some 500 interfaces; further ones are not seen.
 const STATISTICS_BYTES: usize = 65_536;
 
-/// The smallest page holds several lines more.
+/// The kernel returns less than this only at the end: the smallest page holds several more lines.
 const SURELY_ALL_BYTES: usize = 2_048;
 
-/// An interface of the network namespace in which this was made.
+/// A network interface in the network namespace in which this object was made.
 #[derive(Debug)]
 pub struct Interface {
     name: String,
@@ -36,10 +36,11 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// Interface `name` of the namespace we are in.
+    /// Opens interface `name` of the current namespace.
     pub fn of(name: &str) -> Result<Self> {
         let socket = control_socket()?;
-        // Bound to the thread's namespace when opened; sysfs would show that of its mount.
+        // The file belongs to the thread's namespace at this time; sysfs would show that of its
+        // mount.
         let statistics =
             File::open("/proc/thread-self/net/dev").context("opening /proc/net/dev")?;
         Ok(Self {
@@ -50,7 +51,7 @@ impl Interface {
         })
     }
 
-    /// Whether the namespace we are in has an interface of this name.
+    /// Returns whether the current namespace has an interface `name`.
     pub fn exists(name: &str) -> bool {
         nix::net::if_::if_nametoindex(name).is_ok()
     }
@@ -65,7 +66,7 @@ impl Interface {
         Ok(())
     }
 
-    /// The MTU in force, bytes.
+    /// Returns the MTU in force, bytes.
     pub fn mtu(&self) -> Result<u32> {
         let mut request = request(&self.name)?;
         unsafe { ioctl::get_mtu(self.socket.as_raw_fd(), &mut request) }
@@ -74,18 +75,19 @@ impl Interface {
         Ok(unsafe { request.ifr_ifru.ifru_mtu } as u32)
     }
 
-    /// Sets the length of the device's queue, packets. It stays as it is in a user namespace, where this way is closed.
+    /// Sets the length of the device's queue, packets. Has no effect in a user namespace, where the
+    /// kernel refuses it.
     pub fn set_txqueuelen(&self, packets: u32) -> Result<()> {
         let mut request = request(&self.name)?;
-        request.ifr_ifru.ifru_metric = packets as i32; // `ifr_qlen` shares its place
+        request.ifr_ifru.ifru_metric = packets as i32; // `ifr_qlen` is in the same union
         match unsafe { ioctl::set_txqueuelen(self.socket.as_raw_fd(), &request) } {
-            Err(Errno::EPERM) => {} // what it is can be read back
+            Err(Errno::EPERM) => {} // the length in force is reported by txqueuelen()
             other => drop(other.context("setting txqueuelen")?),
         }
         Ok(())
     }
 
-    /// The length of the device's queue in force, packets.
+    /// Returns the length of the device's queue in force, packets.
     pub fn txqueuelen(&self) -> Result<u32> {
         let mut request = request(&self.name)?;
         unsafe { ioctl::get_txqueuelen(self.socket.as_raw_fd(), &mut request) }
@@ -103,7 +105,7 @@ impl Interface {
         Ok(())
     }
 
-    /// Gives it an IPv4 address with a network of 24 bits.
+    /// Sets an IPv4 address with a prefix length of 24.
     pub fn set_address(&self, address: [u8; 4]) -> Result<()> {
         for (ioctl, value) in [
             (libc::SIOCSIFADDR, address),
@@ -121,7 +123,7 @@ impl Interface {
         Ok(())
     }
 
-    /// Sends through it whatever has no other way (IPv4).
+    /// Makes the interface the default route (IPv4).
     pub fn set_default_route(&self) -> Result<()> {
         let any = |address: &mut libc::sockaddr| {
             address.sa_family = libc::AF_INET as libc::sa_family_t; // and zeros: 0.0.0.0
@@ -139,16 +141,17 @@ impl Interface {
         Ok(())
     }
 
-    /// Packets that the kernel meant to send through it and dropped.
+    /// Returns the number of packets that the kernel dropped before sending them through the
+    /// interface.
     pub fn transmit_dropped_count(&mut self) -> Result<u64> {
         let context = "reading /proc/net/dev";
         let mut filled = 0;
         loop {
-            // The kernel gives whole lines of up to a page at a time; none at the end.
-            let room = &mut self.text[filled..];
+            // The kernel returns whole lines, up to a page at a time, and nothing at the end.
+            let free = &mut self.text[filled..];
             match self
                 .statistics
-                .read_at(room, filled as u64)
+                .read_at(free, filled as u64)
                 .context(context)?
             {
                 0 => break,
@@ -164,7 +167,8 @@ impl Interface {
     }
 }
 
-/// The twelfth figure of the interface's line: receive has eight, transmit's fourth is "drop".
+/// Returns the twelfth number of the interface's line: eight are for receiving, and the fourth for
+/// transmitting is "drop".
 fn transmit_drops(table: &str, name: &str) -> Option<u64> {
     let mut lines = table
         .lines()
@@ -178,7 +182,7 @@ fn control_socket() -> Result<OwnedFd> {
     socket(AddressFamily::Inet, SockType::Datagram, flags, None).context("opening a control socket")
 }
 
-/// An otherwise empty request about interface `name`.
+/// Makes a request for interface `name`, with all other fields zero.
 pub fn request(name: &str) -> Result<ifreq> {
     ensure!(
         !name.is_empty() && name.len() < libc::IFNAMSIZ,

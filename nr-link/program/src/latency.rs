@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How long the machine takes to wake us, so that we ask to be woken that much earlier.
+//! The wake-up latency of this machine, by which deadlines are set earlier.
 //!
-//! A timer fires in time, but a halted core takes a while to run again: a few microseconds on hardware, tens of them
-//! in a virtual machine. What nine wakes of ten took at least is taken off each deadline; the tenth is early by a few
-//! microseconds.
+//! A timer fires in time, but a halted core takes a few microseconds to run again, and tens of them
+//! in a virtual machine. The 10th percentile of this latency is subtracted from each deadline; one
+//! wake-up in ten is thus early by a few microseconds.
 
 use nr_link_model::Nanos;
 
-/// A deadline that is nearer tells nothing: the kernel may see that it has come without ever letting us sleep.
+/// A nearer deadline is not used: the kernel may find it expired without ever sleeping.
 const SHORTEST_SLEEP: Nanos = 30_000;
-/// What the estimate falls by at a quicker wake; at a slower one it rises by a ninth, so that one in ten is quicker.
+/// Decrease of the estimate for a quicker wake-up. For a slower one it increases by a ninth of
+/// this, so that one in ten is quicker.
 const FALL: Nanos = 900;
-/// What is longer is no property of the machine.
+/// A longer latency is not a property of the machine.
 const LONGEST: Nanos = 50_000;
 
-/// The tenth percentile of how late wakes are, followed step by step.
+/// The 10th percentile of the wake-up latency, estimated recursively.
 #[derive(Debug, Default)]
 pub struct WakeLatency {
     usual: Nanos,
 }
 
 impl WakeLatency {
-    /// How much earlier than needed to ask for a wake.
+    /// Returns how much earlier to set a deadline.
     pub fn usual(&self) -> Nanos {
         self.usual
     }
 
-    /// We fell asleep, were to be woken at `asked`, and ran again at `now`.
+    /// Records a sleep from `asleep` to `now` whose deadline was `asked`.
     pub fn woke(&mut self, asleep: Nanos, asked: Nanos, now: Nanos) {
         if asked < asleep + SHORTEST_SLEEP || now < asked {
             return;
@@ -51,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn one_wake_in_ten_is_quicker() {
+    fn one_wake_up_in_ten_is_quicker() {
         let mut latency = WakeLatency::default();
         let evenly = (0..10_000).map(|nth| 20_000 + nth * 7919 % 20_000);
         wakes(&mut latency, evenly.clone());
@@ -61,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_no_sleep_or_a_hiccup_does_not_count() {
+    fn near_deadlines_and_long_delays_do_not_count() {
         let mut latency = WakeLatency::default();
         latency.woke(MS, MS + 1000, MS + 5000);
         assert_eq!(latency.usual(), 0);

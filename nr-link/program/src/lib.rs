@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! nr-link: a 5G NR link in real time between TUN devices.
 //!
-//! [`nr_link_model`] says when each packet comes out; this program moves packets between the kernel and the model
-//! and keeps time, and says how well it could.
+//! [`nr_link_model`] computes when each packet leaves; this program moves packets between the
+//! kernel and the model in time, and reports how punctual it was.
 
 pub mod burst;
 pub mod capacity;
 pub mod clock;
-pub mod ending;
+pub mod exit;
 pub mod forward;
 pub mod interface;
 pub mod latency;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::{Args, CommandFactory, Parser, Subcommand, value_parser};
 use nr_link::capacity;
-use nr_link::ending;
+use nr_link::exit;
 use nr_link::forward::Routes;
 use nr_link::problems::{self, Format};
 use nr_link::selftest;
@@ -102,7 +102,7 @@ fn main() -> ExitCode {
         Ok(options) => options,
         Err(wrong) if wrong.use_stderr() => {
             let format = Format::requested(std::env::args_os());
-            eprintln!("{}", problems::of_command_line(&wrong, format));
+            eprintln!("{}", problems::render_command_line_error(&wrong, format));
             return ExitCode::from(wrong.exit_code() as u8);
         }
         Err(help) => help.exit(),
@@ -111,15 +111,15 @@ fn main() -> ExitCode {
     match execute(options.command) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("{}", problems::of_error(&error, format));
-            ExitCode::from(ending::code(&error))
+            eprintln!("{}", problems::render_error(&error, format));
+            ExitCode::from(exit::code(&error))
         }
     }
 }
 
 fn execute(command: Command) -> Result<ExitCode> {
     if !matches!(command, Command::Run(_) | Command::Shell(_)) {
-        ending::end_when_unread()?;
+        exit::restore_sigpipe()?;
     }
     match command {
         Command::Run(Configuration { config, .. }) => {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Segments of one burst that leave the link together, as one super-packet again.
+//! Joining segments of one burst that leave the link together into one super-packet again.
 //!
-//! Only neighbours of the same burst are joined. Joining bursts of one flow too, by GRO's rules, saves no write worth
-//! its code: a sender's bursts are a millisecond apart and differ in their timestamps (4 % fewer at 106 PRB).
+//! Only consecutive segments of the same burst are joined. Joining bursts of one flow by GRO's
+//! rules as well would save 4 % of the writes at 106 PRB: the bursts of a sender are a millisecond
+//! apart and differ in their timestamps.
 
 use crate::burst::{Burst, IPV6_HEADER_BYTES, IpVersion, MOST_HEADER_BYTES, Segmentation};
 use crate::vnet::{GSO_ECN, GSO_NONE, VnetHeader};
@@ -12,12 +13,13 @@ const TCP_FIN: u8 = 0x01;
 const TCP_PSH: u8 = 0x08;
 const TCP_CWR: u8 = 0x80;
 
-/// Writes the virtio header and the IP and transport headers of `count` segments from `first` on into `headers`;
-/// what follows them is `burst.payload(first, count)`.
+/// Writes the virtio header and the IP and transport headers of `count` segments from `first` on
+/// into `headers`. Their payload is `burst.payload(first, count)`.
 ///
-/// Each segment gets from its receiver's kernel the header that the sender's kernel would have given it
-/// (Linux `tcp_gso_segment`, `inet_gso_segment`): numbers advanced, FIN and PSH on the burst's last segment only,
-/// CWR on its first only, and a checksum to be completed over the new length. With `congestion`, CE is marked.
+/// Each segment has the header that the sender's kernel would have made (Linux `tcp_gso_segment`,
+/// `inet_gso_segment`): increasing sequence numbers and IP identifications, FIN and PSH only on the
+/// last segment of the burst, CWR only on its first, and a checksum to be completed for the new
+/// length. With `congestion`, the segments are marked with CE.
 pub fn write_headers(
     burst: &Burst,
     first: usize,
@@ -93,7 +95,8 @@ fn advance_transport(
         Segmentation::Udp => write_u16(transport, 4, new_bytes as u16),
         Segmentation::None => {}
     }
-    // The field holds the pseudo-header's sum, and of that only the length has changed (RFC 1624's arithmetic).
+    // The field holds the sum of the pseudo-header, of which only the length has changed
+    // (arithmetic of RFC 1624).
     let at = usize::from(burst.vnet.csum_offset);
     let sum =
         u32::from(read_u16(transport, at)) + u32::from(!(old_bytes as u16)) + new_bytes as u32;
@@ -119,7 +122,7 @@ fn mark_congestion(ip: IpVersion, header: &mut [u8]) {
     }
 }
 
-/// The checksum of an IPv4 header whose field for it is zero.
+/// Returns the checksum of an IPv4 header whose checksum field is zero.
 pub(crate) fn ipv4_checksum(header: &[u8]) -> u16 {
     let words = header.chunks_exact(2);
     !fold(words.map(|word| u32::from(read_u16(word, 0))).sum())

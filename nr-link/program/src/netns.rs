@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Network namespaces: making one, doing something inside another.
+//! Network namespaces: making them, and running code in them.
 
 use std::fs::File;
 use std::path::Path;
@@ -11,49 +11,48 @@ use nix::sched::{CloneFlags, setns, unshare};
 /// Where `ip netns` keeps its names.
 const NAMES: &str = "/run/netns";
 
-/// Where a device is, or is made.
+/// The network namespace of a device.
 #[derive(Debug, Clone, Copy)]
-pub enum Place<'a> {
-    /// Where we are.
-    Here,
-    /// In the namespace that `ip netns` calls so.
+pub enum NamespaceRef<'a> {
+    /// The current namespace.
+    Current,
+    /// The namespace with this `ip netns` name.
     Named(&'a str),
-    /// In one that we made.
-    Made(&'a Namespace),
+    /// A namespace that this process made.
+    Owned(&'a Namespace),
 }
 
-impl<'a> Place<'a> {
-    /// By the name that a configuration may give.
+impl<'a> NamespaceRef<'a> {
+    /// Makes a reference from the optional name in a configuration.
     pub fn of(name: Option<&'a str>) -> Self {
-        name.map_or(Self::Here, Self::Named)
+        name.map_or(Self::Current, Self::Named)
     }
 
-    /// Its `ip netns` name.
+    /// Returns the `ip netns` name.
     pub fn name(self) -> Option<&'a str> {
         match self {
             Self::Named(name) => Some(name),
-            Self::Here | Self::Made(_) => None,
+            Self::Current | Self::Owned(_) => None,
         }
     }
 
-    /// Runs `action` there.
-    ///
-    /// What `action` opens stays bound to that namespace; this thread comes back.
+    /// Runs `action` in the namespace and returns to the current one. Devices and sockets that
+    /// `action` opens stay in that namespace.
     pub fn inside<T>(self, action: impl FnOnce() -> Result<T>) -> Result<T> {
         match self {
-            Self::Here => action(),
+            Self::Current => action(),
             Self::Named(name) => enter(&named(name)?, &format!("network namespace {name}"), action),
-            Self::Made(Namespace(there)) => enter(there, "our network namespace", action),
+            Self::Owned(Namespace(there)) => enter(there, "our network namespace", action),
         }
     }
 }
 
-/// A network namespace without a name. It is gone when nothing is in it and nobody holds this.
+/// A network namespace without a name. It exists as long as this object or a process in it.
 #[derive(Debug)]
 pub struct Namespace(File);
 
 impl Namespace {
-    /// A new one; its loopback is still down. This thread stays where it is.
+    /// Creates a namespace, whose loopback is down. The thread stays in its own.
     pub fn create() -> Result<Self> {
         let before = current()?;
         unshare(CloneFlags::CLONE_NEWNET).context(
@@ -64,13 +63,14 @@ impl Namespace {
         Ok(Self(made))
     }
 
-    /// The same namespace, held once more.
+    /// Makes another reference to the same namespace.
     pub fn try_clone(&self) -> Result<Self> {
         let held = self.0.try_clone();
         held.map(Self).context("holding a network namespace")
     }
 
-    /// For the child of a fork: enters for good. Calls the kernel and nothing else.
+    /// Moves the calling process into the namespace, for the child of a fork. Makes only a system
+    /// call.
     pub fn enter(&self) -> nix::Result<()> {
         setns(&self.0, CloneFlags::CLONE_NEWNET)
     }

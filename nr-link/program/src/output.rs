@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The files of a run (docs/run-directory.md): rows are handed to the kernel a few times a second, so that they survive
-//! SIGKILL.
+//! The files of a run (docs/run-directory.md). Rows are written to the kernel several times a
+//! second, so that they survive SIGKILL.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -13,16 +13,17 @@ use serde_json::Value;
 
 use crate::trust::Observed;
 
-/// How long rows wait at most, unless an interval is longer. Writing files takes time in which packets are not moved.
+/// The longest time for which rows are buffered, unless an interval is longer. Writing delays
+/// packets.
 const HAND_OVER_NS: i64 = 100_000_000;
 
-/// What 64 UEs write in that time, and more: only whole rows are handed over.
+/// More than 64 UEs write in that time; only whole rows are written.
 const BUFFER_BYTES: usize = 1 << 20;
 
 const LINK_HEADER: &str = "utc_ns,duration_ns,slot_count,lateness_p50_us,lateness_p99_us,lateness_max_us,\
                            overrun_count,host_drop_count,tun_backlog_packets,cpu_ratio,dl_mbps,ul_mbps";
 
-/// A file of rows, and its name for errors.
+/// A file of rows, and its path for errors.
 #[derive(Debug)]
 struct Table {
     file: BufWriter<File>,
@@ -57,18 +58,18 @@ fn cannot_write(path: &Path) -> String {
     format!("cannot write {}", path.display())
 }
 
-/// One row of link.csv.
+/// A row of link.csv.
 #[derive(Debug, Clone, Copy)]
 pub struct LinkRow {
-    /// Its start in UTC, ns since 1970.
+    /// Start of the interval in UTC, ns since 1970.
     pub utc_ns: i64,
-    /// Its length.
+    /// Length of the interval.
     pub duration_ns: Nanos,
     /// Slots run since the start.
     pub slots: u64,
     /// CPU time of this process in the interval.
     pub cpu_ns: Nanos,
-    /// What else was seen.
+    /// The other observations of the interval.
     pub observed: Observed,
 }
 
@@ -82,7 +83,8 @@ pub struct Output {
 }
 
 impl Output {
-    /// Creates the files, or empties them; their directory must exist. The summary stays empty until the end.
+    /// Creates the files, or truncates them; their directories must exist. The summary stays empty
+    /// until the end.
     pub fn create(paths: &nr_link_model::config::Output) -> Result<Self> {
         File::create(&paths.summary).with_context(|| cannot_write(&paths.summary))?;
         let mac = Table::create(&paths.mac, CSV_HEADER)?;
@@ -100,7 +102,7 @@ impl Output {
         self.mac.write(|file| sample.write_csv(start_utc_ns, file))
     }
 
-    /// Adds a row to link.csv, and when it is time gives the kernel all rows so far.
+    /// Adds a row to link.csv, and writes all buffered rows when it is time.
     pub fn link(&mut self, row: &LinkRow) -> Result<()> {
         self.link.write(|file| write_link_row(row, file))?;
         if (row.utc_ns - self.handed_over_utc_ns).abs() < HAND_OVER_NS {
@@ -111,7 +113,7 @@ impl Output {
         self.link.hand_over()
     }
 
-    /// Writes the summary and the rows that are still here.
+    /// Writes the buffered rows and the summary.
     pub fn finish(mut self, summary: &Value) -> Result<()> {
         self.mac.hand_over()?;
         self.link.hand_over()?;
@@ -152,7 +154,7 @@ fn write_link_row(row: &LinkRow, file: &mut impl Write) -> std::io::Result<()> {
     writeln!(file, "{cpu_ratio:.4},{dl_mbps:.3},{ul_mbps:.3}")
 }
 
-/// Nanoseconds as microseconds, to a tenth.
+/// Converts nanoseconds to microseconds with one decimal.
 pub fn us(ns: u64) -> f64 {
     (ns as f64 / 100.0).round() / 10.0
 }

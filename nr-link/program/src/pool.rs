@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Buffers for packets that wait in the link, used again and again.
+//! A pool of buffers for packets that wait in the link.
 
 use std::cell::RefCell;
 use std::ops::Deref;
 use std::rc::Rc;
 
-/// Room for the largest super-packet with its virtio header.
+/// Size of the largest super-packet with its virtio header.
 pub const LARGEST_BYTES: usize = 65_536 + 256;
 
-/// Buffers of one size each. A queue of ACKs must not hold 64 KiB for each of them.
+/// The sizes of buffers. A queue of ACKs must not take 64 KiB for each of them.
 const CLASS_BYTES: [usize; 6] = [256, 2_048, 8_192, 16_384, 32_768, LARGEST_BYTES];
 
-type Shelves = [Vec<Box<[u8]>>; CLASS_BYTES.len()];
+type FreeLists = [Vec<Box<[u8]>>; CLASS_BYTES.len()];
 
-/// Keeps the buffers that came back. It holds as many as were ever in use at once, which the link's queues bound.
+/// The unused buffers by size. Their number is at most that of buffers ever used at once, which the
+/// link's queues limit.
 #[derive(Debug, Clone, Default)]
-pub struct Pool(Rc<RefCell<Shelves>>);
+pub struct Pool(Rc<RefCell<FreeLists>>);
 
-/// A buffer that goes back to its pool when dropped.
+/// A buffer that returns to its pool when dropped.
 #[derive(Debug)]
 pub struct Buffer {
     bytes: Box<[u8]>,
@@ -27,8 +28,8 @@ pub struct Buffer {
 }
 
 impl Pool {
-    /// Keeps what was read into `scratch`: a large packet by handing the buffer over and putting another in its
-    /// place, a small one by a copy into a buffer of its size.
+    /// Keeps the data read into `scratch`: large data by swapping `scratch` with another buffer,
+    /// small data by a copy into a smaller buffer.
     pub fn keep(&self, scratch: &mut Buffer, length: usize) -> Buffer {
         let class = class_for(length);
         let mut kept = self.take(class);
@@ -41,7 +42,7 @@ impl Pool {
         kept
     }
 
-    /// A buffer of the largest size, to read into.
+    /// Returns a buffer of the largest size, to read into.
     pub fn scratch(&self) -> Buffer {
         self.take(CLASS_BYTES.len() - 1)
     }
@@ -66,8 +67,8 @@ fn class_for(length: usize) -> usize {
 }
 
 impl Buffer {
-    /// The whole buffer, to read into.
-    pub fn room(&mut self) -> &mut [u8] {
+    /// Returns the whole buffer, to read into.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
     }
 }
@@ -92,17 +93,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_packet_keeps_its_bytes_and_buffers_are_used_again() {
+    fn a_packet_keeps_its_bytes_and_buffers_are_reused() {
         let pool = Pool::default();
         let mut scratch = pool.scratch();
         for length in [1, 256, 257, 1514, 40_000, LARGEST_BYTES] {
             for round in 0..3_u8 {
-                scratch.room()[..length].fill(round);
+                scratch.bytes_mut()[..length].fill(round);
                 let kept = pool.keep(&mut scratch, length);
                 assert_eq!(&*kept, vec![round; length]);
             }
-            let shelved = pool.0.borrow()[class_for(length)].len();
-            assert_eq!(shelved, 1, "{length} bytes: one was enough for all rounds");
+            let free = pool.0.borrow()[class_for(length)].len();
+            assert_eq!(free, 1, "{length} bytes: one was enough for all rounds");
         }
     }
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Being woken in time: what the machine grants of real-time scheduling and locked memory.
+//! Real-time scheduling and locked memory, as far as the machine permits them.
 
 use nix::libc;
 use nix::sys::mman::{MlockAllFlags, mlockall};
 use nix::sys::resource::{Resource, getrlimit};
 
-/// Above other programs, below the kernel's own threads (which have 50).
+/// A priority above other programs and below the kernel's own threads, which have 50.
 const FIFO_PRIORITY: libc::c_int = 10;
 const HIGHEST_NICE: libc::c_int = -20;
 const ENOUGH_LOCKED_BYTES: u64 = 1 << 30;
 
-/// What was obtained.
+/// The scheduling and memory locking obtained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Priority {
     /// `fifo`, `nice -20` or `normal`.
@@ -19,7 +19,7 @@ pub struct Priority {
     pub memory_locked: bool,
 }
 
-/// Asks for the best first; what is refused is not an error, but is told.
+/// Requests the best settings first. A refusal is not an error; it is reported in the result.
 pub fn raise() -> Priority {
     let memory_locked =
         may_lock() && mlockall(MlockAllFlags::MCL_CURRENT | MlockAllFlags::MCL_FUTURE).is_ok();
@@ -29,11 +29,12 @@ pub fn raise() -> Priority {
     }
 }
 
-/// Whether all that we may ever need can be locked: under a limit, later allocations would fail instead.
+/// Returns whether all memory of the process can be locked. Under a limit, later allocations would
+/// fail.
 fn may_lock() -> bool {
     let unlimited =
         getrlimit(Resource::RLIMIT_MEMLOCK).is_ok_and(|(soft, _)| soft >= ENOUGH_LOCKED_BYTES);
-    // Root of a user namespace is not root of the machine (user_namespaces(7)): there, not all of its users are.
+    // Root of a user namespace is not root of the machine (user_namespaces(7)).
     let root_of_machine = nix::unistd::geteuid().is_root()
         && std::fs::read_to_string("/proc/self/uid_map")
             .is_ok_and(|map| map.split_whitespace().eq(["0", "0", "4294967295"]));

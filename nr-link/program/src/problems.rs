@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How problems are printed: as text, or as JSON for another program (docs/nr-link.md).
+//! Output of problems, as text or as JSON for other programs (docs/nr-link.md).
 
 use std::ffi::OsString;
 
@@ -19,7 +19,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that a command line asks for which is wrong elsewhere.
+    /// Finds the requested format in a command line that has an error elsewhere.
     pub fn requested(arguments: impl Iterator<Item = OsString>) -> Self {
         let arguments: Vec<_> = arguments.collect();
         let separate = arguments
@@ -33,8 +33,8 @@ impl Format {
     }
 }
 
-/// Renders the error that ends a command.
-pub fn of_error(error: &anyhow::Error, format: Format) -> String {
+/// Renders the error of a command.
+pub fn render_error(error: &anyhow::Error, format: Format) -> String {
     match (format, error.downcast_ref::<Problem>()) {
         (Format::Text, _) => text(&format!("{error:#}")),
         (Format::Json, Some(Problem { place, rule, fix })) => json_list(place, rule, Some(fix)),
@@ -42,8 +42,8 @@ pub fn of_error(error: &anyhow::Error, format: Format) -> String {
     }
 }
 
-/// Renders what is wrong with the command line.
-pub fn of_command_line(error: &clap::Error, format: Format) -> String {
+/// Renders an error in the command line.
+pub fn render_command_line_error(error: &clap::Error, format: Format) -> String {
     let message = error.to_string();
     let message = message.strip_prefix("error: ").unwrap_or(&message);
     if format == Format::Text {
@@ -66,7 +66,7 @@ pub fn of_command_line(error: &clap::Error, format: Format) -> String {
     json_list(&place, rule.trim_end_matches(':'), Some(&usage.join("; ")))
 }
 
-/// `nr-link: error: message`, with further lines indented.
+/// Renders `nr-link: error: message`, with further lines indented.
 fn text(message: &str) -> String {
     let mut lines = message.trim_end().lines();
     let mut text = format!("nr-link: error: {}", lines.next().unwrap_or_default());
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn further_lines_are_indented_and_empty_ones_left_out() {
+    fn further_lines_are_indented_and_empty_ones_omitted() {
         assert_eq!(text("one"), "nr-link: error: one");
         assert_eq!(
             text("one\n\n  two\nthree\n"),

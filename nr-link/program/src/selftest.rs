@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What this machine can hold, measured as a link would use it: how late it wakes us, and how fast packets cross.
+//! Measures this machine as a link would use it: wake-up latency and packet throughput.
 
-mod crossing;
+mod throughput;
 
 use std::time::Duration;
 
@@ -13,20 +13,21 @@ use crate::clock::Clock;
 use crate::output::us;
 use crate::priority;
 use crate::trust::Trust;
-use crate::verdict::judge;
+use crate::verdict::assess;
 use crate::wake::{Event, STOPPED, Waker};
-use crossing::Crossing;
+use throughput::Throughput;
 
 /// A slot of numerology 1.
 const SLOT_NS: Nanos = 500_000;
 
-/// Wakes for every slot of `duration`, then lets super-packets cross the kernel for a second, and a link for another.
+/// Wakes up for every slot of `duration`, then measures the throughput of the kernel and of a link
+/// for a second each.
 pub fn run(duration: Duration) -> Result<Value> {
     let granted = priority::raise();
     let (slots, trust) = wake_for_slots(duration)?;
     let (lateness, counted) = trust.whole_run();
-    let (verdict, reasons) = judge(slots, SLOT_NS, lateness, counted);
-    let crossing = Crossing::measure()?;
+    let (verdict, reasons) = assess(slots, SLOT_NS, lateness, counted);
+    let crossing = Throughput::measure()?;
     Ok(json!({
         "event": "selftest",
         "verdict": verdict.name(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A link in real time, from its devices to its account.
+//! A link in real time, from opening its devices to writing its summary.
 
 use anyhow::Result;
 use nix::sys::signal::Signal;
@@ -13,31 +13,33 @@ use crate::burst::Segment;
 use crate::clock::{Clock, cpu_time};
 use crate::forward::{Devices, Found, Routes};
 use crate::latency::WakeLatency;
-use crate::netns::Place;
+use crate::netns::NamespaceRef;
 use crate::output::{LinkRow, Output, us};
 use crate::priority::{self, Priority};
 use crate::trust::Trust;
 use crate::tun::Tun;
-use crate::verdict::judge;
+use crate::verdict::assess;
 use crate::wake::{Event, STOPPED, Waker};
 
-/// How long we rest at least from one waking to the next while packets come, so that what comes and goes meanwhile is
-/// done at once: they are delivered up to this much late. After a silence the first packet does not wait.
-const REST: Nanos = 80_000;
-/// How long we rest at most, then, if nothing is due: packets are read up to this much late. It is a slot at 30 kHz: what
-/// comes within one can only be sent with the next.
-const LONGEST_REST: Nanos = 500_000;
+/// The shortest time between two wake-ups while packets arrive: packets of that time are handled
+/// together and delivered up to this much late. The first packet after an idle time does not wait.
+const SHORTEST_PAUSE: Nanos = 80_000;
+/// The longest time between two wake-ups while packets arrive, if nothing is due: packets are read up to this much late.
+/// It is a slot at 30 kHz, and packets within a slot can only be sent with the next one.
+const LONGEST_PAUSE: Nanos = 500_000;
 
-/// So few packets may wait for a slot that starts soon, which saves a waking: a UE has decoded a downlink slot one symbol
-/// before another starts (N1, TS 38.214 table 5.3-1). More take time to write, and are begun with at once.
+/// This many packets may wait for a slot that starts soon, which saves a wake-up: a UE has decoded a downlink slot one
+/// symbol before another slot starts (N1, TS 38.214 table 5.3-1). More packets take longer to write, so writing starts at
+/// once.
 const FEW_PACKETS: u64 = 16;
 
-/// So few devices are read sooner than it is asked which of them have packets.
+/// With at most this many devices, all are read; with more, the kernel is asked which of them have
+/// packets.
 const FEW_DEVICES: usize = 4;
-/// How often we look for signals then.
-const LOOK: Nanos = 10_000_000;
+/// How often signals are checked for in that case.
+const SIGNAL_CHECK_INTERVAL: Nanos = 10_000_000;
 
-/// Everything that runs.
+/// A running link with its devices and files.
 pub struct Session {
     config: ResolvedConfig,
     link: Link<Segment>,
@@ -48,8 +50,8 @@ pub struct Session {
     trust: Trust,
     latency: WakeLatency,
     readable: Vec<usize>,
-    /// When we looked for signals.
-    looked: Nanos,
+    /// The time of the last check for signals.
+    signals_checked: Nanos,
     priority: Priority,
     mac_floor_ms: Value,
     interval_start: Nanos,
@@ -58,20 +60,25 @@ pub struct Session {
 }
 
 impl Session {
-    /// Opens all that `config` names. What fails leaves no device behind.
+    /// Opens all devices and files of `config`. After a failure no device is left.
     pub fn open(config: ResolvedConfig) -> Result<Self> {
-        let places = Places::named(&config);
-        Self::open_at(&config, &places, &STOPPED)
+        let namespaces = DeviceNamespaces::named(&config);
+        Self::open_at(&config, &namespaces, &STOPPED)
     }
 
-    /// The same with devices elsewhere than `config` says, and other signals than [`STOPPED`].
-    pub fn open_at(config: &ResolvedConfig, places: &Places, signals: &[Signal]) -> Result<Self> {
+    /// Does the same with devices in other namespaces than those of `config`, and with other
+    /// signals than [`STOPPED`].
+    pub fn open_at(
+        config: &ResolvedConfig,
+        namespaces: &DeviceNamespaces,
+        signals: &[Signal],
+    ) -> Result<Self> {
         let config = config.clone();
         let link = model(&config)?;
         let floor = link.mac_floor_ms(&config);
         let mac_floor_ms = json!({"dl": floor.dl, "ul": floor.ul});
         let waker = Waker::new(signals)?;
-        let devices = open_devices(&config, places)?;
+        let devices = open_devices(&config, namespaces)?;
         for (number, tun) in devices.iter().enumerate() {
             waker.add(tun, number)?;
         }
@@ -91,7 +98,7 @@ impl Session {
             trust,
             latency: WakeLatency::default(),
             readable: Vec::new(),
-            looked: 0,
+            signals_checked: 0,
             priority,
             mac_floor_ms,
             interval_start,
@@ -100,12 +107,13 @@ impl Session {
         })
     }
 
-    /// The link's devices: the core's first.
+    /// Returns the devices of the link, the core's first.
     pub fn devices(&self) -> impl Iterator<Item = &Tun> {
         self.devices.iter()
     }
 
-    /// The line that tells that traffic can flow: what the devices are, as read back, and what the machine granted.
+    /// Returns the line for when traffic can flow: the devices as reported by the kernel, and the
+    /// scheduling obtained.
     pub fn ready(&self) -> Result<Value> {
         let describe = |tun: &Tun| -> Result<Value> {
             let properties = tun.properties()?;
@@ -132,12 +140,12 @@ impl Session {
         }))
     }
 
-    /// Runs until a signal, and writes the account of the run, also when it fails on the way.
+    /// Runs until a signal arrives, and writes the summary of the run, also after a failure.
     pub fn run(self) -> Result<()> {
         self.run_until(|_| Ok(true)).map(drop)
     }
 
-    /// Runs until `ends` says of a signal that it is the last; gives the account that it wrote.
+    /// Runs until `ends` returns true for a signal; returns the summary that was written.
     pub fn run_until(mut self, ends: impl FnMut(Signal) -> Result<bool>) -> Result<Value> {
         let outcome = self.forward_until(ends);
         let summary = self.summary(outcome.as_ref().err())?;
@@ -146,22 +154,22 @@ impl Session {
     }
 
     fn forward_until(&mut self, mut ends: impl FnMut(Signal) -> Result<bool>) -> Result<()> {
-        let mut rest = None;
+        let mut pause = None;
         loop {
             let NextEvent { at: due, idle } = self.link.next_event();
             let mut readable = std::mem::take(&mut self.readable);
-            if let Some(signal) = self.wait(rest, due, &mut readable)?
+            if let Some(signal) = self.wait(pause, due, &mut readable)?
                 && ends(signal)?
             {
                 return self.end_interval(self.clock.now());
             }
             let now = self.clock.now();
             let delivered = self.trust.delivered_count();
-            // What can leave leaves before others are read, for that takes time.
+            // Due packets are written before others are read, since reading takes time.
             let mut found = self.write(|link| link.dequeue_early(now), &mut readable)?;
             let starts = |at: &Nanos| *at == due || at.is_multiple_of(self.link.slot_length());
-            let read = self.read(&mut readable, rest.filter(starts))?;
-            // An idle link has nothing that could be late, unless packets came meanwhile.
+            let read = self.read(&mut readable, pause.filter(starts))?;
+            // An idle link has no events that can be late, unless packets have arrived.
             if !(idle && read == Found::Nothing) {
                 self.trust.ran(due, now);
             }
@@ -174,34 +182,36 @@ impl Session {
             }
             found = found.max(self.read(&mut readable, None)?);
             self.readable = readable;
-            rest = match found {
+            pause = match found {
                 Found::Nothing => None,
                 Found::Packets => {
                     let few = self.trust.delivered_count() - delivered <= FEW_PACKETS;
-                    Some(self.rest_from(now, few))
+                    Some(self.pause_after(now, few))
                 }
                 Found::More => Some(now),
             };
         }
     }
 
-    /// Until when to rest after a waking at `now` that brought packets, few or not.
-    fn rest_from(&self, now: Nanos, few: bool) -> Nanos {
+    /// Returns the end of the pause after a wake-up at `now` that had packets; `few` is whether
+    /// they were few.
+    fn pause_after(&self, now: Nanos, few: bool) -> Nanos {
         let due = self.link.next_event().at;
-        let next = due.clamp(now + REST, now + LONGEST_REST);
+        let next = due.clamp(now + SHORTEST_PAUSE, now + LONGEST_PAUSE);
         let slot = next.next_multiple_of(self.link.slot_length());
-        if few && slot <= due + REST {
+        if few && slot <= due + SHORTEST_PAUSE {
             slot
         } else {
             next
         }
     }
 
-    /// Sleeps until packets come or the model's next event is `due`, or else until `rest`, whatever comes; adds the
-    /// devices that may have packets. Gives a signal, if there was one.
+    /// Sleeps until packets arrive or the model's next event is `due`; with `pause`, until then
+    /// regardless of events. Adds the devices that may have packets, and returns a signal if there
+    /// was one.
     fn wait(
         &mut self,
-        rest: Option<Nanos>,
+        pause: Option<Nanos>,
         due: Nanos,
         readable: &mut Vec<usize>,
     ) -> Result<Option<Signal>> {
@@ -212,7 +222,7 @@ impl Session {
             Event::Signal(signal) => signalled = Some(signal),
         };
         let asleep = self.clock.now();
-        let Some(rest) = rest else {
+        let Some(pause) = pause else {
             let asked = due.saturating_sub(self.latency.usual());
             self.waker.sleep(self.clock.deadline(asked), wakened)?;
             if timed_out {
@@ -220,20 +230,21 @@ impl Session {
             }
             return Ok(signalled);
         };
-        let asked = rest.saturating_sub(self.latency.usual());
-        self.waker.rest(self.clock.deadline(asked))?;
-        self.woke(asleep, asked, rest);
+        let asked = pause.saturating_sub(self.latency.usual());
+        self.waker.pause(self.clock.deadline(asked))?;
+        self.woke(asleep, asked, pause);
         let devices = self.devices.count();
-        if devices > FEW_DEVICES || rest >= self.looked + LOOK {
-            self.looked = rest;
-            self.waker.look(wakened)?;
+        if devices > FEW_DEVICES || pause >= self.signals_checked + SIGNAL_CHECK_INTERVAL {
+            self.signals_checked = pause;
+            self.waker.poll(wakened)?;
         } else {
             readable.extend(0..devices);
         }
         Ok(signalled)
     }
 
-    /// A wake that was quicker than those before is early by a few microseconds: too few to sleep again.
+    /// Records the latency of a wake-up, and waits until `due`: an early wake-up is early by a few
+    /// microseconds, too few to sleep again.
     fn woke(&mut self, asleep: Nanos, asked: Nanos, due: Nanos) {
         self.latency.woke(asleep, asked, self.clock.now());
         while self.clock.now() < due {
@@ -241,7 +252,8 @@ impl Session {
         }
     }
 
-    /// Writes what `dequeue` takes from the link; adds the devices that may have got an answer.
+    /// Writes the packets that `dequeue` takes from the link; adds the devices whose hosts may have
+    /// answered.
     fn write(
         &mut self,
         dequeue: impl Fn(&mut Link<Segment>) -> Option<Delivery<Segment>>,
@@ -259,18 +271,19 @@ impl Session {
         Ok(found)
     }
 
-    /// Reads these devices, as we woke for the start of `slot` or of none.
+    /// Reads the devices; `slot` is the start of the slot for which the process woke up, if any.
     fn read(&mut self, readable: &mut Vec<usize>, slot: Option<Nanos>) -> Result<Found> {
         let mut found = Found::Nothing;
         for device in readable.drain(..) {
             let (link, trust) = (&mut self.link, &mut self.trust);
-            let came = || came(slot, self.clock.now());
-            found = found.max(self.devices.read_into(link, device, came, trust)?);
+            let arrival = || arrival(slot, self.clock.now());
+            found = found.max(self.devices.read_into(link, device, arrival, trust)?);
         }
         Ok(found)
     }
 
-    /// Writes the rows of the interval that has ended: if we were late, one long row rather than an invented one.
+    /// Writes the rows of the interval that has ended. After a delay this is one long row, since
+    /// shorter ones were not measured.
     fn end_interval(&mut self, now: Nanos) -> Result<()> {
         let start_utc_ns = self.clock.start_utc_ns();
         for sample in self.link.samples() {
@@ -305,8 +318,8 @@ impl Session {
 
     fn summary(&mut self, failure: Option<&anyhow::Error>) -> Result<Value> {
         let elapsed_ns = self.clock.now();
-        // A device that is gone tells no more.
-        if self.devices.ask_for_drops().is_ok() {
+        // A device that no longer exists reports nothing.
+        if self.devices.update_drops().is_ok() {
             self.trust.host_dropped(self.devices.host_drop_count()?);
         }
         let cross_traffic = json!({
@@ -316,7 +329,7 @@ impl Session {
         let slots = self.link.slots();
         let (lateness, counted) = self.trust.whole_run();
         let delivery = self.trust.delivery();
-        let (verdict, reasons) = judge(slots, self.link.slot_length(), lateness, counted);
+        let (verdict, reasons) = assess(slots, self.link.slot_length(), lateness, counted);
         Ok(json!({
             "version": env!("CARGO_PKG_VERSION"),
             "verdict": verdict.name(),
@@ -344,7 +357,8 @@ impl Session {
         }))
     }
 
-    /// What others sent on the path's line in this direction, by the last `advance`; null where nobody does.
+    /// Returns the counters of the cross traffic in this direction at the last `advance`; null
+    /// without cross traffic.
     fn cross_traffic(&mut self, direction: Direction) -> Value {
         let line = &self.config.path.of(direction).line;
         if line.is_none_or(|line| line.cross.is_none()) {
@@ -355,44 +369,45 @@ impl Session {
     }
 }
 
-/// When a packet came that we have read by `now`. As we wake for the start of a slot it was there when the slot started,
-/// and we see it as late as we woke; but only if that was soon: else it may have come since, and would cross the path in
+/// Returns the arrival time of a packet that was read by `now`. After a wake-up for the start of a
+/// slot, the packet counts as arrived at that start, as the delay is that of the wake-up. After a
+/// long delay this does not hold: the packet may have arrived later, and would pass the path in
 /// less than its delay.
-fn came(slot: Option<Nanos>, now: Nanos) -> Nanos {
-    slot.filter(|&start| now.saturating_sub(start) <= REST)
+fn arrival(slot: Option<Nanos>, now: Nanos) -> Nanos {
+    slot.filter(|&start| now.saturating_sub(start) <= SHORTEST_PAUSE)
         .unwrap_or(now)
 }
 
-/// The model of `config`, with what its scenario gives to each UE.
+/// Makes the model of `config` with the scenarios of its UEs.
 pub fn model(config: &ResolvedConfig) -> Result<Link<Segment>> {
     Ok(Link::new(config, Source::load(config)?)?)
 }
 
-/// Where each device is made.
+/// The namespace of each device.
 #[derive(Debug)]
-pub struct Places<'a> {
-    /// The core's.
-    pub core: Place<'a>,
-    /// One for each UE.
-    pub ues: Vec<Place<'a>>,
+pub struct DeviceNamespaces<'a> {
+    /// The namespace of the core's device.
+    pub core: NamespaceRef<'a>,
+    /// The namespace of each UE's device.
+    pub ues: Vec<NamespaceRef<'a>>,
 }
 
-impl<'a> Places<'a> {
+impl<'a> DeviceNamespaces<'a> {
     fn named(config: &'a ResolvedConfig) -> Self {
-        let place = |device: &'a Device| Place::of(device.netns.as_deref());
+        let namespace = |device: &'a Device| NamespaceRef::of(device.netns.as_deref());
         Self {
-            core: place(&config.core),
-            ues: config.ues.iter().map(|ue| place(&ue.device)).collect(),
+            core: namespace(&config.core),
+            ues: config.ues.iter().map(|ue| namespace(&ue.device)).collect(),
         }
     }
 }
 
-fn open_devices(config: &ResolvedConfig, places: &Places) -> Result<Devices> {
+fn open_devices(config: &ResolvedConfig, namespaces: &DeviceNamespaces) -> Result<Devices> {
     let routes = Routes::of(config)?;
-    let open = |device: &Device, place| Tun::open(&device.name, place, config.mtu_bytes);
-    let core = open(&config.core, places.core)?;
-    let ues = config.ues.iter().zip(&places.ues);
-    let ues = ues.map(|(ue, &place)| open(&ue.device, place));
+    let open = |device: &Device, namespace| Tun::open(&device.name, namespace, config.mtu_bytes);
+    let core = open(&config.core, namespaces.core)?;
+    let ues = config.ues.iter().zip(&namespaces.ues);
+    let ues = ues.map(|(ue, &namespace)| open(&ue.device, namespace));
     let ues = ues.collect::<Result<_>>()?;
     Ok(Devices::new(core, ues, routes))
 }
@@ -402,10 +417,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_late_wake_makes_no_packet_older_than_it_may_be() {
+    fn a_late_wake_up_does_not_predate_the_arrival_of_a_packet() {
         let start = 1_000_000;
-        assert_eq!(came(None, start + 40_000), start + 40_000);
-        assert_eq!(came(Some(start), start + 40_000), start);
-        assert_eq!(came(Some(start), start + 8_000_000), start + 8_000_000);
+        assert_eq!(arrival(None, start + 40_000), start + 40_000);
+        assert_eq!(arrival(Some(start), start + 40_000), start);
+        assert_eq!(arrival(Some(start), start + 8_000_000), start + 8_000_000);
     }
 }

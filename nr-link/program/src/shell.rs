@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A command on the UE's side of a link; the server is the caller's host, or one in a new user namespace.
+//! A command on the UE's host of a link; the server is the caller's host, or one in a new user
+//! namespace.
 
 mod folder;
 mod hosts;
@@ -60,7 +61,7 @@ pub struct Shell {
     command: Vec<String>,
 }
 
-/// A number as JSON can hold it: NaN would become null there, and be taken for nothing said.
+/// Parses a finite number: JSON has no NaN, and its null would count as absent.
 fn finite(text: &str) -> Result<f64, String> {
     text.parse()
         .ok()
@@ -68,14 +69,15 @@ fn finite(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "is not a finite number; write digits, such as 0.01".to_owned())
 }
 
-/// How long a server may take to listen, and a process to end when it is told to.
+/// Time for a server to start listening, and for a process to terminate after SIGTERM.
 const SERVER_START: Duration = Duration::from_millis(300);
-const PATIENCE: Duration = Duration::from_secs(2);
+const TERMINATION_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Runs the command to its end; gives its exit code, 128 + the signal's number if one ended it.
+/// Runs the command and waits for its end; returns its exit code, or 128 + the number of the signal that ended
+/// it.
 ///
 /// # Errors
-/// The link cannot be made, or failed on the way; the command cannot be started.
+/// The link cannot be made or fails; the command cannot be started.
 pub fn run(shell: &Shell) -> Result<u8> {
     let folder = Folder::of(shell.output.as_deref())?;
     let config = link::config(shell, folder.path())?;
@@ -85,7 +87,7 @@ pub fn run(shell: &Shell) -> Result<u8> {
         .context("blocking signals")?;
     let hosts = Hosts::make()?;
     let signals = [Signal::SIGCHLD, Signal::SIGTERM, Signal::SIGHUP];
-    let session = Session::open_at(&config, &hosts.places(), &signals)?;
+    let session = Session::open_at(&config, &hosts.namespaces(), &signals)?;
     let addresses = hosts.address(&session)?;
     let mut server = match &shell.server {
         None => None,
@@ -107,9 +109,9 @@ pub fn run(shell: &Shell) -> Result<u8> {
         Err(_) => Ok(serde_json::Value::Null),
     };
     if let Some(server) = &mut server {
-        end(server, Whom::Group)?;
+        terminate(server, Target::Group)?;
     }
-    let status = end(&mut command?, Whom::Process)?;
+    let status = terminate(&mut command?, Target::Process)?;
     report(&outcome?);
     Ok(code(status))
 }
@@ -125,7 +127,7 @@ fn wanted(command: &[String]) -> Command {
     }
 }
 
-/// Starts a command on a host; none: the server's, where we are.
+/// Starts a command on a host; `None` is the server's, which is the current one.
 fn start(
     mut command: Command,
     host: Option<&Namespace>,
@@ -133,7 +135,7 @@ fn start(
 ) -> Result<Child> {
     command.envs(addresses.iter().map(|(name, address)| (name, address)));
     let host = host.map(Namespace::try_clone).transpose()?;
-    // SAFETY: between fork and exec only the kernel is called.
+    // SAFETY: between fork and exec, the child makes only system calls.
     unsafe {
         command.pre_exec(move || {
             if let Some(host) = &host {
@@ -149,23 +151,23 @@ fn start(
         .with_context(|| format!("cannot start {program}; is it installed, and on the PATH?"))
 }
 
-/// Whom a signal is for.
+/// The target of a signal.
 #[derive(Clone, Copy)]
-enum Whom {
-    /// The child alone: its group is ours, and the terminal's.
+enum Target {
+    /// The child alone, which shares its process group with this process and the terminal.
     Process,
-    /// The child and what it started.
+    /// The child and its descendants.
     Group,
 }
 
-/// Waits for a process that is over, or ends it.
-fn end(child: &mut Child, whom: Whom) -> Result<ExitStatus> {
+/// Waits for a process that has ended, or ends it with SIGTERM, then SIGKILL.
+fn terminate(child: &mut Child, group: Target) -> Result<ExitStatus> {
     let own = child.id() as i32;
-    let target = Pid::from_raw(match whom {
-        Whom::Process => own,
-        Whom::Group => -own,
+    let target = Pid::from_raw(match group {
+        Target::Process => own,
+        Target::Group => -own,
     });
-    let patience = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TERMINATION_TIMEOUT;
     let mut signal = None;
     loop {
         if let Some(status) = child.try_wait().context("waiting for a command")? {
@@ -173,11 +175,11 @@ fn end(child: &mut Child, whom: Whom) -> Result<ExitStatus> {
         }
         let stronger = match signal {
             None => Some(Signal::SIGTERM),
-            Some(Signal::SIGTERM) if Instant::now() > patience => Some(Signal::SIGKILL),
+            Some(Signal::SIGTERM) if Instant::now() > deadline => Some(Signal::SIGKILL),
             Some(_) => None,
         };
         if stronger.is_some() {
-            // It may end at this moment: then there is nobody to tell.
+            // The process may terminate at this moment; the signal then has no target.
             let _ = kill(target, stronger);
             signal = stronger;
         }
@@ -190,12 +192,12 @@ fn code(status: ExitStatus) -> u8 {
     code.map_or(u8::MAX, |code| code as u8)
 }
 
-/// A verdict other than `valid` must not go unseen.
+/// Prints the reasons of a verdict other than `valid`.
 fn report(summary: &serde_json::Value) {
     let reasons = summary["verdict_reasons"].as_array();
     for reason in reasons.into_iter().flatten() {
         let [verdict, reason] =
-            [&summary["verdict"], reason].map(|told| told.as_str().unwrap_or_default());
+            [&summary["verdict"], reason].map(|text| text.as_str().unwrap_or_default());
         eprintln!("nr-link: this machine did not hold the link ({verdict}): {reason}");
     }
 }

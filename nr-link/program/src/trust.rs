@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How well the program kept time: what lets a reader believe a run, or not.
+//! How punctual the program was, from which the verdict on a run is derived.
 
 use hdrhistogram::Histogram;
 use nr_link_model::{Direction, Nanos};
 
-/// Lateness is kept in tenths of a microsecond, to two digits, up to a minute: small enough to clear every interval.
+/// Lateness is counted in tenths of a microsecond, with two digits, up to a minute: the histogram
+/// is small enough to be cleared in every interval.
 const TICK_NS: u64 = 100;
 const LONGEST_NS: u64 = 60_000_000_000;
 
@@ -12,18 +13,18 @@ fn histogram() -> Histogram<u32> {
     Histogram::new_with_bounds(1, LONGEST_NS / TICK_NS, 2).expect("constant bounds")
 }
 
-/// What is counted since the start of the link.
+/// Counters since the start of the link.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Slots that were run more than one slot late.
+    /// Slots that ran more than one slot late.
     pub overruns: u64,
-    /// Packets that the device's queue refused before we could read them, or that the kernel refused to take.
+    /// Packets that the device's queue dropped before they were read, or that the kernel refused.
     pub host_drops: u64,
-    /// Packets that crossed the link, both ways.
+    /// Packets that passed the link in either direction.
     pub delivered: u64,
 }
 
-/// What happened in one interval.
+/// Observations of one interval.
 #[derive(Debug)]
 struct Interval {
     lateness: Histogram<u32>,
@@ -31,7 +32,7 @@ struct Interval {
     backlog_packets: u64,
 }
 
-/// Quantiles of lateness, ns; none when no deadline came.
+/// Quantiles of lateness, ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lateness {
     /// Median.
@@ -42,26 +43,27 @@ pub struct Lateness {
     pub max_ns: u64,
 }
 
-/// What one row of link.csv says beyond time, slots and CPU.
+/// Observations in a row of link.csv, besides time, slots and CPU time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Observed {
-    /// Of the interval's deadlines.
+    /// Lateness of the interval's events; `None` without events.
     pub lateness: Option<Lateness>,
     /// Since the start.
     pub counters: Counters,
     /// Most packets that waited in one device when it was read.
     pub backlog_packets: u64,
-    /// Delivered in the interval: downlink, uplink.
+    /// Bytes delivered in the interval: downlink, uplink.
     pub delivered_bytes: [u64; 2],
 }
 
-/// How late a slot may run before it counts: one slot, but 0.5 ms where slots are shorter. Links wake at most every
-/// 80 µs, and what a transport protocol sees over milliseconds does not hang on a slot of 125 µs.
+/// Returns how late a slot may run before it counts as an overrun: one slot, but at least 0.5 ms.
+/// The program wakes up at most every 80 µs, and a transport protocol, which acts over
+/// milliseconds, is not sensitive to a slot of 125 µs.
 pub fn tolerated_ns(slot_ns: Nanos) -> Nanos {
     slot_ns.max(500_000)
 }
 
-/// Watches the loop.
+/// Observes how punctual the program is.
 #[derive(Debug)]
 pub struct Trust {
     slot_ns: Nanos,
@@ -72,7 +74,7 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// For slots of this length.
+    /// Starts observing a link with slots of this length.
     pub fn new(slot_ns: Nanos) -> Self {
         let interval = Interval {
             lateness: histogram(),
@@ -88,8 +90,8 @@ impl Trust {
         }
     }
 
-    /// The model's event that was due at `deadline` was run at `now`. Slots that the model skips because nothing
-    /// waits have no event, and so are never late; when one is missed, the slots after it are.
+    /// Records that the model's event due at `deadline` ran at `now`. Idle slots that the model
+    /// skips have no event and are never late; if one is missed, the slots after it are late.
     pub fn ran(&mut self, deadline: Nanos, now: Nanos) {
         let Some(late_ns) = now.checked_sub(deadline) else {
             return;
@@ -102,12 +104,13 @@ impl Trust {
         }
     }
 
-    /// A device had this many packets when we came to read it.
+    /// Records the number of packets that waited in a device when it was read.
     pub fn found_waiting(&mut self, packets: u64) {
         self.interval.backlog_packets = self.interval.backlog_packets.max(packets);
     }
 
-    /// Packets, of so many bytes together, were given to the kernel at `now`, and were due when `due` says.
+    /// Records packets of `bytes` in total that were written to the kernel at `now`; `due` holds
+    /// the due time of each.
     pub fn delivered(&mut self, direction: Direction, bytes: u64, now: Nanos, due: &[Nanos]) {
         self.counters.delivered += due.len() as u64;
         self.interval.delivered_bytes[direction as usize] += bytes;
@@ -117,17 +120,17 @@ impl Trust {
         }
     }
 
-    /// Packets delivered since the start.
+    /// Returns the number of packets delivered since the start.
     pub fn delivered_count(&self) -> u64 {
         self.counters.delivered
     }
 
-    /// The kernel has refused this many packets since the start.
+    /// Records the number of packets that the kernel refused since the start.
     pub fn host_dropped(&mut self, packets: u64) {
         self.counters.host_drops = packets;
     }
 
-    /// Ends the interval.
+    /// Ends the interval and returns its observations.
     pub fn end_interval(&mut self) -> Observed {
         let lateness = quantiles(&self.interval.lateness);
         self.interval.lateness.reset();
@@ -139,12 +142,12 @@ impl Trust {
         }
     }
 
-    /// How late packets were delivered, since the start.
+    /// Returns how late packets were delivered since the start.
     pub fn delivery(&self) -> Option<Lateness> {
         quantiles(&self.delivery)
     }
 
-    /// Since the start.
+    /// Returns lateness and counters since the start.
     pub fn whole_run(&self) -> (Option<Lateness>, Counters) {
         (quantiles(&self.whole_run), self.counters)
     }
@@ -178,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn an_early_wake_is_not_late_and_a_long_sleep_overruns_every_slot_it_missed() {
+    fn an_early_wake_up_is_not_late_and_a_long_sleep_overruns_every_missed_slot() {
         let mut trust = Trust::new(SLOT_NS);
         trust.ran(1_000_000, 999_999);
         assert_eq!(trust.end_interval().lateness, None);
@@ -192,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_forgets_the_one_before_and_the_run_does_not() {
+    fn lateness_of_an_interval_is_reset_and_that_of_the_run_is_not() {
         let mut trust = Trust::new(SLOT_NS);
         trust.found_waiting(7);
         trust.ran(0, 100_000);

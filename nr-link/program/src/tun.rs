@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A TUN device: how packets of the kernel come in and go out.
+//! A TUN device, through which packets of the kernel enter and leave.
 
 use std::fs::{File, OpenOptions};
 use std::io::{IoSlice, Read};
@@ -12,12 +12,12 @@ use nix::libc;
 use nix::sys::uio::writev;
 
 use crate::interface::Interface;
-use crate::netns::Place;
+use crate::netns::NamespaceRef;
 use crate::pool::{Buffer, Pool};
 use crate::vnet::VNET_HEADER_BYTES;
 
-/// From the kernel's device queue to our reading of it. It only bridges the moments in which we do not run, so what
-/// waits here is not the link's queue; it is watched and reported.
+/// Length of the kernel's device queue. It only bridges the times in which this process does not
+/// run; it is not the queue of the link. Its backlog is observed and reported.
 pub const DEVICE_QUEUE_PACKETS: u32 = 1000;
 
 const TUN_F_CSUM: u32 = 0x01;
@@ -38,18 +38,19 @@ mod ioctl {
     );
 }
 
-/// What a device is like, as the kernel says after it was set.
+/// The properties of a device, as reported by the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Properties {
     /// Largest IP packet.
     pub mtu_bytes: u32,
     /// Length of the device's queue, packets.
     pub txqueuelen: u32,
-    /// Which super-packets cross it whole.
+    /// The super-packets that pass the device unsegmented.
     pub offloads: Vec<&'static str>,
 }
 
-/// A non-persistent TUN device: it is gone when this is dropped or the process ends, however it ends.
+/// A non-persistent TUN device: the kernel removes it when this object is dropped or the process
+/// ends.
 #[derive(Debug)]
 pub struct Tun {
     file: File,
@@ -60,14 +61,14 @@ pub struct Tun {
 }
 
 impl Tun {
-    /// Makes device `name` at `place` and sets it up and running.
-    pub fn open(name: &str, place: Place, mtu_bytes: u32) -> Result<Self> {
-        let netns = place.name();
+    /// Makes device `name` in a namespace and sets it up.
+    pub fn open(name: &str, namespace: NamespaceRef, mtu_bytes: u32) -> Result<Self> {
+        let netns = namespace.name();
         let there = netns.map_or(String::new(), |netns| {
             format!(" in network namespace {netns}")
         });
         let context = || format!("cannot make TUN device {name}{there}");
-        place
+        namespace
             .inside(|| {
                 let file = open_clone_device()?;
                 attach(&file, name)?;
@@ -87,17 +88,17 @@ impl Tun {
             .with_context(context)
     }
 
-    /// Interface name.
+    /// Returns the interface name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its namespace by `ip netns` name.
+    /// Returns the `ip netns` name of its namespace.
     pub fn netns(&self) -> Option<&str> {
         self.netns.as_deref()
     }
 
-    /// Reads back what was set.
+    /// Returns the properties as reported by the kernel.
     pub fn properties(&self) -> Result<Properties> {
         Ok(Properties {
             mtu_bytes: self.interface.mtu()?,
@@ -106,24 +107,25 @@ impl Tun {
         })
     }
 
-    /// Gives it an IPv4 address with a network of 24 bits.
+    /// Sets an IPv4 address with a prefix length of 24.
     pub fn set_address(&self, address: [u8; 4]) -> Result<()> {
         self.interface.set_address(address)
     }
 
-    /// Sends through it whatever has no other way from its namespace.
+    /// Makes the device the default route of its namespace.
     pub fn set_default_route(&self) -> Result<()> {
         self.interface.set_default_route()
     }
 
-    /// Packets that the kernel could not put into the device's queue, since the device was made.
+    /// Returns the number of packets that did not fit into the device's queue since the device was
+    /// made.
     pub fn dropped_count(&mut self) -> Result<u64> {
         self.interface.transmit_dropped_count()
     }
 
-    /// The next packet that the kernel sent into the device; `None` when there is none now.
+    /// Reads the next packet that the kernel sent into the device; `None` if there is none.
     pub fn read(&mut self, scratch: &mut Buffer, pool: &Pool) -> Result<Option<Buffer>> {
-        match self.file.read(scratch.room()) {
+        match self.file.read(scratch.bytes_mut()) {
             Ok(length) => Ok(Some(pool.keep(scratch, length))),
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Ok(None),
             Err(error) => Err(error)
@@ -131,14 +133,15 @@ impl Tun {
         }
     }
 
-    /// Hands the kernel a packet, in two parts. False if the kernel refused it.
+    /// Writes a packet, in two parts, to the kernel. Returns false if the kernel refused it.
     ///
     /// # Errors
-    /// The device is gone.
+    /// The device no longer exists.
     pub fn write(&mut self, headers: &[u8], payload: &[u8]) -> Result<bool> {
         match writev(&self.file, &[IoSlice::new(headers), IoSlice::new(payload)]) {
             Ok(_) => Ok(true),
-            // EIO: someone set the device down. The others: no memory, or a packet that the kernel finds malformed.
+            // EIO: the device was set down. The others: no memory, or a packet that the kernel
+            // finds malformed.
             Err(Errno::EIO | Errno::EAGAIN | Errno::ENOMEM | Errno::ENOBUFS | Errno::EINVAL) => {
                 Ok(false)
             }
@@ -183,7 +186,7 @@ fn attach(file: &File, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Asks for all that the kernel has, and tells what it gave.
+/// Requests all offloads that the kernel supports, and returns those in force.
 fn set_offloads(file: &File) -> Result<Vec<&'static str>> {
     let header_bytes = VNET_HEADER_BYTES as libc::c_int;
     // SAFETY: an open descriptor and a pointer to an int, as TUNSETVNETHDRSZ wants it.

@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether a run may be believed. A result that the machine could not hold is not a result of the network.
+//! The verdict on a run: results that the machine could not keep up with are not results of the
+//! network.
 
 use nr_link_model::Nanos;
 
 use crate::trust::{Counters, Lateness, tolerated_ns};
 
-/// Share of slots that ran more than one slot late: from which on a run is degraded, and invalid.
+/// Ratio of slots that ran more than one slot late, above which a run is degraded and invalid.
 const OVERRUN_RATIO: [f64; 2] = [0.001, 0.01];
-/// Share of packets that the host dropped outside of the link. TCP sees every one of them, so the first one counts.
+/// Ratio of packets that the host dropped outside the link. TCP reacts to each of them, so the
+/// first one counts.
 const HOST_DROP_RATIO: [f64; 2] = [0.0, 0.0001];
-/// 99th percentile of lateness in slots, of 0.5 ms at least. Half a slot still falls into the jitter of slot alignment.
+/// 99th percentile of lateness in slots of at least 0.5 ms. Half a slot is within the jitter of
+/// slot alignment.
 const LATENESS_P99_SLOTS: [f64; 2] = [0.5, 1.0];
 
-/// How far a run may be believed.
+/// How far the results of a run are valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// The machine held the link.
+    /// The machine kept up with the link.
     Valid,
-    /// It did not always; the reasons say where to be careful.
+    /// The machine did not always keep up; the reasons name the affected results.
     Degraded,
-    /// What was measured is the machine, not the link.
+    /// The results reflect the machine and not the link.
     Invalid,
 }
 
 impl Verdict {
-    /// As in link-summary.json.
+    /// Returns the name in link-summary.json.
     pub fn name(self) -> &'static str {
         match self {
             Self::Valid => "valid",
@@ -34,8 +37,8 @@ impl Verdict {
     }
 }
 
-/// The verdict and a sentence for each rule that was broken.
-pub fn judge(
+/// Returns the verdict, and a sentence for each rule that the run broke.
+pub fn assess(
     slots: u64,
     slot_ns: Nanos,
     lateness: Option<Lateness>,
@@ -103,7 +106,7 @@ mod tests {
             p99_ns,
             max_ns: p99_ns,
         };
-        judge(
+        assess(
             10_000,
             500_000,
             Some(lateness),
@@ -116,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_the_machine_held_is_valid_without_reasons() {
+    fn a_run_within_all_limits_is_valid_without_reasons() {
         assert_eq!(verdict(10, 0, 250_000), (Verdict::Valid, vec![]));
     }
 

@@ -5,7 +5,7 @@
 /// Length of the header without its `num_buffers` field, as TUN uses it by default.
 pub const VNET_HEADER_BYTES: usize = 10;
 
-/// The checksum from `csum_start` on is still to be completed; its field holds the pseudo-header's sum.
+/// The checksum from `csum_start` on is not complete; its field holds the sum of the pseudo-header.
 pub const NEEDS_CSUM: u8 = 1;
 
 /// One packet, not to be segmented.
@@ -19,7 +19,7 @@ pub const GSO_UDP_L4: u8 = 5;
 /// Added to a TCP type: the first segment carries CWR.
 pub const GSO_ECN: u8 = 0x80;
 
-/// What sender and receiver of a super-packet must know beyond its bytes.
+/// Metadata of a packet or super-packet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct VnetHeader {
     /// [`NEEDS_CSUM`] or other flags.
@@ -28,16 +28,16 @@ pub struct VnetHeader {
     pub gso_type: u8,
     /// Length of the headers that each segment repeats; a hint.
     pub header_bytes: u16,
-    /// Payload of each segment but the last.
+    /// Payload bytes of each segment but the last.
     pub gso_bytes: u16,
-    /// Where the checksummed part begins: the transport header.
+    /// Offset of the part that the checksum covers, from the transport header on.
     pub csum_start: u16,
-    /// Where the checksum's field is, from there.
+    /// Offset of the checksum field from there.
     pub csum_offset: u16,
 }
 
 impl VnetHeader {
-    /// Reads it from the first bytes of what TUN gave.
+    /// Parses the first bytes of a read from TUN.
     pub fn from_bytes(bytes: &[u8; VNET_HEADER_BYTES]) -> Self {
         let word = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
         Self {
@@ -50,7 +50,7 @@ impl VnetHeader {
         }
     }
 
-    /// As TUN wants it.
+    /// Returns the bytes to write to TUN.
     pub fn to_bytes(self) -> [u8; VNET_HEADER_BYTES] {
         let mut bytes = [self.flags, self.gso_type, 0, 0, 0, 0, 0, 0, 0, 0];
         let words = [

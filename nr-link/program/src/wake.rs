@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sleeping until there is something to do: a packet, the model's next event, or a signal to end.
+//! Sleeping until there is something to do: a packet, the model's next event, or a signal.
 
 use std::os::fd::AsFd;
 
@@ -12,24 +12,24 @@ use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use nix::time::{ClockNanosleepFlags, clock_nanosleep};
 
-/// What ends a program that runs until it is told to stop.
+/// The signals that stop a program which otherwise runs forever.
 pub const STOPPED: [Signal; 2] = [Signal::SIGTERM, Signal::SIGINT];
 
 const TIMER: u64 = u64::MAX;
 const SIGNALS: u64 = u64::MAX - 1;
 
-/// What ended a sleep.
+/// An event that ends a sleep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// The device that was added as this number has packets.
+    /// The device added with this number has packets.
     Packets(usize),
-    /// The deadline has come.
+    /// The deadline has passed.
     Deadline,
-    /// A signal of those we were made for.
+    /// A signal for which the waker was made.
     Signal(Signal),
 }
 
-/// Sleeps on descriptors, to absolute deadlines.
+/// Sleeps on file descriptors, with absolute deadlines.
 #[derive(Debug)]
 pub struct Waker {
     epoll: Epoll,
@@ -39,7 +39,7 @@ pub struct Waker {
 }
 
 impl Waker {
-    /// From here on these signals do not do what they do by default, but end a sleep.
+    /// Blocks the default action of these signals; from now on they end a sleep.
     pub fn new(signals: &[Signal]) -> Result<Self> {
         let signals = SigSet::from_iter(signals.iter().copied());
         signals.thread_block().context("blocking signals")?;
@@ -59,7 +59,7 @@ impl Waker {
         Ok(waker)
     }
 
-    /// Wakes when `device` has packets, with [`Event::Packets`] of this number.
+    /// Adds a device; when it has packets, the event is [`Event::Packets`] with this number.
     pub fn add(&self, device: impl AsFd, number: usize) -> Result<()> {
         self.watch(device, number as u64)
     }
@@ -69,14 +69,15 @@ impl Waker {
         self.epoll.add(descriptor, event).context("epoll")
     }
 
-    /// Sleeps until `deadline` (of CLOCK_MONOTONIC) or an earlier event. Calls `wakened` for each event by then.
+    /// Sleeps until `deadline` (of CLOCK_MONOTONIC) or an earlier event. Calls `wakened` for each
+    /// event.
     pub fn sleep(&mut self, deadline: TimeSpec, wakened: impl FnMut(Event)) -> Result<()> {
         self.arm(deadline)?;
         self.wait(EpollTimeout::NONE, wakened)
     }
 
-    /// Sleeps until then (of CLOCK_MONOTONIC), whatever comes.
-    pub fn rest(&self, until: TimeSpec) -> Result<()> {
+    /// Sleeps until then (of CLOCK_MONOTONIC), regardless of events.
+    pub fn pause(&self, until: TimeSpec) -> Result<()> {
         let flags = ClockNanosleepFlags::TIMER_ABSTIME;
         match clock_nanosleep(nix::time::ClockId::CLOCK_MONOTONIC, flags, &until) {
             Ok(_) | Err(Errno::EINTR) => Ok(()),
@@ -84,8 +85,8 @@ impl Waker {
         }
     }
 
-    /// Calls `wakened` for each event that there is by now.
-    pub fn look(&mut self, wakened: impl FnMut(Event)) -> Result<()> {
+    /// Calls `wakened` for each pending event.
+    pub fn poll(&mut self, wakened: impl FnMut(Event)) -> Result<()> {
         self.wait(EpollTimeout::ZERO, wakened)
     }
 
@@ -113,11 +114,12 @@ impl Waker {
     }
 
     fn next_signal(&mut self) -> Result<Option<Signal>> {
-        let told = self.signals.read_signal().context("reading a signal")?;
-        Ok(told.and_then(|told| Signal::try_from(told.ssi_signo as i32).ok()))
+        let signal = self.signals.read_signal().context("reading a signal")?;
+        Ok(signal.and_then(|signal| Signal::try_from(signal.ssi_signo as i32).ok()))
     }
 
-    /// One system call less when packets woke us and the deadline is the same as before.
+    /// Sets the timer unless it already has this deadline, as after a wake-up by packets. This
+    /// saves a system call.
     fn arm(&mut self, deadline: TimeSpec) -> Result<()> {
         if self.armed != Some(deadline) {
             self.timer

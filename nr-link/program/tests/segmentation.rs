@@ -156,7 +156,7 @@ fn read(bytes: &[u8]) -> Rc<Burst> {
 fn parse(bytes: &[u8]) -> Option<Burst> {
     let pool = Pool::default();
     let mut scratch = pool.scratch();
-    scratch.room()[..bytes.len()].copy_from_slice(bytes);
+    scratch.bytes_mut()[..bytes.len()].copy_from_slice(bytes);
     Burst::parse(pool.keep(&mut scratch, bytes.len()))
 }
 

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where a shell's files go: a folder that the caller names, or one that vanishes with it.
+//! The folder for a shell's files: named by the caller, or temporary.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// A folder that exists.
+/// An existing folder; a temporary one is deleted on drop.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    vanishes: bool,
+    temporary: bool,
 }
 
 impl Folder {
-    /// The one that is named, made if need be; or one for the time being.
+    /// Makes the named folder if it does not exist, or a temporary one without a name.
     pub fn of(named: Option<&Path>) -> Result<Self> {
-        let vanishes = named.is_none();
+        let temporary = named.is_none();
         let path = named.map_or_else(
             || std::env::temp_dir().join(format!("nr-link-shell-{}", std::process::id())),
             Path::to_owned,
         );
-        let made = if vanishes {
-            fs::create_dir(&path) // a name that somebody has taken is not ours
+        let made = if temporary {
+            fs::create_dir(&path) // fails if the folder exists: it belongs to another process
         } else {
             fs::create_dir_all(&path)
         };
         made.with_context(|| format!("cannot make the folder {}", path.display()))?;
         let path = path.canonicalize().context("looking up the folder")?;
-        Ok(Self { path, vanishes })
+        Ok(Self { path, temporary })
     }
 
-    /// Its absolute path.
+    /// Returns the absolute path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -39,7 +39,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        if self.vanishes {
+        if self.temporary {
             let _ = fs::remove_dir_all(&self.path);
         }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The two hosts of a shell: network namespaces, in a user namespace if the caller has no rights.
+//! The two hosts of a shell: network namespaces, within a user namespace if the caller is not
+//! privileged.
 
 use std::fs::{self, File};
 use std::net::Ipv4Addr;
@@ -11,48 +12,49 @@ use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{getgid, getuid};
 
 use crate::interface::Interface;
-use crate::netns::{Namespace, Place};
-use crate::session::{Places, Session};
+use crate::netns::{Namespace, NamespaceRef};
+use crate::session::{DeviceNamespaces, Session};
 
-/// Where the ends of the link are: the server's host is where we are.
+/// The hosts at both ends of the link; the server's host is the current namespace.
 #[derive(Debug)]
 pub struct Hosts {
     ue: Namespace,
 }
 
 impl Hosts {
-    /// A namespace for the UE beside the caller's; or, if the caller may not make devices, beside one that we move into.
+    /// Makes a namespace for the UE beside the caller's. If the caller may not make devices, both
+    /// are new, in a new user namespace, and the process moves into the server's.
     pub fn make() -> Result<Self> {
         let ue = match Namespace::create() {
             Ok(ue) => ue,
             Err(_) => {
                 become_root_of_a_user_namespace()?;
                 unshare(CloneFlags::CLONE_NEWNET).context("making a network namespace")?;
-                set_loopback_up(Place::Here)?;
+                set_loopback_up(NamespaceRef::Current)?;
                 Namespace::create()?
             }
         };
-        set_loopback_up(Place::Made(&ue))?;
+        set_loopback_up(NamespaceRef::Owned(&ue))?;
         Ok(Self { ue })
     }
 
-    /// The host of the command.
+    /// Returns the host of the command.
     pub fn ue(&self) -> &Namespace {
         &self.ue
     }
 
-    /// Where the devices are made.
-    pub fn places(&self) -> Places<'_> {
-        Places {
-            core: Place::Here,
-            ues: vec![Place::Made(&self.ue)],
+    /// Returns the namespace of each device.
+    pub fn namespaces(&self) -> DeviceNamespaces<'_> {
+        DeviceNamespaces {
+            core: NamespaceRef::Current,
+            ues: vec![NamespaceRef::Owned(&self.ue)],
         }
     }
 
-    /// Gives the devices addresses of a network that the server's host does not have yet, and the UE its default route.
-    /// Gives variables that tell commands.
+    /// Assigns addresses of an unused network to the devices, and a default route to the UE.
+    /// Returns environment variables with the addresses.
     pub fn address(&self, session: &Session) -> Result<[(&'static str, String); 2]> {
-        let _turn = turn_on_this_network()?;
+        let _lock = lock_network_choice()?;
         let network = free_network()?;
         let addresses = [[100, 64, network, 1], [100, 64, network, 2]];
         for (device, address) in session.devices().zip(addresses) {
@@ -66,33 +68,35 @@ impl Hosts {
     }
 }
 
-/// The third octet of a network in 100.64.0.0/10 (RFC 6598, as Mahimahi uses it) of which this host has no address.
+/// Returns the third octet of a network in 100.64.0.0/10 (RFC 6598; Mahimahi uses it too) in which
+/// this host has no address.
 fn free_network() -> Result<u8> {
-    let taken: Vec<[u8; 4]> = getifaddrs()
+    let used: Vec<[u8; 4]> = getifaddrs()
         .context("listing addresses")?
         .filter_map(|interface| Some(interface.address?.as_sockaddr_in()?.ip().octets()))
         .collect();
-    let free = |&network: &u8| taken.iter().all(|octets| octets[..3] != [100, 64, network]);
+    let free = |&network: &u8| used.iter().all(|octets| octets[..3] != [100, 64, network]);
     match (0..=u8::MAX).find(free) {
         Some(network) => Ok(network),
         None => bail!("all networks of 100.64.0.0/16 are in use here; end other shells"),
     }
 }
 
-/// Held while a network is chosen and taken, since two shells that start at once would find the same one free. The lock is
-/// on the network namespace itself, which is all that such shells have in common.
-fn turn_on_this_network() -> Result<Flock<File>> {
+/// Takes the lock for choosing a network, since two shells that start at the same time would find
+/// the same one unused. The lock is on the network namespace, which is all that such shells share.
+fn lock_network_choice() -> Result<Flock<File>> {
     let namespace = File::open("/proc/self/ns/net").context("opening our network namespace")?;
     Flock::lock(namespace, FlockArg::LockExclusive)
         .map_err(|(_, error)| error)
         .context("locking our network namespace")
 }
 
-fn set_loopback_up(host: Place) -> Result<()> {
+fn set_loopback_up(host: NamespaceRef) -> Result<()> {
     host.inside(|| Interface::of("lo")?.set_up())
 }
 
-/// user_namespaces(7): what we may do there, we may do to what we make there.
+/// Moves this process into a new user namespace, in which it has all capabilities over the
+/// namespaces that it makes (user_namespaces(7)).
 fn become_root_of_a_user_namespace() -> Result<()> {
     let (uid, gid) = (getuid(), getgid());
     unshare(CloneFlags::CLONE_NEWUSER).context(

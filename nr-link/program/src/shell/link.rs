@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The link that a shell asks for, as a configuration.
+//! The configuration of a shell's link.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::Shell;
 
-/// What `shell` asks for. Files go to `folder`, where --config does not say otherwise.
+/// Makes the configuration from the options. Files go to `folder` unless --config names others.
 pub fn config(shell: &Shell, folder: &Path) -> Result<ResolvedConfig> {
     let config = match (&shell.config, &shell.trace) {
         (Some(file), _) => {
@@ -20,7 +20,7 @@ pub fn config(shell: &Shell, folder: &Path) -> Result<ResolvedConfig> {
             }
             config
         }
-        (None, Some(traces)) => of_traces(shell, traces, folder)?,
+        (None, Some(traces)) => from_traces(shell, traces, folder)?,
         (None, None) => unreachable!("one of both is required"),
     };
     let refuse = |rule: String, fix: &str, key: &str| -> Problem {
@@ -59,8 +59,9 @@ fn outputs(folder: &Path) -> nr_link_model::config::Output {
     }
 }
 
-/// Writes scenario.yaml and link.yaml into `folder`, where they can be read and run again. JSON is YAML.
-fn of_traces(shell: &Shell, traces: &[PathBuf], folder: &Path) -> Result<ResolvedConfig> {
+/// Writes scenario.yaml and link.yaml into `folder`, for reading and running them again. JSON is
+/// YAML.
+fn from_traces(shell: &Shell, traces: &[PathBuf], folder: &Path) -> Result<ResolvedConfig> {
     let rate = |trace: &Path| -> Result<Value> {
         let refuse = |rule: String| {
             Violation::new(

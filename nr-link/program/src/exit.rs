@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How a command ends: its exit code (docs/errors.md), and its end by SIGPIPE.
+//! How a command exits: its exit code (docs/errors.md), and SIGPIPE.
 
 use std::io;
 
@@ -7,31 +7,32 @@ use anyhow::{Context, Result};
 use nix::errno::Errno;
 use nix::sys::signal::{SigHandler, Signal, signal};
 
-/// Begun, and failed.
+/// The command started and failed.
 const FAILED: u8 = 1;
-/// Asked for what cannot be: nothing was started.
-const REFUSED: u8 = 2;
+/// The input is wrong; nothing was started.
+const WRONG_INPUT: u8 = 2;
 
-/// The exit code: 1 if the kernel or a disk refused something, else 2, as the input was wrong.
+/// Returns the exit code of an error: 1 if the kernel or a disk caused it, else 2, for wrong input.
 #[must_use]
 pub fn code(error: &anyhow::Error) -> u8 {
-    let by_the_machine =
+    let from_system =
         |cause: &(dyn std::error::Error + 'static)| cause.is::<io::Error>() || cause.is::<Errno>();
-    if error.chain().any(by_the_machine) {
+    if error.chain().any(from_system) {
         FAILED
     } else {
-        REFUSED
+        WRONG_INPUT
     }
 }
 
-/// From now on this process ends silently when nobody reads its output, as others do in `… | head`.
+/// Restores the default action of SIGPIPE, so that the process ends silently when nobody reads its
+/// output, like other programs in `… | head`.
 ///
-/// Not for a process that has something to clear away.
+/// Not for a process that has to clean up.
 ///
 /// # Errors
-/// The kernel's.
-pub fn end_when_unread() -> Result<()> {
-    // SAFETY: the default action runs no code of ours.
+/// The kernel refuses the change.
+pub fn restore_sigpipe() -> Result<()> {
+    // SAFETY: the default action runs no code of this program.
     unsafe { signal(Signal::SIGPIPE, SigHandler::SigDfl) }.context("SIGPIPE")?;
     Ok(())
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How fast super-packets cross one core: the kernel alone, and a link that does not limit them.
+//! The throughput of super-packets on one core: through the kernel alone, and through a link of
+//! unlimited capacity.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +14,7 @@ use nr_link_model::{Link, ResolvedConfig, Source};
 use crate::burst::Segment;
 use crate::clock::{Clock, cpu_time};
 use crate::forward::{Devices, Routes};
-use crate::netns::{Namespace, Place};
+use crate::netns::{Namespace, NamespaceRef};
 use crate::pool::Pool;
 use crate::trust::Trust;
 use crate::tun::Tun;
@@ -22,10 +23,10 @@ use crate::vnet::{GSO_TCPV4, NEEDS_CSUM, VNET_HEADER_BYTES, VnetHeader};
 const DURATION: Duration = Duration::from_secs(1);
 const MTU_BYTES: u32 = 1500;
 const SEGMENT_BYTES: u16 = 1460;
-const SEGMENTS: usize = 44; // as many as a super-packet of 64 KiB holds
+const SEGMENTS: usize = 44; // fills a super-packet of 64 KiB
 const HEADER_BYTES: usize = 40;
 
-/// 100 Gbit/s, more than a core carries.
+/// A capacity of 100 Gbit/s, more than a core carries.
 const SCENARIO: &str = "{schema: rf-scenario/1, name: s, summary: s, sources: [chosen], license: Apache-2.0, \
     duration_s: 60, capacity: {dl: {constant_mbps: 100000}, ul: {constant_mbps: 100000}}}";
 const CONFIG: &str = "{schema: nr-link/1, seed: 1, mtu_bytes: 1500, scenario: s.yaml, \
@@ -33,28 +34,28 @@ const CONFIG: &str = "{schema: nr-link/1, seed: 1, mtu_bytes: 1500, scenario: s.
     samples: {interval_ms: 10}, devices: {core: {name: selftest1}, ue: [{name: selftest2}]}, \
     output: {mac: m, link: l, summary: s}}";
 
-/// What was measured: Gbit/s of IP packets a core, when all of it is spent so. The receiver's TCP is in neither.
+/// Throughput in Gbit/s of IP packets per core, without the receiver's TCP.
 #[derive(Debug, Clone, Copy)]
-pub struct Crossing {
-    /// From one device to another and into this program: the limit of any link.
+pub struct Throughput {
+    /// From one device to another and into this program, the limit of any link.
     pub raw_gbps_per_core: f64,
-    /// And from there through the model, at a given capacity, and out of a third device.
+    /// From there also through the model, with a scenario of capacity, and out of a third device.
     pub link_gbps_per_core: f64,
 }
 
-impl Crossing {
-    /// Moves this process into a network namespace of its own, which vanishes with it, and measures.
+impl Throughput {
+    /// Moves this process into a new network namespace, and measures.
     pub fn measure() -> Result<Self> {
         unshare(CloneFlags::CLONE_NEWNET)
             .context("a network namespace for the test needs CAP_SYS_ADMIN; run nr-link as root")?;
-        let mut from = Tun::open("selftest0", Place::Here, MTU_BYTES)?;
-        let mut core = Tun::open("selftest1", Place::Here, MTU_BYTES)?;
+        let mut from = Tun::open("selftest0", NamespaceRef::Current, MTU_BYTES)?;
+        let mut core = Tun::open("selftest1", NamespaceRef::Current, MTU_BYTES)?;
         from.set_address([10, 0, 0, 1])?;
         core.set_address([10, 0, 1, 1])?;
         fs::write("/proc/sys/net/ipv4/ip_forward", "1").context("switching forwarding on")?;
         let raw_gbps_per_core = raw(&mut from, &mut core)?;
         let behind = Namespace::create()?;
-        let ue = Tun::open("selftest2", Place::Made(&behind), MTU_BYTES)?;
+        let ue = Tun::open("selftest2", NamespaceRef::Owned(&behind), MTU_BYTES)?;
         Ok(Self {
             raw_gbps_per_core,
             link_gbps_per_core: through_a_link(&mut from, core, ue)?,
@@ -94,7 +95,7 @@ fn through_a_link(from: &mut Tun, core: Tun, ue: Tun) -> Result<f64> {
     })
 }
 
-/// Repeats what carries some bytes, for [`DURATION`].
+/// Repeats `carry`, which returns the bytes it carried, for [`DURATION`].
 fn gbps_per_core(mut carry: impl FnMut() -> Result<u64>) -> Result<f64> {
     let (started, cpu_ns) = (Instant::now(), cpu_time()?);
     let mut bytes = 0;
@@ -104,7 +105,7 @@ fn gbps_per_core(mut carry: impl FnMut() -> Result<u64>) -> Result<f64> {
     Ok(bytes as f64 * 8.0 / (cpu_time()? - cpu_ns) as f64)
 }
 
-/// From a host behind the first device to one behind the second.
+/// Makes a super-packet from a host behind the first device to one behind the second.
 fn super_packet() -> Vec<u8> {
     let payload_bytes = SEGMENTS * usize::from(SEGMENT_BYTES);
     let vnet = VnetHeader {
@@ -122,7 +123,7 @@ fn super_packet() -> Vec<u8> {
     packet.extend([10, 0, 0, 2, 10, 0, 1, 2]);
     let checksum = crate::merge::ipv4_checksum(&packet[VNET_HEADER_BYTES..]);
     packet[20..22].copy_from_slice(&checksum.to_be_bytes());
-    packet.extend([0x14, 0x51, 0x14, 0x51, 0, 0, 0, 1, 0, 0, 0, 1]); // ports, sequence, acknowledgement
+    packet.extend([0x14, 0x51, 0x14, 0x51, 0, 0, 0, 1, 0, 0, 0, 1]); // ports, sequence number, acknowledgement number
     packet.extend([0x50, 0x10, 0xff, 0xff, 0, 0, 0, 0]); // 20 bytes, ACK, window
     packet.resize(packet.len() + payload_bytes, 0);
     packet
