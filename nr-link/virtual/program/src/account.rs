@@ -16,21 +16,22 @@ use crate::kernel::Ended;
 /// # Errors
 /// A file cannot be written.
 pub fn write(folder: &Path, run: &Run, ended: Ended) -> Result<Value> {
-    let mut flows = Vec::new();
+    let mut flows = vec![Value::Null; run.flows.len()];
     let mut programs = Vec::new();
     let (mut started, mut stopped) = (0, 0);
     let mut set = Value::Null;
     for report in &ended.reports {
         match report {
             Report::Flow(report) => {
-                let plan = run.flows.iter().find(|flow| flow.id == report.id);
-                let plan =
-                    plan.with_context(|| format!("flow {} is not in the plan", report.id))?;
+                let number = run.flows.iter().position(|flow| flow.id == report.id);
+                let number =
+                    number.with_context(|| format!("flow {} is not in the plan", report.id))?;
+                let plan = &run.flows[number];
                 for end in [End::Client, End::Server] {
                     let name = format!("iperf3-{}-{}.json", report.id, end.name());
                     write_json(&folder.join(name), &iperf3::report(run, plan, report, end))?;
                 }
-                flows.push(json!({
+                flows[number] = json!({
                     "id": report.id,
                     "cc_read_back": report.cc,
                     "start_utc_ns": report.start_utc_ns,
@@ -41,7 +42,7 @@ pub fn write(folder: &Path, run: &Run, ended: Ended) -> Result<Value> {
                     "receiving_s": report.receiving_s,
                     "sent_datagrams": report.sent_datagrams,
                     "received_datagrams": report.datagrams.received,
-                }));
+                });
             }
             Report::Program { name, code } => programs.push(json!({"name": name, "code": code})),
             Report::Ready {
