@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of nr-link-virtual, each in a folder of its own."""
+"""Runs of `nr-link virtual`, each in a folder of its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-PROGRAM = Path(sys.executable).parent / "nr-link-virtual"
+PROGRAM = Path(sys.executable).parent / "nr-link"
 
 LEVEL = {"ss_pbch_block_power_dbm": 0, "level": {"rsrp_dbm": -70}}
 RADIO = {"radio": {**LEVEL, "noise": {"floor_dbm_per_re": -100}}}
@@ -112,7 +112,7 @@ def kernel() -> Path:
     """The kernel's path; skips where there is none."""
     if not PROGRAM.exists():
         pytest.skip(f"{PROGRAM} is not built (make build)")
-    found = subprocess.run([PROGRAM, "doctor"], capture_output=True, text=True)
+    found = subprocess.run([PROGRAM, "virtual", "doctor"], capture_output=True, text=True)
     if found.returncode != 0:
         pytest.skip(found.stderr.strip())
     return Path(found.stdout.strip())
@@ -127,7 +127,7 @@ def virtual(kernel: Path, tmp_path: Path) -> Callable[..., VirtualRun]:
     ) -> VirtualRun:
         file = prepare(tmp_path / name, plan, **link)
         result = subprocess.run(
-            [*before, PROGRAM, "run", file], capture_output=True, text=True, timeout=600
+            [*before, PROGRAM, "virtual", "run", file], capture_output=True, text=True, timeout=600
         )
         return VirtualRun(file.parent, result)
 

@@ -96,7 +96,7 @@ def test_every_congestion_control_of_linux_is_there(virtual: Virtual) -> None:
     names = "reno cubic bbr bic cdg dctcp highspeed htcp hybla illinois lp nv scalable vegas veno"
     names += " westwood yeah reminis"
     flows = [tcp(cc, seconds=0.5, start_s=number) for number, cc in enumerate(names.split())]
-    account = virtual({"flows": flows}).account
+    account = virtual({"flows": flows, "sysctls": {"net.ipv4.tcp_ecn": "1"}}).account
     assert [flow["cc_read_back"] for flow in account["flows"]] == names.split()
 
 
@@ -185,7 +185,7 @@ def test_killed_it_leaves_nothing(kernel: Path, tmp_path: Path, after_s: float) 
     plan = prepare(tmp_path / "run", {"flows": [tcp(seconds=1000)], **OBSERVED})
     before = {folder: set(folder.iterdir()) for folder in outside}
     environment = {**os.environ, "HOME": str(tmp_path / "home")}
-    run = subprocess.Popen([PROGRAM, "run", plan], stderr=subprocess.DEVNULL, env=environment)
+    run = subprocess.Popen([PROGRAM, "virtual", "run", plan], stderr=subprocess.DEVNULL, env=environment)
     time.sleep(after_s)
     started = children(run.pid)
     run.send_signal(signal.SIGKILL)
@@ -206,7 +206,7 @@ def test_killed_it_leaves_nothing(kernel: Path, tmp_path: Path, after_s: float) 
     [
         ({}, "flows: there is neither a flow nor a program"),
         ({"flows": [tcp(ue=2)]}, "flows[0].ue: 2 is not between 1 and 1"),
-        ({"flows": [tcp(rate_bps=1e6)]}, "rate_bps, length_bytes: are of UDP"),
+        ({"flows": [tcp(rate_bps=1e6)]}, "rate_bps: belongs to the other transport"),
         ({"flows": [{"direction": "dl", "duration_s": 1}]}, "cc: is missing"),
         ({"flows": [tcp()], "link": "nowhere.yaml"}, "nowhere.yaml"),
         ({"flows": [tcp()], "colour": "red"}, "colour"),
@@ -233,6 +233,6 @@ def test_without_a_kernel_it_says_how_to_build_one(tmp_path: Path) -> None:
         pytest.skip(f"{PROGRAM} is not built (make build)")
     plan = prepare(tmp_path, {"flows": [tcp()]})
     nowhere = {**os.environ, "NR_LINK_KERNEL": str(tmp_path / "nowhere")}
-    said = subprocess.run([PROGRAM, "run", plan], capture_output=True, text=True, env=nowhere)
+    said = subprocess.run([PROGRAM, "virtual", "run", plan], capture_output=True, text=True, env=nowhere)
     assert said.returncode == 1
     assert "setup/virtual-kernel" in said.stderr

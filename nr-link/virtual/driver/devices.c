@@ -213,7 +213,7 @@ static int open_device(struct net_device *dev)
 	nr_link_calls->start(nr_link, ktime_get_real_ns());
 	local_irq_restore(flags);
 	wait_until(nr_link_calls->next_event(nr_link));
-	nr_link_sockets_start();
+	nr_link_sockets_start(start_ns);
 	return 0;
 }
 

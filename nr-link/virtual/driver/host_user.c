@@ -50,7 +50,7 @@ const struct nr_link_calls *nr_link_load(void)
 
 	if (!path) {
 		fprintf(stderr, "nr-link: NR_LINK_LIBRARY is not set. Start this kernel by "
-				"nr-link-virtual.\n");
+				"nr-link virtual run.\n");
 		return NULL;
 	}
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

@@ -98,7 +98,7 @@ int nr_link_proc_files_init(void);
 
 /* sockets.c */
 int nr_link_sockets_init(void);
-void nr_link_sockets_start(void);
+void nr_link_sockets_start(unsigned long long start_ns);
 void nr_link_sockets_stop(void);
 
 #endif

@@ -114,11 +114,12 @@ static enum hrtimer_restart on_timer(struct hrtimer *unused)
 	return HRTIMER_RESTART;
 }
 
-void nr_link_sockets_start(void)
+/* The first sample is one interval after the link's time 0, which the caller has read without
+ * effect. */
+void nr_link_sockets_start(unsigned long long start_ns)
 {
 	if (nr_link_setup.sampled_hosts)
-		hrtimer_start(&timer,
-			      ns_to_ktime(ktime_get_ns() + nr_link_setup.socket_interval_ns),
+		hrtimer_start(&timer, ns_to_ktime(start_ns + nr_link_setup.socket_interval_ns),
 			      HRTIMER_MODE_ABS_SOFT);
 }
 

@@ -112,7 +112,7 @@ unsafe fn bytes<'a>(start: *const c_void, length: usize) -> &'a [u8] {
 unsafe extern "C" fn open(setup: *mut Setup, lost: Lost) -> *mut VirtualLink {
     let Some(plan) = std::env::var_os(PLAN_VARIABLE) else {
         fail(format_args!(
-            "{PLAN_VARIABLE} is not set. Start this kernel by nr-link-virtual."
+            "{PLAN_VARIABLE} is not set. Start this kernel with nr-link virtual run."
         ));
     };
     let link = match VirtualLink::open(Path::new(&plan), lost) {

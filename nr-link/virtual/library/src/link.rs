@@ -9,7 +9,7 @@ use std::path::Path;
 
 use nr_link_model::config::PerDirection;
 use nr_link_model::samples::CSV_HEADER;
-use nr_link_model::{Ecn, Link, Packet, Port, ResolvedConfig, Source};
+use nr_link_model::{Ecn, Link, Packet, Port, ResolvedConfig, Source, UeId};
 use nr_link_virtual_plan::Run;
 
 use crate::captures::Captures;
@@ -70,7 +70,7 @@ pub struct VirtualLink {
     config: ResolvedConfig,
     link: Link<Handle>,
     lost: Lost,
-    ue_of: BTreeMap<IpAddr, usize>,
+    ue_of: BTreeMap<IpAddr, UeId>,
     floor_ms: PerDirection<f64>,
     counts: Counts,
     start_utc_ns: i64,
@@ -87,7 +87,7 @@ impl VirtualLink {
         let guest_plan = std::fs::read_to_string(plan)
             .map_err(|error| format!("{}: cannot be read: {error}.", plan.display()))?;
         let run: Run = serde_json::from_str(&guest_plan).map_err(|error| {
-            format!("the plan is of another version of nr-link-virtual ({error}). Run make build.")
+            format!("the plan is of another version of nr-link ({error}). Run make build.")
         })?;
         let config = ResolvedConfig::load(&run.link).map_err(|error| error.to_string())?;
         let source = Source::load(&config).map_err(|error| error.to_string())?;
@@ -95,7 +95,7 @@ impl VirtualLink {
             Source::Radio(_) => 0,
             Source::Capacity(_) => MODERATION_NS,
         };
-        let link = Link::new(&config, source)?;
+        let link = Link::new(&config, source).map_err(|problem| problem.to_string())?;
         let captures = Captures::create(
             run.hosts.iter().map(|host| host.capture.as_deref()),
             run.captured_bytes,
@@ -128,7 +128,7 @@ impl VirtualLink {
             mac: create_mac(&config.output.mac)?,
             ue_of: (0..)
                 .zip(&run.hosts[1..])
-                .map(|(ue, host)| (host.address, ue))
+                .map(|(ue, host)| (host.address, UeId(ue)))
                 .collect(),
             sockets: SocketSamples::create(sampled().filter_map(|host| host.sockets.as_deref()))?,
             trace: run.cc_trace.as_deref().map(Trace::create).transpose()?,
@@ -166,7 +166,7 @@ impl VirtualLink {
                     return false;
                 }
             },
-            ue => Port::Ue(ue - 1),
+            number => Port::Ue(UeId(number - 1)),
         };
         let packet = Packet {
             bytes: length,
@@ -203,7 +203,7 @@ impl VirtualLink {
             handle,
             device: match delivery.to {
                 Port::Core { .. } => 0,
-                Port::Ue(ue) => 1 + ue as u32,
+                Port::Ue(UeId(ue)) => 1 + ue as u32,
             },
             congestion_experienced: delivery.ce,
         })

@@ -56,7 +56,7 @@ fn inherited(variable: &str) -> Result<OwnedFd, String> {
         // SAFETY: the launcher passed it for this one use.
         Some(number) => Ok(unsafe { OwnedFd::from_raw_fd(number) }),
         None => Err(format!(
-            "{variable} is not set. Start this kernel by nr-link-virtual."
+            "{variable} is not set. Start this kernel with nr-link virtual run."
         )),
     }
 }

@@ -60,7 +60,7 @@ fn start(run: &Run, flow: &Flow, report: &FlowReport, end: End) -> Value {
             "socket": STREAM, "local_host": local_host, "local_port": local_port,
             "remote_host": remote_host, "remote_port": remote_port,
         }],
-        "version": concat!("nr-link-virtual ", env!("CARGO_PKG_VERSION")),
+        "version": concat!("nr-link virtual ", env!("CARGO_PKG_VERSION")),
         "system_info": "User Mode Linux in virtual time",
         "timestamp": {"timesecs": report.start_utc_ns.div_euclid(1_000_000_000)},
         "test_start": {

@@ -15,7 +15,7 @@ use crate::kernel::Ended;
 ///
 /// # Errors
 /// A file cannot be written.
-pub fn write(folder: &Path, run: &Run, ended: Ended) -> Result<Value> {
+pub fn write(folder: &Path, run: &Run, ended: &Ended) -> Result<Value> {
     let mut flows = vec![Value::Null; run.flows.len()];
     let mut programs = Vec::new();
     let (mut started, mut stopped) = (0, 0);

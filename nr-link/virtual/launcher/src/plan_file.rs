@@ -6,13 +6,16 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail, ensure};
+use nr_link_model::{Problem, Violation, yaml};
 use serde::Deserialize;
 
 /// The kernel needs so much at least.
 pub const LEAST_MEMORY_MB: u64 = 128;
 const SCHEMA: &str = "nr-link-virtual/1";
 const MOST_MEMORY_MB: u64 = 65_536;
+/// The header that tells the receiver number and time.
+const LEAST_DATAGRAM_BYTES: u32 = 12;
+const MOST_DATAGRAM_BYTES: u32 = 65_507;
 
 /// The whole file.
 #[derive(Debug, Deserialize)]
@@ -195,118 +198,145 @@ impl PlanFile {
     ///
     /// # Errors
     /// It cannot be read, or breaks a rule.
-    pub fn read(path: &Path) -> Result<Self> {
-        let shown = path.display();
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) => bail!("{shown}: cannot be read: {error}. Check the path."),
-        };
-        let file: Self = match serde_saphyr::from_str(&text) {
-            Ok(file) => file,
-            Err(error) => bail!("{shown}: {error}"),
-        };
-        file.check()
-            .map_err(|error| error.context(shown.to_string()))?;
+    pub fn read(path: &Path) -> Result<Self, Problem> {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            let rule = format!("cannot be read ({error})");
+            Violation::new(rule, "Name a file of schema nr-link-virtual/1").in_file(path, None)
+        })?;
+        let file: Self = yaml::read(&text, path, "docs/virtual-time.md")?;
+        let checked = file.check();
+        checked.map_err(|problem| yaml::located(problem, &text, path))?;
         Ok(file)
     }
 
-    fn check(&self) -> Result<()> {
-        ensure!(
+    fn check(&self) -> Result<(), Problem> {
+        rule(
             self.schema == SCHEMA,
-            "schema: is {}. Write {SCHEMA}.",
-            self.schema
-        );
-        ensure!(
+            "schema",
+            || format!("is {}", self.schema),
+            &format!("Write {SCHEMA}"),
+        )?;
+        rule(
             (LEAST_MEMORY_MB..=MOST_MEMORY_MB).contains(&self.memory_mb),
-            "memory_mb: {} is not between {LEAST_MEMORY_MB} and {MOST_MEMORY_MB}. Leave it out for 1500.",
-            self.memory_mb
-        );
-        ensure!(
+            "memory_mb",
+            || {
+                let found = self.memory_mb;
+                format!("{found} is not between {LEAST_MEMORY_MB} and {MOST_MEMORY_MB}")
+            },
+            "Leave it out for 1500",
+        )?;
+        rule(
             !self.flows.is_empty() || !self.programs.is_empty(),
-            "flows: there is neither a flow nor a program. Add one."
-        );
+            "flows",
+            || "there is neither a flow nor a program".into(),
+            "Add one",
+        )?;
         positive("cpu_limit_s", self.cpu_limit_s)?;
-        if let Some(limit_s) = self.limit_s {
-            positive("limit_s", limit_s)?;
-        }
+        self.limit_s
+            .map_or(Ok(()), |limit_s| positive("limit_s", limit_s))?;
         for (number, flow) in self.flows.iter().enumerate() {
-            flow.check()
-                .map_err(|error| error.context(format!("flows[{number}]")))?;
+            flow.check(&format!("flows[{number}]"))?;
         }
         for (number, program) in self.programs.iter().enumerate() {
-            ensure!(
+            rule(
                 !program.command.is_empty(),
-                "programs[{number}].command: is empty. Write the program and its arguments."
-            );
+                &format!("programs[{number}].command"),
+                || "is empty".into(),
+                "Write the program and its arguments",
+            )?;
             not_negative(&format!("programs[{number}].start_s"), program.start_s)?;
         }
         if let Some(sockets) = &self.sockets {
-            ensure!(
+            rule(
                 (1.0..=60_000.0).contains(&sockets.interval_ms),
-                "sockets.interval_ms: {} is not between 1 and 60000.",
-                sockets.interval_ms
-            );
+                "sockets.interval_ms",
+                || format!("{} is not between 1 and 60000", sockets.interval_ms),
+                "Leave it out for 20",
+            )?;
         }
         if let Some(capture) = &self.capture {
-            ensure!(
+            rule(
                 (40..=256).contains(&capture.bytes),
-                "capture.bytes: {} is not between 40 and 256. Leave it out for 128.",
-                capture.bytes
-            );
+                "capture.bytes",
+                || format!("{} is not between 40 and 256", capture.bytes),
+                "Leave it out for 128",
+            )?;
         }
         Ok(())
     }
 }
 
 impl FlowEntry {
-    fn check(&self) -> Result<()> {
-        not_negative("start_s", self.start_s)?;
-        positive("duration_s", self.duration_s)?;
-        let (tcp, udp) = (
-            self.cc.is_some() || self.volume_bytes.is_some() || self.mss_bytes.is_some(),
-            self.rate_bps.is_some() || self.length_bytes.is_some(),
-        );
-        match self.transport {
-            TransportName::Tcp => {
-                ensure!(
-                    self.cc.is_some(),
-                    "cc: is missing. Name a congestion control."
-                );
-                ensure!(!udp, "rate_bps, length_bytes: are of UDP. Leave them out.");
-            }
-            TransportName::Udp => {
-                ensure!(
-                    !tcp,
-                    "cc, volume_bytes, mss_bytes: are of TCP. Leave them out."
-                );
-                let Some(rate_bps) = self.rate_bps else {
-                    bail!("rate_bps: is missing. Write the rate of the payload in bit/s.");
-                };
-                positive("rate_bps", rate_bps)?;
-                if let Some(length_bytes) = self.length_bytes {
-                    ensure!(
-                        (12..=65_507).contains(&length_bytes),
-                        "length_bytes: {length_bytes} is not between 12 (the flow's own header) and 65507."
-                    );
-                }
-            }
+    fn check(&self, key: &str) -> Result<(), Problem> {
+        let key = |name: &str| format!("{key}.{name}");
+        not_negative(&key("start_s"), self.start_s)?;
+        positive(&key("duration_s"), self.duration_s)?;
+        let of_tcp = [
+            ("cc", self.cc.is_some()),
+            ("volume_bytes", self.volume_bytes.is_some()),
+            ("mss_bytes", self.mss_bytes.is_some()),
+        ];
+        let of_udp = [
+            ("rate_bps", self.rate_bps.is_some()),
+            ("length_bytes", self.length_bytes.is_some()),
+        ];
+        let (needed, of_the_other) = match self.transport {
+            TransportName::Tcp => (of_tcp[0], &of_udp[..]),
+            TransportName::Udp => (of_udp[0], &of_tcp[..]),
+        };
+        rule(
+            needed.1,
+            &key(needed.0),
+            || "is missing".into(),
+            "Name a congestion control (cc), or of UDP the rate of the payload in bit/s (rate_bps)",
+        )?;
+        for (name, given) in of_the_other {
+            rule(
+                !given,
+                &key(name),
+                || "belongs to the other transport".into(),
+                "Leave it out, or change transport (tcp or udp)",
+            )?;
         }
-        Ok(())
+        self.rate_bps
+            .map_or(Ok(()), |rate_bps| positive(&key("rate_bps"), rate_bps))?;
+        let length_bytes = self.length_bytes.unwrap_or(LEAST_DATAGRAM_BYTES);
+        rule(
+            (LEAST_DATAGRAM_BYTES..=MOST_DATAGRAM_BYTES).contains(&length_bytes),
+            &key("length_bytes"),
+            || {
+                format!(
+                    "{length_bytes} is not between {LEAST_DATAGRAM_BYTES}, the flow's own header, and \
+                     {MOST_DATAGRAM_BYTES}"
+                )
+            },
+            "Leave it out for the largest that fits into a packet",
+        )
     }
 }
 
-fn positive(key: &str, value: f64) -> Result<()> {
-    ensure!(
-        value > 0.0 && value.is_finite(),
-        "{key}: {value} is not above 0. Write a positive number."
-    );
-    Ok(())
+/// The problem that a key breaks a rule, unless the rule is kept.
+fn rule(kept: bool, key: &str, broken: impl FnOnce() -> String, fix: &str) -> Result<(), Problem> {
+    if kept {
+        return Ok(());
+    }
+    Err(Violation::new(broken(), fix).at_key(key))
 }
 
-fn not_negative(key: &str, value: f64) -> Result<()> {
-    ensure!(
+fn positive(key: &str, value: f64) -> Result<(), Problem> {
+    rule(
+        value > 0.0 && value.is_finite(),
+        key,
+        || format!("{value} is not above 0"),
+        "Write a positive number",
+    )
+}
+
+fn not_negative(key: &str, value: f64) -> Result<(), Problem> {
+    rule(
         value >= 0.0 && value.is_finite(),
-        "{key}: {value} is below 0. Write 0 or a positive number."
-    );
-    Ok(())
+        key,
+        || format!("{value} is below 0"),
+        "Write 0 or a positive number",
+    )
 }

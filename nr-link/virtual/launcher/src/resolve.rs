@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
-use nr_link_model::{Link, ResolvedConfig, Source};
+use anyhow::{Context, Result};
+use nr_link_model::{Link, Problem, ResolvedConfig, Source, Violation};
 use nr_link_virtual_plan::{Flow, Host, Program, Run, Sockets, Transport};
 
 use crate::plan_file::{Direction, FlowEntry, PlanFile, TransportName};
@@ -35,8 +35,8 @@ pub fn run(file: &PlanFile, path: &Path) -> Result<Run> {
     let folder = folder.parent().unwrap_or(Path::new("/"));
     let link = folder.join(&file.link);
     let config = ResolvedConfig::load(&link)?;
-    let source = Source::load(&config).map_err(anyhow::Error::from_boxed)?;
-    Link::<()>::new(&config, source).map_err(anyhow::Error::msg)?;
+    let source = Source::load(&config)?;
+    Link::<()>::new(&config, source)?;
     let hosts = hosts(file, &config, folder)?;
     let mut sysctls: BTreeMap<String, String> = SYSCTLS
         .map(|(key, value)| (key.to_owned(), value.to_owned()))
@@ -76,11 +76,14 @@ fn absolute(path: &Path) -> Result<PathBuf> {
 }
 
 fn hosts(file: &PlanFile, config: &ResolvedConfig, folder: &Path) -> Result<Vec<Host>> {
-    ensure!(
-        config.ues.len() <= MOST_UES,
-        "devices.ue: there are {} UEs, and at most {MOST_UES} in virtual time. Leave some out.",
-        config.ues.len()
-    );
+    let ues = config.ues.len();
+    if ues > MOST_UES {
+        let rule = format!("there are {ues} UEs, and at most {MOST_UES} in virtual time");
+        return Err(Violation::new(rule, "Leave some out")
+            .at_key("devices.ue")
+            .or_in_file(&file.link)
+            .into());
+    }
     let mut hosts = vec![("server".to_owned(), "n6".to_owned(), file.server_address)];
     for (number, ue) in (1..).zip(&config.ues) {
         let name = match number {
@@ -102,8 +105,8 @@ fn hosts(file: &PlanFile, config: &ResolvedConfig, folder: &Path) -> Result<Vec<
         .map_or(&no_files, |sockets| &sockets.files);
     for (key, files) in [("capture", captures), ("sockets", sockets)] {
         for name in files.keys() {
-            host_number(name, hosts.iter().map(|(name, ..)| name.as_str()))
-                .with_context(|| format!("{key}.files"))?;
+            let known = hosts.iter().map(|(name, ..)| name.as_str());
+            host_number(name, known, &format!("{key}.files"))?;
         }
     }
     let file_of = |files: &BTreeMap<String, PathBuf>, name: &str| {
@@ -121,23 +124,26 @@ fn hosts(file: &PlanFile, config: &ResolvedConfig, folder: &Path) -> Result<Vec<
         .collect())
 }
 
-fn host_number<'a>(name: &str, hosts: impl Iterator<Item = &'a str> + Clone) -> Result<usize> {
-    match hosts.clone().position(|host| host == name) {
-        Some(number) => Ok(number),
-        None => bail!(
-            "host {name}: the link does not have it. Choose one of: {}.",
-            hosts.collect::<Vec<_>>().join(", ")
-        ),
-    }
+fn host_number<'a>(
+    name: &str,
+    hosts: impl Iterator<Item = &'a str> + Clone,
+    key: &str,
+) -> Result<usize, Problem> {
+    hosts.clone().position(|host| host == name).ok_or_else(|| {
+        let known: Vec<_> = hosts.collect();
+        let fix = format!("Choose one of: {}", known.join(", "));
+        Violation::new(format!("the link has no host {name}"), fix).at_key(key)
+    })
 }
 
 fn flow(number: u16, entry: &FlowEntry, hosts: &[Host], mtu_bytes: u32) -> Result<Flow> {
-    ensure!(
-        (1..hosts.len()).contains(&entry.ue),
-        "flows[{number}].ue: {} is not between 1 and {}, the number of UEs in the link's configuration.",
-        entry.ue,
-        hosts.len() - 1
-    );
+    if !(1..hosts.len()).contains(&entry.ue) {
+        let (found, ues) = (entry.ue, hosts.len() - 1);
+        let rule = format!("{found} is not between 1 and {ues}, the link's number of UEs");
+        let key = format!("flows[{number}].ue");
+        let problem = Violation::new(rule, "Name another, or add UEs to the link's configuration");
+        return Err(problem.at_key(key).into());
+    }
     let (sender, receiver) = match entry.direction {
         Direction::Dl => (0, entry.ue),
         Direction::Ul => (entry.ue, 0),
@@ -173,8 +179,7 @@ fn programs(file: &PlanFile, hosts: &[Host], folder: &Path) -> Result<Vec<Progra
         let names = hosts.iter().map(|host| host.name.as_str());
         Ok(Program {
             name: entry.name.clone().unwrap_or(format!("p{number}")),
-            host: host_number(&entry.host, names)
-                .with_context(|| format!("programs[{number}].host"))?,
+            host: host_number(&entry.host, names, &format!("programs[{number}].host"))?,
             command: entry.command.clone(),
             start_s: entry.start_s,
             service: entry.service,
