@@ -44,9 +44,11 @@ setup:
 	@setup/python-environment
 
 build: setup ## build the programs into .venv/bin
-	$(CARGO) build --quiet --release --locked -p nr-link -p socket-sampler
+	$(CARGO) build --quiet --release --locked -p nr-link -p socket-sampler \
+	  -p nr-link-virtual-guest -p nr-link-virtual-library
 	$(MAKE) --silent --no-print-directory -C kmod bpf
-	install -m 755 target/release/nr-link target/release/socket-sampler kmod/build/reminis-bpf $(BIN)/
+	install -m 755 target/release/nr-link target/release/socket-sampler kmod/build/reminis-bpf \
+	  target/release/nr-link-guest target/release/libnr_link_virtual.so $(BIN)/
 	PATH="$$(setup/ensure-rust):$$PATH" .tools/uv/bin/uv pip install --quiet --python $(BIN)/python \
 	  --no-deps --no-build-isolation --editable console --editable ccu --editable ddu
 	$(BIN)/python -m compileall -q console/src ccu/src ddu/src

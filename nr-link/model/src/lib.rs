@@ -26,7 +26,7 @@ mod rlc;
 pub mod samples;
 pub mod scenario;
 mod time;
-mod yaml;
+pub mod yaml;
 
 pub use config::ResolvedConfig;
 pub use counters::Totals;

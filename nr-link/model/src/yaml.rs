@@ -10,11 +10,10 @@ use serde_saphyr::Error;
 use crate::problem::{Place, Problem, Violation, violation};
 
 /// Reads the text of `file`; `reference` is the document that describes its keys.
-pub(crate) fn read<T: DeserializeOwned>(
-    text: &str,
-    file: &Path,
-    reference: &str,
-) -> Result<T, Problem> {
+///
+/// # Errors
+/// The text is not YAML, or not of this type.
+pub fn read<T: DeserializeOwned>(text: &str, file: &Path, reference: &str) -> Result<T, Problem> {
     let mut track = Track::new();
     let read = serde_saphyr::with_deserializer_from_str(text, |deserializer| {
         T::deserialize(serde_path_to_error::Deserializer::new(
@@ -110,7 +109,7 @@ fn violation_of(error: &Error, reference: &str) -> Violation {
 }
 
 /// Adds the file to a problem, and the line of its key where none is known.
-pub(crate) fn located(problem: Problem, text: &str, file: &Path) -> Problem {
+pub fn located(problem: Problem, text: &str, file: &Path) -> Problem {
     let line = problem.place.key.as_deref();
     let line = line.and_then(|key| line_of(text, key));
     problem.or_in_line(line).or_in_file(file)

@@ -16,6 +16,7 @@ use nr_link::selftest;
 use nr_link::session::{self, Session};
 use nr_link::shell::{self, Shell};
 use nr_link_model::ResolvedConfig;
+use nr_link_virtual_launcher::Virtual;
 
 /// A 5G NR link in real time between TUN devices.
 ///
@@ -58,6 +59,14 @@ enum Command {
     /// namespace, if the kernel allows it; --server starts a service there. The environment variables NR_LINK_SERVER
     /// and NR_LINK_UE hold the addresses. The exit code is the command's.
     Shell(Shell),
+    /// Run an experiment in virtual time, with a Linux kernel of its own. Needs no privileges.
+    Virtual {
+        #[command(subcommand)]
+        command: Virtual,
+        /// Format of errors on standard error
+        #[arg(long, value_enum, default_value_t, global = true)]
+        problems: Format,
+    },
     /// Write the man pages, nr-link.1 and one for each command, to a folder.
     Man {
         /// Folder for the man pages; created if it does not exist
@@ -92,6 +101,7 @@ impl Command {
             | Self::Check(configuration)
             | Self::Capacity { configuration, .. } => configuration.problems,
             Self::Shell(shell) => shell.problems,
+            Self::Virtual { problems, .. } => *problems,
             Self::Man { .. } | Self::Selftest { .. } => Format::Text,
         }
     }
@@ -145,6 +155,7 @@ fn execute(command: Command) -> Result<ExitCode> {
             println!("{}", selftest::run(Duration::from_secs(seconds))?);
         }
         Command::Shell(shell) => return shell::run(&shell).map(ExitCode::from),
+        Command::Virtual { command, .. } => nr_link_virtual_launcher::execute(command)?,
         Command::Man { folder } => {
             std::fs::create_dir_all(&folder)
                 .and_then(|()| clap_mangen::generate_to(Options::command(), &folder))

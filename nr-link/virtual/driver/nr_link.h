@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The interface between this driver and the library that holds the model of
+ * the link. The library is a file of the host: the kernel's own process opens
+ * it, so that another model needs no other kernel. ../model/src/interface.rs
+ * has the same types; a change of either side needs another NR_LINK_ABI.
+ *
+ * All calls come from one thread, with interrupts off. Times are nanoseconds
+ * since the link began (start()).
+ */
+#ifndef NR_LINK_H
+#define NR_LINK_H
+
+#define NR_LINK_ABI 1
+
+/* Device 0 is the core network's, device n that of UE n. */
+#define NR_LINK_DEVICES_MAX 65
+
+struct nr_link;
+
+struct nr_link_setup {
+	unsigned int devices;
+	unsigned int mtu_bytes;
+	/* of each packet, which enqueue() and delivered() get at most */
+	unsigned int kept_bytes;
+	/* the devices of the hosts whose TCP sockets are sampled, by number */
+	unsigned int sampled_hosts;
+	const unsigned int *sampled_devices;
+	/* only sockets with one of these ports; none: all */
+	unsigned int ports_length;
+	const unsigned short *ports;
+	unsigned long long socket_interval_ns;
+	/* packets that are due within this time of a delivery wait for the next; 0: none does */
+	unsigned long long moderation_ns;
+	/* for the guest's first program: /proc/nr-link/plan */
+	const char *guest_plan;
+	unsigned long long guest_plan_length;
+};
+
+struct nr_link_due {
+	unsigned long long handle;
+	unsigned int device;
+	unsigned int congestion_experienced;
+};
+
+/* One sampling interval of one Reminis flow; _q24: in units of 2^-24. */
+struct nr_link_decision {
+	unsigned long long now;
+	long long gradient_q24;
+	int mu_q24, draw_q24;
+	unsigned int delay_us, min_rtt_us, dtt_us, si_us, samples;
+	unsigned int cwnd_before, cwnd_after;
+	unsigned short local_port, remote_port;
+	unsigned char zone, action;
+};
+
+struct nr_link_calls {
+	unsigned int abi;
+	/* NULL: the library has said on stderr why not. lost(): the link dropped the packet. */
+	struct nr_link *(*open)(struct nr_link_setup *setup, void (*lost)(unsigned long long));
+	void (*start)(struct nr_link *link, long long utc_ns);
+	/* 0: no UE has the packet's destination, and the caller keeps it. */
+	int (*enqueue)(struct nr_link *link, unsigned int device, unsigned long long handle,
+		       const void *head, unsigned int kept, unsigned int length,
+		       unsigned long long now);
+	/* Runs the link to now; returns when to call again. */
+	unsigned long long (*advance)(struct nr_link *link, unsigned long long now);
+	unsigned long long (*next_event)(struct nr_link *link);
+	int (*dequeue)(struct nr_link *link, struct nr_link_due *due);
+	/* For the captures only. */
+	void (*delivered)(struct nr_link *link, unsigned int device, const void *head,
+			  unsigned int kept, unsigned int length, unsigned long long now);
+	void (*sockets)(struct nr_link *link, unsigned int host, const void *messages,
+			unsigned int length, unsigned long long now);
+	void (*decided)(struct nr_link *link, const struct nr_link_decision *decision);
+	/* A line of the guest's first program for the launcher. */
+	void (*report)(struct nr_link *link, const void *text, unsigned long long length);
+	void (*close)(struct nr_link *link, unsigned long long now);
+};
+
+/* host_user.c */
+const struct nr_link_calls *nr_link_load(void);
+void nr_link_exit(int code) __attribute__((noreturn));
+
+/* devices.c */
+extern const struct nr_link_calls *nr_link_calls;
+extern struct nr_link_setup nr_link_setup;
+extern struct nr_link *nr_link;
+unsigned long long nr_link_now(void);
+
+#ifdef __KERNEL__
+struct net_device;
+int nr_link_device_add(unsigned int number);		/* in the caller's network namespace */
+struct net_device *nr_link_device(unsigned int number); /* or NULL */
+
+/* proc_files.c */
+int nr_link_proc_files_init(void);
+
+/* sockets.c */
+int nr_link_sockets_init(void);
+void nr_link_sockets_start(unsigned long long start_ns);
+void nr_link_sockets_stop(void);
+
+#endif
+
+#endif

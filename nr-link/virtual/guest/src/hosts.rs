@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The hosts: network namespaces with a device of the link each.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::net::IpAddr;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, ensure};
+use nix::sched::{CloneFlags, setns, unshare};
+use nr_link_virtual_plan::{GUEST_DEVICE, Host, Report, Run};
+
+use crate::socket;
+
+const OWN_NAMESPACE: &str = "/proc/self/ns/net";
+const MODULES: &str = "/sys/module";
+/// For all hosts together, in pages: never the limit. With little memory the kernel's own would be.
+const TCP_MEMORY: (&str, &str) = ("net.ipv4.tcp_mem", "4194304 4194304 4194304");
+
+/// All hosts by number, and what the kernel was set to.
+#[derive(Debug)]
+pub struct Hosts {
+    hosts: Vec<(File, IpAddr)>,
+    sysctls: BTreeMap<String, String>,
+    module_parameters: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+impl Hosts {
+    /// Makes and sets up all hosts of the run.
+    pub fn make(run: &Run) -> Result<Self> {
+        set_sysctl(TCP_MEMORY.0, TCP_MEMORY.1)?;
+        for (module, parameters) in &run.module_parameters {
+            for (name, value) in parameters {
+                set_parameter(module, name, value)?;
+            }
+        }
+        let hosts = (0..).zip(&run.hosts);
+        Ok(Self {
+            hosts: hosts
+                .map(|(number, host)| {
+                    let namespace = make_host(number, host, &run.sysctls)
+                        .with_context(|| format!("host {}", host.name))?;
+                    Ok((namespace, host.address))
+                })
+                .collect::<Result<_>>()?,
+            sysctls: run.sysctls.clone(),
+            module_parameters: all_parameters(run)?,
+        })
+    }
+
+    /// The report of what the kernel was set to.
+    pub fn ready(&self) -> Result<Report> {
+        Ok(Report::Ready {
+            sysctls: self.sysctls.clone(),
+            module_parameters: self.module_parameters.clone(),
+        })
+    }
+
+    /// This thread moves to a host.
+    pub fn enter(&self, number: usize) -> Result<()> {
+        setns(&self.hosts[number].0, CloneFlags::CLONE_NEWNET).context("entering a host")
+    }
+
+    /// A host's network namespace.
+    pub fn namespace(&self, number: usize) -> std::os::fd::BorrowedFd<'_> {
+        self.hosts[number].0.as_fd()
+    }
+
+    /// A host's address.
+    pub fn address(&self, number: usize) -> IpAddr {
+        self.hosts[number].1
+    }
+}
+
+fn make_host(number: usize, host: &Host, sysctls: &BTreeMap<String, String>) -> Result<File> {
+    unshare(CloneFlags::CLONE_NEWNET).context("making a network namespace")?;
+    for (key, value) in sysctls {
+        set_sysctl(key, value)?;
+    }
+    socket::bring_up("lo")?;
+    fs::write(GUEST_DEVICE, number.to_string()).context(GUEST_DEVICE)?;
+    socket::set_address(&host.device, host.address)?;
+    socket::bring_up(&host.device)?;
+    socket::set_default_route(&host.device, host.address)?;
+    File::open(OWN_NAMESPACE).context(OWN_NAMESPACE)
+}
+
+fn set_sysctl(key: &str, value: &str) -> Result<()> {
+    let file = PathBuf::from("/proc/sys").join(key.replace('.', "/"));
+    let set = || {
+        fs::write(&file, value)?;
+        fs::read_to_string(&file)
+    };
+    let found = set().with_context(|| format!("sysctl {key} = {value}"))?;
+    let words = |text: &str| {
+        text.split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    ensure!(
+        words(&found) == words(value),
+        "sysctl {key} is {} after {value} was written",
+        found.trim()
+    );
+    Ok(())
+}
+
+fn set_parameter(module: &str, name: &str, value: &str) -> Result<()> {
+    let file = PathBuf::from_iter([MODULES, module, "parameters", name]);
+    fs::write(&file, value).with_context(|| format!("module parameter {module}.{name} = {value}"))
+}
+
+/// All parameters of the modules of which the run sets some.
+fn all_parameters(run: &Run) -> Result<BTreeMap<String, BTreeMap<String, String>>> {
+    let parameters = |module: &String| -> Result<_> {
+        let folder = PathBuf::from_iter([MODULES, module, "parameters"]);
+        let entries = fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
+        let values = entries.map(|entry| {
+            let entry = entry?;
+            let value = fs::read_to_string(entry.path())?;
+            Ok((
+                entry.file_name().to_string_lossy().into_owned(),
+                value.trim().to_owned(),
+            ))
+        });
+        Ok((module.clone(), values.collect::<std::io::Result<_>>()?))
+    };
+    run.module_parameters.keys().map(parameters).collect()
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The first program of the kernel in virtual time: makes the hosts, runs the traffic, reports, and
+//! powers the kernel off.
+//!
+//! One thread holds both ends of every flow. A switch between processes is what costs a User Mode Linux
+//! most, and one thread does everything in the same order each time.
+
+mod clock;
+mod hosts;
+mod programs;
+mod reports;
+mod socket;
+mod tcp;
+mod traffic;
+mod udp;
+
+use anyhow::{Context, Result};
+use nix::mount::{MsFlags, mount};
+use nix::sys::reboot::{RebootMode, reboot};
+use nr_link_virtual_plan::{GUEST_PLAN, Report, Run};
+
+use hosts::Hosts;
+
+fn main() {
+    std::panic::set_hook(Box::new(|panic| end(Err(anyhow::anyhow!("{panic}")))));
+    end(run());
+}
+
+fn run() -> Result<()> {
+    // Or the kernel would let us wake up to 50 µs late, to wake less often.
+    nix::sys::prctl::set_timerslack(1).context("PR_SET_TIMERSLACK")?;
+    mount_file_systems()?;
+    let plan = std::fs::read(GUEST_PLAN).context(GUEST_PLAN)?;
+    let run: Run = serde_json::from_slice(&plan).context(GUEST_PLAN)?;
+    let hosts = Hosts::make(&run)?;
+    reports::send(&hosts.ready()?)?;
+    traffic::run(&run, &hosts)
+}
+
+/// Powers off, after saying why if something failed.
+fn end(outcome: Result<()>) -> ! {
+    if let Err(error) = outcome {
+        let reason = format!("{error:#}");
+        if reports::send(&Report::Failed { reason }).is_err() {
+            eprintln!("nr-link-guest: {error:#}");
+        }
+    }
+    let _ = reboot(RebootMode::RB_POWER_OFF);
+    std::process::exit(1) // not the first program of a kernel of ours
+}
+
+/// What programs expect besides the host's files.
+fn mount_file_systems() -> Result<()> {
+    let mount = |kind: &str, place: &str| {
+        let none: Option<&str> = None;
+        mount(Some(kind), place, Some(kind), MsFlags::empty(), none)
+            .with_context(|| format!("mounting {place}"))
+    };
+    mount("proc", "/proc")?;
+    mount("sysfs", "/sys")?;
+    mount("devtmpfs", "/dev")?;
+    std::fs::create_dir_all("/dev/shm").context("/dev/shm")?;
+    mount("tmpfs", "/dev/shm")
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Programs of the user, each on one of the hosts.
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result};
+use nix::sched::{CloneFlags, setns};
+use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+use nr_link_virtual_plan::{Program as Plan, Report};
+
+use crate::clock::{Nanos, nanos};
+use crate::hosts::Hosts;
+use crate::reports;
+
+const CONSOLE: &str = "/dev/console";
+
+/// All programs of a run.
+#[derive(Debug)]
+pub struct Programs {
+    waiting: Vec<(Nanos, Plan)>,
+    running: Vec<(Pid, Plan)>,
+}
+
+impl Programs {
+    /// Of a run whose second 0 is `start`.
+    pub fn new(plans: &[Plan], start: Nanos) -> Self {
+        let begin = |plan: &Plan| (start + nanos(plan.start_s), plan.clone());
+        Self {
+            waiting: plans.iter().map(begin).collect(),
+            running: Vec::new(),
+        }
+    }
+
+    /// When the next one begins.
+    pub fn due(&self) -> Option<Nanos> {
+        self.waiting.iter().map(|(begin, _)| *begin).min()
+    }
+
+    /// Starts those whose time has come.
+    pub fn run(&mut self, now: Nanos, hosts: &Hosts) -> Result<()> {
+        for (_, plan) in self.waiting.extract_if(.., |(begin, _)| *begin <= now) {
+            let child = start(&plan, hosts)
+                .with_context(|| format!("program {}: {}", plan.name, plan.command.join(" ")))?;
+            self.running.push((Pid::from_raw(child.id() as i32), plan));
+        }
+        Ok(())
+    }
+
+    /// Takes note of those that have ended.
+    pub fn reap(&mut self) -> Result<()> {
+        let any = Pid::from_raw(-1);
+        loop {
+            let (pid, code) = match waitpid(any, Some(WaitPidFlag::WNOHANG)) {
+                Ok(WaitStatus::Exited(pid, code)) => (pid, code),
+                Ok(WaitStatus::Signaled(pid, signal, _)) => (pid, 128 + signal as i32),
+                _ => return Ok(()),
+            };
+            let ended = self.running.iter().position(|(own, _)| *own == pid);
+            if let Some(ended) = ended {
+                let (_, plan) = self.running.swap_remove(ended);
+                reports::send(&Report::Program {
+                    name: plan.name,
+                    code,
+                })?;
+            }
+        }
+    }
+
+    /// Whether only services still run.
+    pub fn over(&self) -> bool {
+        self.waiting.is_empty() && self.running.iter().all(|(_, plan)| plan.service)
+    }
+
+    /// Those that are not over, for messages.
+    pub fn running(&self) -> impl Iterator<Item = String> {
+        let waiting = self.waiting.iter().map(|(_, plan)| plan);
+        let running = self.running.iter().map(|(_, plan)| plan);
+        waiting
+            .chain(running)
+            .filter(|plan| !plan.service)
+            .map(|plan| format!("program {}", plan.name))
+    }
+
+    /// Ends those that run until everything else has ended.
+    pub fn end_services(&mut self) -> Result<()> {
+        for (pid, _) in &self.running {
+            let _ = kill(*pid, Signal::SIGTERM); // it may just have ended
+        }
+        for (pid, plan) in self.running.drain(..) {
+            let status = waitpid(pid, None).context("waiting for a service")?;
+            let code = match status {
+                WaitStatus::Exited(_, code) => code,
+                WaitStatus::Signaled(_, signal, _) => 128 + signal as i32,
+                _ => 0,
+            };
+            let name = plan.name;
+            reports::send(&Report::Program { name, code })?;
+        }
+        Ok(())
+    }
+}
+
+fn start(plan: &Plan, hosts: &Hosts) -> Result<Child> {
+    let console = || OpenOptions::new().read(true).write(true).open(CONSOLE);
+    let output = match &plan.output {
+        Some(path) => File::create(path).with_context(|| path.display().to_string())?,
+        None => console().context(CONSOLE)?,
+    };
+    let mut command = Command::new(&plan.command[0]);
+    command
+        .args(&plan.command[1..])
+        .current_dir(&plan.folder)
+        .env_clear()
+        .env(
+            "PATH",
+            "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+        )
+        .env("HOME", &plan.folder)
+        .env("TMPDIR", "/dev/shm")
+        .stdin(Stdio::null())
+        .stdout(output)
+        .stderr(console().context(CONSOLE)?);
+    let namespace = hosts.namespace(plan.host).try_clone_to_owned()?;
+    // SAFETY: between fork and exec only the kernel is called.
+    unsafe {
+        command.pre_exec(move || {
+            setns(&namespace, CloneFlags::CLONE_NEWNET)?;
+            SigSet::all().thread_unblock()?;
+            Ok(())
+        });
+    }
+    command
+        .spawn()
+        .context("cannot be started. Is it installed?")
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//! All flows and programs of a run, from second 0 of the traffic until the last has ended.
+
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+
+use anyhow::{Context, Result, bail};
+use nix::errno::Errno;
+use nix::libc;
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nr_link_virtual_plan::{FlowReport, Report, Run, Transport};
+
+use crate::clock::{self, Nanos, SECOND, nanos};
+use crate::hosts::Hosts;
+use crate::programs::Programs;
+use crate::reports;
+use crate::tcp::TcpFlow;
+use crate::udp::UdpFlow;
+
+/// From the last end until power is off: what is on its way arrives.
+const SETTLING: Nanos = SECOND / 5;
+const EVENTS: usize = 64;
+const SIGNALLED: u64 = u64::MAX;
+
+/// One flow of any transport. Times are those of the guest's clock.
+pub trait Flow {
+    /// When [`Flow::run`] has something to do; none: when a socket is ready.
+    fn due(&self) -> Option<Nanos>;
+    /// Does what is due by `now`.
+    fn run(&mut self, now: Nanos, place: &Place) -> Result<()>;
+    /// A socket of the flow is ready, which was registered as `socket`.
+    fn ready(&mut self, socket: u8, now: Nanos, place: &Place) -> Result<()>;
+    /// What both ends saw, once the flow has ended.
+    fn report(&mut self) -> Option<FlowReport>;
+}
+
+/// Where a flow lives: what it needs of the loop around it.
+pub struct Place<'a> {
+    /// The hosts.
+    pub hosts: &'a Hosts,
+    epoll: &'a Epoll,
+    flow: u64,
+}
+
+impl Place<'_> {
+    /// From now on [`Flow::ready`] is called for `socket` when it is `ready`.
+    pub fn watch(&self, socket: BorrowedFd, number: u8, ready: EpollFlags) -> Result<()> {
+        let event = EpollEvent::new(ready, self.flow << 8 | u64::from(number));
+        self.epoll.add(socket, event).context("epoll")
+    }
+
+    /// The opposite; closing a socket does it, too.
+    pub fn leave(&self, socket: BorrowedFd) -> Result<()> {
+        self.epoll.delete(socket).context("epoll")
+    }
+}
+
+/// Runs it all.
+///
+/// # Errors
+/// A flow or program that cannot be started, or is not over by the run's limit.
+pub fn run(run: &Run, hosts: &Hosts) -> Result<()> {
+    let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).context("epoll")?;
+    let signals = child_signals(&epoll)?;
+    let place = |flow: usize| Place {
+        hosts,
+        epoll: &epoll,
+        flow: flow as u64,
+    };
+    let mut flows = Vec::with_capacity(run.flows.len());
+    let start = clock::now()?;
+    for (number, plan) in run.flows.iter().enumerate() {
+        let place = place(number);
+        let flow: Box<dyn Flow> = match &plan.transport {
+            Transport::Tcp { .. } => Box::new(TcpFlow::listen(plan, start, &place)?),
+            Transport::Udp { .. } => Box::new(UdpFlow::listen(plan, start, &place)?),
+        };
+        flows.push(Some(flow));
+    }
+    let mut programs = Programs::new(&run.programs, start);
+    let limit = start + nanos(run.limit_s);
+    reports::send(&Report::TrafficStarted {
+        utc_ns: clock::utc()? as i64,
+    })?;
+    loop {
+        let now = clock::now()?;
+        programs.run(now, hosts)?;
+        for (number, entry) in flows.iter_mut().enumerate() {
+            let Some(flow) = entry else { continue };
+            if flow.due().is_some_and(|due| due <= now) {
+                flow.run(now, &place(number))?;
+            }
+            if let Some(report) = flow.report() {
+                reports::send(&Report::Flow(Box::new(report)))?;
+                *entry = None;
+            }
+        }
+        if programs.over() && flows.iter().all(Option::is_none) {
+            break;
+        }
+        if now >= limit {
+            bail!("{}", late(run, &flows, &programs));
+        }
+        let due = flows.iter().flatten().filter_map(|flow| flow.due());
+        let due = due.chain(programs.due()).chain([limit]).min();
+        let mut events = [EpollEvent::empty(); EVENTS];
+        for event in wait(&epoll, &mut events, due.map(|due| due.saturating_sub(now)))? {
+            let now = clock::now()?;
+            if event.data() == SIGNALLED {
+                while signals.read_signal().context("signals")?.is_some() {}
+                programs.reap()?;
+                continue;
+            }
+            let number = (event.data() >> 8) as usize;
+            if let Some(Some(flow)) = flows.get_mut(number) {
+                flow.ready(event.data() as u8, now, &place(number))?;
+            }
+        }
+    }
+    reports::send(&Report::TrafficStopped {
+        utc_ns: clock::utc()? as i64,
+    })?;
+    programs.end_services()?;
+    std::thread::sleep(std::time::Duration::from_nanos(SETTLING));
+    Ok(())
+}
+
+fn late(run: &Run, flows: &[Option<Box<dyn Flow>>], programs: &Programs) -> String {
+    let flows = run.flows.iter().zip(flows);
+    let flows = flows.filter(|(_, flow)| flow.is_some());
+    let flows = flows.map(|(plan, _)| format!("flow {}", plan.id));
+    let still: Vec<String> = flows.chain(programs.running()).collect();
+    format!(
+        "after {} s of virtual time these still run: {}. Raise limit_s, or give them less to do.",
+        run.limit_s,
+        still.join(", ")
+    )
+}
+
+/// SIGCHLD as an event.
+fn child_signals(epoll: &Epoll) -> Result<SignalFd> {
+    let set = SigSet::from_iter([Signal::SIGCHLD]);
+    set.thread_block().context("signals")?;
+    let signals = SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)
+        .context("signals")?;
+    epoll
+        .add(&signals, EpollEvent::new(EpollFlags::EPOLLIN, SIGNALLED))
+        .context("signals")?;
+    Ok(signals)
+}
+
+/// Waits for events, at most for `time`, to the nanosecond.
+fn wait<'a>(
+    epoll: &Epoll,
+    events: &'a mut [EpollEvent],
+    time: Option<Nanos>,
+) -> Result<&'a [EpollEvent]> {
+    let time = time.map(|time| libc::timespec {
+        tv_sec: (time / SECOND) as i64,
+        tv_nsec: (time % SECOND) as i64,
+    });
+    let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    let no_signals: *const libc::sigset_t = std::ptr::null();
+    // SAFETY: EpollEvent is a transparent struct epoll_event, and there are as many as we say.
+    let count = unsafe {
+        libc::syscall(
+            libc::SYS_epoll_pwait2,
+            epoll.0.as_fd().as_raw_fd(),
+            events.as_mut_ptr(),
+            events.len(),
+            time,
+            no_signals,
+            0_usize,
+        )
+    };
+    match Errno::result(count) {
+        Ok(count) => Ok(&events[..count as usize]),
+        Err(Errno::EINTR) => Ok(&[]),
+        Err(error) => Err(error).context("waiting for traffic"),
+    }
+}

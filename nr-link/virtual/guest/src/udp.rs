@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A UDP flow at a constant rate, with iperf3's header in each datagram: seconds, microseconds and a
+//! number that counts from 1, 32 bits each, big-endian.
+
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use anyhow::{Context, Result, bail};
+use nix::errno::Errno;
+use nix::libc;
+use nix::sys::socket::{
+    MsgFlags, SockType, SockaddrStorage, connect, getsockopt, send, setsockopt, sockopt,
+};
+use nr_link_virtual_plan::{Datagrams, Flow as Plan, FlowReport, Interval, Transport};
+
+use crate::clock::{self, Nanos, SECOND, nanos, seconds};
+use crate::socket;
+use crate::traffic::{Flow, Place};
+
+const HEADER_BYTES: usize = 12;
+/// How often datagrams are sent that have become due, as in iperf3.
+const PACING: Nanos = SECOND / 1000;
+/// How often the receiver reads what has come.
+const READING: Nanos = SECOND / 100;
+/// Holds what comes between two readings at any rate.
+const BUFFER_BYTES: usize = 64 << 20;
+/// The last has come, if for so long none comes after the sender's end.
+const SILENCE: Nanos = SECOND / 2;
+const INTERVAL: Nanos = SECOND;
+
+/// Both ends of a flow.
+#[derive(Debug)]
+pub struct UdpFlow {
+    plan: Plan,
+    datagram: Vec<u8>,
+    /// Time between two datagrams.
+    spacing_ns: f64,
+    start: Nanos,
+    sender: Option<OwnedFd>,
+    receiver: OwnedFd,
+    next_sending: Nanos,
+    next_reading: Nanos,
+    next_interval: Nanos,
+    last_arrival: Nanos,
+    highest_number: u64,
+    /// UTC of arrival less UTC of sending of the last datagram, ns.
+    transit_ns: Option<i64>,
+    over: bool,
+    report: FlowReport,
+    /// At the last interval's end.
+    counted: Counted,
+}
+
+#[derive(Debug, Default)]
+struct Counted {
+    at: Nanos,
+    sent_bytes: u64,
+    sent_datagrams: u64,
+    received_bytes: u64,
+    datagrams: Datagrams,
+}
+
+impl UdpFlow {
+    /// Makes both sockets of a flow whose second 0 is `start`.
+    pub fn listen(plan: &Plan, start: Nanos, place: &Place) -> Result<Self> {
+        let Transport::Udp {
+            rate_bps,
+            length_bytes,
+        } = plan.transport
+        else {
+            bail!("flow {} is not of UDP", plan.id);
+        };
+        let [from, to] = [
+            (plan.sender, plan.sending_port),
+            (plan.receiver, plan.listening_port),
+        ]
+        .map(|(host, port)| SocketAddr::new(place.hosts.address(host), port));
+        place.hosts.enter(plan.receiver)?;
+        let receiver = socket::bound(SockType::Datagram, to)?;
+        setsockopt(&receiver, sockopt::RcvBufForce, &BUFFER_BYTES).context("SO_RCVBUFFORCE")?;
+        setsockopt(&receiver, sockopt::ReceiveTimestampns, &true).context("SO_TIMESTAMPNS")?;
+        getsockopt(&receiver, sockopt::RcvBuf).context("SO_RCVBUF")?;
+        place.hosts.enter(plan.sender)?;
+        let sender = socket::bound(SockType::Datagram, from)?;
+        connect(sender.as_raw_fd(), &SockaddrStorage::from(to)).context("connecting")?;
+        let start = start + nanos(plan.start_s);
+        Ok(Self {
+            datagram: vec![0; (length_bytes as usize).max(HEADER_BYTES)],
+            spacing_ns: f64::from(length_bytes) * 8e9 / rate_bps,
+            start,
+            sender: Some(sender),
+            receiver,
+            next_sending: start,
+            next_reading: start + READING,
+            next_interval: start + INTERVAL,
+            last_arrival: start,
+            highest_number: 0,
+            transit_ns: None,
+            over: false,
+            report: FlowReport {
+                id: plan.id.clone(),
+                segment_bytes: length_bytes,
+                ..FlowReport::default()
+            },
+            counted: Counted {
+                at: start,
+                ..Counted::default()
+            },
+            plan: plan.clone(),
+        })
+    }
+
+    fn end(&self) -> Nanos {
+        self.start + nanos(self.plan.duration_s)
+    }
+
+    /// Sends what is due by `now`.
+    fn send(&mut self, now: Nanos) -> Result<()> {
+        let sender = self.sender.as_ref().context("no sender")?;
+        let utc = clock::utc()?;
+        if self.report.sent_datagrams == 0 {
+            self.report.start_utc_ns = utc as i64;
+        }
+        let seconds_part = ((utc / SECOND) as u32).to_be_bytes();
+        let microseconds = ((utc % SECOND / 1000) as u32).to_be_bytes();
+        self.datagram[..4].copy_from_slice(&seconds_part);
+        self.datagram[4..8].copy_from_slice(&microseconds);
+        while self.sending(self.report.sent_datagrams) <= now {
+            let number = self.report.sent_datagrams + 1;
+            self.datagram[8..12].copy_from_slice(&(number as u32).to_be_bytes());
+            match send(sender.as_raw_fd(), &self.datagram, MsgFlags::empty()) {
+                Ok(length) => self.report.sent_bytes += length as u64,
+                Err(Errno::EAGAIN) => break,
+                Err(error) => bail!("flow {}: sending: {error}", self.plan.id),
+            }
+            self.report.sent_datagrams = number;
+        }
+        self.next_sending = self
+            .sending(self.report.sent_datagrams)
+            .max(now + PACING)
+            .min(self.end());
+        Ok(())
+    }
+
+    /// When a datagram is due, by its number from 0.
+    fn sending(&self, number: u64) -> Nanos {
+        self.start + (number as f64 * self.spacing_ns) as Nanos
+    }
+
+    fn receive(&mut self, now: Nanos) -> Result<()> {
+        while let Some((length, header, arrival_utc)) = receive(&self.receiver)? {
+            let word = |at: usize| {
+                u32::from_be_bytes(header[at..at + 4].try_into().expect("four bytes")).into()
+            };
+            let (seconds_part, microseconds, number): (u64, u64, u64) = (word(0), word(4), word(8));
+            let sent_utc = seconds_part * SECOND + microseconds * 1000;
+            self.last_arrival = now;
+            self.report.received_bytes += length as u64;
+            let datagrams = &mut self.report.datagrams;
+            datagrams.received += 1;
+            if number > self.highest_number {
+                datagrams.lost += number - self.highest_number - 1;
+                self.highest_number = number;
+            } else {
+                datagrams.out_of_order += 1;
+                datagrams.lost = datagrams.lost.saturating_sub(1);
+            }
+            let transit_ns = arrival_utc as i64 - sent_utc as i64;
+            if let Some(before_ns) = self.transit_ns.replace(transit_ns) {
+                let change_ms = (transit_ns - before_ns).abs() as f64 / 1e6;
+                datagrams.jitter_ms += (change_ms - datagrams.jitter_ms) / 16.0;
+            }
+            self.report.receiving_s = seconds(now - self.start);
+        }
+        Ok(())
+    }
+
+    fn end_interval(&mut self, now: Nanos) -> Result<()> {
+        self.receive(now)?;
+        self.next_interval = now + INTERVAL;
+        let counted = &self.counted;
+        if now == counted.at {
+            return Ok(());
+        }
+        let interval = |bytes, datagrams| Interval {
+            start_s: seconds(counted.at - self.start),
+            end_s: seconds(now - self.start),
+            bytes,
+            tcp: None,
+            datagrams: Some(datagrams),
+        };
+        if self.sender.is_some() {
+            let sent = Datagrams {
+                received: self.report.sent_datagrams - counted.sent_datagrams,
+                ..Datagrams::default()
+            };
+            let bytes = self.report.sent_bytes - counted.sent_bytes;
+            self.report.sender.push(interval(bytes, sent));
+        }
+        let (now_counted, before) = (self.report.datagrams, counted.datagrams);
+        let bytes = self.report.received_bytes - counted.received_bytes;
+        self.report.receiver.push(interval(
+            bytes,
+            Datagrams {
+                received: now_counted.received - before.received,
+                lost: now_counted.lost.saturating_sub(before.lost),
+                out_of_order: now_counted.out_of_order - before.out_of_order,
+                jitter_ms: now_counted.jitter_ms,
+            },
+        ));
+        self.counted = Counted {
+            at: now,
+            sent_bytes: self.report.sent_bytes,
+            sent_datagrams: self.report.sent_datagrams,
+            received_bytes: self.report.received_bytes,
+            datagrams: now_counted,
+        };
+        Ok(())
+    }
+}
+
+impl Flow for UdpFlow {
+    fn due(&self) -> Option<Nanos> {
+        if self.over {
+            return None;
+        }
+        let sending = self.sender.as_ref().map(|_| self.next_sending);
+        let due = [self.next_reading, self.next_interval].into_iter();
+        due.chain(sending).min()
+    }
+
+    fn run(&mut self, now: Nanos, _place: &Place) -> Result<()> {
+        if now >= self.next_interval {
+            self.end_interval(now)?;
+        }
+        if now >= self.next_reading {
+            self.receive(now)?;
+            self.next_reading = now + READING;
+        }
+        if self.sender.is_none() {
+            if now >= self.last_arrival.max(self.end()) + SILENCE {
+                self.end_interval(now)?;
+                // What did not come after the last that came is lost, too.
+                let datagrams = &mut self.report.datagrams;
+                datagrams.lost = self.report.sent_datagrams - datagrams.received;
+                self.over = true;
+            }
+        } else if now >= self.end() {
+            self.end_interval(now)?;
+            self.report.sending_s = seconds(now - self.start);
+            self.sender = None;
+        } else if now >= self.next_sending {
+            self.send(now)?;
+        }
+        Ok(())
+    }
+
+    fn ready(&mut self, _socket: u8, _now: Nanos, _place: &Place) -> Result<()> {
+        Ok(())
+    }
+
+    fn report(&mut self) -> Option<FlowReport> {
+        self.over.then(|| std::mem::take(&mut self.report))
+    }
+}
+
+/// The next datagram: its length, iperf3's header and when it came (UTC); none: there is none.
+fn receive(socket: &OwnedFd) -> Result<Option<(usize, [u8; HEADER_BYTES], Nanos)>> {
+    let mut header = [0; HEADER_BYTES];
+    let mut place = libc::iovec {
+        iov_base: header.as_mut_ptr().cast(),
+        iov_len: header.len(),
+    };
+    let mut control = [0_u64; 8]; // room for one timestamp, aligned
+    // SAFETY: all zeros is an empty msghdr.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = &raw mut place;
+    message.msg_iovlen = 1;
+    message.msg_control = control.as_mut_ptr().cast();
+    message.msg_controllen = size_of_val(&control);
+    let flags = libc::MSG_TRUNC | libc::MSG_DONTWAIT;
+    // SAFETY: the message describes memory of this function.
+    let count = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) };
+    let length = match Errno::result(count) {
+        Ok(count) => count as usize,
+        Err(Errno::EAGAIN) => return Ok(None),
+        Err(error) => return Err(error).context("receiving"),
+    };
+    // SAFETY: the kernel filled the message, whose one control message is a struct timespec.
+    let arrival = unsafe {
+        let first = libc::CMSG_FIRSTHDR(&raw const message);
+        match first.as_ref() {
+            Some(found) if found.cmsg_type == libc::SCM_TIMESTAMPNS => {
+                let time: libc::timespec = libc::CMSG_DATA(first)
+                    .cast::<libc::timespec>()
+                    .read_unaligned();
+                time.tv_sec as Nanos * SECOND + time.tv_nsec as Nanos
+            }
+            _ => bail!("a datagram came without the time of its arrival"),
+        }
+    };
+    Ok(Some((length, header, arrival)))
+}

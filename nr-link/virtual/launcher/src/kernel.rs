@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One run of the kernel: started, watched, and never left behind.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use nix::libc;
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use nr_link_model::ResolvedConfig;
+use nr_link_virtual_plan::{
+    CLOCK_VARIABLE, LIBRARY_VARIABLE, PLAN_VARIABLE, REPORT_VARIABLE, Report, Run, SEED_VARIABLE,
+};
+
+use crate::failed;
+use crate::parts::Found;
+use crate::plan_file::PlanFile;
+use crate::watch::{Watch, cpu_time};
+
+/// Numbers of the descriptors that the kernel gets: its command line names one, and must always be the same.
+const PLAN: RawFd = 100;
+const REPORT: RawFd = 101;
+const CLOCK: RawFd = 102;
+const GUEST: RawFd = 103;
+
+/// Lines of the kernel's output that are kept for a message.
+const KEPT_LINES: usize = 12;
+
+/// What a run left.
+#[derive(Debug)]
+pub struct Ended {
+    /// The guest's reports, in order.
+    pub reports: Vec<Report>,
+    /// Wall-clock time.
+    pub wall: Duration,
+    /// CPU time of the kernel and its processes.
+    pub cpu: Duration,
+}
+
+/// Runs the kernel to its end.
+///
+/// # Errors
+/// It cannot be started; it, the guest or a program failed; a virtual second took too much CPU.
+pub fn run(parts: &Found, file: &PlanFile, run: &Run) -> Result<Ended> {
+    let began = Instant::now();
+    let config = ResolvedConfig::load(&run.link)?;
+    let mut plan = memory_file("plan")?;
+    serde_json::to_writer(&plan, run)?;
+    plan.seek(SeekFrom::Start(0)).context("plan")?;
+    let mut report = memory_file("report")?;
+    let clock = memory_file("clock")?;
+    clock.set_len(size_of::<u64>() as u64).context("clock")?;
+    let guest = File::open(&parts.guest).with_context(|| parts.guest.display().to_string())?;
+    let mut command = Command::new(&parts.kernel);
+    command
+        .args(arguments(file))
+        .env_clear()
+        .env(PLAN_VARIABLE, format!("/proc/self/fd/{PLAN}"))
+        .env(REPORT_VARIABLE, REPORT.to_string())
+        .env(CLOCK_VARIABLE, CLOCK.to_string())
+        .env(LIBRARY_VARIABLE, &parts.library)
+        .env(SEED_VARIABLE, file.seed.unwrap_or(config.seed).to_string())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let passed = [
+        (plan.as_raw_fd(), PLAN),
+        (report.as_raw_fd(), REPORT),
+        (clock.as_raw_fd(), CLOCK),
+        (guest.as_raw_fd(), GUEST),
+    ];
+    let own = std::process::id();
+    // SAFETY: between fork and exec only the kernel is called.
+    unsafe {
+        command.pre_exec(move || prepare(own, passed));
+    }
+    let mut child = command
+        .spawn()
+        .with_context(|| parts.kernel.display().to_string())?;
+    let output = [
+        follow(child.stdout.take().map(OwnedFd::from)),
+        follow(child.stderr.take().map(OwnedFd::from)),
+    ];
+    let watched = Watch::over(&child, &clock, file.cpu_limit_s)?.wait(&mut child);
+    let cpu = cpu_time(&child);
+    let status = child.wait().context("waiting for the kernel")?;
+    let said: Vec<String> = output
+        .into_iter()
+        .flat_map(|thread| thread.join().unwrap_or_default())
+        .collect();
+    watched?;
+    report.seek(SeekFrom::Start(0)).context("report")?;
+    let reports = read_reports(report)?;
+    let stopped = |report: &Report| matches!(report, Report::TrafficStopped { .. });
+    for report in &reports {
+        if let Report::Failed { reason } = report {
+            return Err(failed(reason.clone()));
+        }
+    }
+    if !status.success() || !reports.iter().any(stopped) {
+        return Err(failed(format!(
+            "the kernel ended with {status} before the traffic did. It printed:\n  {}",
+            said.join("\n  ")
+        )));
+    }
+    Ok(Ended {
+        reports,
+        wall: began.elapsed(),
+        cpu,
+    })
+}
+
+/// The kernel's command line. It goes into the kernel's randomness: nothing in it may depend on folder or user.
+fn arguments(file: &PlanFile) -> Vec<String> {
+    let fixed = [
+        "root=/dev/root",
+        "rootfstype=hostfs",
+        "rootflags=/",
+        "rw",
+        "con=null",
+        "con0=null,fd:1",
+        "quiet",
+        "loglevel=1",
+        "panic=-1",
+        "uml_dir=/proc/self/", // exists, and takes no files: the kernel wants to write some there
+        "thash_entries=1024",
+        "time-travel=inf-cpu",
+    ];
+    let mut arguments: Vec<String> = fixed.map(str::to_owned).into();
+    arguments.push(format!("mem={}M", file.memory_mb));
+    arguments.push(format!("init=/proc/self/fd/{GUEST}"));
+    arguments.push(format!("time-travel-start={}", file.start_utc_ns));
+    arguments
+}
+
+fn memory_file(name: &str) -> Result<File> {
+    let file = memfd_create(name, MFdFlags::MFD_CLOEXEC).context("memfd_create")?;
+    Ok(file.into())
+}
+
+/// In the kernel's process, before it is the kernel: it dies with us, and has its descriptors.
+fn prepare(parent: u32, passed: [(RawFd, RawFd); 4]) -> std::io::Result<()> {
+    // SAFETY: changes only this process, which is about to be another program.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        // The kernel's memory begins after its heap. Containers may forbid this, and packets do not depend on it.
+        libc::personality(libc::ADDR_NO_RANDOMIZE as _);
+        if libc::getppid() as u32 != parent {
+            libc::_exit(1); // the parent ended before it could be told
+        }
+        for (from, to) in passed {
+            if libc::dup2(from, to) < 0 {
+                return Err(std::io::Error::last_os_error());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Passes on what the kernel and its programs print, line by line; gives the last lines at the end.
+fn follow(output: Option<OwnedFd>) -> JoinHandle<Vec<String>> {
+    std::thread::spawn(move || {
+        let mut kept: Vec<String> = Vec::new();
+        let lines = output.map(|output| BufReader::new(File::from(output)).split(b'\n'));
+        for line in lines.into_iter().flatten().map_while(Result::ok) {
+            let line = String::from_utf8_lossy(&line).trim_end().to_owned();
+            let _ = writeln!(std::io::stderr(), "{line}");
+            if kept.len() == KEPT_LINES {
+                kept.remove(0);
+            }
+            kept.push(line);
+        }
+        kept
+    })
+}
+
+fn read_reports(mut file: File) -> Result<Vec<Report>> {
+    let mut text = String::new();
+    file.read_to_string(&mut text).context("report")?;
+    let lines = text.lines().map(serde_json::from_str);
+    lines.collect::<Result<_, _>>().context("report")
+}

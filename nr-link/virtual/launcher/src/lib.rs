@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//! An experiment over a 5G NR link in virtual time: the commands of `nr-link virtual`.
+//!
+//! The hosts are network namespaces of a User Mode Linux kernel, an ordinary process whose clock jumps to
+//! the next event as soon as nothing is runnable. The link between them is nr-link's model, in the same
+//! process. `docs/virtual-time.md` describes the design.
+
+mod account;
+mod iperf3;
+mod kernel;
+mod machine;
+mod parts;
+mod plan_file;
+mod resolve;
+mod watch;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::Subcommand;
+use nr_link_model::Problem;
+use nr_link_virtual_plan::Run;
+
+use parts::Parts;
+use plan_file::PlanFile;
+
+/// What is asked of `nr-link virtual`.
+#[derive(Debug, Subcommand)]
+pub enum Virtual {
+    /// Run a plan, and print its account as one JSON line.
+    ///
+    /// Needs no privileges, and a kernel that setup/virtual-kernel builds. The same plan, link configuration and seed
+    /// give byte-identical packets on every machine.
+    Run {
+        /// Plan: a YAML or JSON file of schema nr-link-virtual/1. Relative paths in it start at its folder
+        #[arg(value_name = "FILE")]
+        plan: PathBuf,
+        /// The files besides this program
+        #[command(flatten)]
+        parts: Parts,
+    },
+    /// Check a plan, its link configuration and scenarios, and print the resolved plan.
+    Check {
+        /// Plan: a YAML or JSON file of schema nr-link-virtual/1
+        #[arg(value_name = "FILE")]
+        plan: PathBuf,
+    },
+    /// Check whether this machine can run the kernel, and print the path of the kernel.
+    Doctor {
+        /// The files besides this program
+        #[command(flatten)]
+        parts: Parts,
+    },
+}
+
+/// Executes a command.
+///
+/// # Errors
+/// Bad input; an [`io::Error`] or [`nix::errno::Errno`] in the chain if the machine or the run failed.
+pub fn execute(command: Virtual) -> Result<()> {
+    match command {
+        Virtual::Run { plan, parts } => {
+            let (file, run) = read(&plan)?;
+            let parts = parts.find()?;
+            machine::check(file.memory_mb)?;
+            let ended = kernel::run(&parts, &file, &run)?;
+            let folder = resolve::output_folder(&file, &plan)?;
+            println!("{}", account::write(&folder, &run, &ended)?);
+        }
+        Virtual::Check { plan } => {
+            let (_, run) = read(&plan)?;
+            println!("{}", serde_json::to_string_pretty(&run)?);
+        }
+        Virtual::Doctor { parts } => {
+            let parts = parts.find()?;
+            machine::check(plan_file::LEAST_MEMORY_MB)?;
+            println!("{}", parts.kernel.display());
+        }
+    }
+    Ok(())
+}
+
+/// Reads, checks and completes a plan.
+fn read(plan: &Path) -> Result<(PlanFile, Run)> {
+    let file = PlanFile::read(plan)?;
+    match resolve::run(&file, plan) {
+        Ok(run) => Ok((file, run)),
+        Err(error) => Err(error.downcast::<Problem>()?.or_in_file(plan).into()),
+    }
+}
+
+/// An error of the machine or the run, not of the input.
+fn failed(message: String) -> anyhow::Error {
+    io::Error::other(message).into()
+}

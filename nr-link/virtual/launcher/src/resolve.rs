@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//! From the user's plan to the run: hosts by number, paths absolute, defaults filled in.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use nr_link_model::{Link, Problem, ResolvedConfig, Source, Violation};
+use nr_link_virtual_plan::{Flow, Host, Program, Run, Sockets, Transport};
+
+use crate::plan_file::{Direction, FlowEntry, PlanFile, TransportName};
+
+const FIRST_SENDING_PORT: u16 = 20_001;
+const FIRST_LISTENING_PORT: u16 = 5201;
+const IP_UDP_HEADERS_BYTES: u32 = 28;
+/// After the last flow's end, until what still runs has failed.
+const PATIENCE_S: f64 = 60.0;
+const MOST_UES: usize = 64;
+/// As the emulated testbed has them: the link is to limit a flow, not the host.
+const SYSCTLS: [(&str, &str); 5] = [
+    ("net.ipv4.tcp_wmem", "4096 16384 67108864"),
+    ("net.ipv4.tcp_rmem", "4096 131072 67108864"),
+    ("net.ipv4.tcp_no_metrics_save", "1"),
+    ("net.ipv6.conf.all.accept_ra", "0"),
+    ("net.ipv6.conf.default.accept_ra", "0"),
+];
+
+/// Completes the plan in the file at `path`, and checks it against the link.
+///
+/// # Errors
+/// The link's configuration or scenario breaks a rule; the plan does not fit to them.
+pub fn run(file: &PlanFile, path: &Path) -> Result<Run> {
+    let folder = absolute(path)?;
+    let folder = folder.parent().unwrap_or(Path::new("/"));
+    let link = folder.join(&file.link);
+    let config = ResolvedConfig::load(&link)?;
+    let source = Source::load(&config)?;
+    Link::<()>::new(&config, source)?;
+    let hosts = hosts(file, &config, folder)?;
+    let mut sysctls: BTreeMap<String, String> = SYSCTLS
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .into();
+    sysctls.extend(file.sysctls.clone());
+    let flows = (0..).zip(&file.flows);
+    let flows: Vec<Flow> = flows
+        .map(|(number, entry)| flow(number, entry, &hosts, config.mtu_bytes))
+        .collect::<Result<_>>()?;
+    let last_s = flows.iter().map(|flow| flow.start_s + flow.duration_s);
+    let last_s = last_s.fold(0.0, f64::max);
+    Ok(Run {
+        programs: programs(file, &hosts, folder)?,
+        limit_s: file.limit_s.unwrap_or(last_s + PATIENCE_S),
+        captured_bytes: file.capture.as_ref().map_or(0, |capture| capture.bytes),
+        sockets: file.sockets.as_ref().map(|sockets| Sockets {
+            interval_ns: (sockets.interval_ms * 1e6).round() as u64,
+            ports: sockets.ports.clone(),
+        }),
+        cc_trace: file.cc_trace.as_ref().map(|path| folder.join(path)),
+        module_parameters: file.module_parameters.clone(),
+        sysctls,
+        flows,
+        hosts,
+        link,
+    })
+}
+
+/// The folder for reports.
+pub fn output_folder(file: &PlanFile, plan: &Path) -> Result<PathBuf> {
+    let plan = absolute(plan)?;
+    Ok(plan.parent().unwrap_or(Path::new("/")).join(&file.output))
+}
+
+fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).with_context(|| path.display().to_string())
+}
+
+fn hosts(file: &PlanFile, config: &ResolvedConfig, folder: &Path) -> Result<Vec<Host>> {
+    let ues = config.ues.len();
+    if ues > MOST_UES {
+        let rule = format!("there are {ues} UEs, and at most {MOST_UES} in virtual time");
+        return Err(Violation::new(rule, "Leave some out")
+            .at_key("devices.ue")
+            .or_in_file(&file.link)
+            .into());
+    }
+    let mut hosts = vec![("server".to_owned(), "n6".to_owned(), file.server_address)];
+    for (number, ue) in (1..).zip(&config.ues) {
+        let name = match number {
+            1 => "ue".to_owned(),
+            number => format!("ue{number}"),
+        };
+        let address = ue.addresses.first().copied();
+        let default = IpAddr::from(Ipv4Addr::new(10, 45, 0, 1 + number as u8));
+        hosts.push((name, format!("ue{number}"), address.unwrap_or(default)));
+    }
+    let no_files = BTreeMap::new();
+    let captures = file
+        .capture
+        .as_ref()
+        .map_or(&no_files, |capture| &capture.files);
+    let sockets = file
+        .sockets
+        .as_ref()
+        .map_or(&no_files, |sockets| &sockets.files);
+    for (key, files) in [("capture", captures), ("sockets", sockets)] {
+        for name in files.keys() {
+            let known = hosts.iter().map(|(name, ..)| name.as_str());
+            host_number(name, known, &format!("{key}.files"))?;
+        }
+    }
+    let file_of = |files: &BTreeMap<String, PathBuf>, name: &str| {
+        files.get(name).map(|path| folder.join(path))
+    };
+    Ok(hosts
+        .into_iter()
+        .map(|(name, device, address)| Host {
+            capture: file_of(captures, &name),
+            sockets: file_of(sockets, &name),
+            name,
+            device,
+            address,
+        })
+        .collect())
+}
+
+fn host_number<'a>(
+    name: &str,
+    hosts: impl Iterator<Item = &'a str> + Clone,
+    key: &str,
+) -> Result<usize, Problem> {
+    hosts.clone().position(|host| host == name).ok_or_else(|| {
+        let known: Vec<_> = hosts.collect();
+        let fix = format!("Choose one of: {}", known.join(", "));
+        Violation::new(format!("the link has no host {name}"), fix).at_key(key)
+    })
+}
+
+fn flow(number: u16, entry: &FlowEntry, hosts: &[Host], mtu_bytes: u32) -> Result<Flow> {
+    if !(1..hosts.len()).contains(&entry.ue) {
+        let (found, ues) = (entry.ue, hosts.len() - 1);
+        let rule = format!("{found} is not between 1 and {ues}, the link's number of UEs");
+        let key = format!("flows[{number}].ue");
+        let problem = Violation::new(rule, "Name another, or add UEs to the link's configuration");
+        return Err(problem.at_key(key).into());
+    }
+    let (sender, receiver) = match entry.direction {
+        Direction::Dl => (0, entry.ue),
+        Direction::Ul => (entry.ue, 0),
+    };
+    let port = |named: Option<u16>, first: u16| named.unwrap_or(first.saturating_add(number));
+    Ok(Flow {
+        id: entry.id.clone().unwrap_or(format!("f{number}")),
+        sender,
+        receiver,
+        sending_port: port(entry.sending_port, FIRST_SENDING_PORT),
+        listening_port: port(entry.listening_port, FIRST_LISTENING_PORT),
+        start_s: entry.start_s,
+        duration_s: entry.duration_s,
+        transport: match entry.transport {
+            TransportName::Tcp => Transport::Tcp {
+                cc: entry.cc.clone().unwrap_or_default(),
+                volume_bytes: entry.volume_bytes,
+                mss_bytes: entry.mss_bytes,
+            },
+            TransportName::Udp => Transport::Udp {
+                rate_bps: entry.rate_bps.unwrap_or_default(),
+                length_bytes: entry
+                    .length_bytes
+                    .unwrap_or(mtu_bytes - IP_UDP_HEADERS_BYTES),
+            },
+        },
+    })
+}
+
+fn programs(file: &PlanFile, hosts: &[Host], folder: &Path) -> Result<Vec<Program>> {
+    let entries = file.programs.iter().enumerate();
+    let program = |(number, entry): (usize, &crate::plan_file::ProgramEntry)| {
+        let names = hosts.iter().map(|host| host.name.as_str());
+        Ok(Program {
+            name: entry.name.clone().unwrap_or(format!("p{number}")),
+            host: host_number(&entry.host, names, &format!("programs[{number}].host"))?,
+            command: entry.command.clone(),
+            start_s: entry.start_s,
+            service: entry.service,
+            output: entry.output.as_ref().map(|path| folder.join(path)),
+            folder: folder.to_owned(),
+        })
+    };
+    entries.map(program).collect()
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The model of the link for a kernel in virtual time, which loads this library with dlopen.
+//!
+//! No threads and no clock: the kernel calls, and says what time it is. The kernel owns the packets;
+//! the model carries a handle of each and gives back each handle exactly once: by `dequeue`, or by
+//! `lost` when the link dropped the packet.
+
+mod captures;
+mod interface;
+mod link;
+mod pcap;
+mod reports;
+mod samples;
+mod summary;
+mod trace;
+
+use std::fmt::Display;
+
+/// Ends the kernel's process: without the model or its files, the rest of the run is worthless.
+fn fail(reason: impl Display) -> ! {
+    eprintln!("nr-link: {reason}");
+    // SAFETY: ends the process without running what the kernel registered for its end.
+    unsafe { nix::libc::_exit(1) }
+}

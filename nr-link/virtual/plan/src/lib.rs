@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a run in virtual time does, checked and complete: the launcher writes it as JSON, the
+//! library in the kernel's process and the guest's first program read it.
+//!
+//! `docs/virtual-time.md` describes the file that a user writes.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Environment variable of the kernel's process: the file with the [`Run`].
+pub const PLAN_VARIABLE: &str = "NR_LINK_PLAN";
+/// The same: descriptor of the file that takes the guest's [`Report`]s, one JSON value a line.
+pub const REPORT_VARIABLE: &str = "NR_LINK_REPORT_FD";
+/// The same: descriptor of a shared mapping of eight bytes, the link's time in nanoseconds.
+pub const CLOCK_VARIABLE: &str = "NR_LINK_CLOCK_FD";
+/// The same: the seed of the kernel's randomness.
+pub const SEED_VARIABLE: &str = "NR_LINK_SEED";
+/// The same: the library with the model.
+pub const LIBRARY_VARIABLE: &str = "NR_LINK_LIBRARY";
+
+/// Where the guest reads the [`Run`].
+pub const GUEST_PLAN: &str = "/proc/nr-link/plan";
+/// Where it writes the number of a device, which then appears in the writer's network namespace.
+pub const GUEST_DEVICE: &str = "/proc/nr-link/device";
+/// Where it writes its [`Report`]s.
+pub const GUEST_REPORT: &str = "/proc/nr-link/report";
+
+/// A whole run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The link's configuration, an absolute path.
+    pub link: PathBuf,
+    /// The hosts by number: the server, then the UEs. Each has the link's device of its number.
+    pub hosts: Vec<Host>,
+    /// Kernel settings of every host, e.g. `net.ipv4.tcp_ecn`.
+    pub sysctls: BTreeMap<String, String>,
+    /// Parameters of kernel modules, by the module's name.
+    pub module_parameters: BTreeMap<String, BTreeMap<String, String>>,
+    /// The traffic.
+    pub flows: Vec<Flow>,
+    /// Programs of the user.
+    pub programs: Vec<Program>,
+    /// After this time, in seconds of traffic, what still runs has failed.
+    pub limit_s: f64,
+    /// Bytes of each packet in captures.
+    pub captured_bytes: u32,
+    /// Socket samples.
+    pub sockets: Option<Sockets>,
+    /// The file for what Reminis decides.
+    pub cc_trace: Option<PathBuf>,
+}
+
+/// A host of the guest: a network namespace with one device of the link.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Host {
+    /// `server`, `ue`, `ue2`, `ue3` …
+    pub name: String,
+    /// The device's name.
+    pub device: String,
+    /// Its address.
+    pub address: IpAddr,
+    /// The file for a capture of what its device sends and receives.
+    pub capture: Option<PathBuf>,
+    /// The file for samples of its TCP sockets.
+    pub sockets: Option<PathBuf>,
+}
+
+/// How TCP sockets are sampled.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sockets {
+    /// Time between samples, nanoseconds.
+    pub interval_ns: u64,
+    /// Only sockets with one of these ports at either end; none: all.
+    pub ports: Vec<u16>,
+}
+
+/// One flow of the built-in traffic program.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Flow {
+    /// Its name in files and reports.
+    pub id: String,
+    /// Number of the sending host.
+    pub sender: usize,
+    /// Number of the receiving host.
+    pub receiver: usize,
+    /// The sender's port.
+    pub sending_port: u16,
+    /// The receiver's port.
+    pub listening_port: u16,
+    /// When it begins, in seconds of traffic.
+    pub start_s: f64,
+    /// How long it sends at most, seconds.
+    pub duration_s: f64,
+    /// The transport, and what only it has.
+    pub transport: Transport,
+}
+
+/// A flow's transport.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Transport {
+    /// TCP, as fast as its congestion control lets it.
+    Tcp {
+        /// Its congestion control.
+        cc: String,
+        /// Ends after so many bytes; none: after the flow's duration.
+        volume_bytes: Option<u64>,
+        /// Largest segment (TCP_MAXSEG); none: the path's.
+        mss_bytes: Option<u32>,
+    },
+    /// UDP at a constant rate.
+    Udp {
+        /// Payload, bits a second.
+        rate_bps: f64,
+        /// Payload of a datagram.
+        length_bytes: u32,
+    },
+}
+
+/// A program of the user, on one host.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Program {
+    /// Its name in reports.
+    pub name: String,
+    /// Number of the host.
+    pub host: usize,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// When it begins, in seconds of traffic.
+    pub start_s: f64,
+    /// Runs until everything else has ended, and is then ended by SIGTERM.
+    pub service: bool,
+    /// The file for its standard output; none: the launcher's standard error.
+    pub output: Option<PathBuf>,
+    /// The folder that it starts in.
+    pub folder: PathBuf,
+}
+
+/// What the guest reports while it runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Report {
+    /// The hosts are up.
+    Ready {
+        /// Settings of each host as reported by the kernel.
+        sysctls: BTreeMap<String, String>,
+        /// Parameters of kernel modules as reported by the kernel.
+        module_parameters: BTreeMap<String, BTreeMap<String, String>>,
+    },
+    /// Second 0 of the traffic.
+    TrafficStarted {
+        /// UTC, nanoseconds since 1970.
+        utc_ns: i64,
+    },
+    /// A flow has ended.
+    Flow(Box<FlowReport>),
+    /// A program has ended.
+    Program {
+        /// Its name.
+        name: String,
+        /// Its exit code, 128 + the signal's number if one ended it.
+        code: i32,
+    },
+    /// All flows and programs have ended.
+    TrafficStopped {
+        /// UTC, nanoseconds since 1970.
+        utc_ns: i64,
+    },
+    /// Something failed, and with it the run.
+    Failed {
+        /// What, and how to fix it.
+        reason: String,
+    },
+}
+
+/// What both ends of a flow saw.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct FlowReport {
+    /// The flow's name.
+    pub id: String,
+    /// The congestion control in use, as reported by the kernel; none of UDP.
+    pub cc: Option<String>,
+    /// When the connection was made, UTC, nanoseconds since 1970.
+    pub start_utc_ns: i64,
+    /// From there until the sender had sent its last, seconds.
+    pub sending_s: f64,
+    /// From there until the receiver had read its last, seconds.
+    pub receiving_s: f64,
+    /// Largest segment of the connection; of UDP the datagram's payload.
+    pub segment_bytes: u32,
+    /// Payload that the sender wrote.
+    pub sent_bytes: u64,
+    /// Payload that the receiver read.
+    pub received_bytes: u64,
+    /// Segments retransmitted.
+    pub retransmissions: u64,
+    /// UDP: datagrams sent.
+    pub sent_datagrams: u64,
+    /// UDP: what the receiver saw of datagrams.
+    pub datagrams: Datagrams,
+    /// The sender's intervals.
+    pub sender: Vec<Interval>,
+    /// The receiver's.
+    pub receiver: Vec<Interval>,
+}
+
+/// Datagrams as a receiver counts them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Datagrams {
+    /// Received.
+    pub received: u64,
+    /// Missing, by the numbers of those that came.
+    pub lost: u64,
+    /// Came after one with a higher number.
+    pub out_of_order: u64,
+    /// Jitter of RFC 3550 section 6.4.1, milliseconds.
+    pub jitter_ms: f64,
+}
+
+/// One end of a flow in one interval of a second.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Its start, seconds since the connection was made.
+    pub start_s: f64,
+    /// Its end.
+    pub end_s: f64,
+    /// Payload bytes in it.
+    pub bytes: u64,
+    /// The sender's TCP at its end.
+    pub tcp: Option<TcpState>,
+    /// The receiver's datagrams in it; of a UDP sender those sent.
+    pub datagrams: Option<Datagrams>,
+}
+
+/// What a sender's TCP says of itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct TcpState {
+    /// Segments retransmitted in the interval.
+    pub retransmissions: u64,
+    /// Congestion window, bytes.
+    pub cwnd_bytes: u64,
+    /// The receiver's window, bytes.
+    pub send_window_bytes: u64,
+    /// Smoothed RTT, microseconds.
+    pub rtt_us: u32,
+    /// Its variation, microseconds.
+    pub rtt_variation_us: u32,
+    /// Path MTU, bytes.
+    pub path_mtu_bytes: u32,
+}
