@@ -9,13 +9,14 @@ use nr_link_model::scenario::{Rate, Scenario, Table};
 use nr_link_model::{Ecn, Link, Nanos, Packet, Port, Problem, ResolvedConfig, Source, UeId};
 
 const MS: Nanos = 1_000_000;
-/// Of a scenario whose channel is drawn: a longer one takes too long to be tried often.
+/// Duration of a scenario whose channel is drawn: longer ones take too long for many inputs.
 const DRAWN_S: f64 = 5.0;
 const CONFIG: &str = include_str!("../../model/tests/common/link.yaml");
 const CONSTANT: &str = "{schema: rf-scenario/1, name: c, summary: c, sources: [chosen], license: Apache-2.0, \
                         duration_s: 1, capacity: {dl: {constant_mbps: 10}, ul: {constant_mbps: 10}}}";
 
-/// A configuration is refused with a rule and a fix, or makes a link that carries packets.
+/// Checks that a configuration is rejected with a rule and a fix, or makes a link that carries
+/// packets.
 pub fn link_config(content: &[u8]) {
     let Ok(text) = std::str::from_utf8(content) else {
         return;
@@ -29,7 +30,8 @@ pub fn link_config(content: &[u8]) {
     }
 }
 
-/// A scenario is refused with a rule and a fix, or it can be played, or refused on this carrier.
+/// Checks that a scenario is rejected with a rule and a fix, or is valid, or is rejected for this
+/// carrier.
 pub fn scenario(content: &[u8]) {
     let Ok(text) = std::str::from_utf8(content) else {
         return;
@@ -44,7 +46,7 @@ pub fn scenario(content: &[u8]) {
     }
 }
 
-/// Mahimahi's stamps: each line is one opportunity, at its own stamp.
+/// Checks Mahimahi's stamps: each line is one opportunity, at its own stamp.
 pub fn mahimahi(content: &[u8]) {
     match trace::mahimahi(content, Path::new("a.up")) {
         Err(error) => is_complete(&error, "a.up"),
@@ -63,7 +65,7 @@ pub fn mahimahi(content: &[u8]) {
     }
 }
 
-/// A table of seconds and Mbit/s: what is read can be offered, and never decreases.
+/// Checks a table of seconds and Mbit/s: its cumulative capacity is defined and never decreases.
 pub fn seconds_mbps(content: &[u8]) {
     const DURATION_S: f64 = 10.0;
     match trace::seconds_mbps(content, Path::new("a.csv"), DURATION_S) {
@@ -79,7 +81,7 @@ pub fn seconds_mbps(content: &[u8]) {
     }
 }
 
-/// A CSV file beside a scenario: each row has what its header chose, at rising stamps.
+/// Checks a CSV file beside a scenario: each row has the chosen columns, at ascending time stamps.
 pub fn table(content: &[u8]) {
     let mut columns = 0;
     let all = |names: &[&str]| {
@@ -97,7 +99,7 @@ pub fn table(content: &[u8]) {
     }
 }
 
-/// A problem names its file, the rule and the fix.
+/// Checks that a problem has its file, the rule and the fix.
 fn is_complete(problem: &Problem, file: &str) {
     assert_eq!(problem.place.file.as_deref(), Some(Path::new(file)));
     assert!(!problem.rule.is_empty(), "no rule: {problem}");
@@ -111,7 +113,7 @@ fn reads_a_file(scenario: &Scenario) -> bool {
         .any(|rate| matches!(rate, Rate::Trace(_)))
 }
 
-/// Packets go in each way for 20 ms; none comes out that did not go in.
+/// Sends packets in each direction for 20 ms, and checks that only these are delivered.
 fn carries_packets(config: &ResolvedConfig, scenario: &Scenario) {
     let Ok(source) = Source::of(scenario, config) else {
         return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The model alone: slots a second with 1, 8 and 64 UEs, saturated both ways and idle, and with
-//! eight carriers of 400 MHz; packets a second over given capacity.
+//! The model alone: slots per second with 1, 8 and 64 UEs, saturated in both directions and idle,
+//! and with eight carriers of 400 MHz; packets per second over a capacity scenario.
 
 use std::path::Path;
 
@@ -41,7 +41,7 @@ fn link(ues: usize, scenario: &str) -> Link<()> {
     changed(ues, scenario, &[])
 }
 
-/// With these lines in place of the test configuration's own.
+/// Makes a link with replaced lines in the test configuration.
 fn changed(ues: usize, scenario: &str, changes: &[(&str, &str)]) -> Link<()> {
     let devices: Vec<_> = (0..ues).map(|ue| format!("{{name: ue{ue}}}")).collect();
     let mut text =
@@ -98,7 +98,8 @@ fn slots(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Eight carriers of 264 PRB and 120 kHz, 12 Gbit/s offered each way: an element is one slot of all.
+/// Eight carriers of 264 PRB and 120 kHz with 12 Gbit/s offered in each direction; an element is
+/// one slot of all carriers.
 fn carriers(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("carriers");
     group.sample_size(20);
@@ -117,7 +118,7 @@ fn carriers(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// 840 packets a ms each way: 10.08 Gbit/s.
+/// 840 packets per ms in each direction: 10.08 Gbit/s.
 fn packets(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("packets");
     group.sample_size(20);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the radio carries over SINR, as CSV: one UE with a full queue on a flat channel, FDD, 106
-//! PRBs of 30 kHz, one layer, the outer loop at 10 % BLER. `draw_efficiency.py` draws it.
+//! The throughput of the radio over SINR, as CSV: one UE with a full queue on a flat channel, FDD,
+//! 106 PRBs of 30 kHz, one layer, the outer loop at 10 % BLER. `draw_efficiency.py` plots it.
 //!
 //! Columns: the MCS table, `sinr_db`, `carried_bps_hz` (transport blocks that arrived, over the
-//! width of the PRBs), `standard_bps_hz` (the printed spectral efficiency of the highest MCS that
-//! fails at most one time in ten there, times the share of elements that carry data).
+//! bandwidth of the PRBs), `standard_bps_hz` (the spectral efficiency in the standard of the
+//! highest MCS that fails at most one time in ten, times the ratio of elements that carry data).
 
 use std::error::Error;
 use std::path::Path;
@@ -15,7 +15,7 @@ use nr_link_model::scenario::Scenario;
 use nr_link_model::{Direction, Ecn, Link, Nanos, Packet, Port, ResolvedConfig, Source, UeId};
 
 const MS: Nanos = 1_000_000;
-/// The outer loop has settled.
+/// Time for the outer loop to settle.
 const WARM_UP_MS: Nanos = 1000;
 const MEASURED_MS: Nanos = 1000;
 const WIDTH_HZ: f64 = 106.0 * 12.0 * 30e3;
@@ -80,9 +80,9 @@ fn carried_bps_hz(table: &str, sinr_db: i32) -> Result<f64, Box<dyn Error>> {
 }
 
 fn standard_bps_hz(table: McsTable, sinr_db: f64) -> f64 {
-    let bears = |mcs: &nr_link_model::radio::Mcs| sinr_for(*mcs, LARGEST, 0.1) <= sinr_db;
-    let highest = table.schemes().into_iter().rev().find(bears);
-    // Of 14 symbols and 12 subcarriers; a symbol lasts 1/14 of half a millisecond.
+    let supports = |mcs: &nr_link_model::radio::Mcs| sinr_for(*mcs, LARGEST, 0.1) <= sinr_db;
+    let highest = table.schemes().into_iter().rev().find(supports);
+    // 14 symbols of 12 subcarriers; a symbol lasts 1/14 of half a millisecond.
     let data_symbols = f64::from(overhead::data_re_per_prb(
         14 - overhead::PDCCH_SYMBOLS,
         Direction::Downlink,

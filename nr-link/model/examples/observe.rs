@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Plays a scenario to CSV: `observe SCENARIO.yaml [SEED [SECONDS [STEP_MS [CARRIER_GHZ [PRB [SCS_KHZ]]]]]]`.
+//! Writes the observations of a scenario as CSV: `observe SCENARIO.yaml [SEED [SECONDS [STEP_MS
+//! [CARRIER_GHZ [PRB [SCS_KHZ]]]]]]`.
 //!
-//! Columns: `t_s`, `rsrp_dbm`, `path_loss_db`, `sinr_db` (mean over the groups of PRBs, of the linear
-//! ratio) and the lowest and highest group.
+//! Columns: `t_s`, `rsrp_dbm`, `path_loss_db`, `sinr_db` (mean of the linear ratio over the groups
+//! of PRBs), and the lowest and the highest group.
 
 use std::error::Error;
 use std::io::{BufWriter, Write, stdout};

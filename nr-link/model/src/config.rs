@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The link's configuration: the YAML of `docs/link-config.md`, checked once, here.
+//! The configuration of a link: YAML, as documented in `docs/link-config.md`, and checked here.
 //!
-//! The file's content becomes a [`ResolvedConfig`], in the model's units; no other module sees the
-//! file's form. A [`Problem`] names file, line, key, rule and fix.
+//! The content of a file becomes a [`ResolvedConfig`] in the model's units; other modules do not
+//! depend on the file format. A [`Problem`] has file, line, key, rule and fix.
 
 mod path;
 mod queue;
@@ -25,14 +25,14 @@ use crate::problem::{Problem, violation};
 /// One value for each direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PerDirection<V> {
-    /// Core to UE.
+    /// The downlink, core to UE.
     pub dl: V,
-    /// UE to core.
+    /// The uplink, UE to core.
     pub ul: V,
 }
 
 impl<V> PerDirection<V> {
-    /// The value of one direction.
+    /// Returns the value of one direction.
     pub fn of(&self, direction: Direction) -> &V {
         match direction {
             Direction::Downlink => &self.dl,
@@ -41,31 +41,31 @@ impl<V> PerDirection<V> {
     }
 }
 
-/// The content of one configuration file, checked.
+/// A checked configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResolvedConfig {
-    /// The file, as it was named.
+    /// Path of the file.
     pub file: PathBuf,
-    /// From which every random stream of the link is drawn.
+    /// Seed of all random number streams of the link.
     pub seed: u64,
-    /// Largest IP packet.
+    /// Largest IP packet, bytes.
     pub mtu_bytes: u32,
-    /// The carrier and how it is used; means nothing where the scenario gives capacity itself.
+    /// The carrier and its use; has no effect if the scenario has capacity.
     pub radio: Option<RadioConfig>,
-    /// Between server and gNB.
+    /// The path between server and gNB.
     pub path: PerDirection<PathConfig>,
-    /// Interval of the MAC samples.
+    /// Length of a sample interval.
     pub sample_interval: Nanos,
-    /// The program's network device on the core network's side.
+    /// The program's network device on the side of the core network.
     pub core: Device,
     /// The UEs, at least one.
     pub ues: Vec<UeConfig>,
-    /// The program's files, anchored at the configuration's folder.
+    /// The program's output files; relative paths start at the configuration's folder.
     pub output: Output,
 }
 
 impl ResolvedConfig {
-    /// The carrier, which a scenario with radio needs.
+    /// Returns the carrier, which a scenario with a radio channel needs.
     ///
     /// # Errors
     /// The configuration has no carrier.
@@ -81,36 +81,35 @@ impl ResolvedConfig {
     }
 }
 
-/// One UE: its device, and what it does not share with the others.
+/// One UE: its device, and the settings that differ between UEs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UeConfig {
-    /// The program's network device of this UE.
+    /// The program's network device for this UE.
     pub device: Device,
-    /// Packets to these leave the core towards this UE; the program needs them to tell several
-    /// UEs apart.
+    /// Destination addresses of packets from the core to this UE, needed with several UEs.
     pub addresses: Vec<IpAddr>,
-    /// Its scenario file, anchored at the configuration's folder.
+    /// Scenario file; a relative path starts at the configuration's folder.
     pub scenario: PathBuf,
-    /// Its RLC buffers.
+    /// The RLC buffers.
     pub queue: PerDirection<Queue>,
 }
 
-/// One network device.
+/// A network device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Device {
     /// Interface name.
     pub name: String,
-    /// Network namespace by its `ip netns` name; none: the caller's.
+    /// The `ip netns` name of its network namespace; `None` is the namespace of the process.
     pub netns: Option<String>,
 }
 
-/// The files that the program writes.
+/// The output files of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
-    /// MAC samples.
+    /// File of MAC samples.
     pub mac: PathBuf,
-    /// Timing trust.
+    /// File of the program's punctuality.
     pub link: PathBuf,
-    /// The run's account.
+    /// File of the run's summary.
     pub summary: PathBuf,
 }

@@ -20,7 +20,7 @@ pub(crate) struct CarrierId(pub usize);
 impl CarrierId {
     pub const PRIMARY: Self = Self(0);
 
-    /// The first `count` carriers.
+    /// Returns the first `count` carriers.
     pub fn all(count: usize) -> impl Iterator<Item = Self> {
         (0..count).map(Self)
     }

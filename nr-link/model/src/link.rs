@@ -58,9 +58,9 @@ impl<T> Link<T> {
         })
     }
 
-    /// Adds a packet that enters at `from` at time `now`. Times must not decrease over calls of `enqueue` and `advance`;
-    /// an earlier time counts as the latest one. A packet can be sent in a slot that starts at `now` if it is enqueued
-    /// before `advance(now)`.
+    /// Adds a packet that enters at `from` at time `now`. Times must not decrease over calls of `enqueue` and
+    /// `advance`; an earlier time counts as the latest one. A packet can be sent in a slot that starts at `now` if it
+    /// is enqueued before `advance(now)`.
     ///
     /// # Panics
     /// The link has no such UE.
@@ -106,20 +106,20 @@ impl<T> Link<T> {
         }
     }
 
-    /// Removes the next packet that is due by the last `advance`, in order of time; downlink first if two are due at the
-    /// same time.
+    /// Removes the next packet that is due by the last `advance`, in order of time; downlink first if two are due at
+    /// the same time.
     pub fn dequeue(&mut self) -> Option<Delivery<T>> {
         self.endpoints.deliver(self.now)
     }
 
-    /// Like [`Link::dequeue`], for packets whose delivery by `now` is already certain: for a driver that woke late and has
-    /// packets to enqueue before it may advance.
+    /// Like [`Link::dequeue`], for packets whose delivery by `now` is already certain: for a driver that woke late
+    /// and has packets to enqueue before it may advance.
     pub fn dequeue_early(&mut self, now: Nanos) -> Option<Delivery<T>> {
         self.endpoints.deliver(now.max(self.now))
     }
 
-    /// When to call `advance` next if no packet arrives before. Idle slots before that time are run later at almost no
-    /// cost, with the same result as if each had been run in its time.
+    /// Returns when to call `advance` next if no packet arrives before. Idle slots before that time are run later at
+    /// almost no cost, with the same result as if each had been run in its time.
     pub fn next_event(&self) -> NextEvent {
         let sample = self.sampled_to + self.sample_interval;
         let work = self.endpoints.next_delivery().into_iter();
@@ -145,7 +145,7 @@ impl<T> Link<T> {
         self.access.slots(self.now)
     }
 
-    /// Counters of the cross traffic on the path by the last `advance`.
+    /// Returns the counters of the cross traffic on the path by the last `advance`.
     pub fn cross_totals(&mut self, direction: Direction) -> CrossTotals {
         match direction {
             Direction::Downlink => self.endpoints.path_dl.cross_totals(self.now),
@@ -153,12 +153,12 @@ impl<T> Link<T> {
         }
     }
 
-    /// Number of UEs.
+    /// Returns the number of UEs.
     pub fn ues(&self) -> usize {
         self.access.ues()
     }
 
-    /// Length of the shortest slot; over a capacity trace, 1 ms.
+    /// Returns the length of the shortest slot; over a capacity trace, 1 ms.
     pub fn slot_length(&self) -> Nanos {
         self.access.slot_length()
     }

@@ -20,7 +20,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// From the two low bits of the IPv4 TOS or IPv6 traffic class octet.
+    /// Parses the two low bits of the IPv4 TOS or IPv6 traffic class octet.
     pub fn from_bits(octet: u8) -> Self {
         match octet & 0b11 {
             0b00 => Self::NotEct,
@@ -55,7 +55,7 @@ pub enum Port {
 }
 
 impl Port {
-    /// The UE that receives or sent the packet.
+    /// Returns the UE that receives or sent the packet.
     pub fn ue(self) -> UeId {
         match self {
             Self::Core { ue } | Self::Ue(ue) => ue,
@@ -88,7 +88,7 @@ pub struct Delivery<T> {
     pub packet: Packet<T>,
     /// When the link delivers it; never later than the last `advance`.
     pub due: Nanos,
-    /// Whether its ECN field is CE: the link marked it, or it was marked before.
+    /// Whether its ECN field is CE, set by the link or before.
     pub ce: bool,
 }
 

@@ -50,7 +50,7 @@ pub(crate) use violation;
 const SEPARATOR: char = '\u{1f}';
 
 impl Violation {
-    /// A violation of `rule`, with the `fix`.
+    /// Makes a violation of `rule`, with the `fix`.
     pub fn new(rule: impl Into<String>, fix: impl Into<String>) -> Self {
         Self {
             rule: rule.into(),
@@ -58,7 +58,7 @@ impl Violation {
         }
     }
 
-    /// The problem that a key breaks this rule.
+    /// Makes the problem that a key breaks this rule.
     pub fn at_key(self, key: impl Into<String>) -> Problem {
         self.at(Place {
             key: Some(key.into()),
@@ -66,7 +66,7 @@ impl Violation {
         })
     }
 
-    /// The problem that a file breaks this rule, in a line where one is known.
+    /// Makes the problem that a file breaks this rule, in a line if known.
     pub fn in_file(self, file: &Path, line: Option<u64>) -> Problem {
         self.at(Place {
             file: Some(file.to_owned()),
@@ -75,7 +75,7 @@ impl Violation {
         })
     }
 
-    /// The problem of a file that the operating system does not let us read.
+    /// Makes the violation for a file that cannot be read.
     pub(crate) fn unreadable(error: &std::io::Error, fix: &str) -> Self {
         Self::new(format!("cannot be read ({error})"), fix)
     }
@@ -88,12 +88,13 @@ impl Violation {
         }
     }
 
-    /// As the text to which serde reduces errors; [`Violation::from_serde_message`] takes it apart again.
+    /// Encodes the violation as the text of a serde error; [`Violation::from_serde_message`]
+    /// decodes it.
     pub(crate) fn as_serde_message(&self) -> String {
         format!("{}{SEPARATOR}{}", self.rule, self.fix)
     }
 
-    /// The violation that [`Violation::as_serde_message`] wrote; `None` for any other message.
+    /// Decodes the text of [`Violation::as_serde_message`]; `None` for any other message.
     pub(crate) fn from_serde_message(message: &str) -> Option<Self> {
         let (rule, fix) = message.split_once(SEPARATOR)?;
         Some(Self::new(rule, fix))
@@ -101,13 +102,13 @@ impl Violation {
 }
 
 impl Problem {
-    /// The same problem in `file`, unless its file is known already.
+    /// Sets the file if it is not known yet.
     pub fn or_in_file(mut self, file: &Path) -> Self {
         self.place.file.get_or_insert_with(|| file.to_owned());
         self
     }
 
-    /// The same problem in `line`, unless its line is known already.
+    /// Sets the line if it is not known yet.
     pub(crate) fn or_in_line(mut self, line: Option<u64>) -> Self {
         self.place.line = self.place.line.or(line);
         self

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::Direction;
 use crate::ids::{CarrierId, UeId};
 
-/// The purpose of a stream.
+/// The purpose of a random number stream.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Purpose {
     /// Loss on the path.
@@ -18,17 +18,18 @@ pub(crate) enum Purpose {
     EarlyDrop = 3,
 }
 
-/// A stream of numbers.
+/// A random number stream.
 #[derive(Debug, Clone)]
 pub(crate) struct Stream(ChaCha8Rng);
 
 impl Stream {
-    /// The stream of a seed for one purpose, UE (0 when the purpose has none) and direction.
+    /// Makes the stream of a seed for one purpose, UE (0 if the purpose has none) and direction.
     pub fn new(seed: u64, purpose: Purpose, ue: UeId, direction: Direction) -> Self {
         Self::on_carrier(seed, purpose, ue, direction, CarrierId::PRIMARY)
     }
 
-    /// The same on one component carrier; the primary one has the stream of [`Stream::new`].
+    /// Makes the stream for one component carrier; that of the primary carrier equals
+    /// [`Stream::new`].
     pub fn on_carrier(
         seed: u64,
         purpose: Purpose,
@@ -37,12 +38,12 @@ impl Stream {
         carrier: CarrierId,
     ) -> Self {
         let mut stream = ChaCha8Rng::seed_from_u64(seed);
-        let of_ue = ((ue.0 as u64) << 16) | ((purpose as u64) << 8) | direction as u64;
-        stream.set_stream(((carrier.0 as u64) << 48) | of_ue);
+        let ue_stream = ((ue.0 as u64) << 16) | ((purpose as u64) << 8) | direction as u64;
+        stream.set_stream(((carrier.0 as u64) << 48) | ue_stream);
         Self(stream)
     }
 
-    /// Returns true with this probability. Draws one number, unless the outcome is certain.
+    /// Returns true with this probability. Draws a number unless the outcome is certain.
     pub fn happens(&mut self, probability: f64) -> bool {
         if probability <= 0.0 {
             return false;

@@ -42,7 +42,7 @@ pub(crate) struct Payload {
 }
 
 impl Payload {
-    /// The bytes that the payload takes in the transport block, headers included.
+    /// Returns the bytes that the payload takes in the transport block, headers included.
     pub fn bytes(&self) -> u32 {
         self.span.bytes() + self.header_bytes
     }

@@ -15,7 +15,7 @@ use crate::rlc::Buffer;
 
 pub use csv::CSV_HEADER;
 
-/// RNTI of the first UE; the next ones follow (TS 38.321 table 7.1-1 leaves 0x0001 to 0xFFF2).
+/// RNTI of the first UE; further UEs count up (TS 38.321 table 7.1-1 allows 0x0001 to 0xFFF2).
 const FIRST_RNTI: usize = 0x4601;
 
 /// The sample of one UE and interval. Gauges are means over the interval, and `None` without a measurement.
@@ -23,7 +23,7 @@ const FIRST_RNTI: usize = 0x4601;
 pub struct MacSample {
     /// Start of the interval.
     pub start: Nanos,
-    /// Its length.
+    /// Length of the interval.
     pub duration: Nanos,
     /// The UE.
     pub ue: UeId,
@@ -33,10 +33,10 @@ pub struct MacSample {
     pub directions: PerDirection<DirectionSample>,
 }
 
-/// The radio's and the MAC's part of a sample.
+/// The values of radio and MAC in a sample.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RadioSample {
-    /// Its RNTI.
+    /// RNTI of the UE.
     pub rnti: usize,
     /// Whether the last CQI in force is in range.
     pub in_sync: bool,
@@ -60,11 +60,11 @@ pub struct RadioSample {
     pub pcmax_dbm: f64,
     /// Power at the gNB over the PRBs of a PUSCH, signal and noise, dBm.
     pub rssi_dbm: Option<f64>,
-    /// Index of the MCS table.
+    /// Index of the MCS table, 0 to 2.
     pub mcs_table: u8,
 }
 
-/// One direction's part of a sample.
+/// The values of one direction in a sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DirectionSample {
     /// Mean MCS of the first transmissions.
@@ -75,34 +75,36 @@ pub struct DirectionSample {
     pub totals: Totals,
     /// IP bytes in the RLC buffer at the end.
     pub queue_bytes: u64,
-    /// Packets in it.
+    /// Packets in the RLC buffer at the end.
     pub queue_packets: u64,
-    /// Time from entry into the buffer to the start of the slot that first carried the last byte, ms; over a capacity
-    /// trace, to the time at which the last byte is served.
+    /// Mean time from a packet's entry into the buffer to the start of the slot that first carried
+    /// its last byte, ms; over a capacity trace, to the time at which its last byte was served.
     pub wait_ms: Option<f64>,
-    /// Time from there to delivery, ms: transmission, decoding, HARQ, RLC recovery, reordering.
+    /// Mean time from there to delivery, ms: transmission, decoding, HARQ, RLC retransmission,
+    /// reordering.
     pub harq_ms: Option<f64>,
-    /// Time on the path of the packets that entered it, ms: queue and rate of its line, and its delay.
+    /// Mean time on the path of the packets that entered it, ms: queue, transmission on its line,
+    /// and delay.
     pub path_ms: Option<f64>,
 }
 
 impl MacSample {
-    /// Closes the interval of a UE with radio.
-    pub(crate) fn of_ue<T>(ue: &mut Ue<T>, cell: &Cell, start: Nanos, end: Nanos) -> Self {
+    /// Ends the interval of a UE with a radio channel, and returns its sample.
+    pub(crate) fn for_ue<T>(ue: &mut Ue<T>, cell: &Cell, start: Nanos, end: Nanos) -> Self {
         Self {
             start,
             duration: end - start,
             ue: ue.id,
             radio: Some(RadioSample::take(ue, cell)),
             directions: PerDirection {
-                dl: DirectionSample::of_bearer(&mut ue.dl),
-                ul: DirectionSample::of_bearer(&mut ue.ul),
+                dl: DirectionSample::for_bearer(&mut ue.dl),
+                ul: DirectionSample::for_bearer(&mut ue.ul),
             },
         }
     }
 
-    /// Closes the interval of a UE over a capacity trace.
-    pub(crate) fn of_trace<T>(
+    /// Ends the interval of a UE over a capacity trace, and returns its sample.
+    pub(crate) fn for_trace<T>(
         ue: UeId,
         bearers: &mut PerDirection<TraceBearer<T>>,
         start: Nanos,
@@ -114,8 +116,8 @@ impl MacSample {
             ue,
             radio: None,
             directions: PerDirection {
-                dl: DirectionSample::of_trace(&mut bearers.dl, end),
-                ul: DirectionSample::of_trace(&mut bearers.ul, end),
+                dl: DirectionSample::for_trace(&mut bearers.dl, end),
+                ul: DirectionSample::for_trace(&mut bearers.ul, end),
             },
         }
     }
@@ -145,25 +147,25 @@ impl RadioSample {
 }
 
 impl DirectionSample {
-    fn of_bearer<T>(bearer: &mut Bearer<T>) -> Self {
+    fn for_bearer<T>(bearer: &mut Bearer<T>) -> Self {
         let totals = bearer.totals();
         let interval = std::mem::take(&mut bearer.counters.interval);
         Self {
             mcs: interval.mcs(),
             bler_ratio: interval.bler_ratio(),
             harq_ms: interval.recovery_ms(),
-            ..Self::of_buffer(&bearer.rlc.buffer, &interval, totals)
+            ..Self::for_buffer(&bearer.rlc.buffer, &interval, totals)
         }
     }
 
-    fn of_trace<T>(bearer: &mut TraceBearer<T>, end: Nanos) -> Self {
+    fn for_trace<T>(bearer: &mut TraceBearer<T>, end: Nanos) -> Self {
         bearer.serve_before(end);
         let totals = bearer.totals_before(end);
         let interval = std::mem::take(&mut bearer.counters.interval);
-        Self::of_buffer(&bearer.buffer, &interval, totals)
+        Self::for_buffer(&bearer.buffer, &interval, totals)
     }
 
-    fn of_buffer<T>(buffer: &Buffer<T>, interval: &IntervalSums, totals: Totals) -> Self {
+    fn for_buffer<T>(buffer: &Buffer<T>, interval: &IntervalSums, totals: Totals) -> Self {
         Self {
             mcs: None,
             bler_ratio: None,

@@ -19,13 +19,13 @@ impl Slot {
     /// Later than any slot.
     pub(crate) const NEVER: Self = Self(u64::MAX);
 
-    /// The slot's place in a pattern of `period` slots, from 0.
+    /// Returns the slot's index in a pattern of `period` slots, from 0.
     pub fn phase(self, period: usize) -> usize {
         (self.0 % period as u64) as usize
     }
 }
 
-/// The slot so many slots later.
+/// Returns the slot so many slots later.
 impl Add<u64> for Slot {
     type Output = Self;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reading a YAML file into a type, with the problem's file, line and key where that fails.
+//! Reading of a YAML file into a type. A problem has the file, line and key.
 
 use std::path::Path;
 
@@ -36,8 +36,8 @@ pub fn read<T: DeserializeOwned>(text: &str, file: &Path, reference: &str) -> Re
     })
 }
 
-/// The path of a key, without the indices of lists: the line says which entry it is. Neither is the
-/// `value` a key through which [`serde_saphyr::Spanned`] reads an entry.
+/// Returns the path of a key without indices of lists, since the line identifies the entry, and
+/// without the key `value` of [`serde_saphyr::Spanned`], which files do not have.
 fn key(path: &serde_path_to_error::Path) -> Option<String> {
     let mut names: Vec<&str> = Vec::new();
     let mut in_list = false;
@@ -53,7 +53,7 @@ fn key(path: &serde_path_to_error::Path) -> Option<String> {
     (!names.is_empty()).then(|| names.join("."))
 }
 
-/// The YAML library's error in the terms of somebody who writes a file and not a program.
+/// Rewrites an error of the YAML library for the author of a file.
 fn violation_of(error: &Error, reference: &str) -> Violation {
     match error {
         Error::Message { msg, .. } => Violation::from_serde_message(msg)

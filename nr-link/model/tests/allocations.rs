@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Once a link has grown to its load, slots take no memory from the system.
+//! Once its queues have grown to the traffic, a link allocates no memory in its slots.
 
 mod common;
 
@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use common::{MS, SECOND, config, link, packet, scenario};
 use nr_link_model::{Link, Nanos, Port, UeId};
 
-/// The system's allocator, counted.
+/// The system's allocator with a counter of allocations.
 struct Counted;
 
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-// SAFETY: every call goes to the system's allocator as it came.
+// SAFETY: every call is passed unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.fetch_add(1, Ordering::Relaxed);
@@ -29,8 +29,8 @@ unsafe impl GlobalAlloc for Counted {
 #[global_allocator]
 static ALLOCATOR: Counted = Counted;
 
-/// Saturates all UEs both ways from one time to another.
-fn load(link: &mut Link<()>, from: Nanos, to: Nanos) {
+/// Saturates all UEs in both directions for a time.
+fn saturate_all(link: &mut Link<()>, from: Nanos, to: Nanos) {
     for now in (from..to).step_by(MS as usize) {
         for number in 0..24 {
             let ue = number % link.ues();
@@ -44,7 +44,7 @@ fn load(link: &mut Link<()>, from: Nanos, to: Nanos) {
 }
 
 #[test]
-fn slots_allocate_nothing() {
+fn slots_allocate_no_memory() {
     let config = config(&[
         (
             "prb: 106",
@@ -62,8 +62,8 @@ fn slots_allocate_nothing() {
          fading: {taps: [{delay_ns: 0, power_db: 0}, {delay_ns: 300, power_db: -3}]}}",
     );
     let mut link: Link<()> = link(&config, &fading);
-    load(&mut link, 0, 4 * SECOND);
+    saturate_all(&mut link, 0, 4 * SECOND);
     let before = COUNT.load(Ordering::Relaxed);
-    load(&mut link, 4 * SECOND, 5 * SECOND);
+    saturate_all(&mut link, 4 * SECOND, 5 * SECOND);
     assert_eq!(COUNT.load(Ordering::Relaxed) - before, 0);
 }

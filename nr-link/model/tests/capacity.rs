@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Given capacity: exactly what the scenario says, through the same queue and path.
+//! Links over a capacity scenario carry exactly its capacity, through the same queue and path.
 
 mod common;
 
 use std::io::Write;
 use std::path::Path;
 
-use common::{MS, SECOND, config, given, given_in, link, packet, saturate};
+use common::{MS, SECOND, capacity_scenario, capacity_scenario_in, config, link, packet, saturate};
 use nr_link_model::config::{QueueLimit, RlcMode};
 use nr_link_model::samples::CSV_HEADER;
 use nr_link_model::scenario::Scenario;
@@ -15,14 +15,14 @@ use proptest::prelude::*;
 
 const DOWN: Port = Port::Core { ue: UeId(0) };
 
-/// Without delay on the path.
-fn near() -> ResolvedConfig {
+/// Makes a configuration without delay on the path.
+fn without_delay() -> ResolvedConfig {
     let mut config = config(&[]);
     config.path = Default::default();
     config
 }
 
-fn due<T>(link: &mut Link<T>, until: Nanos) -> Vec<(Nanos, T)> {
+fn departures<T>(link: &mut Link<T>, until: Nanos) -> Vec<(Nanos, T)> {
     link.advance(until);
     let deliveries = std::iter::from_fn(|| link.dequeue());
     deliveries
@@ -35,19 +35,19 @@ fn totals<T>(link: &Link<T>) -> Totals {
 }
 
 #[test]
-fn a_gigabit_is_a_gigabit_of_ip_to_the_nanosecond() {
+fn a_rate_is_that_of_ip_packets_to_the_nanosecond() {
     for (mbps, count) in [(1000, 250_000), (9999, 2_000_000)] {
-        let scenario = given(&format!(
+        let scenario = capacity_scenario(&format!(
             "{{dl: {{constant_mbps: {mbps}}}, ul: {{constant_mbps: 1}}}}"
         ));
-        let mut config = near();
+        let mut config = without_delay();
         config.ues[0].queue.dl = QueueLimit::Packets(count).into();
         let mut link: Link<u64> = link(&config, &scenario);
         (0..count).for_each(|number| link.enqueue(DOWN, packet(1500, number), SECOND));
-        let out = due(&mut link, 5 * SECOND);
+        let out = departures(&mut link, 5 * SECOND);
         assert_eq!(out.len() as u64, count);
         for &(due, number) in &out {
-            // The last bit of packet n is served n + 1 packets' time after the first began.
+            // The last bit of packet n is served n + 1 packet times after the first began.
             let bits = u128::from((number + 1) * 12_000);
             let exact = (bits * 1000).div_ceil(mbps) as Nanos;
             assert_eq!(due, SECOND + exact, "packet {number}");
@@ -56,13 +56,13 @@ fn a_gigabit_is_a_gigabit_of_ip_to_the_nanosecond() {
 }
 
 #[test]
-fn a_saturated_link_carries_its_rate_and_says_so() {
-    let scenario = given("{dl: {constant_mbps: 720}, ul: {constant_mbps: 50}}");
+fn a_saturated_link_carries_and_reports_its_rate() {
+    let scenario = capacity_scenario("{dl: {constant_mbps: 720}, ul: {constant_mbps: 50}}");
     for (from, direction, mbps) in [
         (DOWN, Direction::Downlink, 720),
         (Port::Ue(UeId(0)), Direction::Uplink, 50),
     ] {
-        let mut link: Link<u64> = link(&near(), &scenario);
+        let mut link: Link<u64> = link(&without_delay(), &scenario);
         saturate(&mut link, from, SECOND);
         link.advance(SECOND);
         let totals = link.totals(UeId(0), direction);
@@ -79,85 +79,85 @@ fn a_saturated_link_carries_its_rate_and_says_so() {
 #[test]
 fn steps_change_the_rate_in_the_middle_of_a_packet() {
     // 1500 bytes are 12 ms at 1 Mbit/s; at 4 ms two thirds are left, which 8 Mbit/s serve in 1 ms.
-    let scenario = given(
+    let scenario = capacity_scenario(
         "{dl: {steps_mbps: [[0, 1], [0.004, 8], [0.005, 0], [0.02, 12]]}, ul: {constant_mbps: 1}}",
     );
-    let mut link: Link<u8> = link(&near(), &scenario);
+    let mut link: Link<u8> = link(&without_delay(), &scenario);
     (0..3).for_each(|number| link.enqueue(DOWN, packet(1500, number), 0));
     assert_eq!(
-        due(&mut link, SECOND),
+        departures(&mut link, SECOND),
         [(5 * MS, 0), (21 * MS, 1), (22 * MS, 2)]
     );
 }
 
 #[test]
-fn after_a_scenario_that_stops_nothing_comes() {
-    let scenario = given_in(
+fn nothing_leaves_after_a_scenario_that_stops() {
+    let scenario = capacity_scenario_in(
         Path::new(""),
         "{dl: {constant_mbps: 1}, ul: {constant_mbps: 1}}",
         "at_end: stop",
     );
-    let mut link: Link<u8> = link(&near(), &scenario);
+    let mut link: Link<u8> = link(&without_delay(), &scenario);
     link.enqueue(DOWN, packet(1500, 0), 60 * SECOND - 12 * MS);
     link.enqueue(DOWN, packet(1500, 1), 60 * SECOND - 12 * MS);
-    assert_eq!(due(&mut link, 90 * SECOND), [(60 * SECOND, 0)]);
+    assert_eq!(departures(&mut link, 90 * SECOND), [(60 * SECOND, 0)]);
     assert_eq!(link.contents(UeId(0), Direction::Downlink).packets, 1);
     assert_eq!(totals(&link).capacity_bytes, 60.0 * 125_000.0);
 }
 
-/// A link that replays these stamps down.
+/// Makes a link that replays these stamps in the downlink.
 fn replay<T>(stamps: &str, config: &ResolvedConfig) -> Link<T> {
     let folder = tempfile::tempdir().expect("writable");
     let mut file = std::fs::File::create(folder.path().join("t.down")).expect("writable");
     file.write_all(stamps.as_bytes()).expect("writable");
     let capacity = "{dl: {trace: {file: t.down, format: mahimahi}}, ul: {constant_mbps: 10}}";
-    link(config, &given_in(folder.path(), capacity, ""))
+    link(config, &capacity_scenario_in(folder.path(), capacity, ""))
 }
 
 #[test]
 fn a_trace_delivers_exactly_its_opportunities() {
     let stamps = [1, 1, 3, 7, 7, 7, 10];
     let text: String = stamps.iter().map(|ms| format!("{ms}\n")).collect();
-    let mut link: Link<u64> = replay(&text, &near());
+    let mut link: Link<u64> = replay(&text, &without_delay());
     (0..700).for_each(|number| link.enqueue(DOWN, packet(1500, number), 0));
-    let out = due(&mut link, 10 * SECOND);
+    let out = departures(&mut link, 10 * SECOND);
     let expected = (0..100).flat_map(|lap| stamps.map(|ms| (lap * 10 + ms) * MS));
     assert_eq!(out.len(), 700);
     for (number, (&(due, packet), expected)) in out.iter().zip(expected).enumerate() {
         assert_eq!((due, packet), (expected, number as u64));
     }
-    // What is due at an interval's end belongs to the next one.
+    // A packet that is due at an interval's end belongs to the next interval.
     let first = link.samples().next().expect("an interval has ended");
     let down = first.directions.dl;
     assert_eq!(down.totals.capacity_bytes, 6.0 * 1504.0);
     assert_eq!((down.queue_packets, down.queue_bytes), (694, 694 * 1500));
-    // Idle from lap 100 on, it goes on offering.
+    // From cycle 100 on the link is idle, but still offers capacity.
     assert_eq!(totals(&link).capacity_bytes, 1000.0 * 7.0 * 1504.0);
     assert_eq!(totals(&link).capacity_sdu_bytes, 1000.0 * 7.0 * 1500.0);
     assert_eq!(totals(&link).bytes, 700 * 1504);
 }
 
 #[test]
-fn packets_share_opportunities_or_gather_them_and_what_is_left_over_is_lost() {
-    let mut config = near();
+fn packets_share_opportunities_or_use_several_and_unused_ones_are_lost() {
+    let mut config = without_delay();
     config.mtu_bytes = 9000;
     let mut link: Link<u8> = replay("1\n2\n3\n4\n5\n6\n7\n8\n", &config);
-    // Three packets of 496 + 4 bytes share one; the fourth finds 4 bytes left, takes them, and 496
-    // of the next; 2000 + 4 bytes take the 1008 left there, and 996 of the third.
+    // Three packets of 496 + 4 bytes share an opportunity; the fourth takes the 4 bytes left and
+    // 496 of the next one; 2000 + 4 bytes take the 1008 left there and 996 of the third.
     for (number, bytes) in [496, 496, 496, 496, 2000].into_iter().enumerate() {
         link.enqueue(DOWN, packet(bytes, number as u8), 0);
     }
-    let out = due(&mut link, 4 * MS);
+    let out = departures(&mut link, 4 * MS);
     assert_eq!(out, [(MS, 0), (MS, 1), (MS, 2), (2 * MS, 3), (3 * MS, 4)]);
-    // What was left of the third and all of the fourth are gone.
+    // The rest of the third and the whole fourth opportunity are lost.
     link.enqueue(DOWN, packet(1500, 9), 4 * MS + 1);
-    assert_eq!(due(&mut link, 9 * MS), [(5 * MS, 9)]);
+    assert_eq!(departures(&mut link, 9 * MS), [(5 * MS, 9)]);
 }
 
 #[test]
-fn the_queue_counts_packets_not_wholly_sent_and_bytes_not_yet_sent() {
-    let scenario = given("{dl: {constant_mbps: 8}, ul: {constant_mbps: 8}}"); // 1 byte a µs
-    let mut config = near();
+fn the_queue_counts_packets_not_completely_sent_and_bytes_not_sent() {
+    let scenario = capacity_scenario("{dl: {constant_mbps: 8}, ul: {constant_mbps: 8}}"); // 1 byte a µs
+    let mut config = without_delay();
     config.ues[0].queue.dl = QueueLimit::Bytes(3000).into();
     config.ues[0].queue.ul = QueueLimit::Packets(2).into();
     let mut link: Link<u8> = link(&config, &scenario);
@@ -166,7 +166,7 @@ fn the_queue_counts_packets_not_wholly_sent_and_bytes_not_yet_sent() {
     link.enqueue(DOWN, packet(700, 4), 700_000);
     (0..3).for_each(|number| link.enqueue(Port::Ue(UeId(0)), packet(1000, 10 + number), 800_000));
     link.enqueue(Port::Ue(UeId(0)), packet(1000, 13), 1_800_000);
-    let numbers: Vec<u8> = due(&mut link, SECOND)
+    let numbers: Vec<u8> = departures(&mut link, SECOND)
         .into_iter()
         .map(|(_, number)| number)
         .collect();
@@ -175,11 +175,11 @@ fn the_queue_counts_packets_not_wholly_sent_and_bytes_not_yet_sent() {
 
 #[test]
 fn delay_and_loss_of_the_path_are_those_of_a_radio_link() {
-    let scenario = given("{dl: {constant_mbps: 12}, ul: {constant_mbps: 12}}");
+    let scenario = capacity_scenario("{dl: {constant_mbps: 12}, ul: {constant_mbps: 12}}");
     let mut link: Link<u8> = link(&config(&[]), &scenario);
     link.enqueue(DOWN, packet(1500, 0), 0);
     link.enqueue(Port::Ue(UeId(0)), packet(1500, 1), 0);
-    assert_eq!(due(&mut link, SECOND), [(11 * MS, 0), (11 * MS, 1)]);
+    assert_eq!(departures(&mut link, SECOND), [(11 * MS, 0), (11 * MS, 1)]);
 
     let lossy = config(&[("loss_ratio: 0.0", "loss_ratio: 0.5")]);
     let mut link: Link<()> = common::link(&lossy, &scenario);
@@ -193,10 +193,10 @@ fn delay_and_loss_of_the_path_are_those_of_a_radio_link() {
 }
 
 #[test]
-fn a_row_has_no_radio_and_the_mac_adds_nothing() {
-    let scenario = given("{dl: {constant_mbps: 12}, ul: {constant_mbps: 12}}");
-    let mut link: Link<()> = link(&near(), &scenario);
-    let floor = link.mac_floor_ms(&near());
+fn a_row_has_no_radio_columns_and_the_mac_adds_no_delay() {
+    let scenario = capacity_scenario("{dl: {constant_mbps: 12}, ul: {constant_mbps: 12}}");
+    let mut link: Link<()> = link(&without_delay(), &scenario);
+    let floor = link.mac_floor_ms(&without_delay());
     assert_eq!((floor.dl, floor.ul), (0.0, 0.0));
     (0..3).for_each(|_| link.enqueue(DOWN, packet(1500, ()), 8 * MS + 500_000));
     link.advance(10 * MS);
@@ -232,7 +232,7 @@ fn a_row_has_no_radio_and_the_mac_adds_nothing() {
     ] {
         assert_eq!(value(&format!("mac_dl_{name}")), "", "{name}");
     }
-    // One packet has left, and half of the second.
+    // One packet has left, and half of the second has been served.
     for (name, expected) in [
         ("sdu_bytes", "1500"),
         ("sdu_count", "1"),
@@ -251,8 +251,8 @@ fn a_row_has_no_radio_and_the_mac_adds_nothing() {
 }
 
 #[test]
-fn radio_in_the_configuration_means_nothing_and_may_be_absent() {
-    let scenario = given("{dl: {constant_mbps: 12}, ul: {constant_mbps: 12}}");
+fn radio_in_the_configuration_has_no_effect_and_may_be_absent() {
+    let scenario = capacity_scenario("{dl: {constant_mbps: 12}, ul: {constant_mbps: 12}}");
     let mut fates = Vec::new();
     let text = include_str!("common/link.yaml");
     let from = text.find("radio:").expect("there");
@@ -265,7 +265,7 @@ fn radio_in_the_configuration_means_nothing_and_may_be_absent() {
     for config in [config(&[]), um, without.clone()] {
         let mut link: Link<u8> = link(&config, &scenario);
         (0..9).for_each(|number| link.enqueue(DOWN, packet(700, number), 0));
-        fates.push(due(&mut link, SECOND));
+        fates.push(departures(&mut link, SECOND));
     }
     assert!(fates[0].len() == 9 && fates[0] == fates[1] && fates[0] == fates[2]);
 
@@ -278,7 +278,7 @@ fn radio_in_the_configuration_means_nothing_and_may_be_absent() {
 }
 
 #[test]
-fn those_that_come_with_the_project_can_be_played() {
+fn capacity_scenarios_of_the_project_are_valid() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rf-scenarios");
     for (name, end_s, mbps) in [
         ("constant-100M", 600, 100),
@@ -289,7 +289,7 @@ fn those_that_come_with_the_project_can_be_played() {
         ("step-300M-600M", 60, 400),
     ] {
         let scenario = Scenario::load(&folder.join(name).with_extension("yaml")).expect(name);
-        let mut link: Link<()> = link(&near(), &scenario);
+        let mut link: Link<()> = link(&without_delay(), &scenario);
         link.advance(end_s * SECOND);
         let mean_mbps = totals(&link).capacity_sdu_bytes * 8e-6 / end_s as f64;
         assert_eq!(mean_mbps as u64, mbps, "{name}");
@@ -297,8 +297,8 @@ fn those_that_come_with_the_project_can_be_played() {
 }
 
 #[test]
-fn an_idle_link_at_10_gbps_has_nothing_to_do_but_samples() {
-    let scenario = given("{dl: {constant_mbps: 10000}, ul: {constant_mbps: 10000}}");
+fn an_idle_link_at_10_gbps_has_only_sample_events() {
+    let scenario = capacity_scenario("{dl: {constant_mbps: 10000}, ul: {constant_mbps: 10000}}");
     let mut link: Link<()> = link(&config(&[]), &scenario);
     for interval in 1..=100 {
         assert_eq!(link.next_event().at, interval * 10 * MS);
@@ -306,14 +306,15 @@ fn an_idle_link_at_10_gbps_has_nothing_to_do_but_samples() {
     }
 }
 
-/// One arrival: ns since the last, bytes, and which way.
+/// Arrivals: ns since the last one, bytes, and whether it is downlink.
 type Arrivals = Vec<(Nanos, u32, bool)>;
 
 fn arrivals() -> impl Strategy<Value = Arrivals> {
     prop::collection::vec((0..2 * MS, 28..=1500u32, any::<bool>()), 1..200)
 }
 
-/// Lindley's recursion: a packet begins when it has come and the one before has left.
+/// Computes departures by Lindley's recursion: service starts when the packet has arrived and the
+/// one before has left.
 fn lindley(arrivals: &Arrivals, down: bool, mbps: u64) -> Vec<(Nanos, usize)> {
     let (mut now, mut free) = (0, 0.0f64);
     let mut out = Vec::new();
@@ -332,16 +333,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn packets_leave_when_lindley_says(arrivals in arrivals(), mbps in 1..50u64) {
+    fn packets_leave_as_lindleys_recursion_computes(arrivals in arrivals(), mbps in 1..50u64) {
         let rate = format!("{{constant_mbps: {mbps}}}");
-        let scenario = given(&format!("{{dl: {rate}, ul: {rate}}}"));
+        let scenario = capacity_scenario(&format!("{{dl: {rate}, ul: {rate}}}"));
         let mut link: Link<usize> = link(&config(&[]), &scenario);
         let mut now = 0;
         for (number, &(gap, bytes, down)) in arrivals.iter().enumerate() {
             now += gap;
             link.enqueue(if down { DOWN } else { Port::Ue(UeId(0)) }, packet(bytes, number), now);
         }
-        let out = due(&mut link, 20 * SECOND);
+        let out = departures(&mut link, 20 * SECOND);
         for down in [true, false] {
             let of_one: Vec<_> = out.iter().filter(|(_, number)| arrivals[*number].2 == down).collect();
             let expected = lindley(&arrivals, down, mbps);
@@ -354,7 +355,7 @@ proptest! {
     }
 
     #[test]
-    fn the_result_does_not_depend_on_how_often_time_is_told(
+    fn the_result_does_not_depend_on_how_often_advance_is_called(
         arrivals in arrivals(), step in 1_000..40 * MS,
     ) {
         let run = |step: Option<Nanos>| {
@@ -362,16 +363,16 @@ proptest! {
             let mut config = config(&[("loss_ratio: 0.0", "loss_ratio: 0.05")]);
             config.ues[0].queue.dl = QueueLimit::Bytes(9000).into();
             let mut link: Link<usize> = replay(stamps, &config);
-            let (mut now, mut told, mut out, mut rows) = (0, 0, Vec::new(), Vec::new());
+            let (mut now, mut last, mut out, mut rows) = (0, 0, Vec::new(), Vec::new());
             for (number, &(gap, bytes, down)) in arrivals.iter().enumerate() {
                 now += gap;
-                while let Some(next) = step.map(|step| told + step).filter(|&next| next < now) {
-                    told = next;
-                    out.extend(due(&mut link, told));
+                while let Some(next) = step.map(|step| last + step).filter(|&next| next < now) {
+                    last = next;
+                    out.extend(departures(&mut link, last));
                 }
                 link.enqueue(if down { DOWN } else { Port::Ue(UeId(0)) }, packet(bytes, number), now);
             }
-            out.extend(due(&mut link, 5 * SECOND));
+            out.extend(departures(&mut link, 5 * SECOND));
             rows.extend(link.samples());
             (out, rows)
         };

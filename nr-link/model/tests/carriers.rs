@@ -16,7 +16,7 @@ const HIGH: &str = "carrier_ghz: 28\n  numerology: 3\n  prb: 66";
 const TDD: &str = "duplex: {tdd: {pattern: DDDDDDDSUU, special: {dl_symbols: 6, ul_symbols: 4}}}";
 const FDD: &str = "duplex: fdd";
 
-/// `first` as the primary carrier and `others` beside it.
+/// Makes a configuration with `first` as the primary carrier and `others` as secondary ones.
 fn carriers(first: &str, duplex: &str, others: &str) -> ResolvedConfig {
     let duplex = format!("{duplex}\n  secondary: {others}\n  csi: {{period_slots: 4}}");
     let changes = [
@@ -30,7 +30,7 @@ fn carriers(first: &str, duplex: &str, others: &str) -> ResolvedConfig {
     config
 }
 
-/// Bytes of blocks that arrived in `MEASURED`, with a full queue.
+/// Returns the bytes of blocks that arrived in `MEASURED`, with a full queue.
 fn carried(config: &ResolvedConfig, direction: Direction) -> f64 {
     let mut link: Link<()> = link(config, &flat(45.0));
     let from = match direction {
@@ -51,7 +51,7 @@ fn carried(config: &ResolvedConfig, direction: Direction) -> f64 {
 }
 
 #[test]
-fn together_they_carry_what_each_carries_alone() {
+fn together_carriers_carry_the_sum_of_each_alone() {
     let low = "carrier_ghz: 0.8\n  numerology: 0\n  prb: 52";
     let beside_mid = "[{carrier_ghz: 28, numerology: 3, prb: 66}, {carrier_ghz: 0.8, numerology: 0, prb: 52, duplex: fdd}]";
     let beside_high = "[{carrier_ghz: 0.8, numerology: 0, prb: 52, duplex: fdd}, {carrier_ghz: 3.6, numerology: 1, prb: 106}]";
@@ -65,7 +65,7 @@ fn together_they_carry_what_each_carries_alone() {
         ] {
             let together = carried(&config, direction);
             let ratio = together / sum;
-            // The ends of the measured time cut slots of 1 ms.
+            // The measured time begins and ends within slots of 1 ms.
             assert!(
                 (0.97..1.03).contains(&ratio),
                 "{direction:?}: {together} of {alone:?}"
@@ -75,18 +75,18 @@ fn together_they_carry_what_each_carries_alone() {
 }
 
 #[test]
-fn each_has_slots_of_its_own_and_the_shortest_are_counted() {
+fn each_carrier_has_its_own_slots_and_the_shortest_are_counted() {
     let config = carriers(MID, TDD, "[{carrier_ghz: 28, numerology: 3, prb: 66}]");
     let mut link: Link<()> = link(&config, &flat(20.0));
     link.advance(100 * MS);
     assert_eq!((link.slot_length(), link.slots()), (125_000, 801));
     let measured = link.samples().next_back().and_then(|sample| sample.radio);
-    // One measurement of the primary carrier in four of its slots of half a millisecond.
+    // The primary carrier is measured in one of four of its slots of half a millisecond.
     assert_eq!(measured.map(|radio| radio.rsrp_meas_count), Some(50));
 }
 
 #[test]
-fn a_packet_need_not_wait_for_the_slots_of_the_slower_carrier() {
+fn a_packet_does_not_wait_for_slots_of_the_slower_carrier() {
     let low = "carrier_ghz: 0.8\n  numerology: 0\n  prb: 52";
     let floor = |others| {
         let config = carriers(low, FDD, others);
@@ -97,13 +97,14 @@ fn a_packet_need_not_wait_for_the_slots_of_the_slower_carrier() {
         floor("[]"),
         floor("[{carrier_ghz: 28, numerology: 3, prb: 66}]"),
     );
-    // Alone: half a slot of 1 ms until it is sent, the slot, 13 of 14 symbols to decode it.
+    // Alone: half a slot of 1 ms on average until it is sent, the slot, and 13 of 14 symbols to
+    // decode it.
     assert!((alone.dl - 2.43).abs() < 0.1, "{alone:?}");
     assert!(helped.dl < alone.dl - 0.5, "{helped:?}");
 }
 
 #[test]
-fn retransmissions_of_every_carrier_are_as_many_as_the_target_asks_for() {
+fn retransmissions_on_all_carriers_meet_the_target() {
     let mut config = carriers(MID, TDD, "[{carrier_ghz: 28, numerology: 3, prb: 66}]");
     config
         .radio

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the channel draws has the statistics of its theory, and `rome-moderate` those of its source.
+//! The channel's random processes have the statistics of their theory, and `rome-moderate` those of
+//! its source.
 
 use std::f64::consts::TAU;
 use std::path::Path;
@@ -40,7 +41,8 @@ fn observations(channel: &Channel, times: impl Iterator<Item = u64>) -> Vec<Obse
         .collect()
 }
 
-/// Power of the first group relative to its mean, at each multiple of `step_m` of the way.
+/// Returns the power of the first group relative to its mean, at each multiple of `step_m` of
+/// distance.
 fn envelope(radio: &str, seed: u64, step_m: f64, count: usize) -> Vec<f64> {
     let channel = Channel::new(&scenario(radio), &GRID, seed).unwrap();
     let times = (0..count).map(|n| (n as f64 * step_m * 1e8).round() as u64); // at 10 m/s
@@ -69,7 +71,7 @@ fn percentile(values: &[f64], share: f64) -> f64 {
     sorted[((sorted.len() - 1) as f64 * share) as usize]
 }
 
-/// Bessel's J0 from its integral, which the code under test has nowhere.
+/// Computes Bessel's J0 from its integral, which the code under test does not use.
 fn bessel_j0(x: f64) -> f64 {
     let turns = (0..1000).map(|n| (x * (TAU * (f64::from(n) + 0.5) / 1000.0).sin()).cos());
     turns.sum::<f64>() / 1000.0
@@ -78,7 +80,7 @@ fn bessel_j0(x: f64) -> f64 {
 const RAYLEIGH: &str = "  level: {rsrp_dbm: -50}\n  mobility: {speed_mps: 10}\n  fading:\n    taps: [{delay_ns: 0, power_db: 0}]\n";
 
 #[test]
-fn a_tap_without_steady_part_is_rayleigh() {
+fn a_tap_without_specular_part_is_rayleigh() {
     let powers: Vec<f64> = (0..20)
         .flat_map(|seed| envelope(RAYLEIGH, seed, 0.37, 2000))
         .collect();
@@ -93,10 +95,10 @@ fn a_tap_without_steady_part_is_rayleigh() {
     }
 }
 
-/// The covariance of a Rayleigh envelope's power is J0²(2πΔ/λ) (Clarke 1968), which 16 waves
-/// of equal strength miss by 1/16 at most, where they agree most among themselves.
+/// The covariance of the power of a Rayleigh envelope is J0²(2πΔ/λ) (Clarke 1968). For 16 waves of
+/// equal strength it differs by at most 1/16, where their correlation is largest.
 #[test]
-fn fading_correlates_as_clarke_says() {
+fn fading_has_the_correlation_of_clarkes_model() {
     let step_m = WAVELENGTH_M / 16.0;
     let drawn: Vec<Vec<f64>> = (0..40)
         .map(|seed| envelope(RAYLEIGH, seed, step_m, 4000))
@@ -116,9 +118,9 @@ fn fading_correlates_as_clarke_says() {
     }
 }
 
-/// Rice: variance of power over its squared mean is (2K + 1)/(K + 1)².
+/// Rice: the variance of the power over its squared mean is (2K + 1)/(K + 1)².
 #[test]
-fn a_steady_part_calms_the_envelope() {
+fn a_specular_part_reduces_the_variance_of_the_envelope() {
     for (k_db, k) in [(0.0, 1.0), (7.0, 5.011_87), (13.3, 21.379_6)] {
         let radio = RAYLEIGH.replace("power_db: 0", &format!("power_db: 0, k_factor_db: {k_db}"));
         let powers: Vec<f64> = (0..20)
@@ -133,9 +135,9 @@ fn a_steady_part_calms_the_envelope() {
     }
 }
 
-/// Two equal taps τ apart: the covariance of power over frequency is cos²(π·Δf·τ).
+/// Two equal taps at a distance of τ: the covariance of the power over frequency is cos²(π·Δf·τ).
 #[test]
-fn delays_make_the_carrier_selective() {
+fn delays_cause_frequency_selective_fading() {
     let delay_s = 200e-9;
     let radio = RAYLEIGH
         .replace("[{", "[{delay_ns: 200, power_db: 0}, {")
@@ -167,9 +169,9 @@ fn delays_make_the_carrier_selective() {
     }
 }
 
-/// Gudmundson (1991): standard deviation as given, correlation e^(−Δ/d).
+/// Gudmundson (1991): the configured standard deviation, and the correlation e^(−Δ/d).
 #[test]
-fn shadowing_has_its_deviation_and_correlation() {
+fn shadowing_has_the_configured_deviation_and_correlation() {
     let radio = "  level: {rsrp_dbm: -50}\n  mobility: {speed_mps: 10}\n  shadowing: {std_db: 6, decorrelation_m: 10}\n";
     let drawn: Vec<Vec<f64>> = (0..40)
         .map(|seed| {
@@ -199,7 +201,7 @@ fn shadowing_has_its_deviation_and_correlation() {
 }
 
 #[test]
-fn rsrp_follows_the_level_and_path_loss_completes_it() {
+fn rsrp_and_path_loss_follow_the_level() {
     let channel = Channel::new(
         &scenario("  level: {rsrp_dbm: [[0, -50], [50, -54]]}\n"),
         &GRID,
@@ -216,7 +218,7 @@ fn rsrp_follows_the_level_and_path_loss_completes_it() {
 }
 
 #[test]
-fn noise_and_evm_bound_sinr() {
+fn noise_and_evm_limit_the_sinr() {
     let sinr = |radio: &str| {
         let channel = Channel::new(&scenario(radio), &GRID, 1).unwrap();
         f64::from(observations(&channel, 0..1)[0].sinr_db[0])
@@ -230,11 +232,11 @@ fn noise_and_evm_bound_sinr() {
 const STREET: &str = "  shadowing: {std_db: 0, decorrelation_m: 1}\n  level: {tr38901: {environment: umi, \
      gnb: {height_m: 10, antenna_gain_dbi: 8}, ue_height_m: 1.5, line_of_sight: ";
 
-/// By hand: 50 m on the ground are 50.717 m in the air, 32.4 + 21·log10(50.717) + 20·log10(3.6)
-/// = 79.335 dB with line of sight and 22.4 + 35.3·log10(50.717) + 21.3·log10(3.6) = 94.442 without;
-/// the antennas add 8 dB, the noise floor is at -80 dBm.
+/// Calculated: 50 m on the ground are 50.717 m between the antennas, and the losses 32.4 +
+/// 21·log10(50.717) + 20·log10(3.6) = 79.335 dB with line of sight and 22.4 + 35.3·log10(50.717) +
+/// 21.3·log10(3.6) = 94.442 dB without. The antennas add 8 dB, and the noise floor is at -80 dBm.
 #[test]
-fn a_route_has_the_path_loss_of_its_places() {
+fn a_route_has_the_path_loss_of_its_positions() {
     let route = "  mobility: {route: [{t_s: 0, x_m: 30, y_m: 40}, {t_s: 50, x_m: 330, y_m: 40}, {t_s: 100, x_m: 30, y_m: 40}]}\n";
     for (line_of_sight, loss_db) in [("always", 79.335), ("never", 94.442)] {
         let radio = format!("{STREET}{line_of_sight}}}}}\n{route}");
@@ -254,7 +256,7 @@ fn a_route_has_the_path_loss_of_its_places() {
 
 /// TR 38.901 table 7.4.2-1: at 60 m in UMi, 18/60 + e^(-60/36)·(1 - 18/60) = 0.4322.
 #[test]
-fn line_of_sight_comes_and_goes_with_its_probability() {
+fn line_of_sight_has_the_reports_probability() {
     let radio = format!("{STREET}probable, distance_m: 60}}}}\n  mobility: {{speed_mps: 30}}\n");
     let seen_share = |seed| {
         let channel = Channel::new(&scenario(&radio), &GRID, seed).unwrap();
@@ -267,7 +269,7 @@ fn line_of_sight_comes_and_goes_with_its_probability() {
 }
 
 #[test]
-fn blockage_comes_and_goes() {
+fn blockage_reduces_the_signal_for_its_duration() {
     let radio =
         "  level: {rsrp_dbm: -50}\n  blockage: [{from_s: 10, to_s: 14, loss_db: 20, ramp_s: 1}]\n";
     let channel = Channel::new(&scenario(radio), &GRID, 1).unwrap();
@@ -282,7 +284,7 @@ fn blockage_comes_and_goes() {
 }
 
 #[test]
-fn a_stopped_scenario_is_silent_but_for_its_noise() {
+fn a_stopped_scenario_has_noise_and_no_signal() {
     let mut stopping = scenario("  level: {rsrp_dbm: -50}\n");
     stopping.at_end = nr_link_model::scenario::AtEnd::Stop;
     let channel = Channel::new(&stopping, &GRID, 1).unwrap();
@@ -294,7 +296,7 @@ fn a_stopped_scenario_is_silent_but_for_its_noise() {
 }
 
 #[test]
-fn a_channel_refuses_what_it_cannot_play() {
+fn a_channel_rejects_invalid_scenarios() {
     let refused = |radio: &str, carrier_hz| {
         Channel::new(&scenario(radio), &Grid { carrier_hz, ..GRID }, 1)
             .unwrap_err()
@@ -312,11 +314,11 @@ fn a_channel_refuses_what_it_cannot_play() {
     assert!(refused(narrow, 3.6e9).contains("24.25 to 52.6 GHz, not of 3.6 GHz"));
 }
 
-/// Hercules, section 4.1, of the first 100 s: RSRP "generally varies from -60 dBm to -45 dBm", SNR
-/// "most often between 18 dB and 38 dB". Generally and mostly are read as nine tenths or more, SNR
-/// as that of the whole carrier.
+/// Hercules, section 4.1, about the first 100 s: RSRP "generally varies from -60 dBm to -45 dBm",
+/// SNR "most often between 18 dB and 38 dB". "Generally" and "most often" are taken as at least 90
+/// % of the time, SNR as that of the whole carrier.
 #[test]
-fn rome_moderate_lies_in_the_ranges_of_hercules() {
+fn rome_moderate_is_within_the_ranges_of_hercules() {
     let rome = shipped("rome-moderate.yaml");
     for (prb, seed) in (1..=4).flat_map(|seed| [(24, seed), (106, seed)]) {
         let channel = Channel::new(&rome, &Grid { prb, ..GRID }, seed).unwrap();
@@ -352,7 +354,7 @@ fn wideband(seen: &Observation) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(6))]
     #[test]
-    fn an_observation_depends_on_nothing_but_seed_and_time(seed: u64, t in 0..2_000 * SECOND) {
+    fn an_observation_depends_on_seed_and_time_only(seed: u64, t in 0..2_000 * SECOND) {
         let rome = shipped("rome-moderate.yaml");
         let at = |seed, t| observations(&Channel::new(&rome, &GRID, seed).unwrap(), std::iter::once(t)).remove(0);
         let seen = at(seed, t);

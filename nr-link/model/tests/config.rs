@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which configurations are refused, and how.
+//! Invalid configurations are rejected, with file, line, key, rule and fix.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use nr_link_model::{Place, Problem, ResolvedConfig};
 
 const VALID: &str = include_str!("common/link.yaml");
 
-/// The problem of the valid file with one change.
+/// Returns the problem of the valid file with one change.
 fn problem(from: &str, to: &str) -> Problem {
     assert!(VALID.contains(from), "{from:?} is not in link.yaml");
     let text = VALID.replacen(from, to, 1);
@@ -18,13 +18,13 @@ fn problem(from: &str, to: &str) -> Problem {
     }
 }
 
-/// The same as text.
+/// Returns the problem as text.
 fn error(from: &str, to: &str) -> String {
     problem(from, to).to_string()
 }
 
 #[test]
-fn the_documented_example_is_valid_and_anchors_its_files() {
+fn the_documented_example_is_valid_and_its_files_start_at_its_folder() {
     let document = include_str!("../../../docs/link-config.md");
     let yaml = document
         .split("```")
@@ -38,17 +38,17 @@ fn the_documented_example_is_valid_and_anchors_its_files() {
 }
 
 #[test]
-fn an_unknown_bandwidth_is_answered_with_the_known_ones() {
-    let told = error("prb: 106", "prb: 107");
+fn the_error_for_an_unknown_bandwidth_lists_the_known_ones() {
+    let message = error("prb: 106", "prb: 107");
     assert!(
-        told.starts_with(
+        message.starts_with(
             "dir/link.yaml:7: radio.prb: 107 PRB is not a channel bandwidth at 30 kHz"
         ),
-        "{told}"
+        "{message}"
     );
     assert!(
-        told.contains("TS 38.101-1 table 5.3.2-1") && told.contains("106 (40 MHz)"),
-        "{told}"
+        message.contains("TS 38.101-1 table 5.3.2-1") && message.contains("106 (40 MHz)"),
+        "{message}"
     );
 }
 
@@ -299,7 +299,7 @@ fn the_largest_example_is_valid() {
 }
 
 #[test]
-fn a_ue_says_what_it_does_not_share() {
+fn a_ue_may_have_its_own_settings() {
     let ues = "ue: [{name: ue1}, {name: ue2, addresses: [10.60.0.3, 'fd60::3'], scenario: far.yaml, queue: {dl: {bytes: 9000}, ul: {packets: 9}}}]";
     let text = VALID.replace("ue: [{name: ue1}]", ues);
     let config = ResolvedConfig::parse(&text, Path::new("dir/link.yaml")).expect("valid");
@@ -314,7 +314,7 @@ fn a_ue_says_what_it_does_not_share() {
 }
 
 #[test]
-fn the_problem_of_one_of_several_ues_has_its_own_line() {
+fn a_problem_of_one_of_several_ues_has_the_line_of_that_ue() {
     let problems = [
         (
             "{name: ue2, addresses: [10.0.0.2]}",
@@ -339,10 +339,10 @@ fn the_problem_of_one_of_several_ues_has_its_own_line() {
     ];
     for (entry, complaint) in problems {
         let ues = format!("ue:\n    - {{name: ue1, addresses: [10.0.0.2]}}\n    - {entry}");
-        let told = error("ue: [{name: ue1}]", &ues);
+        let message = error("ue: [{name: ue1}]", &ues);
         assert!(
-            told.starts_with(&format!("dir/link.yaml:24: {complaint}")),
-            "{told}"
+            message.starts_with(&format!("dir/link.yaml:24: {complaint}")),
+            "{message}"
         );
     }
 }
@@ -366,8 +366,11 @@ fn a_problem_is_a_value_with_file_line_key_rule_and_fix() {
 
 #[test]
 fn a_missing_file_is_named() {
-    let told = ResolvedConfig::load(Path::new("no/such.yaml"))
+    let message = ResolvedConfig::load(Path::new("no/such.yaml"))
         .expect_err("absent")
         .to_string();
-    assert!(told.starts_with("no/such.yaml: cannot be read"), "{told}");
+    assert!(
+        message.starts_with("no/such.yaml: cannot be read"),
+        "{message}"
+    );
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whatever arrives whenever, no packet is created, duplicated or reordered, and the books balance.
+//! For any arrivals, no packet is created, duplicated or reordered, and the counters add up.
 
 mod common;
 
@@ -7,7 +7,7 @@ use common::{MS, SECOND, config, flat, link, packet};
 use nr_link_model::{Delivery, Direction, Link, Nanos, Port, UeId};
 use proptest::prelude::*;
 
-/// One arrival: ns since the last, bytes, and which way.
+/// Arrivals: ns since the last one, bytes, and whether it is downlink.
 type Arrivals = Vec<(Nanos, u32, bool)>;
 
 fn arrivals() -> impl Strategy<Value = Arrivals> {
@@ -129,7 +129,7 @@ proptest! {
     }
 
     #[test]
-    fn the_result_does_not_depend_on_how_often_time_is_told(arrivals in arrivals()) {
+    fn the_result_does_not_depend_on_how_often_advance_is_called(arrivals in arrivals()) {
         let fates = |step| -> Vec<_> {
             let outcome = run(&arrivals, &[], 8.0, step);
             outcome.delivered.into_iter().map(|(delivery, _)| (delivery.due, delivery.packet.payload)).collect()
@@ -139,7 +139,7 @@ proptest! {
 }
 
 #[test]
-fn waking_only_at_next_event_changes_nothing() {
+fn advancing_only_at_next_event_gives_the_same_result() {
     let mut polled: Link<u64> = link(&config(&[]), &flat(12.0));
     let mut woken: Link<u64> = link(&config(&[]), &flat(12.0));
     let mut fates = [Vec::new(), Vec::new()];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What fuzzing keeps is tried with every test run: the seeds, and what once went wrong.
+//! Checks the stored inputs of fuzzing with every test run: the seeds, and inputs that once failed.
 
 #[path = "../../fuzz/src/lib.rs"]
 mod targets;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The same seed and arrivals give the same `mac.csv`, to the byte. After a deliberate change of
-//! the model: `UPDATE_GOLDEN=1 cargo test -p nr-link-model --test golden`, and read the difference.
+//! The same seed and arrivals give a byte-identical `mac.csv`. After a deliberate change of the
+//! model, run `UPDATE_GOLDEN=1 cargo test -p nr-link-model --test golden` and check the
+//! differences.
 
 mod common;
 
 use std::path::Path;
 
-use common::{MS, config, given, link, packet, scenario};
+use common::{MS, capacity_scenario, config, link, packet, scenario};
 use nr_link_model::samples::CSV_HEADER;
 use nr_link_model::{Link, Port, ResolvedConfig, UeId};
 
@@ -22,7 +23,8 @@ fn mac_csv(seed: &str) -> String {
 }
 
 fn capacity_csv(seed: &str) -> String {
-    let steps = given("{dl: {steps_mbps: [[0, 60], [0.1, 150]]}, ul: {constant_mbps: 20}}");
+    let steps =
+        capacity_scenario("{dl: {steps_mbps: [[0, 60], [0.1, 150]]}, ul: {constant_mbps: 20}}");
     rows(link(&lossy(seed), &steps))
 }
 
@@ -37,7 +39,7 @@ fn rows(mut link: Link<()>) -> String {
     for ms in 0..400 {
         let now = ms * MS;
         link.advance(now);
-        // Half the time downlink bursts with acknowledgements, then silence, then uplink.
+        // Downlink bursts with acknowledgements for half the time, then no traffic, then uplink.
         let (down, up) = match ms {
             0..200 => (8, 4),
             250..350 => (0, 3),
@@ -74,7 +76,7 @@ fn check(file: &str, now: &str) {
 }
 
 #[test]
-fn mac_csv_is_the_same_to_the_byte() {
+fn mac_csv_is_byte_identical() {
     check("mac.csv", &mac_csv("1"));
     check("capacity.csv", &capacity_csv("1"));
 }

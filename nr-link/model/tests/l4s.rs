@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-//! DualPI2 in a closed loop: a scalable sender with ECT(1) beside CUBIC, over one constant rate.
+//! DualPI2 in a closed loop: a scalable sender with ECT(1) beside a CUBIC sender, over a constant
+//! rate.
 
 mod common;
 
 use std::collections::VecDeque;
 
-use common::{MS, SECOND, config, given, link};
+use common::{MS, SECOND, capacity_scenario, config, link};
 use nr_link_model::config::{Aqm, DualPi2, Queue, QueueLimit};
 use nr_link_model::{Direction, Ecn, Link, Nanos, Packet, Port, Totals, UeId};
 
 const DURATION: Nanos = 20 * SECOND;
 const SETTLED: Nanos = 8 * SECOND;
-/// The path's, and the way back.
+/// The one-way delay of the path, and that of the return path.
 const ONE_WAY: Nanos = 10 * MS;
 const BYTES: u32 = 1500;
 const LINK_MBPS: f64 = 50.0;
 
-/// What a sender does with what it hears.
+/// The congestion control of a sender.
 enum Control {
-    /// RFC 9438: the window grows as the cube of the time since the last cut, which was to 0.7.
+    /// CUBIC (RFC 9438): the window is a cubic function of the time since the last reduction, which
+    /// was to 0.7.
     Cubic { most: f64, cut: Nanos },
-    /// DCTCP's response (RFC 8257), which Prague shares: cut by half the filtered share of marks.
+    /// DCTCP's response (RFC 8257), which Prague shares: the window is reduced by half the filtered
+    /// ratio of marks.
     Scalable { share: f64, marked: u64, round: u64 },
 }
 
@@ -30,7 +33,7 @@ struct Sender {
     slow_start: bool,
     next: u64,
     acknowledged: u64,
-    /// A window is cut once for all that was sent before it was.
+    /// The window is reduced once for all packets sent before a reduction.
     recover: u64,
     delivered: u64,
 }
@@ -59,7 +62,7 @@ impl Sender {
         ((self.next - self.acknowledged) as f64) < self.window
     }
 
-    fn learn(&mut self, number: u64, ce: bool, now: Nanos) {
+    fn acknowledge(&mut self, number: u64, ce: bool, now: Nanos) {
         let lost = number > self.acknowledged;
         self.acknowledged = number + 1;
         let may_cut = number >= self.recover;
@@ -76,7 +79,8 @@ impl Sender {
                     let t = (now - *cut) as f64 / 1e9;
                     let k = (*most * 0.3 / 0.4).cbrt();
                     let cubic = 0.4 * (t - k).powi(3) + *most;
-                    // As Reno would have it by now (section 4.3), with its 20 ms round trip and queue.
+                    // The window that Reno would have by now (section 4.3), with a round trip of 20
+                    // ms and the queue.
                     let reno = 0.7 * *most + 3.0 * 0.3 / 1.7 * t / 0.035;
                     self.window += ((cubic.max(reno) - self.window) / self.window).max(0.0);
                 }
@@ -107,7 +111,7 @@ impl Sender {
 }
 
 struct Outcome {
-    /// What each sender's packets waited once settled, ms, sorted.
+    /// The waits of each sender's packets after settling, ms, sorted.
     waits_ms: Vec<Vec<f64>>,
     mbps: Vec<f64>,
     totals: Totals,
@@ -119,7 +123,7 @@ fn run(aqm: Option<Aqm>, controls: Vec<Control>) -> Outcome {
         limit: QueueLimit::Packets(3200),
         aqm,
     };
-    let rate = given(&format!(
+    let rate = capacity_scenario(&format!(
         "{{dl: {{constant_mbps: {LINK_MBPS}}}, ul: {{constant_mbps: {LINK_MBPS}}}}}"
     ));
     let mut link: Link<(usize, u64, Nanos)> = link(&config, &rate);
@@ -156,7 +160,7 @@ fn run(aqm: Option<Aqm>, controls: Vec<Control>) -> Outcome {
         }
         while let Some(&(_, index, number, ce)) = acks.front().filter(|ack| ack.0 <= now) {
             acks.pop_front();
-            senders[index].learn(number, ce, now);
+            senders[index].acknowledge(number, ce, now);
         }
     }
     waits_ms
@@ -198,7 +202,7 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 #[test]
-fn a_scalable_flow_beside_cubic_waits_less_than_5_ms_and_both_get_their_share() {
+fn a_scalable_flow_beside_cubic_waits_less_than_5_ms_and_both_get_similar_rates() {
     let Outcome {
         waits_ms,
         mbps,

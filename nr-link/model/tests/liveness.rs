@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Nothing stands still: once arrivals stop, what has entered leaves within a bounded time.
+//! Every packet leaves: once arrivals stop, the link empties within a bounded time.
 
 mod common;
 
@@ -8,13 +8,13 @@ use nr_link_model::config::{Aqm, CoDel, QueueLimit};
 use nr_link_model::{Direction, Link, Nanos, Port, ResolvedConfig, UeId};
 use proptest::prelude::*;
 
-/// Far more than the largest backlog takes at the lowest rate here, recovery by RLC included.
+/// Far longer than the largest backlog takes at the lowest rate here, RLC retransmission included.
 const BOUND: Nanos = 6 * SECOND;
 
-/// One arrival: ns since the last, bytes, and which way.
+/// Arrivals: ns since the last one, bytes, and whether it is downlink.
 type Arrivals = Vec<(Nanos, u32, bool)>;
 
-/// Gaps around the uplink's round of request, grant and report, where its messages cross.
+/// Generates gaps near the uplink's cycle of request, grant and report, in which messages cross.
 fn arrivals() -> impl Strategy<Value = Arrivals> {
     let gap = prop_oneof![Just(0), 0..2 * MS, 2 * MS..30 * MS];
     prop::collection::vec((gap, 28..=1500u32, any::<bool>()), 1..300)
@@ -79,7 +79,7 @@ proptest! {
     }
 
     #[test]
-    fn with_a_queue_that_drops_what_was_reported(arrivals in arrivals(), seed in any::<u64>()) {
+    fn with_a_queue_that_drops_reported_packets(arrivals in arrivals(), seed in any::<u64>()) {
         let mut config = ResolvedConfig { seed, ..config(&[("prb: 106", "prb: 24")]) };
         let codel = CoDel { target: MS, interval: 5 * MS, ecn: false };
         config.ues[0].queue.ul.aqm = Some(Aqm::CoDel(codel));

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The path around the air link: loss by length, a line with cross traffic, the largest packets.
+//! The path around the radio link: loss by packet length, a line with cross traffic, the largest
+//! packets.
 
 mod common;
 
-use common::{MS, SECOND, config, flat, given, link, packet};
+use common::{MS, SECOND, capacity_scenario, config, flat, link, packet};
 use nr_link_model::{Direction, Ecn, Link, Nanos, Packet, Port, ResolvedConfig, UeId};
 
 const DOWN: Port = Port::Core { ue: UeId(0) };
 
-/// A configuration whose path has these values, downlink and uplink.
+/// Makes a configuration with these values of the path, downlink and uplink.
 fn with_path(dl: &str, ul: &str) -> ResolvedConfig {
     config(&[
         (
@@ -25,12 +26,12 @@ fn with_path(dl: &str, ul: &str) -> ResolvedConfig {
 fn gigabit<T>(config: &ResolvedConfig) -> Link<T> {
     link(
         config,
-        &given("{dl: {constant_mbps: 1000}, ul: {constant_mbps: 1000}}"),
+        &capacity_scenario("{dl: {constant_mbps: 1000}, ul: {constant_mbps: 1000}}"),
     )
 }
 
 #[test]
-fn a_packet_is_lost_as_often_as_one_of_its_bits_is_wrong() {
+fn a_packet_is_lost_with_the_probability_of_a_bit_error() {
     let config = with_path(
         "bit_error_ratio: 1e-5",
         "loss_ratio: 0.02, bit_error_ratio: 1e-6",
@@ -58,14 +59,14 @@ fn a_packet_is_lost_as_often_as_one_of_its_bits_is_wrong() {
 }
 
 #[test]
-fn a_slow_way_back_holds_packets_for_its_rate_and_drops_what_its_queue_does_not_take() {
+fn a_slow_return_path_delays_packets_by_its_rate_and_drops_when_its_queue_is_full() {
     let config = with_path(
         "loss_ratio: 0",
         "rate_mbps: 10, queue: {packets: 20}, cross_traffic: {rate_mbps: 4, packet_bytes: 500}",
     );
     let mut link: Link<u64> = gigabit(&config);
     let mut delays = Vec::new();
-    // 12 Mbit/s, where cross traffic leaves 6.
+    // The line carries 12 Mbit/s, of which cross traffic leaves 6.
     for number in 0..10_000 {
         let now = number * MS;
         link.enqueue(Port::Ue(UeId(0)), packet(1500, now), now);
@@ -79,19 +80,20 @@ fn a_slow_way_back_holds_packets_for_its_rate_and_drops_what_its_queue_does_not_
     assert_eq!(cross.packets, 11_000); // 1 a ms
     assert!(totals.path_queue_drops > 1000, "{totals:?}");
     assert_eq!(totals.path_losses, totals.path_queue_drops);
-    // Both lose by the packet, not by the byte: the line carries all it can.
+    // Both lose whole packets and not bytes: the line carries its full rate.
     let ours = (10_000 - totals.path_losses) * 1500;
     let theirs = (cross.packets - cross.drops) * 500;
     let mbps = (ours + theirs) as f64 * 8e-6 / 10.0;
     assert!((9.8..10.5).contains(&mbps), "{mbps}");
-    // No packet passes before its path and its own time on the line; the queue adds what it holds.
+    // No packet is quicker than the path's delay and its own time on the line; the queue adds to
+    // that.
     assert!(delays.iter().all(|&delay| delay >= 11_200_000));
     assert!(delays.iter().max() < Some(&(11_200_000 + 20 * 1_200_000 + 100_000)));
     assert_eq!(link.cross_totals(Direction::Downlink), Default::default());
 }
 
 #[test]
-fn the_largest_packets_cross_radio_and_capacity_whole() {
+fn the_largest_packets_pass_links_with_radio_and_with_capacity() {
     let config = config(&[
         ("mtu_bytes: 1500", "mtu_bytes: 15000"),
         ("prb: 106", "prb: 24"),
@@ -109,7 +111,7 @@ fn the_largest_packets_cross_radio_and_capacity_whole() {
     }
 }
 
-/// Bytes, ECN and instant of a mix of small and large, of all four codepoints.
+/// Returns length, ECN field and time of packets of mixed lengths and all four codepoints.
 fn mixed() -> impl Iterator<Item = (u32, Ecn, Nanos)> {
     let codepoints = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
     (0..4000u64).map(move |number| {
@@ -123,13 +125,13 @@ fn mixed() -> impl Iterator<Item = (u32, Ecn, Nanos)> {
 }
 
 #[test]
-fn two_lanes_keep_each_its_order_and_the_books_balance() {
+fn two_queues_each_keep_their_order_and_the_counters_add_up() {
     let dual = (
         "dl: {packets: 3200}",
         "dl: {bytes: 60000, aqm: {dualpi2: {}}}",
     );
     let config = config(&[dual, ("prb: 106", "prb: 24")]);
-    let slow = given("{dl: {constant_mbps: 20}, ul: {constant_mbps: 20}}");
+    let slow = capacity_scenario("{dl: {constant_mbps: 20}, ul: {constant_mbps: 20}}");
     for mut link in [link(&config, &flat(12.0)), link(&config, &slow)] {
         let (mut out, mut entered) = (Vec::new(), 0);
         for (number, (bytes, ecn, now)) in mixed().enumerate() {

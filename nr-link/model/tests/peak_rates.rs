@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Peak rates are those of TS 38.306 clause 4.1.2 within the overheads that
-//! `docs/nr-link-model.md` states.
+//! Peak rates are those of TS 38.306 clause 4.1.2, within the overheads that
+//! `docs/nr-link-model.md` documents.
 
 mod common;
 
@@ -14,10 +14,10 @@ use nr_link_model::{Direction, Link, Nanos, Port, ResolvedConfig, UeId};
 const WARM_UP: Nanos = 20 * MS;
 const MEASURED: Nanos = 40 * MS;
 
-/// Block sizes come in steps (TS 38.214 clause 5.1.3.2), up to 2 % from what the formula has.
+/// Block sizes have steps (TS 38.214 clause 5.1.3.2), and differ by up to 2 % from the formula.
 const ROUNDING: f64 = 0.02;
 
-/// What the standard's formula needs to know.
+/// The parameters of the standard's formula.
 struct Case {
     carrier_ghz: f64,
     mu: u8,
@@ -28,7 +28,7 @@ struct Case {
 }
 
 const FDD: &str = "fdd";
-/// Of its 10 slots, 7 are downlink, one has 6 downlink symbols, 2 are uplink.
+/// Of 10 slots, 7 are downlink, one has 6 downlink symbols, 2 are uplink.
 const TDD: &str = "{tdd: {pattern: DDDDDDDSUU}}";
 
 impl Case {
@@ -58,7 +58,7 @@ impl Case {
         ResolvedConfig::parse(&text, Path::new("link.yaml")).expect("valid")
     }
 
-    /// Mbit/s of transport blocks over `MEASURED`.
+    /// Measures the Mbit/s of transport blocks over `MEASURED`.
     fn measured_mbps(&self, direction: Direction) -> f64 {
         let scenario = scenario(
             "{ss_pbch_block_power_dbm: 0, level: {rsrp_dbm: -60}, noise: {sinr_db: 60}, \
@@ -69,7 +69,7 @@ impl Case {
             Direction::Downlink => Port::Core { ue: UeId(0) },
             Direction::Uplink => Port::Ue(UeId(0)),
         };
-        // 5 % more than the peak, in every millisecond.
+        // 5 % more than the peak rate in each millisecond.
         let bytes_per_ms = 1.05 * self.peak_mbps(0.0) * 1e3 / 8.0;
         let mut before = 0;
         for now in (0..WARM_UP + MEASURED).step_by(MS as usize) {
@@ -87,7 +87,7 @@ impl Case {
         bytes as f64 * 8e3 / MEASURED as f64
     }
 
-    /// The formula, Mbit/s, for 256QAM and the highest code rate.
+    /// Computes the formula, Mbit/s, for 256QAM and the highest code rate.
     fn peak_mbps(&self, overhead: f64) -> f64 {
         let symbol_s = 1e-3 / (14.0 * f64::from(1u32 << self.mu));
         let subcarriers = f64::from(self.prb) * 12.0;
@@ -95,7 +95,7 @@ impl Case {
         self.carriers as f64 * 1e-6 * bits * subcarriers / symbol_s * (1.0 - overhead)
     }
 
-    /// The share of resource elements that carries no data, as the document states it.
+    /// Returns the documented ratio of resource elements that carry no data.
     fn stated_overhead(&self, direction: Direction) -> f64 {
         let dmrs_symbol = if self.layers > 2 { 12.0 } else { 6.0 };
         let whole = |symbols: f64| symbols * 12.0 - 2.0 * dmrs_symbol;
@@ -127,7 +127,7 @@ impl Case {
 }
 
 #[test]
-fn of_every_width_and_numerology_that_the_standard_has() {
+fn every_bandwidth_and_numerology_reaches_its_peak_rate() {
     let ranges = [(FrequencyRange::Fr1, 3.6), (FrequencyRange::Fr2, 28.0)];
     for (range, carrier_ghz) in ranges {
         for mu in 0..=3 {
@@ -147,7 +147,7 @@ fn of_every_width_and_numerology_that_the_standard_has() {
 }
 
 #[test]
-fn of_one_to_four_layers_in_fdd_and_tdd() {
+fn one_to_four_layers_reach_their_peak_rate_in_fdd_and_tdd() {
     for prb in [24, 106, 273] {
         for layers in 1..=4 {
             for duplex in [FDD, TDD] {
@@ -160,7 +160,8 @@ fn of_one_to_four_layers_in_fdd_and_tdd() {
                     duplex,
                 };
                 case.check();
-                // The standard's own overheads are 14 % and 8 %; ours are at least 14.3 % and 7.1 %.
+                // The overheads of the standard are 14 % and 8 %, those of the model at least 14.3
+                // % and 7.1 %.
                 if duplex == FDD {
                     assert!(
                         case.measured_mbps(Direction::Downlink)
@@ -177,7 +178,7 @@ fn of_one_to_four_layers_in_fdd_and_tdd() {
 }
 
 #[test]
-fn of_eight_aggregated_carriers_of_400_mhz() {
+fn eight_aggregated_carriers_of_400_mhz_reach_their_peak_rate() {
     for layers in [1, 2, 4] {
         for duplex in [FDD, TDD] {
             let case = Case {

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Queue management in a closed loop: senders that halve their window hold the wait at its target.
+//! Queue management in a closed loop: senders that halve their window keep the wait at the target.
 
 mod common;
 
 use std::collections::VecDeque;
 
-use common::{MS, SECOND, config, flat, given, link};
+use common::{MS, SECOND, capacity_scenario, config, flat, link};
 use nr_link_model::config::{Aqm, CoDel, Pie, Queue, QueueLimit};
 use nr_link_model::scenario::Scenario;
 use nr_link_model::{Direction, Ecn, Link, Nanos, Packet, Port, Totals, UeId};
 
 const FLOWS: usize = 4;
 const DURATION: Nanos = 20 * SECOND;
-/// Slow start is over by then.
+/// Slow start has ended by this time.
 const SETTLED: Nanos = 5 * SECOND;
-/// Back to the sender, which with the path's 10 ms makes a round trip of 20 ms.
+/// The delay to the sender, which with the path's 10 ms makes a round trip of 20 ms.
 const RETURN: Nanos = 10 * MS;
 
-/// Reno's window (RFC 5681), without timeouts: losses are seen as gaps, CE as in RFC 3168.
+/// A Reno window (RFC 5681) without timeouts: losses are detected as gaps, CE as in RFC 3168.
 struct Reno {
     window: f64,
     threshold: f64,
     next: u64,
     acknowledged: u64,
-    /// A window is halved once for all that was sent before it was.
+    /// The window is halved once for all packets sent before a reduction.
     recover: u64,
 }
 
@@ -42,7 +42,7 @@ impl Reno {
         ((self.next - self.acknowledged) as f64) < self.window
     }
 
-    fn learn(&mut self, number: u64, ce: bool) {
+    fn acknowledge(&mut self, number: u64, ce: bool) {
         let lost = number > self.acknowledged;
         self.acknowledged = number + 1;
         if (lost || ce) && number >= self.recover {
@@ -57,7 +57,7 @@ impl Reno {
     }
 }
 
-/// The wait of each interval once settled, ms, and the counters at the end.
+/// Returns the mean wait of each interval after settling, ms, and the counters at the end.
 fn run(scenario: &Scenario, queue: Queue, ecn: Ecn) -> (Vec<f64>, Totals) {
     let mut config = config(&[]);
     config.ues[0].queue.dl = queue;
@@ -88,7 +88,7 @@ fn run(scenario: &Scenario, queue: Queue, ecn: Ecn) -> (Vec<f64>, Totals) {
             let Some((_, index, number, ce)) = acks.pop_front() else {
                 break;
             };
-            flows[index].learn(number, ce);
+            flows[index].acknowledge(number, ce);
         }
         let settled = link.samples().filter(|sample| sample.start >= SETTLED);
         waits.extend(settled.filter_map(|sample| sample.directions.dl.wait_ms));
@@ -105,7 +105,7 @@ fn utilisation(totals: &Totals) -> f64 {
 }
 
 fn fifty_mbps() -> Scenario {
-    given("{dl: {constant_mbps: 50}, ul: {constant_mbps: 50}}")
+    capacity_scenario("{dl: {constant_mbps: 50}, ul: {constant_mbps: 50}}")
 }
 
 fn managed(aqm: Option<Aqm>) -> Queue {
@@ -124,7 +124,7 @@ fn codel(ecn: bool) -> Option<Aqm> {
 }
 
 #[test]
-fn without_management_the_buffer_stands_full() {
+fn without_queue_management_the_buffer_stays_full() {
     let (waits, totals) = run(&fifty_mbps(), managed(None), Ecn::Ect0);
     assert!(mean(&waits) > 80.0, "{} ms", mean(&waits));
     assert_eq!(totals.ce_marks, 0);

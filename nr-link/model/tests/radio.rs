@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the radio carries, against the standard's figures and the curves.
+//! Radio throughput and delay against the values and curves of the standard.
 
 mod common;
 
@@ -37,7 +37,7 @@ fn throughput_of_24_and_106_prb_has_the_ratio_of_the_block_sizes() {
 }
 
 #[test]
-fn outer_loop_holds_the_target_on_a_fading_channel() {
+fn the_outer_loop_meets_its_target_on_a_fading_channel() {
     let fading = scenario(
         "{ss_pbch_block_power_dbm: 0, level: {rsrp_dbm: -60}, noise: {sinr_db: 14}, mobility: {speed_mps: 1}, \
          fading: {taps: [{delay_ns: 0, power_db: 0}, {delay_ns: 300, power_db: -3}]}}",
@@ -47,7 +47,7 @@ fn outer_loop_holds_the_target_on_a_fading_channel() {
         let mut link: Link<u64> = link(&config(&[("bler_target: 0.1", &olla)]), &fading);
         saturate(&mut link, DOWN, 20 * SECOND);
         let totals = link.totals(UeId(0), Direction::Downlink);
-        // Every first transmission that fails is followed by a second one.
+        // Every failed first transmission is followed by a second one.
         let failed = totals.rounds[1] as f64 / totals.rounds[0] as f64;
         assert!(
             (failed / target - 1.0).abs() < 0.1,
@@ -57,7 +57,7 @@ fn outer_loop_holds_the_target_on_a_fading_channel() {
 }
 
 #[test]
-fn the_threshold_rule_comes_to_what_the_outer_loop_finds_on_a_still_channel() {
+fn the_threshold_rule_and_the_outer_loop_agree_on_a_constant_channel() {
     let narrow = ("prb: 106", "prb: 24");
     let oai = ("{olla: {bler_target: 0.1}}", "{oai: {}}");
     for sinr_db in [5.0, 14.0] {
@@ -65,7 +65,7 @@ fn the_threshold_rule_comes_to_what_the_outer_loop_finds_on_a_still_channel() {
             let mut link: Link<u64> = link(&config(changes), &flat(sinr_db));
             saturate(&mut link, DOWN, 10 * SECOND);
             let before = link.totals(UeId(0), Direction::Downlink);
-            // From MCS 9, one step in 100 ms: it has long been there.
+            // From MCS 9 at one step per 100 ms, the rule has settled long before.
             for now in (10 * SECOND..20 * SECOND).step_by(1_000_000) {
                 (0..10).for_each(|_| link.enqueue(DOWN, packet(1500, 0), now));
                 link.advance(now);
@@ -75,17 +75,20 @@ fn the_threshold_rule_comes_to_what_the_outer_loop_finds_on_a_still_channel() {
         });
         let ratio = rule as f64 / outer as f64;
         assert!((0.8..1.05).contains(&ratio), "{sinr_db} dB: {ratio}");
-        // Without traffic it has learned nothing, and still tells what a full queue would get.
+        // Without traffic the rule has learned nothing, but still reports the MCS of a full queue.
         let mut idle: Link<u64> = link(&config(&[narrow, oai]), &flat(sinr_db));
         idle.advance(10 * SECOND);
-        let told = idle.totals(UeId(0), Direction::Downlink).capacity_bytes / outer as f64;
-        assert!((0.85..1.15).contains(&told), "{sinr_db} dB: {told}");
+        let idle_ratio = idle.totals(UeId(0), Direction::Downlink).capacity_bytes / outer as f64;
+        assert!(
+            (0.85..1.15).contains(&idle_ratio),
+            "{sinr_db} dB: {idle_ratio}"
+        );
     }
 }
 
 #[test]
-fn harq_rounds_have_the_distribution_that_the_curves_imply() {
-    // Without downlink in the special slot all blocks have one size.
+fn harq_rounds_have_the_distribution_of_the_bler_curves() {
+    // Without downlink in the special slot, all blocks have the same size.
     let config = config(&[
         (
             "link_adaptation: {olla: {bler_target: 0.1}}",
@@ -113,7 +116,7 @@ fn harq_rounds_have_the_distribution_that_the_curves_imply() {
                 sinr_db + decibel::from_ratio(round as f64 + 1.0),
             );
             let seen = totals.rounds[round + 1] as f64 / sent;
-            // Five standard deviations, and the 16 blocks that have yet to have their next round.
+            // Five standard deviations, and the 16 blocks whose next round is pending.
             let tolerance = 5.0 * (implied * (1.0 - implied) / sent).sqrt() + 16.0 / sent;
             assert!(
                 (seen - implied).abs() < tolerance,
@@ -124,7 +127,7 @@ fn harq_rounds_have_the_distribution_that_the_curves_imply() {
 }
 
 #[test]
-fn what_the_mac_carried_is_packets_headers_and_padding() {
+fn mac_bytes_are_packets_headers_and_padding() {
     for from in [DOWN, Port::Ue(UeId(0))] {
         let totals = saturated(&config(&[]), 30.0, from, 3);
         let payload = totals.bytes - totals.header_bytes - totals.padding_bytes;
@@ -138,7 +141,7 @@ fn what_the_mac_carried_is_packets_headers_and_padding() {
 }
 
 #[test]
-fn capacity_without_traffic_is_what_a_full_queue_gets() {
+fn capacity_without_traffic_is_the_rate_of_a_full_queue() {
     for (sinr_db, from, direction) in [
         (12.0, DOWN, Direction::Downlink),
         (12.0, Port::Ue(UeId(0)), Direction::Uplink),
@@ -147,7 +150,7 @@ fn capacity_without_traffic_is_what_a_full_queue_gets() {
         let mut idle: Link<u64> = link(&config(&[]), &flat(sinr_db));
         idle.advance(4 * SECOND);
         let ratio = idle.totals(UeId(0), direction).capacity_sdu_bytes / busy.sdu_bytes as f64;
-        // Without traffic the outer loop has not learned to go between two CQIs.
+        // Without traffic, the outer loop has not learned to use MCSs between two CQIs.
         assert!((0.85..1.15).contains(&ratio), "{direction:?}: {ratio}");
     }
 }
@@ -158,11 +161,11 @@ fn floor_ms(config: &ResolvedConfig) -> PerDirection<f64> {
 }
 
 #[test]
-fn the_mac_floor_is_what_lone_packets_meet() {
+fn the_mac_floor_is_the_delay_of_single_packets() {
     let floor = floor_ms(&config(&[]));
-    // Downlink: a slot and 13 of 14 symbols, half a slot to wait, two uplink slots in ten.
+    // Downlink: a slot and 13 of 14 symbols, a wait of half a slot, and two uplink slots in ten.
     assert!((1.2..1.7).contains(&floor.dl), "{floor:?}");
-    // Uplink: request, 0.5 ms, the next pattern's grant, PUSCH, 0.5 ms.
+    // Uplink: request, 0.5 ms, the grant in the next period of the pattern, PUSCH, 0.5 ms.
     assert!((5.0..11.0).contains(&floor.ul), "{floor:?}");
     let fdd = (
         "duplex: {tdd: {pattern: DDDDDDDSUU, special: {dl_symbols: 6, ul_symbols: 4}}}",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How many layers are used: the number that carries most, as it was when it was reported.
+//! The number of layers is the one that carries the most, as of its report.
 
 mod common;
 
@@ -27,7 +27,7 @@ const CQI_TABLE_1: [(u8, u16); 15] = [
     (6, 948),
 ];
 
-/// One entry a slot, so that reports are seen when they come into force.
+/// Makes a configuration with one sample per slot, to observe when reports come into force.
 fn with(layers: &str, more: &str) -> ResolvedConfig {
     let layers = format!("layers: {layers}\n  {more}");
     config(&[
@@ -42,21 +42,21 @@ fn samples(config: &ResolvedConfig, sinr_db: f64) -> Vec<MacSample> {
     link.samples().collect()
 }
 
-/// Ranks of both directions and the CQI that are in force in the end.
+/// Returns the ranks of both directions and the CQI that are in force at the end.
 fn settled(config: &ResolvedConfig, sinr_db: f64) -> (u8, u8, u8) {
     let samples = samples(config, sinr_db);
     let radio = samples.last().and_then(|sample| sample.radio.as_ref());
     let radio = radio.expect("a channel");
-    let told = "a report is in force";
+    let in_force = "a report is in force";
     (
-        radio.ri.expect(told),
-        radio.ul_ri.expect(told),
-        radio.cqi.expect(told),
+        radio.ri.expect(in_force),
+        radio.ul_ri.expect(in_force),
+        radio.cqi.expect(in_force),
     )
 }
 
-/// The highest scheme of a list that fails at most one time in ten on a flat channel, and its place.
-fn borne(schemes: &[Mcs], sinr_db: f64) -> Option<(usize, Mcs)> {
+/// Returns the highest scheme that fails at most one time in ten on a flat channel, and its index.
+fn supported(schemes: &[Mcs], sinr_db: f64) -> Option<(usize, Mcs)> {
     let blocks = CodeBlocks {
         count: 1,
         bits: 8448,
@@ -67,7 +67,7 @@ fn borne(schemes: &[Mcs], sinr_db: f64) -> Option<(usize, Mcs)> {
 }
 
 #[test]
-fn the_rank_is_that_which_carries_most_at_every_sinr() {
+fn the_rank_is_the_one_that_carries_the_most_at_every_sinr() {
     let config = with("{dl: 4, ul: 1}", "rank: adaptive");
     let mut ranks = Vec::new();
     let schemes = McsTable::Qam64.schemes();
@@ -80,11 +80,11 @@ fn the_rank_is_that_which_carries_most_at_every_sinr() {
         let (mut expected, mut most) = ((1, 0), 0.0);
         for layers in 1..=4u8 {
             let each_db = sinr_db - 10.0 * f64::from(layers).log10();
-            let cqi = borne(&cqis, each_db).map_or(0, |(place, _)| place as u8 + 1);
-            let efficiency = borne(&schemes, each_db).map_or(0.0, |(_, mcs)| {
+            let cqi = supported(&cqis, each_db).map_or(0, |(place, _)| place as u8 + 1);
+            let efficiency = supported(&schemes, each_db).map_or(0.0, |(_, mcs)| {
                 f64::from(mcs.bits_per_symbol) * f64::from(mcs.rate_by_2048) / 2048.0
             });
-            // Data elements of a PRB: 13 symbols less two of DM-RS, half or wholly taken.
+            // Data elements of a PRB: 13 symbols less two of DM-RS, half or completely used.
             let elements = if layers > 2 { 132.0 } else { 144.0 };
             let carried = f64::from(layers) * efficiency * elements;
             if carried > most || layers == 1 {
@@ -99,19 +99,20 @@ fn the_rank_is_that_which_carries_most_at_every_sinr() {
 }
 
 #[test]
-fn layers_that_leak_into_each_other_are_not_used() {
+fn layers_with_too_much_interference_are_not_used() {
     let rank = |isolation_db: &str, sinr_db| {
         let more = format!("layer_isolation_db: {isolation_db}");
         settled(&with("{dl: 4, ul: 1}", &more), sinr_db).0
     };
-    // With isolation κ, layers of L at a high SINR have κ/(L − 1) each: at 30 dB one layer carries
-    // 5.6 bits a symbol, and four that are 12 dB apart 2.4 each, but two that are 5 dB apart 1.9.
+    // With isolation κ, each of L layers has the SINR κ/(L − 1) at a high SNR. At 30 dB one layer
+    // carries 5.6 bits per symbol; four with an isolation of 12 dB carry 2.4 each, but two with one
+    // of 5 dB only 1.9.
     let ranks = ["60", "12", "5", "0"].map(|isolation_db| rank(isolation_db, 30.0));
     assert_eq!(ranks, [4, 4, 1, 1]);
 }
 
 #[test]
-fn the_uplinks_rank_follows_the_power_that_is_left() {
+fn the_uplink_rank_follows_the_power_headroom() {
     let rank = |pcmax_dbm: &str| {
         let more = format!("uplink: {{pcmax_dbm: {pcmax_dbm}, target_snr_db: 30}}");
         settled(&with("{dl: 1, ul: 4}", &more), 30.0).1
@@ -122,7 +123,7 @@ fn the_uplinks_rank_follows_the_power_that_is_left() {
 }
 
 #[test]
-fn fixed_layers_are_all_used_whatever_the_sinr() {
+fn a_fixed_number_of_layers_is_used_at_every_sinr() {
     let config = with("{dl: 3, ul: 2}", "rank: fixed");
     for sinr_db in [-5.0, 10.0, 40.0] {
         let (dl, ul, _) = settled(&config, sinr_db);
@@ -131,9 +132,9 @@ fn fixed_layers_are_all_used_whatever_the_sinr() {
 }
 
 #[test]
-fn a_rank_is_used_one_delay_after_it_was_measured() {
-    // From 0.1 s on the SINR rises, within one tick of 20 ms, from what bears no layer to that of
-    // several.
+fn a_rank_is_used_one_csi_delay_after_its_measurement() {
+    // At 0.1 s the SINR rises, within a tick of 20 ms, from below the threshold of one layer to
+    // that of several.
     let jump = scenario(
         "{ss_pbch_block_power_dbm: 0, level: {rsrp_dbm: -60}, \
          noise: {sinr_db: [[0, -20], [0.1, -20], [0.1001, 40], [30, 40]]}}",
@@ -145,16 +146,17 @@ fn a_rank_is_used_one_delay_after_it_was_measured() {
         .samples()
         .map(|sample| sample.radio.and_then(|radio| radio.ri))
         .collect();
-    // Slot 200 starts at 0.1 s; slots 208 and 224 measure, and are in force seven slots later.
+    // Slot 200 starts at 0.1 s. Slots 208 and 224 measure; their reports are in force seven slots
+    // later.
     let rise = ranks
         .windows(2)
         .position(|pair| pair[0] < pair[1] && pair[0].is_some());
     assert_eq!(rise, Some(230));
-    // Before the first report there is no rank to tell.
+    // Before the first report there is no rank.
     assert_eq!((ranks[6], ranks[7]), (None, Some(1)));
 }
 
-/// Bytes of blocks that arrived in two seconds with a full queue.
+/// Returns the bytes of blocks that arrived in two seconds with a full queue.
 fn carried(config: &ResolvedConfig, sinr_db: f64, from: Port) -> f64 {
     let mut link: Link<u64> = link(config, &flat(sinr_db));
     saturate(&mut link, from, 2 * SECOND);
@@ -166,7 +168,7 @@ fn carried(config: &ResolvedConfig, sinr_db: f64, from: Port) -> f64 {
 }
 
 #[test]
-fn adapting_carries_as_much_as_the_best_of_all_fixed_ranks() {
+fn the_adaptive_rank_carries_as_much_as_the_best_fixed_rank() {
     let both = |layers, rank: &str| {
         let layers = format!("{{dl: {layers}, ul: {layers}}}");
         let more = format!("{rank}\n  uplink: {{pcmax_dbm: 40, target_snr_db: 60}}");
@@ -180,7 +182,7 @@ fn adapting_carries_as_much_as_the_best_of_all_fixed_ranks() {
                 [1, 2, 4].map(|layers| carried(&both(layers, "rank: fixed"), sinr_db, from));
             let adaptive = carried(&both(4, "rank: adaptive"), sinr_db, from);
             let best = fixed.into_iter().fold(0.0, f64::max);
-            // A CQI is a step of up to 2 dB, and the outer loop goes between two.
+            // CQIs have steps of up to 2 dB, and the outer loop uses MCSs between two.
             assert!(
                 adaptive > 0.93 * best,
                 "{from:?}, {sinr_db} dB: {adaptive} of {fixed:?}"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! When RLC learns what HARQ gave up.
+//! The time at which RLC handles data that HARQ gave up.
 
 mod common;
 
 use common::{MS, config, flat, link, packet};
 use nr_link_model::{Direction, Link, Nanos, Port, UeId};
 
-/// When a packet that no transmission brings is given up, after it came into the buffer, in
-/// unacknowledged mode.
+/// Returns when a packet that no transmission delivers is given up, relative to its entry into the
+/// buffer, in unacknowledged mode.
 fn given_up_after(t_reassembly_ms: u64) -> Nanos {
     let rlc = format!("fixed_mcs: 28}}\n  rlc: {{mode: um, t_reassembly_ms: {t_reassembly_ms}}}");
     let config = config(&[
@@ -18,7 +18,7 @@ fn given_up_after(t_reassembly_ms: u64) -> Nanos {
         ),
         ("dl: {delay_ms: 10.0", "dl: {delay_ms: 0.0"),
     ]);
-    // MCS 28 needs 19 dB; four transmissions add 6 to these.
+    // MCS 28 needs 19 dB; four transmissions add 6 dB to the channel's SINR.
     let mut link: Link<()> = link(&config, &flat(-3.0));
     let sent = 100 * MS;
     link.advance(sent);
@@ -32,12 +32,13 @@ fn given_up_after(t_reassembly_ms: u64) -> Nanos {
 }
 
 #[test]
-fn t_reassembly_runs_from_when_the_block_was_missed_not_from_when_harq_gives_up() {
+fn t_reassembly_starts_when_the_block_is_missed_and_not_when_harq_gives_up() {
     // FDD at 30 kHz: three rounds of 4 slots (k1 of 2, the slot with PUCCH, 0.5 ms) until the last
     // transmission, and 4 more until its acknowledgement is known: 8 ms.
     let by_harq = given_up_after(1);
     assert!((7 * MS..10 * MS).contains(&by_harq), "{by_harq}");
-    // TS 38.322 clause 5.2.2.2.3: from the first transmission's decoding on, 1 ms after the packet.
+    // TS 38.322 clause 5.2.2.2.3: the timer starts at the decoding of the first transmission, 1 ms
+    // after the packet.
     for t_reassembly in [30, 60] {
         let after = given_up_after(t_reassembly);
         let from_missing = after - t_reassembly * MS;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The files of `rf-scenarios/` are valid, and a wrong one is refused with line, key, rule and fix.
+//! The files of `rf-scenarios/` are valid, and invalid files are rejected with line, key, rule and
+//! fix.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use nr_link_model::channel::{Channel, Observation};
 use nr_link_model::radio::Grid;
 use nr_link_model::scenario::{Rate, Scenario};
 
-/// Line 1 to 9 of a good file; what a test spoils stands below.
+/// Lines 1 to 9 of a valid file; tests append invalid lines.
 const HEAD: &str = "\
 schema: rf-scenario/1
 name: x
@@ -21,15 +22,15 @@ radio:
   noise: {figure_db: 7}
 ";
 
-fn refusal(text: &str) -> String {
+fn error_message(text: &str) -> String {
     let file = Path::new("x.yaml");
     Scenario::parse(text, file)
         .expect_err("accepted")
         .to_string()
 }
 
-fn refusal_below(radio: &str) -> String {
-    refusal(&format!("{HEAD}{radio}"))
+fn error_message_below(radio: &str) -> String {
+    error_message(&format!("{HEAD}{radio}"))
 }
 
 fn shipped() -> Vec<PathBuf> {
@@ -46,7 +47,7 @@ fn shipped() -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_good_file_is_accepted() {
+fn a_valid_file_is_accepted() {
     assert!(
         Scenario::parse(
             &format!("{HEAD}  level: {{rsrp_dbm: -80}}\n"),
@@ -68,9 +69,9 @@ fn every_shipped_scenario_is_read_and_named_after_its_file() {
     }
 }
 
-/// Each on the carrier that its file was written for.
+/// Checks each scenario on the carrier for which it was written.
 #[test]
-fn every_shipped_scenario_loops_without_a_jump() {
+fn every_shipped_scenario_repeats_without_a_discontinuity() {
     for file in shipped() {
         let scenario = Scenario::load(&file).unwrap();
         let Some(radio) = &scenario.radio else {
@@ -117,9 +118,9 @@ fn every_scenario_is_shown_in_the_documentation() {
 }
 
 #[test]
-fn the_keys() {
+fn invalid_keys_are_rejected() {
     let good = format!("{HEAD}  level: {{rsrp_dbm: -80}}\n");
-    let spoilt = [
+    let invalid = [
         (
             good.replace("rf-scenario/1", "rf-scenario/9"),
             "x.yaml:1: schema: unknown value \"rf-scenario/9\". Choose one of: rf-scenario/1",
@@ -171,16 +172,19 @@ fn the_keys() {
         ("time,value\n1,2\n".into(), "x.yaml:1: "),
         (String::new(), "x.yaml"),
     ];
-    for (text, expected) in spoilt {
-        let told = refusal(&text);
-        assert!(told.starts_with(expected), "{told}\nis not\n{expected}");
-        assert!(told.contains(". "), "no fix: {told}");
+    for (text, expected) in invalid {
+        let message = error_message(&text);
+        assert!(
+            message.starts_with(expected),
+            "{message}\nis not\n{expected}"
+        );
+        assert!(message.contains(". "), "no fix: {message}");
     }
 }
 
 #[test]
-fn the_numbers() {
-    let spoilt = [
+fn invalid_numbers_are_rejected() {
+    let invalid = [
         (
             "  level: {rsrp_dbm: [[0, -80], [2, -81], [1, -82]]}",
             "x.yaml:10: radio.level.rsrp_dbm: the time 1 s does not come after 2 s. Sort",
@@ -234,14 +238,17 @@ fn the_numbers() {
             "x.yaml:11: radio.blockage: two ramps of 1 s do not fit in a blockage of 1 s. ",
         ),
     ];
-    for (radio, expected) in spoilt {
-        let told = refusal_below(radio);
-        assert!(told.starts_with(expected), "{told}\nis not\n{expected}");
+    for (radio, expected) in invalid {
+        let message = error_message_below(radio);
+        assert!(
+            message.starts_with(expected),
+            "{message}\nis not\n{expected}"
+        );
     }
 }
 
 #[test]
-fn the_taps_and_the_route() {
+fn invalid_taps_and_routes_are_rejected() {
     let taps = |list: &str| format!("  level: {{rsrp_dbm: -80}}\n  fading:\n    taps:\n{list}");
     let tap = |delay: i32| format!("      - {{delay_ns: {delay}, power_db: 0}}\n");
     let five: String = (0..5).map(tap).collect();
@@ -260,28 +267,28 @@ fn the_taps_and_the_route() {
             "x.yaml:13: radio.fading.taps: the taps are not sorted by delay. List",
         ),
     ] {
-        let told = refusal_below(&taps(&list));
-        assert!(told.starts_with(expected), "{told}");
+        let message = error_message_below(&taps(&list));
+        assert!(message.starts_with(expected), "{message}");
     }
     let route = "  level: {rsrp_dbm: -80}\n  mobility: {route: [{t_s: 0, x_m: 9, y_m: 0}, {t_s: 9, x_m: 99, y_m: 0}]}";
-    let told = refusal_below(route);
+    let message = error_message_below(route);
     assert!(
-        told.starts_with("x.yaml:11: radio.mobility: the scenario loops, and the route does not end where it begins. End"),
-        "{told}"
+        message.starts_with("x.yaml:11: radio.mobility: the scenario loops, and the route does not end where it begins. End"),
+        "{message}"
     );
     let placeless = "  level: {tr38901: {environment: umi, gnb: {height_m: 10}, ue_height_m: 1.5}}";
-    assert!(refusal_below(placeless).contains("needs the UE's position. Write a route"));
+    assert!(error_message_below(placeless).contains("needs the UE's position. Write a route"));
 }
 
 #[test]
-fn the_capacity() {
+fn invalid_capacity_is_rejected() {
     let head: String = HEAD
         .lines()
         .take(6)
         .map(|line| format!("{line}\n"))
         .collect();
     let refused = |dl: &str| {
-        refusal(&format!(
+        error_message(&format!(
             "{head}capacity:\n  dl: {dl}\n  ul: {{constant_mbps: 9}}\n"
         ))
     };
@@ -311,7 +318,7 @@ fn the_capacity() {
 }
 
 #[test]
-fn a_file_that_is_not_a_scenario() {
+fn files_that_are_not_scenarios_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("x.yaml");
     let refused = |path: &Path| Scenario::load(path).expect_err("accepted").to_string();

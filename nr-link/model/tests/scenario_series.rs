@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Series and taps that lie in files beside the scenario.
+//! Series and taps in files beside the scenario.
 
 use std::f64::consts::TAU;
 use std::fs;
@@ -16,7 +16,7 @@ const GRID: Grid = Grid {
 };
 const MS: u64 = 1_000_000;
 
-/// A scenario of 4 s in `folder` whose radio is `radio`.
+/// Loads a scenario of 4 s in `folder` with the given `radio`.
 fn scenario(folder: &Path, radio: &str) -> Result<Scenario, String> {
     let file = folder.join("x.yaml");
     let text = format!(
@@ -84,7 +84,7 @@ fn a_problem_in_a_series_file_names_that_file() {
 }
 
 #[test]
-fn text_alone_makes_no_channel_of_a_series_in_a_file() {
+fn a_parsed_scenario_with_a_series_in_a_file_makes_no_channel() {
     let text = "{schema: rf-scenario/1, name: x, summary: x, sources: [x], license: CC0-1.0, duration_s: 4, \
                 radio: {ss_pbch_block_power_dbm: 0, level: {rsrp_dbm: {file: a.csv, column: b}}, noise: {figure_db: 7}}}";
     let parsed = Scenario::parse(text, Path::new("x.yaml")).unwrap();
@@ -92,9 +92,10 @@ fn text_alone_makes_no_channel_of_a_series_in_a_file() {
     assert!(error.contains("Load the scenario from its file"), "{error}");
 }
 
-/// Two steady taps: |a + b·e^(−j2πfτ)|² over frequency, normalised to |a|² + |b|² = 1, worked out here.
+/// Two constant taps: |a + b·e^(−j2πfτ)|² over frequency, normalised to |a|² + |b|² = 1, calculated
+/// here.
 #[test]
-fn taps_of_a_file_add_as_their_delays_say() {
+fn taps_of_a_file_add_with_the_phases_of_their_delays() {
     let folder = tempfile::tempdir().unwrap();
     let taps = "t_s,delay_ns_1,re_1,im_1,delay_ns_2,re_2,im_2\n0,0,2,0,500,0,1\n2,0,2,0,500,0,1\n";
     fs::write(folder.path().join("taps.csv"), taps).unwrap();
@@ -117,9 +118,10 @@ fn taps_of_a_file_add_as_their_delays_say() {
     }
 }
 
-/// Halfway between a gain and its opposite there is none: taps go straight in the complex plane.
+/// Halfway between a gain and its opposite the gain is zero: taps are interpolated linearly in the
+/// complex plane.
 #[test]
-fn taps_go_straight_between_rows_and_into_the_next_loop() {
+fn taps_are_interpolated_between_rows_and_into_the_next_loop() {
     let folder = tempfile::tempdir().unwrap();
     let taps = "t_s,delay_ns_1,re_1,im_1\n0,0,1,0\n2,0,-1,0\n";
     fs::write(folder.path().join("taps.csv"), taps).unwrap();
@@ -136,7 +138,7 @@ fn taps_go_straight_between_rows_and_into_the_next_loop() {
 }
 
 #[test]
-fn more_taps_than_the_link_has_are_refused() {
+fn more_taps_than_the_model_has_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let names: String = (1..=5)
         .map(|n| format!(",delay_ns_{n},re_{n},im_{n}"))

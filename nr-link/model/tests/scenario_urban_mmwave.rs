@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `urban-mmwave` gives a UDP sender what the paper's street gave it: 824.8 Mbit/s of payload behind
-//! a server of 1 Gbit/s (Poorzare and Calveras, IEEE Access 2021, section IV).
+//! `urban-mmwave` gives a UDP sender the throughput of the paper's street: 824.8 Mbit/s of payload
+//! behind a server of 1 Gbit/s (Poorzare and Calveras, IEEE Access 2021, section IV).
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use nr_link_model::{Ecn, Link, Packet, Port, ResolvedConfig, UeId};
 const MS: u64 = 1_000_000;
 const PAYLOAD_BYTES: u32 = 1400; // table 1
 const UDP_IP_BYTES: u32 = 28;
-/// Preamble, Ethernet header, checksum and gap: the server's 1 Gbit/s are those of its port.
+/// Preamble, Ethernet header, checksum and gap: the 1 Gbit/s of the server are those of its port.
 const ETHERNET_BYTES: u32 = 38;
 const PAPER_MBPS: f64 = 824.825;
 
@@ -35,7 +35,7 @@ fn config() -> ResolvedConfig {
     ResolvedConfig::parse(&text, Path::new("link.yaml")).unwrap()
 }
 
-/// Mbit/s of payload that the UE gets in the 60 s of the scenario.
+/// Returns the Mbit/s of payload that the UE receives in the 60 s of the scenario.
 fn saturation_mbps(scenario: &Scenario, config: &ResolvedConfig, seed: u64) -> f64 {
     let channel = Channel::new(
         scenario,
@@ -69,15 +69,15 @@ fn street_mbps(seed: u64) -> f64 {
 }
 
 #[test]
-fn udp_gets_what_the_paper_reports_within_5_per_cent() {
+fn udp_throughput_is_that_of_the_paper_within_5_per_cent() {
     let mbps = street_mbps(1);
     assert!((mbps / PAPER_MBPS - 1.0).abs() < 0.05, "{mbps} Mbit/s");
 }
 
-/// The blockage was fitted with seed 1: the others tell whether that was luck.
+/// The blockage was fitted with seed 1; other seeds show whether the fit is general.
 #[test]
 #[ignore = "takes minutes: cargo test --release --test scenario_urban_mmwave -- --ignored --nocapture"]
-fn and_so_it_does_in_the_mean_of_ten_seeds() {
+fn so_it_is_on_average_over_ten_seeds() {
     let rates: Vec<f64> = (1..=10).map(street_mbps).collect();
     eprintln!("seeds 1 to 10: {rates:.1?} Mbit/s");
     let mean = rates.iter().sum::<f64>() / 10.0;

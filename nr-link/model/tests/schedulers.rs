@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Who gets what of one carrier. The reference knows nothing of the scheduler's code: it takes what
-//! each UE gets alone, interval by interval, and shares the slots by the rule of the paper.
+//! The shares of UEs on a carrier. The reference does not depend on the scheduler's code: it takes
+//! the rate of each UE alone in each interval, and allocates the slots by the rule of the paper.
 
 mod common;
 
@@ -11,11 +11,12 @@ use nr_link_model::{Direction, Link, Port, ResolvedConfig, Source, UeId};
 const SECONDS: u64 = 12;
 /// FDD at 30 kHz.
 const SLOTS_PER_SAMPLE: usize = 20;
-/// As long as a swing: a shorter memory would make turns of it.
+/// As long as a period of the swinging UEs: a shorter window would follow the swing.
 const WINDOW_SLOTS: f64 = 4000.0;
 const FAIR: &str = "{proportional_fair: {window_slots: 4000}}";
 
-/// Strong and steady; swinging between weak and strong; the same half a swing later.
+/// Three scenarios: a constant high SINR; one that swings between high and low; the same half a
+/// period later.
 fn scenarios() -> [Scenario; 3] {
     let sinr = [
         "24",
@@ -31,14 +32,15 @@ fn scenarios() -> [Scenario; 3] {
     sinr.map(text)
 }
 
-/// Loops after 4 s.
+/// Makes a scenario that repeats after 4 s.
 fn scenario_of(radio: &str) -> Scenario {
     let mut scenario = scenario(radio);
     scenario.duration_s = 4.0.try_into().expect("above 0");
     scenario
 }
 
-/// Almost no block fails, so that the outer loop rests and a block's size is the CQI's.
+/// Makes a configuration in which almost no block fails, so that the outer loop is inactive and a
+/// block's size is that of the CQI.
 fn fdd(ues: usize, scheduler: &str) -> ResolvedConfig {
     let duplex = format!("duplex: fdd\n  scheduler: {scheduler}");
     let devices: Vec<_> = (1..=ues).map(|ue| format!("{{name: ue{ue}}}")).collect();
@@ -53,7 +55,7 @@ fn fdd(ues: usize, scheduler: &str) -> ResolvedConfig {
     ])
 }
 
-/// Block bytes of each UE in each sample, with full queues both ways.
+/// Returns the block bytes of each UE in each sample, with full queues in both directions.
 fn saturated(mut link: Link<()>, direction: Direction) -> Vec<Vec<f64>> {
     let mut samples = vec![Vec::new(); link.ues()];
     let mut before = vec![0; link.ues()];
@@ -86,13 +88,14 @@ fn together(scheduler: &str, direction: Direction) -> Vec<f64> {
     samples.iter().map(|ue| ue.iter().sum()).collect()
 }
 
-/// Bytes a sample that each UE gets when it is alone.
+/// Returns the bytes per sample of each UE alone.
 fn alone(direction: Direction) -> Vec<Vec<f64>> {
     let one = |scenario| saturated(link(&fdd(1, "round_robin"), scenario), direction);
     scenarios().iter().flat_map(one).collect()
 }
 
-/// What `choose` gives, slot by slot: it sees each UE's rate and its mean so far.
+/// Computes the result of `choose`, slot by slot, from the current rate and the average rate of
+/// each UE.
 fn reference(alone: &[Vec<f64>], choose: impl Fn(usize, &[f64], &[f64]) -> usize) -> Vec<f64> {
     let mut total = vec![0.0; alone.len()];
     let mut mean = vec![0.0; alone.len()];
@@ -105,8 +108,8 @@ fn reference(alone: &[Vec<f64>], choose: impl Fn(usize, &[f64], &[f64]) -> usize
         let chosen = choose(slot, &rates, &mean);
         total[chosen] += rates[chosen];
         for (ue, mean) in mean.iter_mut().enumerate() {
-            let given = if ue == chosen { rates[ue] } else { 0.0 };
-            *mean = (1.0 - 1.0 / WINDOW_SLOTS) * *mean + given / WINDOW_SLOTS;
+            let found = if ue == chosen { rates[ue] } else { 0.0 };
+            *mean = (1.0 - 1.0 / WINDOW_SLOTS) * *mean + found / WINDOW_SLOTS;
         }
     }
     total
@@ -132,9 +135,9 @@ fn turn(slot: usize, rates: &[f64], _: &[f64]) -> usize {
     slot % rates.len()
 }
 
-fn check(given: &[f64], expected: &[f64], what: &str) {
-    for (ue, (given, expected)) in given.iter().zip(expected).enumerate() {
-        let ratio = given / expected;
+fn check(found: &[f64], expected: &[f64], what: &str) {
+    for (ue, (found, expected)) in found.iter().zip(expected).enumerate() {
+        let ratio = found / expected;
         assert!(
             (0.975..1.025).contains(&ratio),
             "{what}, UE {ue}: {ratio} of the reference"
@@ -143,14 +146,14 @@ fn check(given: &[f64], expected: &[f64], what: &str) {
 }
 
 #[test]
-fn each_discipline_gives_what_its_reference_gives() {
+fn each_discipline_gives_the_shares_of_its_reference() {
     let alone = alone(Direction::Downlink);
-    let fair_given = together(FAIR, Direction::Downlink);
-    let turns_given = together("round_robin", Direction::Downlink);
-    check(&fair_given, &reference(&alone, fair), "proportional fair");
-    check(&turns_given, &reference(&alone, turn), "round robin");
-    // Those that swing gain by being served at their best; the steady one loses little.
-    let gain = |ue: usize| fair_given[ue] / turns_given[ue];
+    let fair_found = together(FAIR, Direction::Downlink);
+    let turns_found = together("round_robin", Direction::Downlink);
+    check(&fair_found, &reference(&alone, fair), "proportional fair");
+    check(&turns_found, &reference(&alone, turn), "round robin");
+    // The swinging UEs gain by being served at their best; the constant one loses little.
+    let gain = |ue: usize| fair_found[ue] / turns_found[ue];
     assert!(gain(1) > 1.05 && gain(2) > 1.05, "{} {}", gain(1), gain(2));
     assert!(gain(0) > 0.8, "{}", gain(0));
 }
@@ -158,21 +161,22 @@ fn each_discipline_gives_what_its_reference_gives() {
 #[test]
 fn uplink_is_shared_by_the_same_rule() {
     let alone = alone(Direction::Uplink);
-    let given = together(FAIR, Direction::Uplink);
-    check(&given, &reference(&alone, fair), "proportional fair");
+    let found = together(FAIR, Direction::Uplink);
+    check(&found, &reference(&alone, fair), "proportional fair");
 }
 
 #[test]
-fn max_ci_serves_the_strongest_alone() {
-    let given = together("max_ci", Direction::Downlink);
+fn max_ci_serves_the_ue_with_the_best_channel_only() {
+    let found = together("max_ci", Direction::Downlink);
     let alone: f64 = alone(Direction::Downlink)[0].iter().sum();
-    // At their best the others' blocks are as large as its own for a moment: equals take turns.
-    assert!(given[0] > 0.95 * alone, "{} of {alone}", given[0]);
-    assert!(given[1] + given[2] < 0.05 * alone, "{given:?}");
+    // At their best, the other UEs have blocks of the same size for a moment, and ties are broken
+    // in turn.
+    assert!(found[0] > 0.95 * alone, "{} of {alone}", found[0]);
+    assert!(found[1] + found[2] < 0.05 * alone, "{found:?}");
 }
 
 #[test]
-fn what_one_does_not_need_the_others_get() {
+fn resources_that_a_ue_does_not_need_go_to_the_others() {
     let config = fdd(3, "{proportional_fair: {}}");
     let source = Source::of_each(&scenarios(), &config).expect("playable");
     let mut link: Link<()> = Link::new(&config, source).expect("a channel for each");
@@ -180,7 +184,7 @@ fn what_one_does_not_need_the_others_get() {
         link.advance(now);
         while link.dequeue().is_some() {}
         for ue in [0, 1] {
-            // The steady one asks for 1.6 Mbit/s only.
+            // The constant UE has 1.6 Mbit/s of traffic only.
             let count = if ue == 0 {
                 u64::from(now % (5 * MS) == 0)
             } else {
@@ -198,7 +202,7 @@ fn what_one_does_not_need_the_others_get() {
     assert!(delivered(1) > 0.75 * alone, "{} of {alone}", delivered(1));
 }
 
-/// Bytes that each of `ues` alike UEs gets in 2 s, those that are `busy` with full queues.
+/// Returns the bytes of each of `ues` equal UEs in 2 s; those that are `busy` have full queues.
 fn alike(config: &ResolvedConfig, direction: Direction, busy: impl Fn(usize) -> bool) -> Vec<f64> {
     let mut link: Link<()> = link(config, &common::flat(18.0));
     for now in (0..2 * SECOND).step_by(MS as usize) {
@@ -218,9 +222,10 @@ fn alike(config: &ResolvedConfig, direction: Direction, busy: impl Fn(usize) -> 
 }
 
 #[test]
-fn no_turn_is_lost_to_slots_of_the_other_direction_or_to_short_ones() {
-    // As many UEs as the pattern has slots: by the slots' numbers two would never get any of the
-    // downlink, eight none of the uplink. Of two, one would get all special slots.
+fn shares_do_not_depend_on_the_tdd_pattern() {
+    // With as many UEs as the pattern has slots, an allocation by slot numbers would never serve
+    // two of them in the downlink and eight in the uplink. With two UEs, one would get all special
+    // slots.
     let devices = |ues: usize| (1..=ues).map(|ue| format!("{{name: ue{ue}}}"));
     for scheduler in ["round_robin", "max_ci"] {
         for (ues, direction) in [
@@ -233,12 +238,12 @@ fn no_turn_is_lost_to_slots_of_the_other_direction_or_to_short_ones() {
                 ("mcs_table", &format!("scheduler: {scheduler}\n  mcs_table")),
                 ("prb: 106", "prb: 24"),
             ]);
-            let given = alike(&config, direction, |_| true);
-            let mean = given.iter().sum::<f64>() / ues as f64;
-            for bytes in &given {
+            let found = alike(&config, direction, |_| true);
+            let mean = found.iter().sum::<f64>() / ues as f64;
+            for bytes in &found {
                 assert!(
                     (bytes / mean - 1.0).abs() < 0.05,
-                    "{scheduler} {direction:?}: {given:?}"
+                    "{scheduler} {direction:?}: {found:?}"
                 );
             }
         }
@@ -246,7 +251,7 @@ fn no_turn_is_lost_to_slots_of_the_other_direction_or_to_short_ones() {
 }
 
 #[test]
-fn the_turns_of_an_idle_ue_are_shared_by_all_others() {
-    let given = alike(&fdd(3, "round_robin"), Direction::Downlink, |ue| ue != 0);
-    assert!((given[1] / given[2] - 1.0).abs() < 0.03, "{given:?}");
+fn the_resources_of_an_idle_ue_are_shared_by_all_others() {
+    let found = alike(&fdd(3, "round_robin"), Direction::Downlink, |ue| ue != 0);
+    assert!((found[1] / found[2] - 1.0).abs() < 0.03, "{found:?}");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The uplink of a UE whose power does not suffice for the whole carrier, against a link budget by
-//! hand.
+//! The uplink of a UE whose power does not suffice for the whole carrier, compared with a
+//! calculated link budget.
 
 mod common;
 
@@ -14,8 +14,9 @@ const PCMAX_DBM: f64 = 23.0;
 const NOISE_FIGURE_DB: f64 = 5.0;
 const SECONDS: u64 = 3;
 
-/// The most PRBs at which the lowest MCS is borne, and the bits of its block on them.
-fn by_hand(path_loss_db: f64) -> (u16, u32) {
+/// Calculates the most PRBs on which the power suffices for the lowest MCS, and the bits of its
+/// block on them.
+fn link_budget(path_loss_db: f64) -> (u16, u32) {
     let lowest = McsTable::Qam64.schemes()[0];
     let noise_dbm_per_re = -174.0 + 10.0 * 30e3f64.log10() + NOISE_FIGURE_DB;
     let borne = |prb: u16| {
@@ -27,7 +28,7 @@ fn by_hand(path_loss_db: f64) -> (u16, u32) {
     (1..=273).rev().find_map(borne).expect("some PRBs")
 }
 
-/// 14 symbols less two of DM-RS on half of the subcarriers.
+/// Returns the bits of a block: 14 symbols less two of DM-RS on half of the subcarriers.
 fn bits(prb: u16) -> u32 {
     let allocation = Allocation {
         prb,
@@ -38,9 +39,9 @@ fn bits(prb: u16) -> u32 {
 }
 
 #[test]
-fn a_ue_at_the_edge_is_heard_on_as_many_prbs_as_its_power_bears() {
+fn a_ue_at_the_edge_gets_as_many_prbs_as_its_power_supports() {
     for path_loss_db in [122.0, 126.0, 130.0] {
-        let (prb, bits) = by_hand(path_loss_db);
+        let (prb, bits) = link_budget(path_loss_db);
         assert!((10..200).contains(&prb), "{path_loss_db} dB: {prb}");
         let edge = scenario(&format!(
             "{{ss_pbch_block_power_dbm: 20, level: {{path_loss_db: {path_loss_db}}}, \
@@ -51,7 +52,8 @@ fn a_ue_at_the_edge_is_heard_on_as_many_prbs_as_its_power_bears() {
         let totals = link.totals(UeId(0), Direction::Uplink);
         let sent: u64 = totals.rounds.iter().sum();
         let mean_prb = totals.prb as f64 / sent as f64;
-        // The outer loop moves the width to where one block in ten fails: below a decibel's worth.
+        // The outer loop adjusts the width until one block in ten fails, which takes less than a
+        // decibel.
         assert!(
             (0.8..1.25).contains(&(mean_prb / f64::from(prb))),
             "{path_loss_db} dB: {mean_prb} PRB, not {prb}"
@@ -61,7 +63,7 @@ fn a_ue_at_the_edge_is_heard_on_as_many_prbs_as_its_power_bears() {
             (0.05..0.15).contains(&failed),
             "{path_loss_db} dB: {failed}"
         );
-        // Two slots in ten of half a millisecond, one transmission in eleven for nothing.
+        // Two slots of half a millisecond in ten; one transmission in eleven is in vain.
         let carried = totals.bytes as f64 / SECONDS as f64;
         let expected = f64::from(bits) / 8.0 * 400.0 * 10.0 / 11.0;
         assert!(
@@ -72,7 +74,7 @@ fn a_ue_at_the_edge_is_heard_on_as_many_prbs_as_its_power_bears() {
 }
 
 #[test]
-fn fading_and_blockage_meet_the_uplink_at_once_and_power_follows_rsrp() {
+fn fading_and_blockage_affect_the_uplink_at_once_and_power_follows_rsrp() {
     const TARGET_SNR_DB: f64 = 20.0; // docs/link-config.md
     const NOISE_DBM_PER_RE: f64 = -100.0;
     let channel = scenario(&format!(
@@ -90,7 +92,8 @@ fn fading_and_blockage_meet_the_uplink_at_once_and_power_follows_rsrp() {
         let [Some(sinr_db), Some(ul_snr_db), Some(rsrp_dbm)] = measured else {
             continue;
         };
-        // The UE sends what would meet the target if RSRP were what is received: the SINR tells what is.
+        // The UE transmits the power with which the filtered RSRP would meet the target; the SINR
+        // shows the power received.
         let received_dbm = sinr_db + NOISE_DBM_PER_RE;
         let expected_db = TARGET_SNR_DB + received_dbm - rsrp_dbm;
         assert!(

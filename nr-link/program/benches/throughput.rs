@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The throughput of two TUN devices and its cost; a raw copy with the same offloads is the limit.
 //!
-//! `cargo bench -p nr-link` prints a JSON line for each copy; nr-link/benchmarks/measure.py compares the link with them.
-//! Sender and receiver share the machine with the copy. The receiver's TCP runs in the copying process, since a write to a
-//! TUN device is the reception; its CPU time includes it.
+//! `cargo bench -p nr-link` prints a JSON line for each copy; nr-link/benchmarks/measure.py compares the link with
+//! them. Sender and receiver share the machine with the copy. The receiver's TCP runs in the copying process, since a
+//! write to a TUN device is the reception; its CPU time includes it.
 
 #[path = "../tests/testbed/mod.rs"]
 mod testbed;

@@ -74,9 +74,9 @@ enum Command {
     },
     /// Measure the timing and throughput of this machine, and print them as one JSON line. Needs root.
     ///
-    /// lateness_…_us: lateness of wake-ups for slots of 500 µs. crossing_gbps_per_core: GSO packets through two devices,
-    /// Gbit/s per core, the limit of any link. link_gbps_per_core: the same through a link of unlimited capacity. The
-    /// receiver's TCP, which runs on the same core, is not included.
+    /// lateness_…_us: lateness of wake-ups for slots of 500 µs. crossing_gbps_per_core: GSO packets through two
+    /// devices, Gbit/s per core, the limit of any link. link_gbps_per_core: the same through a link of unlimited
+    /// capacity. The receiver's TCP, which runs on the same core, is not included.
     Selftest {
         /// Duration of the timing measurement, s
         #[arg(long, default_value_t = 3, value_parser = value_parser!(u64).range(1..=3600))]

@@ -24,13 +24,13 @@ use crate::wake::{Event, STOPPED, Waker};
 /// The shortest time between two wake-ups while packets arrive: packets of that time are handled
 /// together and delivered up to this much late. The first packet after an idle time does not wait.
 const SHORTEST_PAUSE: Nanos = 80_000;
-/// The longest time between two wake-ups while packets arrive, if nothing is due: packets are read up to this much late.
-/// It is a slot at 30 kHz, and packets within a slot can only be sent with the next one.
+/// The longest time between two wake-ups while packets arrive, if nothing is due: packets are read up to this much
+/// late. It is a slot at 30 kHz, and packets within a slot can only be sent with the next one.
 const LONGEST_PAUSE: Nanos = 500_000;
 
 /// This many packets may wait for a slot that starts soon, which saves a wake-up: a UE has decoded a downlink slot one
-/// symbol before another slot starts (N1, TS 38.214 table 5.3-1). More packets take longer to write, so writing starts at
-/// once.
+/// symbol before another slot starts (N1, TS 38.214 table 5.3-1). More packets take longer to write, so writing
+/// starts at once.
 const FEW_PACKETS: u64 = 16;
 
 /// With at most this many devices, all are read; with more, the kernel is asked which of them have

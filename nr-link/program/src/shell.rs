@@ -25,8 +25,8 @@ use hosts::Hosts;
 /// Options of `nr-link shell`.
 #[derive(Debug, Args)]
 pub struct Shell {
-    /// Uplink and downlink capacity, in this order, as traces in Mahimahi's format: one line for each opportunity of 1504
-    /// bytes, with its time in ms
+    /// Uplink and downlink capacity, in this order, as traces in Mahimahi's format: one line for each opportunity of
+    /// 1504 bytes, with its time in ms
     #[arg(long, num_args = 2, value_names = ["UP", "DOWN"], required_unless_present = "config", conflicts_with = "config")]
     trace: Option<Vec<PathBuf>>,
     /// Configuration in place of --trace: a YAML file of schema nr-link/1, with one UE and no netns

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How the command line answers wrong input, and a reader that leaves.
+//! Errors of the command line, and a reader that closes its output.
 
 mod testbed;
 
@@ -138,7 +138,7 @@ fn problems_are_printed_as_json_on_request() {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_error() {
+fn a_reader_that_closes_is_not_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let config = testbed::write_config(folder.path(), 106, 1.0, ["a", "b"]);
     let mut child = Command::new(env!("CARGO_BIN_EXE_nr-link"))

@@ -9,7 +9,7 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
-use testbed::{NrLink, SERVER, Testbed, UE, nr_link, refusal};
+use testbed::{NrLink, SERVER, Testbed, UE, error_message, nr_link};
 
 fn has_device(testbed: &Testbed, netns: &str) -> bool {
     testbed
@@ -18,7 +18,7 @@ fn has_device(testbed: &Testbed, netns: &str) -> bool {
         .any(|line| line.contains("n6:") || line.contains("ue1:"))
 }
 
-/// How often a transfer is tried.
+/// The number of attempts of a transfer.
 const ATTEMPTS: usize = 3;
 
 fn summary(testbed: &Testbed) -> Value {
@@ -26,14 +26,14 @@ fn summary(testbed: &Testbed) -> Value {
         .unwrap()
 }
 
-/// Of what `ping -q` says: rtt min/avg/max/mdev = 22.1/…
+/// Parses the least time in the output of `ping -q`: rtt min/avg/max/mdev = 22.1/…
 fn least_rtt_ms(output: &str) -> f64 {
     let least = output.rsplit("= ").next().unwrap().split('/').next();
     least.unwrap().parse().expect(output)
 }
 
 #[test]
-fn a_ping_takes_at_least_the_path_and_what_the_mac_adds_is_told() {
+fn a_ping_takes_at_least_the_path_and_the_delay_of_the_mac_is_reported() {
     needs_a_testbed!();
     let testbed = Testbed::new();
     let link = testbed.start(&testbed.configure(106, 10.0));
@@ -54,7 +54,7 @@ fn a_ping_takes_at_least_the_path_and_what_the_mac_adds_is_told() {
 }
 
 #[test]
-fn a_machine_that_stalls_makes_no_packet_quicker_than_the_path() {
+fn no_packet_is_quicker_than_the_path_after_a_stall() {
     needs_a_testbed!();
     let testbed = Testbed::new();
     let link = testbed.start(&testbed.configure(106, 10.0));
@@ -79,7 +79,7 @@ fn a_machine_that_stalls_makes_no_packet_quicker_than_the_path() {
 }
 
 #[test]
-fn what_a_devices_queue_drops_is_counted_as_the_kernel_counts_it() {
+fn drops_of_a_devices_queue_are_counted_like_the_kernel_does() {
     needs_a_testbed!();
     let testbed = Testbed::new();
     let link = testbed.start(&testbed.configure(106, 1.0));
@@ -90,14 +90,14 @@ fn what_a_devices_queue_drops_is_counted_as_the_kernel_counts_it() {
         .args(["netns", "exec", &testbed.server, "ping"])
         .args(more_than_its_queue)
         .output();
-    pinged.unwrap(); // without an answer, for the link stands still
+    pinged.unwrap(); // without an answer, since the link is stopped
     kill(process, Signal::SIGCONT).unwrap();
     std::thread::sleep(Duration::from_millis(200));
-    let told = testbed.on(&testbed.server, "ip", &["-s", "-j", "link", "show", "n6"]);
-    let kernel: Value = serde_json::from_str(&told).unwrap();
+    let reported = testbed.on(&testbed.server, "ip", &["-s", "-j", "link", "show", "n6"]);
+    let kernel: Value = serde_json::from_str(&reported).unwrap();
     let dropped = kernel[0]["stats64"]["tx"]["dropped"].as_u64().unwrap();
     link.stop();
-    assert!(dropped >= 1500, "{told}");
+    assert!(dropped >= 1500, "{reported}");
     assert_eq!(summary(&testbed)["host_drop_count"], dropped);
     assert_eq!(summary(&testbed)["verdict"], "invalid");
     let by_row = testbed.column("link.csv", "host_drop_count");
@@ -105,7 +105,7 @@ fn what_a_devices_queue_drops_is_counted_as_the_kernel_counts_it() {
 }
 
 #[test]
-fn the_ready_line_tells_what_the_devices_are() {
+fn the_ready_line_describes_the_devices() {
     needs_a_testbed!();
     let testbed = Testbed::new();
     let link = testbed.start(&testbed.configure(24, 1.0));
@@ -117,13 +117,13 @@ fn the_ready_line_tells_what_the_devices_are() {
             (Some(name), Some(netns.as_str()))
         );
         let by_ip = testbed.on(netns, "ip", &["-o", "link", "show", name]);
-        let told = |key: &str| device[key].as_u64().unwrap();
+        let reported = |key: &str| device[key].as_u64().unwrap();
         assert!(
-            by_ip.contains(&format!("mtu {} ", told("mtu_bytes"))),
+            by_ip.contains(&format!("mtu {} ", reported("mtu_bytes"))),
             "{by_ip}"
         );
         assert!(
-            by_ip.contains(&format!("qlen {}", told("txqueuelen"))),
+            by_ip.contains(&format!("qlen {}", reported("txqueuelen"))),
             "{by_ip}"
         );
     }
@@ -131,7 +131,7 @@ fn the_ready_line_tells_what_the_devices_are() {
 }
 
 #[test]
-fn the_summary_counts_what_others_sent_on_the_path() {
+fn the_summary_counts_cross_traffic() {
     needs_a_testbed!();
     let testbed = Testbed::new();
     let config = testbed.configure(24, 1.0);
@@ -139,7 +139,7 @@ fn the_summary_counts_what_others_sent_on_the_path() {
     let slow = "ul: {rate_mbps: 4, queue: {packets: 5}, cross_traffic: {rate_mbps: 8, packet_bytes: 1000}, delay_ms";
     std::fs::write(&config, text.replacen("ul: {delay_ms", slow, 1)).unwrap();
     let link = testbed.start(&config);
-    // The line is overloaded: of the answers some are lost.
+    // The line is overloaded: some of the answers are lost.
     let ping = format!("ping -c 5 -i 0.05 -W 1 -q {UE} || true");
     testbed.on(&testbed.server, "sh", &["-c", &ping]);
     link.stop();
@@ -148,14 +148,14 @@ fn the_summary_counts_what_others_sent_on_the_path() {
     assert!(cross["dl"].is_null(), "{cross}");
     let packets = cross["ul"]["packets"].as_f64().unwrap();
     let drops = cross["ul"]["queue_drop_packets"].as_f64().unwrap();
-    // 1000 packets a second, by the last time that the model ran, of which the line takes half.
+    // 1000 packets per second until the model last ran, of which the line carries half.
     let seconds = summary["duration_s"].as_f64().unwrap();
     assert!(packets > 0.0 && packets <= 1000.0 * seconds, "{cross}");
     assert!((drops / packets - 0.5).abs() < 0.1, "{cross}");
 }
 
-/// iperf3's receiver-side rate by the MAC's capacity over the same time, and whether the machine held the link, whose
-/// end is checked.
+/// Returns iperf3's rate at the receiver relative to the MAC's capacity over the same time, and
+/// whether the verdict on the run, whose exit is checked, was not `invalid`.
 fn saturate(prb: u16, reverse: bool) -> (f64, bool) {
     const SECONDS: f64 = 4.0;
     let testbed = Testbed::new();
@@ -172,7 +172,7 @@ fn saturate(prb: u16, reverse: bool) -> (f64, bool) {
     let capacity = testbed.column("mac.csv", &format!("mac_{side}_capacity_sdu_bytes"));
     let duration_s = capacity.len() as f64 * 0.01;
     let capacity_mbps = capacity.last().unwrap().unwrap() * 8e-6 / duration_s;
-    // Goodput counts TCP's payload; the MAC counts IP packets: 1448 of 1500 bytes.
+    // Goodput is TCP payload; the MAC counts IP packets: 1448 of 1500 bytes.
     let carried_mbps = report["end"]["sum_received"]["bits_per_second"]
         .as_f64()
         .unwrap()
@@ -184,12 +184,12 @@ fn saturate(prb: u16, reverse: bool) -> (f64, bool) {
 }
 
 #[test]
-fn tcp_fills_what_the_mac_can_carry_in_both_directions() {
+fn tcp_uses_the_capacity_of_the_mac_in_both_directions() {
     needs_a_testbed!();
     for prb in [24, 106] {
         for reverse in [false, true] {
             let mut share = (0..ATTEMPTS).map(|_| saturate(prb, reverse));
-            // The machine is shared: far less, in a run that it did not hold, is no evidence.
+            // On a shared machine, a far lower rate in a run that is not valid proves nothing.
             let share = share.find(|(share, held)| *held || *share > 0.8);
             let (share, _) = share.expect("the machine held no run");
             eprintln!("{prb} PRB, uplink: {reverse}: {share:.3} of what the MAC could");
@@ -268,12 +268,12 @@ fn intervals_follow_each_other_without_gaps_on_utc() {
 }
 
 #[test]
-fn a_name_in_use_is_refused_and_the_first_link_goes_on() {
+fn a_name_in_use_is_rejected_and_the_first_link_continues() {
     needs_a_testbed!();
     let testbed = Testbed::new();
     let config = testbed.configure(24, 1.0);
     let link = testbed.start(&config);
-    let message = refusal(&nr_link(&config).output().unwrap());
+    let message = error_message(&nr_link(&config).output().unwrap());
     assert!(
         message.contains("n6") && message.contains("the name is taken"),
         "{message}"
@@ -284,7 +284,7 @@ fn a_name_in_use_is_refused_and_the_first_link_goes_on() {
 }
 
 #[test]
-fn an_unknown_namespace_is_refused_and_no_device_is_left() {
+fn an_unknown_namespace_is_rejected_and_no_device_is_left() {
     needs_a_testbed!();
     let testbed = Testbed::new();
     let config = testbed.configure(24, 1.0);
@@ -292,7 +292,7 @@ fn an_unknown_namespace_is_refused_and_no_device_is_left() {
         .unwrap()
         .replace(&testbed.ue, "nowhere");
     std::fs::write(&config, text).unwrap();
-    let message = refusal(&nr_link(&config).output().unwrap());
+    let message = error_message(&nr_link(&config).output().unwrap());
     assert!(
         message.contains("no network namespace nowhere"),
         "{message}"
@@ -301,7 +301,7 @@ fn an_unknown_namespace_is_refused_and_no_device_is_left() {
 }
 
 #[test]
-fn a_full_disk_ends_it_with_one_error_and_no_device() {
+fn a_full_disk_ends_the_link_with_one_error_and_no_device_is_left() {
     needs_a_testbed!();
     let testbed = Testbed::new();
     let config = testbed.configure(24, 1.0);
@@ -309,7 +309,7 @@ fn a_full_disk_ends_it_with_one_error_and_no_device() {
         .unwrap()
         .replace("link: link.csv", "link: /dev/full");
     std::fs::write(&config, text).unwrap();
-    let message = refusal(&nr_link(&config).output().unwrap());
+    let message = error_message(&nr_link(&config).output().unwrap());
     assert!(
         message.contains("cannot write /dev/full: No space left"),
         "{message}"
@@ -318,7 +318,7 @@ fn a_full_disk_ends_it_with_one_error_and_no_device() {
 }
 
 #[test]
-fn without_rights_it_says_what_it_needs() {
+fn without_privileges_the_error_names_the_required_ones() {
     needs_a_testbed!();
     let testbed = Testbed::new();
     let config = testbed.configure(24, 1.0);
@@ -332,7 +332,7 @@ fn without_rights_it_says_what_it_needs() {
         "run",
         "--config",
     ]);
-    let message = refusal(&command.arg(&config).output().unwrap());
+    let message = error_message(&command.arg(&config).output().unwrap());
     assert!(
         message.contains("CAP_SYS_ADMIN") && message.contains("run nr-link as root"),
         "{message}"
@@ -340,7 +340,7 @@ fn without_rights_it_says_what_it_needs() {
 }
 
 #[test]
-fn check_needs_no_rights_and_refuses_what_the_standard_does_not_have() {
+fn check_needs_no_privileges_and_rejects_values_outside_the_standard() {
     let testbed_free = tempfile::tempdir().unwrap();
     let config = testbed::write_config(testbed_free.path(), 106, 1.0, ["a", "b"]);
     let check = || {
@@ -359,7 +359,7 @@ fn check_needs_no_rights_and_refuses_what_the_standard_does_not_have() {
     assert!(String::from_utf8_lossy(&resolved.stdout).contains("prb: 106"));
     let text = std::fs::read_to_string(&config).unwrap();
     std::fs::write(&config, text.replace("prb: 106", "prb: 107")).unwrap();
-    let message = refusal(&check());
+    let message = error_message(&check());
     assert!(
         message.contains("link.yaml") && message.contains("107"),
         "{message}"
@@ -367,22 +367,22 @@ fn check_needs_no_rights_and_refuses_what_the_standard_does_not_have() {
 }
 
 #[test]
-fn the_selftest_tells_lateness_and_crossing_rate() {
+fn the_selftest_reports_lateness_and_throughput() {
     needs_a_testbed!();
     let output = Command::new(env!("CARGO_BIN_EXE_nr-link"))
         .args(["selftest", "--seconds", "1"])
         .output()
         .unwrap();
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert!(told["slots"].as_u64().unwrap() >= 2000);
-    assert!(told["lateness_p99_us"].as_f64() >= told["lateness_p50_us"].as_f64());
-    let gbps = |of: &str| told[of].as_f64().unwrap();
+    let reported: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(reported["slots"].as_u64().unwrap() >= 2000);
+    assert!(reported["lateness_p99_us"].as_f64() >= reported["lateness_p50_us"].as_f64());
+    let gbps = |of: &str| reported[of].as_f64().unwrap();
     assert!(gbps("link_gbps_per_core") > 0.0);
     assert!(gbps("crossing_gbps_per_core") > gbps("link_gbps_per_core"));
 }
 
 #[test]
-fn packets_find_each_of_three_ues_and_each_is_accounted_for() {
+fn packets_reach_each_of_three_ues_and_each_is_counted() {
     needs_a_testbed!();
     let (testbed, more) = (Testbed::new(), Testbed::new());
     let ues = [&testbed.ue, &more.server, &more.ue];
@@ -455,7 +455,8 @@ fn packets_find_each_of_three_ues_and_each_is_accounted_for() {
         let total = delivered
             .map(|(_, bytes)| bytes.unwrap())
             .fold(0.0, f64::max);
-        // A ping is 972 bytes, its ICMP header and IP's; the kernel's own few packets are smaller.
+        // A ping has 972 bytes with its ICMP and IP headers; the kernel's own few packets are
+        // smaller.
         assert!(
             (pings * 1000.0..pings * 1000.0 + 900.0).contains(&total),
             "UE {number}: {total}"
@@ -465,12 +466,12 @@ fn packets_find_each_of_three_ues_and_each_is_accounted_for() {
 }
 
 #[test]
-fn among_several_ues_one_without_an_address_is_refused() {
+fn one_of_several_ues_without_an_address_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let config = testbed::write_config(folder.path(), 24, 1.0, ["a", "b"]);
     let text = std::fs::read_to_string(&config).unwrap();
     let two = "{name: ue1, addresses: [10.0.0.2]}, {name: ue2}";
     std::fs::write(&config, text.replace("{name: ue1, netns: b}", two)).unwrap();
-    let message = refusal(&nr_link(&config).output().unwrap());
+    let message = error_message(&nr_link(&config).output().unwrap());
     assert!(message.contains("ue2 has no addresses"), "{message}");
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What comes out of a super-packet, against etherparse: an independent writer and reader of the same headers.
+//! Segmentation of super-packets, compared with etherparse, an independent implementation of the
+//! headers.
 
 use std::rc::Rc;
 
@@ -17,7 +18,7 @@ use nr_link::vnet::{
 
 const MSS: usize = 1448;
 
-/// What the tests vary of a packet: everything else is constant.
+/// The properties of a packet that tests vary.
 #[derive(Clone, Copy)]
 struct Shape {
     v6: bool,
@@ -74,7 +75,7 @@ fn ip(shape: &Shape, protocol: IpNumber, transport_bytes: usize) -> IpHeaders {
     IpHeaders::Ipv4(header, Default::default())
 }
 
-/// A whole TCP packet with its checksum complete.
+/// Makes a complete TCP packet with its checksum.
 fn tcp_packet(shape: &Shape, payload: &[u8]) -> Vec<u8> {
     let mut tcp = tcp(shape);
     let ip = ip(shape, ip_number::TCP, tcp.header_len() + payload.len());
@@ -106,7 +107,8 @@ fn udp_packet(shape: &Shape, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Sum of a pseudo-header by RFC 9293 section 3.1, as a kernel leaves it for whoever completes the checksum.
+/// Returns the sum of a pseudo-header by RFC 9293 section 3.1, as the kernel leaves it to be
+/// completed.
 fn pseudo_header_sum(packet: &[u8], transport_at: usize, protocol: u8) -> u16 {
     let addresses = if packet[0] >> 4 == 4 {
         &packet[12..20]
@@ -128,7 +130,7 @@ fn ones_complement_sum(bytes: &[u8], start: u32) -> u16 {
     sum as u16
 }
 
-/// The super-packet as a TUN device would give it.
+/// Makes a burst as if read from a TUN device.
 fn burst(mut packet: Vec<u8>, gso_type: u8, gso_bytes: usize) -> Rc<Burst> {
     let transport_at = if packet[0] >> 4 == 4 { 20 } else { 40 };
     let (protocol, csum_offset) = if gso_type == GSO_UDP_L4 {
@@ -160,7 +162,7 @@ fn parse(bytes: &[u8]) -> Option<Burst> {
     Burst::parse(pool.keep(&mut scratch, bytes.len()))
 }
 
-/// What is written to the receiving device: virtio header and packet.
+/// Returns the virtio header and packet that are written to the receiving device.
 fn written(burst: &Burst, first: usize, count: usize, congestion: bool) -> (VnetHeader, Vec<u8>) {
     let mut bytes = Vec::new();
     write_headers(burst, first, count, congestion, &mut bytes);
@@ -169,7 +171,7 @@ fn written(burst: &Burst, first: usize, count: usize, congestion: bool) -> (Vnet
     (VnetHeader::from_bytes(bytes.first_chunk().unwrap()), packet)
 }
 
-/// The packet with its checksum completed, as the receiving kernel or its capture would see it.
+/// Completes the checksum of a packet, as the receiving kernel or its capture does.
 fn completed(vnet: VnetHeader, mut packet: Vec<u8>) -> Vec<u8> {
     assert_eq!(vnet.flags, NEEDS_CSUM);
     let start = usize::from(vnet.csum_start);
@@ -206,7 +208,7 @@ fn every_segment_is_the_packet_that_an_independent_sender_would_have_sent() {
 }
 
 #[test]
-fn neighbours_leave_as_a_super_packet_that_segments_into_the_same_packets() {
+fn consecutive_segments_leave_as_a_super_packet_with_the_same_segments() {
     let data = payload(7 * MSS + 1);
     let whole = burst(tcp_packet(&PLAIN, &data), GSO_TCPV4 | GSO_ECN, MSS);
     for (first, count) in [(0, 8), (0, 3), (2, 4), (3, 5)] {
@@ -266,7 +268,7 @@ fn udp_datagrams_of_a_burst_are_whole_datagrams() {
 }
 
 #[test]
-fn a_plain_packet_leaves_as_it_came() {
+fn a_plain_packet_leaves_unchanged() {
     let packet = tcp_packet(&PLAIN, b"hello");
     let whole = read(&[&VnetHeader::default().to_bytes(), &packet[..]].concat());
     assert_eq!(whole.segment_count(), 1);
@@ -277,7 +279,7 @@ fn a_plain_packet_leaves_as_it_came() {
 }
 
 #[test]
-fn congestion_is_marked_in_the_ip_header_and_nowhere_else() {
+fn congestion_is_marked_in_the_ip_header_only() {
     for v6 in [false, true] {
         let shape = Shape { v6, ..PLAIN };
         let gso_type = if v6 { GSO_TCPV6 } else { GSO_TCPV4 };
@@ -298,7 +300,7 @@ fn congestion_is_marked_in_the_ip_header_and_nowhere_else() {
 }
 
 #[test]
-fn the_model_is_told_each_segments_own_length_and_ecn() {
+fn the_model_gets_the_length_and_ecn_of_each_segment() {
     let burst = burst(tcp_packet(&PLAIN, &payload(2 * MSS + 10)), GSO_TCPV4, MSS);
     let packets: Vec<_> = Rc::clone(&burst).segments().collect();
     let lengths: Vec<u32> = packets.iter().map(|packet| packet.bytes).collect();
@@ -311,7 +313,7 @@ fn the_model_is_told_each_segments_own_length_and_ecn() {
 }
 
 #[test]
-fn what_is_no_packet_is_refused_and_never_panics() {
+fn invalid_packets_are_rejected_and_never_panic() {
     let vnet = |gso_type, csum_start, csum_offset| {
         VnetHeader {
             flags: NEEDS_CSUM,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `nr-link shell`: a command inside the link.
+//! Tests of `nr-link shell`: a command within a link.
 
 mod testbed;
 
@@ -10,17 +10,17 @@ use std::process::{Command, Output};
 use std::sync::Barrier;
 use std::thread;
 
-use testbed::refusal;
+use testbed::error_message;
 
-/// Opportunities at each millisecond of a trace.
+/// Opportunities at each millisecond of the uplink trace.
 const UP: u32 = 1;
 const DOWN: u32 = 3;
-/// Stamps after which both traces repeat: a length that no interval divides.
-const LAP_MS: u32 = 97;
+/// The length of both traces, ms: a number that no interval divides.
+const TRACE_MS: u32 = 97;
 
 fn write_traces(folder: &Path) {
     for (name, each) in [("up.txt", UP), ("down.txt", DOWN)] {
-        let stamps = (1..=LAP_MS).map(|ms| format!("{ms}\n").repeat(each as usize));
+        let stamps = (1..=TRACE_MS).map(|ms| format!("{ms}\n").repeat(each as usize));
         fs::write(folder.join(name), stamps.collect::<String>()).unwrap();
     }
 }
@@ -34,13 +34,13 @@ fn shell(folder: &Path, more: &[&str]) -> Output {
         .unwrap()
 }
 
-fn told(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code().is_some(), "{error}");
     format!("{}{error}", String::from_utf8_lossy(&output.stdout))
 }
 
-/// The least of ping's "rtt min/avg/max/mdev = 21.1/…".
+/// Parses the least time of ping's "rtt min/avg/max/mdev = 21.1/…".
 fn least_rtt_ms(text: &str) -> f64 {
     let figures = text.rsplit("mdev = ").next().unwrap();
     figures.split('/').next().unwrap().parse().expect(text)
@@ -56,7 +56,7 @@ fn a_command_is_the_ue_and_its_exit_code_is_passed_on() {
         folder.path(),
         &["--delay-ms", "10", "--", "sh", "-c", script],
     );
-    let text = told(&output);
+    let text = output_text(&output);
     assert_eq!(output.status.code(), Some(7), "{text}");
     assert!(
         text.contains("100.64.") && text.contains("5 received"),
@@ -65,9 +65,9 @@ fn a_command_is_the_ue_and_its_exit_code_is_passed_on() {
     assert!(least_rtt_ms(&text) >= 20.0, "{text}");
 }
 
-/// They share the caller's host, and choose their networks there at the same moment.
+/// Both shells share the caller's host, and choose their networks at the same time.
 #[test]
-fn shells_that_start_together_get_networks_of_their_own() {
+fn shells_that_start_at_the_same_time_get_different_networks() {
     needs_a_testbed!();
     const SHELLS: usize = 32;
     let folder = tempfile::tempdir().unwrap();
@@ -75,7 +75,7 @@ fn shells_that_start_together_get_networks_of_their_own() {
     let together = Barrier::new(SHELLS);
     let one = || {
         together.wait();
-        told(&shell(
+        output_text(&shell(
             folder.path(),
             &["--", "sh", "-c", "echo at $NR_LINK_SERVER; sleep 1"],
         ))
@@ -96,11 +96,12 @@ fn shells_that_start_together_get_networks_of_their_own() {
 }
 
 #[test]
-fn it_works_without_rights_in_a_user_namespace() {
+fn it_works_without_privileges_in_a_user_namespace() {
     needs_a_testbed!();
     let folder = tempfile::tempdir().unwrap();
     write_traces(folder.path());
-    // Whatever this machine lets users do with /dev/net/tun and our folders: here they may do what most systems let them.
+    // The machine may restrict /dev/net/tun and folders; within this script, users have the usual
+    // permissions.
     let script = format!(
         "set -e; mount -t tmpfs tmpfs /mnt; cp {} {}/*.txt /mnt; mknod -m 666 /mnt/tun c 10 200; \
          mount --bind /mnt/tun /dev/net/tun; cd /mnt; chmod 755 . ./*.txt; \
@@ -110,7 +111,7 @@ fn it_works_without_rights_in_a_user_namespace() {
         folder.path().display()
     );
     let mut unshared = Command::new("unshare");
-    let text = told(&unshared.args(["-m", "sh", "-c", &script]).output().unwrap());
+    let text = output_text(&unshared.args(["-m", "sh", "-c", &script]).output().unwrap());
     if text.contains("needs a user namespace") {
         eprintln!("skipped: this kernel gives users no namespaces: {text}");
         return;
@@ -119,7 +120,7 @@ fn it_works_without_rights_in_a_user_namespace() {
     assert!(least_rtt_ms(&text) >= 20.0, "{text}");
 }
 
-/// What a full queue gets is what the trace has, to the packet, however busy the machine is.
+/// A full queue gets exactly the packets of the trace, however busy the machine is.
 #[test]
 fn a_trace_delivers_exactly_its_opportunities() {
     needs_a_testbed!();
@@ -142,7 +143,7 @@ fn a_trace_delivers_exactly_its_opportunities() {
             flood,
         ],
     );
-    assert!(output.status.success(), "{}", told(&output));
+    assert!(output.status.success(), "{}", output_text(&output));
     let text = fs::read_to_string(folder.path().join("out/mac.csv")).unwrap();
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap().split(',').collect();
@@ -157,7 +158,7 @@ fn a_trace_delivers_exactly_its_opportunities() {
     let start_ns = rows[0][0];
     let full = |row: &[u64; 3]| row[2] > 100;
     let mut compared = 0;
-    // Each row tells the end of its interval, which is where the next one starts.
+    // Each row has the end of its interval, at which the next one starts.
     for window in rows.windows(3) {
         let [before, row, next] = window else {
             unreachable!()
@@ -168,7 +169,8 @@ fn a_trace_delivers_exactly_its_opportunities() {
         let [from_ms, to_ms] = [row, next].map(|row| (row[0] - start_ns) / 1_000_000);
         assert_eq!((row[0] - start_ns) % 1_000_000, 0);
         let stamps = |until_ms: u64| -> u64 {
-            // Stamps below it: each lap has LAP_MS milliseconds with opportunities, the first at 1 ms.
+            // Stamps below it: each cycle has TRACE_MS milliseconds with opportunities, the first at
+            // 1 ms.
             until_ms.saturating_sub(1) * u64::from(DOWN)
         };
         let packets = (row[1] - before[1]) / 1500;
@@ -183,7 +185,7 @@ fn a_trace_delivers_exactly_its_opportunities() {
 }
 
 #[test]
-fn what_is_wrong_is_said_before_anything_starts() {
+fn wrong_input_is_reported_before_anything_starts() {
     let folder = tempfile::tempdir().unwrap();
     write_traces(folder.path());
     for (more, expected) in [
@@ -200,11 +202,11 @@ fn what_is_wrong_is_said_before_anything_starts() {
             "write at least 1",
         ),
     ] {
-        let message = refusal(&shell(folder.path(), more));
+        let message = error_message(&shell(folder.path(), more));
         assert!(message.contains(expected), "{message}");
     }
     fs::write(folder.path().join("up.txt"), "5\n4\n").unwrap();
-    let message = refusal(&shell(folder.path(), &["--", "true"]));
+    let message = error_message(&shell(folder.path(), &["--", "true"]));
     assert!(
         message.contains("up.txt:2") && message.contains("sort the stamps"),
         "{message}"
@@ -212,6 +214,6 @@ fn what_is_wrong_is_said_before_anything_starts() {
     let config = testbed::write_config(folder.path(), 24, 1.0, ["a", "b"]);
     let mut with_netns = Command::new(env!("CARGO_BIN_EXE_nr-link"));
     let with_netns = with_netns.args(["shell", "--config"]).arg(&config);
-    let message = refusal(&with_netns.args(["--", "true"]).output().unwrap());
+    let message = error_message(&with_netns.args(["--", "true"]).output().unwrap());
     assert!(message.contains("leave netns out"), "{message}");
 }

@@ -33,7 +33,7 @@ impl<T> TraceBearer<T> {
         }
     }
 
-    /// When the next packet leaves.
+    /// Returns when the next packet leaves.
     pub fn next(&self) -> Option<Nanos> {
         self.due
     }
@@ -87,12 +87,12 @@ impl<T> TraceBearer<T> {
         self.buffer.send(served.saturating_sub(sent));
     }
 
-    /// Totals with the capacity until `now`, including opportunities at `now`.
+    /// Returns the totals with the capacity until `now`, including opportunities at `now`.
     pub fn totals(&self, now: Nanos) -> Totals {
         self.totals_with(self.supply.offered(now))
     }
 
-    /// Totals with the capacity before `now`.
+    /// Returns the totals with the capacity before `now`.
     pub fn totals_before(&self, now: Nanos) -> Totals {
         self.totals_with(self.supply.offered_before(now))
     }
@@ -106,7 +106,7 @@ impl<T> TraceBearer<T> {
         }
     }
 
-    /// The point of the supply's curve at which the service of the first packet ends.
+    /// Returns the point of the supply's curve at which the service of the first packet ends.
     fn end(&self) -> Work {
         let bytes = self.buffer.head().map_or(0, |(bytes, _)| bytes);
         self.begin + Work::from(bytes + self.supply.overhead_bytes()) * WORK_PER_BYTE

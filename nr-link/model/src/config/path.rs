@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The path between server and gNB, checked.
+//! The checked configuration of the path between server and gNB.
 
 use super::QueueLimit;
 use crate::Nanos;
@@ -7,32 +7,33 @@ use crate::Nanos;
 /// One direction of the path.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PathConfig {
-    /// Delay of every packet, beside what a line takes.
+    /// Constant delay of every packet, in addition to that of a line.
     pub delay: Nanos,
-    /// Share of packets that are lost at random, each for itself.
+    /// Probability that a packet is lost, independently for each packet.
     pub loss_ratio: f64,
-    /// Share of bits that are wrong, each for itself; a packet with one is lost.
+    /// Probability that a bit is wrong, independently for each bit; a packet with a wrong bit is
+    /// lost.
     pub bit_error_ratio: f64,
-    /// What limits its rate; none: nothing does.
+    /// The line that limits the rate; `None` is unlimited.
     pub line: Option<LineConfig>,
 }
 
 /// A line of constant rate with a drop-tail queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineConfig {
-    /// IP bits a second.
+    /// IP bits per second.
     pub bits_per_s: u64,
-    /// How much waits for it, the packet that is being sent included.
+    /// The queue limit, including the packet in service.
     pub limit: QueueLimit,
-    /// Who else sends on it.
+    /// Cross traffic on the line.
     pub cross: Option<Cross>,
 }
 
-/// Packets of one size, evenly spaced.
+/// Cross traffic: packets of one size at a constant interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cross {
-    /// IP bits a second.
+    /// IP bits per second.
     pub bits_per_s: u64,
-    /// IP bytes of each.
+    /// IP bytes of each packet.
     pub packet_bytes: u32,
 }

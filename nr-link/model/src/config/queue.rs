@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A buffer and what manages it, checked.
+//! The checked configuration of a buffer and its queue management.
 
 use crate::Nanos;
 
 /// One RLC buffer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Queue {
-    /// How much it holds.
+    /// The capacity of the buffer.
     pub limit: QueueLimit,
-    /// What manages it before it is full; none: nothing does (drop-tail).
+    /// Active queue management; `None` is drop-tail.
     pub aqm: Option<Aqm>,
 }
 
@@ -21,60 +21,61 @@ impl From<QueueLimit> for Queue {
 /// Active queue management.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Aqm {
-    /// RFC 8289.
+    /// CoDel (RFC 8289).
     CoDel(CoDel),
-    /// RFC 8033.
+    /// PIE (RFC 8033).
     Pie(Pie),
-    /// RFC 9332 appendix A.
+    /// DualPI2 (RFC 9332 appendix A).
     DualPi2(DualPi2),
 }
 
 /// Parameters of PIE (RFC 8033 section 4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pie {
-    /// The wait that it steers to.
+    /// The target wait.
     pub target: Nanos,
-    /// Between two updates of the probability.
+    /// The interval between two updates of the probability.
     pub update: Nanos,
-    /// ECN-capable packets are marked, not dropped, while few are.
+    /// Whether ECN-capable packets are marked instead of dropped while the probability is low.
     pub ecn: bool,
-    /// It goes off in calm times and on when a third of the buffer is taken (section 5.3).
+    /// Whether PIE is inactive without congestion, and becomes active when a third of the buffer is
+    /// used (section 5.3).
     pub on_off: bool,
-    /// Drops are neither close together nor far apart (section 5.4).
+    /// Whether drops have a least and a most distance (section 5.4).
     pub derandomise: bool,
 }
 
 /// Parameters of DualPI2 (RFC 9332 appendix A.1).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DualPi2 {
-    /// The wait in the classic lane that it steers to.
+    /// The target wait in the classic queue.
     pub target: Nanos,
-    /// Between two updates of the probability.
+    /// The interval between two updates of the probability.
     pub update: Nanos,
-    /// How many times the base probability L4S packets are marked with.
+    /// The factor from the base probability to the marking probability of L4S packets.
     pub coupling: f64,
-    /// The wait in the L4S lane from which on it marks.
+    /// The wait in the L4S queue from which the ramp marks packets.
     pub l4s_min: Nanos,
-    /// From there to the wait at which it marks everything.
+    /// The width of the ramp: at this much more wait it marks all packets.
     pub l4s_range: Nanos,
 }
 
 /// Parameters of CoDel (RFC 8289 section 4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoDel {
-    /// The wait that is acceptable for ever.
+    /// The acceptable standing wait.
     pub target: Nanos,
-    /// How long it may be longer; a round-trip time of those that are usual.
+    /// How long the wait may exceed it: a typical round-trip time.
     pub interval: Nanos,
-    /// ECN-capable packets are marked, not dropped.
+    /// Whether ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
 }
 
-/// How much one RLC buffer holds; what comes beyond is dropped.
+/// The capacity of an RLC buffer; packets beyond it are dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueueLimit {
-    /// IP packets not yet wholly sent.
+    /// IP packets that are not completely sent.
     Packets(u64),
-    /// IP bytes not yet sent.
+    /// IP bytes that are not sent.
     Bytes(u64),
 }

@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The carrier and how it is used, checked.
+//! The checked configuration of the carrier and its use.
 
 use crate::Nanos;
 use crate::config::PerDirection;
 use crate::radio::{Duplex, Grid, McsTable, Numerology};
 
-/// The carrier and how it is used.
+/// The carrier and its use.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RadioConfig {
-    /// The component carriers, 1 to 16; the first is the primary one.
+    /// The component carriers, 1 to 16, the primary one first.
     pub carriers: Vec<Carrier>,
-    /// Most MIMO layers, 1 to 4.
+    /// The largest number of MIMO layers, 1 to 4.
     pub layers: PerDirection<u8>,
-    /// Whether there are fewer where they carry more; otherwise there are always so many.
+    /// Whether the number of layers adapts to the channel; otherwise it is always the largest.
     pub adapts_rank: bool,
-    /// How much weaker than itself a layer receives each other one, dB; none: not at all.
+    /// The attenuation of each other layer in the signal of a layer, dB; `None` means no
+    /// interference between layers.
     pub layer_isolation_db: Option<f64>,
-    /// MCS table of TS 38.214 clause 5.1.3.1, and the CQI table that goes with it.
+    /// MCS table of TS 38.214 clause 5.1.3.1, with the CQI table that belongs to it.
     pub mcs_table: McsTable,
-    /// Whose turn it is, on each carrier.
+    /// The scheduler of each carrier.
     pub scheduler: Discipline,
-    /// How MCSs are chosen.
+    /// The method of link adaptation.
     pub link_adaptation: LinkAdaptation,
-    /// Slots of its carrier between two CSI reports.
+    /// Slots of the carrier between two CSI reports.
     pub csi_period_slots: u64,
-    /// Slots of its carrier from measurement to the scheduler's use of the report.
+    /// Slots of the carrier from a measurement to the scheduler's use of the report.
     pub csi_delay_slots: u64,
-    /// Mode of the RLC entities.
+    /// RLC mode.
     pub rlc: RlcMode,
-    /// Power of the UE.
+    /// Uplink power control.
     pub uplink: Uplink,
 }
 
 impl RadioConfig {
-    /// The grids of the carriers.
+    /// Returns the grids of the carriers.
     pub fn grids(&self) -> impl Iterator<Item = Grid> {
         self.carriers.iter().map(|carrier| Grid {
             carrier_hz: carrier.hz,
@@ -42,7 +43,7 @@ impl RadioConfig {
         })
     }
 
-    /// Length of the shortest slot of all carriers.
+    /// Returns the length of the shortest slot of all carriers.
     pub fn shortest_slot_ns(&self) -> Nanos {
         let slots = self
             .carriers
@@ -59,71 +60,72 @@ pub struct Carrier {
     pub hz: f64,
     /// Transmission bandwidth, PRBs.
     pub prb: u16,
-    /// Whether UEs also send on it.
+    /// Whether UEs transmit on it too.
     pub uplink: bool,
-    /// µ of TS 38.211.
+    /// Numerology µ of TS 38.211.
     pub numerology: Numerology,
     /// TDD pattern or FDD.
     pub duplex: Duplex,
 }
 
-/// Which UE is served first in a slot; the next ones get what it leaves.
+/// The order in which UEs are served in a slot; each UE takes from what those before it left.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Discipline {
-    /// The first of a line, to whose end goes who has taken as much as a whole slot has.
+    /// Round robin: the first UE of a queue, which goes to its end after taking the resources of a
+    /// whole slot.
     RoundRobin,
-    /// The one whose rate now is highest beside what it has been given.
+    /// Proportional fair: the UE whose current rate is highest relative to its average rate.
     ProportionalFair {
-        /// Over how many slots that is remembered: each forgets 1/window of it.
+        /// The window of that average, slots: each slot it loses 1/window of its value.
         window_slots: f64,
     },
-    /// The one whose rate now is highest.
+    /// Maximum C/I: the UE whose current rate is highest.
     MaxCi,
 }
 
-/// How MCSs are chosen.
+/// The method by which MCSs are chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LinkAdaptation {
-    /// From CQI, corrected by an outer loop that holds the share of failed first transmissions.
+    /// From CQI, corrected by an outer loop that controls the ratio of failed first transmissions.
     OuterLoop {
-        /// That share.
+        /// The target of that ratio.
         bler_target: f64,
     },
-    /// OpenAirInterface's rule: once a window, one MCS up or down where the filtered share of
+    /// OpenAirInterface's rule: once per window, one MCS up or down if the filtered ratio of
     /// retransmissions is below or above its bounds.
     Thresholds {
-        /// One MCS up below it.
+        /// The MCS increases by one below this ratio.
         lower: f64,
-        /// One MCS down above it.
+        /// The MCS decreases by one above this ratio.
         upper: f64,
     },
-    /// One MCS, whatever the channel does.
+    /// A constant MCS.
     Fixed {
-        /// Index into the MCS table.
+        /// Index in the MCS table.
         mcs: u8,
     },
 }
 
-/// Mode of the RLC entities (TS 38.322 clause 4.2.1).
+/// RLC mode (TS 38.322 clause 4.2.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RlcMode {
-    /// Acknowledged: what HARQ gave up is sent again.
+    /// Acknowledged mode: data that HARQ gave up is retransmitted.
     Acknowledged {
         /// t-Reassembly: how long the receiver waits before it reports a gap.
         t_reassembly: Nanos,
     },
-    /// Unacknowledged: what HARQ gave up is lost.
+    /// Unacknowledged mode: data that HARQ gave up is lost.
     Unacknowledged {
         /// t-Reassembly: how long the receiver waits before it gives up a gap.
         t_reassembly: Nanos,
     },
 }
 
-/// Power of the UE.
+/// Uplink power control.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Uplink {
-    /// Most that the UE sends, dBm: P_CMAX of TS 38.101-1 clause 6.2.4.
+    /// Largest power of the UE, dBm: P_CMAX of TS 38.101-1 clause 6.2.4.
     pub pcmax_dbm: f64,
-    /// SNR at the gNB that closed-loop power control aims at, dB.
+    /// Target SNR at the gNB, dB.
     pub target_snr_db: f64,
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The file as its author writes it.
+//! The content of a configuration file, before it is checked and converted.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -69,7 +69,7 @@ pub(super) struct Radio {
     pub uplink: Uplink,
 }
 
-/// Component carriers beside the primary one; what is absent is as there.
+/// Secondary component carriers; absent keys have the value of the primary one.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Secondary {
@@ -111,7 +111,7 @@ pub(super) struct ProportionalFair {
 }
 
 impl Default for ProportionalFair {
-    /// As OAI's.
+    /// The window of OAI's gNB.
     fn default() -> Self {
         Self {
             window_slots: 100.0,
@@ -119,7 +119,7 @@ impl Default for ProportionalFair {
     }
 }
 
-/// How many of the layers are used.
+/// How the number of layers is chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Rank {
@@ -155,7 +155,7 @@ pub(super) struct Special {
 }
 
 impl Default for Special {
-    /// As OAI's configuration for band 78.
+    /// The CSI settings of OAI's configuration for band 78.
     fn default() -> Self {
         Self {
             dl_symbols: 6,
@@ -180,7 +180,7 @@ pub(super) struct Oai {
 }
 
 impl Default for Oai {
-    /// As OAI's gNB without configuration.
+    /// The bounds of OAI's gNB without configuration.
     fn default() -> Self {
         Self {
             bler_lower: 0.05,
@@ -248,7 +248,7 @@ pub(super) struct Uplink {
 }
 
 impl Default for Uplink {
-    /// Power class 3 of TS 38.101-1 table 6.2.1-1; the SNR that OAI's gNB aims at.
+    /// Power class 3 of TS 38.101-1 table 6.2.1-1, and the target SNR of OAI's gNB.
     fn default() -> Self {
         Self {
             pcmax_dbm: 23.0,
@@ -273,7 +273,7 @@ pub(super) struct PathDirection {
     pub cross_traffic: Option<CrossTraffic>,
 }
 
-/// The queue of a path of limited rate.
+/// The queue of a path with limited rate.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PathQueue {
@@ -327,7 +327,7 @@ pub(super) struct DualPi2 {
 }
 
 impl Default for DualPi2 {
-    /// RFC 9332 appendix A.1.
+    /// The values of RFC 9332 appendix A.1.
     fn default() -> Self {
         Self {
             target_ms: 15.0,
@@ -350,7 +350,7 @@ pub(super) struct Pie {
 }
 
 impl Default for Pie {
-    /// RFC 8033 section 4.2.
+    /// The values of RFC 8033 section 4.2.
     fn default() -> Self {
         Self {
             target_ms: 15.0,
@@ -371,7 +371,7 @@ pub(super) struct CoDel {
 }
 
 impl Default for CoDel {
-    /// RFC 8289 sections 4.2 and 4.3.
+    /// The values of RFC 8289 sections 4.2 and 4.3.
     fn default() -> Self {
         Self {
             target_ms: 5.0,
@@ -394,7 +394,7 @@ pub(super) struct Devices {
     pub ue: Vec<Spanned<Ue>>,
 }
 
-/// A UE's device, and what it does not share with the others.
+/// A UE's device, and the settings that differ between UEs.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Ue {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From the configuration as written to the one that the model uses, by the rules that span several values.
+//! Conversion of a configuration file's content into the model's configuration, with the rules that
+//! concern several values.
 
 mod path;
 mod queue;
@@ -16,17 +17,17 @@ use crate::Nanos;
 use crate::problem::{Problem, Violation};
 use crate::yaml;
 
-/// Shortest and longest IP packet: RFC 791's smallest reassembly, and jumbo frames.
+/// Range of the MTU: the smallest reassembly buffer of RFC 791, and jumbo frames.
 const MTU_BYTES: std::ops::RangeInclusive<u32> = 576..=15_000;
 
-/// The slot of numerology 3.
+/// The slot length of numerology 3.
 const SHORTEST_SLOT: Nanos = 125_000;
 
 impl ResolvedConfig {
     /// Reads and checks a configuration file.
     ///
     /// # Errors
-    /// The first rule that the file breaks.
+    /// The file breaks a rule.
     pub fn load(path: &Path) -> Result<Self, Problem> {
         let text = fs::read_to_string(path).map_err(|error| {
             Violation::unreadable(&error, "Name a file of schema nr-link/1").in_file(path, None)
@@ -34,8 +35,8 @@ impl ResolvedConfig {
         Self::parse(&text, path)
     }
 
-    /// Reads and checks a configuration's text. Problems name `path`, and relative paths start at
-    /// its folder.
+    /// Reads and checks a configuration's text. Problems have `path` as their file, and relative
+    /// paths start at its folder.
     ///
     /// # Errors
     /// As [`ResolvedConfig::load`].

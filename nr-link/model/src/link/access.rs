@@ -20,10 +20,10 @@ pub(super) enum Access<T> {
 
 impl<T> Access<T> {
     pub fn new(config: &ResolvedConfig, source: Source) -> Result<Self, Problem> {
-        let (given, ues) = (source.ues(), config.ues.len());
-        if given != ues {
+        let (available, ues) = (source.ues(), config.ues.len());
+        if available != ues {
             return Err(violation!(
-                "the source is for {given} UEs, and the configuration has {ues}",
+                "the source is for {available} UEs, and the configuration has {ues}",
                 "Make the source from this configuration"
             )
             .at_key("devices.ue"));
@@ -46,7 +46,7 @@ impl<T> Access<T> {
         })
     }
 
-    /// When the next event is.
+    /// Returns when the next event is.
     pub fn next(&self, ends: &Endpoints<T>) -> Option<Nanos> {
         match self {
             Self::Radio(radio) => Some(radio.next(ends)),
@@ -54,7 +54,7 @@ impl<T> Access<T> {
         }
     }
 
-    /// When the next event is that concerns a packet.
+    /// Returns when the next event is that concerns a packet.
     pub fn next_work(&self, ends: &Endpoints<T>) -> Option<Nanos> {
         match self {
             Self::Radio(radio) => radio.next_work(ends),
@@ -85,7 +85,7 @@ impl<T> Access<T> {
         }
     }
 
-    /// Totals by `now`.
+    /// Returns the totals by `now`.
     pub fn totals(&self, ue: UeId, direction: Direction, now: Nanos) -> Totals {
         match self {
             Self::Radio(radio) => radio.bearer(ue, direction).totals(),

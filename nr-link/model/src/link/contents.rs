@@ -29,7 +29,7 @@ impl<T> Link<T> {
         contents
     }
 
-    /// Counters of one UE and direction since the start.
+    /// Returns the counters of one UE and direction since the start.
     pub fn totals(&self, ue: UeId, direction: Direction) -> Totals {
         self.access.totals(ue, direction, self.now)
     }

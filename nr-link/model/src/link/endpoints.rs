@@ -33,7 +33,7 @@ impl<T> Endpoints<T> {
         }
     }
 
-    /// When the next of the packets is delivered that have left the access link.
+    /// Returns when the next of the packets is delivered that have left the access link.
     pub fn next_delivery(&self) -> Option<Nanos> {
         let dl = self.to_ues.next();
         dl.into_iter().chain(self.path_ul.next()).min()

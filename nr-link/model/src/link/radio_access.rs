@@ -74,18 +74,18 @@ impl<T> RadioAccess<T> {
         }
     }
 
-    /// Start of the next slot of any carrier.
+    /// Returns the start of the next slot of any carrier.
     fn next_slot(&self) -> Nanos {
         self.next_tick * self.tick_length()
     }
 
-    /// When the next event is: a slot, or a packet that enters the path.
+    /// Returns when the next event is: a slot, or a packet that enters the path.
     pub fn next(&self, ends: &Endpoints<T>) -> Nanos {
         let slot = self.next_slot();
         ends.from_gnb.next().map_or(slot, |leaves| leaves.min(slot))
     }
 
-    /// The same without slots that have nothing to transmit.
+    /// Returns when the next event is, without slots that have nothing to transmit.
     pub fn next_work(&self, ends: &Endpoints<T>) -> Option<Nanos> {
         let busy = !ends.from_ues.is_empty()
             || self.grants.iter().any(|grants| !grants.is_empty())
@@ -149,11 +149,11 @@ impl<T> RadioAccess<T> {
         }
     }
 
-    /// One sample for each UE.
+    /// Returns one sample for each UE.
     pub fn sample(&mut self, start: Nanos, end: Nanos) -> impl Iterator<Item = MacSample> {
         let cell = &self.cell;
         let samples = self.ues.iter_mut();
-        samples.map(move |ue| MacSample::of_ue(ue, cell, start, end))
+        samples.map(move |ue| MacSample::for_ue(ue, cell, start, end))
     }
 
     pub fn packets(&self, ue: UeId, direction: Direction) -> impl Iterator<Item = &Packet<T>> {
@@ -164,12 +164,12 @@ impl<T> RadioAccess<T> {
         self.ues.len()
     }
 
-    /// Number of slots run, of the carrier with the shortest slots.
+    /// Returns the number of slots run, of the carrier with the shortest slots.
     pub fn ticks(&self) -> u64 {
         self.next_tick
     }
 
-    /// Length of the shortest slot.
+    /// Returns the length of the shortest slot.
     pub fn tick_length(&self) -> Nanos {
         self.cell.timing.tick
     }
@@ -192,7 +192,7 @@ impl<T> RadioAccess<T> {
             retransmits,
             ..
         } = self;
-        let Some(mut space) = cell.space(carrier, slot, Direction::Downlink) else {
+        let Some(mut free) = cell.resources(carrier, slot, Direction::Downlink) else {
             return;
         };
         let at = CellSlot {
@@ -203,19 +203,19 @@ impl<T> RadioAccess<T> {
         let (scheduler, received) = (&mut schedulers[carrier.0].dl, &mut ends.to_ues);
         for &UeId(ue) in scheduler.queue() {
             ues[ue].learn_downlink(at);
-            let prb = ues[ue].retransmit_downlink(at, space);
+            let prb = ues[ue].retransmit_downlink(at, free);
             ues[ue].depart_downlink(received);
-            space.prb -= prb.unwrap_or(0);
+            free.prb -= prb.unwrap_or(0);
             retransmits[ue] = prb.is_some();
         }
-        let rate = |ue: UeId| ues[ue.0].downlink_bytes(cell, carrier, space);
+        let rate = |ue: UeId| ues[ue.0].downlink_bytes(cell, carrier, free);
         scheduler.sort(|ue| !retransmits[ue.0], rate);
         let mut index = 0;
-        while let Some(ue) = scheduler.at(index).filter(|_| space.prb > 0) {
-            let allocated = ues[ue.0].send_new_downlink(at, space);
+        while let Some(ue) = scheduler.at(index).filter(|_| free.prb > 0) {
+            let allocated = ues[ue.0].send_new_downlink(at, free);
             ues[ue.0].depart_downlink(received);
-            space.prb -= allocated.prb;
-            scheduler.allocated(ue, space.part(allocated.prb), allocated.bytes);
+            free.prb -= allocated.prb;
+            scheduler.allocated(ue, free.part(allocated.prb), allocated.bytes);
             index += 1;
         }
         scheduler.end_slot();
@@ -245,7 +245,7 @@ impl<T> RadioAccess<T> {
         let Some(granted) = timing.granted(carrier, slot, nth) else {
             return false;
         };
-        let Some(mut space) = cell.space(carrier, granted, Direction::Uplink) else {
+        let Some(mut free) = cell.resources(carrier, granted, Direction::Uplink) else {
             return true;
         };
         let now = CellSlot {
@@ -257,18 +257,18 @@ impl<T> RadioAccess<T> {
         for &UeId(ue) in scheduler.queue() {
             ues[ue].learn_uplink(now);
             ues[ue].depart_uplink(&mut ends.from_gnb);
-            let grant = ues[ue].grant_retransmission(carrier, granted, space);
+            let grant = ues[ue].grant_retransmission(carrier, granted, free);
             retransmits[ue] = grant.is_some();
-            space.prb -= grant.as_ref().map_or(0, Grant::prb);
+            free.prb -= grant.as_ref().map_or(0, Grant::prb);
             grants.extend(grant);
         }
-        let rate = |ue: UeId| ues[ue.0].uplink_bytes(cell, carrier, space);
+        let rate = |ue: UeId| ues[ue.0].uplink_bytes(cell, carrier, free);
         scheduler.sort(|ue| !retransmits[ue.0], rate);
         let mut index = 0;
-        while let Some(ue) = scheduler.at(index).filter(|_| space.prb > 0) {
-            if let Some(grant) = ues[ue.0].grant_new(now, granted, space) {
-                space.prb -= grant.prb();
-                scheduler.allocated(ue, space.part(grant.prb()), grant.new_bytes());
+        while let Some(ue) = scheduler.at(index).filter(|_| free.prb > 0) {
+            if let Some(grant) = ues[ue.0].grant_new(now, granted, free) {
+                free.prb -= grant.prb();
+                scheduler.allocated(ue, free.part(grant.prb()), grant.new_bytes());
                 grants.push_back(grant);
             }
             index += 1;

@@ -44,7 +44,7 @@ impl<T> TraceDriven<T> {
         }
     }
 
-    /// When the next packet enters or leaves a buffer.
+    /// Returns when the next packet enters or leaves a buffer.
     pub fn next(&self, ends: &Endpoints<T>) -> Option<Nanos> {
         let leaving = self
             .ues
@@ -79,10 +79,10 @@ impl<T> TraceDriven<T> {
         self.bearer(ue, direction).buffer.packets()
     }
 
-    /// One sample for each UE.
+    /// Returns one sample for each UE.
     pub fn sample(&mut self, start: Nanos, end: Nanos) -> impl Iterator<Item = MacSample> {
         let samples = self.ues.iter_mut().enumerate();
-        samples.map(move |(ue, bearers)| MacSample::of_trace(UeId(ue), bearers, start, end))
+        samples.map(move |(ue, bearers)| MacSample::for_trace(UeId(ue), bearers, start, end))
     }
 
     pub fn ues(&self) -> usize {

@@ -52,7 +52,7 @@ impl Schemes {
         self.schemes.len() as u8 - 1
     }
 
-    /// The highest scheme that meets the target at this SINR; the lowest if none does. Thresholds
+    /// Returns the highest scheme that meets the target at this SINR; the lowest if none does. Thresholds
     /// are not monotonic where the modulation changes, so the search is from above.
     fn fitting(&self, sinr_db: f64) -> u8 {
         self.thresholds_db
@@ -61,7 +61,7 @@ impl Schemes {
             .unwrap_or(0) as u8
     }
 
-    /// Information bits of a symbol and layer at these SINRs in dB, one for each part of the
+    /// Returns the information bits of a symbol and layer at these SINRs in dB, one for each part of the
     /// carrier; 0 if no scheme meets the target.
     pub fn efficiency(&self, sinr_db: &[f32]) -> f64 {
         let mut by_modulation = [None; 5];
@@ -93,7 +93,7 @@ pub(crate) enum Adaptation {
 }
 
 impl Adaptation {
-    /// For a carrier with slots of this length.
+    /// Makes the adaptation for a carrier with slots of this length.
     pub fn new(radio: &RadioConfig, slot: Nanos) -> Self {
         match radio.link_adaptation {
             LinkAdaptation::OuterLoop { bler_target } => {
@@ -106,7 +106,7 @@ impl Adaptation {
         }
     }
 
-    /// The MCS for an SINR in dB as it was reported, of each layer.
+    /// Returns the MCS for an SINR of a layer in dB, as it was reported.
     pub fn choose(&self, schemes: &Schemes, sinr_db: f64) -> u8 {
         match self {
             Self::OuterLoop(outer) => schemes.fitting(sinr_db + outer.offset_db()),
@@ -115,8 +115,8 @@ impl Adaptation {
         }
     }
 
-    /// Whether a block of `bytes` with the lowest scheme meets the BLER target at a reported SINR in dB; always true
-    /// for a fixed MCS.
+    /// Returns whether a block of `bytes` with the lowest scheme meets the BLER target at a reported SINR in dB;
+    /// always true for a fixed MCS.
     pub fn supports_lowest(&self, schemes: &Schemes, bytes: u32, sinr_db: f64) -> bool {
         let offset_db = match self {
             Self::OuterLoop(outer) => outer.offset_db(),
@@ -131,7 +131,7 @@ impl Adaptation {
         block_error_ratio(lowest, blocks, sinr_db + offset_db) <= schemes.target
     }
 
-    /// The MCS that a full queue would reach at this SINR. The threshold rule learns from traffic only, so that
+    /// Returns the MCS that a full queue would reach at this SINR. The threshold rule learns from traffic only, so that
     /// without traffic its MCS does not depend on the channel.
     pub fn settled(&self, schemes: &Schemes, sinr_db: f64) -> u8 {
         match self {
@@ -166,7 +166,7 @@ impl Adaptation {
         }
     }
 
-    /// The number of changes so far, as a key for caches.
+    /// Returns the number of changes so far, as a key for caches.
     pub fn version(&self) -> u64 {
         match self {
             Self::OuterLoop(outer) => outer.version(),

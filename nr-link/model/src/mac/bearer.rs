@@ -20,7 +20,7 @@ impl<T> Bearer<T> {
         }
     }
 
-    /// Totals since the start.
+    /// Returns the totals since the start.
     pub fn totals(&self) -> Totals {
         self.counters.totals_with(self.rlc.buffer.dropped)
     }

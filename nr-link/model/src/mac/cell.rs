@@ -36,7 +36,7 @@ pub(crate) struct CellSlot<'a> {
 }
 
 impl CellSlot<'_> {
-    /// When the slot starts.
+    /// Returns when the slot starts.
     pub fn start(self) -> Nanos {
         self.cell.timing.start(self.carrier, self.slot)
     }
@@ -44,54 +44,37 @@ impl CellSlot<'_> {
 
 /// The resources of one slot, carrier and direction that are still free for data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Space {
+pub(crate) struct FreeResources {
     pub prb: u16,
     symbols: u8,
     direction: Direction,
 }
 
-impl Space {
-    /// All of them, for a UE with `layers` layers.
-    pub fn room(self, layers: u8) -> Room {
-        Room {
+impl FreeResources {
+    /// Returns the allocation of all these resources to a UE with `layers` layers.
+    pub fn for_layers(self, layers: u8) -> Allocation {
+        Allocation {
             prb: self.prb,
             re_per_prb: overhead::data_re_per_prb(self.symbols, self.direction, layers),
             layers,
         }
     }
 
-    /// Its size in symbols times PRBs.
+    /// Returns the size in symbols × PRBs.
     pub fn size(self) -> u32 {
         self.part(self.prb)
     }
 
-    /// The size of `prb` of its PRBs.
+    /// Returns the size of `prb` of the PRBs, in symbols × PRBs.
     pub fn part(self, prb: u16) -> u32 {
         u32::from(prb) * u32::from(self.symbols)
     }
 
-    /// Whether a block can be retransmitted in it.
+    /// Returns a test of whether a block can be retransmitted in these resources.
     pub fn fits(self) -> impl Fn(&Block) -> bool {
-        move |block| block.prb <= self.prb && block.re_per_prb <= self.room(block.layers).re_per_prb
-    }
-}
-
-/// The resources for one UE's block in one slot and direction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Room {
-    pub prb: u16,
-    pub re_per_prb: u16,
-    pub layers: u8,
-}
-
-impl Room {
-    /// Resource elements, summed over layers.
-    pub fn elements(self) -> f64 {
-        f64::from(self.prb) * f64::from(self.re_per_prb) * f64::from(self.layers)
-    }
-
-    pub fn narrowed(self, prb: u16) -> Self {
-        Self { prb, ..self }
+        move |block| {
+            block.prb <= self.prb && block.re_per_prb <= self.for_layers(block.layers).re_per_prb
+        }
     }
 }
 
@@ -117,74 +100,72 @@ impl Cell {
         }
     }
 
-    /// The resources of a slot for data in a direction; `None` if it has none.
-    pub fn space(&self, carrier: CarrierId, slot: Slot, direction: Direction) -> Option<Space> {
+    /// Returns the resources of a slot for data in a direction; `None` if it has none.
+    pub fn resources(
+        &self,
+        carrier: CarrierId,
+        slot: Slot,
+        direction: Direction,
+    ) -> Option<FreeResources> {
         let kind = self.timing.kind(carrier, slot);
         let carrier = &self.radio.carriers[carrier.0];
         let symbols = match direction {
             Direction::Uplink if !carrier.uplink => 0,
             _ => overhead::shared_symbols(kind, direction),
         };
-        (symbols > 0).then_some(Space {
+        (symbols > 0).then_some(FreeResources {
             prb: carrier.prb,
             symbols,
             direction,
         })
     }
 
-    /// The resources of a slot with all symbols for one direction.
-    pub fn whole_slot(&self, carrier: CarrierId, direction: Direction) -> Space {
-        Space {
+    /// Returns the resources of a slot with all symbols for one direction.
+    pub fn whole_slot(&self, carrier: CarrierId, direction: Direction) -> FreeResources {
+        FreeResources {
             prb: self.radio.carriers[carrier.0].prb,
             symbols: overhead::shared_symbols(SlotKind::Paired, direction),
             direction,
         }
     }
 
-    /// The same for one UE.
-    pub fn widest(&self, carrier: CarrierId, direction: Direction, layers: u8) -> Room {
-        self.whole_slot(carrier, direction).room(layers)
+    /// Returns the allocation of a whole slot to one UE.
+    pub fn whole_carrier(
+        &self,
+        carrier: CarrierId,
+        direction: Direction,
+        layers: u8,
+    ) -> Allocation {
+        self.whole_slot(carrier, direction).for_layers(layers)
     }
 
-    /// Bytes of a block that takes all of `room`.
-    pub fn block_bytes(&self, mcs: u8, room: Room) -> u32 {
-        let Room {
-            prb,
-            re_per_prb,
-            layers,
-        } = room;
-        transport_block_bits(
-            self.schemes.get(mcs),
-            Allocation {
-                prb,
-                re_per_prb,
-                layers,
-            },
-        ) / 8
+    /// Returns the bytes of a block that has this allocation.
+    pub fn block_bytes(&self, mcs: u8, allocation: Allocation) -> u32 {
+        transport_block_bits(self.schemes.get(mcs), allocation) / 8
     }
 
-    /// The fewest PRBs of `room` whose block holds `bytes`; all if none does.
-    pub fn narrowest(&self, mcs: u8, room: Room, bytes: u64) -> Room {
-        let (mut low, mut high) = (1, room.prb);
+    /// Returns the fewest PRBs of the allocation whose block holds `bytes`; all if none does.
+    pub fn narrowest(&self, mcs: u8, allocation: Allocation, bytes: u64) -> Allocation {
+        let (mut low, mut high) = (1, allocation.prb);
         while low < high {
             let middle = (low + high) / 2;
-            if u64::from(self.block_bytes(mcs, room.narrowed(middle))) >= bytes {
+            if u64::from(self.block_bytes(mcs, allocation.with_prb(middle))) >= bytes {
                 high = middle;
             } else {
                 low = middle + 1;
             }
         }
-        room.narrowed(high)
+        allocation.with_prb(high)
     }
 
-    /// IP bytes in `block_bytes` bytes of a block that is full of packets of the MTU.
+    /// Returns the IP bytes in `block_bytes` bytes of a block that is full of packets of the MTU.
     pub fn ip_bytes(&self, block_bytes: f64) -> f64 {
         ip_bytes_of(block_bytes, self.mtu_bytes)
     }
 
-    /// The capacity of a slot that was not used: its block times the probability that it arrives.
-    pub fn expected(&self, mcs: u8, room: Room, sinr_db: f64) -> Capacity {
-        let bytes = self.block_bytes(mcs, room);
+    /// Returns the capacity of a slot that was not used: its block times the probability that it arrives.
+    pub fn expected(&self, mcs: u8, allocation: Allocation, sinr_db: f64) -> Capacity {
+        let bytes = self.block_bytes(mcs, allocation);
         let scheme = self.schemes.get(mcs);
         let failing = block_error_ratio(scheme, CodeBlocks::of(8 * bytes, scheme), sinr_db);
         Capacity {

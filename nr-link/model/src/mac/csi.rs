@@ -34,7 +34,7 @@ impl Report {
             if cell.cqi_table.report(layered) == 0 {
                 return 0.0;
             }
-            cell.schemes.efficiency(layered) * cell.widest(carrier, DOWN, rank).elements()
+            cell.schemes.efficiency(layered) * cell.whole_carrier(carrier, DOWN, rank).elements()
         });
         divide(layered, rank);
         let mut report = Self {
@@ -47,10 +47,10 @@ impl Report {
             noise_ul_dbm,
         };
         report.rank.ul = cell.layers.ul.best(|rank| {
-            let room = cell.widest(carrier, UP, rank);
-            let power = Power::of(cell.uplink, &report, room.prb);
+            let allocation = cell.whole_carrier(carrier, UP, rank);
+            let power = Power::of(cell.uplink, &report, allocation.prb);
             let snr_db = cell.layers.ul.each_db(power.expected_snr_db(&report), rank);
-            cell.schemes.efficiency(&[snr_db as f32]) * room.elements()
+            cell.schemes.efficiency(&[snr_db as f32]) * allocation.elements()
         });
         report
     }
@@ -81,7 +81,7 @@ impl Csi {
         }
     }
 
-    /// Whether the UE measures in this slot.
+    /// Returns whether the UE measures in this slot.
     pub fn measures(&self, slot: Slot) -> bool {
         slot.0.is_multiple_of(self.period)
     }
@@ -112,13 +112,13 @@ impl Csi {
         self.in_force.as_ref()
     }
 
-    /// The number of reports so far, as a key for caches.
+    /// Returns the number of reports so far, as a key for caches.
     pub fn version(&self) -> u64 {
         self.version
     }
 }
 
-/// The SINR of a flat channel with the same Shannon capacity, dB.
+/// Returns the SINR of a flat channel with the same Shannon capacity, dB.
 fn shannon_effective_db(sinr_db: &[f32]) -> f64 {
     let bits: f64 = sinr_db
         .iter()

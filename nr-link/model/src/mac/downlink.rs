@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One UE's share of a downlink slot on one carrier.
 
-use super::cell::{Cell, CellSlot, Space};
+use super::cell::{Cell, CellSlot, FreeResources};
 use super::harq::{Block, Feedback, Transmission};
 use super::serving::{OutcomeTimes, Serving};
 use super::ue::Ue;
@@ -39,26 +39,26 @@ impl<T> Ue<T> {
         self.dl.rlc.expire(start);
     }
 
-    /// Bytes of a new block that takes all of `space`; 0 while no report is in force, or the last was out of range
-    /// (CQI 0).
-    pub fn downlink_bytes(&self, cell: &Cell, carrier: CarrierId, space: Space) -> u32 {
+    /// Returns the bytes of a new block that takes all of `free`; 0 while no report is in force, or the last was out
+    /// of range (CQI 0).
+    pub fn downlink_bytes(&self, cell: &Cell, carrier: CarrierId, free: FreeResources) -> u32 {
         downlink_choice(&self.serving[carrier.0], cell).map_or(0, |Choice { mcs, layers }| {
-            cell.block_bytes(mcs, space.room(layers))
+            cell.block_bytes(mcs, free.for_layers(layers))
         })
     }
 
     /// Retransmits the failed block that has waited longest and fits; returns its PRBs.
-    pub fn retransmit_downlink(&mut self, at: CellSlot, space: Space) -> Option<u16> {
+    pub fn retransmit_downlink(&mut self, at: CellSlot, free: FreeResources) -> Option<u16> {
         let transmission = self.serving[at.carrier.0]
             .dl
             .harq
-            .take_failed(space.fits())?;
+            .take_failed(free.fits())?;
         self.send_down(at, transmission);
         Some(transmission.block.prb)
     }
 
-    /// Sends new data in as much of `space` as it needs.
-    pub fn send_new_downlink(&mut self, at: CellSlot, space: Space) -> Allocated {
+    /// Sends new data in as much of `free` as it needs.
+    pub fn send_new_downlink(&mut self, at: CellSlot, free: FreeResources) -> Allocated {
         let CellSlot {
             cell,
             carrier,
@@ -69,16 +69,16 @@ impl<T> Ue<T> {
         let Some(Choice { mcs, layers }) = choice else {
             return Allocated::default();
         };
-        let room = space.room(layers);
+        let allocation = free.for_layers(layers);
         let start = at.start();
         let waiting = self.dl.rlc.next_bytes(start);
         if waiting == 0 {
-            let capacity = idle_downlink(serving, cell, space);
+            let capacity = idle_downlink(serving, cell, free);
             self.dl.counters.add_unused_capacity(capacity);
             return Allocated::default();
         }
-        let full = cell.block_bytes(mcs, room);
-        let taken = cell.narrowest(mcs, room, waiting);
+        let full = cell.block_bytes(mcs, allocation);
+        let taken = cell.narrowest(mcs, allocation, waiting);
         let bytes = cell.block_bytes(mcs, taken);
         let Some(payload) = self.dl.rlc.fill(bytes, start) else {
             return Allocated::default();
@@ -170,16 +170,16 @@ fn downlink_choice(serving: &Serving, cell: &Cell) -> Option<Choice> {
     })
 }
 
-fn idle_downlink(serving: &mut Serving, cell: &Cell, space: Space) -> Capacity {
+fn idle_downlink(serving: &mut Serving, cell: &Cell, free: FreeResources) -> Capacity {
     let Some(report) = serving.csi.in_force() else {
         return Capacity::default();
     };
-    let room = space.room(report.rank.dl);
+    let allocation = free.for_layers(report.rank.dl);
     let reported_db = cell.cqi_table.sinr_db(report.cqi.max(1));
     serving
         .dl
-        .idle_capacity(room, serving.csi.version(), |adaptation| {
+        .idle_capacity(allocation, serving.csi.version(), |adaptation| {
             let mcs = adaptation.settled(&cell.schemes, reported_db);
-            cell.expected(mcs, room, report.sinr_db)
+            cell.expected(mcs, allocation, report.sinr_db)
         })
 }

@@ -4,10 +4,10 @@
 
 use std::collections::VecDeque;
 
-use super::cell::Room;
 use super::harq::Block;
 use crate::counters::Capacity;
 use crate::ids::{CarrierId, HarqId, UeId};
+use crate::radio::tbs::Allocation;
 use crate::time::{Nanos, Slot, Timeline};
 
 /// The grant that answers a scheduling request: enough for a report and a few small packets.
@@ -24,7 +24,7 @@ pub(crate) struct Grant {
 }
 
 impl Grant {
-    /// Bytes of its block if it is new, else 0.
+    /// Returns the bytes of its block if it is new, else 0.
     pub fn new_bytes(&self) -> u32 {
         match self.content {
             Content::New { bytes, .. } => bytes,
@@ -32,10 +32,10 @@ impl Grant {
         }
     }
 
-    /// Allocated PRBs.
+    /// Returns the allocated PRBs.
     pub fn prb(&self) -> u16 {
         match self.content {
-            Content::New { room, .. } => room.prb,
+            Content::New { allocation, .. } => allocation.prb,
             Content::Retransmission(block) => block.prb,
         }
     }
@@ -47,7 +47,7 @@ pub(crate) enum Content {
     /// A new block; `full` is the capacity of a full allocation.
     New {
         mcs: u8,
-        room: Room,
+        allocation: Allocation,
         bytes: u32,
         full: Capacity,
     },
@@ -78,7 +78,7 @@ pub(crate) struct BufferStatus {
 }
 
 impl BufferStatus {
-    /// Whether the UE must send a scheduling request before it gets a grant.
+    /// Returns whether the UE must send a scheduling request before it gets a grant.
     pub fn unannounced(&self) -> bool {
         !self.announced
     }
@@ -105,7 +105,7 @@ impl BufferStatus {
         self.announced = false;
     }
 
-    /// Bytes that the gNB knows of at `now` and has not granted.
+    /// Returns the bytes that the gNB knows of at `now` and has not granted.
     pub fn known_bytes(&mut self, now: Nanos) -> u64 {
         while let Some((_, message)) = self.messages.pop(now) {
             self.read(message);
@@ -137,7 +137,7 @@ impl BufferStatus {
         self.known_bytes = self.known_bytes.saturating_sub(bytes);
     }
 
-    /// Whether no message is in transit and the gNB knows of no data.
+    /// Returns whether no message is in transit and the gNB knows of no data.
     pub fn is_idle(&self) -> bool {
         self.messages.is_empty() && self.known_bytes == 0
     }
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_outlives_the_report_of_a_block_that_was_built_before_it() {
+    fn a_request_is_not_cancelled_by_the_report_of_an_older_block() {
         let mut status = BufferStatus::default();
         status.announce(0); // the block of slot 8 reports an empty buffer, and fails
         status.request(8, 10);

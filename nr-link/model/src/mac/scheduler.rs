@@ -74,7 +74,7 @@ impl RoundRobin {
 }
 
 impl Scheduler {
-    /// For `ues` UEs on a carrier whose whole slot has `quantum` symbols × PRBs.
+    /// Makes a scheduler for `ues` UEs on a carrier whose whole slot has `quantum` symbols × PRBs.
     pub fn new(discipline: Discipline, ues: usize, quantum: u32) -> Self {
         Self {
             discipline,
@@ -85,7 +85,7 @@ impl Scheduler {
         }
     }
 
-    /// All UEs in the order of the queue.
+    /// Returns all UEs in the order of the queue.
     pub fn queue(&self) -> &[UeId] {
         &self.queue.ues
     }
@@ -118,12 +118,12 @@ impl Scheduler {
         }
     }
 
-    /// Whether the order depends on rates.
+    /// Returns whether the order depends on rates.
     fn needs_rates(&self) -> bool {
         self.discipline != Discipline::RoundRobin && self.means.len() > 1
     }
 
-    /// The UE at this index of the order.
+    /// Returns the UE at this index of the order.
     pub fn at(&self, index: usize) -> Option<UeId> {
         self.order.get(index).map(|candidate| candidate.ue)
     }

@@ -4,7 +4,7 @@
 
 use super::adaptation::{Adaptation, Schemes};
 use super::bearer::Bearer;
-use super::cell::{Cell, Room};
+use super::cell::Cell;
 use super::csi::Csi;
 use super::harq::{Block, Feedback, Harq, Transmission};
 use super::report::Report;
@@ -14,6 +14,7 @@ use crate::config::RadioConfig;
 use crate::counters::Capacity;
 use crate::ids::{CarrierId, UeId};
 use crate::radio::bler::{CodeBlocks, block_error_ratio};
+use crate::radio::tbs::Allocation;
 use crate::radio::{Constellation, decibel};
 use crate::random::{Purpose, Stream};
 use crate::time::{Nanos, Slot};
@@ -54,7 +55,7 @@ impl Serving {
         }
     }
 
-    /// Whether no block is in transmission.
+    /// Returns whether no block is in transmission.
     pub fn is_idle(&self) -> bool {
         self.dl.harq.is_idle() && self.ul.harq.is_idle()
     }
@@ -95,7 +96,7 @@ pub(crate) struct OutcomeTimes {
 
 #[derive(Debug, Clone, Copy)]
 struct IdleCapacity {
-    room: Room,
+    allocation: Allocation,
     versions: (u64, u64),
     capacity: Capacity,
 }
@@ -145,20 +146,23 @@ impl ServingDirection {
         Some(feedback)
     }
 
-    /// The capacity of an idle slot with `room`, from the cache or by `compute`; `reports` counts the CSI reports.
+    /// Returns the capacity of an idle slot with this `allocation`, from the cache or by `compute`; `reports` counts
+    /// the CSI reports.
     pub fn idle_capacity(
         &mut self,
-        room: Room,
+        allocation: Allocation,
         reports: u64,
         compute: impl FnOnce(&Adaptation) -> Capacity,
     ) -> Capacity {
         let versions = (reports, self.adaptation.version());
         match self.idle {
-            Some(kept) if kept.room == room && kept.versions == versions => kept.capacity,
+            Some(kept) if kept.allocation == allocation && kept.versions == versions => {
+                kept.capacity
+            }
             _ => {
                 let capacity = compute(&self.adaptation);
                 self.idle = Some(IdleCapacity {
-                    room,
+                    allocation,
                     versions,
                     capacity,
                 });

@@ -57,7 +57,7 @@ impl Timing {
         }
     }
 
-    /// The slot of a carrier that starts with this tick, if one does.
+    /// Returns the slot of a carrier that starts with this tick, if one does.
     pub fn slot_at(&self, carrier: CarrierId, tick: u64) -> Option<Slot> {
         let ticks = self.clocks[carrier.0].ticks;
         tick.is_multiple_of(ticks).then(|| Slot(tick / ticks))
@@ -71,17 +71,17 @@ impl Timing {
         slot.0 * self.clocks[carrier.0].slot
     }
 
-    /// When a UE has decoded a downlink slot.
+    /// Returns when a UE has decoded a downlink slot.
     pub fn decoded_by_ue(&self, carrier: CarrierId, slot: Slot) -> Nanos {
         self.start(carrier, slot + 1) + self.clocks[carrier.0].n1
     }
 
-    /// When the gNB has decoded an uplink slot and can use its content.
+    /// Returns when the gNB has decoded an uplink slot and can use its content.
     pub fn decoded_by_gnb(&self, carrier: CarrierId, slot: Slot) -> Nanos {
         self.start(carrier, slot + 1) + GNB_PROCESSING
     }
 
-    /// The first slot in which the gNB can use the content of an uplink slot.
+    /// Returns the first slot in which the gNB can use the content of an uplink slot.
     pub fn used_by_gnb(&self, carrier: CarrierId, slot: Slot) -> Slot {
         Slot(
             self.decoded_by_gnb(carrier, slot)
@@ -89,7 +89,7 @@ impl Timing {
         )
     }
 
-    /// The first slot in which the gNB can use the acknowledgement of a downlink slot.
+    /// Returns the first slot in which the gNB can use the acknowledgement of a downlink slot.
     pub fn acknowledged(&self, carrier: CarrierId, slot: Slot) -> Slot {
         let Clock {
             pucch,
@@ -100,8 +100,8 @@ impl Timing {
         Slot(self.decoded_by_gnb(pucch, sent).div_ceil(length))
     }
 
-    /// When the gNB's scheduler can use a status report that a UE has ready at `at`: after the primary carrier's next
-    /// slot with uplink, and decoding. (The request and grant for the report are left out.)
+    /// Returns when the gNB's scheduler can use a status report that a UE has ready at `at`: after the primary
+    /// carrier's next slot with uplink, and decoding. (The request and grant for the report are left out.)
     pub fn status_of_ue(&self, at: Nanos) -> Nanos {
         const PRIMARY: CarrierId = CarrierId::PRIMARY;
         self.start(
@@ -110,27 +110,27 @@ impl Timing {
         )
     }
 
-    /// When a UE can use a status report that the gNB has ready at `at`: after the primary carrier's next downlink
-    /// slot, and decoding.
+    /// Returns when a UE can use a status report that the gNB has ready at `at`: after the primary carrier's next
+    /// downlink slot, and decoding.
     pub fn status_of_gnb(&self, at: Nanos) -> Nanos {
         const PRIMARY: CarrierId = CarrierId::PRIMARY;
         let carries = |kind: SlotKind| shared_symbols(kind, Direction::Downlink) > 0;
         self.decoded_by_ue(PRIMARY, self.next_slot(PRIMARY, at, carries))
     }
 
-    /// The `nth` uplink slot, from 0, that a slot of the same carrier grants.
+    /// Returns the `nth` uplink slot, from 0, that a slot of the same carrier grants.
     pub fn granted(&self, carrier: CarrierId, slot: Slot, nth: usize) -> Option<Slot> {
         let grants = &self.clocks[carrier.0].grants;
         let grants = &grants[slot.phase(grants.len())];
         grants.get(nth).map(|&after| slot + after)
     }
 
-    /// A carrier's first slot with PUCCH that starts at `from` or later.
+    /// Returns a carrier's first slot with PUCCH that starts at `from` or later.
     fn next_pucch(&self, carrier: CarrierId, from: Nanos) -> Slot {
         self.next_slot(carrier, from, SlotKind::carries_pucch)
     }
 
-    /// A carrier's first slot with a property that starts at `from` or later.
+    /// Returns a carrier's first slot with a property that starts at `from` or later.
     fn next_slot(&self, carrier: CarrierId, from: Nanos, has: impl Fn(SlotKind) -> bool) -> Slot {
         let clock = &self.clocks[carrier.0];
         let from = from.div_ceil(clock.slot);
@@ -145,7 +145,8 @@ impl Clock {
     fn new(carrier: &Carrier, all: &[Carrier], tick: Nanos) -> Self {
         let pucch = pucch_of(carrier, all);
         let slot = carrier.numerology.slot_ns();
-        // For the numerology of PDSCH or of PUCCH, whichever gives more (TS 38.214 clause 5.3).
+        // N1 of the numerology of PDSCH or of PUCCH, whichever gives the longer time (TS 38.214
+        // clause 5.3).
         let n1 = decoding(carrier.numerology).max(decoding(all[pucch.0].numerology));
         let n2 = N2_SYMBOLS[usize::from(carrier.numerology.mu())];
         let k2 = 1 + (u64::from(PDCCH_SYMBOLS) + n2).div_ceil(u64::from(SYMBOLS_PER_SLOT));
@@ -160,9 +161,9 @@ impl Clock {
     }
 }
 
-/// The carrier of the PUCCH: the primary one, or in the other frequency range the first one with an uplink, as a
-/// second PUCCH group (TS 38.213 clause 9). At 120 kHz 16 HARQ processes last 2 ms, and the next uplink slot of the
-/// first range may be later than that.
+/// Returns the carrier of the PUCCH: the primary one, or in the other frequency range the first one with an uplink,
+/// as a second PUCCH group (TS 38.213 clause 9). At 120 kHz 16 HARQ processes last 2 ms, and the next uplink slot of
+/// the first range may be later than that.
 fn pucch_of(carrier: &Carrier, all: &[Carrier]) -> CarrierId {
     let range = |carrier: &Carrier| bands::frequency_range(carrier.hz);
     if range(carrier) == range(&all[0]) {
@@ -177,7 +178,8 @@ fn decoding(numerology: Numerology) -> Nanos {
     N1_SYMBOLS[usize::from(numerology.mu())] * numerology.slot_ns() / u64::from(SYMBOLS_PER_SLOT)
 }
 
-/// Each uplink slot is granted in the last downlink slot at least `k2` before it.
+/// Returns the uplink slots that each slot of the pattern grants: an uplink slot is granted in the
+/// last downlink slot at least `k2` before it.
 fn grants(duplex: &Duplex, k2: u64) -> Vec<Vec<u64>> {
     let period = match duplex {
         Duplex::Tdd(pattern) => pattern.slots() as u64,
@@ -245,18 +247,19 @@ mod tests {
     #[test]
     fn acknowledgements_go_over_the_primary_carrier_or_one_of_their_own_range() {
         let middle = carrier(3.6, 1, true, tdd("DDDDDDDSUU"));
-        let [high, deaf] = [true, false].map(|uplink| carrier(28.0, 3, uplink, tdd("DDDSU")));
-        let timing = Timing::of(&[middle.clone(), deaf.clone(), high], 125_000);
-        // Slot 0 of 120 kHz ends at 125 µs and is decoded 214 µs later; the next slot of that range
-        // with uplink is its fourth, from 375 to 500 µs, and half a millisecond later is slot 8.
+        let [high, downlink_only] =
+            [true, false].map(|uplink| carrier(28.0, 3, uplink, tdd("DDDSU")));
+        let timing = Timing::of(&[middle.clone(), downlink_only.clone(), high], 125_000);
+        // Slot 0 of 120 kHz ends at 125 µs and is decoded 214 µs later. The next uplink slot of
+        // that frequency range is its fourth, from 375 to 500 µs; 0.5 ms later slot 8 starts.
         assert_eq!(
             timing.decoded_by_ue(CarrierId(1), Slot(0)),
             125_000 + 214_285
         );
         assert_eq!(timing.acknowledged(CarrierId(1), Slot(0)), Slot(8));
-        // Without an uplink there: the UE takes what 30 kHz takes, 464 µs; the primary carrier's
-        // first slot with uplink is its eighth, which ends at 4 ms.
-        let timing = Timing::of(&[middle, deaf], 125_000);
+        // Without an uplink in that range the UE takes the time of 30 kHz, 464 µs. The first uplink
+        // slot of the primary carrier is its eighth, which ends at 4 ms.
+        let timing = Timing::of(&[middle, downlink_only], 125_000);
         assert_eq!(
             timing.decoded_by_ue(CarrierId(1), Slot(0)),
             125_000 + 464_285

@@ -89,12 +89,12 @@ impl<T> Ue<T> {
         }
     }
 
-    /// The state on the primary carrier.
+    /// Returns the state on the primary carrier.
     pub fn primary(&self) -> &Serving {
         &self.serving[0]
     }
 
-    /// Whether a slot changes measurements and capacity only.
+    /// Returns whether a slot changes measurements and capacity only.
     pub fn is_idle(&self) -> bool {
         self.dl.rlc.is_idle()
             && self.ul.rlc.is_idle()

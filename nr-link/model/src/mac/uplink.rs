@@ -2,7 +2,7 @@
 //! One UE's share of an uplink slot on one carrier: first the grant, and the transmission some slots later.
 
 use super::adaptation::{Adaptation, LOWEST};
-use super::cell::{Cell, CellSlot, Room, Space};
+use super::cell::{Cell, CellSlot, FreeResources};
 use super::grants::{Content, Grant};
 use super::harq::{Block, Feedback, Transmission};
 use super::power::{Power, uplink_snr};
@@ -13,6 +13,7 @@ use crate::counters::Capacity;
 use crate::headers::{BUFFER_STATUS_BYTES, MOST_SEGMENT_BYTES, SHORTEST_SEGMENT_BYTES};
 use crate::ids::{CarrierId, HarqId};
 use crate::packet::UePacket;
+use crate::radio::tbs::Allocation;
 use crate::time::{Slot, Timeline};
 
 /// The smallest grant that carries data: a buffer status report, and a segment with its headers.
@@ -22,7 +23,7 @@ const LEAST_BYTES: u32 = BUFFER_STATUS_BYTES + MOST_SEGMENT_BYTES + SHORTEST_SEG
 #[derive(Debug, Clone, Copy)]
 struct Choice {
     mcs: u8,
-    room: Room,
+    allocation: Allocation,
     snr_db: f64,
 }
 
@@ -48,29 +49,31 @@ impl<T> Ue<T> {
         self.ul.rlc.expire(start);
     }
 
-    /// Bytes of a new block that takes all of `space`; 0 while no report is in force.
-    pub fn uplink_bytes(&self, cell: &Cell, carrier: CarrierId, space: Space) -> u32 {
+    /// Returns the bytes of a new block that takes all of `free`; 0 while no report is in force.
+    pub fn uplink_bytes(&self, cell: &Cell, carrier: CarrierId, free: FreeResources) -> u32 {
         let Serving { csi, ul, .. } = &self.serving[carrier.0];
         csi.in_force().map_or(0, |report| {
-            let Choice { mcs, room, .. } = widest(&ul.adaptation, cell, report, space);
-            cell.block_bytes(mcs, room)
+            let Choice {
+                mcs, allocation, ..
+            } = widest(&ul.adaptation, cell, report, free);
+            cell.block_bytes(mcs, allocation)
         })
     }
 
-    /// Grants `slot` to the failed block that has waited longest and fits in `space`.
+    /// Grants `slot` to the failed block that has waited longest and fits in `free`.
     pub fn grant_retransmission(
         &mut self,
         carrier: CarrierId,
         slot: Slot,
-        space: Space,
+        free: FreeResources,
     ) -> Option<Grant> {
         let Transmission { process, block } =
-            self.serving[carrier.0].ul.harq.take_failed(space.fits())?;
+            self.serving[carrier.0].ul.harq.take_failed(free.fits())?;
         Some(self.grant(carrier, slot, process, Content::Retransmission(block)))
     }
 
-    /// Decides at `now` which new data the UE sends in the later `slot` of the carrier, of which `space` is left.
-    pub fn grant_new(&mut self, now: CellSlot, slot: Slot, space: Space) -> Option<Grant> {
+    /// Decides at `now` which new data the UE sends in the later `slot` of the carrier, of which `free` is left.
+    pub fn grant_new(&mut self, now: CellSlot, slot: Slot, free: FreeResources) -> Option<Grant> {
         let CellSlot { cell, carrier, .. } = now;
         let serving = &mut self.serving[carrier.0];
         let report = *serving
@@ -80,20 +83,26 @@ impl<T> Ue<T> {
         let known_bytes = self.buffer_status.known_bytes(now.start());
         if known_bytes == 0 {
             let reports = serving.csi.version();
-            let whole = space.room(report.rank.ul);
+            let whole = free.for_layers(report.rank.ul);
             let capacity = serving.ul.idle_capacity(whole, reports, |adaptation| {
-                let Choice { snr_db, room, .. } = widest(adaptation, cell, &report, space);
-                cell.expected(adaptation.settled(&cell.schemes, snr_db), room, snr_db)
+                let Choice {
+                    snr_db, allocation, ..
+                } = widest(adaptation, cell, &report, free);
+                cell.expected(
+                    adaptation.settled(&cell.schemes, snr_db),
+                    allocation,
+                    snr_db,
+                )
             });
             self.ul.counters.add_unused_capacity(capacity);
             return None;
         }
         let adaptation = &serving.ul.adaptation;
-        let widest = widest(adaptation, cell, &report, space);
+        let widest = widest(adaptation, cell, &report, free);
         let needed = known_bytes + u64::from(BUFFER_STATUS_BYTES);
         let taken = narrowest(adaptation, cell, &report, widest, needed);
-        let bytes = cell.block_bytes(taken.mcs, taken.room);
-        let full = f64::from(cell.block_bytes(widest.mcs, widest.room).max(bytes));
+        let bytes = cell.block_bytes(taken.mcs, taken.allocation);
+        let full = f64::from(cell.block_bytes(widest.mcs, widest.allocation).max(bytes));
         let full = Capacity {
             bytes: full,
             sdu_bytes: cell.ip_bytes(full),
@@ -103,7 +112,7 @@ impl<T> Ue<T> {
             .grant(cell.timing.start(carrier, slot), u64::from(bytes));
         let content = Content::New {
             mcs: taken.mcs,
-            room: taken.room,
+            allocation: taken.allocation,
             bytes,
             full,
         };
@@ -126,10 +135,10 @@ impl<T> Ue<T> {
             Content::Retransmission(block) => block,
             Content::New {
                 mcs,
-                room,
+                allocation,
                 bytes,
                 full,
-            } => self.build_up(cell, &grant, mcs, room, bytes, full),
+            } => self.build_up(cell, &grant, mcs, allocation, bytes, full),
         };
         self.observe_up(cell, &grant, &block);
         let times = OutcomeTimes {
@@ -184,7 +193,7 @@ impl<T> Ue<T> {
         cell: &Cell,
         grant: &Grant,
         mcs: u8,
-        room: Room,
+        allocation: Allocation,
         bytes: u32,
         full: Capacity,
     ) -> Block {
@@ -202,9 +211,9 @@ impl<T> Ue<T> {
             header_bytes,
             bytes,
             mcs,
-            prb: room.prb,
-            re_per_prb: room.re_per_prb,
-            layers: room.layers,
+            prb: allocation.prb,
+            re_per_prb: allocation.re_per_prb,
+            layers: allocation.layers,
             round: 0,
             sinr: 0.0,
             capacity: Capacity {
@@ -246,25 +255,25 @@ impl<T> Ue<T> {
     }
 }
 
-fn choose(adaptation: &Adaptation, cell: &Cell, report: &Report, room: Room) -> Choice {
-    let power = Power::of(cell.uplink, report, room.prb);
+fn choose(adaptation: &Adaptation, cell: &Cell, report: &Report, allocation: Allocation) -> Choice {
+    let power = Power::of(cell.uplink, report, allocation.prb);
     let snr_db = power.expected_snr_db(report);
-    let snr_db = cell.layers.ul.each_db(snr_db, room.layers);
+    let snr_db = cell.layers.ul.each_db(snr_db, allocation.layers);
     Choice {
         mcs: adaptation.choose(&cell.schemes, snr_db),
-        room,
+        allocation,
         snr_db,
     }
 }
 
-/// The most PRBs of `space` on which the UE's power suffices for the lowest MCS, and at least as many as carry
+/// Returns the most PRBs of `free` on which the UE's power suffices for the lowest MCS, and at least as many as carry
 /// data. A UE spreads P_CMAX over the granted PRBs (TS 38.213 clause 7.1.1): with a path loss that is too large
 /// for the whole carrier, the gNB still decodes some PRBs.
-fn widest(adaptation: &Adaptation, cell: &Cell, report: &Report, space: Space) -> Choice {
-    let whole = space.room(report.rank.ul);
-    let on = |prb: u16| choose(adaptation, cell, report, whole.narrowed(prb));
+fn widest(adaptation: &Adaptation, cell: &Cell, report: &Report, free: FreeResources) -> Choice {
+    let whole = free.for_layers(report.rank.ul);
+    let on = |prb: u16| choose(adaptation, cell, report, whole.with_prb(prb));
     let suffices = |prb: u16| {
-        let bytes = cell.block_bytes(LOWEST, whole.narrowed(prb));
+        let bytes = cell.block_bytes(LOWEST, whole.with_prb(prb));
         adaptation.supports_lowest(&cell.schemes, bytes, on(prb).snr_db)
     };
     if suffices(whole.prb) {
@@ -283,7 +292,7 @@ fn widest(adaptation: &Adaptation, cell: &Cell, report: &Report, space: Space) -
     on(low)
 }
 
-/// Whether half the PRBs would also have carried data.
+/// Returns whether half the PRBs would also have carried data.
 fn could_be_narrower(block: &Block) -> bool {
     block.bytes >= 2 * LEAST_BYTES
 }
@@ -296,10 +305,10 @@ fn narrowest(
     widest: Choice,
     bytes: u64,
 ) -> Choice {
-    let room = cell.narrowest(widest.mcs, widest.room, bytes);
-    let narrowed = choose(adaptation, cell, report, room);
+    let allocation = cell.narrowest(widest.mcs, widest.allocation, bytes);
+    let narrowed = choose(adaptation, cell, report, allocation);
     Choice {
-        room: cell.narrowest(narrowed.mcs, room, bytes),
+        allocation: cell.narrowest(narrowed.mcs, allocation, bytes),
         ..narrowed
     }
 }

@@ -28,6 +28,18 @@ pub struct Allocation {
     pub layers: u8,
 }
 
+impl Allocation {
+    /// Returns the number of resource elements, summed over layers.
+    pub fn elements(self) -> f64 {
+        f64::from(self.prb) * f64::from(self.re_per_prb) * f64::from(self.layers)
+    }
+
+    /// Returns the same allocation with another number of PRBs.
+    pub fn with_prb(self, prb: u16) -> Self {
+        Self { prb, ..self }
+    }
+}
+
 /// Returns the bits of a transport block; 0 for an empty allocation.
 pub fn transport_block_bits(mcs: Mcs, allocation: Allocation) -> u32 {
     let re = u64::from(u32::from(allocation.re_per_prb).min(MOST_RE_PER_PRB))

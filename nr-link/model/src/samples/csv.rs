@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A sample as a row of `mac.csv`; `docs/run-directory.md` explains the columns.
+//! A sample as a row of `mac.csv`; `docs/run-directory.md` documents the columns.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -21,7 +21,7 @@ macro_rules! columns_of {
     };
 }
 
-/// The header of `mac.csv`, without a line end.
+/// The header of `mac.csv`, without a line terminator.
 pub const CSV_HEADER: &str = concat!(
     "utc_ns,duration_ns,ue,mac_rnti,mac_in_sync,mac_rsrp_dbm,mac_rsrp_meas_count,",
     "mac_sinr_db,mac_ul_snr_db,mac_cqi,mac_ri,mac_ul_ri,mac_phr_db,mac_pcmax_dbm,mac_rssi_dbm",
@@ -30,10 +30,11 @@ pub const CSV_HEADER: &str = concat!(
 );
 
 impl MacSample {
-    /// Writes the row, with its line end. `start_utc_ns` is UTC at the link's time 0, ns since 1970.
+    /// Writes the row with a line terminator. `start_utc_ns` is UTC at the link's time 0, ns since
+    /// 1970.
     ///
     /// # Errors
-    /// What the writer says.
+    /// The writer fails.
     pub fn write_csv(&self, start_utc_ns: i64, to: &mut impl Write) -> io::Result<()> {
         let utc_ns = start_utc_ns + self.start as i64;
         write!(to, "{utc_ns},{},{}", self.duration, self.ue)?;
@@ -65,15 +66,16 @@ impl RadioSample {
 }
 
 impl DirectionSample {
-    /// Without an MCS table there are no transport blocks to count.
+    /// Writes the values of one direction. Without an MCS table there are no transport blocks, and
+    /// their counters are empty.
     fn write(&self, mcs_table: Option<u8>, to: &mut impl Write) -> io::Result<()> {
         let totals = &self.totals;
-        let of_blocks = |count| mcs_table.map(|_| count);
+        let if_radio = |count| mcs_table.map(|_| count);
         gauge(to, self.mcs)?;
         whole(to, mcs_table)?;
         gauge(to, self.bler_ratio)?;
         for count in totals.rounds.into_iter().chain([totals.errors]) {
-            whole(to, of_blocks(count))?;
+            whole(to, if_radio(count))?;
         }
         write!(
             to,
@@ -86,7 +88,7 @@ impl DirectionSample {
             totals.capacity_bytes,
             totals.capacity_sdu_bytes,
         )?;
-        whole(to, of_blocks(totals.prb))?;
+        whole(to, if_radio(totals.prb))?;
         write!(to, ",{},{}", self.queue_bytes, self.queue_packets)?;
         gauge(to, self.wait_ms)?;
         gauge(to, self.harq_ms)?;
@@ -95,10 +97,10 @@ impl DirectionSample {
             self.wait_ms.map(|wait| wait + self.harq_ms.unwrap_or(0.0)),
         )?;
         write!(to, ",{},{}", totals.queue_drops, totals.path_losses)?;
-        whole(to, of_blocks(totals.rlc_losses))?;
+        whole(to, if_radio(totals.rlc_losses))?;
         write!(to, ",{},{}", totals.enqueued_bytes, totals.ce_marks)?;
         gauge(to, self.path_ms)?;
-        whole(to, of_blocks(totals.scheduled_bytes))
+        whole(to, if_radio(totals.scheduled_bytes))
     }
 }
 

@@ -27,7 +27,7 @@ impl<I, W: Copy + Ord> Timeline<I, W> {
         }
     }
 
-    /// When the next item is due.
+    /// Returns when the next item is due.
     pub fn next(&self) -> Option<W> {
         self.0.front().map(|&(when, _)| when)
     }
@@ -42,7 +42,7 @@ impl<I, W: Copy + Ord> Timeline<I, W> {
         self.0.is_empty()
     }
 
-    /// All items.
+    /// Returns all items.
     pub fn items(&self) -> impl Iterator<Item = &I> {
         self.0.iter().map(|(_, item)| item)
     }

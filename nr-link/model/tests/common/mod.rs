@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Links to test: a configuration in one line, a scenario in another.
+//! Links for tests: a configuration and a scenario in one line each.
 
-#![allow(dead_code)] // each test file takes what it needs
+#![allow(dead_code)] // each test file uses a part of it
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ use nr_link_model::{Delivery, Ecn, Link, Nanos, Packet, Port, ResolvedConfig, So
 pub const MS: Nanos = 1_000_000;
 pub const SECOND: Nanos = 1_000 * MS;
 
-/// A configuration of `docs/link-config.md`, with these lines in place of its own where they name
-/// the same key: `("prb: 106", "prb: 24")`.
+/// Makes a configuration like that of `docs/link-config.md` with replaced lines, such as `("prb:
+/// 106", "prb: 24")`.
 pub fn config(changes: &[(&str, &str)]) -> ResolvedConfig {
     let mut text = include_str!("link.yaml").to_owned();
     for (from, to) in changes {
@@ -22,7 +22,7 @@ pub fn config(changes: &[(&str, &str)]) -> ResolvedConfig {
     ResolvedConfig::parse(&text, Path::new("link.yaml")).expect("valid")
 }
 
-/// A scenario whose radio is given by one line of YAML.
+/// Makes a scenario whose radio channel is one line of YAML.
 pub fn scenario(radio: &str) -> Scenario {
     let text = format!(
         "schema: rf-scenario/1\nname: test\nsummary: For a test.\nsources: [chosen]\n\
@@ -31,9 +31,9 @@ pub fn scenario(radio: &str) -> Scenario {
     Scenario::parse(&text, Path::new("test.yaml")).expect("valid")
 }
 
-/// A scenario whose capacity is given by one line of YAML; its traces lie in `folder`, and `more`
-/// are other lines of the file.
-pub fn given_in(folder: &Path, capacity: &str, more: &str) -> Scenario {
+/// Makes a scenario whose capacity is one line of YAML. Its traces are in `folder`; `more` holds
+/// further lines of the file.
+pub fn capacity_scenario_in(folder: &Path, capacity: &str, more: &str) -> Scenario {
     let text = format!(
         "schema: rf-scenario/1\nname: test\nsummary: For a test.\nsources: [chosen]\n\
          license: Apache-2.0\nduration_s: 60\n{more}\ncapacity: {capacity}\n"
@@ -41,12 +41,12 @@ pub fn given_in(folder: &Path, capacity: &str, more: &str) -> Scenario {
     Scenario::parse(&text, &folder.join("test.yaml")).expect("valid")
 }
 
-/// The same, without a trace.
-pub fn given(capacity: &str) -> Scenario {
-    given_in(Path::new(""), capacity, "")
+/// Makes a scenario with capacity, without a trace.
+pub fn capacity_scenario(capacity: &str) -> Scenario {
+    capacity_scenario_in(Path::new(""), capacity, "")
 }
 
-/// A flat channel with this downlink SINR.
+/// Makes a scenario with a flat channel of this downlink SINR.
 pub fn flat(sinr_db: f64) -> Scenario {
     scenario(&format!(
         "{{ss_pbch_block_power_dbm: 0, level: {{rsrp_dbm: -60}}, noise: {{sinr_db: {sinr_db}}}, \
@@ -67,7 +67,7 @@ pub fn packet<T>(bytes: u32, payload: T) -> Packet<T> {
     }
 }
 
-/// Keeps a direction's queue filled for `duration` and returns what was delivered.
+/// Keeps the queue of a direction full for `duration` and returns the packets delivered.
 pub fn saturate(link: &mut Link<u64>, from: Port, duration: Nanos) -> Vec<Delivery<u64>> {
     let mut delivered = Vec::new();
     let mut number = 0;

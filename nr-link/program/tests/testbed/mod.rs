@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Two hosts with nr-link between them: network namespaces of this machine that vanish with the test.
+//! Two hosts with nr-link between them: network namespaces that are removed at the end of the test.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::io::{BufRead, BufReader};
@@ -17,7 +17,7 @@ pub struct Testbed {
     pub folder: tempfile::TempDir,
 }
 
-/// Why the machine cannot run these tests, if so.
+/// Returns why the machine cannot run these tests, if so.
 pub fn missing() -> Option<&'static str> {
     if !nix::unistd::geteuid().is_root() {
         return Some("needs root");
@@ -39,7 +39,7 @@ pub fn missing() -> Option<&'static str> {
         .find(absent)
 }
 
-/// Skips the test, saying why, on a machine that cannot run it.
+/// Skips the test on a machine that cannot run it, and prints why.
 #[macro_export]
 macro_rules! needs_a_testbed {
     () => {
@@ -62,7 +62,7 @@ impl Testbed {
         };
         for netns in [&testbed.server, &testbed.ue] {
             run("ip", &["netns", "add", netns]);
-            // Or the sender's buffer, not the link, limits a flow.
+            // So that the link and not the sender's buffer limits a flow.
             for key in ["net.ipv4.tcp_wmem", "net.ipv4.tcp_rmem"] {
                 let setting = format!("{key}=4096 1000000 64000000");
                 run("ip", &["netns", "exec", netns, "sysctl", "-qw", &setting]);
@@ -71,12 +71,12 @@ impl Testbed {
         testbed
     }
 
-    /// Writes link.yaml for this testbed's namespaces.
+    /// Writes link.yaml with this testbed's namespaces.
     pub fn configure(&self, prb: u16, delay_ms: f64) -> PathBuf {
         write_config(self.folder.path(), prb, delay_ms, [&self.server, &self.ue])
     }
 
-    /// Starts nr-link, waits until traffic can flow, and gives the devices their addresses.
+    /// Starts nr-link, waits until traffic can flow, and assigns addresses to the devices.
     pub fn start(&self, config: &Path) -> NrLink {
         let mut child = nr_link(config).stdout(Stdio::piped()).spawn().unwrap();
         let mut ready = String::new();
@@ -93,7 +93,7 @@ impl Testbed {
         link
     }
 
-    /// Gives n6 and ue1 their addresses.
+    /// Assigns addresses to n6 and ue1.
     pub fn address_devices(&self) {
         for (netns, device, address, peer) in [
             (&self.server, "n6", SERVER, UE),
@@ -108,7 +108,7 @@ impl Testbed {
         }
     }
 
-    /// Runs a program on the server or the UE and gives what it printed.
+    /// Runs a program on the server or the UE and returns its output.
     pub fn on(&self, netns: &str, program: &str, arguments: &[&str]) -> String {
         run(
             "ip",
@@ -116,7 +116,7 @@ impl Testbed {
         )
     }
 
-    /// An iperf3 server on a host, for one test.
+    /// Starts an iperf3 server on a host, for one test.
     pub fn iperf3_server(&self, netns: &str) -> Background {
         let mut command = Command::new("ip");
         command
@@ -133,7 +133,7 @@ impl Testbed {
         panic!("iperf3 -s does not listen");
     }
 
-    /// A capture of a host's packets, as `ccu run` makes one.
+    /// Starts a capture of a host's packets, like that of `ccu run`.
     pub fn capture(&self, netns: &str) -> Background {
         let file = self.folder.path().join(format!("{netns}.pcap"));
         let mut command = Command::new("ip");
@@ -147,7 +147,7 @@ impl Testbed {
         capture
     }
 
-    /// An iperf3 client whose report, JSON, comes on its stdout.
+    /// Starts an iperf3 client, which prints its report as JSON.
     pub fn iperf3_client(&self, netns: &str, to: &str, seconds: u64, more: &[&str]) -> Child {
         let seconds = seconds.to_string();
         let mut command = Command::new("ip");
@@ -159,7 +159,7 @@ impl Testbed {
         command.stdout(Stdio::piped()).spawn().unwrap()
     }
 
-    /// The columns of a CSV file that nr-link wrote.
+    /// Returns a column of a CSV file that nr-link wrote.
     pub fn column(&self, file: &str, name: &str) -> Vec<Option<f64>> {
         let text = std::fs::read_to_string(self.folder.path().join(file)).unwrap();
         let mut lines = text.lines();
@@ -182,7 +182,7 @@ impl Drop for Testbed {
     }
 }
 
-/// A process that ends with the test.
+/// A process that is terminated at the end of the test.
 pub struct Background(Child);
 
 impl Drop for Background {
@@ -192,14 +192,14 @@ impl Drop for Background {
     }
 }
 
-/// nr-link at work.
+/// A running nr-link.
 pub struct NrLink {
     pub child: Child,
     pub ready: String,
 }
 
 impl NrLink {
-    /// SIGTERM; its exit code must be 0.
+    /// Sends SIGTERM; the exit code must be 0.
     pub fn stop(mut self) {
         run("kill", &[&self.child.id().to_string()]);
         assert!(self.child.wait().unwrap().success());
@@ -213,15 +213,15 @@ impl Drop for NrLink {
     }
 }
 
-/// The command `nr-link run`.
+/// Returns the command `nr-link run`.
 pub fn nr_link(config: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nr-link"));
     command.arg("run").arg("--config").arg(config);
     command
 }
 
-/// What it said when it refused.
-pub fn refusal(output: &Output) -> String {
+/// Returns the message of an error.
+pub fn error_message(output: &Output) -> String {
     assert!(!output.status.success());
     String::from_utf8(output.stderr.clone()).unwrap()
 }
@@ -237,7 +237,7 @@ fn run(program: &str, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Writes link.yaml: a static channel, one UE.
+/// Writes link.yaml with a constant channel and one UE.
 pub fn write_config(folder: &Path, prb: u16, delay_ms: f64, [server, ue]: [&str; 2]) -> PathBuf {
     let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rf-scenarios/static.yaml");
     let config = folder.join("link.yaml");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The path between server and gNB.
+//! Resolves the path between server and gNB.
 
 use super::queue;
 use crate::config::range::{nanos, within};
@@ -8,7 +8,7 @@ use crate::config::{Cross, LineConfig, PathConfig, QueueLimit};
 use crate::problem::{Problem, violation};
 use crate::scenario::MOST_MBPS;
 
-/// The queue of a path of limited rate that names none: Linux's for a network device.
+/// The default queue of a path with limited rate, which is Linux's for a network device.
 const DEFAULT_QUEUE: QueueLimit = QueueLimit::Packets(1000);
 
 pub(super) fn path(
@@ -68,7 +68,7 @@ fn cross(key: &str, raw: raw::CrossTraffic) -> Result<Cross, Problem> {
     })
 }
 
-/// Converts to bit/s. The least is 1000.
+/// Converts Mbit/s to bit/s, at least 1000.
 fn bits_per_s(key: &str, mbps: f64) -> Result<u64, Problem> {
     let mbps = within(key, mbps, 1e-3..=MOST_MBPS, "Write a rate in Mbit/s")?;
     Ok((mbps * 1e6).round() as u64)

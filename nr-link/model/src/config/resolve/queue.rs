@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Buffers and their queue management.
+//! Resolves buffers and their queue management.
 
 use crate::config::range::{nanos, within};
 use crate::config::raw;
 use crate::config::{Aqm, CoDel, DualPi2, PerDirection, Pie, Queue, QueueLimit};
 use crate::problem::{Problem, violation};
 
-/// One microsecond: a shorter time has no meaning in queue management.
+/// One microsecond: shorter times have no effect in queue management.
 const LEAST_MS: f64 = 1e-3;
-/// Times of queue management, ms: up to one hour.
+/// Range of times in queue management, ms: up to one hour.
 const MS: std::ops::RangeInclusive<f64> = LEAST_MS..=3.6e6;
 
 /// Resolves the buffers of both directions below `key`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The carrier and how it is used.
+//! Resolves the carrier and its use.
 
 use serde_saphyr::Spanned;
 
@@ -11,11 +11,11 @@ use crate::config::{
 use crate::problem::{Problem, violation};
 use crate::radio::{Duplex, Numerology, TddPattern, bands};
 
-/// Component carriers that NR aggregates in one frequency range (TS 38.300 clause 5.4.1).
+/// The most component carriers of NR in one frequency range (TS 38.300 clause 5.4.1).
 const MOST_CARRIERS: usize = 16;
-/// Periods of CSI reports that TS 38.331 CSI-ReportPeriodicityAndOffset has, slots.
+/// Periods of CSI reports in TS 38.331 CSI-ReportPeriodicityAndOffset, slots.
 const CSI_PERIODS: [u64; 10] = [4, 5, 8, 10, 16, 20, 40, 80, 160, 320];
-/// Longer than any gNB takes to use a report; at µ = 3 an eighth of a second.
+/// More slots than any gNB needs to use a report; an eighth of a second at µ = 3.
 const LONGEST_CSI_DELAY: u64 = 1000;
 
 pub(super) fn radio(raw: raw::Radio) -> Result<RadioConfig, Problem> {
@@ -97,14 +97,14 @@ fn carriers(
             "Use at most 16 component carriers, the primary one included",
         );
         let count = count.map_err(in_entry)?;
-        let carrier = beside(&carriers[0], value).map_err(in_entry)?;
+        let carrier = secondary_carrier(&carriers[0], value).map_err(in_entry)?;
         carriers.extend(std::iter::repeat_n(carrier, count));
     }
     Ok(carriers)
 }
 
 /// Resolves a secondary carrier, which is like the primary one except for the keys given.
-fn beside(primary: &Carrier, raw: raw::Secondary) -> Result<Carrier, Problem> {
+fn secondary_carrier(primary: &Carrier, raw: raw::Secondary) -> Result<Carrier, Problem> {
     const KEY: &str = "radio.secondary";
     let carrier = Carrier {
         hz: raw.carrier_ghz.map_or(primary.hz, |ghz| ghz.get() * 1e9),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Devices and the UEs behind them.
+//! Resolves devices and the UEs behind them.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::problem::{Problem, Violation, violation};
 
 const KEY: &str = "devices.ue";
 
-/// The settings of UEs that have none of their own.
+/// The settings of UEs that do not set their own.
 pub(super) struct Shared<'a> {
     pub scenario: PathBuf,
     pub queue: PerDirection<Queue>,

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn it_falls_above_the_upper_bound_one_a_window() {
+    fn above_the_upper_bound_it_falls_by_one_per_window() {
         let mut rule = Thresholds::new(0.05, 0.15, SLOT);
         // 0.1 + 0.1 · (1 − 0.9^n), of a share of 0.2, is above 0.15 from n = 7 on.
         assert_eq!(after(&mut rule, 8, 10, 2), [9, 9, 9, 9, 9, 9, 8, 7]);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn without_activity_it_falls_to_where_it_began() {
+    fn without_activity_it_falls_to_the_initial_mcs() {
         let mut rule = Thresholds::new(0.05, 0.15, SLOT);
         after(&mut rule, 30, 100, 0);
         let idle = after(&mut rule, 30, 3, 0);
