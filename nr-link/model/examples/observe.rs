@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Writes the observations of a scenario as CSV: `observe SCENARIO.yaml [SEED [SECONDS [STEP_MS
-//! [CARRIER_GHZ [PRB [SCS_KHZ]]]]]]`.
+//! Writes the observations of a scenario as CSV.
+//!
+//! ```text
+//! observe SCENARIO.yaml [SEED [SECONDS [STEP_MS [CARRIER_GHZ [PRB [SCS_KHZ]]]]]]
+//! ```
 //!
 //! Columns: `t_s`, `rsrp_dbm`, `path_loss_db`, `sinr_db` (mean of the linear ratio over the groups
 //! of PRBs), and the lowest and the highest group.

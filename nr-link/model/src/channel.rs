@@ -39,7 +39,7 @@ use rsrp::RsrpMeter;
 use time_grid::TimeGrid;
 
 /// The lowest RSRP that a UE can report (TS 38.133 table 10.1.6.1-1).
-const SILENCE_DBM: f64 = -156.0;
+const NO_SIGNAL_DBM: f64 = -156.0;
 /// Far below the threshold of any MCS.
 const LOWEST_SINR_DB: f32 = -60.0;
 
@@ -169,7 +169,7 @@ impl Channel {
     pub fn observe(&self, t: Nanos, seen: &mut Observation) {
         match self.ticks.position(t) {
             Some(position) => self.observe_at(position, seen),
-            None => self.observe_silence(seen),
+            None => self.observe_no_signal(seen),
         }
         seen.path_loss_db = self.ss_pbch_block_power_dbm - seen.rsrp_dbm;
     }
@@ -199,12 +199,12 @@ impl Channel {
                 .push((from_ratio(sinr) as f32).max(LOWEST_SINR_DB));
         });
         let received_dbm = signal_dbm + from_ratio(sum / self.multipath.groups() as f64);
-        seen.instant_loss_db = self.ss_pbch_block_power_dbm - received_dbm.max(SILENCE_DBM);
+        seen.instant_loss_db = self.ss_pbch_block_power_dbm - received_dbm.max(NO_SIGNAL_DBM);
     }
 
-    fn observe_silence(&self, seen: &mut Observation) {
-        seen.rsrp_dbm = SILENCE_DBM;
-        seen.instant_loss_db = self.ss_pbch_block_power_dbm - SILENCE_DBM;
+    fn observe_no_signal(&self, seen: &mut Observation) {
+        seen.rsrp_dbm = NO_SIGNAL_DBM;
+        seen.instant_loss_db = self.ss_pbch_block_power_dbm - NO_SIGNAL_DBM;
         seen.sinr_db.clear();
         seen.sinr_db.resize(self.multipath.groups(), LOWEST_SINR_DB);
     }

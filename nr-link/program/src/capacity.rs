@@ -51,7 +51,7 @@ pub fn write(
         .at_key("--interval-ms")
     );
     config.sample_interval = interval_ms * 1_000_000;
-    let mcs = config.radio.as_ref().map(McsOfCqi::new);
+    let mcs = config.radio.as_ref().map(McsByCqi::new);
     let mut link: Link<()> = Link::new(&config, Source::load(&config)?)?;
     let mut out = BufWriter::new(out);
     let mut before = vec![(0.0, 0.0); link.ues()];
@@ -70,7 +70,7 @@ pub fn write(
 
 fn row(
     sample: &MacSample,
-    mcs: Option<&McsOfCqi>,
+    mcs: Option<&McsByCqi>,
     before: &mut (f64, f64),
     out: &mut impl Write,
 ) -> io::Result<()> {
@@ -106,9 +106,9 @@ fn row(
 }
 
 /// The MCS that link adaptation initially chooses for each CQI.
-struct McsOfCqi(Vec<usize>);
+struct McsByCqi(Vec<usize>);
 
-impl McsOfCqi {
+impl McsByCqi {
     fn new(radio: &nr_link_model::config::RadioConfig) -> Self {
         let cqis = CqiTable::new(radio.mcs_table);
         let needed: Vec<f64> = radio

@@ -63,7 +63,7 @@ fn class_for(length: usize) -> usize {
     CLASS_BYTES
         .iter()
         .position(|&bytes| length <= bytes)
-        .expect("TUN gives no more than was asked for")
+        .expect("TUN returns no more than requested")
 }
 
 impl Buffer {

@@ -155,7 +155,7 @@ fn the_summary_counts_cross_traffic() {
 }
 
 /// Returns iperf3's rate at the receiver relative to the MAC's capacity over the same time, and
-/// whether the verdict on the run, whose exit is checked, was not `invalid`.
+/// whether the verdict on the run was `valid`. Checks that the link exits without an error.
 fn saturate(prb: u16, reverse: bool) -> (f64, bool) {
     const SECONDS: f64 = 4.0;
     let testbed = Testbed::new();

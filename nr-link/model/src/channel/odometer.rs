@@ -12,11 +12,11 @@ use crate::scenario::{GaussMarkov, Mobility, Route};
 #[derive(Debug, Clone)]
 pub(super) struct Odometer {
     /// Points sorted by time, the first at 0 s and the last at the scenario's end.
-    marks: Vec<Mark>,
+    waypoints: Vec<Waypoint>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Mark {
+struct Waypoint {
     t_s: f64,
     distance_m: f64,
     x_m: f64,
@@ -26,7 +26,7 @@ struct Mark {
 impl Odometer {
     pub fn new(mobility: Option<&Mobility>, ticks: &TimeGrid, streams: &Streams) -> Self {
         let end_s = ticks.duration_s();
-        let marks = match mobility {
+        let waypoints = match mobility {
             None => straight_line([(0.0, 0.0), (end_s, 0.0)]),
             Some(Mobility::SpeedMps(speed)) => {
                 straight_line([(0.0, 0.0), (end_s, speed.get() * end_s)])
@@ -36,45 +36,47 @@ impl Odometer {
             }
             Some(Mobility::Route(route)) => follow_route(route, end_s),
         };
-        Self { marks }
+        Self { waypoints }
     }
 
     /// Returns the distance moved in one loop of the scenario, m.
     pub fn loop_m(&self) -> f64 {
-        self.marks[self.marks.len() - 1].distance_m
+        self.waypoints[self.waypoints.len() - 1].distance_m
     }
 
     /// Returns the distance moved until `t_s`, m.
     pub fn distance_m(&self, t_s: f64) -> f64 {
-        self.between(t_s, |mark| mark.distance_m)
+        self.between(t_s, |waypoint| waypoint.distance_m)
     }
 
     /// Returns the distance on the ground between UE and origin at `t_s`, m.
     pub fn to_origin_m(&self, t_s: f64) -> f64 {
         hypot(
-            self.between(t_s, |mark| mark.x_m),
-            self.between(t_s, |mark| mark.y_m),
+            self.between(t_s, |waypoint| waypoint.x_m),
+            self.between(t_s, |waypoint| waypoint.y_m),
         )
     }
 
-    fn between(&self, t_s: f64, coordinate: impl Fn(&Mark) -> f64) -> f64 {
-        let next = self.marks.partition_point(|mark| mark.t_s <= t_s);
-        let next = next.clamp(1, self.marks.len() - 1);
-        let (before, after) = (&self.marks[next - 1], &self.marks[next]);
+    fn between(&self, t_s: f64, coordinate: impl Fn(&Waypoint) -> f64) -> f64 {
+        let next = self
+            .waypoints
+            .partition_point(|waypoint| waypoint.t_s <= t_s);
+        let next = next.clamp(1, self.waypoints.len() - 1);
+        let (before, after) = (&self.waypoints[next - 1], &self.waypoints[next]);
         let fraction = ((t_s - before.t_s) / (after.t_s - before.t_s)).clamp(0.0, 1.0);
         coordinate(before) + fraction * (coordinate(after) - coordinate(before))
     }
 }
 
 /// Makes the points of a movement of which only the distance is known: a straight line.
-fn straight_line(stamped: impl IntoIterator<Item = (f64, f64)>) -> Vec<Mark> {
-    let mark = |(t_s, distance_m)| Mark {
+fn straight_line(stamped: impl IntoIterator<Item = (f64, f64)>) -> Vec<Waypoint> {
+    let waypoint = |(t_s, distance_m)| Waypoint {
         t_s,
         distance_m,
         x_m: distance_m,
         y_m: 0.0,
     };
-    stamped.into_iter().map(mark).collect()
+    stamped.into_iter().map(waypoint).collect()
 }
 
 fn gauss_markov(model: &GaussMarkov, end_s: f64, streams: &Streams) -> Vec<(f64, f64)> {
@@ -95,28 +97,28 @@ fn gauss_markov(model: &GaussMarkov, end_s: f64, streams: &Streams) -> Vec<(f64,
 }
 
 /// Makes the points of a route; the UE stands still before its first point and after its last one.
-fn follow_route(route: &Route, end_s: f64) -> Vec<Mark> {
-    let mut marks: Vec<Mark> = Vec::with_capacity(route.points().len() + 2);
+fn follow_route(route: &Route, end_s: f64) -> Vec<Waypoint> {
+    let mut waypoints: Vec<Waypoint> = Vec::with_capacity(route.points().len() + 2);
     for point in route.points() {
         let (x_m, y_m) = (point.x_m, point.y_m);
-        let distance_m = marks
+        let distance_m = waypoints
             .last()
             .map_or(0.0, |m| m.distance_m + hypot(x_m - m.x_m, y_m - m.y_m));
-        marks.push(Mark {
+        waypoints.push(Waypoint {
             t_s: point.t_s.get(),
             distance_m,
             x_m,
             y_m,
         });
     }
-    let (first, last) = (marks[0], marks[marks.len() - 1]);
+    let (first, last) = (waypoints[0], waypoints[waypoints.len() - 1]);
     if first.t_s > 0.0 {
-        marks.insert(0, Mark { t_s: 0.0, ..first });
+        waypoints.insert(0, Waypoint { t_s: 0.0, ..first });
     }
     if last.t_s < end_s {
-        marks.push(Mark { t_s: end_s, ..last });
+        waypoints.push(Waypoint { t_s: end_s, ..last });
     }
-    marks
+    waypoints
 }
 
 #[cfg(test)]

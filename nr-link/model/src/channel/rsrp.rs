@@ -3,7 +3,7 @@
 
 use libm::pow;
 
-use super::SILENCE_DBM;
+use super::NO_SIGNAL_DBM;
 use super::fading::{Moment, Multipath};
 use super::large_scale::Levels;
 use super::odometer::Odometer;
@@ -33,7 +33,7 @@ impl RsrpMeter {
                     t_s,
                     distance_m: odometer.distance_m(t_s),
                 });
-                (f64::from(*level_dbm) + from_ratio(faded)).max(SILENCE_DBM)
+                (f64::from(*level_dbm) + from_ratio(faded)).max(NO_SIGNAL_DBM)
             })
             .collect();
         let memory = pow(0.5, ticks.tick_s() / HALF_LIFE_S);

@@ -49,7 +49,7 @@ impl<T> Endpoints<T> {
         Some(Delivery::new(Port::Core { ue }, packet, due))
     }
 
-    /// Packets of one UE that have yet to enter the access link, or have left it.
+    /// Returns the packets of one UE that have yet to enter the access link, or have left it.
     pub fn packets(&self, ue: UeId, direction: Direction) -> impl Iterator<Item = &Packet<T>> {
         let (path, coming, decoded) = match direction {
             Direction::Downlink => (&self.path_dl, None, &self.to_ues),

@@ -61,7 +61,7 @@ impl Schemes {
             .unwrap_or(0) as u8
     }
 
-    /// Returns the information bits of a symbol and layer at these SINRs in dB, one for each part of the
+    /// Returns the information bits per symbol and layer at these SINRs in dB, one for each part of the
     /// carrier; 0 if no scheme meets the target.
     pub fn efficiency(&self, sinr_db: &[f32]) -> f64 {
         let mut by_modulation = [None; 5];

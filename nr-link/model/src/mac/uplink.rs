@@ -297,7 +297,7 @@ fn could_be_narrower(block: &Block) -> bool {
     block.bytes >= 2 * LEAST_BYTES
 }
 
-/// Fewer PRBs where they suffice for all waiting data; with the power on fewer PRBs the MCS may be higher.
+/// Returns fewer PRBs if they suffice for all waiting data; with the power on fewer PRBs the MCS may be higher.
 fn narrowest(
     adaptation: &Adaptation,
     cell: &Cell,

@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn qpsk_needs_the_snr_of_binary_signalling_for_half_a_bit_per_dimension() {
         // Rate 1/2 on binary-input AWGN needs Eb/N0 = 0.187 dB (for example Richardson and Urbanke,
-        // "Modern Coding Theory"); QPSK at one bit a symbol has Es/N0 = Eb/N0.
+        // "Modern Coding Theory"); QPSK at one bit per symbol has Es/N0 = Eb/N0.
         assert!((Constellation::of(2).snr_db(1.0) - 0.187).abs() < 0.02);
     }
 

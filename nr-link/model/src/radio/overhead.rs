@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn a_special_slot_has_the_dm_rs_of_its_last_downlink_symbol() {
-        // TS 38.211 table 7.4.1.1.2-3, pos1: l0 alone up to l_d = 7, then 7, 9 or 11 beside it.
+        // TS 38.211 table 7.4.1.1.2-3, pos1: l0 alone up to l_d = 7, then with an additional one at 7, 9 or 11.
         let dmrs_symbols = [1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2];
         for (dl_symbols, dmrs_symbols) in (4..=14).zip(dmrs_symbols) {
             let kind = SlotKind::Special {

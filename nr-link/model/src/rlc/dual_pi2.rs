@@ -61,7 +61,7 @@ impl DualPi2Controller {
         }
     }
 
-    /// Runs the updates that are accumulated by `now`, with the arrival times of the first packet of each
+    /// Runs the updates that are due by `now`, with the arrival times of the first packet of each
     /// queue.
     pub fn update(&mut self, now: Nanos, heads: [Option<Nanos>; 2]) {
         while self.next_update <= now {

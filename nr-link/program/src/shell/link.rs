@@ -87,7 +87,7 @@ fn from_traces(shell: &Shell, traces: &[PathBuf], folder: &Path) -> Result<Resol
     });
     let path = json!({"delay_ms": shell.delay_ms, "loss_ratio": shell.loss_ratio});
     let queue = json!({"packets": shell.queue_packets});
-    let device = format!("nrl{}", std::process::id() % 100_000); // beside those of other shells on this host
+    let device = format!("nrl{}", std::process::id() % 100_000); // unique among the shells of this host
     let link = json!({
         "schema": "nr-link/1",
         "seed": 1,
