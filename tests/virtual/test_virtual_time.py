@@ -185,7 +185,9 @@ def test_killed_it_leaves_nothing(kernel: Path, tmp_path: Path, after_s: float) 
     plan = prepare(tmp_path / "run", {"flows": [tcp(seconds=1000)], **OBSERVED})
     before = {folder: set(folder.iterdir()) for folder in outside}
     environment = {**os.environ, "HOME": str(tmp_path / "home")}
-    run = subprocess.Popen([PROGRAM, "virtual", "run", plan], stderr=subprocess.DEVNULL, env=environment)
+    run = subprocess.Popen(
+        [PROGRAM, "virtual", "run", plan], stderr=subprocess.DEVNULL, env=environment
+    )
     time.sleep(after_s)
     started = children(run.pid)
     run.send_signal(signal.SIGKILL)
@@ -233,6 +235,8 @@ def test_without_a_kernel_it_says_how_to_build_one(tmp_path: Path) -> None:
         pytest.skip(f"{PROGRAM} is not built (make build)")
     plan = prepare(tmp_path, {"flows": [tcp()]})
     nowhere = {**os.environ, "NR_LINK_KERNEL": str(tmp_path / "nowhere")}
-    said = subprocess.run([PROGRAM, "virtual", "run", plan], capture_output=True, text=True, env=nowhere)
+    said = subprocess.run(
+        [PROGRAM, "virtual", "run", plan], capture_output=True, text=True, env=nowhere
+    )
     assert said.returncode == 1
     assert "setup/virtual-kernel" in said.stderr
