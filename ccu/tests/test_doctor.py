@@ -77,7 +77,7 @@ def test_every_missing_item_has_a_fix(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert {"root", "iperf3", "nr-link", "network namespaces", "disk"} <= {
         one.name for one in missing
     }
-    assert all(one.mend for one in missing)
+    assert all(one.fix for one in missing)
 
 
 def test_each_missing_image_is_a_line_with_its_fix() -> None:
@@ -89,6 +89,6 @@ def test_each_missing_image_is_a_line_with_its_fix() -> None:
         )
 
     found = oai_doctor._refusals("images", look)
-    assert [(one.detail, one.mend) for one in found] == [
+    assert [(one.detail, one.fix) for one in found] == [
         ("a:1: not found", "type: docker pull a:1"), ("b:2: not found", "type: docker pull b:2"),
     ]  # fmt: skip

@@ -103,7 +103,7 @@ def test_the_doctor_and_a_dry_run(street: Street) -> None:
     nobody = street.ccu("doctor", "--testbed", "phone", "--json")
     found = {one["name"]: one for one in json.loads(nobody.stdout)}
     assert nobody.returncode == 1
-    assert "USB debugging" in found["phone"]["mend"]
+    assert "USB debugging" in found["phone"]["fix"]
     street.plug_in()
     found = {
         one["name"]: one

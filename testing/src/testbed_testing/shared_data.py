@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data that others measured, which is not ours to ship: looked for, and its absence told."""
+"""Measured data of others, which is not shipped: its location, and a skip where it is missing."""
 
 from __future__ import annotations
 

@@ -19,7 +19,6 @@ from rich.table import Table
 
 from ccu import congestion
 from ccu.cli.options import takes_flags
-from ccu.congestion.reminis import implementation as reminis
 from ccu.host import disk, programs
 from ccu.host.findings import Finding, program
 from ccu.scenarios.resolve import resolve
@@ -58,7 +57,7 @@ def doctor(
 
 
 def table(findings: list[Finding]) -> Table:
-    """For people: ✓ is there, ✗ is missing and needed, ○ is missing and optional."""
+    """Return the findings as a table: ✓ present, ✗ missing and needed, ○ missing and optional."""
     made = Table(box=None, show_header=False)
     for overflow in ("ellipsis", "ellipsis", "fold"):
         made.add_column(overflow=overflow)
@@ -68,7 +67,7 @@ def table(findings: list[Finding]) -> Table:
 
 
 def conclusion(findings: list[Finding], testbed: str) -> str:
-    """Whether a run can begin, in one line."""
+    """Return whether a run can begin, in one line."""
     missing = dict.fromkeys(found.name for found in findings if found.needed and not found.ok)
     if missing:
         return f"not ready for --testbed {testbed}: {', '.join(missing)} (✗)"
@@ -76,7 +75,7 @@ def conclusion(findings: list[Finding], testbed: str) -> str:
 
 
 def examine(output: Path) -> list[Finding]:
-    """Everything that a run asks of the machine; changes nothing."""
+    """Check everything that a run needs of the machine; changes nothing."""
     return [
         _root(),
         _tun(),
@@ -84,6 +83,7 @@ def examine(output: Path) -> list[Finding]:
         _bpf(),
         _modules(),
         _congestion_controls(),
+        *_unavailable(),
         *(program(name) for name in ("iperf3", "tcpdump", "ip", "nr-link", "socket-sampler")),
         program("reminis-bpf", needed=False),
         _speed(),
@@ -95,66 +95,72 @@ def examine(output: Path) -> list[Finding]:
 
 def _root() -> Finding:
     ok = os.geteuid() == 0
-    mend = "" if ok else f"type: sudo {programs.find('ccu') or 'ccu'} …"
-    return Finding("root", ok, f"user id {os.geteuid()}", mend)
+    fix = "" if ok else f"type: sudo {programs.find('ccu') or 'ccu'} …"
+    return Finding("root", ok, f"user id {os.geteuid()}", fix)
 
 
 def _tun() -> Finding:
     try:
         os.close(os.open("/dev/net/tun", os.O_RDWR))
     except OSError as error:
-        mend = "sudo modprobe tun; in a container: --device /dev/net/tun --cap-add NET_ADMIN"
-        return Finding("TUN", False, f"/dev/net/tun: {error.strerror}", mend)
+        fix = "sudo modprobe tun; in a container: --device /dev/net/tun --cap-add NET_ADMIN"
+        return Finding("TUN", False, f"/dev/net/tun: {error.strerror}", fix)
     return Finding("TUN", True, "/dev/net/tun")
 
 
 def _namespaces() -> Finding:
     said = subprocess.run(["unshare", "--net", "true"], capture_output=True, text=True)
     ok = said.returncode == 0
-    mend = "" if ok else "be root; in a container: --cap-add SYS_ADMIN"
-    return Finding("network namespaces", ok, said.stderr.strip() or "can be made", mend)
+    fix = "" if ok else "run as root; in a container: --cap-add SYS_ADMIN"
+    return Finding("network namespaces", ok, said.stderr.strip() or "can be made", fix)
 
 
 def _bpf() -> Finding:
-    choice = reminis.choose()
-    trouble = choice.obstacle
-    btf = Path("/sys/kernel/btf/vmlinux").exists()
-    detail = f"BTF {'present' if btf else 'absent'}; " + (trouble or f"Reminis: {choice.source}")
-    mend = "" if trouble is None else "other congestion controls run: `ccu list cc`"
-    return Finding("BPF struct_ops", trouble is None, detail, mend, needed=False)
+    btf = Path("/sys/kernel/btf/vmlinux")
+    fix = "" if btf.exists() else "boot a kernel with CONFIG_DEBUG_INFO_BTF=y"
+    detail = f"BTF {'present' if btf.exists() else 'absent'} ({btf})"
+    return Finding("BPF struct_ops", btf.exists(), detail, fix, needed=False)
 
 
 def _modules() -> Finding:
     ok = Path("/proc/modules").exists() and Path("/lib/modules", platform.release()).is_dir()
     detail = "loadable" if ok else "this kernel loads none, or its modules are not installed"
-    mend = "" if ok else "only congestion controls that the kernel has, and BPF, can run"
-    return Finding("kernel modules", ok, detail, mend, needed=False)
+    fix = "" if ok else "use congestion controls that the kernel has, or BPF"
+    return Finding("kernel modules", ok, detail, fix, needed=False)
+
+
+def _unavailable() -> list[Finding]:
+    """Report each congestion control that cannot run now."""
+    return [
+        Finding(f"congestion control {name}", False, why, "run another: `ccu list cc`", False)
+        for name, why in congestion.unavailable().items()
+    ]
 
 
 def _congestion_controls() -> Finding:
     there = congestion.available()
-    mend = "" if there else "boot a kernel with TCP, such as a distribution's"
-    return Finding("congestion controls", bool(there), ", ".join(there) or "none", mend)
+    fix = "" if there else "boot a kernel with TCP, such as a distribution's"
+    return Finding("congestion controls", bool(there), ", ".join(there) or "none", fix)
 
 
 def _speed() -> Finding:
-    """What nr-link's self-test says; it takes some 3 s."""
+    """Run the self-test of nr-link, which takes about 3 s."""
     program = programs.find("nr-link")
     if program is None or os.geteuid() != 0:
-        mend = "be root, and `make build`"
-        return Finding("speed", False, "not measured", mend, needed=False)
+        fix = "run as root after `make build`"
+        return Finding("speed", False, "not measured", fix, needed=False)
     said = subprocess.run([program, "selftest", "--seconds", "1"], capture_output=True, text=True)
     if said.returncode != 0:
-        mend = said.stderr.strip()
-        return Finding("speed", False, "nr-link cannot measure it", mend)
-    told = json.loads(said.stdout)
-    ok = told["verdict"] == "valid"
+        fix = said.stderr.strip()
+        return Finding("speed", False, "nr-link cannot measure it", fix)
+    result = json.loads(said.stdout)
+    ok = result["verdict"] == "valid"
     detail = (
-        f"up to {told['link_gbps_per_core']:.0f} Gbit/s; one slot in a hundred "
-        f"{told['lateness_p99_us']:.0f} us late"
+        f"up to {result['link_gbps_per_core']:.0f} Gbit/s; one slot in a hundred "
+        f"{result['lateness_p99_us']:.0f} us late"
     )
-    mend = "" if ok else "busy now: runs would be degraded; end other programs"
-    return Finding("speed", ok, detail, mend, needed=False)
+    fix = "" if ok else "busy now: runs would be degraded; end other programs"
+    return Finding("speed", ok, detail, fix, needed=False)
 
 
 def _buffers() -> Finding:
@@ -162,16 +168,16 @@ def _buffers() -> Finding:
         int(Path(f"/proc/sys/net/ipv4/{key}").read_text().split()[2])
         for key in ("tcp_wmem", "tcp_rmem")
     ]
-    told = " and ".join(f"{value / 1e6:.0f} MB" for value in maxima)
-    return Finding("TCP buffers", True, f"{told} here; 67 MB in a run's own namespaces")
+    sizes = " and ".join(f"{value / 1e6:.0f} MB" for value in maxima)
+    return Finding("TCP buffers", True, f"{sizes} here; 67 MB in a run's own namespaces")
 
 
 def _disk(output: Path) -> Finding:
     folder = next(path for path in (output.absolute(), *output.absolute().parents) if path.exists())
     free = disk.free_bytes(folder)
     ok = free > 2 * 10**9
-    mend = "" if ok else "30 s at 106 PRB may write 1 GB: free some, or --output elsewhere"
-    return Finding("disk", ok, f"{free / 1e9:.1f} GB free at {folder}", mend)
+    fix = "" if ok else "30 s at 106 PRB may write 1 GB: free some, or --output elsewhere"
+    return Finding("disk", ok, f"{free / 1e9:.1f} GB free at {folder}", fix)
 
 
 def _clock() -> Finding:
@@ -185,5 +191,5 @@ def _clock() -> Finding:
         )
         synchronised = f"synchronised: {said.stdout.strip() or 'unknown'}"
     ok = resolution_ns <= 1000
-    mend = "" if ok else "boot with high-resolution timers"
-    return Finding("clock", ok, f"{name}, {resolution_ns:.0f} ns, {synchronised}", mend)
+    fix = "" if ok else "boot with high-resolution timers"
+    return Finding("clock", ok, f"{name}, {resolution_ns:.0f} ns, {synchronised}", fix)

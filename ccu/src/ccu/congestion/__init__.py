@@ -14,6 +14,7 @@ from ccu.congestion.catalogue import (
     loaded,
     trace_file,
     traced,
+    unavailable,
 )
 from ccu.congestion.provider import Control, Provider, Setup
 
@@ -28,4 +29,5 @@ __all__ = [
     "loaded",
     "trace_file",
     "traced",
+    "unavailable",
 ]

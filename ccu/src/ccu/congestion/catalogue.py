@@ -46,6 +46,12 @@ def available_later() -> set[str]:
     return {name for name, (one, _) in found if one.obstacle is None or one.temporary}
 
 
+def unavailable() -> dict[str, str]:
+    """Return why each congestion control that cannot run now cannot."""
+    found = _catalogue().items()
+    return {name: one.obstacle for name, (one, _) in found if one.obstacle is not None}
+
+
 def describe() -> dict[str, str]:
     """Return the source of every congestion control, or why it cannot run now."""
     return {

@@ -15,7 +15,7 @@ class Finding(NamedTuple):
     name: str
     ok: bool
     detail: str
-    mend: str = ""
+    fix: str = ""
     needed: bool = True
     """True if a run with a congestion control of the kernel needs it."""
 
@@ -29,7 +29,7 @@ class Finding(NamedTuple):
     def sentence(self) -> str:
         """Return the detail; if something is missing, whether it is optional, and the fix."""
         optional = "" if self.ok or self.needed else " (optional)"
-        return f"{self.detail}{optional}" + (f"\n→ {self.mend}" if self.mend else "")
+        return f"{self.detail}{optional}" + (f"\n→ {self.fix}" if self.fix else "")
 
 
 def program(name: str, needed: bool = True) -> Finding:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can go wrong, by who has to mend it; each is one message and an exit code."""
+"""The errors of ccu; each is one message and an exit code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class RunFailed(CommandError):  # noqa: N818
 
 
 class Incomplete(CommandError):  # noqa: N818
-    """A campaign came to its end with runs that have no result."""
+    """A campaign ended with runs that have no result."""
 
 
 class Interrupted(CommandError):  # noqa: N818

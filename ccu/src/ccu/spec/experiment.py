@@ -41,7 +41,7 @@ def _name_of_a_cc(written: str) -> str:
     """TCP_CA_NAME_MAX of Linux is 16 bytes, the last of them 0."""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,15}", written):
         raise InvalidValue(
-            Problem(f"{written!r} is no name of a congestion control", "see `ccu list cc`")
+            Problem(f"{written!r} is not a valid name of a congestion control", "see `ccu list cc`")
         )
     return written
 

@@ -21,7 +21,7 @@ from testbed_console.problems import InvalidValue, Problem, RefusedError, Where
 from testbed_console.validation import invalid_values
 
 Completion = Callable[[str, set[str]], Mapping[str, tuple[Any, Where]]]
-"""What a scenario fixes, by its name and the fields that are taken: values, each with its place."""
+"""A function of a scenario's name and the fields already set: the values it fixes, with places."""
 
 _CC = Where(key="cc")
 _SEE = "`ccu run … --dry-run` prints them"
@@ -32,7 +32,7 @@ def resolve(flags: Mapping[str, Any], file: Path | None, complete: Completion) -
 
     What neither says is taken from the scenario where it fixes it, then from the defaults.
 
-    Raises RefusedError with one line for each mistake: where it stands, the rule, the mend.
+    Raises RefusedError with one line for each mistake: the place, the rule, the fix.
     """
     written, places = collect(flags, file)
     return resolve_written(written, places, complete)
@@ -189,14 +189,14 @@ def _choose_flows(
     elif foreign := testbed.foreign_ccs.get(str(values.get("direction", "dl"))):
         values.setdefault("flows", [{"cc": foreign}])
     elif not {"flows", "traffic"} & (set(places) - set(values)) and "flows" not in values:
-        # Where those are given but wrong, that is told.
+        # If they were written but are wrong, that has been reported.
         problems.append(
             Problem("no congestion control is chosen", "name one of `ccu list cc`", _CC)
         )
 
 
 def _ues(values: dict[str, Any]) -> int:
-    """A flow for each UE; what is no number of UEs is told later."""
+    """Return one flow for each UE; an invalid number of UEs is reported later."""
     ues = values.get("ues", 1)
     return ues if isinstance(ues, int) and 0 < ues <= MOST_UES else 1
 

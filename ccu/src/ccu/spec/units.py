@@ -50,7 +50,7 @@ def words(pairs: object) -> object:
 
 
 def seconds(text: object) -> float:
-    """A duration in seconds: `30s`, `2min`. Raises ValueError with the mend, as do all of these."""
+    """A duration in seconds: `30s`, `2min`. Raises ValueError with the fix, as do all of these."""
     # Rounded to what Linux can time, so that 20ms is 0.02 and not 0.020000000000000004.
     return round(_quantity(text, _TIME_S, "30s"), 9)
 
@@ -85,7 +85,7 @@ def size_bytes(text: object) -> int:
 
 
 def loss(text: object) -> object:
-    """A share of packets, `0.01` or `1%`; for each way its own as a mapping of `dl` and `ul`."""
+    """A share of packets, `0.01` or `1%`; or a mapping with one for `dl` and one for `ul`."""
     if isinstance(text, dict):
         return {way: _share(value) for way, value in text.items()}
     return {"dl": _share(text), "ul": _share(text)}
@@ -117,7 +117,7 @@ def _flow(item: str) -> dict[str, object]:
     bare = re.fullmatch(r"\d+(\.\d*)?", start.strip())
     if not cc or (at and not start):
         raise InvalidValue(
-            Problem(f"{item!r} is no flow", "write CC@SECONDS, for example cubic@0,reno@10")
+            Problem(f"{item!r} is not a flow", "write CC@SECONDS, for example cubic@0,reno@10")
         )
     return {"cc": cc.strip(), "start_s": (float(start) if bare else seconds(start)) if at else 0.0}
 

@@ -31,10 +31,13 @@ def read_mapping(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
         mark = error.problem_mark
         line = mark.line + 1 if mark else 1
         raise refusal(
-            f"not YAML ({error.problem})", "mend the line or quote its value", file=file, line=line
+            f"not YAML ({error.problem})",
+            "correct or quote the value",
+            file=file,
+            line=line,
         ) from None
     except (yaml.YAMLError, ValueError) as error:
-        raise refusal(f"not YAML ({error})", "mend or quote the value", file=file) from None
+        raise refusal(f"not YAML ({error})", "correct or quote the value", file=file) from None
     if not isinstance(node, yaml.MappingNode):
         raise refusal(
             "not a mapping", "write one `key: value` a line, such as `prb: 106`", file=file, line=1
@@ -71,7 +74,7 @@ def _lines(file: Path, node: yaml.MappingNode) -> dict[str, int]:
         name, line = str(key.value), key.start_mark.line + 1
         if key.tag not in _WORDS:
             raise refusal(
-                f"{name}: is no word, as every key is", "mend or quote it", file=file, line=line
+                f"{name}: a key must be a word", "correct or quote it", file=file, line=line
             )
         if name in lines:
             raise refusal(
