@@ -12,8 +12,9 @@ from typer.testing import CliRunner
 from ddu.analyze import analysis_of
 from ddu.api import analyze, open_run
 from ddu.cli.main import app
-from ddu.errors import DduError, FailedRun, FutureSchema, NotARun, UnreadableInput
+from ddu.errors import FailedRun, FutureSchema, NotARun, UnreadableInput
 from ddu.run.find import newest_run
+from testbed_console.problems import RefusedError
 from testbed_testing.synthetic_run import SyntheticRun, steady
 
 
@@ -79,7 +80,7 @@ def flow_of(run: SyntheticRun, **changes: object) -> list[dict[str, object]]:
 def test_what_would_be_counted_wrongly_is_refused(
     tmp_path: Path, changes: dict[str, object], told: str
 ) -> None:
-    with pytest.raises(UnreadableInput, match=rf"run\.json: {told}.*; restore it"):
+    with pytest.raises(UnreadableInput, match=rf"run\.json: {told}.*\. Restore it"):
         analyze(steady(1).write(tmp_path / "run", **changes))
 
 
@@ -152,7 +153,7 @@ def test_a_write_that_fails_keeps_the_earlier_results(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("ddu.report.page.write_report", full)
-    with pytest.raises(DduError, match="No space left"):
+    with pytest.raises(RefusedError, match="No space left"):
         analyze(run, bin_ns=50_000_000)
     assert (run / "summary.json").read_bytes() == before
     assert not list(run.glob(".analysis-*"))

@@ -12,10 +12,10 @@ import pytest
 
 from ddu.analyze import analysis_of
 from ddu.describe import describe
-from ddu.errors import DduError, UnreadableInput
 from ddu.importing.run import import_folder
 from ddu.readers.android.log import read_phone_log
 from testbed_console import android_bugreport
+from testbed_console.problems import RefusedError
 from testbed_testing.synthetic_run import T0, steady
 
 SEEDS = Path(__file__).parent / "seeds" / "android"
@@ -192,12 +192,12 @@ def test_bad_zips_are_one_clear_error(
         "truncated": "not a whole zip", "damaged": "not a whole zip", "other": r"no bugreport-\*",
         "no registry": "no `DUMP OF SERVICE", "bomb": "more than 1 MiB", "empty": "empty",
     }[of]  # fmt: skip
-    with pytest.raises(UnreadableInput, match=told) as error:
+    with pytest.raises(RefusedError, match=told) as error:
         read_phone_log(report)
     assert str(error.value).startswith(f"{report}: ")
     folder = tmp_path / "bridge_DL"
     folder.mkdir()
     shutil.move(report, folder)
     (folder / "server_cubic.pcap").write_bytes(b"")
-    with pytest.raises(DduError, match=told):
+    with pytest.raises(RefusedError, match=told):
         import_folder(folder, tmp_path / "runs")

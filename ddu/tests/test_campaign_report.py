@@ -12,7 +12,6 @@ import pytest
 
 from ddu.campaign.load import load_campaign
 from ddu.campaign.report import number, write_report
-from ddu.errors import DduError
 from testbed_console.problems import RefusedError
 
 REPORT: dict[str, Any] = {
@@ -124,12 +123,12 @@ def test_a_wrong_plan_is_told_by_its_key(tmp_path: Path) -> None:
 
 
 def test_no_campaign_and_a_newer_one_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(DduError, match="give the directory that `ccu campaign run` printed"):
+    with pytest.raises(RefusedError, match="Give the directory that `ccu campaign run` printed"):
         load_campaign(tmp_path)
     path = made(tmp_path / "c", REPORT)
     file = path / "campaign.json"
     file.write_text(file.read_text().replace('"schema_version": 1', '"schema_version": 2'))
-    with pytest.raises(DduError, match="schema_version 2"):
+    with pytest.raises(RefusedError, match="schema_version 2"):
         load_campaign(path)
 
 

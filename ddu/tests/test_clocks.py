@@ -105,7 +105,7 @@ def test_a_stated_offset_is_taken_as_it_is(tmp_path: Path) -> None:
 
 def test_a_day_apart_is_refused_in_words(tmp_path: Path) -> None:
     run = by_wrong_clock(steady(), 86_400 * 10**9, 0.0)
-    with pytest.raises(UnreadableInput, match=r"24\.0 h apart; one of the captures has a wrong"):
+    with pytest.raises(UnreadableInput, match=r"24\.0 h apart\. One of the captures has a wrong"):
         analysis_of(run.write(tmp_path / "run", **UNKNOWN))
 
 

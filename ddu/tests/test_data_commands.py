@@ -71,8 +71,8 @@ def test_columns_and_times_are_chosen(tmp_path: Path) -> None:
         (["--table", "cc"], "no table cc"),
         (["--from", "nan"], "nan is not a time"),
         (["--from", "9", "--until", "1"], "--from 9 is not before --until 1"),
-        (["noending"], "noending: the name has no ending for the format; use one of .csv"),
-        (["/"], "/: is a directory; name a file in it"),
+        (["noending"], "noending: the name has no ending for the format. Use one of .csv"),
+        (["/"], "/: is a directory. Name a file in it"),
         (["--table", "alinged"], "no table 'alinged'. Did you mean aligned?"),
     ],
 )

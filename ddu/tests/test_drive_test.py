@@ -48,8 +48,8 @@ def test_the_apis_own_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a,b\n1,2\n", "line 1: no column of time"),
-        ("time,rsrp\n1795257315,-80,7\n", "line 2: 3 fields, the header has 2"),
+        ("a,b\n1,2\n", ":1: no column of time"),
+        ("time,rsrp\n1795257315,-80,7\n", ":2: 3 fields, the header has 2"),
     ],
 )
 def test_what_is_none_of_them(tmp_path: Path, text: str, words: str) -> None:

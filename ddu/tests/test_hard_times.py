@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ddu.api import analyze
-from ddu.errors import DduError
+from testbed_console.problems import RefusedError
 from testbed_testing.synthetic_run import MS, SyntheticRun, steady, udp
 
 HOUR_NS = 3_600_000_000_000
@@ -30,7 +30,7 @@ def checksums(run: Path) -> dict[str, str]:
 def test_not_a_capture(tmp_path: Path, content: bytes) -> None:
     run = steady().write(tmp_path / "run")
     (run / "raw" / "sender.pcap").write_bytes(content)
-    with pytest.raises(DduError, match=r"sender\.pcap"):
+    with pytest.raises(RefusedError, match=r"sender\.pcap"):
         analyze(run)
     assert sorted(item.name for item in run.iterdir()) == ["raw", "run.json"]
 
@@ -42,7 +42,7 @@ def test_a_capture_without_tcp(tmp_path: Path) -> None:
         for capture, late in ((made.sender, 0), (made.receiver, 10)):
             packet = udp(("10.45.0.1", 53), ("10.45.0.2", 53), 100)
             capture.add(1_795_257_315_000_000_000 + (index + late) * MS, packet)
-    with pytest.raises(DduError, match="has a payload packet in"):
+    with pytest.raises(RefusedError, match="has a payload packet in"):
         analyze(made.write(tmp_path / "run"))
 
 
@@ -53,7 +53,7 @@ def test_clocks_a_day_apart(tmp_path: Path) -> None:
     manifest = json.loads((run / "run.json").read_text())
     manifest.setdefault("time", {})["offset_ns"] = None
     (run / "run.json").write_text(json.dumps(manifest))
-    with pytest.raises(DduError, match=r"24\.0 h apart"):
+    with pytest.raises(RefusedError, match=r"24\.0 h apart"):
         analyze(run)
 
 
@@ -61,12 +61,12 @@ FULL = """
 import resource, signal, sys
 from pathlib import Path
 from ddu.api import analyze
-from ddu.errors import DduError
+from testbed_console.problems import RefusedError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
     analyze(Path(sys.argv[1]), bin_ns=50_000_000)
-except DduError as error:
+except RefusedError as error:
     print(error)
     sys.exit(7)
 """

@@ -14,9 +14,9 @@ import pytest
 
 from ddu.analyze import analysis_of
 from ddu.describe import describe
-from ddu.errors import DduError
 from ddu.importing.run import import_folder
 from ddu.readers.hercules import read_series, read_wireless, version_of
+from testbed_console.problems import RefusedError
 from testbed_testing.foreign_logs import wandering
 from testbed_testing.oai_samples import SAMPLES
 from testbed_testing.synthetic_run import MS, T0, SyntheticRun
@@ -135,9 +135,9 @@ def test_a_plain_folder_needs_to_be_told(tmp_path: Path) -> None:
     (raw / "sender.pcap").rename(folder / "a.pcap")
     (raw / "receiver.pcap").rename(folder / "b.pcap")
     (folder / "gnb.log").write_text(SAMPLES[0].text)
-    with pytest.raises(DduError, match="--direction"):
+    with pytest.raises(RefusedError, match="--direction"):
         import_folder(folder, tmp_path / "runs")
-    with pytest.raises(DduError, match="--server FILE"):
+    with pytest.raises(RefusedError, match="--server FILE"):
         import_folder(folder, tmp_path / "runs", "dl")
     hosts = {"server": folder / "a.pcap", "ue": folder / "b.pcap"}
     (made,) = import_folder(folder, tmp_path / "runs", "dl", hosts)
@@ -150,18 +150,18 @@ def test_a_plain_folder_needs_to_be_told(tmp_path: Path) -> None:
 def test_what_cannot_be_imported_leaves_nothing(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
-    with pytest.raises(DduError, match="no capture in it"):
+    with pytest.raises(RefusedError, match="no capture in it"):
         import_folder(empty, tmp_path / "runs")
-    with pytest.raises(DduError, match="no such directory"):
+    with pytest.raises(RefusedError, match="no such directory"):
         import_folder(tmp_path / "nowhere", tmp_path / "runs")
     idle = SyntheticRun()
     idle.handshake()
     source = idle.write(tmp_path / "source")
     (empty / "core_DL.pcap").write_bytes((source / "raw" / "sender.pcap").read_bytes())
-    with pytest.raises(DduError, match="carries 50000 bytes"):
+    with pytest.raises(RefusedError, match="carries 50000 bytes"):
         import_folder(empty, tmp_path / "runs")
     (empty / "core_DL.pcap").write_bytes(b"\x1f\x8bnonsense")
-    with pytest.raises(DduError, match=r"sender\.pcap"):
+    with pytest.raises(RefusedError, match=r"sender\.pcap"):
         import_folder(empty, tmp_path / "runs")
     assert not list((tmp_path / "runs").iterdir())
 
@@ -169,7 +169,7 @@ def test_what_cannot_be_imported_leaves_nothing(tmp_path: Path) -> None:
 def test_a_second_import_does_not_overwrite(tmp_path: Path) -> None:
     folder = hercules(tmp_path)
     import_folder(folder, tmp_path / "runs")
-    with pytest.raises(DduError, match="exists already"):
+    with pytest.raises(RefusedError, match="exists already"):
         import_folder(folder, tmp_path / "runs")
 
 

@@ -61,7 +61,7 @@ def test_a_stream_that_is_cut_gives_what_is_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("hello\n", "line 1: not iperf3"),
+        ("hello\n", ":1: not iperf3"),
         ('{"start": {}, "intervals": [], "error": "unable to connect"}', "unable to connect"),
         ('{"start": {}, "intervals": []}', "without an interval"),
         ('{"start": {}, "inter', "without an interval"),

@@ -11,7 +11,7 @@ import pytest
 
 from ddu.analyze import analysis_of
 from ddu.api import analyze
-from ddu.errors import DduError
+from testbed_console.problems import RefusedError
 from testbed_testing.synthetic_run import MS, SERVER, T0, UE, SyntheticRun, one_sided, steady, udp
 
 OF_SENDER = {
@@ -123,5 +123,5 @@ def test_a_clock_that_nobody_measured_is_told(tmp_path: Path) -> None:
 
 
 def test_without_any_capture_it_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DduError, match="names no captures"):
+    with pytest.raises(RefusedError, match="names no captures"):
         analyze(steady().write(tmp_path / "run", captures=[]))

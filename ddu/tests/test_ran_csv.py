@@ -60,7 +60,7 @@ def test_a_cut_last_line_is_not_read(tmp_path: Path) -> None:
     [
         ("", "empty"),
         ("a,b\n1,2\n", "no column of time"),
-        ("tstamp,rnti\n1,2,3\n", "line 2: 3 fields"),
+        ("tstamp,rnti\n1,2,3\n", ":2: 3 fields"),
     ],
 )
 def test_what_is_none_is_refused(tmp_path: Path, text: str, problem: str) -> None:

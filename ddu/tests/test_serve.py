@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ddu.errors import DduError
 from ddu.serve import server
+from testbed_console.problems import RefusedError
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_nothing_can_be_written(port: int) -> None:
 
 
 def test_what_cannot_be_served_is_said(tmp_path: Path, port: int) -> None:
-    with pytest.raises(DduError, match="no such directory"):
+    with pytest.raises(RefusedError, match="no such directory"):
         server(tmp_path / "nowhere", "127.0.0.1", 0)
-    with pytest.raises(DduError, match="choose another with --port"):
+    with pytest.raises(RefusedError, match="Choose another with --port"):
         server(tmp_path, "127.0.0.1", port)

@@ -56,7 +56,8 @@ def rows(url: str, table: str) -> int:
 
 def test_a_store_that_is_away(tmp_path: Path, run: Path) -> None:
     url = f"postgresql://ddu:secret@127.0.0.1:{free_port()}/testbed"
-    with pytest.raises(StoreError, match=r"127\.0\.0\.1.*nobody answers; `ddu store up`") as told:
+    away = r"127\.0\.0\.1.*nobody answers\. Start it with `ddu store up`"
+    with pytest.raises(StoreError, match=away) as told:
         publish(url, run)
     assert "secret" not in str(told.value)
     with pytest.raises(StoreError, match="not a PostgreSQL address"):
@@ -87,7 +88,7 @@ def test_a_newer_schema_is_refused_and_left_alone(own_store: Place, run: Path) -
             "INSERT INTO testbed.migration (version, name) VALUES (%s, 'later')", [newer]
         )
     with pytest.raises(
-        StoreError, match=f"version {newer}, and this ddu knows {newer - 1}: update"
+        StoreError, match=f"version {newer}, and this ddu knows {newer - 1}. Update"
     ):
         publish(own_store.url(), run)
     assert rows(own_store.url(), "run") == 0
@@ -275,7 +276,7 @@ def test_a_store_that_runs_is_not_moved(own_store: Place) -> None:
 
 
 def test_a_port_that_is_taken_is_named(own_store: Place, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="choose another with --port"):
+    with pytest.raises(StoreError, match="Choose another with --port"):
         up(Place(own_store.directory / "other"), Address("private", port=own_store.address().port))
 
 

@@ -12,12 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ddu.errors import DduError, StoreError
+from ddu.errors import StoreError
 from ddu.store.campaigns import publish_campaign
 from ddu.store.connect import connected
 from ddu.store.contents import stored_name
 from ddu.store.place import Place
 from ddu.store.publish import Published, publish, unpublish
+from testbed_console.problems import RefusedError
 from testbed_testing.store_runs import tabled, two_flows, with_radio
 from testbed_testing.store_server import reader_url
 from testbed_testing.synthetic_run import one_sided
@@ -137,7 +138,7 @@ def test_unpublishing_leaves_nothing(empty_store: Place, run: Path) -> None:
     unpublish(empty_store.url(), "synthetic")
     left = counts(empty_store)
     assert {name: count for name, count in left.items() if count and name != "experiment"} == {}
-    with pytest.raises(StoreError, match="no run of this name"):
+    with pytest.raises(RefusedError, match="no run of this name"):
         unpublish(empty_store.url(), "synthetic")
 
 
@@ -210,7 +211,7 @@ def test_one_run_of_a_campaign_that_is_broken_stops_no_other(
     done = list(publish_campaign(empty_store.url(), campaign))
     assert [type(one).__name__ for one in done] == ["UnreadableInput", "Published"]
     (campaign / "campaign.json").write_text('{"schema_version": 1, "campaign": {"name": "x"}}')
-    with pytest.raises(DduError, match=r"campaign\.json"):
+    with pytest.raises(RefusedError, match=r"campaign\.json"):
         list(publish_campaign(empty_store.url(), campaign))
 
 

@@ -56,7 +56,8 @@ def _usage_message(error: typer.TyperException) -> str:
     """Return what is wrong with the command line, and where its rules are."""
     context = getattr(error, "ctx", None)
     see = f"\nsee: {context.command_path} --help" if context else ""
-    return f"{error.format_message()}{see}"
+    # pydantic checks choices, and puts its kind of error before what is wrong.
+    return f"{error.format_message().replace('Value error, ', '')}{see}"
 
 
 def _end_unread() -> NoReturn:

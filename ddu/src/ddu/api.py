@@ -27,7 +27,7 @@ def analyze(
 
     Without `report` figures and report.html are left out, which take most of the time.
 
-    Raises DduError; results are then as they were before.
+    Raises RefusedError; results are then as they were before.
     """
     analysis = analysis_of(path, bin_ns, reader)
     with results_of(path) as results:
@@ -50,7 +50,7 @@ class Run:
         self.manifest: Manifest = read_manifest(path)
 
     def analyze(self) -> dict[str, Any]:
-        """Analyse the run, again if it was; return its summary. Raises DduError."""
+        """Analyse the run, again if it was; return its summary. Raises RefusedError."""
         for name in ("summary", "aligned"):
             self.__dict__.pop(name, None)
         return analyze(self.path)

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ddu.errors import DduError, NotARun, UnreadableInput
+from ddu.errors import NotARun, UnreadableInput
 from ddu.readers.csv import read_samples
 from ddu.readers.fields import number
 from ddu.readers.foreign_csv import ForeignCsv
@@ -24,6 +24,7 @@ from ddu.readers.packets.tables import TCP
 from ddu.readers.sockets import read_sockets
 from ddu.run.manifest import read_manifest
 from testbed_console.android_bugreport import is_bugreport
+from testbed_console.problems import RefusedError
 
 _CAPTURE_MAGIC = (
     b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1",
@@ -38,12 +39,12 @@ Described = dict[str, Any]
 def describe(path: Path) -> Described:
     """Return `path`, `kind`, and properties of that kind; of a directory also its `files`.
 
-    Raises DduError when the path does not exist.
+    Raises RefusedError when the path does not exist.
     """
     if path.is_dir():
         return _directory(path)
     if not path.exists():
-        raise NotARun(f"{path}: no such file or directory")
+        raise NotARun(path, "no such file or directory")
     if not path.is_file():
         return {"path": str(path), "kind": "not a regular file (a device, a pipe or a socket)"}
     return {"path": str(path), "bytes": path.stat().st_size} | _file(path)
@@ -120,7 +121,7 @@ def _or_problem(describe_it: Callable[[], Described], kind: str) -> Described:
     """Describe, or state why a file of this kind cannot be read."""
     try:
         return describe_it()
-    except (DduError, pa.ArrowException, ValueError, OSError) as error:
+    except (RefusedError, pa.ArrowException, ValueError, OSError) as error:
         return {"kind": kind, "problem": str(error)}
 
 

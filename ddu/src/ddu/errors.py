@@ -1,43 +1,58 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The errors of ddu: what is wrong, where, and how to fix it."""
+"""The refusals of ddu that callers tell apart; all others are plain RefusedErrors."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from testbed_console.problems import CommandError
+from testbed_console.problems import CommandError, Problem, RefusedError, Where
 
 
-class DduError(CommandError):
-    """The request cannot be carried out; the text says what the user needs to fix it."""
+class UnreadableInput(RefusedError):  # noqa: N818 - a name that says what is wrong
+    """An input is missing, cut off, malformed or not readable."""
 
-    exit_code = 2
+    def __init__(
+        self,
+        file: Path,
+        rule: str,
+        fix: str = "",
+        *,
+        line: int | None = None,
+        key: str | None = None,
+    ) -> None:
+        super().__init__(Problem(rule, fix, Where(str(file), line, key)))
 
 
-class NotARun(DduError):  # noqa: N818 - a name that says what is wrong
+class NotARun(UnreadableInput):
     """The directory is missing, empty, or has no manifest."""
 
 
-class FutureSchema(DduError):  # noqa: N818
+class FutureSchema(UnreadableInput):
     """The run was written by a newer version of the testbed."""
 
 
-class FailedRun(DduError):  # noqa: N818
+class FailedRun(UnreadableInput):
     """The run failed before it produced anything to analyse."""
 
 
-class UnreadableInput(DduError):  # noqa: N818
-    """An input file is missing, cut off, malformed or not readable."""
+class UnusablePackage(CommandError):  # noqa: N818
+    """Another package declares a metric or log format that cannot be used: no input is at fault."""
 
-    def __init__(self, file: Path, problem: str, fix: str = "") -> None:
-        self.file = file
-        super().__init__(f"{file}: {problem}" + (f"; {fix}" if fix else ""))
+    exit_code = 2
+
+    def __init__(self, rule: str, fix: str) -> None:
+        super().__init__(str(Problem(rule, fix)))
 
 
-class StoreError(DduError):
+class StoreError(RefusedError):
     """The store does not answer, refuses the request, or holds something else."""
 
     exit_code = 1
+
+    def __init__(
+        self, rule: str, fix: str = "", *, file: Path | None = None, key: str | None = None
+    ) -> None:
+        super().__init__(Problem(rule, fix, Where(str(file) if file else None, key=key)))
 
 
 class StoreRefused(StoreError):  # noqa: N818

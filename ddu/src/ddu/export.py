@@ -16,9 +16,10 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from ddu.errors import DduError, UnreadableInput
+from ddu.errors import UnreadableInput
 from ddu.tables.store import rounded
-from testbed_console.suggestions import no_such
+from testbed_console.problems import RefusedError, refusal
+from testbed_console.suggestions import unknown
 
 
 def write_csv(table: pa.Table, to: BinaryIO) -> None:
@@ -54,17 +55,19 @@ _SUFFIXES = {".csv": "csv", ".parquet": "parquet", ".arrow": "arrow", ".feather"
 def format_of(file: Path | None, named: str | None) -> str:
     """Return the named format, else that of the file's suffix, else CSV.
 
-    Raises DduError for an unknown one.
+    Raises RefusedError for an unknown one.
     """
     if file is not None and file.is_dir():
-        raise DduError(f"{file}: is a directory; name a file in it")
+        raise refusal("is a directory", "name a file in it", file=file)
     if not named and file is not None and not file.suffix:
-        raise DduError(
-            f"{file}: the name has no ending for the format; use one of {', '.join(_SUFFIXES)}"
+        raise refusal(
+            "the name has no ending for the format",
+            f"use one of {', '.join(_SUFFIXES)}",
+            file=file,
         )
     found = named or (_SUFFIXES.get(file.suffix.lower()) if file else "csv")
     if found not in FORMATS:
-        raise DduError(no_such("format", named or (file.suffix if file else ""), FORMATS))
+        raise RefusedError(unknown("format", named or (file.suffix if file else ""), FORMATS))
     return found
 
 
@@ -73,19 +76,19 @@ def chosen(
 ) -> pd.DataFrame:
     """Return some columns (none named: all), and the rows with `first_s` ≤ `t_s` < `last_s`.
 
-    Raises DduError for a column that the table does not have.
+    Raises RefusedError for a column that the table does not have.
     """
     missing = sorted(set(columns) - set(table))
     if missing:
         there = list(map(str, table))
-        raise DduError("\n".join(no_such("column", name, there) for name in missing))
+        raise RefusedError(unknown("column", name, there) for name in missing)
     if (first_s is not None and math.isnan(first_s)) or (last_s is not None and math.isnan(last_s)):
-        raise DduError("--from, --until: nan is not a time; give seconds of t_s")
+        raise refusal("nan is not a time", "give seconds of t_s", key="--from, --until")
     if first_s is not None and last_s is not None and first_s >= last_s:
-        raise DduError(f"--from {first_s:g} is not before --until {last_s:g}. Swap them")
+        raise refusal(f"--from {first_s:g} is not before --until {last_s:g}", "swap them")
     if first_s is not None or last_s is not None:
         if "t_s" not in table:
-            raise DduError("this table has no time t_s to choose by")
+            raise refusal("this table has no time t_s to choose by")
         after = table["t_s"] >= (first_s if first_s is not None else float("-inf"))
         table = table[after & (table["t_s"] < (last_s if last_s is not None else float("inf")))]
     return table[list(columns)] if columns else table

@@ -8,7 +8,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from ddu.errors import DduError
+from testbed_console.problems import refusal
 
 _NOWHERE = "/dev/null/nowhere"
 """A path that cannot exist."""
@@ -40,10 +40,12 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 def server(runs: Path, bind: str, port: int) -> ThreadingHTTPServer:
-    """Listen on a port. Raises DduError if the port is taken or `runs` is not a directory."""
+    """Listen on a port. Raises RefusedError if the port is taken or `runs` is not a directory."""
     if not runs.is_dir():
-        raise DduError(f"{runs}: no such directory; name another with --runs")
+        raise refusal("no such directory", "name another with --runs", file=runs)
     try:
         return ThreadingHTTPServer((bind, port), partial(_Handler, directory=str(runs)))
     except OSError as error:
-        raise DduError(f"{bind}:{port}: {error.strerror}; choose another with --port") from None
+        raise refusal(
+            error.strerror or str(error), "choose another with --port", key=f"{bind}:{port}"
+        ) from None

@@ -82,7 +82,7 @@ class AlignedRun:
     def path_rtt_ms(self) -> float | None:
         """The configured delay of the path, both ways: by link.yaml, else by the experiment."""
         try:
-            delays = yaml.safe_load((self.raw / "link.yaml").read_text())["path"]
+            delays = yaml.load((self.raw / "link.yaml").read_bytes(), yaml.CSafeLoader)["path"]
             return float(delays["dl"]["delay_ms"]) + float(delays["ul"]["delay_ms"])
         except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError):
             return self.manifest.experiment.rtt_ms

@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import Progress
 
-from ddu.errors import DduError
+from testbed_console.problems import RefusedError, refusal
 
 
 def analyze_all(console: Console, scheduler: str | None = None) -> Callable[[list[Path]], None]:
@@ -41,7 +41,7 @@ def _analyze(run: str) -> str | None:
 
     try:
         analyze(Path(run))
-    except DduError as error:
+    except RefusedError as error:
         return str(error)
     return None
 
@@ -59,9 +59,10 @@ def _executor(scheduler: str | None) -> Iterator[Executor]:
     try:
         client = Client(scheduler, timeout=10)
     except (OSError, ValueError) as error:
-        raise DduError(
-            f"--scheduler: {scheduler}: no scheduler answers ({type(error).__name__}); "
-            "see docs/scaling.md"
+        raise refusal(
+            f"no scheduler answers at {scheduler} ({type(error).__name__})",
+            "see docs/scaling.md",
+            key="--scheduler",
         ) from None
     with client:
         yield client.get_executor()

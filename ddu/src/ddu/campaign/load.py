@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ddu.errors import DduError
+from testbed_console.problems import refusal
 
 SCHEMA_VERSION = 1
 
@@ -41,25 +41,33 @@ class Campaign:
 
 
 def load_campaign(path: Path) -> Campaign:
-    """Raises DduError when there is no campaign in `path`, or a newer one than this ddu knows."""
+    """Raises RefusedError when `path` has no campaign, or a newer one than this ddu knows."""
     file = path / "campaign.json"
     try:
         content = json.loads(file.read_text())
         version, definition = content["schema_version"], content["campaign"]
     except OSError as error:
-        raise DduError(
-            f"{file}: {error.strerror}; give the directory that `ccu campaign run` printed"
+        raise refusal(
+            error.strerror or str(error),
+            "give the directory that `ccu campaign run` printed",
+            file=file,
         ) from None
     except (ValueError, KeyError, TypeError) as error:
-        raise DduError(f"{file}: is not a campaign.json of ccu ({error}); restore it") from None
+        raise refusal(f"not a campaign.json of ccu ({error})", "restore it", file=file) from None
     if version > SCHEMA_VERSION:
-        raise DduError(f"{file}: has schema_version {version}; this ddu knows {SCHEMA_VERSION}")
+        raise refusal(
+            f"schema_version {version} is newer than {SCHEMA_VERSION}, which this ddu knows",
+            "update ddu",
+            file=file,
+        )
     try:
         cells = [_cell(file) for file in path.glob("runs/*/cell.json")]
         cells.sort(key=lambda cell: (_places(cell.levels, definition["factors"]), cell.seed))
     except (ValueError, KeyError, TypeError) as error:
-        raise DduError(
-            f"{path}/runs: a cell.json is not of this campaign ({error}); move its folder away"
+        raise refusal(
+            f"a cell.json is not of this campaign ({error})",
+            "move its folder away",
+            file=path / "runs",
         ) from None
     return Campaign(path, definition, content.get("software", {}), cells)
 

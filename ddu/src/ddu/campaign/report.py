@@ -18,18 +18,18 @@ from ddu.campaign.load import Campaign, load_campaign, summaries
 from ddu.campaign.metrics import shown
 from ddu.campaign.plan import report_plan
 from ddu.campaign.tables import comparisons_table, points_table, reference_table, runs_table
-from ddu.errors import DduError
+from testbed_console.problems import refusal
 
 
 def write_report(path: Path, analyze: Callable[[list[Path]], None]) -> Path:
     """Analyse runs that have no results yet, write report/, and return the page.
 
-    Raises DduError when there is nothing to report; report/ is then as it was.
+    Raises RefusedError when there is nothing to report; report/ is then as it was.
     """
     campaign = load_campaign(path)
     plan = report_plan(campaign.definition.get("report"), f"{path / 'campaign.json'}")
     if not campaign.results:
-        raise DduError(f"{path}: no run has a result yet; see `ccu campaign status`")
+        raise refusal("no run has a result yet", "see `ccu campaign status`", file=path)
     runs = runs_table(campaign, summaries(campaign, analyze))
     factors = list(campaign.definition["factors"])
     tables = {

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from ddu.errors import DduError
-from testbed_console.suggestions import no_such
+from testbed_console.problems import RefusedError
+from testbed_console.suggestions import unknown
 
 _TABLE_NAMES = (
     "aligned, transport, mac, flows, sockets, cc, delay_cdf, iperf3, oai_l1, oai_rrc, oai_ue or "
@@ -88,7 +88,7 @@ def export(
     try:
         found = open_run(run).table(table)
     except KeyError as error:
-        raise DduError(str(error.args[0])) from None
+        raise RefusedError(error.args[0]) from None
     names = [name.strip() for name in columns.split(",") if name.strip()]
     write(chosen(found, names, first, last), table, to, form)
 
@@ -161,7 +161,7 @@ def _need_known(table: str) -> None:
     from ddu.tables.columns import TABLES
 
     if table not in TABLES:
-        raise DduError(no_such("table", table, TABLES))
+        raise RefusedError(unknown("table", table, TABLES))
 
 
 def _columns(table: str, run: Path | None) -> list[dict[str, Any]]:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ddu.errors import DduError
 from ddu.run.find import newest_run
 from ddu.store.place import READER, Place, default_directory, locate
 from testbed_console.ending import error_text
+from testbed_console.problems import RefusedError
 
 if TYPE_CHECKING:
     from ddu.store.publish import Published
@@ -68,7 +68,7 @@ def publish(
     stored, failures = 0, []
     for path in paths or [newest_run(runs)]:
         for done in _published(url, path, replace):
-            if isinstance(done, DduError):
+            if isinstance(done, RefusedError):
                 warn(error_text("ddu", str(done)))
                 failures.append(done.exit_code)
             else:
@@ -79,7 +79,7 @@ def publish(
         raise typer.Exit(1 if stored else min(failures))
 
 
-def _published(url: str, path: Path, replace: bool) -> Iterator[Published | DduError]:
+def _published(url: str, path: Path, replace: bool) -> Iterator[Published | RefusedError]:
     """Yield the outcome of the run in `path`, or of each run of a campaign."""
     from ddu.store.campaigns import is_campaign, publish_campaign
     from ddu.store.publish import publish as put
@@ -89,7 +89,7 @@ def _published(url: str, path: Path, replace: bool) -> Iterator[Published | DduE
             yield from publish_campaign(url, path, replace)
         else:
             yield put(url, path, replace)
-    except DduError as error:
+    except RefusedError as error:
         yield error
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from ddu.api import Run, open_run
-from ddu.errors import DduError
+from testbed_console.problems import refusal
 
 GROUPINGS = ("cc", "scenario", "prb", "direction", "run")
 _NEEDED = ("t_s", "flow", "cc", "tcp_throughput_bps", "tcp_rtt_ms")
@@ -38,7 +38,7 @@ def load_runs(paths: list[Path], by: str, reuse: bool = True) -> list[Compared]:
     """Return the runs, analysed if they were not yet, labelled by `by`, one of GROUPINGS.
 
     A directory stands for the runs in it, a campaign's for all of its runs; a run that is there
-    more than once, copied, linked or imported again, is taken once. Raises DduError when fewer
+    more than once, copied, linked or imported again, is taken once. Raises RefusedError when fewer
     than two are there.
     """
     directories: dict[Path, Path] = {}
@@ -48,9 +48,7 @@ def load_runs(paths: list[Path], by: str, reuse: bool = True) -> list[Compared]:
     if len(found) < 2:
         pairs = [(run, other) for run, *others in found for other in others]
         same = "".join(f"; {_same(run.path, other.path)}" for run, other in pairs)
-        raise DduError(
-            f"{len(found)} run given; a comparison needs two or more run directories{same}"
-        )
+        raise refusal(f"{len(found)} run given{same}", "give two or more run directories")
     return [_load(run, by, reuse, tuple(each.path for each in others)) for run, *others in found]
 
 
@@ -84,7 +82,7 @@ def _runs_in(path: Path) -> list[Path]:
         return [path]
     inside = sorted(manifest.parent for manifest in path.rglob("run.json"))
     if not inside:
-        raise DduError(f"{path}: no run directory, and none in it")
+        raise refusal("no run directory, and none in it", file=path)
     return inside
 
 

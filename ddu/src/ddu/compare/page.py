@@ -17,8 +17,9 @@ from ddu.campaign.report import number
 from ddu.compare.figures import write_figures
 from ddu.compare.load import Compared, same_runs
 from ddu.compare.tables import groups_table, mixtures, pairs_table, runs_table
-from ddu.errors import DduError, UnreadableInput
+from ddu.errors import UnreadableInput
 from ddu.report.palette import VERDICT, colours_of
+from testbed_console.problems import refusal
 
 TABLES = ("runs", "groups", "pairs")
 
@@ -26,10 +27,10 @@ TABLES = ("runs", "groups", "pairs")
 def write_comparison(directory: Path, runs: list[Compared], metrics: tuple[str, ...]) -> Path:
     """Write comparison.html, figures/ and runs.csv, groups.csv, pairs.csv; return the page.
 
-    Written whole or not at all. Raises DduError when no run has a result.
+    Written whole or not at all. Raises RefusedError when no run has a result.
     """
     if not any(run.is_result for run in runs):
-        raise DduError("every run is invalid: there is no result of the network to compare")
+        raise refusal("every run is invalid: there is no result of the network to compare")
     tables = {
         "runs": runs_table(runs, metrics),
         "groups": groups_table(runs, metrics),

@@ -17,9 +17,9 @@ import pandas as pd
 from ddu import statistics
 from ddu.campaign.metrics import names, value
 from ddu.compare.load import Compared
-from ddu.errors import DduError
 from ddu.statistics import Interval
-from testbed_console.suggestions import no_such
+from testbed_console.problems import RefusedError, Where
+from testbed_console.suggestions import unknown
 
 METRICS = (
     "throughput_bps", "goodput_bps", "rtt_ms.mean", "rtt_ms.p95", "utilisation_ratio",
@@ -48,11 +48,14 @@ def runs_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFrame
 
 
 def refuse_unknown(runs: Sequence[Compared], metrics: Sequence[str]) -> None:
-    """Raises DduError for a metric that no run has."""
+    """Raises RefusedError for a metric that no run has."""
     there = {name for run in runs for name in names(run.summary)}
-    for metric in metrics:
-        if metric not in there:
-            raise DduError(f"--metric: {no_such('metric', metric, there, 'docs/metrics.md')}")
+    key = Where(key="--metric")
+    missing = [name for name in metrics if name not in there]
+    if missing:
+        raise RefusedError(
+            unknown("metric", name, there, "docs/metrics.md", key) for name in missing
+        )
 
 
 def groups_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFrame:

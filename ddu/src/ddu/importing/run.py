@@ -15,10 +15,11 @@ from typing import Any
 
 import pandas as pd
 
-from ddu.errors import DduError, UnreadableInput
+from ddu.errors import UnreadableInput
 from ddu.importing.flows import data_flows, manifest_flows
 from ddu.importing.survey import FoundRun, survey
 from ddu.readers.hercules import faults_of_series
+from testbed_console.problems import refusal
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def import_folder(
     `direction` and `hosts` (captures by host) are needed where the names do not state them.
     `one_clock`: one machine stamped both captures; else the offset of their clocks is estimated
     from the packets when a run is analysed. Each directory is made whole or not at all.
-    Raises DduError, naming what is missing.
+    Raises RefusedError, naming what is missing.
     """
     found = survey(folder)
     if hosts:
@@ -56,14 +57,15 @@ def import_folder(
 
 
 def direction_of(folder: str, runs: list[FoundRun]) -> str:
-    """Return the direction in the names. Raises DduError when they state none, or both."""
+    """Return the direction in the names. Raises RefusedError when they state none, or both."""
     names = [folder, *(file.name for run in runs for file in run.captures.values())]
     found = [re.findall(r"(?<![A-Za-z])(DL|UL)(?![a-z])", name) for name in names]
     named = sorted({str(word).lower() for words in found for word in words})
     if len(named) != 1:
-        raise DduError(
-            f"{folder}: the direction of the data is not in its names; add --direction dl (to the "
-            "UE) or ul"
+        raise refusal(
+            "the direction of the data is not in its names",
+            "add --direction dl (to the UE) or ul",
+            file=folder,
         )
     return named[0]
 
@@ -73,9 +75,10 @@ def _import_one(
 ) -> Imported:
     if found.unplaced and len(found.captures) < 2:
         names = ", ".join(file.name for file in found.unplaced)
-        raise DduError(
-            f"{folder}: {names}: the host of the capture is not in its name; add --server FILE "
-            "and --ue FILE"
+        raise refusal(
+            f"{names}: the host of the capture is not in its name",
+            "add --server FILE and --ue FILE",
+            file=folder,
         )
     made = Path(tempfile.mkdtemp(prefix=".import-", dir=runs))
     try:
@@ -248,5 +251,5 @@ def _name(folder: str, version: str, first_utc_ns: int) -> str:
 
 def _free(path: Path) -> Path:
     if path.exists():
-        raise DduError(f"{path}: exists already; move it away to import the run again")
+        raise refusal("exists already", "move it away to import the run again", file=path)
     return path

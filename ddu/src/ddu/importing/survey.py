@@ -6,11 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ddu.errors import DduError
 from ddu.readers.format import Format
 from ddu.readers.formats import read_log
 from ddu.readers.hercules import version_of
 from testbed_console.android_bugreport import ZIP_NAME
+from testbed_console.problems import RefusedError, refusal
 
 _SERVER_WORDS = ("core", "server", "upf", "ext-dn", "dn_")
 _UE_WORDS = ("ue_", "ue.", "ue1", "client", "phone")
@@ -41,10 +41,10 @@ class FoundRun:
 def survey(folder: Path) -> list[FoundRun]:
     """Return the runs in a folder, by the repeat that the files' names state; one, if none do.
 
-    Raises DduError when the folder is missing or holds no capture.
+    Raises RefusedError when the folder is missing or holds no capture.
     """
     if not folder.is_dir():
-        raise DduError(f"{folder}: no such directory; name the folder that holds the captures")
+        raise refusal("no such directory", "name the folder that holds the captures", file=folder)
     files = sorted(item for item in folder.iterdir() if not item.name.startswith("."))
     runs: dict[str, FoundRun] = {}
     versions = {version_of(item.name) for item in files if _is_capture(item)} - {None}
@@ -55,9 +55,10 @@ def survey(folder: Path) -> list[FoundRun]:
         _place(runs.setdefault(version or "", FoundRun(version or "")), item)
     found = [run for run in runs.values() if run.captures or run.unplaced]
     if not found:
-        raise DduError(
-            f"{folder}: no capture in it (.pcap, .pcapng, also .gz, .zst or .tar.gz); without one "
-            "there is no traffic to analyse"
+        raise refusal(
+            "no capture in it (.pcap, .pcapng, also .gz, .zst or .tar.gz); without one there is no "
+            "traffic to analyse",
+            file=folder,
         )
     return sorted(found, key=lambda run: (len(run.name), run.name))
 
@@ -92,7 +93,7 @@ def _place_log(run: FoundRun, item: Path) -> None:
     """
     try:
         found = read_log(item)
-    except DduError:
+    except RefusedError:
         if ZIP_NAME.match(item.name):
             raise
         found = None

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Literal
 
-from ddu.errors import DduError
+from ddu.errors import UnusablePackage
 from ddu.metrics.declared import (
     acknowledgements,
     cost,
@@ -47,15 +47,16 @@ _OF_EXPERIMENT = ("schema_version", "prb", "bin_ms")
 
 @cache
 def metrics() -> tuple[Metric, ...]:
-    """Return all metrics in the order of their columns. Raises DduError for a name used twice."""
+    """Return all metrics in the order of their columns. Raises UnusablePackage."""
     found = [metric for declared in _OWN for metric in declared]
     own = {(type(metric), metric.name) for metric in found}
     for entry in sorted(entry_points(group=_GROUP), key=lambda each: each.name):
         for metric in _loaded(entry):
             if (type(metric), metric.name) in own:
-                raise DduError(
+                raise UnusablePackage(
                     f"metrics {entry.name} ({entry.value}): there is a metric {metric.name!r} "
-                    "already. Give it another name."
+                    "already",
+                    "give it another name",
                 )
             own.add((type(metric), metric.name))
             found.append(metric)
@@ -66,9 +67,9 @@ def _loaded(entry: EntryPoint) -> Sequence[Metric]:
     try:
         found: Sequence[Metric] = entry.load()
     except Exception as error:
-        raise DduError(
-            f"metrics {entry.name} ({entry.value}): cannot be loaded: {error}. Fix or uninstall "
-            "its package."
+        raise UnusablePackage(
+            f"metrics {entry.name} ({entry.value}): cannot be loaded: {error}",
+            "fix or uninstall its package",
         ) from error
     return found
 

@@ -25,10 +25,9 @@ def read_samples(file: Path, required: tuple[str, ...] = ("utc_ns",)) -> pd.Data
         raise UnreadableInput(file, f"not valid CSV: {error}") from None
     missing = [name for name in required if name not in table]
     if missing:
-        raise UnreadableInput(file, f"line 1: no column {', '.join(missing)}")
-    for name in table.columns:
-        if pd.api.types.is_numeric_dtype(table[name]) and not name.endswith("_ns"):
-            table[name] = table[name].astype("float64")
+        raise UnreadableInput(file, f"no column {', '.join(missing)}", line=1)
+    numeric = [name for name in table if pd.api.types.is_numeric_dtype(table[name])]
+    table = table.astype({name: "float64" for name in numeric if not str(name).endswith("_ns")})
     try:
         table = table.astype({name: "int64" for name in required if name.endswith("_ns")})
     except (ValueError, TypeError) as error:

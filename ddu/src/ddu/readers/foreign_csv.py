@@ -36,6 +36,7 @@ class ForeignCsv:
             if len(cells) != len(self.names):
                 raise UnreadableInput(
                     self.file,
-                    f"line {index}: {len(cells)} fields, the header has {len(self.names)}",
+                    f"{len(cells)} fields, the header has {len(self.names)}",
+                    line=index,
                 )
             yield cells

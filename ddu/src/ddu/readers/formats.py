@@ -8,9 +8,10 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from ddu.errors import DduError, UnreadableInput
+from ddu.errors import UnreadableInput, UnusablePackage
 from ddu.readers.format import Format
 from ddu.readers.logs import LogTable, content_of
+from testbed_console.problems import RefusedError
 
 _MODULES = (
     "oai.mac", "oai.statistics", "ss", "android.drive_test", "ran_csv", "oai.ue", "android.log",
@@ -21,21 +22,21 @@ _MODULES = (
 
 @cache
 def formats() -> tuple[Format, ...]:
-    """Every known format: our own, then those of other packages. Raises DduError."""
+    """Every known format: our own, then those of other packages. Raises UnusablePackage."""
     known = [each for name in _MODULES for each in import_module(f"ddu.readers.{name}").FORMATS]
     for entry in sorted(entry_points(group="ddu.formats"), key=lambda entry: entry.name):
         try:
             known += entry.load()
         except Exception as error:
-            raise DduError(
-                f"log format {entry.name} ({entry.value}): cannot be loaded: {error}. Fix or "
-                "uninstall its package."
+            raise UnusablePackage(
+                f"log format {entry.name} ({entry.value}): cannot be loaded: {error}",
+                "fix or uninstall its package",
             ) from error
     names = [each.name for each in known]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise DduError(
-            f"log format {', '.join(twice)}: declared more than once. Give the format of the other "
-            "package a name of its own, or uninstall it."
+        raise UnusablePackage(
+            f"log format {', '.join(twice)}: declared more than once",
+            "give the format of the other package a name of its own, or uninstall it",
         )
     return tuple(known)
 
@@ -77,7 +78,7 @@ def read_log(file: Path) -> tuple[Format, LogTable] | None:
     for each in recognised(file):
         try:
             log = each.read(file)
-        except UnreadableInput as error:
+        except RefusedError as error:
             errors.append(error)
         else:
             return format_of(log), log

@@ -36,7 +36,7 @@ def read_wireless(file: Path) -> LogTable:
         at, rsrp = number(cells[0]), number(cells[1]) if len(cells) > 1 else None
         # 64 bits of nanoseconds hold no later instant.
         if at is None or not abs(at) < 9e9 or len(cells) < 2:
-            raise UnreadableInput(file, f"line {index}: not a time and an RSRP")
+            raise UnreadableInput(file, "not a time and an RSRP", line=index)
         row: Values = {"utc_ns": round(at * 1e9), "ue": 0, "mac_rsrp_dbm": rsrp}
         rows.append(row | ({"extra": ",".join(cells[2:])} if len(cells) > 2 else {}))
     return LogTable(file, "hercules-wireless", table_of(rows, WIRELESS_FIRST), "", truncated_at)
@@ -52,7 +52,7 @@ def read_series(file: Path) -> pd.DataFrame:
     names = lines[0].rstrip(";").split(";") if lines else []
     width = _WIDTHS.get(file.stem, 2)
     if not names or len(names) % width or not text.startswith(("(", "total", "Throughput", "Send")):
-        raise UnreadableInput(file, "line 1: not the names of Hercules's series")
+        raise UnreadableInput(file, "not the names of Hercules's series", line=1)
     rows = []
     for line in lines[1:]:
         cells = line.split(";")

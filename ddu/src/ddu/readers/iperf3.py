@@ -86,7 +86,7 @@ def _by_line(file: Path, text: str) -> tuple[Any, list[Any], int | None]:
             event = json.loads(line)
             kind, data = event["event"], event.get("data")
         except (ValueError, KeyError, TypeError):
-            raise UnreadableInput(file, f"line {number}: not iperf3's JSON") from None
+            raise UnreadableInput(file, "not iperf3's JSON", line=number) from None
         if kind == "start":
             start = data
         elif kind == "interval":

@@ -62,8 +62,9 @@ def read_ran_csv(file: Path) -> LogTable:
     if time is None or not set(bare) & set(_COLUMNS):
         raise UnreadableInput(
             file,
-            "line 1: no column of time (tstamp, timestamp) beside one of FlexRIC's or KPM's",
+            "no column of time (tstamp, timestamp) beside one of FlexRIC's or KPM's",
             "is it an xApp's CSV with its header?",
+            line=1,
         )
     ues: dict[str, int] = {}
     identity = next((bare.index(name) for name in _UES if name in bare), None)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from ddu.errors import FailedRun, UnreadableInput
+from ddu.errors import FailedRun
 from ddu.readers.csv import read_samples
 from ddu.readers.formats import read_source
 from ddu.readers.iperf3_files import read_iperf3_files
@@ -23,6 +23,7 @@ from ddu.readers.sockets import read_sockets
 from ddu.readers.source_table import SourceTable
 from ddu.readers.table_logs import read_table_logs
 from ddu.run.manifest import CcTrace, Manifest, SocketSamples, Source
+from testbed_console.problems import RefusedError
 
 INTERVAL = ("utc_ns", "duration_ns")
 _IP_TCP_HEADERS = {4: 40, 6: 60}
@@ -105,11 +106,12 @@ def refuse_unfinished(path: Path, manifest: Manifest) -> None:
     if manifest.status == "failed":
         failure = manifest.failure
         why = f"{failure.stage}: {failure.reason}" if failure else "it does not say why"
-        raise FailedRun(f"{path}: this run failed ({why}); there is nothing to analyse")
+        raise FailedRun(path, f"this run failed ({why}); there is nothing to analyse")
     if not manifest.flows or not manifest.captures:
         raise FailedRun(
-            f"{path}: this run is {manifest.status} and its run.json names no "
-            f"{'captures' if manifest.flows else 'flows'}; there is nothing to analyse"
+            path,
+            f"this run is {manifest.status} and its run.json names no "
+            f"{'captures' if manifest.flows else 'flows'}; there is nothing to analyse",
         )
 
 
@@ -175,8 +177,8 @@ class _Files:
         """Read a source, or note that its columns are null."""
         try:
             return read()
-        except UnreadableInput as error:
-            self.faults.append(f"{error}; its columns are null.")
+        except RefusedError as error:
+            self.faults.append(f"Its columns are null: {error}")
             return None
 
     def _file(self, name: str) -> Path:

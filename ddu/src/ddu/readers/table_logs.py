@@ -10,11 +10,11 @@ from typing import Any
 
 import pandas as pd
 
-from ddu.errors import UnreadableInput
 from ddu.readers.format import Format
 from ddu.readers.formats import formats_holding
 from ddu.readers.logs import LogTable
 from ddu.readers.source_table import SourceTable
+from testbed_console.problems import RefusedError
 
 _ORDER = ["utc_ns", "ue", "mac_rnti"]
 _PROGRAM_LOGS = "logs"
@@ -33,8 +33,8 @@ def read_table_logs(raw: Path) -> tuple[dict[str, SourceTable], list[str]]:
         for file, ue in _files(raw, form.file):
             try:
                 log = form.read(file)
-            except UnreadableInput as error:
-                faults.append(f"{error}; it has no table.")
+            except RefusedError as error:
+                faults.append(f"It has no table: {error}")
                 continue
             if log.truncated_at is not None:
                 faults.append(f"{file.name} is cut off at byte {log.truncated_at}.")

@@ -15,8 +15,8 @@ def newest_run(runs: Path) -> Path:
     Raises NotARun when there is none.
     """
     if not runs.is_dir():
-        raise NotARun(f"{runs}: no such directory, so no runs; `ccu run` makes one")
+        raise NotARun(runs, "no such directory, so no runs", "make one with `ccu run`")
     found = sorted(manifest.parent for manifest in runs.glob("*/run.json"))
     if not found:
-        raise NotARun(f"{runs}: no runs here; `ccu run` makes one, or name one with --runs DIR")
+        raise NotARun(runs, "no runs here", "make one with `ccu run`, or name one with --runs DIR")
     return found[-1]

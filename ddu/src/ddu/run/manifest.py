@@ -169,8 +169,10 @@ def read_manifest(run: Path) -> Manifest:
     version = content.get("schema_version")
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise FutureSchema(
-            f"{file}: schema_version {version} is newer than {SCHEMA_VERSION}, the newest that "
-            "this ddu reads; analyse it with the version that recorded it or a later one"
+            file,
+            f"schema_version {version} is newer than {SCHEMA_VERSION}, the newest that this ddu "
+            "reads",
+            "analyse it with the version that recorded it or a later one",
         )
     try:
         return Manifest.model_validate(content)
@@ -178,7 +180,7 @@ def read_manifest(run: Path) -> Manifest:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         rule = str(first["msg"]).removeprefix("Value error, ")
-        raise UnreadableInput(file, f"{key}: {rule}", _FORM) from None
+        raise UnreadableInput(file, rule, _FORM, key=key) from None
 
 
 def _json(file: Path) -> dict[str, Any]:
@@ -186,7 +188,7 @@ def _json(file: Path) -> dict[str, Any]:
         content = json.loads(file.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         raise NotARun(
-            f"{file.parent}: not a run directory (it has no run.json); `ccu run` makes one"
+            file.parent, "not a run directory (it has no run.json)", "make one with `ccu run`"
         ) from None
     except PermissionError:
         raise UnreadableInput(file, "not readable by this user", "ask its owner, or sudo") from None

@@ -96,5 +96,5 @@ def _column(name: str, entry: dict[str, Any]) -> Column:
 @lru_cache
 def _content() -> dict[str, Any]:
     text = files("ddu.schema").joinpath("columns.yaml").read_text(encoding="utf-8")
-    content: dict[str, Any] = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    content: dict[str, Any] = yaml.load(text, yaml.CSafeLoader)
     return content

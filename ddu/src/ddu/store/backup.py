@@ -24,7 +24,7 @@ def backup(place: Place, file: Path) -> int:
     try:
         part.touch()
     except OSError as error:
-        raise StoreRefused(f"{file}: cannot be written ({error.strerror})") from None
+        raise StoreRefused(f"cannot be written ({error.strerror})", file=file) from None
     try:
         with part.open("wb") as stream:
             _run(place, "pg_dump", ["--format=custom", "--schema=testbed"], stdout=stream)
@@ -32,7 +32,7 @@ def backup(place: Place, file: Path) -> int:
             os.fsync(stream.fileno())
         part.replace(file)
     except OSError as error:
-        raise StoreError(f"{file}: cannot be written ({error.strerror})") from None
+        raise StoreError(f"cannot be written ({error.strerror})", file=file) from None
     finally:
         part.unlink(missing_ok=True)
     return file.stat().st_size
@@ -50,13 +50,14 @@ def restore(place: Place, file: Path, replace: bool) -> None:
             runs = int(row[0]) if row else 0
             if runs and not replace:
                 raise StoreRefused(
-                    f"the store holds {runs} runs, which {file} would replace; --replace does so"
+                    f"the store holds {runs} runs, which {file} would replace",
+                    "add --replace to replace them",
                 )
     try:
         with file.open("rb") as stream:
             if os.pread(stream.fileno(), 5, 0) != b"PGDMP":
                 raise StoreRefused(
-                    f"{file}: not a backup of a store (`ddu store backup` writes one)"
+                    "not a backup of a store", "give a file of `ddu store backup`", file=file
                 )
             _run(
                 place, "pg_restore",
@@ -64,7 +65,7 @@ def restore(place: Place, file: Path, replace: bool) -> None:
                  "--exit-on-error", f"--dbname={DATABASE}"], stdin=stream,
             )  # fmt: skip
     except OSError as error:
-        raise StoreRefused(f"{file}: {error.strerror}") from None
+        raise StoreRefused(error.strerror or str(error), file=file) from None
     with connected(place.url()) as connection:
         migrate(connection)
         provide_reader(connection, place.password("reader"))
@@ -94,4 +95,4 @@ def _run(
     if ran.returncode != 0:
         lines = [line for line in ran.stderr.decode(errors="replace").splitlines() if line.strip()]
         why = next((line for line in lines if "error:" in line), lines[0] if lines else "failed")
-        raise StoreError(f"{program}: {why.partition('error: ')[2] or why}")
+        raise StoreError(why.partition("error: ")[2] or why, key=program)

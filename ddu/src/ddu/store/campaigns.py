@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 from psycopg.types.json import Jsonb
 
 from ddu.campaign.load import load_campaign
-from ddu.errors import DduError
 from ddu.run.manifest import read_manifest
 from ddu.store.connect import connected
 from ddu.store.publish import Published, publish
 from ddu.store.schema import migrate
+from testbed_console.problems import RefusedError, refusal
 
 
 def is_campaign(path: Path) -> bool:
@@ -44,7 +44,9 @@ def planned_count(definition: dict[str, Any]) -> int:
     return len(left) * int(definition["repeats"])
 
 
-def publish_campaign(url: str, path: Path, replace: bool = False) -> Iterator[Published | DduError]:
+def publish_campaign(
+    url: str, path: Path, replace: bool = False
+) -> Iterator[Published | RefusedError]:
     """Publish the runs that have ended; yield an error in place of a run that cannot be
     published."""
     record_campaign(url, path)
@@ -52,7 +54,7 @@ def publish_campaign(url: str, path: Path, replace: bool = False) -> Iterator[Pu
         try:
             if read_manifest(run).status != "running":
                 yield publish(url, run, replace)
-        except DduError as error:
+        except RefusedError as error:
             error.exit_code = 1  # Begun: the campaign is in the store.
             yield error
 
@@ -66,12 +68,12 @@ class Recorded(NamedTuple):
 
 
 def record_campaign(url: str, path: Path) -> Recorded:
-    """Writes the campaign's row. Raises DduError."""
+    """Writes the campaign's row. Raises RefusedError."""
     campaign = load_campaign(path)
     try:
         name, planned = str(campaign.definition["name"]), planned_count(campaign.definition)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise DduError(f"{path / 'campaign.json'}: not what ccu writes ({error!r})") from None
+        raise refusal(f"not what ccu writes ({error!r})", file=path / "campaign.json") from None
     with connected(url) as connection:
         migrate(connection)
         connection.execute(

@@ -44,7 +44,8 @@ def connected(url: str) -> Iterator[Connection]:
             yield connection
     except psycopg.Error as error:
         kind = StoreAway if isinstance(error, _BROKEN) else StoreError
-        raise kind(f"{where}: {explained(error)}; nothing was changed") from error
+        rule, fix = explained(error)
+        raise kind(f"{rule}; nothing was changed", fix, key=where) from error
 
 
 def described(url: str) -> str:
@@ -53,38 +54,40 @@ def described(url: str) -> str:
         parts = conninfo_to_dict(url)
     except psycopg.ProgrammingError:
         raise StoreRefused(
-            "--store: not a PostgreSQL address, as postgresql://user@host:5432/testbed is"
+            "not a PostgreSQL address",
+            "write one as postgresql://user@host:5432/testbed",
+            key="--store",
         ) from None
     host, port = parts.get("host") or "local socket", parts.get("port") or 5432
     return f"store {host}:{port}/{parts.get('dbname') or parts.get('user') or ''}"
 
 
-def explained(error: psycopg.Error) -> str:
-    """Return the server's error as one line."""
+def explained(error: psycopg.Error) -> tuple[str, str]:
+    """Return the server's error as one line, and how to fix it, if that is known."""
     said = (error.diag.message_primary or str(error)).strip().splitlines()
     first = said[0] if said else type(error).__name__
     match error:
         case errors.DiskFull():
-            return f"its disk is full ({first})"
+            return f"its disk is full ({first})", ""
         case errors.InsufficientPrivilege() | errors.ReadOnlySqlTransaction():
-            return f"this user may only look ({first}); publish as the store's owner"
+            return f"this user may only look ({first})", "publish as the store's owner"
         case errors.AdminShutdown() | errors.CrashShutdown():
-            return f"it was stopped in the middle ({first})"
+            return f"it was stopped in the middle ({first})", ""
         case errors.InvalidSchemaName() | errors.UndefinedTable():
-            return f"it is not set up ({first}); `ddu store up` does so"
+            return f"it is not set up ({first})", "set it up with `ddu store up`"
         case psycopg.OperationalError():
-            return f"the connection was lost ({first})"
-    return first
+            return f"the connection was lost ({first})", ""
+    return first, ""
 
 
 def _not_connected(where: str, error: psycopg.Error) -> StoreError:
     text = str(error).strip()
     if "password authentication failed" in text or "no password supplied" in text:
-        wrong = "wrong user or password; `ddu store status` prints where the right one is kept"
-        return StoreError(f"{where}: {wrong}")
+        look = "see where the right one is kept with `ddu store status`"
+        return StoreError("wrong user or password", look, key=where)
     if "does not exist" in text:
         missing = text.splitlines()[-1].split("FATAL:")[-1].strip()
-        return StoreError(f"{where}: {missing}; `ddu store up` makes it")
+        return StoreError(missing, "make it with `ddu store up`", key=where)
     if "Connection refused" in text or "timeout expired" in text or "No such file" in text:
-        return StoreAway(f"{where}: nobody answers; `ddu store up` brings it up")
-    return StoreAway(f"{where}: {text.splitlines()[-1] if text else type(error).__name__}")
+        return StoreAway("nobody answers", "start it with `ddu store up`", key=where)
+    return StoreAway(text.splitlines()[-1] if text else type(error).__name__, key=where)

@@ -14,11 +14,12 @@ import pandas as pd
 
 from ddu.align.bins import Bins
 from ddu.api import Run
-from ddu.errors import DduError, FailedRun, StoreRefused, UnreadableInput
+from ddu.errors import FailedRun, StoreRefused, UnreadableInput
 from ddu.run.manifest import Manifest, read_manifest
 from ddu.store.metric_columns import flow_values, run_values
 from ddu.store.parts import cpu_of_parts
 from ddu.tables.mac import LINK_COLUMNS, mac_on_bins
+from testbed_console.problems import RefusedError
 
 _TABLES = ("aligned", "mac", "cc")
 _NO_TRAFFIC = ("failed", "interrupted")
@@ -40,13 +41,15 @@ def contents_of(path: Path) -> Contents:
     """Return everything that is published of the run at `path`, which is analysed if it was not
     yet.
 
-    A run that failed has a row that says why, and nothing else. Raises DduError.
+    A run that failed has a row that says why, and nothing else. Raises RefusedError.
     """
     path = path.absolute()
     manifest = read_manifest(path)
     if manifest.status == "running":
         raise StoreRefused(
-            f"{path}: this run has not ended; `ddu publish --live` publishes it while it runs"
+            "this run has not ended",
+            "publish it while it runs with `ddu publish --live`",
+            file=path,
         )
     rows = manifest_row(manifest, path)
     contents = Contents(rows, experiment_of(manifest), "")
@@ -57,7 +60,7 @@ def contents_of(path: Path) -> Contents:
         tables = {name: run.table(name) for name in _TABLES if _table_file(path, name).exists()}
     except FailedRun as error:
         rows["failure"] = rows["failure"] or str(error)
-    except DduError as error:
+    except RefusedError as error:
         # It was cut short: what it recorded may be too little to analyse.
         if manifest.status not in _NO_TRAFFIC:
             raise

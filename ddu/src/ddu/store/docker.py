@@ -61,14 +61,18 @@ def _client() -> dict[str, str]:
         ):
             return environment
     raise StoreRefused(
-        "docker compose: not found; install it (or run setup/docker-compose), or leave --docker "
-        "out: the store then runs on the distribution's PostgreSQL"
+        "not found",
+        "install it (or run setup/docker-compose), or leave --docker out: the store then runs on "
+        "the distribution's PostgreSQL",
+        key="docker compose",
     )
 
 
 def _compose(place: Place, address: Address, grafana_port: int, *arguments: str) -> str:
     if not COMPOSE_FILE.exists():
-        raise StoreRefused(f"{COMPOSE_FILE}: missing; --docker works in a checkout of the testbed")
+        raise StoreRefused(
+            "missing", "use --docker in a checkout of the testbed", file=COMPOSE_FILE
+        )
     profiles = ["--profile", "store", "--profile", "grafana"]
     ran = subprocess.run(
         ["docker", "compose", "-f", str(COMPOSE_FILE), *profiles, *arguments],
@@ -77,5 +81,5 @@ def _compose(place: Place, address: Address, grafana_port: int, *arguments: str)
     )  # fmt: skip
     if ran.returncode != 0:
         lines = [line for line in ran.stderr.strip().splitlines() if line.strip()]
-        raise StoreError(f"docker compose: {lines[-1] if lines else 'failed'}")
+        raise StoreError(lines[-1] if lines else "failed", key="docker compose")
     return ran.stdout

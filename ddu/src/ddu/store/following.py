@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Literal
 
 from ddu.campaign.work import is_worked_on
-from ddu.errors import DduError, StoreAway, StoreError
+from ddu.errors import StoreAway, StoreError
 from ddu.run.manifest import read_manifest
 from ddu.store.campaigns import record_campaign
 from ddu.store.connect import connected
 from ddu.store.live import Report, follow
 from ddu.store.publish import publish
+from testbed_console.problems import RefusedError
 
 _LOOK_EVERY_S = 0.5
 _LEAST_PRIORITY = 19
@@ -111,7 +112,7 @@ class _Following:
     def _take_up(self, run: Path) -> None:
         try:
             running = read_manifest(run).status == "running"
-        except DduError as error:
+        except RefusedError as error:
             self._done.add(run)
             self._report(str(error))
             return
@@ -127,7 +128,7 @@ class _Following:
     def _ended(self, run: Path, ended: _Ended) -> None:
         outcome, said = ended
         if outcome == "away":
-            self._report(f"{said}; trying again")
+            self._report(f"trying again: {said}")
             self._publish(run)
             return
         self._done.add(run)
@@ -148,12 +149,12 @@ class _Follower(threading.Thread):
         super().__init__(name=f"follow {run.name}", daemon=True)
         self.stop = threading.Event()
         self._url, self._run, self._report = url, run, report
-        self._error: DduError | None = None
+        self._error: RefusedError | None = None
 
     def run(self) -> None:
         try:
             follow(self._url, self._run, self._report, self.stop)
-        except DduError as error:
+        except RefusedError as error:
             self._error = error
 
     def raise_error(self) -> None:
@@ -175,6 +176,6 @@ def _published(url: str, run: Path) -> _Ended:
     except StoreAway as error:
         time.sleep(_LOOK_EVERY_S)
         return "away", str(error)
-    except DduError as error:
+    except RefusedError as error:
         return "refused", str(error)
     return "published", ""

@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 from psycopg import errors
 
-from ddu.errors import DduError, StoreAway, StoreError, StoreRefused, UnreadableInput
+from ddu.errors import StoreAway, StoreError, StoreRefused, UnreadableInput
 from ddu.run.manifest import Manifest, read_manifest
 from ddu.store.connect import Connection, connected
 from ddu.store.contents import experiment_of, manifest_row
@@ -21,6 +21,7 @@ from ddu.store.live_rows import Growth, radio_rows, reminis_rows, socket_rows, t
 from ddu.store.publish import Published, insert_run, lock_name, publish
 from ddu.store.schema import migrate
 from ddu.store.tails import CsvTail, SocketTail, Tail
+from testbed_console.problems import RefusedError
 
 LOOK_EVERY_S = 0.2
 """So that a row is in the store within a second, with room for a busy machine."""
@@ -46,7 +47,7 @@ class Followed:
 def publish_live(url: str, path: Path, report: Report, replace: bool = False) -> Published:
     """Follow the run at `path` until it ends, and then publish it as `publish` does.
 
-    Raises DduError as `publish` does.
+    Raises RefusedError as `publish` does.
     """
     follow(url, path, report)
     report("the run has ended; publishing its tables")
@@ -67,7 +68,7 @@ def follow(url: str, path: Path, report: Report, stop: threading.Event | None = 
         except StoreError as error:
             if not isinstance(error, StoreAway) and not _row_went(error):
                 raise
-            report(str(error).replace("; nothing was changed", "") + "; trying again")
+            report("trying again: " + str(error).replace("; nothing was changed", ""))
             stop.wait(_RETRY_S)
 
 
@@ -85,7 +86,7 @@ def await_running(runs: Path, since_s: float) -> Path:
         for file in sorted(runs.glob("*/run.json"), reverse=True)[:5]:
             try:
                 running = read_manifest(file.parent).status == "running"
-            except DduError:
+            except RefusedError:
                 continue
             if running or file.stat().st_mtime > since_s:
                 return file.parent
@@ -122,8 +123,9 @@ def _begin(connection: Connection, path: Path) -> int:
         return insert_run(connection, experiment_of(manifest), {**row, "state": "live"})
     if known[1] == "published":
         raise StoreRefused(
-            f"{row['name']}: the store has a finished run of this name; "
-            "`ddu unpublish` it, or give the run another name"
+            "the store has a finished run of this name",
+            "remove it with `ddu unpublish`, or give the run another name",
+            key=row["name"],
         )
     for table in _LIVE_TABLES:
         connection.execute(f"DELETE FROM testbed.{table} WHERE run_id = %s".encode(), [known[0]])
@@ -156,7 +158,7 @@ def _copy_new(connection: Connection, run_id: int, one: Followed, report: Report
         new = one.tail.new_rows()
     except UnreadableInput as error:
         one.unreadable = True
-        report(f"{error}; not shown live")
+        report(f"not shown live: {error}")
         return 0
     if new is None:
         return 0

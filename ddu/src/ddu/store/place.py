@@ -45,15 +45,18 @@ class Place:
             return Address(**json.loads(file.read_bytes()))
         except (FileNotFoundError, NotADirectoryError):
             raise StoreRefused(
-                f"{self.directory}: no store here; `ddu store up` makes one, or name another "
-                "with --store URL"
+                "no store here",
+                "make one with `ddu store up`, or name another with --store URL",
+                file=self.directory,
             ) from None
         except PermissionError:
             raise StoreError(
-                f"{file}: not readable by this user; sudo, or a store of your own (`ddu store up`)"
+                "not readable by this user",
+                "use sudo, or a store of your own (`ddu store up`)",
+                file=file,
             ) from None
         except (ValueError, TypeError) as error:
-            raise StoreError(f"{file}: not what `ddu store up` writes ({error})") from None
+            raise StoreError(f"not what `ddu store up` writes ({error})", file=file) from None
 
     def wanted(self, kind: Kind, host: str | None, port: int | None) -> Address:
         """Return the address, with the last value for each part that is not given."""
@@ -75,7 +78,9 @@ class Place:
         try:
             return file.read_text().strip()
         except OSError as error:
-            raise StoreError(f"{file}: {error.strerror}; `ddu store up` makes it") from None
+            raise StoreError(
+                error.strerror or str(error), "make it with `ddu store up`", file=file
+            ) from None
 
     def make_passwords(self) -> dict[str, str]:
         """Make missing passwords and return the new ones, which are printed once.
@@ -94,7 +99,7 @@ class Place:
                     file.write_text(made[whose] + "\n")
                     file.chmod(0o644)
         except OSError as error:
-            raise StoreRefused(f"{directory}: cannot be written ({error.strerror})") from None
+            raise StoreRefused(f"cannot be written ({error.strerror})", file=directory) from None
         return made
 
     def url(self) -> str:

@@ -72,8 +72,9 @@ def program(name: str) -> Path:
     found = packaged[-1] if packaged else shutil.which(name)
     if not found:
         raise StoreRefused(
-            f"{name}: not found; install PostgreSQL (apt-get install postgresql), or use "
-            "`ddu store up --docker`"
+            "not found",
+            "install PostgreSQL (apt-get install postgresql), or use `ddu store up --docker`",
+            key=name,
         )
     return Path(found)
 
@@ -91,7 +92,7 @@ def _initialise(place: Place) -> None:
         if owner:
             os.chown(file, owner.pw_uid, owner.pw_gid)
     except OSError as error:
-        raise StoreError(f"{place.directory}: cannot be written ({error.strerror})") from None
+        raise StoreError(f"cannot be written ({error.strerror})", file=place.directory) from None
     try:
         _run(
             place, "initdb", "--auth=scram-sha-256", f"--username={OWNER}", f"--pwfile={file}",
@@ -111,7 +112,7 @@ def _make_database(place: Place, address: Address) -> None:
             if not admin.execute(query, [DATABASE]).fetchone():
                 admin.execute(f"CREATE DATABASE {DATABASE}")
     except psycopg.Error as error:
-        raise StoreError(f"{place.directory}: started, but refuses us: {error}") from None
+        raise StoreError(f"started, but refuses us: {error}", file=place.directory) from None
 
 
 def _refuse_moved(place: Place, address: Address) -> None:
@@ -120,7 +121,8 @@ def _refuse_moved(place: Place, address: Address) -> None:
     port, host = int(lines[3]), lines[5].strip()
     if (host, port) != (address.host, address.port):
         raise StoreRefused(
-            f"the store in {place.directory} runs on {host}:{port} already; `ddu store down` first"
+            f"the store in {place.directory} runs on {host}:{port} already",
+            "stop it with `ddu store down` first",
         )
 
 
@@ -131,7 +133,9 @@ def _refuse_taken(address: Address) -> None:
             probe.bind((address.host, address.port))
         except OSError as error:
             raise StoreRefused(
-                f"{address.host}:{address.port}: {error.strerror}; choose another with --port"
+                error.strerror or str(error),
+                "choose another with --port",
+                key=f"{address.host}:{address.port}",
             ) from None
 
 
@@ -160,15 +164,15 @@ def _run(place: Place, name: str, *arguments: str | Path) -> None:
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, **_as_somebody(),
     )  # fmt: skip
     if ran.returncode != 0:
-        said = _last_words(place, ran.stdout)
-        raise StoreError(f"{place.directory}: {name} failed: {said}")
+        said, fix = _last_words(place, ran.stdout)
+        raise StoreError(f"{name} failed: {said}", fix, file=place.directory)
 
 
-def _last_words(place: Place, said: str) -> str:
+def _last_words(place: Place, said: str) -> tuple[str, str]:
     try:
         log = place.log.read_text(errors="replace").strip().splitlines()
     except OSError:
         log = []
     serious = [line for line in log[-20:] if "FATAL" in line or "ERROR" in line]
     lines = [line for line in said.strip().splitlines() if line]
-    return (serious or lines or ["no reason given"])[-1] + (f"; see {place.log}" if log else "")
+    return (serious or lines or ["no reason given"])[-1], f"see {place.log}" if log else ""

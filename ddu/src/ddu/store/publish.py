@@ -16,6 +16,7 @@ from ddu.store.connect import Connection, connected
 from ddu.store.contents import Contents, contents_of, digest_of
 from ddu.store.copying import copy_table
 from ddu.store.schema import migrate, require_known, version_of
+from testbed_console.problems import Problem, RefusedError, Where
 
 Outcome = Literal["published", "unchanged", "replaced"]
 
@@ -31,8 +32,8 @@ def publish(url: str, path: Path, replace: bool = False) -> Published:
     """Store the run at `path`, whole or not at all; a run that is stored already is unchanged.
 
     Raises StoreError when the store does not answer, StoreRefused when it holds another run of this
-    name (unless `replace`), and DduError when the directory cannot be read; the store is then as it
-    was.
+    name (unless `replace`), and RefusedError when the directory cannot be read; the store is then
+    as it was.
     """
     contents = contents_of(path)
     with connected(url) as connection:
@@ -52,8 +53,10 @@ def store(connection: Connection, contents: Contents, replace: bool) -> Publishe
             return Published(name, "unchanged", 0)
         if not replace:
             raise StoreRefused(
-                f"{name}: the store has a run of this name with other content (it was analysed "
-                "again, or is another run); --replace replaces it"
+                "the store has a run of this name with other content (it was analysed again, or is "
+                "another run)",
+                "add --replace to replace it",
+                key=name,
             )
     if known:
         connection.execute("DELETE FROM testbed.run WHERE run_id = %s", [known[0]])
@@ -63,7 +66,7 @@ def store(connection: Connection, contents: Contents, replace: bool) -> Publishe
 
 
 def unpublish(url: str, *names: str) -> None:
-    """Remove runs with all their rows, or none: raises StoreRefused if one is not in the store."""
+    """Remove runs with all their rows, or none: raises RefusedError if one is not in the store."""
     with connected(url) as connection:
         require_known(version_of(connection))
         deleted = connection.execute(
@@ -71,9 +74,8 @@ def unpublish(url: str, *names: str) -> None:
         )
         there = {name for (name,) in deleted}
         if missing := [name for name in names if name not in there]:
-            raise StoreRefused(
-                "\n".join(f"{name}: the store has no run of this name" for name in missing)
-            )
+            rule = "the store has no run of this name"
+            raise RefusedError(Problem(rule, where=Where(key=name)) for name in missing)
 
 
 def lock_name(connection: Connection, name: str) -> None:

@@ -76,6 +76,6 @@ def require_known(version: int) -> None:
     newest = migrations()[-1].version
     if version > newest:
         raise StoreRefused(
-            f"the store's schema has version {version}, and this ddu knows {newest}: "
-            "update ddu, or use another store"
+            f"the store's schema has version {version}, and this ddu knows {newest}",
+            "update ddu, or use another store",
         )

@@ -60,7 +60,7 @@ class CsvTail(Tail):
         except (ValueError, pd.errors.ParserError) as error:
             raise UnreadableInput(self._file, f"not the CSV that it should be: {error}") from None
         if "utc_ns" not in rows:
-            raise UnreadableInput(self._file, "line 1: no column utc_ns")
+            raise UnreadableInput(self._file, "no column utc_ns", line=1)
         return rows
 
 

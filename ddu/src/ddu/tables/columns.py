@@ -55,7 +55,10 @@ def columns_of(table: str) -> tuple[Column, ...]:
 @cache
 def column(name: str, table: str = "aligned") -> Column | None:
     """Return the column of this name; None if no definition is known."""
-    for pattern, known in _patterns(table):
+    plain, patterns = _by_name(table)
+    if name in plain:
+        return plain[name]
+    for pattern, known in patterns:
         if found := pattern.fullmatch(name):
             return replace(known, name=name, definition=_filled(known.definition, found))
     if table == "sockets":
@@ -104,13 +107,17 @@ def _on_bins(column: Column) -> Column:
 
 
 @cache
-def _patterns(table: str) -> list[tuple[re.Pattern[str], Column]]:
-    return [(_pattern(known.name), known) for known in columns_of(table)]
-
-
-def _pattern(name: str) -> re.Pattern[str]:
-    direction = re.escape(name).replace(r"\{direction\}", "(?P<direction>dl|ul)")
-    return re.compile(direction.replace(r"\{n\}", r"(?P<n>\d+)"))
+def _by_name(table: str) -> tuple[dict[str, Column], list[tuple[re.Pattern[str], Column]]]:
+    """Return the columns by name, and those whose name holds a direction or a number."""
+    plain: dict[str, Column] = {}
+    patterns = []
+    for each in columns_of(table):
+        if "{" in each.name:
+            direction = re.escape(each.name).replace(r"\{direction\}", "(?P<direction>dl|ul)")
+            patterns.append((re.compile(direction.replace(r"\{n\}", r"(?P<n>\d+)")), each))
+        else:
+            plain.setdefault(each.name, each)
+    return plain, patterns
 
 
 def _filled(definition: str, found: re.Match[str]) -> str:

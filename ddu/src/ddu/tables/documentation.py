@@ -11,10 +11,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from ddu.errors import DduError
 from ddu.metrics.catalogue import metrics, summary_metrics
 from ddu.metrics.metric import BinMetric, SummaryMetric
 from ddu.schema.columns import rates, source_columns
+from testbed_console.problems import RefusedError
+from testbed_console.suggestions import unknown
 
 _GENERATED = re.compile(r"(<!-- generated: ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -24,7 +25,7 @@ def documented(text: str) -> str:
 
     def table(found: re.Match[str]) -> str:
         if found[2] not in _TABLES:
-            raise DduError(f"no table {found[2]!r}; there are {', '.join(_TABLES)}")
+            raise RefusedError(unknown("table", found[2], _TABLES))
         return found[1] + "\n".join(_TABLES[found[2]]()) + "\n" + found[3]
 
     return _GENERATED.sub(table, text)

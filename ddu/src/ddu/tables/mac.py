@@ -9,7 +9,7 @@ from ddu.align.bins import Bins
 from ddu.align.counters import increments, is_counter
 from ddu.schema.arrays import Float
 from ddu.schema.columns import rates, states
-from ddu.tables.intervals import amounts_per_bin, means_per_bin, states_per_bin
+from ddu.tables.intervals import Intervals
 
 LINK_COLUMNS = {
     "lateness_p99_us": "link_lateness_p99_us",
@@ -37,9 +37,10 @@ def mac_table(samples: pd.DataFrame, start_utc_ns: int) -> pd.DataFrame:
 
 def mac_on_bins(table: pd.DataFrame, bins: Bins) -> pd.DataFrame:
     """Return one UE's rows of `mac_table` on bins: counters summed, gauges averaged, and rates."""
+    intervals = Intervals(bins, table)
     columns: dict[str, Float] = {}
     for name in (name for name in table.columns if name.startswith(("mac_", "phone_"))):
-        columns[name] = _on_bins(bins, table, name)
+        columns[name] = _on_bins(intervals, name, _values(table, name))
     for direction in ("dl", "ul"):
         for rate, counter in rates().items():
             amount = columns.get(counter.format(direction=direction))
@@ -48,24 +49,21 @@ def mac_on_bins(table: pd.DataFrame, bins: Bins) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _on_bins(bins: Bins, table: pd.DataFrame, name: str) -> Float:
+def _on_bins(intervals: Intervals, name: str, values: Float) -> Float:
     if name in states():
-        return states_per_bin(bins, table, _values(table, name))
-    bring = amounts_per_bin if is_counter(name) else means_per_bin
-    return bring(bins, table, _values(table, name))
+        return intervals.states(values)
+    return intervals.amounts(values) if is_counter(name) else intervals.means(values)
 
 
 def link_on_bins(samples: pd.DataFrame, bins: Bins) -> pd.DataFrame:
     """Return the timing trust on bins."""
+    intervals = Intervals(bins, samples)
     columns = {}
     for name, aligned in LINK_COLUMNS.items():
         if name in samples:
             values = _values(samples, name)
-            columns[aligned] = (
-                amounts_per_bin(bins, samples, increments(values))
-                if is_counter(name)
-                else means_per_bin(bins, samples, values)
-            )
+            values = increments(values) if is_counter(name) else values
+            columns[aligned] = _on_bins(intervals, name, values)
     return pd.DataFrame(columns)
 
 

@@ -16,7 +16,7 @@ from ddu.align.bins import Bins
 from ddu.align.counters import increments, is_counter
 from ddu.schema.arrays import Float
 from ddu.tables.columns import column as defined
-from ddu.tables.intervals import amounts_per_bin, means_per_bin
+from ddu.tables.intervals import Intervals
 
 SOURCES: dict[str, dict[str, str]] = {
     "oai_ue": {},
@@ -93,9 +93,10 @@ def _on_bins(rows: pd.DataFrame, column: str, name: str, bins: Bins) -> Float | 
     if not apart.any():
         return None
     samples = pd.DataFrame({"utc_ns": at[:-1], "duration_ns": np.diff(at)})[apart]
+    intervals = Intervals(bins, samples)
     if is_counter(name):
         counted = increments(values)[1:]  # the first report is where its counter starts
-        found = amounts_per_bin(bins, samples, counted[apart])
+        found = intervals.amounts(counted[apart])
     else:
-        found = means_per_bin(bins, samples, values[1:][apart])
+        found = intervals.means(values[1:][apart])
     return None if np.isnan(found).all() else found

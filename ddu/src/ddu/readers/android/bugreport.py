@@ -15,7 +15,6 @@ AOSP frameworks/native/cmds/dumpstate and dumpsys, TelephonyRegistry, LocalLog, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta, tzinfo
 from pathlib import Path
@@ -25,7 +24,6 @@ from ddu.errors import UnreadableInput
 from ddu.readers.android.braces import inside
 from ddu.readers.timestamps import DAY_NS, EPOCH, local_ns
 from testbed_console.android_bugreport import HEADER, blocks
-from testbed_console.problems import RefusedError
 
 _MOST_LINES = 500_000
 """Lines about the radio: a second of a walk has few."""
@@ -91,7 +89,7 @@ def read_bugreport(file: Path) -> Bugreport:
     more than 512 MiB, and a report without the registry.
     """
     found = _Pass(file)
-    for block in _blocks(file):
+    for block in blocks(file):
         found.take(block)
     return found.report()
 
@@ -221,11 +219,3 @@ def _report_of(at_ns: int, text: str) -> Report | None:
     if "notifyServiceState" in text and (state := inside(text, "state")) is not None:
         return Report(at_ns, phone, "mServiceState", f"{{{state}}}")
     return None
-
-
-def _blocks(file: Path) -> Iterator[bytes]:
-    try:
-        yield from blocks(file)
-    except RefusedError as error:
-        (problem,) = error.problems
-        raise UnreadableInput(file, problem.rule, problem.fix) from None

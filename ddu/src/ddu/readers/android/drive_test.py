@@ -79,8 +79,9 @@ def read_drive_test(file: Path) -> LogTable:
     if time is None or not known & set(_LEVELS) or set(keys) & set(_GNB_COLUMNS):
         raise UnreadableInput(
             file,
-            "line 1: no column of time beside one of RSRP",
-            "docs/log-sources.md lists the columns of drive-test apps that are known",
+            "no column of time beside one of RSRP",
+            "see docs/log-sources.md for the columns of drive-test apps that are known",
+            line=1,
         )
     rows = []
     for cells in content.rows():
