@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures runs in virtual time: virtual seconds for each second of CPU. Prints a Markdown table.
 
-Usage: nr-link/benchmarks/virtual [NAME …]      after `make build` and setup/virtual-kernel
+Usage: nr-link/benchmarks/virtual.py [NAME …]      after `make build` and setup/virtual-kernel
 """
 
 from __future__ import annotations
