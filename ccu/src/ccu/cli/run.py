@@ -81,7 +81,8 @@ def perform(experiment: Experiment, output: Path, dry_run: bool) -> None:
         print(resolved(experiment, runs.check(experiment, output)), end="")
         print(notice([experiment]), end="\n" if notice([experiment]) else "")
         return
-    need_root(shlex.join([str(Path(sys.argv[0]).resolve()), *sys.argv[1:]]))
+    if driver_of(experiment).needs_root:
+        need_root(shlex.join([str(Path(sys.argv[0]).resolve()), *sys.argv[1:]]))
     if sentence := notice([experiment]):
         print(sentence)
     with progress.shown(out) as tell:

@@ -22,7 +22,7 @@ from ccu.runs.manifest import Manifest, UnfinishedRun
 from ccu.runs.verdict import check_crossing, verdict_of
 from ccu.spec.errors import Interrupted, RunFailed
 from ccu.spec.experiment import Direction, Experiment
-from ccu.testbeds import Host, Site, Testbed, Traffic, driver_of
+from ccu.testbeds import Host, Site, Testbed, Traffic, WholeRun, driver_of
 from ccu.testbeds.flow import Flow
 from testbed_console.problems import (
     CommandError,
@@ -52,9 +52,11 @@ def check(experiment: Experiment, output: Path, *, machine: bool = True) -> Path
         problems += error.problems
     checks: list[Callable[[], object]] = []
     if machine:
-        needed = [*driver.needs, *(["tcpdump", "socket-sampler"] if experiment.capture else [])]
+        captures = experiment.capture and not driver.own_kernel
+        needed = [*driver.needs, *(["tcpdump", "socket-sampler"] if captures else [])]
         checks += [partial(programs.require, name) for name in needed]
-    checks.append(lambda: congestion.check(experiment, now=machine))
+    if not driver.own_kernel:
+        checks.append(lambda: congestion.check(experiment, now=machine))
     checks.append(lambda: disk.check(experiment, output))
     if scenario:
         checks.append(partial(driver.check, experiment, scenario))
@@ -150,6 +152,9 @@ def _perform(site: Site, record: Manifest, report: Listener) -> None:
     driver = driver_of(site.experiment)
     traffic = driver.traffic() or iperf3
     flows = traffic.plan(site.experiment)
+    if whole_run := driver.whole_run():
+        _perform_at_once(site, record, whole_run, flows, report)
+        return
     with ExitStack() as stack:
         report("loading the congestion control", 0.0)
         implementations = stack.enter_context(congestion.loaded(site))
@@ -178,6 +183,18 @@ def _perform(site: Site, record: Manifest, report: Listener) -> None:
     record.write(captures=captured, verdict=verdict, verdict_reasons=reasons + unchecked)
 
 
+def _perform_at_once(
+    site: Site, record: Manifest, whole_run: WholeRun, flows: Sequence[Flow], report: Listener
+) -> None:
+    report("running in virtual time", 0.0)
+    outcome = whole_run(site, flows)
+    record.write(**outcome.records)
+    _check_congestion_controls(site.experiment, flows)
+    unchecked = check_crossing(outcome.delivered_bytes, outcome.received)
+    verdict, reasons = verdict_of(outcome.summary, outcome.records["captures"])
+    record.write(verdict=verdict, verdict_reasons=reasons + unchecked)
+
+
 def _watch_packets(
     site: Site, testbed: Testbed, flows: Sequence[Flow]
 ) -> tuple[list[capture.Capture], list[dict[str, Any]]]:
@@ -198,7 +215,6 @@ def _carry(
     """Start each flow at its time and wait for all, while all other programs must keep running."""
     began = time.monotonic()
     waiting = sorted(flows, key=lambda flow: flow.start_s)
-    tcp = site.experiment.traffic.kind == "tcp"
     while True:
         elapsed_s = time.monotonic() - began
         while waiting and waiting[0].start_s <= elapsed_s:
@@ -213,8 +229,13 @@ def _carry(
         report("traffic", min(elapsed_s / site.experiment.duration_s, 1.0))
         time.sleep(_POLL_S)
     site.supervisor.check()
+    _check_congestion_controls(site.experiment, flows)
+
+
+def _check_congestion_controls(experiment: Experiment, flows: Sequence[Flow]) -> None:
+    """Raise RunFailed if a flow had another one than was asked for."""
     for flow in flows:
-        if tcp and (wrong := flow.wrong_cc()):
+        if experiment.traffic.kind == "tcp" and (wrong := flow.wrong_cc()):
             raise RunFailed("read back", f"flow {flow.id}: {wrong}")
 
 
@@ -227,6 +248,9 @@ def _received(traffic: Traffic, flows: Sequence[Flow]) -> dict[Direction, int]:
 
 
 def _stamped(record: Manifest, key: str) -> dict[str, Any]:
+    """Return run.json's `time` with this instant; a run in virtual time has its own."""
+    if key in record.content["time"]:
+        return dict(record.content["time"])
     return {**record.content["time"], key: time.time_ns()}
 
 

@@ -7,7 +7,7 @@ entry point of the group `ccu.testbeds` names. Nothing outside the folder knows 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,6 +81,28 @@ class Testbed(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What a testbed that performs whole runs itself says of one."""
+
+    records: dict[str, Any]
+    """The keys of run.json, from `hosts` to `time`."""
+    summary: dict[str, Any]
+    """The link's own account (docs/run-directory.md)."""
+    received: dict[Direction, int]
+    """The payload that has arrived."""
+    delivered_bytes: Callable[[Direction], int | None]
+    """As of `Testbed`."""
+
+
+class WholeRun(Protocol):
+    """Performs a whole run at once, from hosts to captures."""
+
+    def __call__(self, site: Site, flows: Sequence[Flow], /) -> Outcome:
+        """Run the experiment with these flows. Raises RunFailed, or Interrupted."""
+        ...
+
+
 class Traffic(Protocol):
     """What makes the traffic of a run: a module, or an object."""
 
@@ -142,12 +164,19 @@ class Driver:
     """The heading above its options in `ccu run --help`; none: With --testbed NAME."""
     needs: tuple[str, ...] = ("iperf3", "ip")
     """Programs of this machine."""
+    needs_root: bool = True
+    own_kernel: bool = False
+    """Its hosts have a kernel and captures of their own: those of this machine do not matter."""
     elsewhere: ClassVar[Option | None] = None
     """A flag that names another machine, for `run_elsewhere`."""
 
     def up(self, site: Site) -> AbstractContextManager[Testbed]:
         """Bring the path up; on exit, remove all that was made."""
         raise NotImplementedError
+
+    def whole_run(self) -> WholeRun | None:
+        """Return what performs a whole run; None for a path on which ccu runs programs (`up`)."""
+        return None
 
     def check(self, experiment: Experiment, scenario: Path) -> None:
         """Refuse values that it cannot carry; `scenario` is the file. Touches nothing outside."""

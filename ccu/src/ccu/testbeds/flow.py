@@ -4,17 +4,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ccu.host.supervisor import Process
 from ccu.spec.experiment import Direction
 
 if TYPE_CHECKING:
-    from ccu.testbeds import Host, Testbed
+    from ccu.testbeds import Host
 
 _FIRST_LISTENING_PORT = 5201
 # Below ip_local_port_range: no connection that asks for any port gets one of these.
 _FIRST_SENDING_PORT = 20_001
+
+
+class FlowHosts(Protocol):
+    """What a flow has to know of a testbed."""
+
+    hosts: dict[Host, dict[str, Any]]
+
+    def ue_host(self, ue: int) -> Host: ...
 
 
 @dataclass
@@ -35,10 +43,10 @@ class Flow:
     def id(self) -> str:
         return f"f{self.number}"
 
-    def sender_host(self, testbed: Testbed) -> Host:
+    def sender_host(self, testbed: FlowHosts) -> Host:
         return "server" if self.direction == "dl" else testbed.ue_host(self.ue)
 
-    def receiver_host(self, testbed: Testbed) -> Host:
+    def receiver_host(self, testbed: FlowHosts) -> Host:
         return testbed.ue_host(self.ue) if self.direction == "dl" else "server"
 
     @property
@@ -49,7 +57,7 @@ class Flow:
     def listening_port(self) -> int:
         return _FIRST_LISTENING_PORT + self.number
 
-    def address(self, testbed: Testbed, host: Host) -> str:
+    def address(self, testbed: FlowHosts, host: Host) -> str:
         """That of the server, or of the flow's own UE."""
         found = testbed.hosts[host]
         addresses: list[str] | None = found.get("addresses")
@@ -72,7 +80,7 @@ class Flow:
             "ue": self.ue - 1,
         }
 
-    def record(self, testbed: Testbed) -> dict[str, Any]:
+    def record(self, testbed: FlowHosts) -> dict[str, Any]:
         """The line of run.json."""
         ends = {
             "sender": (self.sender_host(testbed), self.sending_port),

@@ -81,7 +81,10 @@ struct Counted {
 impl TcpFlow {
     /// Listens for a flow whose second 0 is `start`.
     pub fn listen(plan: &Plan, start: Nanos, place: &Place) -> Result<Self> {
-        let Transport::Tcp { volume_bytes, .. } = &plan.transport else {
+        let Transport::Tcp {
+            cc, volume_bytes, ..
+        } = &plan.transport
+        else {
             bail!("flow {} is not of TCP", plan.id);
         };
         place.hosts.enter(plan.receiver)?;
@@ -90,6 +93,8 @@ impl TcpFlow {
             SockType::Stream,
             SocketAddr::new(address, plan.listening_port),
         )?;
+        // DCTCP has ECN only where both ends ask for it.
+        socket::set_congestion_control(&listener, cc)?;
         listen(&listener, Backlog::new(1)?).context("listening")?;
         place.watch(listener.as_fd(), LISTENER, EpollFlags::EPOLLIN)?;
         Ok(Self {

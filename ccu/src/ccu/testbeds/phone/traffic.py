@@ -18,7 +18,7 @@ from ccu.host.supervisor import Process
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import Host, Site, Testbed
-from ccu.testbeds.flow import Flow
+from ccu.testbeds.flow import Flow, FlowHosts
 from ccu.testbeds.phone import instructions, phones_iperf3, sender
 from ccu.testbeds.phone.address import plain
 from ccu.testbeds.phone.options import PHONES_OWN, phone_options
@@ -57,7 +57,7 @@ class PhoneFlow(Flow):
         done = self.done or {}
         return int(done.get("acked_bytes" if self.direction == "dl" else "bytes") or 0)
 
-    def record(self, testbed: Testbed) -> dict[str, Any]:
+    def record(self, testbed: FlowHosts) -> dict[str, Any]:
         nobody = "::" if ":" in self.reached_at else "0.0.0.0"
         served = self.served or {"local": [self.reached_at, self.port], "peer": [nobody, None]}
         hosts: dict[Host, list[Any]] = {"server": served["local"], "ue": served["peer"]}

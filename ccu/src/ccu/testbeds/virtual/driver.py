@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The driver of the virtual testbed: nr-link in virtual time, in a kernel of its own."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Literal
+
+from ccu import scenarios
+from ccu.spec.experiment import Experiment
+from ccu.spec.testbed import TestbedOptions
+from ccu.testbeds import Driver, WholeRun
+from testbed_console.problems import refusal
+
+
+class VirtualOptions(TestbedOptions):
+    """None of its own: the experiment's fields are all that the link is made of."""
+
+    name: Literal["virtual"] = "virtual"
+
+
+class VirtualDriver(Driver):
+    """Hosts of a User Mode Linux kernel, whose time waits for the computer."""
+
+    summary = "nr-link in virtual time, with a Linux kernel of its own; needs no root"
+    options = VirtualOptions
+    needs = ("nr-link",)
+    needs_root = False
+    own_kernel = True
+
+    def check(self, experiment: Experiment, scenario: Path) -> None:
+        """Ask nr-link whether it would run with this, to its end."""
+        from ccu.scenarios import link_config
+
+        scenarios.check_time(scenario, experiment.duration_s)
+        config = link_config.link_config(experiment, "server", "ue")
+        link_config.check(config, scenario, scenarios.seed_of(experiment.scenario))
+
+    def check_machine(self, experiment: Experiment) -> None:  # noqa: ARG002
+        """Ask whether the kernel is built and can run here."""
+        from ccu.host import programs
+
+        command = [programs.require("nr-link"), "virtual", "doctor"]
+        said = subprocess.run(command, capture_output=True, text=True)
+        if said.returncode != 0:
+            raise refusal(said.stderr.strip().removeprefix("nr-link: error: "))
+
+    def whole_run(self) -> WholeRun:
+        from ccu.testbeds.virtual import testbed
+
+        return testbed.perform
+
+
+VIRTUAL = VirtualDriver()

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plan of `nr-link virtual run` (docs/virtual-time.md) for an experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ccu.congestion.reminis import parameters as reminis
+from ccu.spec.experiment import Experiment
+from ccu.testbeds import Host
+from ccu.testbeds.flow import Flow
+
+FILE = "virtual-plan.json"
+CAPTURED_BYTES = 128
+_UDP_HEADERS_BYTES = 28
+_REMINIS_MODULE = "tcp_reminis"
+_SYSCTLS = {
+    # Router solicitations and the like are no traffic of the experiment.
+    "net.ipv6.conf.all.disable_ipv6": "1",
+    "net.ipv6.conf.default.disable_ipv6": "1",
+}
+
+
+def host_of(ue: int) -> Host:
+    """Return the host that UE number `ue`, from 1, is."""
+    return "ue" if ue == 1 else f"ue{ue}"
+
+
+def captures(experiment: Experiment, flows: Sequence[Flow]) -> dict[Host, str]:
+    """Return the role of each host that is captured on: the server, and UEs that have a flow."""
+    if not experiment.capture:
+        return {}
+    server_sends = flows[0].direction == "dl"
+    ues = dict.fromkeys(host_of(flow.ue) for flow in flows)
+    server, ue = ("sender", "receiver") if server_sends else ("receiver", "sender")
+    return {"server": server, **dict.fromkeys(ues, ue)}
+
+
+def capture_file(host: Host, role: str) -> str:
+    """Return the name of a host's capture in raw/."""
+    return f"{role}.pcap" if host in ("server", "ue") else f"{role}-{host}.pcap"
+
+
+def sampled(experiment: Experiment, flows: Sequence[Flow]) -> list[Host]:
+    """Return the hosts whose sockets are sampled: those that send TCP."""
+    if not experiment.capture or experiment.traffic.kind == "udp":
+        return []
+    senders = ("server" if flow.direction == "dl" else host_of(flow.ue) for flow in flows)
+    return list(dict.fromkeys(senders))
+
+
+def plan_of(experiment: Experiment, flows: Sequence[Flow]) -> dict[str, Any]:
+    """Return the plan's content."""
+    plan: dict[str, Any] = {
+        "schema": "nr-link-virtual/1",
+        "link": "link.yaml",
+        "seed": experiment.seed,
+        "sysctls": _SYSCTLS | ({"net.ipv4.tcp_ecn": "1"} if experiment.ecn else {}),
+        "flows": [_flow(experiment, flow) for flow in flows],
+    }
+    if roles := captures(experiment, flows):
+        files = {host: capture_file(host, role) for host, role in roles.items()}
+        plan["capture"] = {"bytes": CAPTURED_BYTES, "files": files}
+    if hosts := sampled(experiment, flows):
+        plan["sockets"] = {
+            "interval_ms": experiment.socket_interval_ms,
+            "ports": [flow.sending_port for flow in flows],
+            "files": {host: f"sockets-{host}.pcap" for host in hosts},
+        }
+    if "reminis" in experiment.servers_ccs:
+        wanted = reminis.for_module(experiment.cc_params)
+        plan["module_parameters"] = {_REMINIS_MODULE: wanted}
+        plan["cc_trace"] = "cc-reminis.csv"
+    if experiment.traffic.volume_bytes is not None:
+        plan["limit_s"] = experiment.duration_s
+    return plan
+
+
+def _flow(experiment: Experiment, flow: Flow) -> dict[str, Any]:
+    traffic = experiment.traffic
+    entry: dict[str, Any] = {
+        "id": flow.id,
+        "direction": flow.direction,
+        "ue": flow.ue,
+        "start_s": flow.start_s,
+        "duration_s": flow.duration_s,
+        "sending_port": flow.sending_port,
+        "listening_port": flow.listening_port,
+    }
+    if traffic.kind == "udp":
+        length_bytes = experiment.mtu_bytes - _UDP_HEADERS_BYTES
+        return entry | {
+            "transport": "udp",
+            "rate_bps": traffic.rate_bps,
+            "length_bytes": length_bytes,
+        }
+    volume = {"volume_bytes": traffic.volume_bytes} if traffic.volume_bytes is not None else {}
+    return entry | {"cc": flow.cc, **volume}

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A whole run in virtual time: one program, and what it says for run.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from ccu import congestion, scenarios
+from ccu.host import programs
+from ccu.scenarios import link_config
+from ccu.spec.errors import RunFailed
+from ccu.spec.experiment import Direction
+from ccu.testbeds import SHARED_CLOCK, Host, Outcome, Site
+from ccu.testbeds.flow import Flow
+from ccu.testbeds.mac_csv import delivered_bytes
+from ccu.testbeds.virtual import plan
+
+# CPU time is limited inside (docs/virtual-time.md); this is for a program that hangs.
+_PATIENCE_S = 86_400.0
+
+
+class Hosts:
+    """The hosts of the guest, as far as flows ask for them."""
+
+    def __init__(self, hosts: dict[Host, dict[str, Any]]) -> None:
+        self.hosts = hosts
+
+    def ue_host(self, ue: int) -> Host:
+        """Return the host that UE number `ue` is."""
+        return plan.host_of(ue)
+
+
+def perform(site: Site, flows: Sequence[Flow]) -> Outcome:
+    """Run the experiment. Raises RunFailed, or Interrupted."""
+    experiment, raw = site.experiment, site.raw
+    link_config.write_config(link_config.link_config(experiment, "server", "ue"), raw / "link.yaml")
+    link_config.copy_scenario(site.scenario, raw, scenarios.seed_of(experiment.scenario))
+    file = raw / plan.FILE
+    file.write_text(json.dumps(plan.plan_of(experiment, flows), indent=2) + "\n")
+    program = site.supervisor.start(
+        "nr-link",
+        [programs.require("nr-link"), "virtual", "run", str(file)],
+        stage="virtual time",
+        lasting=False,
+    )
+    site.supervisor.wait_for(program, lambda: program.ended, "ended", _PATIENCE_S)
+    site.supervisor.check()
+    try:
+        account: dict[str, Any] = json.loads((raw / "virtual.json").read_text())
+        summary: dict[str, Any] = json.loads((raw / "link-summary.json").read_text())
+    except (OSError, ValueError) as error:
+        raise RunFailed("virtual time", f"nr-link left no account ({error})") from None
+    by_id = {one["id"]: one for one in account["flows"]}
+    for flow in flows:
+        flow.cc_read_back = by_id[flow.id]["cc_read_back"]
+    received: dict[Direction, int] = {}
+    for flow in flows:
+        count = int(by_id[flow.id]["received_bytes"])
+        received[flow.direction] = received.get(flow.direction, 0) + count
+    return Outcome(
+        records=_records(site, flows, account, summary),
+        summary=summary,
+        received=received,
+        delivered_bytes=lambda direction: delivered_bytes(raw / "mac.csv", direction),
+    )
+
+
+def _records(
+    site: Site, flows: Sequence[Flow], account: dict[str, Any], summary: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the keys of run.json."""
+    experiment = site.experiment
+    hosts = {one["name"]: _host(site, one, account) for one in account["hosts"]}
+    modules = account["kernel"]["module_parameters"]
+    start_utc_ns = summary["start_utc_ns"]
+    stop_utc_ns = start_utc_ns + round(summary["duration_s"] * 1e9)
+    return {
+        "hosts": hosts,
+        "flows": [flow.record(Hosts(hosts)) for flow in flows],
+        "captures": [
+            {
+                "host": host,
+                "role": role,
+                "file": f"raw/{plan.capture_file(host, role)}",
+                "snaplen_bytes": plan.CAPTURED_BYTES,
+                "packets_dropped_count": 0,
+            }
+            for host, role in plan.captures(experiment, flows).items()
+        ],
+        "sockets": [
+            {
+                "host": host,
+                "file": f"raw/sockets-{host}.pcap",
+                "interval_ms": experiment.socket_interval_ms,
+            }
+            for host in plan.sampled(experiment, flows)
+        ],
+        "mac": {"file": "raw/mac.csv", "source": "nr-link"},
+        "link_summary": "raw/link-summary.json",
+        "cc_trace": congestion.traced(site),
+        "cc_implementation": {
+            cc: {"kind": "module", "parameters": modules["tcp_reminis"]}
+            if cc == "reminis"
+            else {"kind": "kernel", "parameters": {}}
+            for cc in experiment.servers_ccs
+        },
+        "time": {
+            "clock": "virtual",
+            **SHARED_CLOCK,
+            "start_utc_ns": start_utc_ns,
+            "traffic_start_utc_ns": account["traffic_start_utc_ns"],
+            "traffic_stop_utc_ns": account["traffic_stop_utc_ns"],
+            "stop_utc_ns": stop_utc_ns,
+        },
+    }
+
+
+def _host(site: Site, host: dict[str, Any], account: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "address": host["address"],
+        "interface": host["interface"],
+        "netns": None,
+        "mtu_bytes": site.experiment.mtu_bytes,
+        "txqueuelen": 0,
+        "offloads": {},
+        "sysctls": account["kernel"]["sysctls"],
+    }

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Experiments of `ccu` on the testbed `virtual`, and their analysis."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BIN = Path(sys.executable).parent
+SHORT = ["--duration", "3s", "--prb", "24", "--seed", "7"]
+
+
+def ccu_run(output: Path, *arguments: str) -> Path:
+    """The directory of a run in virtual time."""
+    command = [BIN / "ccu", "run", "--testbed", "virtual", *SHORT, *arguments]
+    said = subprocess.run([*command, "--output", output], capture_output=True, text=True)
+    assert said.returncode == 0, said.stderr
+    (directory,) = (path for path in output.iterdir() if path.is_dir())
+    return directory
+
+
+def manifest(run: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((run / "run.json").read_text())
+    return content
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--cc", "reminis", "--dl"),
+        ("--cc", "vegas", "--ul"),
+        ("--cc", "bbr", "--bidir"),
+        ("--cc", "cubic", "--dl", "--ues", "2"),
+    ],
+)
+def test_ddu_analyses_a_run(kernel: Path, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    run = ccu_run(tmp_path, *arguments)
+    content = manifest(run)
+    assert (content["status"], content["verdict"]) == ("finished", "valid")
+    assert content["time"]["clock"] == "virtual"
+    for flow in content["flows"]:
+        assert flow["cc_read_back"] == flow["cc"]
+    said = subprocess.run(
+        [sys.executable, "-m", "ddu", "analyze", "--no-report", run],
+        capture_output=True,
+        text=True,
+    )
+    assert said.returncode == 0, said.stderr
+    summary = json.loads((run / "summary.json").read_text())
+    assert summary["verdict"] == "valid", summary
+
+
+def test_the_same_experiment_gives_the_same_bytes(kernel: Path, tmp_path: Path) -> None:
+    runs = [ccu_run(tmp_path / name, "--cc", "reminis", "--dl") for name in ("one", "two")]
+    files = ("sender.pcap", "receiver.pcap", "mac.csv", "cc-reminis.csv", "sockets-server.pcap")
+    for name in files:
+        one, two = ((run / "raw" / name).read_bytes() for run in runs)
+        assert hashlib.sha256(one).digest() == hashlib.sha256(two).digest(), name
