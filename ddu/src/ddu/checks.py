@@ -69,7 +69,9 @@ def _by_iperf3(run: AlignedRun, flows: Sequence[ObservedFlow]) -> tuple[int | No
 
 def _stopped_counting_utc_ns(run: AlignedRun, flow: ObservedFlow) -> int | None:
     """When the receiver read iperf3's TEST_END: the sender's first message of one byte, a state,
-    on the control connection."""
+    on the control connection; without one the manifest has the time."""
+    if flow.flow.received_until_utc_ns is not None:
+        return flow.flow.received_until_utc_ns
     sender, receiver = flow.flow.sender, flow.flow.receiver
     capture = run.captures.get(receiver.host)
     if capture is None:

@@ -53,6 +53,8 @@ class Flow(_Part):
     sender: Endpoint
     receiver: Endpoint
     control_port: Annotated[int, Field(ge=0, le=65_535)] | None = None
+    received_until_utc_ns: int | None = None
+    """When the receiver stopped counting, if no control connection shows it."""
 
     @property
     def endpoints(self) -> tuple[str, int, str, int] | None:

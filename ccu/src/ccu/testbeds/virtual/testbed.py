@@ -73,12 +73,13 @@ def _records(
     """Return the keys of run.json."""
     experiment = site.experiment
     hosts = {one["name"]: _host(site, one, account) for one in account["hosts"]}
+    reports = {one["id"]: one for one in account["flows"]}
     modules = account["kernel"]["module_parameters"]
     start_utc_ns = summary["start_utc_ns"]
     stop_utc_ns = start_utc_ns + round(summary["duration_s"] * 1e9)
     return {
         "hosts": hosts,
-        "flows": [flow.record(Hosts(hosts)) for flow in flows],
+        "flows": [flow.record(Hosts(hosts)) | _end(reports[flow.id]) for flow in flows],
         "captures": [
             {
                 "host": host,
@@ -115,6 +116,12 @@ def _records(
             "stop_utc_ns": stop_utc_ns,
         },
     }
+
+
+def _end(report: dict[str, Any]) -> dict[str, Any]:
+    """Return when the receiver stopped counting."""
+    until_utc_ns = report["start_utc_ns"] + round(report["receiving_s"] * 1e9)
+    return {"received_until_utc_ns": until_utc_ns}
 
 
 def _host(site: Site, host: dict[str, Any], account: dict[str, Any]) -> dict[str, Any]:
