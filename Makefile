@@ -17,7 +17,7 @@ if $(CARGO) $(1) --version >/dev/null 2>&1; then $(CARGO) $(1) $(2); \
 	else echo "skipped: cargo $(1) is not installed (rustup component add $(subst fmt,rustfmt,$(1)))"; fi
 endef
 
-.PHONY: help demo test build setup check format bench fuzz lock install clean
+.PHONY: help demo test build kernel setup check format bench fuzz lock install clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | column -t -s'|'
@@ -52,6 +52,9 @@ build: setup ## build the programs into .venv/bin
 	PATH="$$(setup/ensure-rust):$$PATH" .tools/uv/bin/uv pip install --quiet --python $(BIN)/python \
 	  --no-deps --no-build-isolation --editable console --editable ccu --editable ddu
 	$(BIN)/python -m compileall -q console/src ccu/src ddu/src
+
+kernel: setup ## build the kernel of the virtual testbed, once (5 to 12 minutes of CPU)
+	setup/virtual-kernel
 
 check: build ## check formatting, types and lints, as CI does
 	$(BIN)/ruff check .
