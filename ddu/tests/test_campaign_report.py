@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from ddu.campaign.load import load_campaign
-from ddu.campaign.report import number, write_report
+from ddu.campaign.report import write_report
+from ddu.report.templates import number
 from testbed_console.problems import RefusedError
 
 REPORT: dict[str, Any] = {

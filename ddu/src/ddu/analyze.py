@@ -115,7 +115,6 @@ def _with_columns(
 def _source_tables(
     run: AlignedRun, mac: pd.DataFrame | None, bins: Bins
 ) -> dict[str, pd.DataFrame]:
-    """Return the sources as tables of their own."""
     sources = {"mac": mac, "sockets": run.sockets, "cc": run.cc_trace, "events": run.events}
     sources |= {"iperf3": run.iperf3, **run.tables}
     tables = {}

@@ -81,7 +81,6 @@ def _run(path: Path) -> Described:
 
 
 def _foreign(files: list[Path]) -> Described:
-    """Describe a folder of Hercules: its repeats, and what is wrong with their series."""
     series = [file for file in files if file.is_dir() and file.name.startswith("csv_data")]
     if not series:
         return {}
@@ -118,7 +117,6 @@ def _file(path: Path) -> Described:
 
 
 def _or_problem(describe_it: Callable[[], Described], kind: str) -> Described:
-    """Describe, or state why a file of this kind cannot be read."""
     try:
         return describe_it()
     except (RefusedError, pa.ArrowException, ValueError, OSError) as error:
@@ -210,7 +208,6 @@ def _text(path: Path) -> Described:
 
 
 def _log(path: Path) -> Described | None:
-    """Describe a log by the formats that ddu knows; None if it has none of them."""
     found = read_log(path)
     if found is None:
         return None

@@ -82,5 +82,4 @@ def _flow(view: FlowView) -> dict[str, Any]:
 
 
 def _events(events: pd.DataFrame) -> dict[str, int]:
-    """Return how often each kind of event was seen while the phone was recorded."""
     return {str(name): int(count) for name, count in events["event"].value_counts().items()}

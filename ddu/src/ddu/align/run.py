@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import yaml
 
@@ -17,7 +18,6 @@ from ddu.align.anchoring.mac import anchored_mac
 from ddu.align.anchoring.sockets import anchored_sockets
 from ddu.align.anchoring.traffic import RunTraffic
 from ddu.align.clocks.hosts import HostClocks
-from ddu.align.rows import RowsByKey
 from ddu.readers.logs import LogTable
 from ddu.readers.packets.split import SplitCapture
 from ddu.readers.recording import Recording
@@ -25,6 +25,21 @@ from ddu.run.manifest import Flow, Manifest
 
 _PORTS = ("sport", "dport")
 _ENDPOINTS = ("src", "sport", "dst", "dport")
+
+
+class RowsByKey:
+    """An index of a table, so that each flow costs its own rows and not all of them.
+
+    Raises KeyError when the table does not have these columns.
+    """
+
+    def __init__(self, table: pd.DataFrame, columns: Sequence[str]) -> None:
+        self.table = table
+        self._rows = table.groupby(list(columns), sort=False, observed=True).indices
+
+    def of(self, key: tuple[object, ...]) -> pd.DataFrame:
+        """Return the rows whose columns have these values, in the table's order."""
+        return self.table.iloc[self._rows.get(key, np.zeros(0, dtype=np.int64))]
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,6 @@ def analyze_all(console: Console, scheduler: str | None = None) -> Callable[[lis
 
 
 def _analyze(run: str) -> str | None:
-    """Analyse the run; return the error if there is one."""
     from ddu.api import analyze
 
     try:

@@ -19,8 +19,7 @@ from ddu.campaign import plan as plans
 from ddu.campaign.metrics import shown
 from ddu.campaign.tables import usable
 from ddu.report.ellipse import add_ellipse
-from ddu.report.palette import colour_of, colours_of
-from ddu.report.style import METADATA, STYLE
+from ddu.report.palette import METADATA, STYLE, colour_of, colours_of
 
 _PANEL_INCHES = (4.2, 3.1)
 _ACROSS = 3
@@ -73,7 +72,6 @@ def _drawn(wanted: Any, runs: pd.DataFrame, aligned: Aligned) -> Figure | None:
 
 
 def _columns_of(wanted: Any) -> tuple[Any, ...]:
-    """Return the columns that each get a plot in every panel."""
     return getattr(wanted, "columns", None) or getattr(wanted, "pairs", None) or (None,)
 
 
@@ -96,7 +94,6 @@ def _panels(wanted: Any, runs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame
 
 
 def _coloured(wanted: Any, runs: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """Yield label, colour and rows of each level of the colour's factor."""
     if wanted.colour not in runs:
         yield "", colour_of(""), runs
         return
@@ -164,14 +161,8 @@ def _series(
             at = (table["t_s"] // wanted.bin_s) * wanted.bin_s
             means = table.groupby(at)[column].mean() * y.scale
             style = "-" if name in ("", "f0") else "--"
-            axis.plot(
-                means.index,
-                means,
-                style,
-                color=colour,
-                linewidth=1.1,
-                label=f"{label} {name}".strip(),
-            )
+            named = f"{label} {name}".strip()
+            axis.plot(means.index, means, style, color=colour, linewidth=1.1, label=named)
     axis.set(xlabel="time (s)", ylabel=y.axis)
 
 

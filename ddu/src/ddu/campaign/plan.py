@@ -170,7 +170,6 @@ def _unknown_metrics(key: str, named: Iterable[str], known: Iterable[str]) -> It
 
 
 def _figures_of(figure: _Figure) -> Iterable[str]:
-    """Return the numbers of summary.json that it shows."""
     if isinstance(figure, Plane):
         return [figure.x, figure.y]
     return [figure.y] if isinstance(figure, Lines) else []

@@ -3,21 +3,19 @@
 
 from __future__ import annotations
 
-import base64
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyarrow.parquet as pq
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ddu.campaign.figures import Aligned, write_figures
 from ddu.campaign.load import Campaign, load_campaign, summaries
 from ddu.campaign.metrics import shown
 from ddu.campaign.plan import report_plan
 from ddu.campaign.tables import comparisons_table, points_table, reference_table, runs_table
+from ddu.report.templates import records, templates_of
 from testbed_console.problems import refusal
 
 
@@ -44,11 +42,7 @@ def write_report(path: Path, analyze: Callable[[list[Path]], None]) -> Path:
     for name, table in tables.items():
         table.to_csv(report / f"{name}.csv", index=False)
     content = _content(campaign, tables, figures, plan.metrics)
-    environment = Environment(
-        loader=PackageLoader("ddu.campaign"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-    environment.filters |= {"number": number, "inline": _inline}
+    environment = templates_of("ddu.campaign")
     (report / "report.html").write_text(environment.get_template("page.html.j2").render(content))
     text = environment.overlay(autoescape=False).get_template("page.md.j2").render(content)
     (report / "report.md").write_text(text)
@@ -62,7 +56,7 @@ def _content(
     metrics: tuple[str, ...],
 ) -> dict[str, Any]:
     verdicts = tables["runs"]["verdict"].value_counts().to_dict()
-    rows = {name: _records(table) for name, table in tables.items()}
+    rows = {name: records(table) for name, table in tables.items()}
     without = [row for row in rows["runs"] if row["verdict"] not in ("valid", "degraded")]
     return {
         "campaign": campaign.definition,
@@ -75,28 +69,6 @@ def _content(
         "without": without,
         **rows,
     }
-
-
-def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows, with None where there is no value."""
-    return [
-        {str(key): None if pd.isna(value) else value for key, value in row.items()}
-        for row in table.to_dict("records")
-    ]
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """Return the value with so many significant digits; n/a if it is null."""
-    if value is None or math.isnan(value):
-        return "n/a"
-    if value == 0:
-        return "0"
-    places = max(digits - 1 - math.floor(math.log10(abs(value))), 0)
-    return f"{value:,.{places}f}"
-
-
-def _inline(svg: Path) -> str:
-    return "data:image/svg+xml;base64," + base64.b64encode(svg.read_bytes()).decode()
 
 
 def _aligned_of(path: Path) -> Aligned:

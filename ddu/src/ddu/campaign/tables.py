@@ -132,7 +132,6 @@ def _compared(runs: pd.DataFrame, factors: list[str], asked: Compare) -> list[di
 def _paired(
     base: pd.DataFrame, against: pd.DataFrame, metric: str
 ) -> tuple[list[float], list[float]] | None:
-    """Return the metric of the seeds that both have."""
     if metric not in base or metric not in against:
         return None
     both = pd.concat([base[metric], against[metric]], axis=1, join="inner").dropna()

@@ -80,7 +80,6 @@ def publish(
 
 
 def _published(url: str, path: Path, replace: bool) -> Iterator[Published | RefusedError]:
-    """Yield the outcome of the run in `path`, or of each run of a campaign."""
     from ddu.store.campaigns import is_campaign, publish_campaign
     from ddu.store.publish import publish as put
 

@@ -15,8 +15,7 @@ from ddu.campaign.metrics import shown
 from ddu.compare.load import Compared
 from ddu.compare.tables import grouped, of_group, values_of
 from ddu.report.ellipse import add_ellipse
-from ddu.report.palette import colours_of
-from ddu.report.style import METADATA, STYLE
+from ddu.report.palette import METADATA, STYLE, colours_of
 from ddu.schema.arrays import Float
 
 _SERIES_S = 1.0
@@ -104,7 +103,6 @@ def _mean(axis: Axes, group: Sequence[Compared], label: str, colour: str) -> Non
 
 
 def _seconds(group: Sequence[Compared]) -> tuple[Float, Float]:
-    """Return RTT and throughput of each second of the group's runs."""
     xs, ys = [], []
     for run in group:
         table = run.aligned.assign(second=np.floor(run.aligned["t_s"] / _SERIES_S))

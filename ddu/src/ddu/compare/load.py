@@ -62,7 +62,6 @@ def _same(run: Path, other: Path) -> str:
 
 
 def _apart(runs: list[Run]) -> list[list[Run]]:
-    """Return each run, followed by its copies."""
     found: dict[object, list[Run]] = {}
     for run in runs:
         found.setdefault(_identity(run), []).append(run)

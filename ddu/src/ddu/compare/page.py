@@ -3,22 +3,19 @@
 
 from __future__ import annotations
 
-import base64
-import math
 import shutil
 import tempfile
 from pathlib import Path
 
 import pandas as pd
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ddu.campaign.metrics import shown
-from ddu.campaign.report import number
 from ddu.compare.figures import write_figures
 from ddu.compare.load import Compared, same_runs
 from ddu.compare.tables import groups_table, mixtures, pairs_table, runs_table
 from ddu.errors import UnreadableInput
 from ddu.report.palette import VERDICT, colours_of
+from ddu.report.templates import records, templates_of
 from testbed_console.problems import refusal
 
 TABLES = ("runs", "groups", "pairs")
@@ -62,32 +59,19 @@ def _page(
     tables: dict[str, pd.DataFrame],
     figures: list[tuple[str, Path]],
 ) -> str:
-    environment = Environment(
-        loader=PackageLoader("ddu.compare"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-    environment.filters["number"] = number
     labels = list(dict.fromkeys(run.label for run in runs))
-    return environment.get_template("comparison.html.j2").render(
-        title=" and ".join(labels) if len(labels) < 4 else f"{len(labels)} groups of runs",
-        metrics={name: shown(name) for name in metrics},
-        shown=shown,
-        colours=colours_of(labels),
-        verdict_colours=VERDICT,
-        figures=[(caption, _inline(file)) for caption, file in figures],
-        warnings=same_runs(runs) + mixtures(runs),
-        reasons={run.path.resolve().name: run.summary["verdict_reasons"] for run in runs},
-        **{name: _records(table) for name, table in tables.items()},
+    return (
+        templates_of("ddu.compare")
+        .get_template("comparison.html.j2")
+        .render(
+            title=" and ".join(labels) if len(labels) < 4 else f"{len(labels)} groups of runs",
+            metrics={name: shown(name) for name in metrics},
+            shown=shown,
+            colours=colours_of(labels),
+            verdict_colours=VERDICT,
+            figures=figures,
+            warnings=same_runs(runs) + mixtures(runs),
+            reasons={run.path.resolve().name: run.summary["verdict_reasons"] for run in runs},
+            **{name: records(table) for name, table in tables.items()},
+        )
     )
-
-
-def _records(table: pd.DataFrame) -> list[dict[str, object]]:
-    """Return rows for the template, with None where pandas has NaN for null."""
-    return [
-        {str(k): None if isinstance(v, float) and math.isnan(v) else v for k, v in row.items()}
-        for row in table.to_dict("records")
-    ]
-
-
-def _inline(svg: Path) -> str:
-    return "data:image/svg+xml;base64," + base64.b64encode(svg.read_bytes()).decode()

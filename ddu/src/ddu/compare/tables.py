@@ -177,7 +177,6 @@ def _half(interval: Interval) -> float:
 
 
 def _of_repeats(a: np.ndarray, b: np.ndarray) -> dict[str, object]:
-    """Return Welch's interval, Hedges's g and Cliff's delta."""
     from scipy import stats
 
     welch = stats.ttest_ind(b, a, equal_var=False).confidence_interval(statistics.CONFIDENCE)

@@ -233,7 +233,6 @@ def _copy_capture(file: Path, raw: Path, role: str) -> str:
 
 
 def _copied(file: Path, directory: Path) -> str:
-    """Copy a file with its times, which may be needed, and return the path within the run."""
     directory.mkdir(exist_ok=True)
     shutil.copy2(file, directory / file.name)
     return str((directory / file.name).relative_to(_run_of(directory)))

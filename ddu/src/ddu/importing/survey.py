@@ -109,7 +109,6 @@ def _place_log(run: FoundRun, item: Path) -> None:
 
 
 def _free_place(run: FoundRun, form: Format) -> str | None:
-    """Return where the log goes under raw/; None if there is one already, or it has no table."""
     head = form.file.partition("{}")[0]
     place = form.file.format(sum(each.startswith(head) for each in run.tables))
     return place if place and place not in run.tables else None

@@ -19,23 +19,16 @@ from ddu.metrics.declared import (
     radio,
     rates,
     sockets,
-)
+)  # fmt: skip
 from ddu.metrics.metric import BinMetric, Metric, Need, SummaryMetric
 
 Stage = Literal["captures", "sockets", "derived"]
 """When a column is computed: from captures, from samples of the socket, from other columns."""
 _GROUP = "ddu.metrics"
 _OWN: tuple[Sequence[Metric], ...] = (
-    rates.METRICS,
-    delays.METRICS,
-    losses.METRICS,
-    acknowledgements.METRICS,
-    datagrams.METRICS,
-    fairness.METRICS,
-    sockets.METRICS,
-    radio.METRICS,
-    cost.METRICS,
-)
+    rates.METRICS, delays.METRICS, losses.METRICS, acknowledgements.METRICS, datagrams.METRICS,
+    fairness.METRICS, sockets.METRICS, radio.METRICS, cost.METRICS,
+)  # fmt: skip
 
 PER_FLOW = "flow."
 """Prefix of the mean of a number over the data flows of a run, as campaigns use it."""

@@ -51,7 +51,6 @@ def _window_samples(samples: int) -> int:
 
 
 def _sampled(rows: pd.DataFrame, start_s: float) -> Float:
-    """Return the last known window every 0.1 s, from the first sample on."""
     known = rows[rows["tcp_cwnd_bytes"].notna() & (rows["t_s"] >= start_s)]
     if not len(known):
         return np.zeros(0)

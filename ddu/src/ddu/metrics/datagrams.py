@@ -45,7 +45,6 @@ def datagrams(sent: Segments, received: Segments) -> Datagrams:
 
 
 def _with_digest(packets: Segments) -> Segments:
-    """Return the datagrams; none of a TCP flow."""
     return packets.where(np.full(len(packets), len(packets.digest) > 0))
 
 

@@ -115,7 +115,6 @@ def _events(packets: Segments, size_bytes: Int | UInt32, mask: npt.NDArray[np.bo
 
 
 def _rank_within(group: Int) -> Int:
-    """Return for each element how many of its group stand before it."""
     order = np.argsort(group, kind="stable")
     ordered = group[order]
     starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))

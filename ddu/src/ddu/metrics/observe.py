@@ -195,7 +195,6 @@ def _observe_flow(flow: Flow, captures: Mapping[str, SplitCapture]) -> ObservedF
 def _directions(
     capture: SplitCapture | None, ends: tuple[str, int, str, int], origins: tuple[int, int]
 ) -> tuple[Direction, Direction]:
-    """Return data and its answers, as one host saw them."""
     if capture is None:
         return NOTHING, NOTHING
     src, sport, dst, dport = ends

@@ -58,7 +58,6 @@ def _reported_by_acks(
 
 
 def _copy_before(sent: Segments, resent: Ranges, again: Int) -> Int:
-    """Return when the first byte of each of these packets was last sent before."""
     packets = np.flatnonzero(overlaps(resent, sent.seq, sent.end))
     begin, end = sent.seq[packets], sent.end[packets]
     pieces = cut(begin, end, np.unique(np.concatenate([begin, end])))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from ddu.errors import UnreadableInput
+from ddu.readers.logs import content_of
 
 
 def read_samples(file: Path, required: tuple[str, ...] = ("utc_ns",)) -> pd.DataFrame:
@@ -17,7 +18,7 @@ def read_samples(file: Path, required: tuple[str, ...] = ("utc_ns",)) -> pd.Data
     A last line that the file's end cuts off is left out; `DataFrame.attrs["truncated_at"]` is then
     the byte where it begins, else None. Raises UnreadableInput, naming file and place.
     """
-    content = _content(file)
+    content = content_of(file, if_missing="missing, though run.json names it")
     whole = content.rfind(b"\n") + 1
     try:
         table = pd.read_csv(BytesIO(content[:whole]), dtype_backend="numpy_nullable")
@@ -34,15 +35,3 @@ def read_samples(file: Path, required: tuple[str, ...] = ("utc_ns",)) -> pd.Data
         raise UnreadableInput(file, f"not valid numbers: {error}") from None
     table.attrs["truncated_at"] = whole if whole < len(content) else None
     return table.sort_values("utc_ns", kind="stable", ignore_index=True)
-
-
-def _content(file: Path) -> bytes:
-    try:
-        content = file.read_bytes()
-    except FileNotFoundError:
-        raise UnreadableInput(file, "missing, though run.json names it") from None
-    except OSError as error:
-        raise UnreadableInput(file, error.strerror or str(error)) from None
-    if not content:
-        raise UnreadableInput(file, "empty")
-    return content

@@ -8,7 +8,7 @@ ddu.readers.formats, or, from another package, in the entry point group `ddu.for
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -35,10 +35,8 @@ class LogClock:
     def as_dict(self) -> dict[str, Any]:
         """The form of summary.json and of a table's metadata."""
         return {
-            "source": self.source,
-            "method": self.method,
-            "uncertainty_ns": self.uncertainty_ns,
-        }
+            "source": self.source, "method": self.method, "uncertainty_ns": self.uncertainty_ns,
+        }  # fmt: skip
 
 
 ARRIVAL = LogClock("times that stand in the log", 100_000_000)
@@ -73,6 +71,14 @@ class Format:
     """The changes between reports, as the table `events`."""
     warning: Callable[[pd.DataFrame], str | None] = lambda _: None
     """A sentence for the verdict's reasons."""
+
+
+@dataclass(frozen=True)
+class SourceTable:
+    """A table in UTC (or without instants), and how its times became UTC, for summary.json."""
+
+    table: pd.DataFrame
+    alignment: Mapping[str, Any]
 
 
 def by_line(pattern: str) -> Recogniser:

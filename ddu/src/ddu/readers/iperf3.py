@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from ddu.errors import UnreadableInput
 from ddu.readers.fields import Values
+from ddu.readers.format import LogClock, SourceTable
 from ddu.readers.logs import LogTable, content_of, table_of, whole_lines
 
 
@@ -41,7 +45,43 @@ _COLUMNS = {
     "lost_packets": "iperf3_lost_count",
     "packets": "iperf3_packets_count",
 }
+_NAME = re.compile(r"iperf3-(.+)-(client|server)\.json")
+_CLOCK = LogClock(
+    "iperf3 states the second in which it began; intervals count from there", 1_000_000_000
+)
 _PLACE = ("socket", "start", "end", "seconds", "sender", "omitted")
+
+
+def read_iperf3_files(raw: Path) -> SourceTable | None:
+    """Return `flow`, `end` (client, server) and the columns of `read_iperf3`; None without any
+    interval.
+
+    A file without one, as an interrupted test leaves it, is not a fault of the run: ddu.checks
+    compares what it should have said with other sources.
+    """
+    parts, files, notes = [], [], []
+    for file in sorted(raw.glob("iperf3-*.json")):
+        named = _NAME.fullmatch(file.name)
+        if named is None:
+            continue
+        try:
+            log = read_iperf3(file)
+        except UnreadableInput as error:
+            notes.append(str(error).replace(f"{file.parent}/", ""))
+            continue
+        parts.append(log.table.assign(flow=named[1], end=named[2]))
+        files.append(file.name)
+        notes += log.notes
+    if not parts:
+        return None
+    table = pd.concat(parts, ignore_index=True)
+    first = ["utc_ns", "flow", "end"]
+    alignment = _CLOCK.as_dict() | {
+        "format": "iperf3",
+        "file": ", ".join(files),
+        "notes": list(dict.fromkeys(notes)),
+    }
+    return SourceTable(table[[*first, *table.columns.difference(first, sort=False)]], alignment)
 
 
 def read_iperf3(file: Path) -> LogTable:

@@ -64,10 +64,12 @@ class LogTable:
         return replace(self, table=self.table.assign(**columns))
 
 
-def content_of(file: Path) -> bytes:
+def content_of(file: Path, if_missing: str = "No such file or directory") -> bytes:
     """Return the bytes of a source. Raises UnreadableInput when there are none."""
     try:
         content = file.read_bytes()
+    except FileNotFoundError:
+        raise UnreadableInput(file, if_missing) from None
     except OSError as error:
         raise UnreadableInput(file, error.strerror or str(error)) from None
     if not content:

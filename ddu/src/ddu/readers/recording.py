@@ -13,14 +13,14 @@ import pandas as pd
 
 from ddu.errors import FailedRun
 from ddu.readers.csv import read_samples
+from ddu.readers.format import SourceTable
 from ddu.readers.formats import read_source
-from ddu.readers.iperf3_files import read_iperf3_files
+from ddu.readers.iperf3 import read_iperf3_files
 from ddu.readers.logs import LogTable
 from ddu.readers.packets.connections import Wanted
 from ddu.readers.packets.implementations import Reader
 from ddu.readers.packets.split import SplitCapture
 from ddu.readers.sockets import read_sockets
-from ddu.readers.source_table import SourceTable
 from ddu.readers.table_logs import read_table_logs
 from ddu.run.manifest import CcTrace, Manifest, SocketSamples, Source
 from testbed_console.problems import RefusedError
@@ -174,7 +174,6 @@ class _Files:
         return log
 
     def _without_columns(self, read: Callable[[], _Read]) -> _Read | None:
-        """Read a source, or note that its columns are null."""
         try:
             return read()
         except RefusedError as error:

@@ -92,7 +92,6 @@ def read_ss(file: Path) -> LogTable:
 
 
 def _samples(text: str) -> tuple[list[_Sample], bool]:
-    """Return the samples, and whether the time of each stands after it."""
     blocks: list[Stamp | _Sample] = []
     pending: Values | None = None
     for line in text.splitlines():

@@ -10,10 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from ddu.readers.format import Format
+from ddu.readers.format import Format, SourceTable
 from ddu.readers.formats import formats_holding
 from ddu.readers.logs import LogTable
-from ddu.readers.source_table import SourceTable
 from testbed_console.problems import RefusedError
 
 _ORDER = ["utc_ns", "ue", "mac_rnti"]
@@ -46,7 +45,6 @@ def read_table_logs(raw: Path) -> tuple[dict[str, SourceTable], list[str]]:
 
 
 def _files(raw: Path, place: str) -> Iterator[tuple[Path, int | None]]:
-    """The files of a format that are not empty, with the number of the UE that a name may hold."""
     named = re.compile(re.escape(place).replace(r"\{\}", r"(\d+)"))
     for file in sorted((raw / place).parent.glob("*")):
         found = named.fullmatch(str(file.relative_to(raw)))

@@ -146,7 +146,6 @@ def _line(
 
 
 def _flows(aligned: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """Yield label, colour and rows of each flow."""
     for (name, cc), rows in aligned.groupby(["flow", "cc"], sort=False):
         yield f"{cc} ({name})", colour_of(str(cc)), rows
 
@@ -157,7 +156,6 @@ def _label(name: str) -> str:
 
 
 def _values(rows: pd.DataFrame, name: str) -> Float:
-    """Return a column in the unit in which it is shown."""
     known = column(name) or Column(name, "")
     return rows[name].to_numpy(dtype="float64", na_value=np.nan) * known.units.scale
 

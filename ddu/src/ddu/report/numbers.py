@@ -93,7 +93,6 @@ def accounts(checks: dict[str, Any]) -> list[Row]:
 
 
 def _number(value: float | None, unit: Unit) -> str:
-    """Return the value in the unit that is shown, with thin spaces between thousands."""
     if value is None:
         return "n/a"
     return f"{value * unit.scale:,.{unit.shown_digits}f}".replace(",", "\u202f")

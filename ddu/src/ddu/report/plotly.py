@@ -99,7 +99,6 @@ def _axis(title: str) -> dict[str, Any]:
 
 
 def _number(index: int) -> str:
-    """Return the number of an axis as plotly counts them: none for the first."""
     return "" if index == 0 else str(index + 1)
 
 

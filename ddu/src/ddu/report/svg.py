@@ -171,7 +171,6 @@ def _x_range(plots: Sequence[Plot]) -> tuple[float, float]:
 
 
 def _range(values: list[Float], margin: float = 0.05) -> tuple[float, float]:
-    """Return the least and the largest value with a margin; a range of 1 where there is none."""
     every = np.concatenate([np.zeros(0), *values])
     every = every[np.isfinite(every)]
     low, high = (float(every.min()), float(every.max())) if len(every) else (0.0, 1.0)

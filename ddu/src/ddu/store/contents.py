@@ -156,7 +156,6 @@ def _bins(aligned: pd.DataFrame, summary: dict[str, Any], path: Path) -> Bins:
 
 
 def _radio(mac: pd.DataFrame, bins: Bins) -> pd.DataFrame:
-    """Return the samples of every UE on the bins of the transport."""
     per_ue = []
     for ue, rows in mac.groupby("ue"):
         table = mac_on_bins(rows, bins)
@@ -168,7 +167,6 @@ def _radio(mac: pd.DataFrame, bins: Bins) -> pd.DataFrame:
 
 
 def _of_flows(trace: pd.DataFrame, manifest: Manifest, flows: dict[str, int]) -> pd.DataFrame:
-    """Return the rows of the trace that belong to a data flow, with its number."""
     ports = pd.DataFrame(
         [
             {"sport": flow.sender.port, "dport": flow.receiver.port, "flow_id": flows[flow.id]}
@@ -204,7 +202,6 @@ def _flow(index: int, flow: dict[str, Any]) -> dict[str, Any]:
 
 
 def _instant(utc_ns: int | None) -> datetime | None:
-    """Return the time to the microsecond, as PostgreSQL keeps it."""
     if utc_ns is None:
         return None
     return datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=utc_ns // 1000)

@@ -101,7 +101,6 @@ class _Following:
             )
 
     def _new_runs(self) -> list[Path]:
-        """Return the runs of cells without a result, oldest first."""
         folder = self._path / "runs"
         cells = [entry.name for entry in os.scandir(folder)] if folder.is_dir() else []
         waiting = [folder / name for name in cells if name not in self._with_result]
@@ -170,7 +169,6 @@ _Ended = tuple[Literal["published", "refused", "away"], str]
 
 
 def _published(url: str, run: Path) -> _Ended:
-    """Publish a run in the publisher's process; return an error as text."""
     try:
         publish(url, run)
     except StoreAway as error:

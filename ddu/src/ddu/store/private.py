@@ -140,7 +140,6 @@ def _refuse_taken(address: Address) -> None:
 
 
 def _somebody() -> pwd.struct_passwd | None:
-    """Return the user that root becomes; None if we are not root."""
     if os.geteuid() != 0:
         return None
     for name in UNPRIVILEGED:

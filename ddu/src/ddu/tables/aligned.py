@@ -51,14 +51,12 @@ def _has_state(run: AlignedRun) -> bool:
 
 
 def _of_flow(run: AlignedRun, flow: ObservedFlow, bins: Bins) -> pd.DataFrame:
-    """Return a row per bin; without columns where nothing is known."""
     state = [pd.DataFrame(index=range(bins.count))]
     state += [sockets_on_bins(run, flow, bins), cc_on_bins(run, flow.flow, bins)]
     return pd.concat(state, axis=1)
 
 
 def _derived(flows: Sequence[ObservedFlow], aligned: pd.DataFrame, bins: Bins) -> pd.DataFrame:
-    """Return the metrics that are made from other columns, of the sources that the run has."""
     prefixes = {Need.MAC: "mac_", Need.CC_TRACE: "cc_"}
     has = {need for need, prefix in prefixes.items() if any(aligned.columns.str.startswith(prefix))}
     rows = [aligned.iloc[index * bins.count :][: bins.count] for index in range(len(flows))]

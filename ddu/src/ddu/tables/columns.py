@@ -108,7 +108,6 @@ def _on_bins(column: Column) -> Column:
 
 @cache
 def _by_name(table: str) -> tuple[dict[str, Column], list[tuple[re.Pattern[str], Column]]]:
-    """Return the columns by name, and those whose name holds a direction or a number."""
     plain: dict[str, Column] = {}
     patterns = []
     for each in columns_of(table):

@@ -93,7 +93,6 @@ def _rss(s: Float, counter: Float, at: Float, total: Float, thetas: Float, rate:
 def _coarse(
     s: Float, counter: Float, at: Float, total: Float, rate: float
 ) -> tuple[float, float, float]:
-    """The best offset on a grid on which the log and the capture overlap."""
     length = rate * s[-1]
     thetas = np.linspace(-length, at[-1], _STEPS)
     rss = _rss(s, counter, at, total, thetas, rate)
@@ -104,7 +103,6 @@ def _coarse(
 def _refine(
     s: Float, counter: Float, at: Float, total: Float, theta: float, rate: float, free_rate: bool
 ) -> tuple[float, float]:
-    """Offset and rate to a tenth of a millisecond, by grids that close in."""
     width = (rate * s[-1] + at[-1]) / _STEPS * 2
     spread = 0.03 if free_rate else 0.0
     while width > 5e-5:

@@ -109,7 +109,6 @@ class _Problem:
         return self._solve(objective, rows)
 
     def _solve(self, objective: list[float], rows: npt.NDArray[np.float64]) -> Float:
-        """Minimises the objective; its last variable is the slope."""
         from scipy.optimize import linprog
 
         limits = np.concatenate([self._above[:, 1], -self._below[:, 1]])

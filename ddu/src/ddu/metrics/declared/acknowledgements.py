@@ -3,12 +3,35 @@
 
 from __future__ import annotations
 
-from ddu.metrics.inflight import inflight_bytes
+import numpy as np
+
+from ddu.align.bins import Bins
 from ddu.metrics.metric import BinMetric, Need, SummaryMetric
 from ddu.metrics.views import FlowView
+from ddu.readers.packets.segments import Acks, Segments
+from ddu.schema.arrays import Float, Int
 from ddu.schema.columns import Panel
 
 _SENDER = (Need.SENDER,)
+
+
+def _inflight_bytes(bins: Bins, data: Segments, acks: Acks) -> Float:
+    """Return highest byte sent minus highest byte acknowledged (not SACKed) at each bin's end.
+
+    Null before the first payload packet. After it the state is known at every instant.
+    """
+    ends = bins.edges_utc_ns[1:]
+    sent = _reached(ends, data.utc_ns, data.end)
+    acknowledged = _reached(ends, acks.utc_ns, acks.ack)
+    started = ends > data.utc_ns[0] if len(data) else np.zeros(bins.count, dtype=bool)
+    return np.where(started, np.maximum(sent - acknowledged, 0.0), np.nan)
+
+
+def _reached(instants: Int, utc_ns: Int, numbers: Int) -> Float:
+    """Return the highest number seen before each instant, 0 before any."""
+    highest = np.concatenate([[0], np.maximum.accumulate(np.maximum(numbers, 0))])
+    index = np.searchsorted(utc_ns, instants, side="left")
+    return highest[index].astype(np.float64)
 
 
 def _mean_packets(view: FlowView) -> float | None:
@@ -19,7 +42,7 @@ def _mean_packets(view: FlowView) -> float | None:
 METRICS = (
     BinMetric(
         "tcp_ack_blocks_per_s",
-        "blocks of ACKs that begin in the bin: ACKs between which the sender sends no " "payload",
+        "blocks of ACKs that begin in the bin: ACKs between which the sender sends no payload",
         "ACK blocks",
         details="ACKs without payload of their own (wide evaluation, section 6.1.1, note 5)",
         needs=_SENDER, protocol="tcp",
@@ -34,7 +57,7 @@ METRICS = (
     BinMetric(
         "tcp_inflight_bytes", "highest byte sent minus highest acknowledged, at the bin's end",
         "In flight", digits=0, details="SACK blocks are not subtracted", needs=_SENDER,
-        protocol="tcp", compute=lambda at: inflight_bytes(at.bins, at.flow.sent, at.flow.acks),
+        protocol="tcp", compute=lambda at: _inflight_bytes(at.bins, at.flow.sent, at.flow.acks),
         panel=Panel(50),
     ),
     SummaryMetric(

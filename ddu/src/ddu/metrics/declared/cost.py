@@ -3,13 +3,36 @@
 
 from __future__ import annotations
 
-from ddu.metrics import cost
 from ddu.metrics.convergence import convergence
 from ddu.metrics.metric import Need, SummaryMetric
+from ddu.metrics.observe import ObservedFlow
 from ddu.metrics.views import FlowView
 
 _BOTH = (Need.SENDER, Need.RECEIVER)
 _WINDOW = (Need.SOCKETS,)
+
+
+def _volume_bytes(flow: ObservedFlow) -> int:
+    """Return the IP bytes that both ends sent."""
+    return int(flow.sent.ip_bytes.sum()) + flow.back_ip_bytes
+
+
+def _volume_per_goodput(flow: ObservedFlow) -> float | None:
+    return _ratio(_volume_bytes(flow), int(flow.delivered[1].sum()))
+
+
+def _retransmissions_per_packet(flow: ObservedFlow) -> float | None:
+    retransmitted = float(flow.retransmissions.count.sum())
+    return _ratio(retransmitted, int(flow.sent.segment_count.sum()))
+
+
+def _retransmissions_per_loss(flow: ObservedFlow) -> float | None:
+    lost = float(flow.lost.count.sum() + flow.lost_before_link.count.sum())
+    return _ratio(float(flow.retransmissions.count.sum()), lost)
+
+
+def _ratio(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
 
 
 def _convergence(view: FlowView) -> dict[str, float | None]:
@@ -21,23 +44,23 @@ METRICS = (
     SummaryMetric(
         "on_wire_ip_bytes", "IP bytes that both ends sent", "Volume",
         details="the paper counts Ethernet frames: 14 B more a packet", needs=_BOTH,
-        of_flow=lambda view: cost.volume_bytes(view.flow), in_report=False,
+        of_flow=lambda view: _volume_bytes(view.flow), in_report=False,
     ),
     SummaryMetric(
         "on_wire_to_goodput_ratio", "IP bytes that both ends sent, over goodput bytes",
         "Transmission cost", "1", needs=_BOTH,
-        of_flow=lambda view: cost.volume_per_goodput(view.flow),
+        of_flow=lambda view: _volume_per_goodput(view.flow),
     ),
     SummaryMetric(
         "retransmissions_per_packet_ratio", "segments retransmitted, over segments sent",
         "Retransmissions per packet", needs=_BOTH, protocol="tcp",
-        of_flow=lambda view: cost.retransmissions_per_packet(view.flow), in_report=False,
+        of_flow=lambda view: _retransmissions_per_packet(view.flow), in_report=False,
     ),
     SummaryMetric(
         "retransmissions_per_loss_ratio",
         "segments retransmitted, over segments lost before and in the link",
         "Retransmissions per loss", "1", needs=_BOTH, protocol="tcp",
-        of_flow=lambda view: cost.retransmissions_per_loss(view.flow), in_report=False,
+        of_flow=lambda view: _retransmissions_per_loss(view.flow), in_report=False,
     ),
     SummaryMetric(
         "convergence_time_s",

@@ -50,7 +50,6 @@ def _counted(
     panel: Panel | None = None,
     of_flow: bool = False,
 ) -> tuple[BinMetric, SummaryMetric]:
-    """Declare the column of a kind of TCP segments, and their number in flows and run."""
     return (
         BinMetric(
             f"tcp_{name}", definition, label, "segments", digits=0, needs=needs, protocol="tcp",

@@ -82,7 +82,6 @@ def read_phone_log(file: Path) -> LogTable:
 
 
 def _of_dumpsys(text: str) -> str:
-    """Return the registry's part of a dump of all services; other text as it is."""
     begin = text.find("\nDUMP OF SERVICE telephony.registry:")
     if begin < 0:
         return text

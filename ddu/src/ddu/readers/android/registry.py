@@ -98,7 +98,6 @@ def serving(values: Values) -> Values:
 
 
 def _blocks(text: str) -> dict[int, str]:
-    """Return the text of each SIM's block, by its number; without blocks, all of it as SIM 0."""
     blocks: dict[int, list[str]] = {}
     current: list[str] | None = None
     for line in text.splitlines():

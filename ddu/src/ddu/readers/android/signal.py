@@ -99,7 +99,6 @@ def lte_levels(pairs: dict[str, str]) -> Values:
 
 
 def _within(pairs: dict[str, str], wanted: tuple[tuple[str, str, int, int], ...]) -> Values:
-    """Return the values within what can be reported."""
     values: Values = {}
     for ours, theirs, least, greatest in wanted:
         value = whole(pairs.get(theirs))

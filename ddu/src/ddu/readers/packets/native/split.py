@@ -54,7 +54,6 @@ _address = lru_cache(ip_address)
 
 
 def _both_directions(wanted: Wanted) -> tuple[_Wanted, _Wanted]:
-    """The direction whose payload is wanted, and the one whose ACKs are."""
     src, dst = _address(wanted.src), _address(wanted.dst)
     forth = (src, wanted.sport, dst, wanted.dport, True, False)
     return forth, (dst, wanted.dport, src, wanted.sport, False, True)

@@ -81,7 +81,6 @@ def _count(flows: dict[tuple[Any, ...], Row], row: Row) -> int:
 
 
 def _row(path: Path, record: Record) -> Row | None:
-    """The columns of one frame, absent ones left out. None: no IP in it."""
     ip, vlan = _ip(path, record)
     if ip is None:
         return None

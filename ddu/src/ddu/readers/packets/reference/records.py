@@ -85,7 +85,6 @@ class Records:
 
 
 def _interface(block: bytes, is_little: bool) -> tuple[int, int, int]:
-    """Link type, units per second and offset in seconds."""
     header = (
         pcapng.InterfaceDescriptionBlockLE if is_little else pcapng.InterfaceDescriptionBlock
     )(block)
