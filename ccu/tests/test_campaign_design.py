@@ -97,7 +97,7 @@ def test_a_wrong_file_is_refused_with_its_line(tmp_path: Path, text: str) -> Non
 def test_an_impossible_experiment_is_named_by_its_level(tmp_path: Path) -> None:
     text = "title: x\nfactors: {cc: [cubic], rtt: [20ms, -3ms, 20]}\n"
     with pytest.raises(
-        RefusedError, match=r"(?s)factors.rtt.-3ms.*factors.rtt.20.rtt: .*no quantity"
+        RefusedError, match=r"(?s)factors.rtt.-3ms.*factors.rtt.20.rtt: .*not a quantity"
     ):
         cells(read(tmp_path, text))
 

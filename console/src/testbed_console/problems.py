@@ -55,7 +55,11 @@ class Problem:
     def __str__(self) -> str:
         place = str(self.where)
         sentence = f"{place}: {self.rule}" if place else self.rule
-        return f"{sentence}. {self.fix[0].upper()}{self.fix[1:]}" if self.fix else sentence
+        if not self.fix:
+            return sentence
+        # Text of other programs may end as a sentence already.
+        stop = "" if sentence.endswith((".", "?", "!")) else "."
+        return f"{sentence}{stop} {self.fix[0].upper()}{self.fix[1:]}"
 
     def at(self, where: Where) -> Problem:
         """Return the same problem at another place."""

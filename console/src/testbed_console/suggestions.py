@@ -15,6 +15,8 @@ from testbed_console.problems import NOWHERE, Problem, Where
 
 # Beyond this number, names are not listed if one of them is similar.
 _MOST_LISTED = 20
+# Beyond this number, they are not listed if `see` shows where they are.
+_MOST_LISTED_OF_ALL = 60
 _ALIKE = 0.65
 _NEXT = 0.2
 """The largest difference from the most similar name for a further suggestion."""
@@ -40,6 +42,8 @@ def instead_of(name: object, there: Iterable[str], see: str = "") -> str:
     more = f" ({see})" if see else ""
     if close and len(names) > _MOST_LISTED:
         return f"{asked}{more}"
+    if see and len(names) > _MOST_LISTED_OF_ALL:
+        return see
     listed = f"here are {', '.join(names) or 'none'}{more}"
     return f"{asked} T{listed}" if close else f"t{listed}"
 

@@ -81,7 +81,9 @@ def chosen(
     missing = sorted(set(columns) - set(table))
     if missing:
         there = list(map(str, table))
-        raise RefusedError(unknown("column", name, there) for name in missing)
+        raise RefusedError(
+            unknown("column", name, there, "`ddu schema` lists them") for name in missing
+        )
     if (first_s is not None and math.isnan(first_s)) or (last_s is not None and math.isnan(last_s)):
         raise refusal("nan is not a time", "give seconds of t_s", key="--from, --until")
     if first_s is not None and last_s is not None and first_s >= last_s:

@@ -52,7 +52,7 @@ Scheduler = Annotated[
     str | None, typer.Option(help="Address of Dask's scheduler, such as tcp://10.0.0.1:8786.")
 ]
 NoWait = Annotated[
-    bool, typer.Option("--no-wait", help="Exit with an error if the testbed is taken.")
+    bool, typer.Option("--no-wait", help="Exit with an error if the testbed is in use.")
 ]
 Place = Annotated[
     str | None,

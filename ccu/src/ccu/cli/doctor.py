@@ -36,15 +36,17 @@ def doctor(
     flags: dict[str, Any],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
     output: Annotated[Path, typer.Option(help="Directory for run directories.")] = Path("runs"),
-    testbed: Annotated[str, typer.Option(help="Testbed whose needs are looked at, too.")] = DEFAULT,
+    testbed: Annotated[
+        str, typer.Option(help="Testbed whose requirements are checked, too.")
+    ] = DEFAULT,
 ) -> None:
     """Show what this machine can and cannot do, and how to fix it.
 
-    ✓ is there, ✗ is missing and needed, ○ is missing and optional. The exit code is 0 if runs can
-    begin, else 1.
+    ✓ present, ✗ missing and needed, ○ missing and optional. The exit code is 0 if runs can start,
+    else 1.
     """
     if testbed not in drivers():
-        raise RefusedError(unknown("testbed", testbed, drivers(), where=Where(key="testbed")))
+        raise RefusedError(unknown("testbed", testbed, drivers(), where=Where(key="--testbed")))
     experiment = resolve({"cc": "cubic", "testbed": testbed, **flags})
     findings = [*examine(output), *drivers()[testbed].examine(experiment)]
     if as_json:

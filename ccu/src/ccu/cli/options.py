@@ -125,5 +125,7 @@ def _pairs(flag: str, items: Sequence[str]) -> dict[str, str] | None:
     pairs = [item.partition("=") for item in items]
     for name, equals, value in pairs:
         if not (name and equals and value):
-            raise refusal(f"{flag}: {name!r} is no NAME=VALUE", "write for example dtt=30ms")
+            raise refusal(
+                f"{flag}: {name!r} does not have the form NAME=VALUE", "write for example dtt=30ms"
+            )
     return {name: value for name, _, value in pairs} or None

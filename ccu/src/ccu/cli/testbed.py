@@ -14,8 +14,8 @@ from ccu.cli.options import experiment_options, takes_flags
 from ccu.host.root import need_root
 from ccu.runs import manual
 from ccu.scenarios.resolve import resolve
-from testbed_console.problems import RefusedError
-from testbed_console.suggestions import unknown
+from testbed_console.problems import Problem, RefusedError
+from testbed_console.suggestions import instead_of
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Start a testbed manually, and leave it up."
@@ -30,9 +30,13 @@ def up(
         iter(manual.testbeds()), ""
     ),
 ) -> None:
-    """Bring a testbed up, with its UEs attached, and leave it running."""
+    """Start a testbed, attach its UEs, and leave it running."""
     if testbed not in manual.testbeds():
-        raise RefusedError(unknown("testbed to bring up", testbed, manual.testbeds()))
+        raise RefusedError(
+            Problem(
+                f"{testbed!r} cannot be started manually", instead_of(testbed, manual.testbeds())
+            )
+        )
     experiment = resolve({"cc": "cubic", "testbed": testbed, **flags})
     need_root("ccu testbed up")
     manual.up(experiment)
@@ -59,7 +63,7 @@ def shell(
 
 @app.command()
 def down() -> None:
-    """Remove everything that `up` made, but for its logs."""
+    """Remove everything that `up` made, except its logs."""
     need_root("ccu testbed down")
     for sentence in manual.down() or ["no testbed was up"]:
         print(sentence)

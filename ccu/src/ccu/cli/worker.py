@@ -31,7 +31,7 @@ def worker(
     """Offer this machine's testbeds to campaigns (docs/scaling.md)."""
     if not _SCHEDULER.fullmatch(scheduler):
         raise refusal(
-            f"{scheduler!r} is no address",
+            f"{scheduler!r} is not an address",
             "write for example tcp://10.0.0.1:8786",
             key="--scheduler",
         )

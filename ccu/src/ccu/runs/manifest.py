@@ -61,6 +61,10 @@ def write_whole(file: Path, content: dict[str, Any]) -> None:
     part.replace(file)
 
 
+def _reason(error: Exception) -> str:
+    return f"no key {error}" if isinstance(error, KeyError) else str(error)
+
+
 def experiment_of(run: Path) -> Experiment:
     """Return the experiment of run.json, with the scenario as it was then. Raises RefusedError."""
     file = run / "run.json"
@@ -70,7 +74,9 @@ def experiment_of(run: Path) -> Experiment:
     except OSError as error:
         raise refusal(str(error.strerror), "give the directory of a run", file=file) from None
     except (ValueError, KeyError, TypeError) as error:
-        raise refusal(f"is not the manifest of a run ({error})", "restore it", file=file) from None
+        raise refusal(
+            f"is not the manifest of a run ({_reason(error)})", "restore it", file=file
+        ) from None
     if version > SCHEMA_VERSION:
         raise refusal(
             f"has schema_version {version}", "use the ccu that made it, or a newer one", file=file

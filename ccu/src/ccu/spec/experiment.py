@@ -154,7 +154,7 @@ class Experiment(Value):
         tuple[FlowPlan, ...],
         Field(min_length=1, max_length=64),
         Option(
-            "Flows as CC@SECONDS, with commas: each starts at its time and lasts to the end.",
+            "Flows as CC@SECONDS, separated by commas. Each starts then and lasts to the end.",
             read=units.flows,
             takes_value=True,
             example="cubic@0,reno@10",

@@ -24,7 +24,7 @@ Completion = Callable[[str, set[str]], Mapping[str, tuple[Any, Where]]]
 """A function of a scenario's name and the fields already set: the values it fixes, with places."""
 
 _CC = Where(key="cc")
-_SEE = "`ccu run … --dry-run` prints them"
+_SEE = "`ccu run … --dry-run` prints the keys"
 
 
 def resolve(flags: Mapping[str, Any], file: Path | None, complete: Completion) -> Experiment:

@@ -23,15 +23,13 @@ def _quantity(text: object, units: dict[str, float], example: str) -> float:
     if match is None or match[2] not in units:
         raise InvalidValue(
             Problem(
-                f"{text!r} is no quantity with a unit",
+                f"{text!r} is not a quantity with a unit",
                 f"write for example {example} (units: {', '.join(units)})",
             )
         )
     value = float(match[1]) * units[match[2]]
     if not math.isfinite(value):
-        raise InvalidValue(
-            Problem(f"{text!r} is out of all measure", f"write for example {example}")
-        )
+        raise InvalidValue(Problem(f"{text!r} is too large", f"write for example {example}"))
     return value
 
 
@@ -73,7 +71,10 @@ def buffer(text: object) -> object:
     value = round(_quantity(text, units, "3200pkt or 2.5MB"), 6)
     if value != int(value):
         raise InvalidValue(
-            Problem(f"{text!r} is no whole number", "write for example 3200pkt or 2.5MB")
+            Problem(
+                f"{text!r} is not a whole number of packets or bytes",
+                "write for example 3200pkt or 2.5MB",
+            )
         )
     kind = "packets" if str(text).strip().endswith(_PACKETS) else "bytes"
     return {kind: int(value)}
@@ -97,7 +98,7 @@ def _share(text: object) -> float:
         value = float(number) / (100 if percent else 1)
     except ValueError:
         raise InvalidValue(
-            Problem(f"{text!r} is no share of packets", "write for example 0.01 or 1%")
+            Problem(f"{text!r} is not a ratio or percentage", "write for example 0.01 or 1%")
         ) from None
     if not 0 <= value <= 1:
         raise InvalidValue(
@@ -136,7 +137,7 @@ def traffic(text: object) -> dict[str, object]:
         return {"kind": "udp", "rate_bps": bits_per_second(quantity)}
     raise InvalidValue(
         Problem(
-            f"{text!r} is no traffic",
+            f"{text!r} is not a kind of traffic",
             "write tcp, tcp:VOLUME or udp:RATE, for example tcp:1GB, udp:100M",
         )
     )

@@ -12,17 +12,20 @@ import typer
 
 from testbed_console.problems import RefusedError
 
-app = typer.Typer(no_args_is_help=True, help="What a campaign's runs say together.")
+app = typer.Typer(no_args_is_help=True, help="Report on the runs of a campaign.")
 
 
 @app.command()
 def report(
-    directory: Annotated[Path, typer.Argument(help="The campaign's directory.")],
+    directory: Annotated[Path, typer.Argument(help="Campaign directory.")],
     scheduler: Annotated[
-        str | None, typer.Option(help="Analyse on a Dask scheduler's workers.")
+        str | None,
+        typer.Option(
+            help="Address of Dask's scheduler, to analyse on its workers (default: this machine)."
+        ),
     ] = None,
 ) -> None:
-    """Analyse what is not yet, and write report/: HTML, text, CSV, SVG."""
+    """Analyse the runs that are not yet analysed, and write report/: HTML, text, CSV, SVG."""
     from rich.console import Console
 
     from ddu.campaign.analysis import analyze_all

@@ -33,17 +33,17 @@ def register(app: typer.Typer) -> None:
 
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Run directories, or directories of runs.")],
-    by: Annotated[Grouping, typer.Option(help="What runs have in common that are repeats.")] = "cc",
+    by: Annotated[
+        Grouping, typer.Option(help="Property that makes runs repeats of each other.")
+    ] = "cc",
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            help="A number of summary.json, as rtt_ms.p95; may be repeated (default: seven)."
+            help="Metric of summary.json, such as rtt_ms.p95; repeatable (default: seven)."
         ),
     ] = None,
     to: Annotated[Path, typer.Option(help="Output directory.")] = Path("comparison"),
-    anew: Annotated[
-        bool, typer.Option("--anew", help="Analyse again what has been analysed.")
-    ] = False,
+    reanalyze: Annotated[bool, typer.Option("--reanalyze", help="Analyse all runs again.")] = False,
 ) -> None:
     """Compare runs: tables, throughput-delay ellipses, CDFs, intervals, effect sizes."""
     from ddu.compare.load import load_runs, same_runs
@@ -51,7 +51,7 @@ def compare(
     from ddu.compare.tables import METRICS, groups_table, mixtures, refuse_unknown
 
     metrics = tuple(metric or METRICS)
-    found = load_runs(runs, by, reuse=not anew)
+    found = load_runs(runs, by, reuse=not reanalyze)
     refuse_unknown(found, metric or [])
     page = write_comparison(to, found, metrics)
     left_out = sum(not run.is_result for run in found)
@@ -60,7 +60,7 @@ def compare(
     for sentence in same_runs(found) + mixtures(found):
         typer.secho(sentence, fg="yellow")
     if left_out:
-        typer.secho(f"{left_out} invalid runs are in no mean", fg="yellow")
+        typer.secho(f"invalid runs left out of the means: {left_out}", fg="yellow")
     typer.echo(str(page))
 
 
@@ -74,9 +74,15 @@ def export(
         str | None,
         typer.Option("--format", help="csv, parquet, arrow or json (default: by the file's name)."),
     ] = None,
-    columns: Annotated[str, typer.Option(help="Columns, with commas between (default: all).")] = "",
-    first: Annotated[float | None, typer.Option("--from", help="First t_s (s).")] = None,
-    last: Annotated[float | None, typer.Option("--until", help="End of t_s (s), excluded.")] = None,
+    columns: Annotated[str, typer.Option(help="Columns, separated by commas (default: all).")] = "",
+    first: Annotated[
+        float | None,
+        typer.Option("--from", help="Start of the rows, t_s in s (default: the first)."),
+    ] = None,
+    last: Annotated[
+        float | None,
+        typer.Option("--until", help="End of the rows, t_s in s, exclusive (default: the last)."),
+    ] = None,
 ) -> None:
     """Write a table of a run as CSV, Parquet, Arrow or JSON Lines."""
     from ddu.api import open_run
@@ -94,18 +100,21 @@ def export(
 
 
 def import_(
-    folder: Annotated[Path, typer.Argument(help="Folder with captures and logs; only read.")],
+    folder: Annotated[
+        Path, typer.Argument(help="Folder with captures and logs; it is not changed.")
+    ],
     runs: Annotated[Path, typer.Option(help="Directory for the run directories.")] = Path("runs"),
     direction: Annotated[
-        Direction | None, typer.Option(help="Direction of the data (default: by file names).")
+        Direction | None, typer.Option(help="Direction of the data (default: from file names).")
     ] = None,
     server: Annotated[Path | None, typer.Option(help="Capture at the server or core.")] = None,
     ue: Annotated[Path | None, typer.Option(help="Capture at the UE.")] = None,
     one_clock: Annotated[
-        bool, typer.Option("--one-clock", help="The clock of one machine stamped both captures.")
+        bool,
+        typer.Option("--one-clock", help="One machine made both captures: their clocks agree."),
     ] = False,
 ) -> None:
-    """Make run directories of a foreign folder, such as Hercules's, and report its faults."""
+    """Make run directories from a folder of foreign data, such as Hercules's; report its faults."""
     from ddu.importing.run import import_folder
 
     hosts = {name: file for name, file in (("server", server), ("ue", ue)) if file is not None}
@@ -116,10 +125,10 @@ def import_(
 
 
 def describe(
-    path: Annotated[Path, typer.Argument(help="File or directory of any kind.")],
+    path: Annotated[Path, typer.Argument(help="File or directory.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Describe a file or directory: kind, size, time and faults."""
+    """Describe a file or directory: format, size, time range and faults."""
     from ddu.describe import describe as described
 
     found = described(path)

@@ -17,7 +17,8 @@ from ddu.readers.packets.implementations import Reader
 from ddu.run.find import newest_run
 from testbed_console import ending
 
-app = typer.Typer(help="From raw captures to tables, figures and a report.", no_args_is_help=True)
+app = typer.Typer(help="Analyse, compare, convert and publish recorded runs.", no_args_is_help=True,
+                  add_completion=False)  # fmt: skip
 app.add_typer(campaign_app, name="campaign")
 
 
@@ -47,13 +48,14 @@ def analyze(
     runs: Annotated[Path, typer.Option(help="Directory of the runs.")] = Path("runs"),
     bin: Annotated[str, typer.Option(help="Width of a bin, from 1ms to 60s.")] = "20ms",
     reader: Annotated[
-        Reader, typer.Option(help="Packet reader; dpkt is slow, and checks the native one.")
+        Reader,
+        typer.Option(help="Packet reader; dpkt is slow, and serves to check the native one."),
     ] = "native",
     no_report: Annotated[
         bool, typer.Option("--no-report", help="Write tables and summary only (faster).")
     ] = False,
 ) -> None:
-    """Make tables, summary.json, figures and report.html of a run."""
+    """Compute tables, summary.json, figures and report.html of a run."""
     # Imports leave no garbage: looking for it would take a tenth of a second.
     gc.disable()
     from ddu.api import analyze as analyze_run

@@ -23,18 +23,18 @@ warn = partial(typer.echo, err=True)
 
 StoreUrl = Annotated[
     str | None,
-    typer.Option("--store", metavar="URL", help="PostgreSQL address [default: $DDU_STORE, or "
-                 "the store that `ddu store up` made]"),
+    typer.Option("--store", metavar="URL", help="PostgreSQL address (default: $DDU_STORE, or "
+                 "the store that `ddu store up` made)."),
 ]  # fmt: skip
-Runs = Annotated[Path, typer.Option(help="Where runs are.")]
-Replace = Annotated[bool, typer.Option(help="In place of a run of the same name.")]
+Runs = Annotated[Path, typer.Option(help="Directory of the runs.")]
+Replace = Annotated[bool, typer.Option(help="Replace a stored run of the same name.")]
 Directory = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Where the store lives [default: $DDU_STORE_DIR, or the "
-                 "user's data directory]"),
+    typer.Option(metavar="DIR", help="Directory of the store (default: $DDU_STORE_DIR, or "
+                 "the user's data directory)."),
 ]  # fmt: skip
 
-store_app = typer.Typer(help="The store of runs: PostgreSQL, and Grafana to look at it.",
+store_app = typer.Typer(help="Manage the store of runs: PostgreSQL, and Grafana in containers.",
                         no_args_is_help=True)  # fmt: skip
 
 
@@ -49,18 +49,19 @@ def register(app: typer.Typer) -> None:
 def publish(
     paths: Annotated[
         list[Path] | None, typer.Argument(metavar="[RUN]…", help="Directories of runs or campaigns "
-                                          "[default: the newest run]")
+                                          "(default: the newest run).")
     ] = None,
-    live: Annotated[bool, typer.Option("--live", help="While it goes on; waits for one.")] = False,
+    live: Annotated[bool, typer.Option("--live", help="Follow a run or campaign in progress; "
+                           "if none is named, wait for the next run.")] = False,
     no_tables: Annotated[
-        bool, typer.Option("--no-tables", help="With --live: leave the run, once it has ended, to "
-                           "another `ddu publish`.")
+        bool, typer.Option("--no-tables", help="With --live: only show the run; leave its tables "
+                           "to another `ddu publish`.")
     ] = False,
     replace: Replace = False,
     runs: Runs = Path("runs"),
     store: StoreUrl = None,
 ) -> None:  # fmt: skip
-    """Store runs, so that the dashboards show them. A run that is there already stays as it is."""
+    """Copy runs into the store, for the dashboards. Publishing a run again changes nothing."""
     url = locate(store)
     if live:
         _publish_live(url, paths, runs, replace, not no_tables)
@@ -124,25 +125,27 @@ def unpublish(
                                                "directories.")],
     store: StoreUrl = None,
 ) -> None:  # fmt: skip
-    """Take runs out of the store. Their directories stay."""
+    """Remove runs from the store. Their directories stay."""
     from ddu.store.contents import stored_name
     from ddu.store.publish import unpublish as take
 
     take(locate(store), *map(stored_name, names))
     for name in names:
-        typer.echo(f"{name}: gone from the store")
+        typer.echo(f"{name}: removed from the store")
 
 
 def serve(
     runs: Runs = Path("runs"),
     port: Annotated[int, typer.Option(min=1, max=65535, help="TCP port.")] = 8090,
-    bind: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen.")] = "127.0.0.1",
+    bind: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Address to listen on.")
+    ] = "127.0.0.1",
 ) -> None:
-    """Show run directories over HTTP, for the dashboards' links to reports and CSV files."""
+    """Serve run directories over HTTP, for the dashboards' links to reports and CSV files."""
     from ddu.serve import server
 
     with server(runs, bind, port) as serving:
-        typer.echo(f"http://{bind}:{port}/runs/ shows {runs}; Ctrl-C ends it")
+        typer.echo(f"http://{bind}:{port}/runs/ serves {runs}; stop with Ctrl-C")
         try:
             serving.serve_forever()
         except KeyboardInterrupt:
@@ -155,19 +158,26 @@ def up(
     port: Annotated[
         int | None,
         typer.Option(
-            min=1, max=65535, help="TCP port of PostgreSQL [default: as before, or 15432]"
+            min=1, max=65535, help="TCP port of PostgreSQL (default: as before, or 15432)."
         ),
     ] = None,
     bind: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Where to listen [default: as before, or 127.0.0.1]"),
+        typer.Option(
+            metavar="ADDRESS", help="Address to listen on (default: as before, or 127.0.0.1)."
+        ),
     ] = None,
-    docker: Annotated[bool, typer.Option("--docker", help="In containers, with Grafana.")] = False,
+    docker: Annotated[
+        bool, typer.Option("--docker", help="Run PostgreSQL and Grafana in containers.")
+    ] = False,
     grafana_port: Annotated[
         int, typer.Option(min=1, max=65535, help="With --docker: Grafana's TCP port.")
     ] = 3000,
 ) -> None:
-    """Bring the store up; the first time, make it. Without Docker: Debian's PostgreSQL."""
+    """Start the store, and create it first if it does not exist.
+
+    Without --docker it runs on the distribution's PostgreSQL.
+    """
     from ddu.store.service import up as bring_up
 
     place = Place((directory or default_directory()).absolute())
@@ -189,7 +199,7 @@ def up(
 
 @store_app.command()
 def down(directory: Directory = None) -> None:
-    """Stop the store. What it holds stays."""
+    """Stop the store. Its contents stay."""
     from ddu.store.service import down as bring_down
 
     place = Place((directory or default_directory()).absolute())
@@ -210,13 +220,13 @@ def status(directory: Directory = None, store: StoreUrl = None) -> None:
     if found["schema"] != found["schema_known"]:
         typer.echo(f"schema: version {found['schema']}; this ddu has {found['schema_known']}")
     if "runs" in found:
-        typer.echo(f"{found['runs']} runs, {found['live']} of them going on, {found['size']}"
+        typer.echo(f"{found['runs']} runs, {found['live']} of them in progress, {found['size']}"
                   if found["live"] else f"{found['runs']} runs, {found['size']}")  # fmt: skip
 
 
 @store_app.command()
 def backup(
-    file: Annotated[Path, typer.Argument(help="Where to; it is replaced.")],
+    file: Annotated[Path, typer.Argument(help="Output file; replaced if it exists.")],
     directory: Directory = None,
 ) -> None:
     """Write the whole store to a file."""
@@ -228,11 +238,11 @@ def backup(
 
 @store_app.command()
 def restore(
-    file: Annotated[Path, typer.Argument(help="What `ddu store backup` wrote.")],
+    file: Annotated[Path, typer.Argument(help="File that `ddu store backup` wrote.")],
     directory: Directory = None,
-    replace: Annotated[bool, typer.Option(help="Though the store holds runs.")] = False,
+    replace: Annotated[bool, typer.Option(help="Replace the runs that the store holds.")] = False,
 ) -> None:
-    """Replace the store's contents by a backup."""
+    """Replace the contents of the store with a backup."""
     from ddu.store.backup import restore as read
 
     read(Place((directory or default_directory()).absolute()), file, replace)

@@ -81,7 +81,7 @@ def _runs_in(path: Path) -> list[Path]:
         return [path]
     inside = sorted(manifest.parent for manifest in path.rglob("run.json"))
     if not inside:
-        raise refusal("no run directory, and none in it", file=path)
+        raise refusal("contains no run directory", "give directories of runs", file=path)
     return inside
 
 

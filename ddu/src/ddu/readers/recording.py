@@ -177,7 +177,7 @@ class _Files:
         try:
             return read()
         except RefusedError as error:
-            self.faults.append(f"Its columns are null: {error}")
+            self.faults.append(f"Left out, its columns are null: {error}")
             return None
 
     def _file(self, name: str) -> Path:

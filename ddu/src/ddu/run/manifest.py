@@ -197,7 +197,7 @@ def _json(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise UnreadableInput(file, error.strerror or str(error), _FORM) from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise UnreadableInput(file, f"not whole JSON ({error})", _FORM) from None
+        raise UnreadableInput(file, f"not valid JSON ({error})", _FORM) from None
     if not isinstance(content, dict):
         raise UnreadableInput(file, "not a JSON object", _FORM)
     return content

@@ -66,6 +66,10 @@ def contents_of(path: Path) -> Contents:
             raise
         rows["failure"] = rows["failure"] or str(error)
     else:
+        if "aligned" not in tables:
+            raise StoreRefused(
+                "no tables/aligned.parquet", "type: ddu analyze " + str(path), file=path
+            )
         files += [path / "summary.json", *(_table_file(path, name) for name in tables)]
         _fill(contents, run, summary, tables)
     contents.digest = _digest(files)
