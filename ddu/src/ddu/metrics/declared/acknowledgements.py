@@ -44,12 +44,12 @@ METRICS = (
         "tcp_ack_blocks_per_s",
         "blocks of ACKs that begin in the bin: ACKs between which the sender sends no payload",
         "ACK blocks",
-        details="ACKs without payload of their own (wide evaluation, section 6.1.1, note 5)",
+        details="only ACKs without payload count (Lin et al., section 6.1.1, note 5)",
         needs=_SENDER, protocol="tcp",
         compute=lambda at: at.bins.counts(at.flow.ack_blocks.utc_ns) / at.bins.width_s,
     ),
     BinMetric(
-        "tcp_packets_per_ack_block", "mean of what each block acknowledges",
+        "tcp_packets_per_ack_block", "mean number of segments that a block acknowledges",
         "Packets per ACK block", "segments", details="new bytes / the flow's mean segment",
         needs=_SENDER, protocol="tcp",
         compute=lambda at: at.bins.means(at.flow.ack_blocks.utc_ns, at.flow.ack_blocks.packets),
@@ -66,7 +66,7 @@ METRICS = (
         of_flow=lambda view: len(view.flow.ack_blocks.utc_ns) / view.duration_s, in_report=False,
     ),
     SummaryMetric(
-        "packets_per_ack_block", "mean of what each ACK block acknowledges",
+        "packets_per_ack_block", "mean number of segments that an ACK block acknowledges",
         "Packets per ACK block", "segments", needs=_SENDER, protocol="tcp", of_flow=_mean_packets,
     ),
 )  # fmt: skip

@@ -43,7 +43,7 @@ def _convergence(view: FlowView) -> dict[str, float | None]:
 METRICS = (
     SummaryMetric(
         "on_wire_ip_bytes", "IP bytes that both ends sent", "Volume",
-        details="the paper counts Ethernet frames: 14 B more a packet", needs=_BOTH,
+        details="the paper counts Ethernet frames: 14 B more per packet", needs=_BOTH,
         of_flow=lambda view: _volume_bytes(view.flow), in_report=False,
     ),
     SummaryMetric(

@@ -11,13 +11,13 @@ METRICS = (
     BinMetric(
         "udp_owd_ms", "mean one-way delay of the datagrams received in the bin",
         "One-way delay of datagrams",
-        details="for each datagram in R: its time minus that of the same one in S", needs=_BOTH,
-        protocol="udp", compute=lambda at: at.mean(at.flow.datagrams.delay),
+        details="for each datagram in R: its time minus that of the same datagram in S",
+        needs=_BOTH, protocol="udp", compute=lambda at: at.mean(at.flow.datagrams.delay),
     ),
     BinMetric(
         "udp_lost_count", "datagrams sent and not received, by time of sending", "Lost datagrams",
-        "datagrams", digits=0, details="none behind the last that arrived", needs=_BOTH,
-        protocol="udp", compute=lambda at: at.sum(at.flow.datagrams.lost),
+        "datagrams", digits=0, details="those after the last that arrived do not count",
+        needs=_BOTH, protocol="udp", compute=lambda at: at.sum(at.flow.datagrams.lost),
     ),
     BinMetric(
         "udp_reordered_count", "datagrams received after one that was sent later",

@@ -79,9 +79,9 @@ METRICS: tuple[BinMetric | SummaryMetric, ...] = (
         "than once", needs=_BOTH, protocol="tcp", compute=lambda at: at.mean(at.flow.one_way_delay),
     ),
     BinMetric(
-        "tcp_self_inflicted_delay_ms", "one-way delay above the least of the flow",
-        "Self-inflicted delay", details="what queues add: the flow's own, and others'", needs=_BOTH,
-        protocol="tcp", compute=_above_least,
+        "tcp_self_inflicted_delay_ms", "one-way delay minus the smallest of the flow",
+        "Self-inflicted delay", details="the delay of queues, those of other flows included",
+        needs=_BOTH, protocol="tcp", compute=_above_least,
     ),
     SummaryMetric(
         "rtt_ms", "RTT by TCP timestamps at the sender", "RTT",
@@ -90,7 +90,7 @@ METRICS: tuple[BinMetric | SummaryMetric, ...] = (
         of_flow=lambda view: _distribution(view.flow.rtt.value_ms),
     ),
     SummaryMetric(
-        "rtt_floor_ms", "least RTT sample", "RTT floor", needs=(Need.SENDER,), of_run=_least_rtt,
+        "rtt_floor_ms", "smallest RTT sample", "RTT floor", needs=(Need.SENDER,), of_run=_least_rtt,
     ),
     SummaryMetric(
         "path_rtt_ms", "configured delay of the path, both directions", "Path RTT",
@@ -107,9 +107,9 @@ METRICS: tuple[BinMetric | SummaryMetric, ...] = (
         of_flow=lambda view: _distribution(view.flow.one_way_delay.value_ms),
     ),
     SummaryMetric(
-        "self_inflicted_delay_ms", "95th percentile minus least one-way delay",
+        "self_inflicted_delay_ms", "95th percentile minus the smallest one-way delay",
         "Self-inflicted delay",
-        details="after Winstein et al., Sprout, NSDI 2013, section 5, who subtract the least "
+        details="after Winstein et al., Sprout, NSDI 2013, section 5, who subtract the smallest "
         "possible delay", needs=_BOTH, of_flow=_self_inflicted,
     ),
     *(
@@ -122,18 +122,18 @@ METRICS: tuple[BinMetric | SummaryMetric, ...] = (
         for budget in WITHIN_MS
     ),
     SummaryMetric(
-        "dtt_ms", "delay target threshold (Reminis, section 5.5)", "Delay target",
-        details="median of the congestion control's own trace, else 1.5 times the least RTT; "
+        "dtt_ms", "delay tolerance threshold of Reminis (section 5.5)", "DTT",
+        details="median of the congestion control's own trace, else 1.5 times the smallest RTT; "
         "`dtt_source` says which", needs=(Need.SENDER,), protocol="tcp",
         of_flow=lambda view: view.once(desired_delay)["dtt_ms"], in_report=False,
     ),
     SummaryMetric(
-        "dtt_source", "source of the delay target", declared_unit="name", needs=(Need.SENDER,),
+        "dtt_source", "source of the DTT", declared_unit="name", needs=(Need.SENDER,),
         protocol="tcp", of_flow=lambda view: view.once(desired_delay)["dtt_source"],
         in_report=False,
     ),
     SummaryMetric(
-        "d3_ratio", "mean RTT over the delay target", "Delay over desired delay", declared_unit="1",
+        "d3_ratio", "mean RTT divided by the DTT", "Delay over desired delay", declared_unit="1",
         needs=(Need.SENDER,), protocol="tcp",
         of_flow=lambda view: view.once(desired_delay)["d3_ratio"],
     ),

@@ -49,23 +49,23 @@ METRICS = (
         across=("tcp_throughput_bps", jain), panel=Panel(30, per_flow=False),
     ),
     BinMetric(
-        "jain_sending_rate", "the same of the sending rate", "Jain's index of sending rate", "1",
+        "jain_sending_rate", "the same for the sending rate", "Jain's index of sending rate", "1",
         details=_JAIN, needs=(Need.SENDER,), across=("tcp_sending_rate_bps", jain),
     ),
     SummaryMetric(
         "jain_throughput",
-        "of the bytes received while all flows send; 1 is fair, null below two flows",
+        "index of the bytes received while all flows send; 1 is fair, null below two flows",
         "Jain's index", "1", needs=(Need.ARRIVALS,), of_run=_throughput,
     ),
     SummaryMetric(
-        "jain_sending_rate", "of the bytes sent while all flows send", "Jain's index of sending",
-        "1", needs=(Need.SENDER,), of_run=_sending_rate, in_report=False,
+        "jain_sending_rate", "index of the bytes sent while all flows send",
+        "Jain's index of sending", "1", needs=(Need.SENDER,), of_run=_sending_rate, in_report=False,
     ),
     SummaryMetric(
         "friendliness", "Jain's index between congestion controls; null unless several compete",
         "Friendliness", "1",
-        details="of the mean goodput of each one's flows while all are sending. ≥ 0.95 is "
-        "reasonable, ≥ 0.99 optimal (wide evaluation, section 4.2)", needs=(Need.ARRIVALS,),
+        details="from the mean goodput of the flows of each, while all flows send. ≥ 0.95 is "
+        "reasonable, ≥ 0.99 optimal (Lin et al., section 4.2)", needs=(Need.ARRIVALS,),
         of_run=_friendliness, in_report=False,
     ),
 )  # fmt: skip

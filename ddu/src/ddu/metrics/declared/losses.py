@@ -67,7 +67,7 @@ def _lost(flow: ObservedFlow) -> Events:
     return flow.lost
 
 
-_LOST = "copies in the sender's capture and not in the receiver's"
+_LOST = "copies in the sender's capture but not in the receiver's"
 
 _RETRANSMISSIONS = _counted(
     "retransmissions_count", "Retransmissions", "segments retransmitted",
@@ -78,7 +78,7 @@ _RETRANSMISSIONS = _counted(
 _FAST = _counted(
     "fast_retransmissions_count", "Fast retransmissions",
     "retransmissions that ACKs caused", lambda flow: flow.causes.fast, _SENDER,
-    details="when it is sent, data sent after the previous copy is acknowledged or in a "
+    details="data sent after the previous copy had been acknowledged or was in a "
     "SACK block (RFC 8985 section 6.2), or three duplicate ACKs came in a row (RFC 5681 "
     "section 3.2)",
 )  # fmt: skip
@@ -96,13 +96,13 @@ _LOST_BEFORE_LINK = _counted(
     "lost_before_link_count", "Lost before the link",
     "segments sent by TCP that never reached the link's interface",
     lambda flow: flow.lost_before_link, _SENDER,
-    details="sequence numbers that the next packet leaps over",
+    details="sequence numbers that the next packet skips",
 )  # fmt: skip
 _LOST_IN_LINK = (
     BinMetric(
         "tcp_lost_in_link_count", _LOST, "Lost in the link", "segments", digits=0,
-        details="per byte; the earliest copies are the lost ones. At the time of sending. Packets "
-        "that the link's device refused (`host_drop_count`) are among them", needs=_BOTH,
+        details="counted per byte, at the time of sending; the earliest copies count as lost. "
+        "Packets that the link's device refused (`host_drop_count`) are included", needs=_BOTH,
         protocol="tcp", compute=_per_bin(lambda flow: flow.fates.lost),
     ),
     SummaryMetric(

@@ -48,7 +48,7 @@ METRICS = (
         of_run=_gauge(lambda _: "mac_rsrp_dbm"),
     ),
     SummaryMetric(
-        "sinr_db", "at the UE; in runs of the uplink, SNR at the gNB", "SINR", needs=(Need.MAC,),
+        "sinr_db", "SINR at the UE; in uplink runs, SNR at the gNB", "SINR", needs=(Need.MAC,),
         parts=_PARTS,
         of_run=_gauge(lambda direction: "mac_sinr_db" if direction == "dl" else "mac_ul_snr_db"),
     ),

@@ -44,8 +44,9 @@ METRICS = (
     ),
     BinMetric(
         "tcp_throughput_bps", "payload bits that reach the receiver, duplicates included",
-        "Throughput", details="its integral is what the receiver got", needs=(Need.ARRIVALS,),
-        compute=lambda at: at.bins.rates_bps(*at.flow.arrivals), panel=Panel(10, total=True),
+        "Throughput", details="its integral is the bytes that the receiver got",
+        needs=(Need.ARRIVALS,), compute=lambda at: at.bins.rates_bps(*at.flow.arrivals),
+        panel=Panel(10, total=True),
     ),
     BinMetric(
         "tcp_throughput_ip_bps", "IP bits of payload packets at the receiver",
@@ -55,7 +56,7 @@ METRICS = (
     BinMetric(
         "tcp_goodput_bps", "new payload bits, counted when they and all before them have arrived",
         "Goodput",
-        details="a byte counts at the latest first arrival of any byte up to it. Bytes that the "
+        details="a byte counts when the last of all bytes up to it has arrived. Bytes that the "
         "capture missed arrive when they are acknowledged", needs=(Need.ARRIVALS,),
         compute=lambda at: at.bins.rates_bps(*at.flow.delivered),
     ),
