@@ -103,7 +103,7 @@ class Folder:
             there = cls.open(path)
             if not there.campaign.same_runs(campaign):
                 raise refusal(
-                    "was begun with another version of this campaign "
+                    "was started with another version of this campaign "
                     f"({_difference(there.campaign, campaign)})",
                     "restore the file and resume, or choose another --output",
                     file=path,

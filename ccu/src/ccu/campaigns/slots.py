@@ -30,11 +30,11 @@ def held(testbed: str, wait: bool, report: Callable[[str], None], slots: int = 1
         while (mine := next(filter(_taken, files), None)) is None:
             if not wait:
                 raise refusal(
-                    f"testbed {testbed} is taken by {_owners(files)}", "wait until it ends"
+                    f"testbed {testbed} is in use by {_owners(files)}", "wait until it ends"
                 )
             if not reported:
                 report(
-                    f"waiting: testbed {testbed} is taken by {_owners(files)} "
+                    f"waiting: testbed {testbed} is in use by {_owners(files)} "
                     "(Ctrl-C aborts; --no-wait does not wait)"
                 )
                 reported = True

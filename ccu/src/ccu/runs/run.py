@@ -236,7 +236,7 @@ def _check_congestion_controls(experiment: Experiment, flows: Sequence[Flow]) ->
     """Raise RunFailed if a flow had another one than was asked for."""
     for flow in flows:
         if experiment.traffic.kind == "tcp" and (wrong := flow.wrong_cc()):
-            raise RunFailed("read back", f"flow {flow.id}: {wrong}")
+            raise RunFailed("congestion control", f"flow {flow.id}: {wrong}")
 
 
 def _received(traffic: Traffic, flows: Sequence[Flow]) -> dict[Direction, int]:

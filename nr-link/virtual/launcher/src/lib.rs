@@ -28,7 +28,7 @@ use plan_file::PlanFile;
 /// What is asked of `nr-link virtual`.
 #[derive(Debug, Subcommand)]
 pub enum Virtual {
-    /// Run a plan, and print its account as one JSON line.
+    /// Run a plan, and print its summary as one JSON line.
     ///
     /// Needs no privileges, and a kernel that setup/virtual-kernel builds. The same plan, link configuration and seed
     /// give byte-identical packets on every machine.

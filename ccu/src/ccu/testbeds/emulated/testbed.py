@@ -90,7 +90,7 @@ class Emulated(NamespaceHosts):
         try:
             summary: dict[str, Any] = json.loads((self._site.raw / "link-summary.json").read_text())
         except (OSError, ValueError) as error:
-            raise RunFailed("link", f"nr-link left no account ({error})") from None
+            raise RunFailed("link", f"nr-link wrote no summary ({error})") from None
         if code != 0 or summary.get("failure"):
             raise RunFailed("link", f"nr-link ended with code {code}: {summary.get('failure')}")
         return summary

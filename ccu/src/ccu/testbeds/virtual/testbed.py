@@ -51,7 +51,7 @@ def perform(site: Site, flows: Sequence[Flow]) -> Outcome:
         account: dict[str, Any] = json.loads((raw / "virtual.json").read_text())
         summary: dict[str, Any] = json.loads((raw / "link-summary.json").read_text())
     except (OSError, ValueError) as error:
-        raise RunFailed("virtual time", f"nr-link left no account ({error})") from None
+        raise RunFailed("virtual time", f"nr-link wrote no summary ({error})") from None
     by_id = {one["id"]: one for one in account["flows"]}
     for flow in flows:
         flow.cc_read_back = by_id[flow.id]["cc_read_back"]
