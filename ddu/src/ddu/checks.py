@@ -135,7 +135,10 @@ def _of_checks(run: AlignedRun, checks: dict[str, Any]) -> list[tuple[str, str]]
     seen = receivers <= run.captures.keys()
     if checks["iperf3_receiver_bytes"] is not None and counted is None and seen:
         found.append(
-            ("degraded", "The receiver's capture ends before iperf3's test does: its last is lost.")
+            (
+                "degraded",
+                "The receiver's capture ends before the test of iperf3: its last packets are missing.",
+            )
         )
     if counted is not None and abs(counted - 1) > IPERF3_TOLERANCE:
         found.append(

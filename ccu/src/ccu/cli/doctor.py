@@ -114,7 +114,7 @@ def _namespaces() -> Finding:
     said = subprocess.run(["unshare", "--net", "true"], capture_output=True, text=True)
     ok = said.returncode == 0
     fix = "" if ok else "run as root; in a container: --cap-add SYS_ADMIN"
-    return Finding("network namespaces", ok, said.stderr.strip() or "can be made", fix)
+    return Finding("network namespaces", ok, said.stderr.strip() or "can be created", fix)
 
 
 def _bpf() -> Finding:
@@ -158,10 +158,10 @@ def _speed() -> Finding:
     result = json.loads(said.stdout)
     ok = result["verdict"] == "valid"
     detail = (
-        f"up to {result['link_gbps_per_core']:.0f} Gbit/s; one slot in a hundred "
-        f"{result['lateness_p99_us']:.0f} us late"
+        f"up to {result['link_gbps_per_core']:.0f} Gbit/s; lateness of slots at the 99th "
+        f"percentile: {result['lateness_p99_us']:.0f} us"
     )
-    fix = "" if ok else "busy now: runs would be degraded; end other programs"
+    fix = "" if ok else "runs would be degraded now: end other programs"
     return Finding("speed", ok, detail, fix, needed=False)
 
 
@@ -171,7 +171,7 @@ def _buffers() -> Finding:
         for key in ("tcp_wmem", "tcp_rmem")
     ]
     sizes = " and ".join(f"{value / 1e6:.0f} MB" for value in maxima)
-    return Finding("TCP buffers", True, f"{sizes} here; 67 MB in a run's own namespaces")
+    return Finding("TCP buffers", True, f"at most {sizes} (send, receive) here; 67 MB in a run")
 
 
 def _disk(output: Path) -> Finding:

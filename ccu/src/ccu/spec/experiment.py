@@ -250,11 +250,11 @@ class Experiment(Value):
     dl_delay_ms: Annotated[
         Annotated[float, Field(ge=0)] | None,
         Option(
-            "Part of the round-trip time that is towards the UE.",
+            "One-way delay of the path towards the UE.",
             key="dl_delay",
             flag=None,
             read=units.milliseconds,
-            unset="half of it",
+            unset="half of the RTT",
             example="15ms",
         ),
     ] = None
@@ -290,7 +290,7 @@ class Experiment(Value):
     ul_buffer: Annotated[
         Buffer | None,
         Option(
-            "Limit of the uplink's RLC queue, if it is another.",
+            "Limit of the uplink's RLC queue, if it differs.",
             flag=None,
             read=units.buffer,
             unset="that of `buffer`",

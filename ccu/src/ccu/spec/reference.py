@@ -27,8 +27,8 @@ def tables() -> str:
     blocks = [[*_HEAD, _row(cc, {"type": "string"}), *_rows(Experiment)]]
     for options in every_options():
         if rows := list(_rows(options)):
-            testbeds = " and ".join(f"`{name}`" for name in testbeds_with(options))
-            blocks.append([f"With testbed {testbeds} alone:", "", *_HEAD, *rows])
+            testbeds = " or ".join(f"`{name}`" for name in testbeds_with(options))
+            blocks.append([f"Only with testbed {testbeds}:", "", *_HEAD, *rows])
     return "\n\n".join("\n".join(block) for block in blocks)
 
 

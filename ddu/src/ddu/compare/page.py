@@ -27,7 +27,7 @@ def write_comparison(directory: Path, runs: list[Compared], metrics: tuple[str, 
     Written whole or not at all. Raises RefusedError when no run has a result.
     """
     if not any(run.is_result for run in runs):
-        raise refusal("every run is invalid: there is no result of the network to compare")
+        raise refusal("every run is invalid, so there is no result to compare")
     tables = {
         "runs": runs_table(runs, metrics),
         "groups": groups_table(runs, metrics),

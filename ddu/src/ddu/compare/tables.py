@@ -165,7 +165,7 @@ def _pair(
         difference = other.mean - one.mean
         row |= {
             "low": difference - reach, "high": difference + reach,
-            "method": "half widths of both intervals, added in squares",
+            "method": "root of the sum of the squared half widths",
         }  # fmt: skip
     return row
 

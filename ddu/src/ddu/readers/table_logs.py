@@ -33,7 +33,7 @@ def read_table_logs(raw: Path) -> tuple[dict[str, SourceTable], list[str]]:
             try:
                 log = form.read(file)
             except RefusedError as error:
-                faults.append(f"It has no table: {error}")
+                faults.append(f"Left out, it has no table: {error}")
                 continue
             if log.truncated_at is not None:
                 faults.append(f"{file.name} is cut off at byte {log.truncated_at}.")

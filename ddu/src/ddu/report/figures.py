@@ -17,8 +17,8 @@ from ddu.tables.columns import column, columns_of
 CAPTIONS = {
     "timeline": "Every layer on one time axis",
     "radio-cdf": "Distribution of RSRP and SINR over the run",
-    "rtt-throughput": "RTT against throughput: one dot a bin; mean and its 95 % interval",
-    "mac-transport": "MAC against transport: one dot a bin",
+    "rtt-throughput": "RTT against throughput: one dot per bin; mean and its 95 % interval",
+    "mac-transport": "MAC against transport: one dot per bin",
 }
 MOST_POINTS = 2000
 """Points of a line: more than a screen has pixels across."""
