@@ -137,7 +137,7 @@ def _of_checks(run: AlignedRun, checks: dict[str, Any]) -> list[tuple[str, str]]
         found.append(
             (
                 "degraded",
-                "The receiver's capture ends before the test of iperf3: its last packets are missing.",
+                "The receiver's capture ends before iperf3's test: its last packets are missing.",
             )
         )
     if counted is not None and abs(counted - 1) > IPERF3_TOLERANCE:

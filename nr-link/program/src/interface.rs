@@ -186,7 +186,7 @@ fn control_socket() -> Result<OwnedFd> {
 pub fn request(name: &str) -> Result<ifreq> {
     ensure!(
         !name.is_empty() && name.len() < libc::IFNAMSIZ,
-        "{name:?} is no interface name; it has 1 to {} characters",
+        "{name:?} is not an interface name; a name has 1 to {} characters",
         libc::IFNAMSIZ - 1
     );
     // SAFETY: plain data, for which zeros are valid.
