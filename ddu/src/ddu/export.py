@@ -82,7 +82,7 @@ def chosen(
     if missing:
         there = list(map(str, table))
         raise RefusedError(
-            unknown("column", name, there, "`ddu schema` lists them") for name in missing
+            unknown("column", name, there, "`ddu schema` lists the columns") for name in missing
         )
     if (first_s is not None and math.isnan(first_s)) or (last_s is not None and math.isnan(last_s)):
         raise refusal("nan is not a time", "give seconds of t_s", key="--from, --until")

@@ -13,8 +13,8 @@ from testbed_console.problems import RefusedError
 from testbed_console.suggestions import unknown
 
 _TABLE_NAMES = (
-    "aligned, transport, mac, flows, sockets, cc, delay_cdf, iperf3, oai_l1, oai_rrc, oai_ue or "
-    "oai_o1."
+    "Table: aligned, transport, mac, flows, sockets, cc, events, delay_cdf, iperf3, oai_l1, "
+    "oai_rrc, oai_ue or oai_o1."
 )
 
 

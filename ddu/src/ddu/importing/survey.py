@@ -56,8 +56,8 @@ def survey(folder: Path) -> list[FoundRun]:
     found = [run for run in runs.values() if run.captures or run.unplaced]
     if not found:
         raise refusal(
-            "no capture in it (.pcap, .pcapng, also .gz, .zst or .tar.gz); without one there is no "
-            "traffic to analyse",
+            "no capture in it (.pcap, .pcapng, also .gz, .zst or .tar.gz)",
+            "add the capture of the traffic",
             file=folder,
         )
     return sorted(found, key=lambda run: (len(run.name), run.name))

@@ -15,8 +15,8 @@ def newest_run(runs: Path) -> Path:
     Raises NotARun when there is none.
     """
     if not runs.is_dir():
-        raise NotARun(runs, "no such directory", "make one with `ccu run`")
+        raise NotARun(runs, "no such directory", "record a run with `ccu run`, or add --runs DIR")
     found = sorted(manifest.parent for manifest in runs.glob("*/run.json"))
     if not found:
-        raise NotARun(runs, "no runs here", "make one with `ccu run`, or name one with --runs DIR")
+        raise NotARun(runs, "no runs here", "record a run with `ccu run`, or add --runs DIR")
     return found[-1]

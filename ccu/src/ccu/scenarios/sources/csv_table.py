@@ -166,5 +166,5 @@ def _refusal(file: Path, message: str) -> RefusedError:
     rule = message.partition("\n")[0]
     rule = re.sub(r"^(In )?CSV (column #\d+|parse error)?:?\s*", r"\2: ", rule)
     rule = re.sub(r"Row #\d+:\s*", "", rule).strip(": ")
-    fix = "write bare numbers of one unit, as many in each line"
+    fix = "write bare numbers of one unit, the same number of columns in each line"
     return refusal(rule, fix, file=file, line=int(row[1]) if row else None)
