@@ -2,7 +2,7 @@
 """ACK blocks: how often the direction of transmission changes, and how much each change carries.
 
 A block is one or more ACKs between which the sender sent no payload, in the sender's capture (the
-wide evaluation of congestion controls, section 6.1.1 and its note 5).
+Lin et al., section 6.1.1 and its note 5).
 """
 
 from __future__ import annotations

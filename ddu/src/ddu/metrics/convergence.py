@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convergence time and stability of the congestion window (wide evaluation, section 4.3)."""
+"""Convergence time and stability of the congestion window (Lin et al., section 4.3)."""
 
 from __future__ import annotations
 

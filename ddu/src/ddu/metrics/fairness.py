@@ -27,7 +27,7 @@ def jain(rates: Float) -> Float:
 def friendliness(throughput_bps: Sequence[float], ccs: Sequence[str]) -> float | None:
     """Return Jain's index between congestion controls: of the mean rate of each one's flows.
 
-    Null unless several compete. Above 0.95 is reasonable, above 0.99 optimal (wide evaluation,
+    Null unless several compete. Above 0.95 is reasonable, above 0.99 optimal (Lin et al.,
     section 4.2).
     """
     names = list(dict.fromkeys(ccs))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Transmission cost (wide evaluation, section 7.1) and convergence (section 4.3)."""
+"""Transmission cost (Lin et al., section 7.1) and convergence (section 4.3)."""
 
 from __future__ import annotations
 
