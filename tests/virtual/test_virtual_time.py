@@ -44,6 +44,18 @@ def test_the_same_run_in_another_folder_gives_the_same_bytes(virtual: Virtual) -
     assert first.digests() == second.digests()
 
 
+def test_when_files_were_read_changes_no_packet(virtual: Virtual) -> None:
+    """An access time that is older than the change would be written, some virtual seconds later."""
+    plan = {"flows": [tcp("reminis", seconds=20)], "capture": CAPTURE}
+    guest = PROGRAM.with_name("nr-link-guest")
+    digests = []
+    for name in ("first", "changed", "read"):
+        if name == "changed":
+            guest.touch()
+        digests.append(virtual(plan, name=name, scenario=RADIO, radio=CARRIER).digests())
+    assert digests[0] == digests[1] == digests[2]
+
+
 def test_another_seed_gives_other_bytes(virtual: Virtual) -> None:
     plan = {"flows": [tcp()], "capture": CAPTURE}
     first, second = (virtual({**plan, "seed": seed}, name=f"{seed}") for seed in (1, 2))

@@ -49,10 +49,15 @@ fn end(outcome: Result<()>) -> ! {
     std::process::exit(1) // not the first program of a kernel of ours
 }
 
-/// What programs expect besides the host's files.
+/// Mounts what programs expect besides the host's files.
+///
+/// These are mounted again without access times: to write one takes the kernel time, some seconds after a file
+/// was read, and whether it is written depends on when the host read that file last.
 fn mount_file_systems() -> Result<()> {
+    let none: Option<&str> = None;
+    let flags = MsFlags::MS_REMOUNT | MsFlags::MS_NOATIME;
+    mount(none, "/", none, flags, none).context("mounting /")?;
     let mount = |kind: &str, place: &str| {
-        let none: Option<&str> = None;
         mount(Some(kind), place, Some(kind), MsFlags::empty(), none)
             .with_context(|| format!("mounting {place}"))
     };

@@ -121,7 +121,7 @@ fn arguments(file: &PlanFile) -> Vec<String> {
         "root=/dev/root",
         "rootfstype=hostfs",
         "rootflags=/",
-        "rw",
+        "ro", // the guest mounts it again, without access times
         "con=null",
         "con0=null,fd:1",
         "quiet",
