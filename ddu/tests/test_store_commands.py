@@ -58,7 +58,7 @@ def test_from_nothing_to_a_backup_and_down(directory: Path, tmp_path: Path) -> N
     assert "1 runs" in status
     assert owner not in status
     assert ddu("store", "backup", str(tmp_path / "dump")).exit_code == 0
-    assert "gone" in ddu("unpublish", str(run)).stdout
+    assert "removed from the store" in ddu("unpublish", str(run)).stdout
     assert "restored" in ddu("store", "restore", str(tmp_path / "dump")).stdout
     assert "1 runs" in ddu("store", "status").stdout
     assert "stopped" in ddu("store", "down").stdout
