@@ -62,3 +62,21 @@ def test_the_same_experiment_gives_the_same_bytes(kernel: Path, tmp_path: Path) 
     for name in files:
         one, two = ((run / "raw" / name).read_bytes() for run in runs)
         assert hashlib.sha256(one).digest() == hashlib.sha256(two).digest(), name
+
+
+def test_rerun_says_identical_or_what_differs_first(kernel: Path, tmp_path: Path) -> None:
+    run = ccu_run(tmp_path / "first", "--cc", "reminis", "--dl")
+
+    def rerun(output: str) -> subprocess.CompletedProcess[str]:
+        command = [BIN / "ccu", "rerun", run, "--output", tmp_path / output]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    same = rerun("same")
+    assert same.returncode == 0, same.stderr
+    assert f"identical to {run}" in same.stdout
+    capture = bytearray((run / "raw/receiver.pcap").read_bytes())
+    capture[1000] ^= 1
+    (run / "raw/receiver.pcap").write_bytes(capture)
+    changed = rerun("changed")
+    assert changed.returncode == 1
+    assert "not identical: raw/receiver.pcap differs from byte 1000 on" in changed.stdout

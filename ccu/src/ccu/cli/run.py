@@ -74,13 +74,16 @@ def _perform_elsewhere(
         print(f"brought here: {made}\nnext: ddu analyze {shlex.quote(str(made))}")
 
 
-def perform(experiment: Experiment, output: Path, dry_run: bool) -> None:
-    """Run the experiment, or print it after a dry run. Raises RefusedError or RunFailed."""
+def perform(experiment: Experiment, output: Path, dry_run: bool) -> Path | None:
+    """Run the experiment and return its directory; in a dry run, print the experiment.
+
+    Raises RefusedError or RunFailed.
+    """
     notice = driver_of(experiment).notice
     if dry_run:
         print(resolved(experiment, runs.check(experiment, output)), end="")
         print(notice([experiment]), end="\n" if notice([experiment]) else "")
-        return
+        return None
     if driver_of(experiment).needs_root:
         need_root(shlex.join([str(Path(sys.argv[0]).resolve()), *sys.argv[1:]]))
     if sentence := notice([experiment]):
@@ -88,6 +91,7 @@ def perform(experiment: Experiment, output: Path, dry_run: bool) -> None:
     with progress.shown(out) as tell:
         directory = runs.run(experiment, output, tell)
     _show_result(directory)
+    return directory
 
 
 def resolved(experiment: Experiment, scenario: Path) -> str:

@@ -167,6 +167,10 @@ class Driver:
     needs_root: bool = True
     own_kernel: bool = False
     """Its hosts have a kernel and captures of their own: those of this machine do not matter."""
+    repeatable: bool = False
+    """The same experiment gives the same raw data, to the byte."""
+    machine_files: frozenset[str] = frozenset()
+    """Files in raw/ of a repeatable run that describe the machine's work all the same."""
     elsewhere: ClassVar[Option | None] = None
     """A flag that names another machine, for `run_elsewhere`."""
 

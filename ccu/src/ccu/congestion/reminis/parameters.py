@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ccu.spec import units
+from ccu.spec.experiment import Experiment
 from testbed_console.problems import refusal
 
 _DTT_MAX_US = 10_000_000
@@ -37,6 +38,11 @@ def check(params: Mapping[str, str]) -> None:
                 f"write dtt=30ms, dtt_factor=1.5, seed=N, or one of {switches}",
                 key="cc_params",
             )
+
+
+def of_experiment(experiment: Experiment) -> dict[str, str]:
+    """Return the parameters with a seed: equal experiments draw the same random numbers."""
+    return {"seed": str(experiment.seed % 2**32 or 1), **experiment.cc_params}
 
 
 def for_loader(params: Mapping[str, str]) -> list[str]:

@@ -52,7 +52,7 @@ def _load(setup: Setup) -> str | None:
 
 @contextmanager
 def _module(setup: Setup) -> Iterator[dict[str, Any]]:
-    wanted = parameters.for_module(_params(setup))
+    wanted = parameters.for_module(parameters.of_experiment(setup.experiment))
     before = implementation.parameters_in_force()
     changed = ModuleParameters({name: before[name] for name in wanted if name in before})
     setup.resources.register(changed)
@@ -97,7 +97,7 @@ def _why_no_trace() -> str | None:
 
 @contextmanager
 def _bpf(setup: Setup) -> Iterator[dict[str, Any]]:
-    options = parameters.for_loader(_params(setup))
+    options = parameters.for_loader(parameters.of_experiment(setup.experiment))
     loader = programs.require("reminis-bpf")
     setup.resources.register(BpfProgram())
     command = [loader, "run", *options, "--trace", _trace(setup)]
@@ -112,8 +112,3 @@ def _bpf(setup: Setup) -> Iterator[dict[str, Any]]:
 
 def _trace(setup: Setup) -> str:
     return str(trace_file(setup.raw, implementation.NAME))
-
-
-def _params(setup: Setup) -> dict[str, str]:
-    """Return the parameters with a seed: equal experiments draw the same random numbers."""
-    return {"seed": str(setup.experiment.seed % 2**32 or 1), **setup.experiment.cc_params}

@@ -28,6 +28,8 @@ class VirtualDriver(Driver):
     needs = ("nr-link",)
     needs_root = False
     own_kernel = True
+    repeatable = True
+    machine_files = frozenset({"virtual.json"})  # CPU and wall-clock time
 
     def check(self, experiment: Experiment, scenario: Path) -> None:
         """Ask nr-link whether it would run with this, to its end."""

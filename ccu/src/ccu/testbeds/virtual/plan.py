@@ -69,7 +69,7 @@ def plan_of(experiment: Experiment, flows: Sequence[Flow]) -> dict[str, Any]:
             "files": {host: f"sockets-{host}.pcap" for host in hosts},
         }
     if "reminis" in experiment.servers_ccs:
-        wanted = reminis.for_module(experiment.cc_params)
+        wanted = reminis.for_module(reminis.of_experiment(experiment))
         plan["module_parameters"] = {_REMINIS_MODULE: wanted}
         plan["cc_trace"] = "cc-reminis.csv"
     if experiment.traffic.volume_bytes is not None:
