@@ -80,3 +80,22 @@ def test_rerun_says_identical_or_what_differs_first(kernel: Path, tmp_path: Path
     changed = rerun("changed")
     assert changed.returncode == 1
     assert "not identical: raw/receiver.pcap differs from byte 1000 on" in changed.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--cc", "vegaz"), "--cc: no congestion control 'vegaz'. Did you mean vegas?"),
+        (("--cc", "cubic", "--cc-param", "dtt=30ms"), "--cc-param: cubic takes no parameters"),
+        (("--cc", "reminis", "--cc-param", "dtt=0ms"), "dtt=0ms"),
+        (("--cc", "cubic", "--prb", "107"), "107 PRB is not a channel bandwidth"),
+    ],
+)
+def test_wrong_input_is_refused_before_anything_is_made(
+    kernel: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    command = [BIN / "ccu", "run", "--testbed", "virtual", *arguments, "--output", tmp_path / "no"]
+    said = subprocess.run(command, capture_output=True, text=True)
+    assert said.returncode == 2
+    assert message in said.stderr
+    assert not (tmp_path / "no").exists()

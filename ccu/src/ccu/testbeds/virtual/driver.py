@@ -8,10 +8,19 @@ from pathlib import Path
 from typing import Literal
 
 from ccu import scenarios
+from ccu.congestion.reminis import parameters as reminis
+from ccu.congestion.reminis.implementation import NAME as REMINIS
 from ccu.spec.experiment import Experiment
 from ccu.spec.testbed import TestbedOptions
 from ccu.testbeds import Driver, WholeRun
-from testbed_console.problems import refusal
+from testbed_console.problems import RefusedError, Where, refusal
+from testbed_console.suggestions import unknown
+
+# In the kernel (nr-link/virtual/kernel.config), besides Reno, which every kernel has.
+_CONTROLS = (
+    *("bbr", "bic", "cdg", "cubic", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv"),
+    *("reno", "scalable", "vegas", "veno", "westwood", "yeah", REMINIS),
+)
 
 
 class VirtualOptions(TestbedOptions):
@@ -35,6 +44,7 @@ class VirtualDriver(Driver):
         """Ask nr-link whether it would run with this, to its end."""
         from ccu.scenarios import link_config
 
+        _check_congestion_controls(experiment)
         scenarios.check_time(scenario, experiment.duration_s)
         config = link_config.link_config(experiment, "server", "ue")
         link_config.check(config, scenario, scenarios.seed_of(experiment.scenario))
@@ -52,6 +62,20 @@ class VirtualDriver(Driver):
         from ccu.testbeds.virtual import testbed
 
         return testbed.perform
+
+
+def _check_congestion_controls(experiment: Experiment) -> None:
+    for name in experiment.servers_ccs:
+        if name not in _CONTROLS:
+            where = Where(key="cc")
+            raise RefusedError(
+                unknown("congestion control", name, _CONTROLS, "in virtual time", where=where)
+            )
+    if not experiment.cc_params:
+        return
+    if REMINIS not in experiment.servers_ccs:
+        raise refusal(f"{experiment.cc} takes no parameters", "leave it out", key="cc_params")
+    reminis.check(experiment.cc_params)
 
 
 VIRTUAL = VirtualDriver()
