@@ -110,7 +110,7 @@ def test_a_testbed_is_locked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(slots, "FOLDER", tmp_path)
     with (
         slots.held("emulated", False, print),
-        pytest.raises(RefusedError, match="taken by process"),
+        pytest.raises(RefusedError, match="in use by process"),
         slots.held("emulated", False, print),
     ):
         pass

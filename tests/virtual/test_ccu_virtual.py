@@ -99,3 +99,20 @@ def test_wrong_input_is_refused_before_anything_is_made(
     assert said.returncode == 2
     assert message in said.stderr
     assert not (tmp_path / "no").exists()
+
+
+def test_a_campaign_runs_what_only_the_kernel_in_virtual_time_has(
+    kernel: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "vegas.yaml"
+    file.write_text(
+        "title: Vegas beside CUBIC\n"
+        "base: {testbed: virtual, scenario: static, prb: 24, duration: 1s}\n"
+        "factors: {cc: [vegas, cubic]}\n"
+    )
+    command = [BIN / "ccu", "campaign", "run", file, "--output", tmp_path / "out"]
+    said = subprocess.run(command, capture_output=True, text=True)
+    assert said.returncode == 0, said.stderr
+    runs = (tmp_path / "out").glob("*/runs/*/*/run.json")
+    ccs = sorted(json.loads(one.read_text())["flows"][0]["cc_read_back"] for one in runs)
+    assert ccs == ["cubic", "vegas"]

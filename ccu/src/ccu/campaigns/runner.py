@@ -106,7 +106,7 @@ class Work:
 
 def lacking(experiment: Experiment, there: set[str]) -> set[str]:
     """Return the congestion controls that the experiment needs and `there` lacks."""
-    return set(experiment.servers_ccs) - there
+    return set() if driver_of(experiment).own_kernel else set(experiment.servers_ccs) - there
 
 
 def check(work: Work, *, machine: bool = True) -> None:
@@ -120,8 +120,8 @@ def check(work: Work, *, machine: bool = True) -> None:
     problems: list[Problem] = []
     for one in _distinct(firsts, without={"flows", "cc_params", "seed", "duration_s"}):
         problems += _refusals(one, partial(_check_link, one.of_point, machine))
-    for one in _distinct(firsts, only={"flows", "cc_params", "traffic"}):
-        problems += _refusals(one, partial(congestion.check, one.of_point, now=False))
+    for one in _distinct(firsts, only={"flows", "cc_params", "traffic", "testbed"}):
+        problems += _refusals(one, partial(_check_congestion_control, one.of_point))
     if problems:
         raise RefusedError(dict.fromkeys(problems))
     longest = max(firsts, key=lambda one: one.of_point.duration_s)
@@ -139,6 +139,11 @@ def _distinct(
         for one in reversed(cells_of_points)
     }
     return list(reversed(by_kind.values()))
+
+
+def _check_congestion_control(experiment: Experiment) -> None:
+    if not driver_of(experiment).own_kernel:
+        congestion.check(experiment, now=False)
 
 
 def _check_link(experiment: Experiment, machine: bool) -> None:

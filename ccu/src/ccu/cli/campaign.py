@@ -26,6 +26,7 @@ from ccu.campaigns.status import status_of
 from ccu.host import disk, programs
 from ccu.host.root import need_root
 from ccu.spec.errors import Incomplete
+from ccu.testbeds import driver_of
 from testbed_console.problems import CommandError, Problem, RefusedError, Where, refusal
 from testbed_console.suggestions import unknown
 
@@ -191,11 +192,12 @@ def _carry_out(
     folder: Folder, name: str, scheduler: str | None, *, wait: bool, spot: field.Spot | None
 ) -> None:
     again = f"ccu campaign resume {shlex.quote(str(folder.path))}"
-    need_root(f"{programs.find('ccu') or 'ccu'} {again.removeprefix('ccu ')}")
     with ExitStack() as stack:
         stack.enter_context(folder.locked())
         engine = _engine(name, scheduler, folder, stack)
         work = runner.Work(folder, engine.congestion_controls())
+        if any(driver_of(one).needs_root for one in work.of_points):
+            need_root(f"{programs.find('ccu') or 'ccu'} {again.removeprefix('ccu ')}")
         if name == "local":
             runner.check(work)
             for testbed in sorted({one.testbed.name for one in work.of_points}):
