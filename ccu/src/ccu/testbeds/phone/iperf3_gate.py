@@ -33,6 +33,7 @@ _CONNECTIONS = 2  # control, data
 _RESULTS_S = 10.0
 """The time for the exchange of parameters before and of results after the transfer."""
 _EARLY_S = 0.5
+_CLOSING_S = 1.0
 
 
 class Gate:
@@ -109,6 +110,7 @@ class Gate:
             except OSError as error:
                 why = f"peer left: {error.strerror or error}"
             lasted_s = time.monotonic() - began
+            _close_in_order(sock)
             if why == "peer left" and lasted_s > flow.duration_s - _EARLY_S:
                 why = "time"  # iperf3 ends its test by itself.
             self._log.event(
@@ -151,6 +153,16 @@ class Gate:
         except OSError:
             return count, "peer left"
         return count, "time"
+
+
+def _close_in_order(sock: socket.socket) -> None:
+    """End our direction and read until the peer ends its own: a close at once would reset it."""
+    until = time.monotonic() + _CLOSING_S
+    with contextlib.suppress(OSError):
+        sock.shutdown(socket.SHUT_WR)
+        sock.settimeout(_CLOSING_S)
+        while time.monotonic() < until and sock.recv(CHUNK_BYTES):
+            pass
 
 
 def _cookie_of(sock: socket.socket) -> bytes:
