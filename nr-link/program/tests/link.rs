@@ -473,5 +473,8 @@ fn one_of_several_ues_without_an_address_is_rejected() {
     let two = "{name: ue1, addresses: [10.0.0.2]}, {name: ue2}";
     std::fs::write(&config, text.replace("{name: ue1, netns: b}", two)).unwrap();
     let message = error_message(&nr_link(&config).output().unwrap());
-    assert!(message.contains("ue2 is one of 2 UEs and has no addresses"), "{message}");
+    assert!(
+        message.contains("ue2 is one of 2 UEs and has no addresses"),
+        "{message}"
+    );
 }
