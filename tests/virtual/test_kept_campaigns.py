@@ -13,6 +13,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from ccu.campaigns.folder import Folder
+from ccu.campaigns.plan import plan_of
+from ccu.campaigns.runner import Work
+
 BIN = Path(sys.executable).parent
 LEVELS = ("raw", "tables", "summary")
 TEXT = """\
@@ -161,10 +165,7 @@ def test_a_resumed_campaign_reduces_what_an_earlier_one_left(
                for file in path.glob("runs/*/*/run.json"))  # fmt: skip
 
 
-def test_runs_of_a_campaign_are_those_of_ccu_run(
-    campaigns: dict[str, Path], tmp_path: Path
-) -> None:
-    """Two at a time give the bytes that one by itself gives."""
+def test_two_at_a_time_give_the_bytes_of_one(campaigns: dict[str, Path], tmp_path: Path) -> None:
     words = ["--testbed", "virtual", "--scenario", "static", "--duration", "2s"]
     words += ["--cc", "cubic", "--prb", "51", "--seed", "2"]
     said = command("ccu", "run", *words, "--output", tmp_path)
@@ -175,7 +176,18 @@ def test_runs_of_a_campaign_are_those_of_ccu_run(
         assert (alone / "raw" / name).read_bytes() == (of_campaign / name).read_bytes(), name
 
 
-def test_the_plan_uses_what_runs_have_taken(campaigns: dict[str, Path]) -> None:
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_plan_knows_about_how_much_disk_space_it_takes(
+    campaigns: dict[str, Path], level: str
+) -> None:
+    folder = Folder.open(campaigns[level])
+    planned = plan_of(Work(folder, set())).disk_bytes
+    files = campaigns[level].glob("runs/**/*")
+    taken = sum(file.stat().st_size for file in files if file.is_file())
+    assert taken / 2 < planned < taken * 2
+
+
+def test_runs_say_what_they_took(campaigns: dict[str, Path]) -> None:
     done = campaigns["tables"]
     said = command("ccu", "campaign", "status", done)
     assert "8 of 8 runs, nothing left" in said.stdout

@@ -228,7 +228,9 @@ class PlanTable:
             ("disk", lambda plan: plan.disk_bytes, disk.amount),
         ]
         table = Table(box=None, show_footer=True)
-        table.add_column("campaign", footer=f"{len(plans)} campaigns")
+        table.add_column(
+            "campaign", footer="1 campaign" if len(plans) == 1 else f"{len(plans)} campaigns"
+        )
         for title, number, text in columns:
             table.add_column(title, footer=text(sum(map(number, plans))), justify="right")
         for name, plan in self._rows:

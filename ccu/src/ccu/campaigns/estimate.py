@@ -8,16 +8,17 @@ from ccu.scenarios.load import packets
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
 
-# `ddu analyze --no-report`, on one core.
-_ANALYSIS_S = 0.35
-_ANALYSIS_PACKET_S = 2.0e-6
+# `ddu analyze --no-report` without its start, on one core: a line through runs of 1 s and of 60 s.
+_ANALYSIS_S = 0.14
+_ANALYSIS_PACKET_S = 1.8e-6
 # 128 bytes of each packet and 16 of pcap's record header, at both ends; half as many ACKs.
 _CAPTURED_BYTES = 2 * (144 + 84 / 2)
 _SAMPLE_BYTES = 500
 # run.json with its list of what was dropped, summary.json, the scenario, logs.
 _SUMMARY_BYTES = 40e3
-# CSV and Parquet of the tables in which a sample, or a bin of 20 ms, is a row.
-_ROW_BYTES = 1500
+# CSV and Parquet: distributions and headers, and a row for each sample or bin of 20 ms.
+_TABLES_BYTES = 360e3
+_ROW_BYTES = 700
 
 
 def expected_s(experiment: Experiment, keep: Keep) -> float:
@@ -34,7 +35,7 @@ def kept_bytes(experiment: Experiment, keep: Keep) -> float:
         return _SUMMARY_BYTES
     samples = _samples(experiment)
     if keep == "tables":
-        return _SUMMARY_BYTES + samples * _ROW_BYTES
+        return _SUMMARY_BYTES + _TABLES_BYTES + samples * _ROW_BYTES
     captured = packets(experiment) * _CAPTURED_BYTES if experiment.capture else 0.0
     return _SUMMARY_BYTES + samples * _SAMPLE_BYTES + captured
 
