@@ -148,6 +148,17 @@ def test_a_run_without_raw_data_is_not_analysed_again(campaigns: dict[str, Path]
     assert (run / "summary.json").read_bytes() == before
 
 
+def test_what_needs_tables_says_that_they_were_not_kept(
+    campaigns: dict[str, Path], tmp_path: Path
+) -> None:
+    run = first_run(campaigns["summary"])
+    compare = [BIN / "ddu", "compare", campaigns["summary"]]
+    refused = subprocess.run(compare, capture_output=True, text=True, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "has no table aligned, which was not kept (keep: summary)" in refused.stderr
+    assert "kept: summary" in command("ddu", "describe", run).stdout
+
+
 def test_a_resumed_campaign_reduces_what_an_earlier_one_left(
     campaigns: dict[str, Path], tmp_path: Path
 ) -> None:

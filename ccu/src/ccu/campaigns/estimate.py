@@ -15,7 +15,7 @@ _ANALYSIS_PACKET_S = 1.8e-6
 _CAPTURED_BYTES = 2 * (144 + 84 / 2)
 _SAMPLE_BYTES = 500
 # run.json with its list of what was dropped, summary.json, the scenario, logs.
-_SUMMARY_BYTES = 40e3
+_SUMMARY_BYTES = 16e3
 # CSV and Parquet: distributions and headers, and a row for each sample or bin of 20 ms.
 _TABLES_BYTES = 360e3
 _ROW_BYTES = 700

@@ -127,12 +127,11 @@ class Folder:
         made._write()
         return made
 
-    def keeping(self, keep: Keep) -> Folder:
-        """Return the directory with what stays of its runs from now on, written."""
+    def keep(self, keep: Keep) -> None:
+        """Set what stays of the campaign's runs from now on."""
         if keep != self.campaign.keep:
             self.campaign = self.campaign.model_copy(update={"keep": keep})
             self._write()
-        return self
 
     def _write(self) -> None:
         content = {

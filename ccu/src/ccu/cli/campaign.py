@@ -149,7 +149,8 @@ def resume(
     """Resume a campaign that was stopped."""
     folder = Folder.open(directory)
     if keep is not None:
-        folder = folder.keeping(keep)
+        with folder.locked():
+            folder.keep(keep)
     _carry_out(folder, _How(engine, scheduler, jobs, not no_wait, _spot(place, note)))
 
 
