@@ -3,4 +3,5 @@
 
 from ccu.cli.main import main
 
-main()
+if __name__ == "__main__":  # The processes of a campaign import this module as well.
+    main()

@@ -46,7 +46,15 @@ class Analysis:
 
 def analysis_of(path: Path, bin_ns: int = BIN_NS, reader: Reader = "native") -> Analysis:
     """Return the tables and the summary of the run at `path`; nothing is written."""
-    recording = read_recording(path, read_manifest(path), reader)
+    manifest = read_manifest(path)
+    if manifest.kept is not None:
+        raise UnreadableInput(
+            path / "run.json",
+            f"its raw data were dropped (keep: {manifest.kept.level}), so that it cannot be "
+            "analysed again",
+            f"read what was kept, or repeat it with `ccu rerun {path}`",
+        )
+    recording = read_recording(path, manifest, reader)
     clocks = clocks_of(recording)
     captures = clocks.corrected(recording.captures)
     flows, faults = observe(recording.manifest.flows, captures)

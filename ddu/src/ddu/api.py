@@ -76,6 +76,12 @@ class Run:
         """
         _ = self.summary
         file = self.path / "tables" / f"{name}.parquet"
+        if not file.exists() and self.manifest.kept is not None:
+            raise UnreadableInput(
+                self.path,
+                f"has no table {name}, which was not kept (keep: {self.manifest.kept.level})",
+                f"repeat it with `ccu rerun {self.path}`",
+            )
         if not file.exists():
             there = ", ".join(sorted(each.stem for each in file.parent.glob("*.parquet")))
             raise KeyError(f"{self.path}: no table {name}; it has {there or 'none'}")

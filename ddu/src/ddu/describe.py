@@ -73,6 +73,7 @@ def _run(path: Path) -> Described:
         "schema_version": manifest.schema_version,
         "status": manifest.status,
         "verdict": manifest.verdict,
+        **({"kept": manifest.kept.level} if manifest.kept else {}),
         "experiment": manifest.experiment.model_dump(
             include={"cc", "direction", "prb", "scenario", "duration_s"}
         ),

@@ -16,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from ccu.campaigns.keeping import Keep
 from ccu.host.programs import REPOSITORY
 from ccu.spec import units
 from ccu.spec.yaml_places import Lines, read_lines, read_mapping
@@ -74,6 +75,8 @@ class Campaign(_Value):
     """The pause between two runs on one testbed."""
     retries: Annotated[int, Field(ge=0, le=100)] = 2
     stop: StopRule | None = None
+    keep: Keep = "raw"
+    """What stays on disk of each run."""
     report: dict[str, Any] = {}
     """The content of `ddu campaign report`: metrics, comparisons, figures, the source's numbers."""
 
@@ -89,9 +92,9 @@ class Campaign(_Value):
         return Where(str(self._file), _line(self._lines, self.profile, path), key)
 
     def same_runs(self, other: Campaign) -> bool:
-        """Return whether both define the same runs, whatever their texts and reports."""
-        words = {"title", "source", "differs", "report"}
-        return self.model_dump(exclude=words) == other.model_dump(exclude=words)
+        """Return whether both define the same runs, whatever is said of them and kept."""
+        others = {"title", "source", "differs", "report", "keep"}
+        return self.model_dump(exclude=others) == other.model_dump(exclude=others)
 
     @field_validator("factors", mode="before")
     @classmethod

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console, Group
@@ -17,11 +17,13 @@ from ccu.campaigns import status as statuses
 from ccu.campaigns.cells import Cell
 from ccu.campaigns.engines import Listener, Outcome
 from ccu.campaigns.folder import Attempts
+from ccu.campaigns.plan import Plan
 from ccu.campaigns.runner import Work
 from ccu.campaigns.status import CampaignStatus, Row
+from ccu.host import disk
 
-_LINES_BELOW = 6
-"""The lines of a terminal kept below the matrix, for the current runs among others."""
+_LINES_BELOW = 5
+"""The lines of a terminal kept below the matrix, besides one for each current run."""
 
 
 @contextmanager
@@ -89,7 +91,7 @@ class _Picture:
         self._running.remove_task(self._tasks.pop(outcome.cell))
         attempts = self._work.attempts(outcome.cell)
         self._progress.update(outcome.cell)
-        if attempts.result is None:
+        if attempts.result is None or outcome.warning:
             self.note(ending(outcome, attempts))
         self.live.update(self._drawn())
 
@@ -97,7 +99,8 @@ class _Picture:
         """Draw once per run: the result is shown four times per second beside a real-time run."""
         now = self._progress.status()
         total = f"{now.done} of {now.planned} runs, {left(now.left_s)}"
-        height = max(self._console.height - _LINES_BELOW, 1)
+        below = _LINES_BELOW + self._work.at_once
+        height = max(self._console.height - below, 1)
         wide = self._console.width
         table = matrix(now, wide) if lines_of(now, wide) <= height else by_factor(now)
         ready = Segments(list(self._console.render(table)))
@@ -108,7 +111,8 @@ def ending(outcome: Outcome, attempts: Attempts) -> str:
     """Return a line on how the last of `attempts` ended."""
     if outcome.error or not attempts:
         return f"failed {outcome.cell.title}: {outcome.error or 'no run directory'}"
-    return f"{attempts[-1].verdict} {outcome.cell.title}"
+    warning = f": {outcome.warning}" if outcome.warning else ""
+    return f"{attempts[-1].verdict} {outcome.cell.title}{warning}"
 
 
 def matrix(now: CampaignStatus, width: int) -> Table:
@@ -200,6 +204,38 @@ def design(now: CampaignStatus, repeats: int) -> str:
     points = "1 point" if len(now.rows) == 1 else f"{len(now.rows)} points"
     times = {1: "once", 2: "twice"}.get(repeats, f"{repeats} times")
     return f"{now.planned} ({points}, {'each ' if len(now.rows) > 1 else ''}{times})"
+
+
+class PlanTable:
+    """The plans of several campaigns, a row each, and their sum."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[str, Plan]] = []
+
+    def add(self, work: Work, plan: Plan) -> None:
+        campaign = work.folder.campaign
+        self._rows.append((f"{campaign.name} {campaign.profile}", plan))
+
+    def table(self) -> Table:
+        """Return the table; hours are those of the runs still to do."""
+        plans = [plan for _, plan in self._rows]
+        columns: list[tuple[str, Callable[[Plan], float], Callable[[float], str]]] = [
+            ("runs", lambda plan: plan.status.planned, "{:.0f}".format),
+            ("done", lambda plan: plan.status.done, "{:.0f}".format),
+            ("left out", lambda plan: sum(plan.status.left_out.values()), "{:.0f}".format),
+            ("hours of traffic", lambda plan: plan.traffic_s / 3600, "{:.1f}".format),
+            ("hours here", lambda plan: plan.status.left_s / 3600, "{:.1f}".format),
+            ("disk", lambda plan: plan.disk_bytes, disk.amount),
+        ]
+        table = Table(box=None, show_footer=True)
+        table.add_column(
+            "campaign", footer="1 campaign" if len(plans) == 1 else f"{len(plans)} campaigns"
+        )
+        for title, number, text in columns:
+            table.add_column(title, footer=text(sum(map(number, plans))), justify="right")
+        for name, plan in self._rows:
+            table.add_row(name, *(text(number(plan)) for _, number, text in columns))
+        return table
 
 
 def left(seconds: float) -> str:

@@ -17,10 +17,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from ccu.campaigns.cells import Cell
 from ccu.campaigns.definition import Campaign
+from ccu.campaigns.keeping import Keep
 from ccu.runs import manifest
 from testbed_console.problems import refusal
 
@@ -38,18 +39,16 @@ class Attempt:
     verdict: str | None
     failure: dict[str, str] | None
     took_s: float | None
-    """The time from start to end of the run."""
+    """The time of this machine from start to end of the run."""
 
     @classmethod
     def read(cls, file: Path) -> Attempt | None:
         """Return the attempt of a run.json; None if the file is incomplete, and so no result."""
         try:
             content = json.loads(file.read_text())
-            times = content.get("time") or {}
-            begin, end = times.get("start_utc_ns"), times.get("stop_utc_ns")
-            took_s = None if begin is None or end is None else (end - begin) / 1e9
             failure = content.get("failure")
-            return cls(file.parent, str(content["status"]), content["verdict"], failure, took_s)
+            status, verdict = str(content["status"]), content["verdict"]
+            return cls(file.parent, status, verdict, failure, _took_s(content))
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
@@ -72,6 +71,15 @@ class Attempt:
     @property
     def _stage(self) -> str:
         return (self.failure or {}).get("stage", "")
+
+
+def _took_s(content: dict[str, Any]) -> float | None:
+    """Return the time of a run by its run.json; those without `cost` were in real time."""
+    if cost := content.get("cost"):
+        return float(cost["wall_s"]) + float(cost.get("analysis_s", 0.0))
+    times = content.get("time") or {}
+    begin, end = times.get("start_utc_ns"), times.get("stop_utc_ns")
+    return None if begin is None or end is None else (end - begin) / 1e9
 
 
 class Attempts(tuple[Attempt, ...]):
@@ -118,6 +126,12 @@ class Folder:
         made = cls(path, campaign)
         made._write()
         return made
+
+    def keep(self, keep: Keep) -> None:
+        """Set what stays of the campaign's runs from now on."""
+        if keep != self.campaign.keep:
+            self.campaign = self.campaign.model_copy(update={"keep": keep})
+            self._write()
 
     def _write(self) -> None:
         content = {

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,13 +17,18 @@ import yaml
 from ccu import __version__, congestion
 from ccu.campaigns import live as showing
 from ccu.campaigns import slots
+from ccu.campaigns.analyst import Analyst
 from ccu.campaigns.folder import SCHEMA_VERSION
+from ccu.campaigns.keeping import Keep, reduce
 from ccu.host import processes
 from ccu.runs import manifest
 from ccu.spec.experiment import Experiment
+from ccu.testbeds import driver_of
 
 RESOURCE = "testbed"
-"""The Dask resource that counts a worker's testbeds, and so its simultaneous runs."""
+"""The Dask resource that counts a worker's testbeds, and so its simultaneous runs in real time."""
+CORE = "core"
+"""The Dask resource that counts the cores of a worker's machine, a run in virtual time each."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,7 @@ class Job:
     software: str
     testbeds: dict[str, int]
     """The number of testbeds of the workers of each machine, by the machine's `machine()`."""
+    keep: Keep = "raw"
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,7 @@ class Done:
 
     error: str | None
     archive: bytes | None
+    warning: str | None = None
 
 
 def software() -> str:
@@ -74,9 +82,13 @@ def perform(job: Job) -> Done:
     if (ours := software()) != job.software:
         return Done(f"the worker has {ours}, the client {job.software}; update one of them", None)
     experiment = Experiment.model_validate_json(job.experiment)
-    with slots.held(experiment.testbed.name, True, lambda _: None, job.testbeds.get(machine(), 1)):
+    with ExitStack() as stack:
+        if not driver_of(experiment).undisturbed:
+            count = job.testbeds.get(machine(), 1)
+            stack.enter_context(slots.held(experiment.testbed.name, True, lambda _: None, count))
         if Path(job.token).exists():
-            return Done(_run(job.experiment, Path(job.output)), None)
+            error, warning = _run(job, Path(job.output))
+            return Done(error, None, warning)
         with tempfile.TemporaryDirectory(prefix="ccu-") as folder:
             return _run_and_pack(job, Path(folder))
 
@@ -88,17 +100,29 @@ def _run_and_pack(job: Job, folder: Path) -> Done:
     about = {"schema_version": SCHEMA_VERSION, "campaign": {"name": job.campaign}}
     manifest.write_whole(folder / "campaign.json", about)
     with showing.shown_live(cell):
-        error = _run(job.experiment, cell)
+        error, warning = _run(job, cell)
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=1) as archive:
         for run in cell.glob("*"):
             archive.add(run, arcname=run.name)
-    return Done(error, packed.getvalue())
+    return Done(error, packed.getvalue(), warning)
 
 
-def _run(experiment: str, output: Path) -> str | None:
-    """Execute `ccu run` in a process that ends with the worker; return its error message, if
-    any."""
+def _run(job: Job, output: Path) -> tuple[str | None, str | None]:
+    """Execute `ccu run` in a process that ends with the worker, and keep of the run what the job
+    says; return its error message, or a warning, if any."""
+    before = set(output.glob("*/run.json"))
+    if error := _perform(job.experiment, output):
+        return error, None
+    warning = None
+    with Analyst() as analyst:
+        for file in set(output.glob("*/run.json")) - before:
+            warning = reduce(file.parent, job.keep, analyst)
+    return None, warning
+
+
+def _perform(experiment: str, output: Path) -> str | None:
+    """Execute `ccu run`; return its error message, if any."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml", prefix="experiment-") as file:
         yaml.safe_dump(yaml.safe_load(experiment), file)
         file.flush()

@@ -5,15 +5,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 from ccu import congestion
 from ccu.campaigns import stopping
+from ccu.campaigns.analyst import Analyst
 from ccu.campaigns.cells import Cell, Levels, cells, points
 from ccu.campaigns.definition import StopRule
 from ccu.campaigns.engines import Engine, Listener
 from ccu.campaigns.folder import Attempts, Folder, State
+from ccu.campaigns.keeping import reduce
+from ccu.host import cores, programs
 from ccu.runs import run as runs
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
@@ -30,6 +34,8 @@ class Work:
     def __init__(self, folder: Folder, there: set[str]) -> None:
         """`there`: the congestion controls that can be run."""
         self.folder = folder
+        self.at_once = 1
+        """How many runs are done at a time."""
         every = cells(folder.campaign)
         self.by_point: dict[Levels, list[Cell]] = {point: [] for point in points(folder.campaign)}
         for cell in every:
@@ -104,6 +110,28 @@ class Work:
         return [first.of_point for first in self.firsts]
 
 
+def at_once(work: Work, asked: int | None) -> int:
+    """Return how many runs this machine does at a time, `asked` if that is possible.
+
+    Raises RefusedError.
+    """
+    disturbed = disturbed_testbeds(work)
+    if not disturbed:
+        return asked or cores.allowed()
+    if asked in (None, 1):
+        return 1
+    raise refusal(
+        f"runs on the testbed {disturbed[0]} at the same time would disturb each other",
+        "leave it out",
+        key="--jobs",
+    )
+
+
+def disturbed_testbeds(work: Work) -> list[str]:
+    """Return the testbeds of the campaign whose runs depend on what else the machine does."""
+    return sorted({one.testbed.name for one in work.of_points if not driver_of(one).undisturbed})
+
+
 def lacking(experiment: Experiment, there: set[str]) -> set[str]:
     """Return the congestion controls that the experiment needs and `there` lacks."""
     return set() if driver_of(experiment).own_kernel else set(experiment.servers_ccs) - there
@@ -124,6 +152,8 @@ def check(work: Work, *, machine: bool = True) -> None:
         problems += _refusals(one, partial(_check_congestion_control, one.of_point))
     if problems:
         raise RefusedError(dict.fromkeys(problems))
+    if machine and work.folder.campaign.keep != "raw":
+        programs.require("ddu")
     longest = max(firsts, key=lambda one: one.of_point.duration_s)
     with longest.located():
         runs.check(longest.of_point, work.folder.path, machine=machine)
@@ -177,11 +207,26 @@ def carry_out(work: Work, engine: Engine, listener: Listener) -> None:
     """
     for sentence in left_out_sentences(work.left_out):
         listener.note(sentence)
+    _reduce_earlier_runs(work, listener)
     for _ in range(work.folder.campaign.retries + 1):
         tried = False
-        for outcome in engine.attempts(work.to_do(), listener):
-            tried = True
-            work.update(outcome.cell)
-            listener.ended(outcome)
+        with closing(engine.attempts(work.to_do(), listener)) as outcomes:
+            for outcome in outcomes:
+                tried = True
+                work.update(outcome.cell)
+                listener.ended(outcome)
         if not tried:
             return
+
+
+def _reduce_earlier_runs(work: Work, listener: Listener) -> None:
+    """Keep of earlier runs what the campaign keeps: it may have been ended just after a run, or
+    keep less than before."""
+    keep = work.folder.campaign.keep
+    if keep == "raw":
+        return
+    with Analyst() as analyst:
+        for cell in work.cells:
+            for attempt in work.attempts(cell):
+                if warning := reduce(attempt.path, keep, analyst):
+                    listener.note(f"{cell.title}: {warning}")

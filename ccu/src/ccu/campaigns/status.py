@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import median
+from statistics import fmean, median
 
 from ccu.campaigns.cells import Cell, Levels
+from ccu.campaigns.estimate import expected_s
 from ccu.campaigns.runner import Work
-
-# The time of a run beyond its traffic, before any has been measured.
-_OVERHEAD_S = 3.0
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class CampaignStatus:
     rows: list[Row]
     left_out: dict[str, int]
     left_s: float
-    """Estimated time until the end, one run at a time."""
+    """Estimated time until the end, as many runs at a time as the work says."""
     failures: list[tuple[Cell, str]]
 
     @property
@@ -63,11 +61,16 @@ class _Point:
     """The status of a point until one of its cells is tried again."""
 
     row: Row
-    waiting_s: float
-    """The duration of the traffic still to run."""
+    expected_s: float
+    """The time that a run takes by the testbed's own estimate."""
     failures: list[tuple[Cell, str]]
-    overheads_s: list[float]
-    """The time of each run beyond its traffic."""
+    taken_s: list[float]
+    """The time of each run."""
+
+    def left_s(self, correction: float) -> float:
+        """Return the time of its runs still to do: as they took, else as expected, corrected."""
+        a_run_s = fmean(self.taken_s) if self.taken_s else self.expected_s * correction
+        return self.row.waiting * a_run_s
 
 
 class Progress:
@@ -75,6 +78,10 @@ class Progress:
 
     def __init__(self, work: Work) -> None:
         self._work = work
+        self._expected_s = {
+            point: expected_s(group[0].of_point, work.folder.campaign.keep)
+            for point, group in work.by_point.items()
+        }
         self._points = {point: self._of(point) for point in work.by_point}
 
     def update(self, cell: Cell) -> None:
@@ -83,12 +90,10 @@ class Progress:
 
     def status(self) -> CampaignStatus:
         points = self._points.values()
-        measured = [overhead_s for one in points for overhead_s in one.overheads_s]
-        overhead_s = median(measured) if measured else _OVERHEAD_S
+        ratios = [taken_s / one.expected_s for one in points for taken_s in one.taken_s]
+        correction = median(ratios) if ratios else 1.0
         rows = [one.row for one in points]
-        left_s = sum(one.waiting_s for one in points) + overhead_s * sum(
-            row.waiting for row in rows
-        )
+        left_s = sum(one.left_s(correction) for one in points) / self._work.at_once
         failures = [failure for one in points for failure in one.failures]
         return CampaignStatus(rows, dict(self._work.left_out), left_s, failures)
 
@@ -101,7 +106,6 @@ class Progress:
             if state == "failed"
         ]
         results = [one for cell in group if (one := work.attempts(cell).result) is not None]
-        duration_s = group[0].of_point.duration_s
         row = Row(
             point,
             planned=len(group),
@@ -110,5 +114,5 @@ class Progress:
             failed=len(failures),
             enough=work.enough(point),
         )
-        overheads_s = [one.took_s - duration_s for one in results if one.took_s is not None]
-        return _Point(row, row.waiting * duration_s, failures, overheads_s)
+        taken_s = [one.took_s for one in results if one.took_s is not None]
+        return _Point(row, self._expected_s[point], failures, taken_s)

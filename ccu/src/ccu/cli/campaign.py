@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +22,10 @@ from ccu.campaigns.cells import cells
 from ccu.campaigns.definition import Campaign
 from ccu.campaigns.engines import Engine
 from ccu.campaigns.engines.local import Local
+from ccu.campaigns.engines.parallel import Parallel
 from ccu.campaigns.folder import Folder, default_path
+from ccu.campaigns.keeping import Keep
+from ccu.campaigns.plan import plan_of
 from ccu.campaigns.status import status_of
 from ccu.host import disk, programs
 from ccu.host.root import need_root
@@ -37,7 +41,12 @@ app = typer.Typer(
 )
 out = Console()
 
-File = Annotated[str, typer.Argument(help="Campaign file, or a name of `ccu campaign list`.")]
+Files = Annotated[
+    list[str], typer.Argument(help="Campaign files, or names of `ccu campaign list`.")
+]
+OptionalFiles = Annotated[
+    list[str] | None, typer.Argument(help="Campaign files, or names of `ccu campaign list`.")
+]
 Profile = Annotated[str | None, typer.Option(help="Profile of the file. (default: quick)")]
 Output = Annotated[
     Path,
@@ -52,6 +61,21 @@ EngineName = Annotated[
 Scheduler = Annotated[
     str | None, typer.Option(help="Address of Dask's scheduler, such as tcp://10.0.0.1:8786.")
 ]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Number of runs at a time. (default: one per core in virtual time, else 1)",
+        show_default=False,
+    ),
+]
+Keeping = Annotated[
+    Keep | None,
+    typer.Option(
+        help="What stays on disk of each run: raw, tables or summary. (default: the campaign's)",
+        show_default=False,
+    ),
+]
 NoWait = Annotated[
     bool, typer.Option("--no-wait", help="Exit with an error if the testbed is in use.")
 ]
@@ -65,24 +89,43 @@ Directory = Annotated[Path, typer.Argument(help="Campaign directory.")]
 
 @app.command()
 def run(
-    file: File,
+    files: Files,
     profile: Profile = None,
     output: Output = Path("runs"),
     engine: EngineName = "local",
     scheduler: Scheduler = None,
+    jobs: Jobs = None,
+    keep: Keeping = None,
     no_wait: NoWait = False,
     place: Place = None,
     note: Note = "",
 ) -> None:
-    """Execute every run of the campaign that has no result yet."""
-    campaign = _read(file, profile)
-    cells(campaign)  # Raises RefusedError before a directory is made.
+    """Execute every run of the campaign, or of several in a row, that has no result yet."""
+    campaigns = [_read(file, profile, keep) for file in files]
+    for campaign in campaigns:
+        cells(campaign)  # Raises RefusedError before a directory is made.
+    how = _How(engine, scheduler, jobs, not no_wait, _spot(place, note))
+    incomplete = []
+    for number, campaign in enumerate(campaigns, start=1):
+        try:
+            _run(campaign, output, how)
+        except Incomplete as error:
+            incomplete.append(f"{campaign.name}: {error}" if len(campaigns) > 1 else str(error))
+        except BaseException:
+            if number < len(campaigns):
+                print("the same command goes on with the campaigns after it", file=sys.stderr)
+            raise
+    if incomplete:
+        raise Incomplete("\n".join(incomplete))
+
+
+def _run(campaign: Campaign, output: Path, how: _How) -> None:
     path = default_path(campaign, output)
     begins = not path.exists()
     new = [one for one in path.parents if not one.exists()]
     folder = Folder.make(path, campaign)
     try:
-        _carry_out(folder, engine, scheduler, wait=not no_wait, spot=_spot(place, note))
+        _carry_out(folder, how)
     except RefusedError:
         if begins:
             folder.forget()
@@ -97,20 +140,25 @@ def resume(
     directory: Directory,
     engine: EngineName = "local",
     scheduler: Scheduler = None,
+    jobs: Jobs = None,
+    keep: Keeping = None,
     no_wait: NoWait = False,
     place: Place = None,
     note: Note = "",
 ) -> None:
     """Resume a campaign that was stopped."""
     folder = Folder.open(directory)
-    _carry_out(folder, engine, scheduler, wait=not no_wait, spot=_spot(place, note))
+    if keep is not None:
+        with folder.locked():
+            folder.keep(keep)
+    _carry_out(folder, _How(engine, scheduler, jobs, not no_wait, _spot(place, note)))
 
 
 @app.command()
 def status(directory: Directory) -> None:
     """Show the progress of a campaign, which may be running."""
     folder = Folder.open(directory)
-    now = status_of(runner.Work(folder, Local(folder).congestion_controls()))
+    now = status_of(_work(folder, None))
     out.print(display.matrix(now, out.width))
     for sentence in runner.left_out_sentences(now.left_out):
         print(sentence)
@@ -120,23 +168,64 @@ def status(directory: Directory) -> None:
 
 
 @app.command()
-def plan(file: File, profile: Profile = None, output: Output = Path("runs")) -> None:
-    """Show a campaign's number of runs, duration and testbeds. Changes nothing."""
-    campaign = _read(file, profile)
-    folder = Folder(default_path(campaign, output), campaign)
-    work = runner.Work(folder, Local(folder).congestion_controls())
+def plan(
+    files: OptionalFiles = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="All campaigns of `ccu campaign list`.")
+    ] = False,
+    profile: Profile = None,
+    output: Output = Path("runs"),
+    jobs: Jobs = None,
+    keep: Keeping = None,
+) -> None:
+    """Show the number of runs, hours and disk space of a campaign, or the sum of several.
+
+    Changes nothing.
+    """
+    names = list(definition.library()) if every else files or []
+    if not names or (every and files):
+        raise refusal("give names of campaigns, or --all", "see `ccu campaign list`")
+    if len(names) == 1:
+        _show_plan(_work_of_plan(names[0], profile, keep, output, jobs))
+        return
+    totals, refused = display.PlanTable(), list[Problem]()
+    for name in names:
+        try:
+            work = _work_of_plan(name, profile, keep, output, jobs)
+        except RefusedError as error:
+            refused += error.problems
+            continue
+        totals.add(work, plan_of(work))
+    out.print(totals.table())
+    if refused:
+        raise RefusedError(refused)
+
+
+def _work_of_plan(
+    name: str, profile: str | None, keep: Keep | None, output: Path, jobs: int | None
+) -> runner.Work:
+    campaign = _read(name, profile, keep)
+    work = _work(Folder(default_path(campaign, output), campaign), jobs)
     runner.check(work, machine=False)
-    now = status_of(work)
+    return work
+
+
+def _show_plan(work: runner.Work) -> None:
+    campaign, folder, sums = work.folder.campaign, work.folder, plan_of(work)
+    now = sums.status
     table = Table(box=None, show_header=False)
     on = sorted({one.testbed.name for one in work.of_points})
     table.add_row("campaign", f"{campaign.name}, profile {campaign.profile}: {campaign.title}")
     table.add_row("factors", "; ".join(f"{k}: {', '.join(v)}" for k, v in campaign.factors.items()))
     table.add_row("runs", display.design(now, campaign.repeats))
-    table.add_row("time", f"{display.left(now.left_s)} with one testbed, {now.done} runs done")
-    needed_bytes = sum(
-        len(group) * disk.needed_bytes(group[0].of_point) for group in work.by_point.values()
+    many = "one run" if work.at_once == 1 else f"{work.at_once} runs"
+    table.add_row("time", f"{display.left(now.left_s)} with {many} at a time, {now.done} runs done")
+    passing = f", and up to {disk.amount(sums.passing_bytes)} meanwhile"
+    table.add_row(
+        "disk",
+        f"about {disk.amount(sums.disk_bytes)} in {folder.path} (keep: {campaign.keep})"
+        f"{passing if sums.passing_bytes else ''}",
     )
-    table.add_row("disk", f"up to {disk.amount(needed_bytes)} in {folder.path}")
     table.add_row("testbed", ", ".join(on))
     if field.is_field(work):
         volumes = [cell.of_point.testbed.most_bytes or 0 for cell in work.to_do()]
@@ -168,10 +257,19 @@ def _spot(place: str | None, note: str) -> field.Spot | None:
     return field.Spot(place, note) if place is not None else None
 
 
-def _read(name: str, profile: str | None) -> Campaign:
+def _work(folder: Folder, jobs: int | None) -> runner.Work:
+    """Return what there is to do, on this machine. Raises RefusedError."""
+    work = runner.Work(folder, Local(folder).congestion_controls())
+    work.at_once = runner.at_once(work, jobs)
+    return work
+
+
+def _read(name: str, profile: str | None, keep: Keep | None) -> Campaign:
     """Return the campaign, its report checked by ddu. Raises RefusedError."""
     file = definition.locate(name)
     campaign = definition.read(file, profile)
+    if keep is not None:
+        campaign = campaign.model_copy(update={"keep": keep})
     if (campaign.report or campaign.stop) and (ddu := programs.find("ddu")):
         asked = campaign.model_dump_json(include={"factors", "report", "stop"})
         command = [str(ddu), "campaign", "check", "--json", str(file)]
@@ -188,20 +286,29 @@ def _at_its_line(problem: Problem, campaign: Campaign) -> Problem:
     return problem.at(campaign.where(*(problem.where.key or "").split(".")))
 
 
-def _carry_out(
-    folder: Folder, name: str, scheduler: str | None, *, wait: bool, spot: field.Spot | None
-) -> None:
+@dataclass(frozen=True)
+class _How:
+    """How runs are executed, as the command line says."""
+
+    engine: str
+    scheduler: str | None
+    jobs: int | None
+    wait: bool
+    spot: field.Spot | None
+
+
+def _carry_out(folder: Folder, how: _How) -> None:
     again = f"ccu campaign resume {shlex.quote(str(folder.path))}"
+    spot = how.spot
     with ExitStack() as stack:
         stack.enter_context(folder.locked())
-        engine = _engine(name, scheduler, folder, stack)
-        work = runner.Work(folder, engine.congestion_controls())
+        engine, work = _engine(how, folder, stack)
         if any(driver_of(one).needs_root for one in work.of_points):
             need_root(f"{programs.find('ccu') or 'ccu'} {again.removeprefix('ccu ')}")
-        if name == "local":
+        if how.engine == "local":
             runner.check(work)
-            for testbed in sorted({one.testbed.name for one in work.of_points}):
-                stack.enter_context(slots.held(testbed, wait, print))
+            for testbed in runner.disturbed_testbeds(work):
+                stack.enter_context(slots.held(testbed, how.wait, print))
         in_field = _field_engine(work, engine, spot)
         try:
             with display.shown(work, out, lines=in_field is not None) as listener:
@@ -238,19 +345,26 @@ def _field_engine(work: runner.Work, engine: Engine, spot: field.Spot | None) ->
     return engine
 
 
-def _engine(name: str, scheduler: str | None, folder: Folder, stack: ExitStack) -> Engine:
-    if name == "local":
-        if scheduler:
+def _engine(how: _How, folder: Folder, stack: ExitStack) -> tuple[Engine, runner.Work]:
+    if how.engine == "local":
+        if how.scheduler:
             raise refusal("needs --engine dask", "give both or none", key="--scheduler")
-        return Local(folder)
-    if name == "dask":
-        if not scheduler:
+        work = _work(folder, how.jobs)
+        return Parallel(folder, work.at_once) if work.at_once > 1 else Local(folder), work
+    if how.engine == "dask":
+        if not how.scheduler:
             raise refusal(
                 "dask: no scheduler is given",
                 "give --scheduler ADDRESS (docs/scaling.md)",
                 key="--engine",
             )
+        if how.jobs is not None:
+            raise refusal("each worker says how many", "leave it out", key="--jobs")
         from ccu.campaigns.engines.dask import connected
 
-        return stack.enter_context(connected(scheduler, folder))
-    raise RefusedError(unknown("engine", name, ("local", "dask"), where=Where(key="--engine")))
+        engine = stack.enter_context(connected(how.scheduler, folder))
+        work = runner.Work(folder, engine.congestion_controls())
+        work.at_once = engine.at_once()
+        return engine, work
+    engines = ("local", "dask")
+    raise RefusedError(unknown("engine", how.engine, engines, where=Where(key="--engine")))

@@ -12,8 +12,9 @@ from typing import Annotated
 
 import typer
 
-from ccu.campaigns.remote import RESOURCE
+from ccu.campaigns.remote import CORE, RESOURCE
 from ccu.host import programs
+from ccu.host.cores import allowed
 from ccu.host.root import need_root
 from testbed_console.problems import refusal
 
@@ -26,7 +27,13 @@ def worker(
     scheduler: Annotated[
         str, typer.Option(help="Address of Dask's scheduler, such as tcp://10.0.0.1:8786.")
     ],
-    testbeds: Annotated[int, typer.Option(min=1, help="Number of runs at a time.")] = 1,
+    testbeds: Annotated[
+        int, typer.Option(min=0, help="Number of runs in real time at a time; 0 needs no root.")
+    ] = 1,
+    cores: Annotated[
+        int | None,
+        typer.Option(min=0, help="Number of runs in virtual time at a time. (default: all cores)"),
+    ] = None,
 ) -> None:
     """Offer this machine's testbeds to campaigns (docs/scaling.md)."""
     if not _SCHEDULER.fullmatch(scheduler):
@@ -35,9 +42,13 @@ def worker(
             "write for example tcp://10.0.0.1:8786",
             key="--scheduler",
         )
-    need_root(shlex.join([str(Path(sys.argv[0]).resolve()), *sys.argv[1:]]))
+    if testbeds:
+        need_root(shlex.join([str(Path(sys.argv[0]).resolve()), *sys.argv[1:]]))
+    at_once = allowed() if cores is None else cores
+    if not (threads := max(testbeds, at_once)):
+        raise refusal("this worker would do no runs", "offer testbeds or cores", key="--testbeds")
     dask = programs.require("dask")
-    command = [dask, "worker", scheduler, "--nworkers", "1", "--nthreads", str(testbeds)]
-    command += ["--resources", f"{RESOURCE}={testbeds}", "--no-dashboard"]
+    command = [dask, "worker", scheduler, "--nworkers", "1", "--nthreads", str(threads)]
+    command += ["--resources", f"{RESOURCE}={testbeds} {CORE}={at_once}", "--no-dashboard"]
     sys.stdout.flush()
     os.execv(dask, command)

@@ -10,6 +10,7 @@ import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -70,11 +71,11 @@ class StartedProcess:
 def end_with_parent() -> Callable[[], None]:
     """Return a `preexec_fn`: the child gets SIGTERM when the thread that starts it ends
     (prctl(2))."""
-    parent = os.getpid()
+    return partial(end_with, os.getpid())
 
-    def ask_for_signal() -> None:
-        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != parent:  # The parent ended before the call.
-            os._exit(1)
 
-    return ask_for_signal
+def end_with(parent: int) -> None:
+    """Ask the kernel to end this process with its parent, process `parent`."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:  # The parent ended before the call.
+        os._exit(1)

@@ -51,6 +51,10 @@ class Supervisor:
         self.interrupted_by: str | None = None
         """The signal that interrupts the run, if one has come."""
 
+    def interrupt(self, by: str) -> None:
+        """Let the next check raise Interrupted, by the signal of that name."""
+        self.interrupted_by = by
+
     def start(
         self,
         name: str,

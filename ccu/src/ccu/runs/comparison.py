@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from pathlib import Path
+
+from ccu.runs.manifest import sha256_of
 
 _BLOCK_BYTES = 1 << 20
 
@@ -12,20 +15,32 @@ _BLOCK_BYTES = 1 << 20
 def first_difference(first: Path, second: Path, ignored: Collection[str]) -> str | None:
     """Return where the raw data of two runs differ first, by name and byte; None if they do not.
 
-    `ignored`: names of files in raw/ that describe the machine's work, not the run.
+    Of a file that a campaign has dropped in `first`, run.json has the SHA-256. `ignored`: names of
+    files in raw/ that describe the machine's work, not the run.
     """
-    ours, theirs = _names(first), _names(second)
+    dropped = _dropped(first)
+    ours, theirs = _names(first) | set(dropped), _names(second)
     for name in sorted((ours | theirs) - set(ignored)):
         if name not in ours & theirs:
             return f"raw/{name} is only in {first if name in ours else second}"
-        at = _differs_at(first / "raw" / name, second / "raw" / name)
-        if at is not None:
-            return f"raw/{name} differs from byte {at} on"
+        if (first / "raw" / name).exists():
+            at = _differs_at(first / "raw" / name, second / "raw" / name)
+            if at is not None:
+                return f"raw/{name} differs from byte {at} on"
+        elif sha256_of(second / "raw" / name) != dropped[name]:
+            return f"raw/{name} differs; of the first, only the SHA-256 was kept"
     return None
 
 
 def _names(run: Path) -> set[str]:
     return {file.name for file in (run / "raw").iterdir() if file.is_file()}
+
+
+def _dropped(run: Path) -> dict[str, str]:
+    """Return the digests of the files in raw/ that are not kept."""
+    kept = json.loads((run / "run.json").read_text()).get("kept") or {}
+    files = {Path(one["file"]): one["sha256"] for one in kept.get("dropped", ())}
+    return {file.name: digest for file, digest in files.items() if file.parent == Path("raw")}
 
 
 def _differs_at(first: Path, second: Path) -> int | None:

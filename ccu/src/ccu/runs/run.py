@@ -3,21 +3,20 @@
 
 from __future__ import annotations
 
-import os
 import secrets
-import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from ccu import congestion, scenarios
 from ccu.host import disk, programs, resources
+from ccu.host.interruption import interruptible
 from ccu.host.supervisor import Supervisor
 from ccu.runs import capture, iperf3, manifest
+from ccu.runs.cost import Cost
 from ccu.runs.manifest import Manifest, UnfinishedRun
 from ccu.runs.verdict import check_crossing, verdict_of
 from ccu.spec.errors import Interrupted, RunFailed
@@ -84,17 +83,18 @@ def run(experiment: Experiment, output: Path, report: Listener) -> Path:
     """
     scenario = check(experiment, output)
     resources.clean()
-    directory = _make_directory(experiment, output)
+    directory, began = _make_directory(experiment, output), Cost.so_far()
     owned = resources.begin_record(secrets.token_hex(3))
     owned.register(UnfinishedRun(str(directory.resolve())))
     record = Manifest(directory, experiment)
     supervisor = Supervisor(owned, directory / "raw" / "logs")
     site = Site(experiment, scenario, directory / "raw", supervisor, owned)
     try:
-        with _interruptible(supervisor):
+        with interruptible(supervisor.interrupt):
             record.write(time=_stamped(record, "start_utc_ns"))
             _perform(site, record, report)
-            record.write(status="finished", time=_stamped(record, "stop_utc_ns"))
+            stopped = _stamped(record, "stop_utc_ns")
+            record.write(status="finished", time=stopped, cost=Cost.so_far().since(began))
     except BaseException as error:
         _write_failure(record, error)
         if isinstance(error, OSError):
@@ -123,29 +123,6 @@ def _make_directory(experiment: Experiment, output: Path) -> Path:
     raise refusal(
         f"{output} has too many runs of this second", "choose another folder", key="--output"
     )
-
-
-@contextmanager
-def _interruptible(supervisor: Supervisor) -> Iterator[None]:
-    """Record SIGINT, SIGTERM and SIGHUP, so that the supervisor's next check raises Interrupted.
-
-    An exception in the handler itself could leave a lock of subprocess held and block the run.
-    """
-    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    owner = os.getpid()
-
-    def interrupt(number: int, _frame: FrameType | None) -> None:
-        if os.getpid() != owner:
-            # A fork (pyroute2 makes some, and ends them so) must not clean up the run.
-            os._exit(128 + number)
-        supervisor.interrupted_by = signal.Signals(number).name
-
-    before = [signal.signal(one, interrupt) for one in signals]
-    try:
-        yield
-    finally:
-        for one, handler in zip(signals, before, strict=True):
-            signal.signal(one, handler)
 
 
 def _perform(site: Site, record: Manifest, report: Listener) -> None:

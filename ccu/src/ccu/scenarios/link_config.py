@@ -112,14 +112,14 @@ def copy_scenario(scenario: Path, folder: Path, seed: int | None = None) -> None
     if seed is not None:
         with copied.open("a") as file:
             file.write(f"\nseed: {seed}\n")
-    for trace in _traces(scenario):
+    for trace in traces(scenario):
         if (scenario.parent / trace).is_file():
             target = folder / trace
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(scenario.parent / trace, target)
 
 
-def _traces(scenario: Path) -> list[Path]:
+def traces(scenario: Path) -> list[Path]:
     """Return the files that the scenario names inside its own folder; nr-link checks the others."""
     files: list[Path] = []
 

@@ -28,6 +28,9 @@ Host = str
 SHARED_CLOCK = {"offset_ns": 0, "offset_uncertainty_ns": 0}
 """The clock of hosts that share a kernel."""
 
+# From the start of ccu to the traffic, and from its end to the verdict.
+_AROUND_TRAFFIC_S = 3.0
+
 
 @dataclass(frozen=True)
 class Site:
@@ -169,6 +172,8 @@ class Driver:
     """Its hosts have a kernel and captures of their own: those of this machine do not matter."""
     repeatable: bool = False
     """The same experiment gives the same raw data, to the byte."""
+    undisturbed: bool = False
+    """Other work on the machine does not change its runs: several at a time are as good as one."""
     machine_files: frozenset[str] = frozenset()
     """Files in raw/ of a repeatable run that describe the machine's work all the same."""
     elsewhere: ClassVar[Option | None] = None
@@ -207,6 +212,10 @@ class Driver:
     def notice(self, experiments: Sequence[Experiment]) -> str:  # noqa: ARG002
         """Return what users have to know before these runs, such as what they cost."""
         return ""
+
+    def expected_s(self, experiment: Experiment) -> float:
+        """Return about how many seconds of this machine a run takes."""
+        return experiment.duration_s + _AROUND_TRAFFIC_S
 
     def run_elsewhere(
         self, experiment: Experiment, machine: str, output: Path, dry_run: bool

@@ -45,6 +45,19 @@ def _analyze(run: str) -> str | None:
     return None
 
 
+def problem_of(run: str) -> str | None:
+    """Write the tables and the summary of a run, without its page; return why it has none."""
+    from ddu.api import analyze
+
+    try:
+        analyze(Path(run), report=False)
+    except RefusedError as error:
+        return str(error)
+    except Exception as error:  # One run that breaks a program must not end the others' analysis.
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
 @contextmanager
 def _executor(scheduler: str | None) -> Iterator[Executor]:
     if scheduler is None:

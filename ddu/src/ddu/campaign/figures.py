@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
@@ -29,21 +29,43 @@ Aligned = Callable[[str, tuple[str, ...]], pd.DataFrame]
 table has."""
 
 
+class TablesMissing(Exception):  # noqa: N818
+    """A run has no aligned table, as its campaign keeps less."""
+
+
+class Figures(NamedTuple):
+    """What was drawn, and what could not be."""
+
+    made: list[tuple[str, Path]]
+    """Titles and files."""
+    without_tables: list[str]
+    """Titles of those that need tables which were not kept."""
+
+
 def write_figures(
     directory: Path, runs: pd.DataFrame, figures: tuple[Any, ...], aligned: Aligned
-) -> list[tuple[str, Path]]:
-    """Draw the figures of the plan that there is data for; return titles and files."""
+) -> Figures:
+    """Draw the figures of the plan that there is data for.
+
+    `aligned` raises TablesMissing for a run without its table.
+    """
     directory.mkdir(parents=True, exist_ok=True)
-    made = []
+    found = Figures([], [])
     for number, wanted in enumerate(figures, start=1):
+        file = directory / f"{number:02d}-{wanted.kind}.svg"
+        # One of an earlier report, which had more, would show other results.
+        file.unlink(missing_ok=True)
         with mpl.rc_context(STYLE):
-            figure = _drawn(wanted, usable(runs), aligned)
+            try:
+                figure = _drawn(wanted, usable(runs), aligned)
+            except TablesMissing:
+                found.without_tables.append(wanted.title)
+                continue
             if figure is None:
                 continue
-            file = directory / f"{number:02d}-{wanted.kind}.svg"
             figure.savefig(file, metadata=METADATA)
-        made.append((wanted.title, file))
-    return made
+        found.made.append((wanted.title, file))
+    return found
 
 
 def _drawn(wanted: Any, runs: pd.DataFrame, aligned: Aligned) -> Figure | None:

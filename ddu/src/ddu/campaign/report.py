@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 
-from ddu.campaign.figures import Aligned, write_figures
+from ddu.campaign.figures import Aligned, Figures, TablesMissing, write_figures
 from ddu.campaign.load import Campaign, load_campaign, summaries
 from ddu.campaign.metrics import shown
 from ddu.campaign.plan import report_plan
@@ -52,7 +52,7 @@ def write_report(path: Path, analyze: Callable[[list[Path]], None]) -> Path:
 def _content(
     campaign: Campaign,
     tables: dict[str, pd.DataFrame],
-    figures: list[tuple[str, Path]],
+    figures: Figures,
     metrics: tuple[str, ...],
 ) -> dict[str, Any]:
     verdicts = tables["runs"]["verdict"].value_counts().to_dict()
@@ -65,7 +65,8 @@ def _content(
         "metrics": {name: shown(name) for name in metrics},
         "shown": shown,
         "verdicts": verdicts,
-        "figures": figures,
+        "figures": figures.made,
+        "without_tables": figures.without_tables,
         "without": without,
         **rows,
     }
@@ -73,8 +74,11 @@ def _content(
 
 def _aligned_of(path: Path) -> Aligned:
     def read(run: str, columns: tuple[str, ...]) -> pd.DataFrame:
+        table = path / run / "tables" / "aligned.parquet"
+        if not table.exists():
+            raise TablesMissing(run)
         # A figure needs three of seventy columns: the others are not read.
-        with pq.ParquetFile(path / run / "tables" / "aligned.parquet", memory_map=True) as file:
+        with pq.ParquetFile(table, memory_map=True) as file:
             there = [name for name in columns if name in file.schema_arrow.names]
             found: pd.DataFrame = file.read(there, use_threads=False).to_pandas()
             return found

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -33,6 +34,21 @@ def report(
 
     console = Console(soft_wrap=True, highlight=False)
     typer.echo(write_report(directory, analyze_all(console, scheduler)))
+
+
+@app.command(hidden=True)
+def analyze() -> None:
+    """Analyse runs, one after another, for `ccu campaign`.
+
+    Standard input: a line for each run, its path as a JSON string. The answer to each is a line
+    with a JSON object: `problem` is null when tables and summary are complete.
+    """
+    from ddu.campaign.analysis import problem_of
+
+    # An analysis that is ended removes what it has begun.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    for line in sys.stdin:
+        print(json.dumps({"problem": problem_of(json.loads(line))}), flush=True)
 
 
 @app.command(hidden=True)

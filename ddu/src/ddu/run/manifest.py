@@ -130,6 +130,12 @@ class Failure(_Part):
     reason: str
 
 
+class Kept(_Part):
+    """What a campaign has kept of the run, less than everything."""
+
+    level: Literal["tables", "summary"]
+
+
 class Manifest(_Part):
     schema_version: Annotated[int, Field(ge=1)]
     run: str
@@ -149,6 +155,7 @@ class Manifest(_Part):
     machine: dict[str, Any] = {}
     verdict: Verdict | None = None
     verdict_reasons: list[str] = []
+    kept: Kept | None = None
 
     @field_validator("flows")
     @classmethod

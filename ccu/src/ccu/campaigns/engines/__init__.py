@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engines that execute a campaign's runs: on this machine, one by one, or on many machines."""
+"""The engines that execute a campaign's runs: on this machine, or on many machines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import NamedTuple, Protocol
 
 from ccu.campaigns.cells import Cell
@@ -15,6 +15,8 @@ class Outcome(NamedTuple):
     cell: Cell
     error: str | None
     """The reason why there is no result; None means that the run directory has a verdict."""
+    warning: str | None = None
+    """What the user must know of a run that has one."""
 
 
 class Listener(Protocol):
@@ -36,7 +38,9 @@ class Engine(Protocol):
         """Return the congestion controls that every machine of the engine can run."""
         ...
 
-    def attempts(self, cells: Iterator[Cell], listener: Listener) -> Iterator[Outcome]:
-        """Run the cells. Raises RefusedError when a machine cannot continue, such as a full
-        disk."""
+    def attempts(self, cells: Iterator[Cell], listener: Listener) -> Generator[Outcome, None, None]:
+        """Run the cells; when closed, end what is running.
+
+        Raises RefusedError when a machine cannot continue, such as a full disk.
+        """
         ...

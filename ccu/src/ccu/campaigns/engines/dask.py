@@ -14,7 +14,7 @@ import socket
 import tarfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,10 @@ from distributed import Client, Future, wait
 from distributed.comm.addressing import get_address_host_port, normalize_address
 
 from ccu.campaigns import remote
-from ccu.campaigns.cells import Cell
+from ccu.campaigns.cells import Cell, cells
 from ccu.campaigns.engines import Listener, Outcome
 from ccu.campaigns.folder import Folder
+from ccu.testbeds import driver_of
 from testbed_console.problems import refusal
 
 _CONNECT_S = 10
@@ -71,12 +72,15 @@ class Dask:
         self._software = remote.software()
         self._machines: dict[str, str] = {}
         """The machine of each worker, as of the last query."""
+        undisturbed = all(driver_of(one.of_point).undisturbed for one in cells(folder.campaign))
+        self._resource = remote.CORE if undisturbed else remote.RESOURCE
+        """What a run of the campaign takes of its worker."""
 
     def refuse_strangers(self) -> None:
         """Raise RefusedError unless a worker has a testbed, and all have this software."""
         if not self._testbeds():
             raise refusal(
-                "no worker has a testbed",
+                f"no worker has a {self._resource}",
                 "start `ccu worker` on each machine (docs/scaling.md)",
                 key="--scheduler",
             )
@@ -91,7 +95,11 @@ class Dask:
         available = [set(one["congestion_controls"]) for one in self._described().values()]
         return set.intersection(*available) if available else set()
 
-    def attempts(self, cells: Iterator[Cell], listener: Listener) -> Iterator[Outcome]:
+    def at_once(self) -> int:
+        """Return how many runs all workers do at a time."""
+        return max(1, sum(self._testbeds().values()))
+
+    def attempts(self, cells: Iterator[Cell], listener: Listener) -> Generator[Outcome, None, None]:
         running: dict[Future[remote.Done], tuple[Cell, float]] = {}
         try:
             while True:
@@ -117,9 +125,10 @@ class Dask:
             token=str(self._token.resolve()),
             software=self._software,
             testbeds=self._testbeds_of_machines(),
+            keep=self._folder.campaign.keep,
         )
         return self._client.submit(
-            remote.perform, job, resources={remote.RESOURCE: 1}, pure=False, key=_key(cell)
+            remote.perform, job, resources={self._resource: 1}, pure=False, key=_key(cell)
         )
 
     def _ended(
@@ -144,12 +153,12 @@ class Dask:
         done = future.result()
         if done.archive is not None:
             _unpack(done.archive, self._folder.cell(cell))
-        return Outcome(cell, done.error)
+        return Outcome(cell, done.error, done.warning)
 
     def _testbeds(self) -> dict[str, int]:
-        """Return how many testbeds each worker has."""
+        """Return how many runs of this campaign each worker does at a time."""
         workers: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
-        counts = {name: one["resources"].get(remote.RESOURCE, 0) for name, one in workers.items()}
+        counts = {name: one["resources"].get(self._resource, 0) for name, one in workers.items()}
         return {name: int(count) for name, count in counts.items() if count}
 
     def _testbeds_of_machines(self) -> dict[str, int]:
@@ -168,7 +177,8 @@ class Dask:
 
 
 def _deadline_s(cell: Cell) -> float:
-    return time.monotonic() + cell.of_point.duration_s + _PATIENCE_S
+    takes_s = max(cell.of_point.duration_s, driver_of(cell.of_point).expected_s(cell.of_point))
+    return time.monotonic() + takes_s + _PATIENCE_S
 
 
 def _key(cell: Cell) -> str:

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import partial
 
 from ccu import congestion
+from ccu.campaigns.analyst import Analyst
 from ccu.campaigns.cells import Cell
 from ccu.campaigns.engines import Listener, Outcome
 from ccu.campaigns.folder import Folder
+from ccu.campaigns.keeping import reduce
 from ccu.runs import run as runs
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Experiment
@@ -28,19 +30,25 @@ class Local:
     def congestion_controls(self) -> set[str]:
         return congestion.available_later()
 
-    def attempts(self, cells: Iterator[Cell], listener: Listener) -> Iterator[Outcome]:
-        for cell in cells:
-            listener.started(cell)
-            try:
-                output = self._folder.prepare(cell)
-                self._pause()
-                runs.run(self.prepared(cell), output, partial(listener.stage, cell))
-            except RunFailed as failed:
-                self._ended_s = time.monotonic()
-                yield Outcome(cell, str(failed))
-            else:
-                self._ended_s = time.monotonic()
-                yield Outcome(cell, None)
+    def attempts(self, cells: Iterator[Cell], listener: Listener) -> Generator[Outcome, None, None]:
+        with Analyst() as analyst:
+            for cell in cells:
+                listener.started(cell)
+                yield self._attempt(cell, partial(listener.stage, cell), analyst)
+
+    def _attempt(self, cell: Cell, report: runs.Listener, analyst: Analyst) -> Outcome:
+        try:
+            output = self._folder.prepare(cell)
+            self._pause()
+            run = runs.run(self.prepared(cell), output, report)
+        except RunFailed as failed:
+            return Outcome(cell, str(failed))
+        finally:
+            self._ended_s = time.monotonic()
+        keep = self._folder.campaign.keep
+        if keep != "raw":
+            report("analysing", 1.0)
+        return Outcome(cell, None, reduce(run, keep, analyst))
 
     def _pause(self) -> None:
         """Wait for the rest of the campaign's pause between two runs."""

@@ -38,6 +38,7 @@ class VirtualDriver(Driver):
     needs_root = False
     own_kernel = True
     repeatable = True
+    undisturbed = True
     machine_files = frozenset({"virtual.json"})  # CPU and wall-clock time
 
     def check(self, experiment: Experiment, scenario: Path) -> None:
@@ -57,6 +58,11 @@ class VirtualDriver(Driver):
         said = subprocess.run(command, capture_output=True, text=True)
         if said.returncode != 0:
             raise refusal(said.stderr.strip().removeprefix("nr-link: error: "))
+
+    def expected_s(self, experiment: Experiment) -> float:
+        from ccu.testbeds.virtual import speed
+
+        return speed.expected_s(experiment)
 
     def whole_run(self) -> WholeRun:
         from ccu.testbeds.virtual import testbed

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stays on disk of a run: its raw data go when what was computed from them is complete.
+
+run.json lists what is dropped, with digests, before anything is: a crash in between leaves too
+much, never too little.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from ccu.campaigns.analyst import Analyst
+from ccu.runs import manifest
+from ccu.scenarios.link_config import traces
+
+Keep = Literal["raw", "tables", "summary"]
+"""`raw`: everything. `tables`: all but captures and samples. `summary`: run.json, summary.json, and
+the scenario, without which the run cannot be repeated."""
+
+_LESS = get_args(Keep)
+
+
+def level_of(content: dict[str, Any]) -> Keep:
+    """Return what is kept of the run with this run.json."""
+    kept = content.get("kept") or {}
+    level: Keep = kept.get("level", "raw")
+    return level
+
+
+def reduce(run: Path, keep: Keep, analyst: Analyst) -> str | None:
+    """Analyse a finished run, and keep what `keep` says. Return why everything stays, or None."""
+    content = _content(run)
+    if content.get("status") != "finished":
+        return None
+    level = level_of(content)
+    if level == "raw" != keep and not _is_analysed(run):
+        began_s = time.monotonic()
+        if problem := analyst.analyze(run):
+            return f"its raw data stay, as it cannot be analysed: {problem}"
+        if cost := content.get("cost"):
+            cost["analysis_s"] = round(time.monotonic() - began_s, 3)
+    if _LESS.index(level) < _LESS.index(keep):
+        _declare(run, content, keep)
+    _drop(run, content)
+    return None
+
+
+def _is_analysed(run: Path) -> bool:
+    """Return whether `ddu analyze` has put all its results in place: the summary is the last."""
+    return all((run / name).exists() for name in ("tables/aligned.parquet", "summary.json"))
+
+
+def _declare(run: Path, content: dict[str, Any], keep: Keep) -> None:
+    """Write into run.json what is kept, and what is not."""
+    for unfinished in run.glob(".analysis-*"):  # What a killed ddu has left.
+        shutil.rmtree(unfinished, ignore_errors=True)
+    files = sorted(_unwanted(run, content, keep))
+    _put_on_disk(run, set(files))
+    before = (content.get("kept") or {}).get("dropped", [])
+    dropped = before + [_described(run, file) for file in files]
+    content["kept"] = {"level": keep, "dropped": dropped}
+    manifest.write_whole(run / "run.json", content)
+
+
+def _unwanted(run: Path, content: dict[str, Any], keep: Keep) -> Iterator[Path]:
+    everything = (path for path in run.rglob("*") if path.is_file() and not path.is_symlink())
+    if keep == "summary":
+        scenario = run / "raw" / "scenario.yaml"
+        kept = {run / name for name in ("run.json", "summary.json")} | {scenario}
+        kept |= {scenario.parent / trace for trace in traces(scenario)}
+        yield from (path for path in everything if path not in kept)
+        return
+    samples = {run / name for name in _samples(content)}
+    yield from (path for path in everything if path in samples or _is_capture(run, path))
+
+
+def _samples(content: dict[str, Any]) -> Iterator[str]:
+    """Yield the files of samples that run.json names."""
+    named = [*content.get("sockets", ()), content.get("mac"), content.get("link")]
+    yield from (one["file"] for one in [*named, content.get("cc_trace")] if one)
+
+
+def _is_capture(run: Path, path: Path) -> bool:
+    return (run / "raw") in path.parents and path.suffix == ".pcap"
+
+
+def _described(run: Path, file: Path) -> dict[str, Any]:
+    digest = manifest.sha256_of(file)
+    name = str(file.relative_to(run))
+    return {"file": name, "bytes": file.stat().st_size, "sha256": digest}
+
+
+def _put_on_disk(run: Path, unwanted: set[Path]) -> None:
+    """Let the disk hold what stays, before anything goes."""
+    for path in run.rglob("*"):
+        if path.is_file() and path not in unwanted:
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+
+
+def _drop(run: Path, content: dict[str, Any]) -> None:
+    """Remove the files that run.json says to be dropped, as far as they are still there."""
+    for one in (content.get("kept") or {}).get("dropped", ()):
+        if ".." not in (file := Path(one["file"])).parts and not file.is_absolute():
+            (run / file).unlink(missing_ok=True)
+    for folder in sorted(run.rglob("*"), reverse=True):
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def _content(run: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((run / "run.json").read_text())
+    return content

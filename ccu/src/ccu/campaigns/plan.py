@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a campaign will take: runs, hours and disk space, before it or in its midst."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ccu.campaigns.estimate import kept_bytes
+from ccu.campaigns.runner import Work
+from ccu.campaigns.status import CampaignStatus, status_of
+from ccu.host import disk
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The sums over a campaign's runs."""
+
+    status: CampaignStatus
+    traffic_s: float
+    """The time of the runs still to do on their own clock: virtual, or real."""
+    disk_bytes: float
+    """What all runs leave on the disk, about."""
+    passing_bytes: float
+    """What runs in progress write at most before anything is dropped."""
+
+
+def plan_of(work: Work) -> Plan:
+    """Return the plan of the campaign, as many runs at a time as the work says."""
+    keep, status = work.folder.campaign.keep, status_of(work)
+    first = {point: group[0].of_point for point, group in work.by_point.items()}
+    largest = max(map(disk.needed_bytes, first.values()), default=0)
+    return Plan(
+        status,
+        sum(row.waiting * first[row.point].duration_s for row in status.rows),
+        sum(row.planned * kept_bytes(first[row.point], keep) for row in status.rows),
+        0 if keep == "raw" else work.at_once * largest,
+    )

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Campaigns of several runs at a time: nothing is lost, repeated, or left running."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from testbed_testing import nap_testbed
+
+BIN = Path(sys.executable).parent
+TEXT = """\
+title: Naps
+base: {{testbed: nap, cc: cubic, duration: {duration}}}
+factors: {{prb: {prb}}}
+repeats: {repeats}
+retries: 1
+"""
+
+
+class Naps:
+    """A campaign of naps, run by the command `ccu`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / "campaign-naps-only"
+        packages = nap_testbed.install(folder / "packages")
+        self._environment = os.environ | {"PYTHONPATH": str(packages), "COLUMNS": "160"}
+
+    def write(self, prb: str = "[24, 106]", repeats: int = 3, duration: str = "1s") -> Path:
+        file = self.folder / "naps.yaml"
+        file.write_text(TEXT.format(prb=prb, repeats=repeats, duration=duration))
+        return file
+
+    def start(self, *words: object) -> subprocess.Popen[str]:
+        """Start `ccu campaign WORDS` in a session of its own, as a terminal does."""
+        return self.start_program("ccu", "campaign", *words)
+
+    def start_program(self, name: str, *words: object) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [BIN / name, *map(str, words)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=self._environment,
+            start_new_session=True,
+        )
+
+    def run(self, *words: object) -> subprocess.CompletedProcess[str]:
+        process = self.start(*words)
+        printed, trouble = process.communicate(timeout=120)
+        return subprocess.CompletedProcess([], process.returncode, printed, trouble)
+
+    def begin(self, *words: object) -> subprocess.Popen[str]:
+        """Start a campaign of long naps, and wait until two are asleep."""
+        file = self.write(duration="30s")
+        process = self.start("run", file, "--output", self.folder, "--jobs", 2, *words)
+        deadline = time.monotonic() + 60
+        while len(asleep(process.pid)) < 2:
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        return process
+
+    def contents(self) -> list[dict[str, Any]]:
+        files = sorted(self.path.glob("runs/*/*/run.json"))
+        return [json.loads(file.read_text()) for file in files]
+
+    def states(self) -> Counter[str]:
+        return Counter(content["status"] for content in self.contents())
+
+
+def asleep(pid: int) -> list[psutil.Process]:
+    """The naps that a process has below it."""
+    try:
+        below = psutil.Process(pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+    return [one for one in below if one.is_running() and one.name() == "sleep"]
+
+
+@pytest.fixture
+def naps(tmp_path: Path) -> Naps:
+    return Naps(tmp_path)
+
+
+def most_at_once(path: Path) -> int:
+    """The most naps that overlapped."""
+    spans = [file.read_text().split() for file in path.glob("runs/*/*/raw/slept.txt")]
+    changes = sorted(change for begin, end in spans for change in ((int(begin), 1), (int(end), -1)))
+    count = most = 0
+    for _, change in changes:
+        count += change
+        most = max(most, count)
+    return most
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_as_many_runs_at_a_time_as_asked(naps: Naps, jobs: int) -> None:
+    done = naps.run("run", naps.write(), "--output", naps.folder, "--jobs", jobs)
+    assert done.returncode == 0, done.stderr
+    assert naps.states() == {"finished": 6}
+    # How many naps overlap depends on how busy the machine is.
+    assert min(jobs, 2) <= most_at_once(naps.path) <= jobs
+    assert done.stdout.count("start ") == 6
+    assert "[6/6] valid" in done.stdout
+
+
+def test_by_default_as_many_as_there_are_cores(naps: Naps) -> None:
+    plan = naps.run("plan", naps.write(), "--output", naps.folder)
+    cores = len(os.sched_getaffinity(0))
+    assert f"{'one run' if cores == 1 else f'{cores} runs'} at a time" in " ".join(
+        plan.stdout.split()
+    )
+
+
+def test_a_failing_run_is_tried_again_and_the_others_go_on(naps: Naps) -> None:
+    file = naps.write(prb=f"[24, {nap_testbed.BAD}]", repeats=2)
+    done = naps.run("run", file, "--output", naps.folder, "--jobs", 2)
+    assert done.returncode == 1
+    assert "2 of 4 runs have no result" in done.stderr
+    # Once, and once again (`retries: 1`).
+    assert naps.states() == {"finished": 2, "failed": 4}
+    assert done.stdout.count("nap: a bad dream") >= 2
+
+
+def test_several_campaigns_in_a_row(naps: Naps) -> None:
+    first = naps.write(repeats=1)
+    second = naps.folder / "more.yaml"
+    second.write_text(first.read_text())
+    done = naps.run("run", first, second, "--output", naps.folder, "--jobs", 2)
+    assert done.returncode == 0, done.stderr
+    assert [len(list(naps.folder.glob(f"campaign-{name}-only/runs/*/*/run.json")))
+            for name in ("naps", "more")] == [2, 2]  # fmt: skip
+    planned = naps.run("plan", first, second, "--output", naps.folder)
+    assert "2 campaigns" in planned.stdout
+    (total,) = (line for line in planned.stdout.splitlines() if "2 campaigns" in line)
+    assert total.split()[2:4] == ["4", "4"]
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_campaign_ends_its_runs_and_is_resumed(
+    naps: Naps, sent: signal.Signals
+) -> None:
+    process = naps.begin()
+    below = psutil.Process(process.pid).children(recursive=True)
+    # As a terminal does with Ctrl-C: to all processes of the group.
+    os.killpg(process.pid, sent)
+    _, trouble = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "stopped; resume with: ccu campaign resume" in trouble
+    assert "Traceback" not in trouble
+    assert [one for one in below if one.is_running() and one.name() == "sleep"] == []
+    assert naps.states() == {"interrupted": 2}
+    waiting = naps.run("status", naps.path)
+    assert "0 of 6 runs" in waiting.stdout
+
+
+def test_a_killed_campaign_leaves_nothing_running(naps: Naps) -> None:
+    process = naps.begin()
+    below = psutil.Process(process.pid).children(recursive=True)
+    process.kill()
+    process.communicate()
+    _, alive = psutil.wait_procs(below, timeout=30)
+    assert alive == []
+    assert naps.states()["finished"] == 0
+
+
+def test_a_killed_process_of_a_run_costs_that_run_only(naps: Naps) -> None:
+    process = naps.begin()
+    victim = asleep(process.pid)[0].parent()
+    assert victim is not None
+    victim.kill()
+    deadline = time.monotonic() + 60
+    while naps.states()["failed"] == 0:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert naps.states()["running"] >= 1
+    os.killpg(process.pid, signal.SIGINT)
+    printed, _ = process.communicate(timeout=60)
+    assert "its process ended with code -9" in printed
+    killed = [one for one in naps.contents() if one["status"] == "failed"]
+    assert killed[0]["failure"]["stage"] == "ccu"
+
+
+def test_what_cannot_be_analysed_keeps_its_raw_data_and_says_so(naps: Naps) -> None:
+    file = naps.write(prb=f"[{nap_testbed.BROKEN}]", repeats=1)
+    done = naps.run("run", file, "--output", naps.folder, "--keep", "summary")
+    assert done.returncode == 0, done.stderr
+    assert "its raw data stay, as it cannot be analysed" in done.stdout
+    (content,) = naps.contents()
+    assert "kept" not in content
+    assert len(list(naps.path.glob("runs/*/*/raw/sender.pcap"))) == 1
+
+
+@pytest.mark.slow
+def test_a_worker_does_as_many_at_a_time_as_it_has_cores(naps: Naps) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    address = f"tcp://127.0.0.1:{port}"
+    where = ["--host", "127.0.0.1", "--port", port, "--no-dashboard"]
+    offered = ["worker", "--scheduler", address, "--testbeds", 0, "--cores", 3]
+    running = [naps.start_program("dask", "scheduler", *where)]
+    try:
+        running.append(naps.start_program("ccu", *offered))
+        file, into = naps.write(duration="3s"), ["--output", naps.folder]
+        deadline = time.monotonic() + 120
+        while True:
+            done = naps.run("run", file, *into, "--engine", "dask", "--scheduler", address)
+            if done.returncode == 0 or time.monotonic() > deadline:
+                break
+            assert "no scheduler answers" in done.stderr or "no worker has a core" in done.stderr
+    finally:
+        for process in reversed(running):
+            os.killpg(process.pid, signal.SIGTERM)
+            process.communicate(timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert naps.states() == {"finished": 6}
+    assert 1 < most_at_once(naps.path) <= 3
+
+
+@pytest.mark.parametrize(
+    ("words", "printed"),
+    [
+        (["--jobs", "0"], "--jobs"),
+        (["--keep", "everything"], "--keep"),
+        (["--jobs", "2", "--engine", "dask", "--scheduler", "tcp://127.0.0.1:1"], "--jobs"),
+    ],
+)
+def test_wrong_input_is_refused(naps: Naps, words: list[str], printed: str) -> None:
+    refused = naps.run("run", naps.write(), "--output", naps.folder, *words)
+    assert refused.returncode == 2
+    assert printed in refused.stderr
+    assert not naps.path.exists()
+
+
+def test_runs_in_real_time_are_one_at_a_time(naps: Naps) -> None:
+    file = naps.write()
+    file.write_text(file.read_text().replace("testbed: nap", "testbed: emulated"))
+    refused = naps.run("plan", file, "--output", naps.folder, "--jobs", "2")
+    assert refused.returncode == 2
+    assert "--jobs: runs on the testbed emulated at the same time would disturb" in refused.stderr
