@@ -12,36 +12,15 @@ import pytest
 
 from testbed_testing.runs import Runs
 
-ATTEMPTS = 4
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Try a failed test of `runs` again over new runs, if the machine, which others use as well,
-    degraded the runs that it used: such runs do not disprove a law."""
-    runs = pyfuncitem.funcargs.get("runs")
-    if not isinstance(runs, Runs):
-        return None
-    names = pyfuncitem._fixtureinfo.argnames
-    for attempt in range(1, ATTEMPTS + 1):
-        runs.asked.clear()
-        try:
-            pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names})
-        except Exception:
-            if attempt == ATTEMPTS or not runs.forget_what_is_no_evidence():
-                raise
-        else:
-            return True
-    return True
-
 
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    """Runs in real time, over network namespaces."""
     if os.geteuid() != 0:
         pytest.skip("needs root: it makes network namespaces")
     if not Path("/dev/net/tun").exists():
         pytest.skip("needs /dev/net/tun")
-    return Runs(tmp_path_factory.mktemp("runs"))
+    return Runs(tmp_path_factory.mktemp("runs"), "emulated")
 
 
 @pytest.fixture
