@@ -13,6 +13,7 @@ from testbed_testing.dpkt_packets import packets
 from testbed_testing.runs import Runs, json_of
 
 CELL = ("--prb", "106", "--scenario", "static")
+SLOW = Path(__file__).parents[1] / "scenarios/constant-20M.yaml"
 LATE = 3
 """Start of the second flow in s."""
 
@@ -52,12 +53,12 @@ def test_two_flows_are_two_and_their_fairness_is_jains(experiments: Runs) -> Non
     assert experiments.summary(*two)["jain_throughput"] == pytest.approx(expected, rel=0.01)
 
 
-@pytest.mark.parametrize(("cc", "least"), [("reno", 0.9), ("cubic", 0.9), ("reminis", 0.75)])
-def test_a_late_flow_converges_to_its_share(experiments: Runs, cc: str, least: float) -> None:
-    """Reminis measures its threshold from the lowest RTT, which is higher for the late flow."""
+@pytest.mark.parametrize("cc", ["reno", "cubic", "reminis"])
+def test_a_late_flow_converges_to_its_share(experiments: Runs, cc: str) -> None:
     flows = f"{cc}@0,{cc}@{LATE}"
-    link = ("--scenario", "constant-100M", "--rtt", "20ms", "--buffer", "300pkt")
-    table = experiments.table("--flows", flows, *link, "--duration", "25s", "--seed", "1")
+    link = ("--scenario", str(SLOW), "--rtt", "20ms", "--buffer", "60pkt")
+    table = experiments.table("--flows", flows, *link, "--duration", "40s", "--seed", "1")
+    # Reno halves the difference of two windows each time both are cut, here every two seconds.
     final = table[table["t_s"] > 15].groupby("flow")["tcp_throughput_bps"].mean()
-    assert jain(list(final)) > least
-    assert final.sum() > 0.8 * 100e6
+    assert jain(list(final)) > 0.95
+    assert final.sum() > 0.8 * 20e6
