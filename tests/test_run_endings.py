@@ -58,7 +58,7 @@ def test_a_signal_ends_a_run_in_order(
 
 @pytest.mark.root
 def test_the_resources_of_a_killed_run_are_removed_by_clean(
-    runs: Runs, ours: Ours, tmp_path: Path
+    runs: Runs, reminis: None, ours: Ours, tmp_path: Path
 ) -> None:
     before = ours()
     run = started(tmp_path, "--cc", "reminis")
