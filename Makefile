@@ -17,18 +17,23 @@ if $(CARGO) $(1) --version >/dev/null 2>&1; then $(CARGO) $(1) $(2); \
 	else echo "skipped: cargo $(1) is not installed (rustup component add $(subst fmt,rustfmt,$(1)))"; fi
 endef
 
-.PHONY: help demo test build kernel setup check format bench fuzz lock install clean
+.PHONY: help demo test test-kernels build kernel setup check format bench fuzz lock install clean
 
 help: ## print this list
-	@sed -n 's/^\([a-z]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | column -t -s'|'
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | column -t -s'|'
 
 demo: build ## run Reminis once over 40 MHz of 5G and write its report
 	$(SUDO) $(BIN)/ccu run --cc reminis --dl --prb 106
 	$(BIN)/ddu analyze
 
-test: build ## run every test
+test: build kernel ## run every test (LANES="virtual rust": some of them)
 	setup/system-packages test
-	.ci/test
+	setup/docker-compose
+	.ci/test $(LANES)
+
+test-kernels: build ## test Reminis in Debian's own kernels in QEMU (KERNELS="6.1 6.12")
+	setup/system-packages kernels
+	$(MAKE) --no-print-directory -C kmod qemu-test
 
 bench: build ## run the benchmarks and write docs/benchmarks/ (COMPONENT=ddu: those of one component)
 	.ci/bench $(COMPONENT)

@@ -3,45 +3,28 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from testbed_testing.runs import Runs
+from testbed_testing.runs import BIN, Runs
 
-ATTEMPTS = 4
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Try a failed test of `runs` again over new runs, if the machine, which others use as well,
-    degraded the runs that it used: such runs do not disprove a law."""
-    runs = pyfuncitem.funcargs.get("runs")
-    if not isinstance(runs, Runs):
-        return None
-    names = pyfuncitem._fixtureinfo.argnames
-    for attempt in range(1, ATTEMPTS + 1):
-        runs.asked.clear()
-        try:
-            pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names})
-        except Exception:
-            if attempt == ATTEMPTS or not runs.forget_what_is_no_evidence():
-                raise
-        else:
-            return True
-    return True
+AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    """Runs in real time, over network namespaces."""
     if os.geteuid() != 0:
         pytest.skip("needs root: it makes network namespaces")
     if not Path("/dev/net/tun").exists():
         pytest.skip("needs /dev/net/tun")
-    return Runs(tmp_path_factory.mktemp("runs"))
+    return Runs(tmp_path_factory.mktemp("runs"), "emulated")
 
 
 @pytest.fixture
@@ -53,11 +36,36 @@ def ours() -> Callable[[], set[str]]:
             ["ip", "netns", "list"], capture_output=True, text=True, check=True
         ).stdout.split()
         states = Path("/run/ccu").glob("*.json") if Path("/run/ccu").exists() else []
-        kernel = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
         return (
             {f"namespace {name}" for name in namespaces if name.startswith("ccu-")}
             | {f"state {path.name}" for path in states}
-            | {f"congestion control {name}" for name in kernel if name == "reminis"}
+            | ({"congestion control reminis"} if _holder_of_reminis() == OURS else set())
         )
 
     return look
+
+
+@pytest.fixture
+def reminis() -> None:
+    """Wait while somebody else on this machine, whose kernel has one Reminis, uses it."""
+    deadline = time.monotonic() + 300
+    while _holder_of_reminis() == SOMEBODY_ELSE:
+        if time.monotonic() > deadline:
+            pytest.skip("another user of this machine has used reminis for 5 minutes")
+        time.sleep(0.2)
+
+
+NOBODY, OURS, SOMEBODY_ELSE = range(3)
+
+
+def _holder_of_reminis() -> int:
+    """Who has registered it; without a process it was left behind, by ours as far as we know."""
+    if "reminis" not in AVAILABLE.read_text().split():
+        return NOBODY
+    asked = subprocess.run([BIN / "reminis-bpf", "status"], capture_output=True, text=True)
+    pid = json.loads(asked.stdout).get("pid")
+    try:
+        program = Path(f"/proc/{pid}/exe").readlink()
+    except OSError:
+        return OURS
+    return OURS if program.is_relative_to(BIN) else SOMEBODY_ELSE

@@ -56,7 +56,7 @@ def test_a_run_is_seen_live(store: Place, tmp_path: Path) -> None:
                 assert states in ([], [("live", "cubic")])
                 time.sleep(0.1)
             assert run.returncode == 0
-        printed, _ = follower.communicate(timeout=120)
+        printed, _ = follower.communicate(timeout=600)
     assert follower.returncode == 0, printed
     assert "Warning" not in printed
     (directory,) = tmp_path.iterdir()

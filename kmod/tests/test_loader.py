@@ -18,6 +18,10 @@ from typing import Any
 
 import pytest
 
+from .core_binding import params
+from .replay import agreeing_rows, flows_of
+
+NR_LINK = Path(sys.executable).parent / "nr-link"
 LOADER = Path(__file__).parent.parent / "build" / "reminis-bpf"
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 REMINIS_DTT = 21060  # reminis_uapi.h
@@ -235,6 +239,28 @@ def test_the_trace_has_a_valid_row_per_interval(tmp_path: Path) -> None:
         assert int(row["min_rtt_us"]) <= int(row["delay_us"])
         assert int(row["si_us"]) >= int(row["min_rtt_us"])
         assert int(row["samples"]) >= 1
+
+
+@pytest.mark.usefixtures("kernel")
+def test_its_decisions_are_those_of_the_core_on_this_host(traffic: Path, tmp_path: Path) -> None:
+    """As those of the module are (test_module.py): both decide alike for the same samples."""
+    if os.geteuid() or not NR_LINK.exists():
+        pytest.skip("needs root and nr-link (make build), which makes a link of 20 ms")
+    for name in ("up", "down"):  # 36 Mbit/s
+        (tmp_path / name).write_text("".join(f"{ms}\n" * 3 for ms in range(1, 101)))
+    loader = Loader("--seed", "1", "--trace", str(tmp_path / "cc-reminis.csv"))
+    shell = [NR_LINK, "shell", "--trace", "up", "down", "--delay-ms", "10"]
+    shell += ["--queue-packets", "1000", "--server", f"exec {traffic} sink 5201"]
+    send = f"sleep 0.5; {traffic} send $NR_LINK_SERVER 5201 reminis 4"
+    sent = subprocess.run(
+        [*shell, "--", "sh", "-c", send], cwd=tmp_path, capture_output=True, text=True
+    )
+    loader.stop()
+    assert sent.returncode == 0, sent.stderr
+    rows = max(flows_of(tmp_path / "cc-reminis.csv").values(), key=len)
+    assert {"nde", "cm"} <= {row["action"] for row in rows}
+    assert agreeing_rows(rows, params(seed=1)) == len(rows)
+    assert agreeing_rows(rows, params(seed=2)) < len(rows)
 
 
 @pytest.mark.usefixtures("kernel")

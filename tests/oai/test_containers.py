@@ -76,7 +76,7 @@ class Ccu:
         arguments = ("run", "--testbed", testbed, "--flows", flows, *SHORT, *words)
         arguments += ("--output", str(output))
         process = self.start(*arguments, hasty=hasty)
-        printed, _ = process.communicate(timeout=150)
+        printed, _ = process.communicate(timeout=600)
         found = list(output.iterdir()) if output.exists() else []
         return Ran(process.returncode, printed, found[0] if found else None)
 
@@ -309,7 +309,7 @@ def test_the_resources_of_a_killed_run_are_cleaned(docker_ccu: Ccu) -> None:
         str(output),
     )
     process = docker_ccu.start(*words)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not list(output.glob("*/raw/iperf3-f0-client.json")):
         assert time.monotonic() < deadline
         time.sleep(0.2)
@@ -317,7 +317,7 @@ def test_the_resources_of_a_killed_run_are_cleaned(docker_ccu: Ccu) -> None:
     process.communicate()
     assert leftovers(docker_ccu)
     cleaning = docker_ccu.start("clean")
-    printed, _ = cleaning.communicate(timeout=60)
+    printed, _ = cleaning.communicate(timeout=600)
     assert "removed 8 containers" in printed
     assert "removed 2 networks" in printed
     assert leftovers(docker_ccu) == []
@@ -326,7 +326,7 @@ def test_the_resources_of_a_killed_run_are_cleaned(docker_ccu: Ccu) -> None:
 def test_a_testbed_started_manually(docker_ccu: Ccu) -> None:
     printed: dict[str, str] = {}
     for word in ("up", "status", "down"):
-        printed[word], _ = docker_ccu.start("testbed", word).communicate(timeout=90)
+        printed[word], _ = docker_ccu.start("testbed", word).communicate(timeout=600)
     assert "oaitun_ue1 12.1.1.2" in printed["up"]
     assert "oaitun_ue1 12.1.1.2" in printed["status"]
     assert "removed 8 containers" in printed["down"]

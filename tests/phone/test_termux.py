@@ -39,7 +39,7 @@ def test_a_run_by_termux(street: Street, tmp_path: Path, monkeypatch: pytest.Mon
     assert recorded["hosts"]["ue"]["model"] == "Test 5G"
     assert abs(recorded["time"]["offset_ns"] - 3e9) <= recorded["time"]["offset_uncertainty_ns"]
     found = analysis_of(run)
-    assert 20e6 < found.summary["throughput_bps"] < 40e6
+    assert 5e6 < found.summary["throughput_bps"] < 40e6
     assert found.summary["technology_ratio"] == {"sa": 1.0}
     mac = found.tables["mac"]
     assert set(mac["mac_rsrp_dbm"]) == {-71}

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from testbed_testing.runs import Runs
+
 PROGRAM = Path(sys.executable).parent / "nr-link"
 
 LEVEL = {"ss_pbch_block_power_dbm": 0, "level": {"rsrp_dbm": -70}}
@@ -116,6 +118,12 @@ def kernel() -> Path:
     if found.returncode != 0:
         pytest.skip(found.stderr.strip())
     return Path(found.stdout.strip())
+
+
+@pytest.fixture(scope="session")
+def experiments(kernel: Path, tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    """Experiments of `ccu run` in virtual time, each made and analysed once."""
+    return Runs(tmp_path_factory.mktemp("experiments"), "virtual")
 
 
 @pytest.fixture

@@ -192,10 +192,11 @@ static netdev_tx_t transmit(struct sk_buff *skb, struct net_device *dev)
 		skb_mark_not_on_list(skb);
 		enqueue(skb, dev, now);
 	}
-	at = nr_link_calls->next_event(nr_link);
+	at = max(nr_link_calls->next_event(nr_link), now);
 	local_irq_restore(flags);
-	if (!hrtimer_active(&timer) || (!nr_link_setup.moderation_ns && at < timer_at))
-		wait_until(max(at, now));
+	/* An idle link waits for its next sample: a packet is due before that. */
+	if (!hrtimer_active(&timer) || at + nr_link_setup.moderation_ns < timer_at)
+		wait_until(at);
 	__skb_queue_purge(&lost);
 	return NETDEV_TX_OK;
 }

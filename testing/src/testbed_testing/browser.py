@@ -50,7 +50,7 @@ def look_at(page: Path, width: int, until: str, expressions: list[str], height: 
             return asyncio.run(asyncio.wait_for(script, _ANSWER_WITHIN_S))
         finally:
             browser.terminate()
-            browser.wait(20)
+            browser.wait(600)
 
 
 class _Session:

@@ -7,18 +7,17 @@ import json
 import subprocess
 import sys
 import tempfile
-import threading
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from ddu.api import analyze
 
 BIN = Path(sys.executable).parent
 
 
-def command(name: str, *args: str, timeout_s: float = 120) -> subprocess.CompletedProcess[str]:
+def command(name: str, *args: str, timeout_s: float = 600) -> subprocess.CompletedProcess[str]:
     """Run one of our commands and keep what it says."""
     return subprocess.run(
         [BIN / name, *args], capture_output=True, text=True, timeout=timeout_s, check=False
@@ -29,55 +28,39 @@ Arguments = tuple[str, ...]
 
 
 class Runs:
-    """Runs experiments in a directory of its own, each at most once a session."""
+    """Experiments of `ccu run` in a directory of their own, each made once a session."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, testbed: str) -> None:
         self.directory = directory
-        self.asked: set[Arguments] = set()
-        """What the test that goes on has looked at."""
+        self.testbed = testbed
         self._made: dict[Arguments, Path] = {}
-        self._analysed: set[Path] = set()
-        self._reminis = threading.Lock()
 
     def __call__(self, *args: str) -> Path:
-        """The directory of `ccu run ARGS`, analysed."""
-        self.asked.add(args)
+        """The directory of `ccu run ARGS`, analysed if it has captures."""
         if args not in self._made:
             self._made[args] = self._run(args)
-        run = self._made[args]
-        if run not in self._analysed:
-            # As `ddu analyze --no-report`, which would import for two seconds each time.
-            analyze(run, report=False)
-            self._analysed.add(run)
-        return run
-
-    def make(self, wanted: list[Arguments]) -> None:
-        """Those that are not made yet, two at a time, for laws that bear it."""
-        missing = [args for args in dict.fromkeys(wanted) if args not in self._made]
-        with ThreadPoolExecutor(2) as pool:
-            self._made |= zip(missing, pool.map(self._run, missing), strict=True)
+            if "--no-capture" not in args:
+                # As `ddu analyze --no-report`, which would import for two seconds each time.
+                analyze(self._made[args], report=False)
+        return self._made[args]
 
     def summary(self, *args: str) -> dict[str, Any]:
-        loaded: dict[str, Any] = json.loads((self(*args) / "summary.json").read_text())
-        return loaded
+        """Its summary.json."""
+        return json_of(self(*args) / "summary.json")
 
-    def forget_what_is_no_evidence(self) -> bool:
-        """Of the runs that the test looked at, those that the machine did not hold; whether there
-        are any."""
-        doubtful = [args for args in self.asked if self._verdict(args) != "valid"]
-        for args in doubtful:
-            self._made.pop(args, None)
-        return bool(doubtful)
-
-    def _verdict(self, args: Arguments) -> str:
-        loaded: dict[str, Any] = json.loads((self._made[args] / "run.json").read_text())
-        return str(loaded["verdict"])
+    def table(self, *args: str) -> pd.DataFrame:
+        """Its aligned table, in 20 ms bins."""
+        return pd.read_parquet(self(*args) / "tables/aligned.parquet")
 
     def _run(self, args: Arguments) -> Path:
         output = Path(tempfile.mkdtemp(dir=self.directory))
-        # The kernel has one Reminis.
-        with self._reminis if "reminis" in args else nullcontext():
-            ran = command("ccu", "run", *args, "--output", str(output))
+        ran = command("ccu", "run", "--testbed", self.testbed, *args, "--output", str(output))
         assert ran.returncode == 0, f"ccu run {' '.join(args)}\n{ran.stdout}\n{ran.stderr}"
         (run,) = output.iterdir()
         return run
+
+
+def json_of(file: Path) -> dict[str, Any]:
+    """A file that holds a JSON object."""
+    content: dict[str, Any] = json.loads(file.read_text())
+    return content

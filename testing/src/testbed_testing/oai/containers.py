@@ -91,7 +91,7 @@ class Daemon:
             stderr=subprocess.STDOUT,
         )
         self._resources = noted("docker", self._process)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 300
         while self.docker("version", check=False).returncode != 0:
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self.stop()
@@ -142,7 +142,7 @@ class Daemon:
     def stop(self) -> None:
         self._process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(20)
+            self._process.wait(600)
         self._log.close()
         self._resources.remove()
 

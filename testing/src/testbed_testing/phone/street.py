@@ -122,7 +122,7 @@ capacity: {{dl: {{constant_mbps: {rate_mbps}}}, ul: {{constant_mbps: {rate_mbps}
             "output": {"mac": "mac.csv", "link": "link.csv", "summary": "link-summary.json"},
         }
 
-    def ccu(self, *args: str, timeout_s: float = 90) -> subprocess.CompletedProcess[str]:
+    def ccu(self, *args: str, timeout_s: float = 600) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             self.command("ccu", *args), capture_output=True, text=True, timeout=timeout_s
         )
@@ -137,11 +137,11 @@ capacity: {{dl: {{constant_mbps: {rate_mbps}}}, ul: {{constant_mbps: {rate_mbps}
     def plug_in(self) -> str:
         """The phone's name at adb."""
         serial = f"127.0.0.1:{self.adbd.port}"
-        subprocess.run(self.command("adb", "connect", serial), capture_output=True, timeout=30)
+        subprocess.run(self.command("adb", "connect", serial), capture_output=True, timeout=600)
         return serial
 
     def close(self) -> None:
-        subprocess.run(self.command("adb", "kill-server"), capture_output=True, timeout=30)
+        subprocess.run(self.command("adb", "kill-server"), capture_output=True, timeout=600)
         self.adbd.stop()
         self._link.terminate()
         self._link.communicate(timeout=10)

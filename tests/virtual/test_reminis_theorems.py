@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The theorems of Reminis' paper on the emulated link: the queue that it keeps, and its growth.
+"""The theorems of Reminis' paper, with the kernel module: the queue that it keeps, and its growth.
 
 Its assumptions: a constant link, an infinite buffer, DTT = 2 mRTT (appendix E).
 """
@@ -10,13 +10,10 @@ import math
 from pathlib import Path
 
 import pandas as pd
-import pytest
 
 from testbed_testing.runs import Runs
 
-pytestmark = pytest.mark.realtime
-
-SURGE = Path(__file__).parent / "scenarios" / "surge-5M-100M.yaml"
+SURGE = Path(__file__).parents[1] / "scenarios" / "surge-5M-100M.yaml"
 LINK_MBIT = 100
 PACKET_BYTES = 1500
 # One run shows both: 4 s at 5 Mbit/s make the window small, and then the link is 20 times faster.
@@ -40,11 +37,9 @@ def theorem_3_1_bound(bdp: float) -> float:
     return 1 + math.log(2) / (1 + math.exp(-(math.log(4) - 1) / (2 * bdp)))
 
 
-@pytest.mark.root
-@pytest.mark.slow
-def test_theorem_3_1_bounds_the_queue(runs: Runs) -> None:
+def test_theorem_3_1_bounds_the_queue(experiments: Runs) -> None:
     """The RTTs are those of the packets, not the sender's own."""
-    table = aligned(runs(*ARGUMENTS, "1"))
+    table = aligned(experiments(*ARGUMENTS, "1"))
     mrtt_ms = table["tcp_rtt_ms"].min()
     steady = table[table["since_s"] > 2]
     queueing_ms = steady["tcp_rtt_ms"].mean() - mrtt_ms
@@ -56,12 +51,10 @@ def test_theorem_3_1_bounds_the_queue(runs: Runs) -> None:
     assert used > 0.8
 
 
-@pytest.mark.root
-@pytest.mark.slow
-def test_e_1_bounds_the_sis_to_a_full_window(runs: Runs) -> None:
+def test_e_1_bounds_the_sis_to_a_full_window(experiments: Runs) -> None:
     """It grows from far below in at most 4 ln(3 w₁) SIs, where Reno alone takes w₁ minus its
     start."""
-    run = runs(*ARGUMENTS, "1")
+    run = experiments(*ARGUMENTS, "1")
     table = aligned(run)
     surge_utc_ns = table["utc_ns"][table["since_s"] >= 0].iloc[0]
     trace = pd.read_csv(run / "raw" / "cc-reminis.csv")

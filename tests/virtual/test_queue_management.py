@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What queue management does to real TCP: a shorter queue, by drops or by marks."""
+
+from __future__ import annotations
+
+import pytest
+
+from testbed_testing.runs import Runs
+
+LINK = ("--cc", "cubic", "--scenario", "constant-100M", "--rtt", "20ms", "--duration", "8s")
+LINK = (*LINK, "--buffer", "1000pkt")
+
+
+def queueing_ms(experiments: Runs, *aqm: str) -> float:
+    """Mean time above the lowest RTT, after slow start."""
+    table = experiments.table(*LINK, *aqm)
+    rtt_ms = table[table["t_s"] > 3]["tcp_rtt_ms"]
+    return float(rtt_ms.mean() - table["tcp_rtt_ms"].min())
+
+
+@pytest.mark.parametrize("aqm", ["codel", "pie"])
+def test_a_managed_queue_is_short_and_the_link_is_used(experiments: Runs, aqm: str) -> None:
+    """Near its target (CoDel 5 ms, RFC 8289; PIE 15 ms, RFC 8033), where drop-tail fills it."""
+    managed, plain = queueing_ms(experiments, "--aqm", aqm), queueing_ms(experiments)
+    assert managed < 25 < 60 < plain
+    assert experiments.summary(*LINK, "--aqm", aqm)["utilisation_ratio"] > 0.85
+
+
+@pytest.mark.parametrize("aqm", ["codel", "pie"])
+def test_with_ecn_it_marks_and_drops_nothing(experiments: Runs, aqm: str) -> None:
+    arguments = (*LINK, "--aqm", aqm, "--ecn")
+    table = experiments.table(*arguments)
+    assert table["mac_dl_queue_mark_count"].sum() > 0
+    late = table[table["t_s"] > 3]
+    assert late["mac_dl_queue_drop_count"].sum() == 0
+    assert late["tcp_retransmissions_count"].sum() == 0
+    assert queueing_ms(experiments, "--aqm", aqm, "--ecn") < 25
