@@ -41,7 +41,7 @@ def test_a_flow_of_a_volume_ends_with_it_or_with_an_error(
     link = ("--scenario", "constant-100M", "--duration", duration, "--output", str(tmp_path))
     ccu = Path(sys.executable).parent / "ccu"
     ran = subprocess.run(
-        [ccu, "run", "--cc", "cubic", "--traffic", "tcp:40MB", *link],
+        [ccu, "run", "--testbed", "emulated", "--cc", "cubic", "--traffic", "tcp:40MB", *link],
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     (run,) = tmp_path.iterdir()
@@ -72,7 +72,12 @@ def test_a_gigabit_is_filled_within_one_per_cent(cc: str, tmp_path: Path) -> Non
         output = tmp_path / str(attempt)
         flags = ("--cc", cc, *link, "--duration", "9s", "--no-capture", "--output", str(output))
         ccu = Path(sys.executable).parent / "ccu"
-        ran = subprocess.run([ccu, "run", *flags], capture_output=True, text=True, timeout=120)
+        ran = subprocess.run(
+            [ccu, "run", "--testbed", "emulated", *flags],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
         assert ran.returncode == 0, ran.stderr
         (run,) = output.iterdir()
         verdict = json.loads((run / "run.json").read_text())["verdict"]

@@ -52,7 +52,7 @@ def _rights() -> None:
 
 def run(scenario: str, output: Path) -> Path:
     ccu(
-        *("run", "--cc", "cubic", "--duration", "1s", "--no-capture"),
+        *("run", "--testbed", "emulated", "--cc", "cubic", "--duration", "1s", "--no-capture"),
         *("--scenario", scenario, "--output", str(output)),
     )
     (directory,) = output.iterdir()

@@ -77,7 +77,7 @@ class Runs:
         output = Path(tempfile.mkdtemp(dir=self.directory))
         # The kernel has one Reminis.
         with self._reminis if "reminis" in args else nullcontext():
-            ran = command("ccu", "run", *args, "--output", str(output))
+            ran = command("ccu", "run", "--testbed", "emulated", *args, "--output", str(output))
         assert ran.returncode == 0, f"ccu run {' '.join(args)}\n{ran.stdout}\n{ran.stderr}"
         (run,) = output.iterdir()
         return run
