@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, ClassVar, Literal
 
 from ccu import scenarios
 from ccu.congestion.reminis import parameters as reminis
@@ -13,8 +13,10 @@ from ccu.congestion.reminis.implementation import NAME as REMINIS
 from ccu.host import programs
 from ccu.host.findings import Finding, refused
 from ccu.spec.experiment import Experiment
+from ccu.spec.option import Option
 from ccu.spec.testbed import TestbedOptions
 from ccu.testbeds import Driver, WholeRun
+from ccu.testbeds.virtual import plan
 from testbed_console.problems import RefusedError, Where, refusal
 from testbed_console.suggestions import unknown
 
@@ -26,9 +28,17 @@ _CONTROLS = (
 
 
 class VirtualOptions(TestbedOptions):
-    """None of its own: the experiment's fields are all that the link is made of."""
+    """What makes the traffic."""
+
+    section: ClassVar[str] = "virtual"
 
     name: Literal["virtual"] = "virtual"
+    traffic_program: Annotated[
+        Literal["built-in", "iperf3"],
+        Option(
+            "Program that makes the traffic: built-in, or iperf3, as always in real time.",
+        ),
+    ] = "built-in"
 
 
 class VirtualDriver(Driver):
@@ -63,9 +73,11 @@ class VirtualDriver(Driver):
                     unknown("congestion control", name, _CONTROLS, "in virtual time", where=where)
                 )
 
-    def check_machine(self, experiment: Experiment) -> None:  # noqa: ARG002
-        """Ask whether the kernel is built and can run here."""
+    def check_machine(self, experiment: Experiment) -> None:
+        """Ask whether the kernel is built and can run here, and for iperf3 where it is wanted."""
         _kernel()
+        if plan.by_iperf3(experiment):
+            programs.require("iperf3")
 
     def examine(self, experiment: Experiment) -> list[Finding]:  # noqa: ARG002
         """Return whether the kernel is built and can run here."""
