@@ -23,7 +23,8 @@ help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | column -t -s'|'
 
 demo: build ## run Reminis once over 40 MHz of 5G and write its report
-	$(SUDO) $(BIN)/ccu run --cc reminis --dl --prb 106
+	@setup/virtual-kernel >/dev/null || echo "demo: without that kernel, in real time as root"
+	$$($(BIN)/nr-link virtual doctor >/dev/null 2>&1 || echo $(SUDO)) $(BIN)/ccu run --cc reminis --dl --prb 106
 	$(BIN)/ddu analyze
 
 test: build kernel ## run every test (LANES="virtual rust": some of them)

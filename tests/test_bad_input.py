@@ -19,7 +19,7 @@ Ours = Callable[[], set[str]]
 
 def refusal(*args: str, inside: str = "") -> str:
     """Return the stderr of `ccu run ARGS`, in a mount namespace after the commands `inside`."""
-    script = f'{inside + " && " if inside else ""}exec .venv/bin/ccu run "$@"'
+    script = f'{inside + " && " if inside else ""}exec .venv/bin/ccu run --testbed emulated "$@"'
     ran = subprocess.run(
         ["unshare", "-m", "bash", "-c", script, "ccu", *args],
         capture_output=True,

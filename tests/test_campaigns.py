@@ -32,7 +32,7 @@ from testbed_testing.store_server import fresh_store, reader_url
 
 FILE = """\
 title: Short runs over a link that costs little
-base: {duration: 1s, scenario: constant-100M, capture: false, traffic: "udp:1M"}
+base: {testbed: emulated, duration: 1s, scenario: constant-100M, capture: false, traffic: "udp:1M"}
 factors:
   prb: [24, 51, 106]
 repeats: 2
@@ -130,8 +130,8 @@ def test_killed_ten_times_it_still_does_every_run_once(
 
 def test_a_run_is_repeated_from_its_manifest(tmp_path: Path) -> None:
     made = command(
-        "ccu", "run", "--cc", "reno", "--duration", "1s", "--scenario", "static", "--buffer",
-        "80pkt", "--seed", "9", "--output", str(tmp_path / "first"),
+        "ccu", "run", "--testbed", "emulated", "--cc", "reno", "--duration", "1s", "--scenario",
+        "static", "--buffer", "80pkt", "--seed", "9", "--output", str(tmp_path / "first"),
     )  # fmt: skip
     assert made.returncode == 0, made.stderr
     (first,) = (tmp_path / "first").iterdir()

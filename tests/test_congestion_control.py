@@ -51,7 +51,18 @@ def test_one_file_is_a_congestion_control(source: Path, runs: Runs) -> None:
 
 @pytest.mark.root
 def test_a_killed_run_leaves_nothing_registered(source: Path, tmp_path: Path) -> None:
-    command = [CCU, "run", "--cc", "toy", *SHORT[:-1], "20s", "--output", tmp_path / "runs"]
+    command = [
+        CCU,
+        "run",
+        "--testbed",
+        "emulated",
+        "--cc",
+        "toy",
+        *SHORT[:-1],
+        "20s",
+        "--output",
+        tmp_path / "runs",
+    ]
     assert source.exists()
     run = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT)
     deadline = time.monotonic() + 300
@@ -75,7 +86,9 @@ def test_a_source_that_does_not_compile_is_refused_with_its_line(
     at = next(number for number, line in enumerate(lines) if "tcp_slow_start" in line)
     lines[at] = "acked = tcp_slow_start(tp;\n"
     source.write_text("".join(lines))
-    refused = ccu("run", "--cc", "toy", *SHORT, "--output", str(tmp_path / "runs"))
+    refused = ccu(
+        "run", "--testbed", "emulated", "--cc", "toy", *SHORT, "--output", str(tmp_path / "runs")
+    )
     assert refused.returncode == 2
     assert f"{source}:{at + 1}: clang: " in refused.stderr
     assert not (tmp_path / "runs").exists()
@@ -84,7 +97,9 @@ def test_a_source_that_does_not_compile_is_refused_with_its_line(
 @pytest.mark.root
 def test_a_source_that_registers_another_name_fails_the_run(source: Path, tmp_path: Path) -> None:
     source.write_text(source.read_text().replace('.name = "toy"', '.name = "else"'))
-    failed = ccu("run", "--cc", "toy", *SHORT, "--output", str(tmp_path / "runs"))
+    failed = ccu(
+        "run", "--testbed", "emulated", "--cc", "toy", *SHORT, "--output", str(tmp_path / "runs")
+    )
     assert failed.returncode == 1
     assert "registers another name than toy" in failed.stderr
     assert "else" not in AVAILABLE.read_text().split()

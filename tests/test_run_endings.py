@@ -21,7 +21,7 @@ Ours = Callable[[], set[str]]
 def started(output: Path, *args: str) -> subprocess.Popen[str]:
     """Yield a run of 20 s whose traffic flows."""
     run = subprocess.Popen(
-        [".venv/bin/ccu", "run", *args, *LONG, "--output", str(output)],
+        [".venv/bin/ccu", "run", "--testbed", "emulated", *args, *LONG, "--output", str(output)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -45,7 +45,8 @@ def test_a_run_is_seen_live(store: Place, tmp_path: Path) -> None:
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     ) as follower:  # fmt: skip
         with subprocess.Popen(
-            [BIN / "ccu", "run", *CUBIC, "--output", tmp_path], stdout=subprocess.DEVNULL
+            [BIN / "ccu", "run", "--testbed", "emulated", *CUBIC, "--output", tmp_path],
+            stdout=subprocess.DEVNULL,
         ) as run:
             seen = dict.fromkeys(("live_socket", "live_radio", "live_trust"), 0)
             while run.poll() is None:
@@ -82,7 +83,9 @@ def publish(place: Place, *directories: Path) -> str:
 @pytest.mark.usefixtures("runs")
 def test_every_panel_shows_real_runs(store: Place, tmp_path: Path) -> None:
     # Not by `runs`, which tries again until the machine held one: here any verdict will do.
-    subprocess.run([BIN / "ccu", "run", *REMINIS, "--output", tmp_path], check=True)
+    subprocess.run(
+        [BIN / "ccu", "run", "--testbed", "emulated", *REMINIS, "--output", tmp_path], check=True
+    )
     directories = list(tmp_path.iterdir())
     publish(store, *directories)
     names = {json.loads((path / "run.json").read_text())["run"] for path in directories}

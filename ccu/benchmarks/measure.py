@@ -54,7 +54,16 @@ def took_s(command: list[str]) -> float:
 
 def overhead_s(folder: Path) -> tuple[float, float]:
     """Return the time beyond the traffic: of one command, and of a run within a campaign."""
-    alone = [BIN / "ccu", "run", "--cc", "cubic", "--duration", f"{TRAFFIC_S}s"]
+    alone = [
+        BIN / "ccu",
+        "run",
+        "--testbed",
+        "emulated",
+        "--cc",
+        "cubic",
+        "--duration",
+        f"{TRAFFIC_S}s",
+    ]
     single = [took_s([*map(str, alone), "--output", str(folder)]) for _ in range(RUNS)]
     file = folder / "overhead.yaml"
     file.write_text(
@@ -103,7 +112,16 @@ def after_a_run_s(folder: Path) -> float:
 
 def report_s(folder: Path) -> float:
     """Return the time of `ddu campaign report` over analysed runs."""
-    command = [BIN / "ccu", "run", "--cc", "cubic", "--duration", f"{REPORTED_S}s"]
+    command = [
+        BIN / "ccu",
+        "run",
+        "--testbed",
+        "emulated",
+        "--cc",
+        "cubic",
+        "--duration",
+        f"{REPORTED_S}s",
+    ]
     subprocess.run([*command, "--output", folder / "one"], check=True, stdout=subprocess.DEVNULL)
     (source,) = (folder / "one").iterdir()
     subprocess.run([BIN / "ddu", "analyze", source], check=True, stdout=subprocess.DEVNULL)

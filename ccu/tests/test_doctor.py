@@ -17,9 +17,11 @@ from ccu.cli import doctor
 from ccu.cli import main as cli
 from ccu.host import programs
 from ccu.host.findings import Finding
+from ccu.testbeds import drivers
 from ccu.testbeds.oai import doctor as oai_doctor
 from testbed_console.problems import Problem, RefusedError
 
+ON = ["--testbed", "emulated"]
 THERE = Finding("root", True, "user id 0")
 OPTIONAL = Finding("netem", False, "not [in] this kernel", "modprobe it", needed=False)
 MISSING = Finding("iperf3", False, "not found", "apt-get install iperf3")
@@ -48,11 +50,12 @@ def test_a_missing_optional_finding_has_its_own_mark() -> None:
 def test_only_needed_findings_decide_the_exit_code(
     monkeypatch: pytest.MonkeyPatch, findings: list[Finding], code: int, printed: str
 ) -> None:
-    monkeypatch.setattr(doctor, "examine", lambda _output: findings)
-    ran = CliRunner().invoke(cli.app, ["doctor"])
+    monkeypatch.setattr(doctor, "examine", lambda _output, _driver: findings)
+    ran = CliRunner().invoke(cli.app, ["doctor", *ON])
     assert ran.exit_code == code
     assert ran.output.endswith(printed)
-    listed = json.loads(CliRunner().invoke(cli.app, ["doctor", "--json"]).output)
+    default, *listed = json.loads(CliRunner().invoke(cli.app, ["doctor", "--json", *ON]).output)
+    assert default["name"] == "default testbed"
     assert [one["ok"] for one in listed] == [one.ok for one in findings]
 
 
@@ -72,7 +75,7 @@ def test_every_missing_item_has_a_fix(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(subprocess, "run", refused)
     monkeypatch.setattr("ccu.host.disk.free_bytes", lambda _folder: 10)
-    found = doctor.examine(tmp_path)
+    found = doctor.examine(tmp_path, drivers()["emulated"])
     missing = [one for one in found if not one.ok]
     assert {"root", "iperf3", "nr-link", "network namespaces", "disk"} <= {
         one.name for one in missing

@@ -5,13 +5,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 SHORT = ["--duration", "3s", "--prb", "24", "--seed", "7"]
 
@@ -116,3 +121,134 @@ def test_a_campaign_runs_what_only_the_kernel_in_virtual_time_has(
     runs = (tmp_path / "out").glob("*/runs/*/*/run.json")
     ccs = sorted(json.loads(one.read_text())["flows"][0]["cc_read_back"] for one in runs)
     assert ccs == ["cubic", "vegas"]
+
+
+def run_at_default(output: Path, *arguments: str, **environment: str) -> tuple[str, str]:
+    """The testbed that `ccu run` takes where none is named, and what it prints on stderr."""
+    command = [BIN / "ccu", "run", "--dry-run", *arguments, "--output", output]
+    said = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **environment}
+    )
+    assert said.returncode == 0, said.stderr
+    return yaml.safe_load(said.stdout)["testbed"], said.stderr
+
+
+def test_without_a_name_it_is_the_testbed(kernel: Path, tmp_path: Path) -> None:
+    assert run_at_default(tmp_path, "--cc", "vegas") == ("virtual", "")
+
+
+def test_without_its_kernel_it_is_emulated_and_one_line_says_why(tmp_path: Path) -> None:
+    nowhere = str(tmp_path / "nowhere")
+    testbed, said = run_at_default(tmp_path, "--cc", "cubic", NR_LINK_KERNEL=nowhere)
+    assert testbed == "emulated"
+    (line,) = said.splitlines()
+    assert line.startswith(f"ccu: testbed emulated, not virtual: {nowhere}")
+
+
+def test_what_only_this_machines_kernel_has_is_emulated(kernel: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.bpf.c").write_text((ROOT / "cc/bpf/aimd.bpf.c").read_text())
+    ccs = {"CCU_CC_PATH": str(tmp_path)}
+    command = [BIN / "ccu", "run", "--cc", "mine", "--dry-run", "--output", tmp_path / "out"]
+    said = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **ccs})
+    first = "ccu: testbed emulated, not virtual: no congestion control 'mine'"
+    assert said.stderr.splitlines()[0] == first
+
+
+def test_a_campaign_keeps_the_testbed_that_it_began_on(kernel: Path, tmp_path: Path) -> None:
+    file = tmp_path / "short.yaml"
+    file.write_text("title: x\nbase: {scenario: static, duration: 1s}\nfactors: {cc: [cubic]}\n")
+    command = [BIN / "ccu", "campaign", "run", file, "--output", tmp_path / "out"]
+    for environment in (os.environ, {**os.environ, "NR_LINK_KERNEL": str(tmp_path / "nowhere")}):
+        subprocess.run(command, capture_output=True, env=environment)
+    (campaign,) = (tmp_path / "out").iterdir()
+    content = json.loads((campaign / "campaign.json").read_text())
+    assert content["campaign"]["base"]["testbed"] == "virtual"
+    assert len(list(campaign.glob("runs/*/*/run.json"))) == 1
+
+
+def test_doctor_says_first_which_testbed_is_the_default(kernel: Path, tmp_path: Path) -> None:
+    def first(**environment: str) -> dict[str, Any]:
+        said = subprocess.run(
+            [BIN / "ccu", "doctor", "--json"],
+            capture_output=True,
+            text=True,
+            env={**os.environ, **environment},
+        )
+        finding: dict[str, Any] = json.loads(said.stdout)[0]
+        return finding
+
+    assert first()["detail"] == "virtual"
+    without = first(NR_LINK_KERNEL=str(tmp_path / "nowhere"))
+    assert without["detail"] == "emulated"
+    assert "setup/virtual-kernel" in without["fix"]
+
+
+@pytest.mark.parametrize("direction", ["--dl", "--ul"])
+def test_iperf3_measures_what_the_built_in_traffic_does(
+    kernel: Path, tmp_path: Path, direction: str
+) -> None:
+    if not shutil.which("iperf3"):
+        pytest.skip("needs iperf3")
+    received = {}
+    for program in ("built-in", "iperf3"):
+        arguments = ("--cc", "cubic", direction, "--scenario", "static", "--duration", "5s")
+        run = ccu_run(tmp_path / program, *arguments, "--traffic-program", program)
+        report = json.loads((run / "raw/iperf3-f0-server.json").read_text())
+        assert len(report["intervals"]) >= 5
+        received[program] = report["end"]["sum_received"]["bits_per_second"]
+        assert manifest(run)["flows"][0]["cc_read_back"] == "cubic"
+    assert received["iperf3"] == pytest.approx(received["built-in"], rel=0.01)
+
+
+def test_iperf3_is_no_choice_in_real_time(tmp_path: Path) -> None:
+    words = ["--testbed", "emulated", "--traffic-program", "iperf3", "--cc", "cubic"]
+    said = subprocess.run([BIN / "ccu", "run", *words], capture_output=True, text=True)
+    assert said.returncode == 2
+    assert "--traffic-program: is for other testbeds. Add --testbed virtual" in said.stderr
+
+
+def test_ddu_says_that_time_was_virtual(kernel: Path, tmp_path: Path) -> None:
+    run = ccu_run(tmp_path, "--cc", "cubic")
+    said = subprocess.run([BIN / "ddu", "analyze", run], capture_output=True, text=True)
+    assert "virtual time (" in said.stdout
+    assert "time was virtual" in (run / "report.html").read_text()
+
+
+def test_nobody_without_any_right_runs_and_analyses(kernel: Path, tmp_path: Path) -> None:
+    """In a mount namespace where nobody can enter the folders of Python and of this tree."""
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        pytest.skip("needs root and setpriv, to become nobody")
+    output = Path(tempfile.mkdtemp(prefix="ccu-nobody-"))
+    os.chown(output, 65534, 65534)
+    drop = "setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs"
+    drop += " --bounding-set=-all --inh-caps=-all"
+    script = f"""
+        set -e
+        {_open_to_all(Path(sys.base_prefix), tmp_path / "python")}
+        {_open_to_all(ROOT, tmp_path / "tree")}
+        cd {output}
+        export HOME={output} PYTHONDONTWRITEBYTECODE=1
+        {drop} {BIN}/ccu run --cc reminis --dl --prb 106 --duration 3s --output {output}/runs
+        {drop} {BIN}/ddu analyze {output}/runs/*
+    """
+    try:
+        command = ["unshare", "--mount", "sh", "-c", script]
+        said = subprocess.run(command, capture_output=True, text=True)
+        assert said.returncode == 0, said.stdout + said.stderr
+        (run,) = (output / "runs").iterdir()
+        assert manifest(run)["experiment"]["testbed"] == "virtual"
+        assert (run / "report.html").stat().st_uid == 65534
+    finally:
+        shutil.rmtree(output)
+
+
+def _open_to_all(folder: Path, place: Path) -> str:
+    """Shell commands that show `folder` where it is, in folders that everyone may enter."""
+    closed = [path for path in reversed(folder.parents) if not path.stat().st_mode & 0o001]
+    if not closed:
+        return ""
+    place.mkdir()
+    return (
+        f"mount --bind {folder} {place}; mount -t tmpfs -o mode=755 none {closed[0]}; "
+        f"mkdir -p {folder}; mount --move {place} {folder}"
+    )

@@ -7,12 +7,12 @@ mod hosts;
 mod link;
 
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::unistd::Pid;
 
@@ -25,9 +25,16 @@ use hosts::Hosts;
 /// Options of `nr-link shell`.
 #[derive(Debug, Args)]
 pub struct Shell {
+    /// In virtual time, with a Linux kernel of its own: no root, and time waits for the machine and for standard input.
+    /// Without --trace and --config, the link is a 5G carrier of 106 PRB with a static channel
+    #[arg(long = "virtual")]
+    virtual_time: bool,
+    /// Host that the command runs on
+    #[arg(long, value_enum, default_value_t, requires = "virtual_time")]
+    on: On,
     /// Uplink and downlink capacity, in this order, as traces in Mahimahi's format: one line for each opportunity of
     /// 1504 bytes, with its time in ms
-    #[arg(long, num_args = 2, value_names = ["UP", "DOWN"], required_unless_present = "config", conflicts_with = "config")]
+    #[arg(long, num_args = 2, value_names = ["UP", "DOWN"], required_unless_present_any = ["config", "virtual_time"], conflicts_with = "config")]
     trace: Option<Vec<PathBuf>>,
     /// Configuration in place of --trace: a YAML file of schema nr-link/1, with one UE and no netns
     #[arg(long)]
@@ -61,6 +68,16 @@ pub struct Shell {
     command: Vec<String>,
 }
 
+/// A host of the link.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum On {
+    /// The UE's
+    #[default]
+    Ue,
+    /// The server's
+    Server,
+}
+
 /// Parses a finite number: JSON has no NaN, and its null would count as absent.
 fn finite(text: &str) -> Result<f64, String> {
     text.parse()
@@ -81,6 +98,9 @@ const TERMINATION_TIMEOUT: Duration = Duration::from_secs(2);
 pub fn run(shell: &Shell) -> Result<u8> {
     let folder = Folder::of(shell.output.as_deref())?;
     let config = link::config(shell, folder.path())?;
+    if shell.virtual_time {
+        return in_virtual_time(shell, folder.path(), &config.file);
+    }
     // Ctrl-C is for the command, as in any shell.
     SigSet::from_iter([Signal::SIGINT, Signal::SIGQUIT])
         .thread_block()
@@ -116,15 +136,38 @@ pub fn run(shell: &Shell) -> Result<u8> {
     Ok(code(status))
 }
 
+fn in_virtual_time(shell: &Shell, folder: &Path, link: &Path) -> Result<u8> {
+    let own_shell = [own_shell()];
+    let command = nr_link_virtual_launcher::command::Command {
+        link,
+        folder,
+        keep: shell.output.is_some(),
+        words: match &shell.command[..] {
+            [] => &own_shell,
+            words => words,
+        },
+        host: match shell.on {
+            On::Ue => "ue",
+            On::Server => "server",
+        },
+        server: shell.server.as_deref(),
+    };
+    command.run()
+}
+
 fn wanted(command: &[String]) -> Command {
     match command {
-        [] => Command::new(std::env::var("SHELL").unwrap_or("/bin/sh".into())),
+        [] => Command::new(own_shell()),
         [program, arguments @ ..] => {
             let mut command = Command::new(program);
             command.args(arguments);
             command
         }
     }
+}
+
+fn own_shell() -> String {
+    std::env::var("SHELL").unwrap_or("/bin/sh".into())
 }
 
 /// Starts a command on a host; `None` is the server's, which is the current one.

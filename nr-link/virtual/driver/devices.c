@@ -45,6 +45,9 @@ static struct hrtimer timer;
 static u64 timer_at;		 /* link time that the timer waits for */
 static struct sk_buff_head lost; /* dropped by the link, to be freed outside of its calls */
 
+/* arch/um/kernel/time.c, where setup/virtual-kernel has added it */
+extern unsigned long nr_link_clock_step_ns;
+
 struct net_device *nr_link_device(unsigned int number)
 {
 	return devices[number];
@@ -310,6 +313,7 @@ static int __init nr_link_init(void)
 		nr_link = nr_link_calls->open(&nr_link_setup, on_lost);
 	if (!nr_link)
 		nr_link_exit(2);
+	nr_link_clock_step_ns = nr_link_setup.clock_step_ns;
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
 	hrtimer_setup(&timer, on_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 #else

@@ -11,7 +11,7 @@
 #ifndef NR_LINK_H
 #define NR_LINK_H
 
-#define NR_LINK_ABI 1
+#define NR_LINK_ABI 2
 
 /* Device 0 is the core network's, device n that of UE n. */
 #define NR_LINK_DEVICES_MAX 65
@@ -32,6 +32,8 @@ struct nr_link_setup {
 	unsigned long long socket_interval_ns;
 	/* packets that are due within this time of a delivery wait for the next; 0: none does */
 	unsigned long long moderation_ns;
+	/* how far the clock moves when a process reads it */
+	unsigned long long clock_step_ns;
 	/* for the guest's first program: /proc/nr-link/plan */
 	const char *guest_plan;
 	unsigned long long guest_plan_length;
@@ -75,6 +77,13 @@ struct nr_link_calls {
 	void (*decided)(struct nr_link *link, const struct nr_link_decision *decision);
 	/* A line of the guest's first program for the launcher. */
 	void (*report)(struct nr_link *link, const void *text, unsigned long long length);
+	/*
+	 * The launcher's standard input, output (1) and error (2). Time stands still while the host
+	 * waits. Return a number of bytes, 0 at the end of the input, or -errno.
+	 */
+	long long (*input)(struct nr_link *link, void *buffer, unsigned long long length);
+	long long (*output)(struct nr_link *link, unsigned int stream, const void *text,
+			    unsigned long long length);
 	void (*close)(struct nr_link *link, unsigned long long now);
 };
 

@@ -27,6 +27,7 @@ from ccu.campaigns.folder import Folder, default_path
 from ccu.campaigns.keeping import Keep
 from ccu.campaigns.plan import plan_of
 from ccu.campaigns.status import status_of
+from ccu.campaigns.testbed import on_a_testbed
 from ccu.host import disk, programs
 from ccu.host.root import need_root
 from ccu.spec.errors import Incomplete
@@ -101,7 +102,7 @@ def run(
     note: Note = "",
 ) -> None:
     """Execute every run of the campaign, or of several in a row, that has no result yet."""
-    campaigns = [_read(file, profile, keep) for file in files]
+    campaigns = [_read(file, profile, keep, output) for file in files]
     for campaign in campaigns:
         cells(campaign)  # Raises RefusedError before a directory is made.
     how = _How(engine, scheduler, jobs, not no_wait, _spot(place, note))
@@ -204,7 +205,7 @@ def plan(
 def _work_of_plan(
     name: str, profile: str | None, keep: Keep | None, output: Path, jobs: int | None
 ) -> runner.Work:
-    campaign = _read(name, profile, keep)
+    campaign = _read(name, profile, keep, output)
     work = _work(Folder(default_path(campaign, output), campaign), jobs)
     runner.check(work, machine=False)
     return work
@@ -264,8 +265,11 @@ def _work(folder: Folder, jobs: int | None) -> runner.Work:
     return work
 
 
-def _read(name: str, profile: str | None, keep: Keep | None) -> Campaign:
-    """Return the campaign, its report checked by ddu. Raises RefusedError."""
+def _read(name: str, profile: str | None, keep: Keep | None, output: Path) -> Campaign:
+    """Return the campaign on a testbed, its report checked by ddu. Raises RefusedError.
+
+    Prints why, if the testbed is not the preferred one.
+    """
     file = definition.locate(name)
     campaign = definition.read(file, profile)
     if keep is not None:
@@ -279,6 +283,9 @@ def _read(name: str, profile: str | None, keep: Keep | None) -> Campaign:
             raise RefusedError(_at_its_line(one, campaign) for one in problems)
         if answer.returncode != 0:
             raise CommandError(f"{shlex.join(command)} failed:\n{answer.stderr.strip()}")
+    campaign, notice = on_a_testbed(campaign, default_path(campaign, output))
+    if notice:
+        print(f"ccu: {notice}", file=sys.stderr)
     return campaign
 
 

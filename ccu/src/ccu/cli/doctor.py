@@ -22,8 +22,8 @@ from ccu.cli.options import takes_flags
 from ccu.host import disk, programs
 from ccu.host.findings import Finding, program
 from ccu.scenarios.resolve import resolve
-from ccu.spec.testbed import DEFAULT
-from ccu.testbeds import drivers
+from ccu.testbeds import Driver, driver_of, drivers
+from ccu.testbeds.choice import Choice, choose
 from testbed_console.problems import RefusedError, Where
 from testbed_console.suggestions import unknown
 
@@ -37,23 +37,27 @@ def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
     output: Annotated[Path, typer.Option(help="Directory for run directories.")] = Path("runs"),
     testbed: Annotated[
-        str, typer.Option(help="Testbed whose requirements are checked, too.")
-    ] = DEFAULT,
+        str | None,
+        typer.Option(help="Testbed whose requirements are checked. (default: that of `ccu run`)"),
+    ] = None,
 ) -> None:
     """Show what this machine can and cannot do, and how to fix it.
 
     ✓ present, ✗ missing and needed, ○ missing and optional. The exit code is 0 if runs can start,
     else 1.
     """
-    if testbed not in drivers():
+    if testbed is not None and testbed not in drivers():
         raise RefusedError(unknown("testbed", testbed, drivers(), where=Where(key="--testbed")))
-    experiment = resolve({"cc": "cubic", "testbed": testbed, **flags})
-    findings = [*examine(output), *drivers()[testbed].examine(experiment)]
+    choice = choose(lambda name: [resolve({"cc": "cubic", "testbed": name})])
+    checked = testbed or choice.testbed
+    experiment = resolve({"cc": "cubic", "testbed": checked, **flags})
+    driver = driver_of(experiment)
+    findings = [_default(choice), *examine(output, driver), *driver.examine(experiment)]
     if as_json:
         print(json.dumps([finding._asdict() for finding in findings], indent=2))
     else:
         Console().print(table(findings))
-        print(conclusion(findings, testbed))
+        print(conclusion(findings, checked))
     if any(found.needed and not found.ok for found in findings):
         raise typer.Exit(1)
 
@@ -76,8 +80,24 @@ def conclusion(findings: list[Finding], testbed: str) -> str:
     return f"ready for --testbed {testbed}"
 
 
-def examine(output: Path) -> list[Finding]:
+def _default(choice: Choice) -> Finding:
+    """Report the testbed of `ccu run` without --testbed; if not the preferred, why not."""
+    name = "default testbed"
+    if not choice.passed_over:
+        return Finding(name, True, choice.testbed)
+    return Finding(name, False, choice.testbed, f"not {choice.passed_over}", needed=False)
+
+
+def examine(output: Path, driver: Driver) -> list[Finding]:
     """Check everything that a run needs of the machine; changes nothing."""
+    of_kernel = _of_kernel()
+    if driver.own_kernel:
+        of_kernel = [found._replace(needed=False) for found in of_kernel]
+    return [program("nr-link"), _disk(output), _clock(), *of_kernel]
+
+
+def _of_kernel() -> list[Finding]:
+    """Check what runs with this machine's kernel need."""
     return [
         _root(),
         _tun(),
@@ -86,12 +106,10 @@ def examine(output: Path) -> list[Finding]:
         _modules(),
         _congestion_controls(),
         *_unavailable(),
-        *(program(name) for name in ("iperf3", "tcpdump", "ip", "nr-link", "socket-sampler")),
+        *(program(name) for name in ("iperf3", "tcpdump", "ip", "socket-sampler")),
         program("reminis-bpf", needed=False),
         _speed(),
         _buffers(),
-        _disk(output),
-        _clock(),
     ]
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,10 +22,11 @@ from ccu.host.root import need_root
 from ccu.runs import run as runs
 from ccu.scenarios.resolve import resolve_written
 from ccu.spec.experiment import RADIO_FIELDS, Experiment
-from ccu.spec.places import written_at
+from ccu.spec.places import Places, written_at
 from ccu.spec.resolve import collect
 from ccu.testbeds import driver_of, drivers
-from testbed_console.problems import refusal
+from ccu.testbeds.choice import choose
+from testbed_console.problems import Where, refusal
 
 app = typer.Typer(add_completion=False)
 out = Console()
@@ -53,6 +55,8 @@ def run(
         if (option := driver.elsewhere)
     }
     written, places = collect(flags, file)
+    if "testbed" not in written:
+        written["testbed"], places["testbed"] = _default_testbed(written, places)
     experiment = resolve_written(written, places)
     with written_at(places):
         for flag, machine in machines.items():
@@ -60,6 +64,19 @@ def run(
                 _perform_elsewhere(experiment, str(flag), machine, output, dry_run)
                 return
         perform(experiment, output, dry_run)
+
+
+def _default_testbed(written: Mapping[str, Any], places: Places) -> tuple[str, Where]:
+    """Return the testbed to take where none is named; print why, if it is not the preferred."""
+    place = Where(key="--testbed")
+
+    def on(testbed: str) -> list[Experiment]:
+        return [resolve_written({**written, "testbed": testbed}, {**places, "testbed": place})]
+
+    choice = choose(on)
+    if choice.notice:
+        print(f"ccu: {choice.notice}", file=sys.stderr)
+    return choice.testbed, place
 
 
 def _perform_elsewhere(

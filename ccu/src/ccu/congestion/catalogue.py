@@ -79,6 +79,14 @@ def check(experiment: Experiment, *, now: bool = True) -> None:
         provider.check(name, experiment.cc_params if provider.takes_parameters else {})
 
 
+def check_names(experiment: Experiment) -> None:
+    """Raise RefusedError if nobody provides a congestion control, whether it can run now or not."""
+    there = _catalogue()
+    for name in experiment.servers_ccs:
+        if name not in there:
+            raise RefusedError(unknown("congestion control", name, there, where=Where(key="cc")))
+
+
 def _check_control(name: str, there: dict[str, tuple[Control, Provider]], now: bool) -> None:
     ready = sorted(available() if now else available_later())
     if name in ready:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -11,10 +10,9 @@ from functools import partial
 from ccu.host import programs
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Experiment
-from ccu.testbeds import Site, Testbed
+from ccu.testbeds import Site, Testbed, iperf3_commands
 from ccu.testbeds.flow import Flow
 
-_UDP_HEADERS_BYTES = 28
 # For the test's end and the exchange of results over a full queue, with a margin.
 _PATIENCE_S = 20.0
 
@@ -43,8 +41,7 @@ def listen(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> None:
     for flow in flows:
         host = flow.receiver_host(testbed)
         address = flow.address(testbed, host)
-        arguments = [programs.require("iperf3"), "-s", "-1", "-J", "-B", address]
-        arguments += ["-p", str(flow.listening_port)]
+        arguments = iperf3_commands.server(programs.require("iperf3"), flow, address)
         flow.receiver = site.supervisor.start(
             f"iperf3-{flow.id}-server",
             testbed.command(host, arguments),
@@ -66,20 +63,9 @@ def connect(site: Site, testbed: Testbed, flow: Flow) -> None:
     """Start an iperf3 client, which sends."""
     sender = flow.sender_host(testbed)
     target = flow.address(testbed, flow.receiver_host(testbed))
-    arguments = [programs.require("iperf3"), "-c", target, "-p", str(flow.listening_port), "-J"]
-    arguments += ["-B", flow.address(testbed, sender)]
-    arguments += ["--cport", str(flow.sending_port)]
-    traffic = site.experiment.traffic
-    if traffic.volume_bytes is not None:
-        arguments += ["-n", str(traffic.volume_bytes)]
-    else:
-        arguments += ["-t", str(flow.duration_s)]
-    if traffic.kind == "udp":
-        assert traffic.rate_bps is not None
-        length_bytes = site.experiment.mtu_bytes - _UDP_HEADERS_BYTES
-        arguments += ["-u", "-b", f"{traffic.rate_bps:.0f}", "-l", str(length_bytes)]
-    else:
-        arguments += ["-C", flow.cc]
+    source = flow.address(testbed, sender)
+    program = programs.require("iperf3")
+    arguments = iperf3_commands.client(program, site.experiment, flow, source, target)
     flow.client = site.supervisor.start(
         f"iperf3-{flow.id}-client",
         testbed.command(sender, arguments),
@@ -134,13 +120,6 @@ def received_bytes(flow: Flow) -> int:
     assert flow.receiver is not None
     assert flow.client is not None
     for process in (flow.client, flow.receiver):
-        try:
-            report = json.loads(process.output.read_text())
-        except (OSError, ValueError) as error:
-            raise RunFailed(
-                "traffic", f"{process.name}: the report is incomplete ({error})"
-            ) from None
-        if "error" in report:
-            raise RunFailed("traffic", f"{process.name}: {report['error']}")
+        report = iperf3_commands.report(process.output, process.name)
     # With UDP, the "sum" of iperf3 3.12 is that of the sender, which here sent nothing.
     return int(report["end"]["sum_received"]["bytes"])

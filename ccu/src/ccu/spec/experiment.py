@@ -19,7 +19,15 @@ from pydantic import (
 
 from ccu.spec import units
 from ccu.spec.option import Option, Switch
-from ccu.spec.testbed import DEFAULT, TestbedOptions, Value, drivers, every_options, options_of
+from ccu.spec.testbed import (
+    TestbedOptions,
+    Value,
+    default,
+    drivers,
+    every_options,
+    options_of,
+    preferred,
+)
 from testbed_console.problems import InvalidValue, Problem, Where
 from testbed_console.suggestions import unknown
 
@@ -317,8 +325,11 @@ class Experiment(Value):
     ] = 1460
     testbed: Annotated[
         SerializeAsAny[TestbedOptions],
-        Option("Testbed: a name of `ccu list testbeds`.", show=lambda testbed: str(testbed.name)),
-    ] = Field(default_factory=lambda: _options(DEFAULT))
+        Option(
+            "Testbed: a name of `ccu list testbeds`; by default the first that runs here.",
+            show=lambda _: ", else ".join(preferred()),
+        ),
+    ] = Field(default_factory=lambda: _options(default()))
     capture: Annotated[
         bool,
         Option(
@@ -354,7 +365,7 @@ class Experiment(Value):
         if not isinstance(given, dict):
             return given
         given = dict(given)
-        testbed = given.get("testbed", DEFAULT)
+        testbed = given.get("testbed", default())
         for options in every_options():
             inside = given.pop(options.section, None) if options.section else None
             if isinstance(testbed, str) and options is options_of(testbed):

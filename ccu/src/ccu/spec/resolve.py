@@ -14,7 +14,7 @@ from ccu.spec.keys import flag_of, keys
 from ccu.spec.option import Written
 from ccu.spec.option import written as written_fields
 from ccu.spec.places import Places, placed
-from ccu.spec.testbed import DEFAULT, TestbedOptions, every_options, options_of, testbeds_with
+from ccu.spec.testbed import TestbedOptions, default, every_options, options_of, testbeds_with
 from ccu.spec.testbed import keys as option_keys
 from ccu.spec.yaml_places import read_mapping
 from testbed_console.problems import InvalidValue, Problem, RefusedError, Where
@@ -118,7 +118,7 @@ def _testbed(
 
     Of the options that stand under the testbed's own key, as in run.json, flags win.
     """
-    name = values.get("testbed", DEFAULT)
+    name = values.get("testbed", default())
     options = options_of(name) if isinstance(name, str) else None
     of_others = _pop_options_of_others(values, options)
     if options is None:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ccu.spec.experiment import Experiment
 
 GROUP = "ccu.testbeds"
-DEFAULT = "emulated"
-"""The testbed of an experiment that names none."""
 
 
 class Value(BaseModel):
@@ -69,7 +67,7 @@ class TestbedOptions(Value):
 
 @cache
 def drivers() -> dict[str, Any]:
-    """Return every testbed's driver (`ccu.testbeds.Driver`) by its name, the default first.
+    """Return every testbed's driver (`ccu.testbeds.Driver`) by its name, the preferred first.
 
     One that cannot be imported is reported on stderr, and left out.
     """
@@ -84,7 +82,17 @@ def drivers() -> dict[str, Any]:
                 "Repair or uninstall the package.",
                 file=sys.stderr,
             )
-    return dict(sorted(found.items(), key=lambda item: (item[0] != DEFAULT, item[0])))
+    return dict(sorted(found.items(), key=lambda item: (-item[1].preference, item[0])))
+
+
+def preferred() -> list[str]:
+    """Return the testbeds that an experiment may have that names none, the preferred first."""
+    return [name for name, driver in drivers().items() if driver.preference > 0]
+
+
+def default() -> str:
+    """Return the testbed of an experiment that names none, whatever the machine has."""
+    return preferred()[-1]
 
 
 def options_of(testbed: str) -> type[TestbedOptions] | None:

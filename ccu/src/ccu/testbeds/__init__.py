@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+from ccu import congestion
 from ccu.host.findings import Finding
 from ccu.host.resources import Resources
 from ccu.host.supervisor import Supervisor
@@ -168,6 +169,8 @@ class Driver:
     needs: tuple[str, ...] = ("iperf3", "ip")
     """Programs of this machine."""
     needs_root: bool = True
+    preference: ClassVar[int] = 0
+    """Among the testbeds of an experiment that names none, the highest first; 0: only by name."""
     own_kernel: bool = False
     """Its hosts have a kernel and captures of their own: those of this machine do not matter."""
     repeatable: bool = False
@@ -189,6 +192,11 @@ class Driver:
 
     def check(self, experiment: Experiment, scenario: Path) -> None:
         """Refuse values that it cannot carry; `scenario` is the file. Touches nothing outside."""
+
+    def carries(self, experiment: Experiment) -> None:
+        """Refuse what another testbed may carry, whatever the machine: a congestion control."""
+        if not self.own_kernel:
+            congestion.check_names(experiment)
 
     def check_machine(self, experiment: Experiment) -> None:
         """Refuse a machine on which it cannot run: devices, ports, images."""
@@ -228,7 +236,7 @@ class Driver:
 
 
 def drivers() -> dict[str, Driver]:
-    """Return every driver by the testbed's name, the default testbed first."""
+    """Return every driver by the testbed's name, the preferred first."""
     return registry.drivers()
 
 

@@ -21,7 +21,7 @@ pub fn config(shell: &Shell, folder: &Path) -> Result<ResolvedConfig> {
             config
         }
         (None, Some(traces)) => from_traces(shell, traces, folder)?,
-        (None, None) => unreachable!("one of both is required"),
+        (None, None) => written(shell, static_radio(), Some(carrier()), folder)?,
     };
     let refuse = |rule: String, fix: &str, key: &str| -> Problem {
         Violation::new(rule, fix)
@@ -59,8 +59,7 @@ fn outputs(folder: &Path) -> nr_link_model::config::Output {
     }
 }
 
-/// Writes scenario.yaml and link.yaml into `folder`, for reading and running them again. JSON is
-/// YAML.
+/// A link of two traces' capacity.
 fn from_traces(shell: &Shell, traces: &[PathBuf], folder: &Path) -> Result<ResolvedConfig> {
     let rate = |trace: &Path| -> Result<Value> {
         let refuse = |rule: String| {
@@ -85,10 +84,49 @@ fn from_traces(shell: &Shell, traces: &[PathBuf], folder: &Path) -> Result<Resol
         "duration_s": 1, // traces repeat at their own ends
         "capacity": {"ul": rate(&traces[0])?, "dl": rate(&traces[1])?},
     });
+    written(shell, scenario, None, folder)
+}
+
+/// A channel that stays as good as it is.
+fn static_radio() -> Value {
+    json!({
+        "schema": "rf-scenario/1",
+        "name": "static",
+        "summary": "A strong and constant signal.",
+        "sources": ["chosen"],
+        "license": "Apache-2.0",
+        "duration_s": 1,
+        "at_end": "loop",
+        "radio": {
+            "ss_pbch_block_power_dbm": 0,
+            "level": {"rsrp_dbm": -70},
+            "noise": {"floor_dbm_per_re": -100},
+        },
+    })
+}
+
+/// 40 MHz of band n78, as `ccu run` has by default.
+fn carrier() -> Value {
+    json!({
+        "carrier_ghz": 3.6,
+        "numerology": 1,
+        "prb": 106,
+        "duplex": {"tdd": {"pattern": "DDDDDDDSUU", "special": {"dl_symbols": 6, "ul_symbols": 4}}},
+    })
+}
+
+/// Writes scenario.yaml and link.yaml into `folder`, for reading and running them again. JSON is
+/// YAML.
+fn written(
+    shell: &Shell,
+    scenario: Value,
+    radio: Option<Value>,
+    folder: &Path,
+) -> Result<ResolvedConfig> {
     let path = json!({"delay_ms": shell.delay_ms, "loss_ratio": shell.loss_ratio});
     let queue = json!({"packets": shell.queue_packets});
     let device = format!("nrl{}", std::process::id() % 100_000); // unique among the shells of this host
-    let link = json!({
+    let mut link = json!({
         "schema": "nr-link/1",
         "seed": 1,
         "mtu_bytes": 1500,
@@ -99,6 +137,9 @@ fn from_traces(shell: &Shell, traces: &[PathBuf], folder: &Path) -> Result<Resol
         "devices": {"core": {"name": device}, "ue": [{"name": "ue1"}]},
         "output": {"mac": "mac.csv", "link": "link.csv", "summary": "link-summary.json"},
     });
+    if let Some(radio) = radio {
+        link["radio"] = radio;
+    }
     for (name, content) in [("scenario.yaml", scenario), ("link.yaml", link)] {
         let file = folder.join(name);
         fs::write(&file, format!("{content:#}\n"))

@@ -10,13 +10,14 @@ use nix::sched::{CloneFlags, setns};
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
-use nr_link_virtual_plan::{Program as Plan, Report};
+use nr_link_virtual_plan::{GUEST_STREAMS, Program as Plan, Report};
 
 use crate::clock::{Nanos, nanos};
 use crate::hosts::Hosts;
 use crate::reports;
 
 const CONSOLE: &str = "/dev/console";
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// All programs of a run.
 #[derive(Debug)]
@@ -105,25 +106,22 @@ impl Programs {
 }
 
 fn start(plan: &Plan, hosts: &Hosts) -> Result<Child> {
-    let console = || OpenOptions::new().read(true).write(true).open(CONSOLE);
-    let output = match &plan.output {
-        Some(path) => File::create(path).with_context(|| path.display().to_string())?,
-        None => console().context(CONSOLE)?,
-    };
+    let [input, output, error] = streams(plan)?;
     let mut command = Command::new(&plan.command[0]);
     command
         .args(&plan.command[1..])
         .current_dir(&plan.folder)
         .env_clear()
-        .env(
-            "PATH",
-            "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-        )
-        .env("HOME", &plan.folder)
-        .env("TMPDIR", "/dev/shm")
-        .stdin(Stdio::null())
+        .stdin(input)
         .stdout(output)
-        .stderr(console().context(CONSOLE)?);
+        .stderr(error);
+    match &plan.environment {
+        Some(environment) => command.envs(environment),
+        None => command
+            .env("PATH", PATH)
+            .env("HOME", &plan.folder)
+            .env("TMPDIR", "/dev/shm"),
+    };
     let namespace = hosts.namespace(plan.host).try_clone_to_owned()?;
     // SAFETY: between fork and exec only the kernel is called.
     unsafe {
@@ -136,4 +134,28 @@ fn start(plan: &Plan, hosts: &Hosts) -> Result<Child> {
     command
         .spawn()
         .context("cannot be started. Is it installed?")
+}
+
+/// Standard input, output and error.
+fn streams(plan: &Plan) -> Result<[Stdio; 3]> {
+    if plan.streams {
+        let [input, output, error] = GUEST_STREAMS;
+        let write = |path| {
+            let file = OpenOptions::new().write(true).open(path);
+            file.map(Stdio::from).context(path)
+        };
+        let input = File::open(input).context(input)?;
+        return Ok([input.into(), write(output)?, write(error)?]);
+    }
+    let console = || {
+        let file = OpenOptions::new().read(true).write(true).open(CONSOLE);
+        file.map(Stdio::from).context(CONSOLE)
+    };
+    let output = match &plan.output {
+        Some(path) => File::create(path)
+            .with_context(|| path.display().to_string())?
+            .into(),
+        None => console()?,
+    };
+    Ok([Stdio::null(), output, console()?])
 }

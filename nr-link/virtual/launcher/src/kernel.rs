@@ -2,8 +2,8 @@
 //! One run of the kernel: started, watched, and never left behind.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
@@ -12,9 +12,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use nix::libc;
 use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::sys::signalfd::SignalFd;
 use nr_link_model::ResolvedConfig;
 use nr_link_virtual_plan::{
     CLOCK_VARIABLE, LIBRARY_VARIABLE, PLAN_VARIABLE, REPORT_VARIABLE, Report, Run, SEED_VARIABLE,
+    STREAMS,
 };
 
 use crate::failed;
@@ -45,8 +47,8 @@ pub struct Ended {
 /// Runs the kernel to its end.
 ///
 /// # Errors
-/// It cannot be started; it, the guest or a program failed; a virtual second took too much CPU.
-pub fn run(parts: &Found, file: &PlanFile, run: &Run) -> Result<Ended> {
+/// It cannot be started; it, the guest or a program failed; a virtual second took too much CPU; one of `signals` came.
+pub fn run(parts: &Found, file: &PlanFile, run: &Run, signals: Option<&SignalFd>) -> Result<Ended> {
     let began = Instant::now();
     let config = ResolvedConfig::load(&run.link)?;
     let mut plan = memory_file("plan")?;
@@ -68,16 +70,21 @@ pub fn run(parts: &Found, file: &PlanFile, run: &Run) -> Result<Ended> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let passed = [
+    let mut passed = vec![
         (plan.as_raw_fd(), PLAN),
         (report.as_raw_fd(), REPORT),
         (clock.as_raw_fd(), CLOCK),
         (guest.as_raw_fd(), GUEST),
     ];
+    let streams = match run.programs.iter().any(|program| program.streams) {
+        true => own_streams()?,
+        false => Vec::new(),
+    };
+    passed.extend(streams.iter().map(AsRawFd::as_raw_fd).zip(STREAMS));
     let own = std::process::id();
     // SAFETY: between fork and exec only the kernel is called.
     unsafe {
-        command.pre_exec(move || prepare(own, passed));
+        command.pre_exec(move || prepare(own, &passed));
     }
     let mut child = command
         .spawn()
@@ -86,7 +93,7 @@ pub fn run(parts: &Found, file: &PlanFile, run: &Run) -> Result<Ended> {
         follow(child.stdout.take().map(OwnedFd::from)),
         follow(child.stderr.take().map(OwnedFd::from)),
     ];
-    let watched = Watch::over(&child, &clock, file.cpu_limit_s)?.wait(&mut child);
+    let watched = Watch::over(&child, &clock, file.cpu_limit_s, signals)?.wait(&mut child);
     let cpu = cpu_time(&child);
     let status = child.wait().context("waiting for the kernel")?;
     let said: Vec<String> = output
@@ -138,13 +145,22 @@ fn arguments(file: &PlanFile) -> Vec<String> {
     arguments
 }
 
+/// Copies of the standard streams: the kernel's own are others.
+fn own_streams() -> Result<Vec<OwnedFd>> {
+    let copy = |stream: BorrowedFd| stream.try_clone_to_owned();
+    let (input, output, error) = (io::stdin(), io::stdout(), io::stderr());
+    let streams = [input.as_fd(), output.as_fd(), error.as_fd()].map(copy);
+    let streams: io::Result<_> = streams.into_iter().collect();
+    streams.context("standard streams")
+}
+
 fn memory_file(name: &str) -> Result<File> {
     let file = memfd_create(name, MFdFlags::MFD_CLOEXEC).context("memfd_create")?;
     Ok(file.into())
 }
 
 /// In the kernel's process, before it is the kernel: it dies with us, and has its descriptors.
-fn prepare(parent: u32, passed: [(RawFd, RawFd); 4]) -> std::io::Result<()> {
+fn prepare(parent: u32, passed: &[(RawFd, RawFd)]) -> io::Result<()> {
     // SAFETY: changes only this process, which is about to be another program.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
@@ -153,9 +169,9 @@ fn prepare(parent: u32, passed: [(RawFd, RawFd); 4]) -> std::io::Result<()> {
         if libc::getppid() as u32 != parent {
             libc::_exit(1); // the parent ended before it could be told
         }
-        for (from, to) in passed {
+        for &(from, to) in passed {
             if libc::dup2(from, to) < 0 {
-                return Err(std::io::Error::last_os_error());
+                return Err(io::Error::last_os_error());
             }
         }
     }
@@ -169,7 +185,7 @@ fn follow(output: Option<OwnedFd>) -> JoinHandle<Vec<String>> {
         let lines = output.map(|output| BufReader::new(File::from(output)).split(b'\n'));
         for line in lines.into_iter().flatten().map_while(Result::ok) {
             let line = String::from_utf8_lossy(&line).trim_end().to_owned();
-            let _ = writeln!(std::io::stderr(), "{line}");
+            let _ = writeln!(io::stderr(), "{line}");
             if kept.len() == KEPT_LINES {
                 kept.remove(0);
             }

@@ -6,6 +6,7 @@
 //! process. `docs/virtual-time.md` describes the design.
 
 mod account;
+pub mod command;
 mod iperf3;
 mod kernel;
 mod machine;
@@ -64,7 +65,7 @@ pub fn execute(command: Virtual) -> Result<()> {
             let (file, run) = read(&plan)?;
             let parts = parts.find()?;
             machine::check(file.memory_mb)?;
-            let ended = kernel::run(&parts, &file, &run)?;
+            let ended = kernel::run(&parts, &file, &run, None)?;
             let folder = resolve::output_folder(&file, &plan)?;
             println!("{}", account::write(&folder, &run, &ended)?);
         }

@@ -34,13 +34,23 @@ pub struct Found {
 }
 
 impl Parts {
+    /// As the environment names them.
+    pub fn of_environment() -> Self {
+        let named = |variable| std::env::var_os(variable).map(PathBuf::from);
+        Self {
+            kernel: named("NR_LINK_KERNEL"),
+            library: named("NR_LINK_VIRTUAL_LIBRARY"),
+            guest: named("NR_LINK_GUEST"),
+        }
+    }
+
     /// Looks for all of them.
     pub fn find(&self) -> Result<Found> {
         let own = std::env::current_exe().context("/proc/self/exe")?;
         let folder = own.parent().unwrap_or(Path::new("/"));
         // Of .venv/bin/ and target/release/ alike.
         let tools = folder.join("../../.tools/virtual-kernel/linux");
-        let build = "Build it with setup/virtual-kernel (a few minutes, once)";
+        let build = "Run make kernel (setup/virtual-kernel, 5 to 12 minutes of CPU, once)";
         Ok(Found {
             kernel: found("kernel", self.kernel.as_deref(), &tools, build)?,
             library: found(
@@ -61,6 +71,11 @@ impl Parts {
 
 fn found(option: &str, named: Option<&Path>, usual: &Path, build: &str) -> Result<PathBuf> {
     let path = named.unwrap_or(usual);
+    if named.is_none() && !path.exists() {
+        return Err(failed(format!(
+            "the {option} of the virtual testbed is not built. {build}, or name one with --{option}."
+        )));
+    }
     path.canonicalize().map_err(|error| {
         failed(format!(
             "{}: the {option} of the virtual testbed cannot be used ({error}). {build}, or name it with --{option}.",

@@ -12,6 +12,7 @@ use serde::Deserialize;
 /// The kernel needs so much at least.
 pub const LEAST_MEMORY_MB: u64 = 128;
 const SCHEMA: &str = "nr-link-virtual/1";
+const MOST_CLOCK_STEP_NS: u64 = 1_000_000;
 const MOST_MEMORY_MB: u64 = 65_536;
 /// The header that tells the receiver number and time.
 const LEAST_DATAGRAM_BYTES: u32 = 12;
@@ -38,6 +39,9 @@ pub struct PlanFile {
     /// CPU seconds that one virtual second may take.
     #[serde(default = "default_cpu_limit")]
     pub cpu_limit_s: f64,
+    /// How far the clock moves when a process reads it, ns.
+    #[serde(default = "default_clock_step")]
+    pub clock_step_ns: u64,
     /// The server's address.
     #[serde(default = "default_server")]
     pub server_address: IpAddr,
@@ -74,6 +78,10 @@ fn default_memory() -> u64 {
 
 fn default_cpu_limit() -> f64 {
     60.0
+}
+
+fn default_clock_step() -> u64 {
+    256
 }
 
 fn default_server() -> IpAddr {
@@ -232,6 +240,17 @@ impl PlanFile {
             "Add one",
         )?;
         positive("cpu_limit_s", self.cpu_limit_s)?;
+        rule(
+            (1..=MOST_CLOCK_STEP_NS).contains(&self.clock_step_ns),
+            "clock_step_ns",
+            || {
+                format!(
+                    "{} is not between 1 and {MOST_CLOCK_STEP_NS}",
+                    self.clock_step_ns
+                )
+            },
+            "Leave it out for 256",
+        )?;
         self.limit_s
             .map_or(Ok(()), |limit_s| positive("limit_s", limit_s))?;
         for (number, flow) in self.flows.iter().enumerate() {

@@ -62,6 +62,8 @@ pub fn run(file: &PlanFile, path: &Path) -> Result<Run> {
         flows,
         hosts,
         link,
+        samples: None,
+        clock_step_ns: file.clock_step_ns,
     })
 }
 
@@ -184,6 +186,8 @@ fn programs(file: &PlanFile, hosts: &[Host], folder: &Path) -> Result<Vec<Progra
             start_s: entry.start_s,
             service: entry.service,
             output: entry.output.as_ref().map(|path| folder.join(path)),
+            streams: false,
+            environment: None,
             folder: folder.to_owned(),
         })
     };

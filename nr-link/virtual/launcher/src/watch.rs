@@ -12,6 +12,7 @@ use anyhow::{Context, Result};
 use nix::errno::Errno;
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signalfd::SignalFd;
 
 use crate::failed;
 
@@ -24,11 +25,18 @@ pub struct Watch<'a> {
     ended: OwnedFd,
     clock: &'a File,
     limit: Duration,
+    signals: Option<&'a SignalFd>,
 }
 
 impl<'a> Watch<'a> {
     /// Over a kernel that writes its time into `clock`; a virtual second may take `limit_s` of CPU.
-    pub fn over(kernel: &Child, clock: &'a File, limit_s: f64) -> Result<Self> {
+    /// A signal of `signals` ends it.
+    pub fn over(
+        kernel: &Child,
+        clock: &'a File,
+        limit_s: f64,
+        signals: Option<&'a SignalFd>,
+    ) -> Result<Self> {
         // SAFETY: a new descriptor, or −1.
         let number = unsafe { libc::syscall(libc::SYS_pidfd_open, kernel.id(), 0) };
         let number = Errno::result(number).context("pidfd_open")?;
@@ -37,6 +45,7 @@ impl<'a> Watch<'a> {
             ended: unsafe { OwnedFd::from_raw_fd(number as i32) },
             clock,
             limit: Duration::from_secs_f64(limit_s),
+            signals,
         })
     }
 
@@ -47,10 +56,16 @@ impl<'a> Watch<'a> {
     pub fn wait(&self, kernel: &mut Child) -> Result<()> {
         let (mut second, mut cpu_then) = (0, Duration::ZERO);
         loop {
-            let mut ended = [PollFd::new(self.ended.as_fd(), PollFlags::POLLIN)];
-            match poll(&mut ended, PollTimeout::from(LOOK_MS)) {
+            let ready = |descriptor| PollFd::new(descriptor, PollFlags::POLLIN);
+            let mut awaited = vec![ready(self.ended.as_fd())];
+            awaited.extend(self.signals.map(|signals| ready(signals.as_fd())));
+            match poll(&mut awaited, PollTimeout::from(LOOK_MS)) {
                 Ok(0) | Err(Errno::EINTR) => {}
-                Ok(_) => return Ok(()),
+                Ok(_) if awaited[0].any() == Some(true) => return Ok(()),
+                Ok(_) => {
+                    kernel.kill().context("ending the kernel")?;
+                    return Err(failed("ended by a signal".to_owned()));
+                }
                 Err(error) => return Err(error).context("waiting for the kernel"),
             }
             let cpu = cpu_time(kernel);

@@ -8,9 +8,10 @@ use nr_link_virtual_plan::PLAN_VARIABLE;
 
 use crate::fail;
 use crate::link::VirtualLink;
+use crate::streams;
 
 /// NR_LINK_ABI.
-const ABI: u32 = 1;
+const ABI: u32 = 2;
 
 /// struct nr_link_setup.
 #[repr(C)]
@@ -24,6 +25,7 @@ pub struct Setup {
     ports: *const u16,
     socket_interval_ns: u64,
     moderation_ns: u64,
+    clock_step_ns: u64,
     guest_plan: *const c_char,
     guest_plan_length: u64,
 }
@@ -74,6 +76,8 @@ pub struct Calls {
     sockets: unsafe extern "C" fn(*mut VirtualLink, u32, *const c_void, u32, u64),
     decided: unsafe extern "C" fn(*mut VirtualLink, *const Decision),
     report: unsafe extern "C" fn(*mut VirtualLink, *const c_void, u64),
+    input: unsafe extern "C" fn(*mut VirtualLink, *mut c_void, u64) -> i64,
+    output: unsafe extern "C" fn(*mut VirtualLink, u32, *const c_void, u64) -> i64,
     close: unsafe extern "C" fn(*mut VirtualLink, u64),
 }
 
@@ -89,6 +93,8 @@ static CALLS: Calls = Calls {
     sockets,
     decided,
     report,
+    input,
+    output,
     close,
 };
 
@@ -132,6 +138,7 @@ unsafe extern "C" fn open(setup: *mut Setup, lost: Lost) -> *mut VirtualLink {
             ports: settings.ports.as_ptr(),
             socket_interval_ns: settings.socket_interval_ns,
             moderation_ns: settings.moderation_ns,
+            clock_step_ns: settings.clock_step_ns,
             guest_plan: settings.guest_plan.as_ptr().cast(),
             guest_plan_length: settings.guest_plan.len() as u64,
         };
@@ -212,6 +219,20 @@ unsafe extern "C" fn decided(link: *mut VirtualLink, decision: *const Decision) 
 unsafe extern "C" fn report(link: *mut VirtualLink, text: *const c_void, length: u64) {
     let text = unsafe { bytes(text, length as usize) };
     unsafe { &mut *link }.report(text);
+}
+
+unsafe extern "C" fn input(_link: *mut VirtualLink, buffer: *mut c_void, length: u64) -> i64 {
+    let buffer = unsafe { std::slice::from_raw_parts_mut(buffer.cast(), length as usize) };
+    streams::read(buffer)
+}
+
+unsafe extern "C" fn output(
+    _link: *mut VirtualLink,
+    stream: u32,
+    text: *const c_void,
+    length: u64,
+) -> i64 {
+    streams::write(stream, unsafe { bytes(text, length as usize) })
 }
 
 unsafe extern "C" fn close(link: *mut VirtualLink, now: u64) {

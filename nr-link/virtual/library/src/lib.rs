@@ -11,6 +11,7 @@ mod link;
 mod pcap;
 mod reports;
 mod samples;
+mod streams;
 mod summary;
 mod trace;
 

@@ -38,6 +38,7 @@ pub struct Settings {
     pub ports: Vec<u16>,
     pub socket_interval_ns: u64,
     pub moderation_ns: u64,
+    pub clock_step_ns: u64,
     pub guest_plan: String,
 }
 
@@ -89,7 +90,11 @@ impl VirtualLink {
         let run: Run = serde_json::from_str(&guest_plan).map_err(|error| {
             format!("the plan is of another version of nr-link ({error}). Run make build.")
         })?;
-        let config = ResolvedConfig::load(&run.link).map_err(|error| error.to_string())?;
+        let mut config = ResolvedConfig::load(&run.link).map_err(|error| error.to_string())?;
+        if let Some(folder) = &run.samples {
+            config.output.mac = folder.join("mac.csv");
+            config.output.summary = folder.join("link-summary.json");
+        }
         let source = Source::load(&config).map_err(|error| error.to_string())?;
         let moderation_ns = match source {
             Source::Radio(_) => 0,
@@ -120,6 +125,7 @@ impl VirtualLink {
                 .as_ref()
                 .map_or(0, |sockets| sockets.interval_ns),
             moderation_ns,
+            clock_step_ns: run.clock_step_ns,
             guest_plan,
         };
         Ok(Self {

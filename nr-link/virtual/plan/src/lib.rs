@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::os::fd::RawFd;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -28,11 +29,24 @@ pub const GUEST_DEVICE: &str = "/proc/nr-link/device";
 /// Where it writes its [`Report`]s.
 pub const GUEST_REPORT: &str = "/proc/nr-link/report";
 
+/// The same: descriptors of the launcher's standard input, output and error, if a program has them.
+pub const STREAMS: [RawFd; 3] = [104, 105, 106];
+/// Where the guest finds these streams.
+pub const GUEST_STREAMS: [&str; 3] = [
+    "/proc/nr-link/stdin",
+    "/proc/nr-link/stdout",
+    "/proc/nr-link/stderr",
+];
+
 /// A whole run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// The link's configuration, an absolute path.
     pub link: PathBuf,
+    /// The folder for MAC samples and summary; none: where the link's configuration says.
+    pub samples: Option<PathBuf>,
+    /// How far the clock moves when a process reads it, nanoseconds.
+    pub clock_step_ns: u64,
     /// The hosts by number: the server, then the UEs. Each has the link's device of its number.
     pub hosts: Vec<Host>,
     /// Kernel settings of every host, e.g. `net.ipv4.tcp_ecn`.
@@ -135,6 +149,10 @@ pub struct Program {
     pub service: bool,
     /// The file for its standard output; none: the launcher's standard error.
     pub output: Option<PathBuf>,
+    /// It has the launcher's standard streams, whatever `output` says.
+    pub streams: bool,
+    /// Its environment; none: that of a fresh host.
+    pub environment: Option<BTreeMap<String, String>>,
     /// The folder that it starts in.
     pub folder: PathBuf,
 }

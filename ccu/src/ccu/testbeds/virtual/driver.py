@@ -5,14 +5,18 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, ClassVar, Literal
 
 from ccu import scenarios
 from ccu.congestion.reminis import parameters as reminis
 from ccu.congestion.reminis.implementation import NAME as REMINIS
+from ccu.host import programs
+from ccu.host.findings import Finding, refused
 from ccu.spec.experiment import Experiment
+from ccu.spec.option import Option
 from ccu.spec.testbed import TestbedOptions
 from ccu.testbeds import Driver, WholeRun
+from ccu.testbeds.virtual import plan
 from testbed_console.problems import RefusedError, Where, refusal
 from testbed_console.suggestions import unknown
 
@@ -24,9 +28,17 @@ _CONTROLS = (
 
 
 class VirtualOptions(TestbedOptions):
-    """None of its own: the experiment's fields are all that the link is made of."""
+    """What makes the traffic."""
+
+    section: ClassVar[str] = "virtual"
 
     name: Literal["virtual"] = "virtual"
+    traffic_program: Annotated[
+        Literal["built-in", "iperf3"],
+        Option(
+            "Program that makes the traffic: built-in, or iperf3, as always in real time.",
+        ),
+    ] = "built-in"
 
 
 class VirtualDriver(Driver):
@@ -36,6 +48,7 @@ class VirtualDriver(Driver):
     options = VirtualOptions
     needs = ("nr-link",)
     needs_root = False
+    preference = 2
     own_kernel = True
     repeatable = True
     undisturbed = True
@@ -45,19 +58,33 @@ class VirtualDriver(Driver):
         """Ask nr-link whether it would run with this, to its end."""
         from ccu.scenarios import link_config
 
-        _check_congestion_controls(experiment)
+        self.carries(experiment)
+        _check_parameters(experiment)
         scenarios.check_time(scenario, experiment.duration_s)
         config = link_config.link_config(experiment, "server", "ue")
         link_config.check(config, scenario, scenarios.seed_of(experiment.scenario))
 
-    def check_machine(self, experiment: Experiment) -> None:  # noqa: ARG002
-        """Ask whether the kernel is built and can run here."""
-        from ccu.host import programs
+    def carries(self, experiment: Experiment) -> None:
+        """Refuse congestion controls that its kernel does not have."""
+        for name in experiment.servers_ccs:
+            if name not in _CONTROLS:
+                where = Where(key="cc")
+                raise RefusedError(
+                    unknown("congestion control", name, _CONTROLS, "in virtual time", where=where)
+                )
 
-        command = [programs.require("nr-link"), "virtual", "doctor"]
-        said = subprocess.run(command, capture_output=True, text=True)
-        if said.returncode != 0:
-            raise refusal(said.stderr.strip().removeprefix("nr-link: error: "))
+    def check_machine(self, experiment: Experiment) -> None:
+        """Ask whether the kernel is built and can run here, and for iperf3 where it is wanted."""
+        _kernel()
+        if plan.by_iperf3(experiment):
+            programs.require("iperf3")
+
+    def examine(self, experiment: Experiment) -> list[Finding]:  # noqa: ARG002
+        """Return whether the kernel is built and can run here."""
+        try:
+            return [Finding("kernel in virtual time", True, _kernel())]
+        except RefusedError as error:
+            return refused("kernel in virtual time", error)
 
     def expected_s(self, experiment: Experiment) -> float:
         from ccu.testbeds.virtual import speed
@@ -70,13 +97,17 @@ class VirtualDriver(Driver):
         return testbed.perform
 
 
-def _check_congestion_controls(experiment: Experiment) -> None:
-    for name in experiment.servers_ccs:
-        if name not in _CONTROLS:
-            where = Where(key="cc")
-            raise RefusedError(
-                unknown("congestion control", name, _CONTROLS, "in virtual time", where=where)
-            )
+def _kernel() -> str:
+    """Return the path of the kernel, which can run here. Raises RefusedError."""
+    command = [programs.require("nr-link"), "virtual", "doctor"]
+    said = subprocess.run(command, capture_output=True, text=True)
+    if said.returncode == 0:
+        return said.stdout.strip()
+    rule, _, fix = said.stderr.strip().removeprefix("nr-link: error: ").partition(". ")
+    raise refusal(rule, fix.removesuffix("."))
+
+
+def _check_parameters(experiment: Experiment) -> None:
     if not experiment.cc_params:
         return
     if REMINIS not in experiment.servers_ccs:

@@ -7,13 +7,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from ccu.congestion.reminis import parameters as reminis
+from ccu.host import programs
+from ccu.scenarios.link_config import ue_address
 from ccu.spec.experiment import Experiment
-from ccu.testbeds import Host
+from ccu.testbeds import Host, iperf3_commands
 from ccu.testbeds.flow import Flow
 
 FILE = "virtual-plan.json"
 CAPTURED_BYTES = 128
+SERVER_ADDRESS = "10.45.0.1"
 _UDP_HEADERS_BYTES = 28
+# Its client polls the clock until a timer is due (docs/virtual-time.md).
+_IPERF3_CLOCK_STEP_NS = 10_000
+_LISTENING_S = 0.1
+_PATIENCE_S = 60.0
 _REMINIS_MODULE = "tcp_reminis"
 _SYSCTLS = {
     # Router solicitations and the like are no traffic of the experiment.
@@ -57,8 +64,11 @@ def plan_of(experiment: Experiment, flows: Sequence[Flow]) -> dict[str, Any]:
         "link": "link.yaml",
         "seed": experiment.seed,
         "sysctls": _SYSCTLS | ({"net.ipv4.tcp_ecn": "1"} if experiment.ecn else {}),
-        "flows": [_flow(experiment, flow) for flow in flows],
     }
+    if by_iperf3(experiment):
+        plan |= _iperf3(experiment, flows)
+    else:
+        plan["flows"] = [_flow(experiment, flow) for flow in flows]
     if roles := captures(experiment, flows):
         files = {host: capture_file(host, role) for host, role in roles.items()}
         plan["capture"] = {"bytes": CAPTURED_BYTES, "files": files}
@@ -75,6 +85,37 @@ def plan_of(experiment: Experiment, flows: Sequence[Flow]) -> dict[str, Any]:
     if experiment.traffic.volume_bytes is not None:
         plan["limit_s"] = experiment.duration_s
     return plan
+
+
+def by_iperf3(experiment: Experiment) -> bool:
+    """Return whether iperf3 makes the traffic, as two programs for each flow."""
+    return getattr(experiment.testbed, "traffic_program", None) == "iperf3"
+
+
+def _iperf3(experiment: Experiment, flows: Sequence[Flow]) -> dict[str, Any]:
+    """Return the plan's keys of flows by iperf3; its clients start when the servers listen."""
+    program = programs.require("iperf3")
+    found = []
+    for flow in flows:
+        down = flow.direction == "dl"
+        ends = [("server", SERVER_ADDRESS), (host_of(flow.ue), ue_address(flow.ue))]
+        (sender, source), (receiver, target) = ends if down else reversed(ends)
+        listening = iperf3_commands.server(program, flow, target)
+        sending = iperf3_commands.client(program, experiment, flow, source, target)
+        found += [
+            _program(f"{flow.id}-server", receiver, listening, 0.0),
+            _program(f"{flow.id}-client", sender, sending, _LISTENING_S + flow.start_s),
+        ]
+    return {
+        "programs": found,
+        "clock_step_ns": _IPERF3_CLOCK_STEP_NS,
+        "limit_s": experiment.duration_s + _PATIENCE_S,
+    }
+
+
+def _program(name: str, host: Host, command: list[str], start_s: float) -> dict[str, Any]:
+    output = f"iperf3-{name}.json"
+    return {"name": name, "host": host, "command": command, "start_s": start_s, "output": output}
 
 
 def _flow(experiment: Experiment, flow: Flow) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from ccu.host import programs
 from ccu.scenarios import link_config
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Direction
-from ccu.testbeds import SHARED_CLOCK, Host, Outcome, Site
+from ccu.testbeds import SHARED_CLOCK, Host, Outcome, Site, iperf3_commands
 from ccu.testbeds.flow import Flow
 from ccu.testbeds.mac_csv import delivered_bytes
 from ccu.testbeds.virtual import plan
@@ -52,7 +52,7 @@ def perform(site: Site, flows: Sequence[Flow]) -> Outcome:
         summary: dict[str, Any] = json.loads((raw / "link-summary.json").read_text())
     except (OSError, ValueError) as error:
         raise RunFailed("virtual time", f"nr-link wrote no summary ({error})") from None
-    by_id = {one["id"]: one for one in account["flows"]}
+    by_id = {one["id"]: one for one in _accounts(site, flows, account)}
     for flow in flows:
         flow.cc_read_back = by_id[flow.id]["cc_read_back"]
     received: dict[Direction, int] = {}
@@ -67,13 +67,31 @@ def perform(site: Site, flows: Sequence[Flow]) -> Outcome:
     )
 
 
+def _accounts(site: Site, flows: Sequence[Flow], account: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what the traffic program says of each flow."""
+    if not plan.by_iperf3(site.experiment):
+        found: list[dict[str, Any]] = account["flows"]
+        return found
+    return [_by_iperf3(site, flow) for flow in flows]
+
+
+def _by_iperf3(site: Site, flow: Flow) -> dict[str, Any]:
+    names = (f"iperf3-{flow.id}-{end}" for end in ("client", "server"))
+    client, server = (iperf3_commands.report(site.raw / f"{one}.json", one) for one in names)
+    return {
+        "id": flow.id,
+        "cc_read_back": client["end"].get("sender_tcp_congestion"),
+        "received_bytes": server["end"]["sum_received"]["bytes"],
+    }
+
+
 def _records(
     site: Site, flows: Sequence[Flow], account: dict[str, Any], summary: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the keys of run.json."""
     experiment = site.experiment
     hosts = {one["name"]: _host(site, one, account) for one in account["hosts"]}
-    reports = {one["id"]: one for one in account["flows"]}
+    reports = {one["id"]: one for one in _accounts(site, flows, account)}
     modules = account["kernel"]["module_parameters"]
     start_utc_ns = summary["start_utc_ns"]
     stop_utc_ns = start_utc_ns + round(summary["duration_s"] * 1e9)
@@ -114,12 +132,15 @@ def _records(
             "traffic_start_utc_ns": account["traffic_start_utc_ns"],
             "traffic_stop_utc_ns": account["traffic_stop_utc_ns"],
             "stop_utc_ns": stop_utc_ns,
+            "real_time_ratio": account["real_time_ratio"],
         },
     }
 
 
 def _end(report: dict[str, Any]) -> dict[str, Any]:
-    """Return when the receiver stopped counting."""
+    """Return when the receiver stopped counting; nothing if its program does not say so."""
+    if "receiving_s" not in report:
+        return {}
     until_utc_ns = report["start_utc_ns"] + round(report["receiving_s"] * 1e9)
     return {"received_until_utc_ns": until_utc_ns}
 

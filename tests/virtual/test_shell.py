@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nr-link shell --virtual`: a command of the user on a host of a link in virtual time."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from .conftest import PROGRAM
+
+
+def shell(*words: str | Path, stdin: bytes = b"", folder: Path | None = None):  # type: ignore[no-untyped-def]
+    command = [PROGRAM, "shell", "--virtual", *words]
+    return subprocess.run(command, input=stdin, capture_output=True, cwd=folder, timeout=300)
+
+
+def test_streams_and_exit_code_are_the_commands(kernel: Path) -> None:
+    bytes_of_all_kinds = bytes(range(256)) * 1000
+    said = shell("--", "sh", "-c", "cat; echo no >&2; exit 7", stdin=bytes_of_all_kinds)
+    assert said.stdout == bytes_of_all_kinds
+    assert said.stderr == b"no\n"
+    assert said.returncode == 7
+
+
+def test_a_signal_is_an_exit_code(kernel: Path) -> None:
+    assert shell("--", "sh", "-c", "kill -9 $$").returncode == 128 + 9
+
+
+def test_curl_downloads_from_a_server_of_python(kernel: Path, tmp_path: Path) -> None:
+    if not shutil.which("curl"):
+        pytest.skip("needs curl")
+    content = os.urandom(300_000)
+    (tmp_path / "file").write_bytes(content)
+    said = shell(
+        *("--delay-ms", "100", "--server", f"{sys.executable} -m http.server 8000", "--"),
+        *("sh", "-c", "curl -s -w '%{stderr}%{time_total}' http://$NR_LINK_SERVER:8000/file"),
+        folder=tmp_path,
+    )
+    assert said.returncode == 0, said.stderr
+    assert said.stdout == content
+    # The handshake and the request take a round trip of 200 ms each.
+    assert float(said.stderr.split()[-1].decode()) > 0.4
+
+
+@pytest.mark.parametrize(("on", "address"), [("ue", b"10.45.0.2"), ("server", b"10.45.0.1")])
+def test_it_runs_on_the_named_host(kernel: Path, on: str, address: bytes) -> None:
+    if not shutil.which("ip"):
+        pytest.skip("needs ip")
+    said = shell("--on", on, "--", "ip", "-o", "-4", "address")
+    assert address in said.stdout
+
+
+def test_output_keeps_samples_and_plan(kernel: Path, tmp_path: Path) -> None:
+    assert shell("--output", tmp_path / "out", "--", "true").returncode == 0
+    names = {file.name for file in (tmp_path / "out").iterdir()}
+    assert {"link.yaml", "plan.json", "mac.csv", "link-summary.json", "virtual.json"} <= names
+
+
+def test_ended_by_a_signal_it_leaves_no_folder(kernel: Path) -> None:
+    """While the guest waits for input, time stands still."""
+
+    def folders() -> set[Path]:
+        return set(Path(tempfile.gettempdir()).glob("nr-link-shell-*"))
+
+    before = folders()
+    command = [PROGRAM, "shell", "--virtual", "--", "sh", "-c", "echo up; cat"]
+    run = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert run.stdout is not None
+    assert run.stdout.readline() == b"up\n"
+    run.terminate()
+    assert run.wait(20) == 1
+    assert folders() == before
+
+
+def test_a_program_that_is_not_there_is_named(kernel: Path) -> None:
+    said = shell("--", "/no/such/program")
+    assert said.returncode == 1
+    assert b"/no/such/program: cannot be started" in said.stderr
