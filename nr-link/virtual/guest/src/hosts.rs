@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use nix::sched::{CloneFlags, setns, unshare};
@@ -17,6 +18,9 @@ use crate::socket;
 const OWN_NAMESPACE: &str = "/proc/self/ns/net";
 /// For all hosts together, in pages: never the limit. With little memory the kernel's own would be.
 const TCP_MEMORY: (&str, &str) = ("net.ipv4.tcp_mem", "4194304 4194304 4194304");
+
+/// The kernel takes an IPv6 address into use in the background, which is at rest when any time passes.
+const DUPLICATE_DETECTION: Duration = Duration::from_millis(1);
 
 /// All hosts by number, and what the kernel was set to.
 #[derive(Debug)]
@@ -33,15 +37,17 @@ impl Hosts {
         set_sysctl(TCP_MEMORY.0, TCP_MEMORY.1)?;
         let modules = modules::load(&run.modules, &run.module_parameters)?;
         modules::set_parameters(&run.module_parameters, &modules)?;
-        let hosts = (0..).zip(&run.hosts);
+        let hosts = (0..).zip(&run.hosts).map(|(number, host)| {
+            let namespace = make_host(number, host, &run.sysctls)
+                .with_context(|| format!("host {}", host.name))?;
+            Ok((namespace, host.address))
+        });
+        let hosts: Vec<(File, IpAddr)> = hosts.collect::<Result<_>>()?;
+        if hosts.iter().any(|(_, address)| address.is_ipv6()) {
+            std::thread::sleep(DUPLICATE_DETECTION);
+        }
         Ok(Self {
-            hosts: hosts
-                .map(|(number, host)| {
-                    let namespace = make_host(number, host, &run.sysctls)
-                        .with_context(|| format!("host {}", host.name))?;
-                    Ok((namespace, host.address))
-                })
-                .collect::<Result<_>>()?,
+            hosts,
             sysctls: run.sysctls.clone(),
             module_parameters: modules::all_parameters(run.module_parameters.keys())?,
             modules,
