@@ -2,18 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures runs in virtual time: virtual seconds for each second of CPU. Prints a Markdown table.
 
+Of several runs the one with the least CPU time counts: others on the machine only make it more.
+
 Usage: nr-link/benchmarks/virtual.py [NAME …]      after `make build` and setup/virtual-kernel
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
+RUNS = 3
 TREE = Path(__file__).resolve().parents[2]
 PROGRAM = TREE / ".venv/bin/nr-link"
 STILL = {"ss_pbch_block_power_dbm": 0, "level": {"rsrp_dbm": -50}}
@@ -82,14 +86,20 @@ def write(folder: Path, name: str, seconds: float) -> Path:
     return file
 
 
-def measure(name: str, seconds: float) -> str:
-    """A row of the table."""
+def run(name: str, seconds: float) -> dict[str, Any]:
+    """What a run says of itself."""
     with tempfile.TemporaryDirectory() as folder:
         plan = write(Path(folder), name, seconds)
         said = subprocess.run([PROGRAM, "virtual", "run", plan], capture_output=True, text=True)
         if said.returncode != 0:
             raise SystemExit(f"{name}: {said.stderr}")
-        account = json.loads(said.stdout)
+        account: dict[str, Any] = json.loads(said.stdout)
+        return account
+
+
+def measure(name: str, seconds: float) -> str:
+    """A row of the table."""
+    account = min((run(name, seconds) for _ in range(RUNS)), key=lambda account: account["cpu_s"])
     flow = account["flows"][0]
     rate_mbps = flow["received_bytes"] * 8e-6 / flow["receiving_s"]
     ratio = account["virtual_s"] / account["cpu_s"]
@@ -100,6 +110,8 @@ def measure(name: str, seconds: float) -> str:
 
 
 def main() -> None:
+    load = ", ".join(f"{load:.0f}" for load in os.getloadavg())
+    print(f"{os.cpu_count()} cores, load {load}; least of {RUNS} runs\n")
     print("| link, one CUBIC flow down, 20 s | Mbit/s | CPU, s | wall, s | virtual s a CPU s |")
     print("|---|---|---|---|---|")
     for name in sys.argv[1:] or LINKS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -107,6 +108,19 @@ def prepare(
     file = folder / "plan.yaml"
     file.write_text(json.dumps({"schema": "nr-link-virtual/1", "link": "link.yaml", **plan}))
     return file
+
+
+def become(uid: int) -> list[str]:
+    """The command that turns root into a user without groups."""
+    return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups"]
+
+
+def give(folder: Path, uid: int) -> None:
+    """Make a folder a user's own, which that user can reach."""
+    for path in (folder, *folder.parents):
+        if path.owner() == "root" and path.is_relative_to("/tmp") and path != Path("/tmp"):
+            path.chmod(0o755)
+    os.chown(folder, uid, uid)
 
 
 @pytest.fixture(scope="session")

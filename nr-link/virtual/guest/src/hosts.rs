@@ -6,46 +6,51 @@ use std::fs::{self, File};
 use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use nix::sched::{CloneFlags, setns, unshare};
 use nr_link_virtual_plan::{GUEST_DEVICE, Host, Report, Run};
 
+use crate::modules::{self, Parameters};
 use crate::socket;
 
 const OWN_NAMESPACE: &str = "/proc/self/ns/net";
-const MODULES: &str = "/sys/module";
 /// For all hosts together, in pages: never the limit. With little memory the kernel's own would be.
 const TCP_MEMORY: (&str, &str) = ("net.ipv4.tcp_mem", "4194304 4194304 4194304");
+
+/// The kernel takes an IPv6 address into use in the background, which is at rest when any time passes.
+const DUPLICATE_DETECTION: Duration = Duration::from_millis(1);
 
 /// All hosts by number, and what the kernel was set to.
 #[derive(Debug)]
 pub struct Hosts {
     hosts: Vec<(File, IpAddr)>,
     sysctls: BTreeMap<String, String>,
-    module_parameters: BTreeMap<String, BTreeMap<String, String>>,
+    modules: Vec<String>,
+    module_parameters: Parameters,
 }
 
 impl Hosts {
     /// Makes and sets up all hosts of the run.
     pub fn make(run: &Run) -> Result<Self> {
         set_sysctl(TCP_MEMORY.0, TCP_MEMORY.1)?;
-        for (module, parameters) in &run.module_parameters {
-            for (name, value) in parameters {
-                set_parameter(module, name, value)?;
-            }
+        let modules = modules::load(&run.modules, &run.module_parameters)?;
+        modules::set_parameters(&run.module_parameters, &modules)?;
+        let hosts = (0..).zip(&run.hosts).map(|(number, host)| {
+            let namespace = make_host(number, host, &run.sysctls)
+                .with_context(|| format!("host {}", host.name))?;
+            Ok((namespace, host.address))
+        });
+        let hosts: Vec<(File, IpAddr)> = hosts.collect::<Result<_>>()?;
+        if hosts.iter().any(|(_, address)| address.is_ipv6()) {
+            std::thread::sleep(DUPLICATE_DETECTION);
         }
-        let hosts = (0..).zip(&run.hosts);
         Ok(Self {
-            hosts: hosts
-                .map(|(number, host)| {
-                    let namespace = make_host(number, host, &run.sysctls)
-                        .with_context(|| format!("host {}", host.name))?;
-                    Ok((namespace, host.address))
-                })
-                .collect::<Result<_>>()?,
+            hosts,
             sysctls: run.sysctls.clone(),
-            module_parameters: all_parameters(run)?,
+            module_parameters: modules::all_parameters(run.module_parameters.keys())?,
+            modules,
         })
     }
 
@@ -53,6 +58,7 @@ impl Hosts {
     pub fn ready(&self) -> Result<Report> {
         Ok(Report::Ready {
             sysctls: self.sysctls.clone(),
+            modules: self.modules.clone(),
             module_parameters: self.module_parameters.clone(),
         })
     }
@@ -104,27 +110,4 @@ fn set_sysctl(key: &str, value: &str) -> Result<()> {
         found.trim()
     );
     Ok(())
-}
-
-fn set_parameter(module: &str, name: &str, value: &str) -> Result<()> {
-    let file = PathBuf::from_iter([MODULES, module, "parameters", name]);
-    fs::write(&file, value).with_context(|| format!("module parameter {module}.{name} = {value}"))
-}
-
-/// All parameters of the modules of which the run sets some.
-fn all_parameters(run: &Run) -> Result<BTreeMap<String, BTreeMap<String, String>>> {
-    let parameters = |module: &String| -> Result<_> {
-        let folder = PathBuf::from_iter([MODULES, module, "parameters"]);
-        let entries = fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
-        let values = entries.map(|entry| {
-            let entry = entry?;
-            let value = fs::read_to_string(entry.path())?;
-            Ok((
-                entry.file_name().to_string_lossy().into_owned(),
-                value.trim().to_owned(),
-            ))
-        });
-        Ok((module.clone(), values.collect::<std::io::Result<_>>()?))
-    };
-    run.module_parameters.keys().map(parameters).collect()
 }

@@ -7,6 +7,7 @@
 
 mod clock;
 mod hosts;
+mod modules;
 mod programs;
 mod reports;
 mod socket;

@@ -171,10 +171,13 @@ pub fn bring_up(interface: &str) -> Result<()> {
         SockFlag::SOCK_CLOEXEC,
         None,
     )?;
-    let request = request(interface, libc::IFF_UP as i16);
-    // SAFETY: a whole struct ifreq.
-    let answer =
-        unsafe { libc::ioctl(any.as_raw_fd(), libc::SIOCSIFFLAGS as _, &raw const request) };
+    let mut request = request(interface, 0_i16);
+    // SAFETY: a whole struct ifreq, twice.
+    let answer = unsafe {
+        libc::ioctl(any.as_raw_fd(), libc::SIOCGIFFLAGS as _, &raw mut request);
+        request.value |= libc::IFF_UP as i16; // and IFF_NOARP stays: IPv6 would look for duplicates
+        libc::ioctl(any.as_raw_fd(), libc::SIOCSIFFLAGS as _, &raw const request)
+    };
     checked(answer).with_context(|| format!("bringing {interface} up"))
 }
 

@@ -182,6 +182,9 @@ impl TcpFlow {
                     if let Some(left) = &mut self.left_bytes {
                         *left -= sent as u64;
                     }
+                    if sent < length {
+                        return Ok(()); // the socket is full
+                    }
                 }
                 Err(Errno::EAGAIN) => return Ok(()),
                 Err(error) => bail!("flow {}: sending: {error}", self.plan.id),

@@ -47,8 +47,13 @@ pub fn write(folder: &Path, run: &Run, ended: &Ended) -> Result<Value> {
             Report::Program { name, code } => programs.push(json!({"name": name, "code": code})),
             Report::Ready {
                 sysctls,
+                modules,
                 module_parameters,
-            } => set = json!({"sysctls": sysctls, "module_parameters": module_parameters}),
+            } => {
+                set = json!({
+                    "sysctls": sysctls, "modules": modules, "module_parameters": module_parameters,
+                });
+            }
             Report::TrafficStarted { utc_ns } => started = *utc_ns,
             Report::TrafficStopped { utc_ns } => stopped = *utc_ns,
             Report::Failed { .. } => {}

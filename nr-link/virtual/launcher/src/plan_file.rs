@@ -48,6 +48,9 @@ pub struct PlanFile {
     /// Kernel settings of all hosts, over those of the emulated testbed.
     #[serde(default)]
     pub sysctls: BTreeMap<String, String>,
+    /// Kernel modules to load, built with setup/virtual-module.
+    #[serde(default)]
+    pub modules: Vec<PathBuf>,
     /// Parameters of kernel modules.
     #[serde(default)]
     pub module_parameters: BTreeMap<String, BTreeMap<String, String>>,

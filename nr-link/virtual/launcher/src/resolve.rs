@@ -57,6 +57,7 @@ pub fn run(file: &PlanFile, path: &Path) -> Result<Run> {
             ports: sockets.ports.clone(),
         }),
         cc_trace: file.cc_trace.as_ref().map(|path| folder.join(path)),
+        modules: modules(file, folder)?,
         module_parameters: file.module_parameters.clone(),
         sysctls,
         flows,
@@ -65,6 +66,21 @@ pub fn run(file: &PlanFile, path: &Path) -> Result<Run> {
         samples: None,
         clock_step_ns: file.clock_step_ns,
     })
+}
+
+/// The modules' files, which must be there.
+fn modules(file: &PlanFile, folder: &Path) -> Result<Vec<PathBuf>> {
+    let found = |(number, module): (usize, &PathBuf)| {
+        let path = folder.join(module);
+        if path.is_file() {
+            return Ok(path);
+        }
+        let rule = format!("there is no file {}", path.display());
+        let fix = "Build it with setup/virtual-module SOURCE OUTPUT.ko";
+        let problem = Violation::new(rule, fix).at_key(format!("modules[{number}]"));
+        Err(problem.into())
+    };
+    file.modules.iter().enumerate().map(found).collect()
 }
 
 /// The folder for reports.

@@ -39,17 +39,9 @@ impl PcapFile {
     /// Appends a record of `length` bytes, of which `kept` are here in one or two parts.
     pub fn append(&mut self, utc_ns: u64, kept: [&[u8]; 2], length: u32) {
         let kept_bytes = (kept[0].len() + kept[1].len()) as u32;
-        let mut header = [0; 16];
-        let words = [
-            (utc_ns / 1_000_000_000) as u32,
-            (utc_ns % 1_000_000_000) as u32,
-            kept_bytes,
-            length,
-        ];
-        for (field, word) in header.chunks_exact_mut(4).zip(words) {
-            field.copy_from_slice(&word.to_ne_bytes());
-        }
-        self.write(&header);
+        let (seconds, nanoseconds) = (utc_ns / 1_000_000_000, utc_ns % 1_000_000_000);
+        let words = [seconds as u32, nanoseconds as u32, kept_bytes, length];
+        self.write(words.map(u32::to_ne_bytes).as_flattened());
         for part in kept {
             self.write(part);
         }

@@ -51,6 +51,8 @@ pub struct Run {
     pub hosts: Vec<Host>,
     /// Kernel settings of every host, e.g. `net.ipv4.tcp_ecn`.
     pub sysctls: BTreeMap<String, String>,
+    /// Kernel modules to load, in this order.
+    pub modules: Vec<PathBuf>,
     /// Parameters of kernel modules, by the module's name.
     pub module_parameters: BTreeMap<String, BTreeMap<String, String>>,
     /// The traffic.
@@ -165,6 +167,8 @@ pub enum Report {
     Ready {
         /// Settings of each host as reported by the kernel.
         sysctls: BTreeMap<String, String>,
+        /// Names of the modules that were loaded.
+        modules: Vec<String>,
         /// Parameters of kernel modules as reported by the kernel.
         module_parameters: BTreeMap<String, BTreeMap<String, String>>,
     },

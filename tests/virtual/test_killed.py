@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run that is killed at any instant leaves nothing: no process, no memory, no file elsewhere."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from .conftest import PROGRAM, become, give, prepare
+
+# Nobody else's: all that belongs to this user is the run's.
+STRANGER = 54_321
+PLACES = ("/dev/shm", "/dev/mqueue", "/run", "/run/lock", "/tmp", "/var/tmp")
+INSTANTS = 10
+FLOW = {"direction": "dl", "duration_s": 1000}
+PLAN = {
+    "flows": [{**FLOW, "cc": "reminis"}, {**FLOW, "cc": "cubic", "direction": "ul"}],
+    "programs": [{"host": "ue", "command": ["sleep", "500"]}],
+    "capture": {"files": {"server": "sender.pcap", "ue": "receiver.pcap"}},
+    "sockets": {"interval_ms": 1, "files": {"server": "sockets-server.pcap"}},
+    "cc_trace": "cc-reminis.csv",
+}
+
+
+def processes(uid: int) -> set[str]:
+    """A user's processes with the times when they started."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            status = (folder / "status").read_text()
+            started = (folder / "stat").read_text().rpartition(")")[2].split()[19]
+        except OSError:
+            continue  # it has just ended
+        if f"\nUid:\t{uid}\t" in status:
+            found.add(f"process {folder.name}, started at {started}")
+    return found
+
+
+def belongings(uid: int) -> set[str]:
+    """What a user has: files where programs leave files, shared memory of both kinds."""
+    found = set()
+    for place in map(Path, PLACES):
+        for path in place.iterdir() if place.is_dir() else ():
+            try:
+                if path.lstat().st_uid == uid:
+                    found.add(str(path))
+            except OSError:
+                continue  # somebody else's, and just removed
+    for kind in ("shm", "sem", "msg"):
+        header, *rows = map(str.split, Path("/proc/sysvipc", kind).read_text().splitlines())
+        owner = header.index("uid")
+        found |= {f"{kind} {row[1]}" for row in rows if int(row[owner]) == uid}
+    return found
+
+
+def ended(uid: int, before: set[str]) -> set[str]:
+    """The processes that are left, after a while to end in."""
+    patience = time.monotonic() + 10
+    while (left := processes(uid) - before) and time.monotonic() < patience:
+        time.sleep(0.02)
+    return left
+
+
+def test_killed_at_any_instant_it_leaves_nothing(kernel: Path, tmp_path: Path) -> None:
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        pytest.skip("needs root and setpriv, to be a user whom nothing else belongs to")
+    if subprocess.run([*become(STRANGER), "test", "-x", str(PROGRAM)]).returncode != 0:
+        pytest.skip("another user cannot read this source tree")
+    home = tmp_path / "home"
+    home.mkdir()
+    give(home, STRANGER)
+    environment = {**os.environ, "HOME": str(home)}
+    before = processes(STRANGER), belongings(STRANGER)
+    draw = random.Random(18)
+    with_kernel = 0
+    for number in range(INSTANTS):
+        plan = prepare(tmp_path / f"run{number}", PLAN)
+        give(plan.parent, STRANGER)
+        after_s = draw.uniform(0, 1.5)
+        run = subprocess.Popen(
+            [*become(STRANGER), PROGRAM, "virtual", "run", plan],
+            stderr=subprocess.DEVNULL,
+            env=environment,
+        )
+        time.sleep(after_s)
+        with_kernel += len(processes(STRANGER) - before[0]) > 1
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+        at = f"killed after {after_s:.3f} s"
+        assert ended(STRANGER, before[0]) == set(), at
+        assert belongings(STRANGER) == before[1], at
+        assert list(home.iterdir()) == [], at
+    assert with_kernel > INSTANTS / 2, "most were killed before the kernel had started"
