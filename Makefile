@@ -56,8 +56,8 @@ build: setup ## build the programs into .venv/bin
 	install -m 755 target/release/nr-link target/release/socket-sampler kmod/build/reminis-bpf \
 	  target/release/nr-link-guest target/release/libnr_link_virtual.so $(BIN)/
 	PATH="$$(setup/ensure-rust):$$PATH" .tools/uv/bin/uv pip install --quiet --python $(BIN)/python \
-	  --no-deps --no-build-isolation --editable console --editable ccu --editable ddu
-	$(BIN)/python -m compileall -q console/src ccu/src ddu/src
+	  --no-deps --no-build-isolation --editable console --editable cc/python --editable ccu --editable ddu
+	$(BIN)/python -m compileall -q console/src cc/python/src ccu/src ddu/src
 
 kernel: setup ## build the kernel of the virtual testbed, once (5 to 12 minutes of CPU)
 	setup/virtual-kernel
@@ -65,7 +65,7 @@ kernel: setup ## build the kernel of the virtual testbed, once (5 to 12 minutes 
 check: build ## check formatting, types and lints, as CI does
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy console/src ccu/src ddu/src
+	$(BIN)/mypy console/src cc/python/src ccu/src ddu/src
 	$(BIN)/lint-imports --no-logo --no-cache
 	@if $(BIN)/python -c 'import grafana_foundation_sdk' 2>/dev/null; then \
 	  $(BIN)/mypy --python-version 3.11 dashboards/boards; \

@@ -95,11 +95,103 @@ def test_a_source_that_does_not_compile_is_refused_with_its_line(
 
 
 @pytest.mark.root
-def test_a_source_that_registers_another_name_fails_the_run(source: Path, tmp_path: Path) -> None:
+def test_a_source_with_another_name_is_refused(source: Path, tmp_path: Path) -> None:
     source.write_text(source.read_text().replace('.name = "toy"', '.name = "else"'))
     failed = ccu(
         "run", "--testbed", "emulated", "--cc", "toy", *SHORT, "--output", str(tmp_path / "runs")
     )
-    assert failed.returncode == 1
-    assert "registers another name than toy" in failed.stderr
+    assert failed.returncode == 2
+    assert "the kernel would call it else" in failed.stderr
     assert "else" not in AVAILABLE.read_text().split()
+
+
+@pytest.mark.root
+def test_the_verifiers_reason_is_given_with_its_line(source: Path, tmp_path: Path) -> None:
+    text = source.read_text().replace("__u32 cwnd =", "tcp_sk(sk)->srtt_us = 5;\n\t__u32 cwnd =")
+    source.write_text(text)
+    at = text[: text.index("srtt_us = 5")].count("\n") + 1
+    refused = ccu(
+        "run",
+        "--testbed",
+        "emulated",
+        "--cc",
+        str(source),
+        *SHORT,
+        "--output",
+        str(tmp_path / "runs"),
+    )
+    assert refused.returncode == 2
+    assert f"{source}:{at}: the kernel's verifier refuses this" in refused.stderr
+    assert "this field may be read, not written" in refused.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.root
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nothing.py", "nothing.py: no such file"),
+        ("cubic.py", "the kernel has a congestion control cubic already"),
+        ("renamed.bpf.c", "renamed.bpf.c:56: the kernel would call it toy"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused(
+    source: Path, tmp_path: Path, name: str, message: str
+) -> None:
+    file = tmp_path / name
+    if name != "nothing.py":
+        file.write_text(source.read_text())
+    refused = ccu(
+        "run",
+        "--testbed",
+        "emulated",
+        "--cc",
+        str(file),
+        *SHORT,
+        "--output",
+        str(tmp_path / "runs"),
+    )
+    assert refused.returncode == 2
+    assert message in refused.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.root
+def test_a_policy_in_python_controls_real_tcp(runs: Runs) -> None:
+    run = runs("--cc", "constant.py", "--cc-param", "rate_mbps=5", *SHORT)
+    manifest = json.loads((run / "run.json").read_text())
+    assert [flow["cc_read_back"] for flow in manifest["flows"]] == ["constant"]
+    plane = manifest["cc_implementation"]["constant"]["plane"]
+    assert plane["commands"] > 50
+    assert plane["fallbacks"] == plane["reports_lost"] == 0
+    assert "cc_told_pacing_bps" in (run / "tables/aligned.csv").read_text()
+    report = json.loads((run / "raw/iperf3-f0-server.json").read_text())
+    assert report["end"]["sum_received"]["bits_per_second"] == pytest.approx(5e6, rel=0.05)
+    assert "constant" not in AVAILABLE.read_text().split()
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("sent", ["KILL", "STOP"])
+def test_reno_has_the_flows_of_a_policy_that_is_killed_or_stopped(
+    runs: Runs, tmp_path: Path, sent: str
+) -> None:
+    assert runs
+    body = f"        if r.delivered > 300:\n            os.kill(os.getpid(), signal.SIG{sent})"
+    text = f"import os, signal\n\nclass Gone:\n    def report(self, flow, r):\n{body}\n"
+    (tmp_path / "gone.py").write_text(text)
+    done = ccu(
+        "run",
+        "--testbed",
+        "emulated",
+        "--cc",
+        str(tmp_path / "gone.py"),
+        *SHORT,
+        "--output",
+        str(tmp_path / "runs"),
+    )
+    assert done.returncode == 0, done.stderr
+    (run,) = (tmp_path / "runs").iterdir()
+    manifest = json.loads((run / "run.json").read_text())
+    assert manifest["cc_implementation"]["gone"]["plane"]["fallbacks"] >= 1
+    assert "Reno took over" in "; ".join(manifest["verdict_reasons"])
+    assert "gone" not in AVAILABLE.read_text().split()

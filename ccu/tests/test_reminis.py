@@ -189,7 +189,7 @@ def test_a_taken_name_is_not_an_algorithm_of_the_kernel(
     (machine.root / "available").write_text("reno reminis\n")
     machine.has_loader(**status)
     assert "reminis" not in congestion.available()
-    assert words in congestion.describe()["reminis"]
+    assert words in str(congestion.describe()["reminis"].obstacle)
     with pytest.raises(RefusedError, match=words):
         congestion.check(resolve({"cc": "reminis"}))
     # A campaign does not leave out runs that a run of another campaign blocks for now.

@@ -105,6 +105,10 @@ struct net_device *nr_link_device(unsigned int number); /* or NULL */
 /* proc_files.c */
 int nr_link_proc_files_init(void);
 
+/* plane.c */
+struct proc_dir_entry;
+int nr_link_planes_init(struct proc_dir_entry *folder);
+
 /* sockets.c */
 int nr_link_sockets_init(void);
 void nr_link_sockets_start(unsigned long long start_ns);

@@ -127,5 +127,5 @@ int nr_link_proc_files_init(void)
 	    !proc_create("stdout", 0200, folder, &output_operations) ||
 	    !proc_create("stderr", 0200, folder, &error_operations))
 		return -ENOMEM;
-	return 0;
+	return nr_link_planes_init(folder);
 }

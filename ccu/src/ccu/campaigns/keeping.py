@@ -83,7 +83,11 @@ def _unwanted(run: Path, content: dict[str, Any], keep: Keep) -> Iterator[Path]:
 def _samples(content: dict[str, Any]) -> Iterator[str]:
     """Yield the files of samples that run.json names."""
     named = [*content.get("sockets", ()), content.get("mac"), content.get("link")]
-    yield from (one["file"] for one in [*named, content.get("cc_trace")] if one)
+    yield from (
+        one["file"]
+        for one in [*named, content.get("cc_trace"), *content.get("cc_traces", [])]
+        if one
+    )
 
 
 def _is_capture(run: Path, path: Path) -> bool:

@@ -134,7 +134,8 @@ def disturbed_testbeds(work: Work) -> list[str]:
 
 def lacking(experiment: Experiment, there: set[str]) -> set[str]:
     """Return the congestion controls that the experiment needs and `there` lacks."""
-    return set() if driver_of(experiment).own_kernel else set(experiment.servers_ccs) - there
+    named = set(experiment.servers_ccs) - experiment.cc_files.keys()
+    return set() if driver_of(experiment).own_kernel else named - there
 
 
 def check(work: Work, *, machine: bool = True) -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated
 
 import typer
@@ -16,6 +16,8 @@ from ccu.testbeds import drivers
 from testbed_console.problems import RefusedError
 from testbed_console.suggestions import unknown
 
+_WIDTH = 200
+
 app = typer.Typer(add_completion=False)
 
 
@@ -26,15 +28,34 @@ def list_command(
     ],
 ) -> None:
     """List the choices: congestion controls, scenarios, testbeds, campaigns."""
-    sources: dict[str, Callable[[], dict[str, str]]] = {
-        "cc": congestion.describe,
-        "scenarios": scenarios.library,
-        "testbeds": lambda: {name: driver.summary for name, driver in drivers().items()},
-        "campaigns": definition.library,
+    sources: dict[str, Callable[[], dict[str, tuple[str, ...]]]] = {
+        "cc": _controls,
+        "scenarios": lambda: _each_alone(scenarios.library()),
+        "testbeds": lambda: _each_alone({name: one.summary for name, one in drivers().items()}),
+        "campaigns": lambda: _each_alone(definition.library()),
     }
     if what not in sources:
         raise RefusedError(unknown("list", what, sources))
-    table = Table(box=None, show_header=False)
-    for name, summary in sources[what]().items():
-        table.add_row(name, summary)
-    Console().print(table)
+    table = Table(box=None, show_header=what == "cc")
+    for title in ("", "from", "follows", "compared with it by") if what == "cc" else ("", ""):
+        table.add_column(title, overflow="fold")
+    for name, texts in sources[what]().items():
+        table.add_row(name, *texts)
+    # A pipe has no width.
+    (Console() if Console().is_terminal else Console(width=_WIDTH)).print(table)
+
+
+def _each_alone(summaries: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    return {name: (summary,) for name, summary in summaries.items()}
+
+
+def _controls() -> dict[str, tuple[str, ...]]:
+    """Return where each congestion control comes from, what it follows, and which test shows it."""
+    return {
+        name: (
+            f"not now: {one.obstacle}" if one.obstacle else one.source,
+            one.reference or "",
+            one.proof.rpartition("::")[2] if one.proof else "",
+        )
+        for name, one in congestion.describe().items()
+    }

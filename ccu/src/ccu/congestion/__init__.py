@@ -7,29 +7,40 @@ and to the kernel's own provider only if nobody else has it.
 """
 
 from ccu.congestion.catalogue import (
+    OfFile,
     available,
     available_later,
     check,
     check_names,
+    check_parameters_are_taken,
     describe,
     loaded,
+    of_files,
+    problems,
     trace_file,
-    traced,
+    traces,
     unavailable,
 )
-from ccu.congestion.provider import Control, Provider, Setup
+from ccu.congestion.files import kept_source
+from ccu.congestion.provider import Control, InVirtualTime, Provider, Setup
 
 __all__ = [
     "Control",
+    "InVirtualTime",
+    "OfFile",
     "Provider",
     "Setup",
     "available",
     "available_later",
     "check",
     "check_names",
+    "check_parameters_are_taken",
     "describe",
+    "kept_source",
     "loaded",
+    "of_files",
+    "problems",
     "trace_file",
-    "traced",
+    "traces",
     "unavailable",
 ]

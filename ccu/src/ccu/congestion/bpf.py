@@ -7,28 +7,28 @@ one that it uses, keeps source and object beside its raw data, and registers it 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ccu.congestion import files, native, verifier
 from ccu.congestion.kernel import registered
-from ccu.congestion.provider import Control, Setup
-from ccu.host import programs
-from testbed_console.problems import Problem, RefusedError, Where
+from ccu.congestion.provider import Control, InVirtualTime, Setup
+from testbed_console.problems import Problem, RefusedError, Where, refusal
 
-PATH_VARIABLE = "CCU_CC_PATH"
-_SHIPPED = programs.REPOSITORY / "cc" / "bpf"
 _SUFFIX = ".bpf.c"
 _BTF = Path("/sys/kernel/btf/vmlinux")
 _STAGE = "congestion control"
+_NAME = re.compile(r'\.name\s*=\s*"([^"]*)"')
 _CLANG_ERROR = re.compile(
     r"^(?P<file>.*?):(?P<line>\d+):\d+: (?:fatal )?error: (?P<rule>.*)$", re.MULTILINE
 )
@@ -37,17 +37,16 @@ _REGISTERED = "it is registered already, by another run or another program; wait
 
 def sources() -> dict[str, Path]:
     """Return the source file of each; the user's folders go before the shipped one."""
-    named = filter(None, os.environ.get(PATH_VARIABLE, "").split(":"))
-    folders = [_SHIPPED, *(Path(one) for one in named)]
-    files = (file for folder in folders for file in sorted(folder.glob(f"*{_SUFFIX}")))
-    return {file.name.removesuffix(_SUFFIX): file for file in files}
+    found = files.sources(_SUFFIX).items()
+    return {name.removesuffix(_SUFFIX): file for name, file in found}
 
 
-def compile_object(source: Path, to: Path) -> None:
+def compile_object(source: Path, to: Path, defines: Sequence[str] = ()) -> None:
     """Compile `source`. Raises RefusedError with the line of clang's first error."""
     command = [
         *("clang", "-O2", "-g", "-Wall", "-target", "bpf", "-mcpu=v3"),
-        *("-I", str(_SHIPPED), f"-I/usr/include/{sysconfig.get_config_var('MULTIARCH')}"),
+        *("-I", str(files.SHIPPED), f"-I/usr/include/{sysconfig.get_config_var('MULTIARCH')}"),
+        *(f"-D{one}" for one in defines),
         *("-c", str(source), "-o", str(to)),
     ]
     result = subprocess.run(command, capture_output=True, text=True)
@@ -63,39 +62,86 @@ class BpfSources:
     """See `ccu.congestion.provider.Provider`."""
 
     takes_parameters = False
+    suffix = _SUFFIX
 
     def controls(self) -> Mapping[str, Control]:
-        obstacle, taken = _obstacle(), registered()
-        found = {}
-        for name, file in sources().items():
-            source = f"BPF program ({file.name})"
-            if name in taken:
-                found[name] = Control(source, _REGISTERED, temporary=True)
-            else:
-                found[name] = Control(source, obstacle)
-        return found
+        taken = registered()
+        return {
+            name: replace(self.of_file(file), obstacle=_REGISTERED, temporary=True)
+            if name in taken
+            else self.of_file(file)
+            for name, file in sources().items()
+        }
 
-    def check(self, name: str, parameters: Mapping[str, str]) -> None:  # noqa: ARG002
-        compile_object(sources()[name], Path(os.devnull))
+    def of_file(self, file: Path) -> Control:
+        return Control(f"BPF program ({file.name})", obstacle())
+
+    def check(self, name: str, parameters: Mapping[str, str]) -> None:
+        self.check_file(name, sources()[name], parameters, virtual=False)
+
+    def check_file(
+        self,
+        name: str,
+        file: Path,
+        parameters: Mapping[str, str],  # noqa: ARG002
+        *,
+        virtual: bool,
+    ) -> None:
+        _check_name(name, file)
+        if virtual:
+            native.module(name, file)
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            binary = Path(folder, f"{name}.o")
+            compile_object(file, binary)
+            if os.geteuid() == 0:
+                verifier.check(binary, name, file)
+
+    def in_virtual_time(self, name: str, file: Path, setup: Setup) -> InVirtualTime:
+        files.keep(file, setup.raw, name)
+        built = setup.raw / "logs" / f"{native.module_name(name)}.ko"
+        built.write_bytes(native.module(name, file))
+        return InVirtualTime(modules=(built.relative_to(setup.raw),))
+
+    def account(
+        self,
+        name: str,
+        file: Path,
+        setup: Setup,
+        counters: Mapping[str, int] | None,  # noqa: ARG002
+    ) -> dict[str, Any]:
+        kept = files.kept_source(setup.raw, name, file.name)
+        return {"kind": "module", "parameters": {}, **files.said_of(kept)}
 
     @contextmanager
     def loaded(self, name: str, setup: Setup) -> Iterator[dict[str, Any]]:
-        source = sources()[name]
-        kept = setup.raw / f"cc-{name}{_SUFFIX}"
-        shutil.copyfile(source, kept)
+        written = setup.experiment.cc_files.get(name)
+        source = files.locate(written) if written else sources()[name]
+        kept, said = files.keep(source, setup.raw, name)
         binary = kept.with_suffix(".o")
         compile_object(source, binary)
         command = [sys.executable, "-m", "ccu.congestion.bpf_loader", str(binary), name]
         process = setup.supervisor.start(f"cc-{name}", command, stage=_STAGE)
         try:
             setup.supervisor.wait_ready_event(process)
-            digest = hashlib.sha256(kept.read_bytes()).hexdigest()
-            yield {"kind": "bpf", "parameters": {}, "source": f"raw/{kept.name}", "sha256": digest}
+            yield {"kind": "bpf", "parameters": {}, **said}
         finally:
             setup.supervisor.stop(process)
 
 
-def _obstacle() -> str | None:
+def _check_name(name: str, file: Path) -> None:
+    """Raise RefusedError if the source gives the kernel another name than its own."""
+    for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1):
+        found = _NAME.search(line)
+        if found and found[1] != name:
+            rule = f"the kernel would call it {found[1]}, and the file is called {name}"
+            raise refusal(
+                rule, f'write .name = "{name}", or rename the file', file=file, line=number
+            )
+
+
+def obstacle() -> str | None:
+    """Return why no BPF program can run here, and how to change that; None: they can."""
     if not _BTF.exists():
         return (
             f"this kernel has no BTF ({_BTF}), which BPF needs; boot one with "

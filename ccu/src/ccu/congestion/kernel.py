@@ -32,6 +32,7 @@ class Kernel:
     """See `ccu.congestion.provider.Provider`."""
 
     takes_parameters = False
+    suffix = None
 
     def controls(self) -> Mapping[str, Control]:
         found = dict.fromkeys(sorted(_loadable()), Control("kernel module"))

@@ -24,6 +24,20 @@ class Control:
     """Why it cannot run now, and how to change that; None: it can."""
     temporary: bool = False
     """The obstacle goes away with another run."""
+    reference: str | None = None
+    """The paper or RFC that it follows."""
+    proof: str | None = None
+    """The test that compares it with that source, or with the kernel's own; None: there is none."""
+
+
+@dataclass(frozen=True)
+class InVirtualTime:
+    """What the kernel of the virtual testbed needs for one congestion control."""
+
+    policy: tuple[str, ...] = ()
+    """The program that decides, with its arguments; it runs inside, in the run's raw folder."""
+    modules: tuple[Path, ...] = ()
+    """Kernel modules to load."""
 
 
 class Setup(Protocol):
@@ -47,6 +61,8 @@ class Provider(Protocol):
 
     takes_parameters: bool
     """Whether `--cc-param` means anything to its congestion controls."""
+    suffix: str | None
+    """The end of the names of files that become its congestion controls; None: it takes none."""
 
     def controls(self) -> Mapping[str, Control]:
         """Return its congestion controls by name; changes nothing."""
@@ -63,6 +79,36 @@ class Provider(Protocol):
         """Have the kernel offer `name` while the context lasts.
 
         Returns what run.json says of the implementation: `kind`, `parameters`, and more of its own.
+        When the context ends it may add to that; sentences under `problems` make the run degraded.
         A trace goes to `trace_file(setup.raw, name)`.
         """
+        ...
+
+
+class FileProvider(Provider, Protocol):
+    """A provider with a `suffix`: files of users become congestion controls."""
+
+    suffix: str
+
+    def of_file(self, file: Path) -> Control:
+        """Return the congestion control that `file` is here."""
+        ...
+
+    def check_file(
+        self, name: str, file: Path, parameters: Mapping[str, str], *, virtual: bool
+    ) -> None:
+        """Raise RefusedError if `file` cannot become `name` (in virtual time), or a parameter is
+        not valid."""
+        ...
+
+    def in_virtual_time(self, name: str, file: Path, setup: Setup) -> InVirtualTime:
+        """Put what the kernel in virtual time needs into `setup.raw`."""
+        ...
+
+    def account(
+        self, name: str, file: Path, setup: Setup, counters: Mapping[str, int] | None
+    ) -> dict[str, Any]:
+        """Return what run.json says after a run in virtual time, as `loaded` does.
+
+        `counters`: what that kernel counted of a policy."""
         ...

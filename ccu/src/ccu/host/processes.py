@@ -68,14 +68,14 @@ class StartedProcess:
         return [f"ended process {self.pid} ({self.name})"]
 
 
-def end_with_parent() -> Callable[[], None]:
-    """Return a `preexec_fn`: the child gets SIGTERM when the thread that starts it ends
+def end_with_parent(sent: signal.Signals = signal.SIGTERM) -> Callable[[], None]:
+    """Return a `preexec_fn`: the child gets the signal when the thread that starts it ends
     (prctl(2))."""
-    return partial(end_with, os.getpid())
+    return partial(end_with, os.getpid(), sent)
 
 
-def end_with(parent: int) -> None:
-    """Ask the kernel to end this process with its parent, process `parent`."""
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+def end_with(parent: int, sent: signal.Signals = signal.SIGTERM) -> None:
+    """Ask the kernel to end this process with its parent, process `parent`, by the signal."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, sent)
     if os.getppid() != parent:  # The parent ended before the call.
         os._exit(1)

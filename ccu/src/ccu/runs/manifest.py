@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 import psutil
 from pydantic import ValidationError
 
-from ccu import __version__, scenarios
+from ccu import __version__, congestion, scenarios
 from ccu.host import programs
-from ccu.spec.experiment import SCHEMA_VERSION, Experiment
+from ccu.spec.experiment import SCHEMA_VERSION, Experiment, FlowPlan
 from testbed_console.problems import RefusedError, refusal
 
 _BLOCK_BYTES = 1 << 20
@@ -41,7 +41,7 @@ class Manifest:
             "mac": None,
             "link": None,
             "link_summary": None,
-            "cc_trace": None,
+            "cc_traces": [],
             "cc_implementation": {},
             # Hosts that share a kernel share its clock; otherwise the testbed corrects the value.
             "time": {"clock": "CLOCK_REALTIME", "offset_ns": 0, "offset_uncertainty_ns": 0},
@@ -99,7 +99,20 @@ def experiment_of(run: Path) -> Experiment:
         raise refusal(
             str(error.errors()[0]["msg"]), "use the ccu that made it", file=file
         ) from None
-    return experiment.model_copy(update={"scenario": _as_played(experiment.scenario, run)})
+    return experiment.model_copy(
+        update={
+            "scenario": _as_played(experiment.scenario, run),
+            "flows": tuple(_as_recorded(plan, run) for plan in experiment.flows),
+        }
+    )
+
+
+def _as_recorded(plan: FlowPlan, run: Path) -> FlowPlan:
+    """Return the flow with its congestion control's source as the run kept it."""
+    if plan.cc_file is None:
+        return plan
+    kept = congestion.kept_source(run.resolve() / "raw", plan.cc, plan.cc_file)
+    return plan.model_copy(update={"cc_file": str(kept)}) if kept.is_file() else plan
 
 
 def _as_played(scenario: str, run: Path) -> str:

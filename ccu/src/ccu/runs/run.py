@@ -152,10 +152,11 @@ def _perform(site: Site, record: Manifest, report: Listener) -> None:
         capture.stop_captures(site, captures)
         summary = testbed.settle()
         record.write(time={**record.content["time"], **testbed.clock})
-    record.write(cc_trace=congestion.traced(site))
+    record.write(cc_traces=congestion.traces(site), cc_implementation=implementations)
     unchecked = check_crossing(testbed.delivered_bytes, _received(traffic, flows))
     captured = [one.record() for one in captures]
     problems = [problem for flow in flows for problem in traffic.problems(flow)]
+    problems += congestion.problems(implementations)
     verdict, reasons = verdict_of(summary, captured, problems)
     record.write(captures=captured, verdict=verdict, verdict_reasons=reasons + unchecked)
 
@@ -168,7 +169,8 @@ def _perform_at_once(
     record.write(**outcome.records)
     _check_congestion_controls(site.experiment, flows)
     unchecked = check_crossing(outcome.delivered_bytes, outcome.received)
-    verdict, reasons = verdict_of(outcome.summary, outcome.records["captures"])
+    problems = congestion.problems(outcome.records["cc_implementation"])
+    verdict, reasons = verdict_of(outcome.summary, outcome.records["captures"], problems)
     record.write(verdict=verdict, verdict_reasons=reasons + unchecked)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -48,10 +49,18 @@ HEADERS_BYTES = 40
 def _name_of_a_cc(written: str) -> str:
     """TCP_CA_NAME_MAX of Linux is 16 bytes, the last of them 0."""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,15}", written):
-        raise InvalidValue(
-            Problem(f"{written!r} is not a valid name of a congestion control", "see `ccu list cc`")
+        rule = f"{written!r} is not a valid name of a congestion control"
+        fix = (
+            "see `ccu list cc`; a file of your own needs a name of 1 to 15 letters, digits, - or _"
         )
+        raise InvalidValue(Problem(rule, fix))
     return written
+
+
+def is_cc_file(written: str) -> bool:
+    """Return whether `written` names a file, and not a congestion control: no name has a / or a
+    dot."""
+    return bool(re.search(r"[/.]", written))
 
 
 class FlowPlan(Value):
@@ -61,6 +70,23 @@ class FlowPlan(Value):
     start_s: Annotated[float, Field(ge=0)] = 0.0
     ue: Annotated[int, Field(ge=1)] | None = None
     """Which of the UEs has it, from 1; None: flows take turns."""
+    cc_file: str | None = None
+    """The file that `cc` is made of and named after; None: the kernel or the project has it."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_after_its_file(cls, given: Any) -> Any:
+        written = given.get("cc") if isinstance(given, dict) else None
+        if not isinstance(written, str) or not is_cc_file(written):
+            return given
+        return {**given, "cc": PurePath(written).name.partition(".")[0], "cc_file": written}
+
+    @model_serializer(mode="wrap")
+    def _without_a_file_that_is_not_there(
+        self, write: SerializerFunctionWrapHandler
+    ) -> dict[str, Any]:
+        found: dict[str, Any] = write(self)
+        return {key: value for key, value in found.items() if key != "cc_file" or value}
 
     def __str__(self) -> str:
         return f"flow {self.cc}@{self.start_s:g}"
@@ -151,7 +177,10 @@ class TddDuplex(Value):
 RADIO_FIELDS = frozenset({"prb", "numerology", "carrier_ghz", "duplex", "mcs_table"})
 """Fields that mean nothing where the scenario gives the capacity itself."""
 
-CC = Option("Congestion control, one of `ccu list cc`: a flow of it for each UE.", key="cc")
+CC = Option(
+    "Congestion control, a name of `ccu list cc` or a file of your own: a flow of it for each UE.",
+    key="cc",
+)
 """Short for `flows`."""
 
 
@@ -171,7 +200,7 @@ class Experiment(Value):
     cc_params: Annotated[
         dict[str, str],
         Option(
-            "Parameter of the congestion control as NAME=VALUE; repeatable.",
+            "Parameter of congestion controls as NAME=VALUE, of one as CC.NAME=VALUE; repeatable.",
             flag="--cc-param",
             pairs=True,
             read=units.words,
@@ -449,6 +478,19 @@ class Experiment(Value):
         return self
 
     @model_validator(mode="after")
+    def _a_name_has_one_source(self) -> Experiment:
+        for plan in self.flows:
+            if plan.cc_file != self.cc_files.get(plan.cc):
+                raise InvalidValue(
+                    Problem(
+                        f"flows have different congestion controls with the name {plan.cc}",
+                        "rename a file",
+                        Where(key="flows"),
+                    )
+                )
+        return self
+
+    @model_validator(mode="after")
     def _flows_have_their_ue(self) -> Experiment:
         for plan in self.flows:
             if plan.ue is not None and plan.ue > self.ues:
@@ -511,6 +553,18 @@ class Experiment(Value):
         if self.traffic.kind == "udp" or self.direction in self.testbed.foreign_ccs:
             return ()
         return tuple(dict.fromkeys(plan.cc for plan in self.flows))
+
+    @property
+    def cc_files(self) -> dict[str, str]:
+        """The files that congestion controls are made of, as they were written, by name."""
+        return {plan.cc: plan.cc_file for plan in self.flows if plan.cc_file is not None}
+
+    def cc_params_of(self, name: str) -> dict[str, str]:
+        """The parameters of one congestion control: those without a dot are for all."""
+        own = f"{name}."
+        shared = {key: value for key, value in self.cc_params.items() if "." not in key}
+        named = {key: value for key, value in self.cc_params.items() if key.startswith(own)}
+        return shared | {key.removeprefix(own): value for key, value in named.items()}
 
     @property
     def mtu_bytes(self) -> int:

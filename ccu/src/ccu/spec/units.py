@@ -108,13 +108,15 @@ def _share(text: object) -> float:
 
 
 def flows(text: object) -> list[dict[str, object]]:
-    """Congestion controls with start times: `cubic@0,reno@10` or `cubic@0,reno@10s`."""
+    """Congestion controls with start times: `cubic@0,./mine.py@10` or `cubic@0,reno@10s`."""
     items = text if isinstance(text, list) else str(text).split(",")
     return [item if isinstance(item, dict) else _flow(str(item)) for item in items]
 
 
 def _flow(item: str) -> dict[str, object]:
-    cc, at, start = item.strip().partition("@")
+    cc, at, start = item.strip().rpartition("@")
+    if not at:
+        cc, start = start, ""
     bare = re.fullmatch(r"\d+(\.\d*)?", start.strip())
     if not cc or (at and not start):
         raise InvalidValue(

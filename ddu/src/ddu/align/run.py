@@ -54,7 +54,8 @@ class AlignedRun:
     link: pd.DataFrame | None
     link_summary: Mapping[str, Any]
     sockets: pd.DataFrame | None
-    cc_trace: pd.DataFrame | None
+    cc_traces: Mapping[str, pd.DataFrame]
+    """What congestion controls recorded, by their names."""
     events: pd.DataFrame | None
     """The changes that a phone went through: handovers, technologies."""
     iperf3: pd.DataFrame | None
@@ -74,19 +75,28 @@ class AlignedRun:
     def trace_of(self, flow: Flow) -> pd.DataFrame | None:
         """Return the rows of one flow: all of a trace without ports; None of a trace of another
         congestion control."""
-        declared = self.manifest.cc_trace
-        if self.cc_trace is None or declared is None:
+        name = next((one for one in (flow.cc, flow.cc_read_back) if one in self.cc_traces), None)
+        if name is None:
             return None
-        if declared.cc not in (flow.cc, flow.cc_read_back):
-            return None
-        if self._trace_rows is None:
-            return self.cc_trace
-        return self._trace_rows.of((flow.sender.port, flow.receiver.port))
+        if name not in self._trace_rows:
+            return self.cc_traces[name]
+        return self._trace_rows[name].of((flow.sender.port, flow.receiver.port))
 
     @cached_property
-    def _trace_rows(self) -> RowsByKey | None:
-        trace = self.cc_trace
-        return RowsByKey(trace, _PORTS) if trace is not None and {*_PORTS} <= {*trace} else None
+    def _trace_rows(self) -> Mapping[str, RowsByKey]:
+        return {
+            name: RowsByKey(trace, _PORTS)
+            for name, trace in self.cc_traces.items()
+            if {*_PORTS} <= {*trace}
+        }
+
+    @cached_property
+    def cc_trace(self) -> pd.DataFrame | None:
+        """All that congestion controls recorded, in order of time; ports tell the flow."""
+        traces = [*self.cc_traces.values()]
+        if len(traces) < 2:
+            return traces[0] if traces else None
+        return pd.concat(traces).sort_values("utc_ns", kind="stable", ignore_index=True)
 
     @property
     def raw(self) -> Path:
@@ -117,7 +127,7 @@ def aligned_run(
         "mac": radio.table,
         "link": recording.link,
         "sockets": sockets.table,
-        "cc": recording.cc_trace,
+        **{_trace_source(name): trace for name, trace in recording.cc_traces.items()},
         **{name: each.table for name, each in recording.tables.items()},
     }
     foreign = {
@@ -142,7 +152,11 @@ def aligned_run(
         link=kept["link"],
         link_summary=recording.link_summary,
         sockets=kept["sockets"],
-        cc_trace=kept["cc"],
+        cc_traces={
+            name: own
+            for name in recording.cc_traces
+            if (own := kept[_trace_source(name)]) is not None
+        },
         events=radio.events,
         iperf3=recording.iperf3.table if recording.iperf3 else None,
         tables=tables,
@@ -151,6 +165,10 @@ def aligned_run(
             *recording.faults, *flow_faults, *radio.faults, *sockets.faults, *foreign.values(),
         ),
     )  # fmt: skip
+
+
+def _trace_source(name: str) -> str:
+    return f"cc-{name}"
 
 
 def _radio(recording: Recording, clocks: HostClocks, traffic: RunTraffic) -> Anchored:

@@ -52,7 +52,8 @@ class Recording:
     """Samples of nr-link, or the log of another source."""
     link: pd.DataFrame | None
     link_summary: Mapping[str, Any]
-    cc_trace: pd.DataFrame | None
+    cc_traces: Mapping[str, pd.DataFrame]
+    """By congestion control."""
     sockets: tuple[Sockets, ...]
     iperf3: SourceTable | None
     tables: Mapping[str, SourceTable]
@@ -82,7 +83,11 @@ def read_recording(path: Path, manifest: Manifest, reader: Reader) -> Recording:
     }
     mac = files.mac(manifest.mac)
     link = files.samples(manifest.link, INTERVAL)
-    cc_trace = files.samples(manifest.cc_trace, ("utc_ns",))
+    cc_traces = {
+        one.cc: table
+        for one in manifest.cc_traces
+        if (table := files.samples(one, ("utc_ns",))) is not None
+    }
     sockets = tuple(filter(None, map(files.sockets, manifest.sockets)))
     tables, faults = read_table_logs(path / "raw")
     files.faults += faults
@@ -93,7 +98,7 @@ def read_recording(path: Path, manifest: Manifest, reader: Reader) -> Recording:
         mac=mac,
         link=link,
         link_summary=files.link_summary(manifest.link_summary),
-        cc_trace=cc_trace,
+        cc_traces=cc_traces,
         sockets=sockets,
         iperf3=read_iperf3_files(path / "raw"),
         tables=tables,

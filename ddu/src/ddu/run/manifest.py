@@ -12,7 +12,15 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from ddu.errors import FutureSchema, NotARun, UnreadableInput
 
@@ -151,13 +159,21 @@ class Manifest(_Part):
     mac: Source | None = None
     link: Source | None = None
     link_summary: str | None = None
-    cc_trace: CcTrace | None = None
+    cc_traces: list[CcTrace] = []
     time: Time = Time()
     software: dict[str, Any] = {}
     machine: dict[str, Any] = {}
     verdict: Verdict | None = None
     verdict_reasons: list[str] = []
     kept: Kept | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_trace_of_older_runs(cls, content: Any) -> Any:
+        """Runs had one trace at most, under `cc_trace`, until several could be had."""
+        if isinstance(content, dict) and (one := content.get("cc_trace")):
+            return {"cc_traces": [one], **content}
+        return content
 
     @field_validator("flows")
     @classmethod

@@ -47,7 +47,7 @@ def aligned_table(
 
 
 def _has_state(run: AlignedRun) -> bool:
-    return run.sockets is not None or run.cc_trace is not None
+    return run.sockets is not None or bool(run.cc_traces)
 
 
 def _of_flow(run: AlignedRun, flow: ObservedFlow, bins: Bins) -> pd.DataFrame:

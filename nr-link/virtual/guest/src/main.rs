@@ -8,6 +8,7 @@
 mod clock;
 mod hosts;
 mod modules;
+mod policies;
 mod programs;
 mod reports;
 mod socket;

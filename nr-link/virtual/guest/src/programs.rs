@@ -27,12 +27,13 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Of a run whose second 0 is `start`.
-    pub fn new(plans: &[Plan], start: Nanos) -> Self {
+    /// Of a run whose second 0 is `start`; `policies` run already.
+    pub fn new(plans: &[Plan], policies: Vec<(Pid, Plan)>, start: Nanos) -> Self {
         let begin = |plan: &Plan| (start + nanos(plan.start_s), plan.clone());
+        let others = plans.iter().filter(|plan| plan.policy_of.is_none());
         Self {
-            waiting: plans.iter().map(begin).collect(),
-            running: Vec::new(),
+            waiting: others.map(begin).collect(),
+            running: policies,
         }
     }
 
@@ -44,8 +45,7 @@ impl Programs {
     /// Starts those whose time has come.
     pub fn run(&mut self, now: Nanos, hosts: &Hosts) -> Result<()> {
         for (_, plan) in self.waiting.extract_if(.., |(begin, _)| *begin <= now) {
-            let child = start(&plan, hosts)
-                .with_context(|| format!("program {}: {}", plan.name, plan.command.join(" ")))?;
+            let child = start(&plan, hosts)?;
             self.running.push((Pid::from_raw(child.id() as i32), plan));
         }
         Ok(())
@@ -105,7 +105,8 @@ impl Programs {
     }
 }
 
-fn start(plan: &Plan, hosts: &Hosts) -> Result<Child> {
+/// Starts a program.
+pub fn start(plan: &Plan, hosts: &Hosts) -> Result<Child> {
     let [input, output, error] = streams(plan)?;
     let mut command = Command::new(&plan.command[0]);
     command
@@ -131,9 +132,14 @@ fn start(plan: &Plan, hosts: &Hosts) -> Result<Child> {
             Ok(())
         });
     }
-    command
-        .spawn()
-        .context("cannot be started. Is it installed?")
+    let context = || {
+        let command = plan.command.join(" ");
+        format!(
+            "program {}: {command}: cannot be started. Is it installed?",
+            plan.name
+        )
+    };
+    command.spawn().with_context(context)
 }
 
 /// Standard input, output and error.
@@ -152,6 +158,7 @@ fn streams(plan: &Plan) -> Result<[Stdio; 3]> {
         file.map(Stdio::from).context(CONSOLE)
     };
     let output = match &plan.output {
+        None if plan.policy_of.is_some() => Stdio::piped(), // it says when it is ready
         Some(path) => File::create(path)
             .with_context(|| path.display().to_string())?
             .into(),

@@ -13,6 +13,7 @@ use nr_link_virtual_plan::{FlowReport, Report, Run, Transport};
 
 use crate::clock::{self, Nanos, SECOND, nanos};
 use crate::hosts::Hosts;
+use crate::policies;
 use crate::programs::Programs;
 use crate::reports;
 use crate::tcp::TcpFlow;
@@ -68,6 +69,7 @@ pub fn run(run: &Run, hosts: &Hosts) -> Result<()> {
         epoll: &epoll,
         flow: flow as u64,
     };
+    let policies = policies::start(&run.programs, hosts)?;
     let mut flows = Vec::with_capacity(run.flows.len());
     let start = clock::now()?;
     for (number, plan) in run.flows.iter().enumerate() {
@@ -78,7 +80,7 @@ pub fn run(run: &Run, hosts: &Hosts) -> Result<()> {
         };
         flows.push(Some(flow));
     }
-    let mut programs = Programs::new(&run.programs, start);
+    let mut programs = Programs::new(&run.programs, policies, start);
     let limit = start + nanos(run.limit_s);
     reports::send(&Report::TrafficStarted {
         utc_ns: clock::utc()? as i64,
@@ -123,6 +125,7 @@ pub fn run(run: &Run, hosts: &Hosts) -> Result<()> {
         utc_ns: clock::utc()? as i64,
     })?;
     programs.end_services()?;
+    policies::report(&run.programs)?;
     std::thread::sleep(std::time::Duration::from_nanos(SETTLING));
     Ok(())
 }

@@ -18,6 +18,7 @@ use crate::kernel::Ended;
 pub fn write(folder: &Path, run: &Run, ended: &Ended) -> Result<Value> {
     let mut flows = vec![Value::Null; run.flows.len()];
     let mut programs = Vec::new();
+    let mut policies = serde_json::Map::new();
     let (mut started, mut stopped) = (0, 0);
     let mut set = Value::Null;
     for report in &ended.reports {
@@ -45,6 +46,9 @@ pub fn write(folder: &Path, run: &Run, ended: &Ended) -> Result<Value> {
                 });
             }
             Report::Program { name, code } => programs.push(json!({"name": name, "code": code})),
+            Report::Policy { cc, counters } => {
+                policies.insert(cc.clone(), json!(counters));
+            }
             Report::Ready {
                 sysctls,
                 modules,
@@ -75,6 +79,7 @@ pub fn write(folder: &Path, run: &Run, ended: &Ended) -> Result<Value> {
         })).collect::<Vec<_>>(),
         "flows": flows,
         "programs": programs,
+        "policies": policies,
     });
     write_json(&folder.join("virtual.json"), &account)?;
     Ok(account)

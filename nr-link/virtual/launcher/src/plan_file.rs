@@ -167,6 +167,8 @@ pub struct ProgramEntry {
     /// Runs until everything else has ended.
     #[serde(default)]
     pub service: bool,
+    /// The congestion control whose policy it is.
+    pub policy_of: Option<String>,
     /// The file for its standard output.
     pub output: Option<PathBuf>,
 }

@@ -28,6 +28,10 @@ pub const GUEST_PLAN: &str = "/proc/nr-link/plan";
 pub const GUEST_DEVICE: &str = "/proc/nr-link/device";
 /// Where it writes its [`Report`]s.
 pub const GUEST_REPORT: &str = "/proc/nr-link/report";
+/// Where it writes the name of a congestion control, which a policy then decides for.
+pub const GUEST_PLANES: &str = "/proc/nr-link/planes";
+/// The start of the name of such a congestion control's folder in `/proc/nr-link`.
+pub const GUEST_PLANE: &str = "plane-";
 
 /// The same: descriptors of the launcher's standard input, output and error, if a program has them.
 pub const STREAMS: [RawFd; 3] = [104, 105, 106];
@@ -149,6 +153,8 @@ pub struct Program {
     pub start_s: f64,
     /// Runs until everything else has ended, and is then ended by SIGTERM.
     pub service: bool,
+    /// The congestion control whose policy it is: it starts before second 0, and prints a line once it is ready.
+    pub policy_of: Option<String>,
     /// The file for its standard output; none: the launcher's standard error.
     pub output: Option<PathBuf>,
     /// It has the launcher's standard streams, whatever `output` says.
@@ -185,6 +191,13 @@ pub enum Report {
         name: String,
         /// Its exit code, 128 + the signal's number if one ended it.
         code: i32,
+    },
+    /// How a policy and its flows got on, at the end.
+    Policy {
+        /// Its congestion control.
+        cc: String,
+        /// What the kernel counted.
+        counters: BTreeMap<String, u64>,
     },
     /// All flows and programs have ended.
     TrafficStopped {

@@ -16,6 +16,7 @@ class Reminis:
     """See `ccu.congestion.provider.Provider`."""
 
     takes_parameters = True
+    suffix = None
 
     def controls(self) -> Mapping[str, Control]:
         choice = implementation.choose()

@@ -42,7 +42,7 @@ def check(params: Mapping[str, str]) -> None:
 
 def of_experiment(experiment: Experiment) -> dict[str, str]:
     """Return the parameters with a seed: equal experiments draw the same random numbers."""
-    return {"seed": str(experiment.seed % 2**32 or 1), **experiment.cc_params}
+    return {"seed": str(experiment.seed % 2**32 or 1), **experiment.cc_params_of("reminis")}
 
 
 def for_loader(params: Mapping[str, str]) -> list[str]:

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-from ccu import scenarios
+from ccu import congestion, scenarios
 from ccu.congestion.reminis import parameters as reminis
 from ccu.congestion.reminis.implementation import NAME as REMINIS
 from ccu.host import programs
@@ -59,15 +59,19 @@ class VirtualDriver(Driver):
         from ccu.scenarios import link_config
 
         self.carries(experiment)
-        _check_parameters(experiment)
+        _check_parameters_and_files(experiment)
         scenarios.check_time(scenario, experiment.duration_s)
         config = link_config.link_config(experiment, "server", "ue")
         link_config.check(config, scenario, scenarios.seed_of(experiment.scenario))
 
     def carries(self, experiment: Experiment) -> None:
-        """Refuse congestion controls that its kernel does not have."""
+        """Refuse congestion controls that its kernel does not have, and files with a name of its
+        own."""
         for name in experiment.servers_ccs:
-            if name not in _CONTROLS:
+            if name in _CONTROLS and (file := experiment.cc_files.get(name)):
+                rule = f"the kernel in virtual time has a congestion control {name} already"
+                raise refusal(rule, "give the file another name", file=file)
+            if name not in (*_CONTROLS, *experiment.cc_files):
                 where = Where(key="cc")
                 raise RefusedError(
                     unknown("congestion control", name, _CONTROLS, "in virtual time", where=where)
@@ -107,12 +111,19 @@ def _kernel() -> str:
     raise refusal(rule, fix.removesuffix("."))
 
 
-def _check_parameters(experiment: Experiment) -> None:
-    if not experiment.cc_params:
-        return
-    if REMINIS not in experiment.servers_ccs:
-        raise refusal(f"{experiment.cc} takes no parameters", "leave it out", key="cc_params")
-    reminis.check(experiment.cc_params)
+def _check_parameters_and_files(experiment: Experiment) -> None:
+    by_file = congestion.of_files(experiment)
+    takers = {
+        name: by_file[name].provider.takes_parameters if name in by_file else name == REMINIS
+        for name in experiment.servers_ccs
+    }
+    congestion.check_parameters_are_taken(experiment, takers)
+    for name in experiment.servers_ccs:
+        parameters = experiment.cc_params_of(name) if takers[name] else {}
+        if name in by_file:
+            by_file[name].check(parameters, virtual=True)
+        elif name == REMINIS:
+            reminis.check(parameters)
 
 
 VIRTUAL = VirtualDriver()

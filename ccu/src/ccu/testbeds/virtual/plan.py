@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ccu.congestion import InVirtualTime
 from ccu.congestion.reminis import parameters as reminis
 from ccu.host import programs
 from ccu.scenarios.link_config import ue_address
@@ -57,8 +58,10 @@ def sampled(experiment: Experiment, flows: Sequence[Flow]) -> list[Host]:
     return list(dict.fromkeys(senders))
 
 
-def plan_of(experiment: Experiment, flows: Sequence[Flow]) -> dict[str, Any]:
-    """Return the plan's content."""
+def plan_of(
+    experiment: Experiment, flows: Sequence[Flow], controls: Mapping[str, InVirtualTime]
+) -> dict[str, Any]:
+    """Return the plan's content; `controls`: the congestion controls that the kernel has not."""
     plan: dict[str, Any] = {
         "schema": "nr-link-virtual/1",
         "link": "link.yaml",
@@ -82,9 +85,22 @@ def plan_of(experiment: Experiment, flows: Sequence[Flow]) -> dict[str, Any]:
         wanted = reminis.for_module(reminis.of_experiment(experiment))
         plan["module_parameters"] = {_REMINIS_MODULE: wanted}
         plan["cc_trace"] = "cc-reminis.csv"
+    if policies := [_policy(name, one) for name, one in controls.items() if one.policy]:
+        plan["programs"] = [*policies, *plan.get("programs", [])]
+    if modules := [str(file) for one in controls.values() for file in one.modules]:
+        plan["modules"] = modules
     if experiment.traffic.volume_bytes is not None:
         plan["limit_s"] = experiment.duration_s
     return plan
+
+
+def _policy(name: str, control: InVirtualTime) -> dict[str, Any]:
+    return {
+        "name": f"cc-{name}",
+        "host": "server",
+        "policy_of": name,
+        "command": list(control.policy),
+    }
 
 
 def by_iperf3(experiment: Experiment) -> bool:

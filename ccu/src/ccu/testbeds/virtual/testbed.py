@@ -37,8 +37,11 @@ def perform(site: Site, flows: Sequence[Flow]) -> Outcome:
     experiment, raw = site.experiment, site.raw
     link_config.write_config(link_config.link_config(experiment, "server", "ue"), raw / "link.yaml")
     link_config.copy_scenario(site.scenario, raw, scenarios.seed_of(experiment.scenario))
+    controls = {
+        name: one.in_virtual_time(site) for name, one in congestion.of_files(experiment).items()
+    }
     file = raw / plan.FILE
-    file.write_text(json.dumps(plan.plan_of(experiment, flows), indent=2) + "\n")
+    file.write_text(json.dumps(plan.plan_of(experiment, flows, controls), indent=2) + "\n")
     program = site.supervisor.start(
         "nr-link",
         [programs.require("nr-link"), "virtual", "run", str(file)],
@@ -92,7 +95,6 @@ def _records(
     experiment = site.experiment
     hosts = {one["name"]: _host(site, one, account) for one in account["hosts"]}
     reports = {one["id"]: one for one in _accounts(site, flows, account)}
-    modules = account["kernel"]["module_parameters"]
     start_utc_ns = summary["start_utc_ns"]
     stop_utc_ns = start_utc_ns + round(summary["duration_s"] * 1e9)
     return {
@@ -118,12 +120,9 @@ def _records(
         ],
         "mac": {"file": "raw/mac.csv", "source": "nr-link"},
         "link_summary": "raw/link-summary.json",
-        "cc_trace": congestion.traced(site),
+        "cc_traces": congestion.traces(site),
         "cc_implementation": {
-            cc: {"kind": "module", "parameters": modules["tcp_reminis"]}
-            if cc == "reminis"
-            else {"kind": "kernel", "parameters": {}}
-            for cc in experiment.servers_ccs
+            name: _implementation(site, name, account) for name in experiment.servers_ccs
         },
         "time": {
             "clock": "virtual",
@@ -135,6 +134,15 @@ def _records(
             "real_time_ratio": account["real_time_ratio"],
         },
     }
+
+
+def _implementation(site: Site, name: str, account: dict[str, Any]) -> dict[str, Any]:
+    if own := congestion.of_files(site.experiment).get(name):
+        return own.account(site, account["policies"].get(name))
+    if name == "reminis":
+        parameters = account["kernel"]["module_parameters"]["tcp_reminis"]
+        return {"kind": "module", "parameters": parameters}
+    return {"kind": "kernel", "parameters": {}}
 
 
 def _end(report: dict[str, Any]) -> dict[str, Any]:

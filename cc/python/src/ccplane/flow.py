@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a policy controls."""
+
+from __future__ import annotations
+
+import math
+
+from ccplane.abi import COMMAND, MOST_PACKETS, Report
+
+_MOST_BPS = 1e12
+_MOST_PERIOD_MS = 1000.0
+
+
+class Flow:
+    """One TCP connection. What a policy sets here holds from the next ACK or departure on."""
+
+    __slots__ = (
+        "cwnd", "generation", "index", "local_port", "mss", "pacing_bps", "period_ms",
+        "remote_port", "sequence", "ssthresh",
+    )  # fmt: skip
+
+    def __init__(self, start: Report, period_ms: float) -> None:
+        self.index, self.generation, self.sequence = start.flow_index, start.generation, 0
+        self.local_port, self.remote_port = start.acks, start.acked
+        self.mss = start.mss
+        """Bytes of payload in a packet."""
+        self.cwnd: float = start.cwnd
+        """Window in packets; the kernel gets its whole part, at least 1."""
+        self.pacing_bps: float = 0.0
+        """Pacing rate in bit/s; 0: 1.2 windows a round trip, as Linux paces Reno."""
+        self.ssthresh: float = 0.0
+        """Slow start threshold in packets, for Reno if it takes over; 0: as it is."""
+        self.period_ms = period_ms
+        """Time between reports; 0: a report for each ACK."""
+
+    def refusal(self) -> str | None:
+        """Return which value no flow can have; None: all can be used."""
+        limits = {
+            "cwnd": (1e-9, MOST_PACKETS),
+            "pacing_bps": (0.0, _MOST_BPS),
+            "ssthresh": (0.0, MOST_PACKETS),
+            "period_ms": (0.0, _MOST_PERIOD_MS),
+        }
+        for name, (least, most) in limits.items():
+            value = getattr(self, name)
+            if not isinstance(value, (int, float)) or not math.isfinite(value):
+                return f"{name} is {value!r}, not a finite number"
+            if not least <= value <= most:
+                return f"{name} is {value:g}, outside of {least:g} to {most:,.0f}"
+        return None
+
+    def command(self, report_ns: int) -> bytes:
+        """Return the next command, in answer to the report of that time (0: to none)."""
+        self.sequence += 1
+        return COMMAND.pack(
+            # Another flow at this index had other sequences.
+            self.generation << 48 | self.sequence,
+            report_ns,
+            int(self.pacing_bps / 8),
+            max(1, int(self.cwnd)),
+            int(self.ssthresh),
+            int(self.period_ms * 1000),
+            self.generation,
+            0,
+        )

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a policy: each report goes to the policy of its flow, what that sets to the kernel."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from ccplane import abi
+from ccplane.abi import Report
+from ccplane.flow import Flow
+from ccplane.kernel import Kernel
+from ccplane.policy_file import Policy
+from ccplane.trace import Trace
+
+
+@dataclass
+class _Controlled:
+    flow: Flow
+    policy: Any
+
+
+class Loop:
+    """All flows of one policy."""
+
+    def __init__(self, policy: Policy, kernel: Kernel, trace: Trace | None) -> None:
+        self._policy, self._kernel, self._trace = policy, kernel, trace
+        self._flows: dict[int, _Controlled] = {}
+
+    def run(self) -> None:
+        """Run until a signal's handler raises, or the policy does."""
+        gc.freeze()
+        gc.disable()  # A collection takes milliseconds.
+        while True:
+            for report in self._kernel.reports():
+                self._take(report)
+
+    def _take(self, report: Report) -> None:
+        if report.event == abi.START:
+            flow = Flow(report, self._policy.period_ms)
+            controlled = self._flows[report.flow_index] = _Controlled(flow, self._policy.make())
+            if start := getattr(controlled.policy, "start", None):
+                start(flow)
+        else:
+            found = self._flows.get(report.flow_index)
+            if found is None or found.flow.generation != report.generation:
+                return
+            controlled = found
+            self._decide(report, controlled)
+        self._answer(report, controlled.flow)
+
+    def _decide(self, report: Report, controlled: _Controlled) -> None:
+        flow, policy = controlled.flow, controlled.policy
+        flow.mss = report.mss
+        if report.event == abi.ACKS:
+            policy.report(flow, report)
+        elif report.event == abi.STATE:
+            if state := getattr(policy, "state", None):
+                state(flow, report)
+        else:
+            del self._flows[report.flow_index]
+            if end := getattr(policy, "end", None):
+                end(flow)
+
+    def _answer(self, report: Report, flow: Flow) -> None:
+        told_ns, refused = None, None
+        if report.event != abi.END:
+            refused = flow.refusal()
+            if refused is None:
+                if self._policy.think_ms:
+                    time.sleep(self._policy.think_ms / 1000)
+                asked_ns = report.time_ns if report.event == abi.ACKS else 0
+                self._kernel.command(flow.index, flow.command(asked_ns))
+                told_ns = time.monotonic_ns()
+            else:
+                print(f"command refused: {refused}", file=sys.stderr)
+        if self._trace:
+            self._trace.add(report, flow, told_ns, refused)

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a user's file and parameters to what makes a policy for each flow."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ccplane.problem import PolicyError, of_exception
+
+_UNITS_MS = {"us": 0.001, "ms": 1.0, "s": 1000.0}
+_TIME = re.compile(r"(\d+(?:\.\d+)?)(us|ms|s)")
+_TRUE, _FALSE = ("1", "true", "on", "yes"), ("0", "false", "off", "no")
+_WRITE_REPORT = "write `def report(self, flow, report):` (docs/congestion-controls.md)"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A policy with its parameters."""
+
+    make: Callable[[], Any]
+    """Makes the object for one flow."""
+    parameters: dict[str, Any]
+    """All parameters of the class, those at their default included."""
+    period_ms: float = 10.0
+    """Time between reports that a flow begins with."""
+    think_ms: float = 0.0
+    """Time that passes before each command, as on a slower machine."""
+
+
+def load(file: Path, given: Mapping[str, str]) -> Policy:
+    """Return the policy in `file` with the parameters `given`. Raises PolicyError."""
+    own, plane = dict(given), dict[str, float]()
+    for name in ("period", "think"):
+        if name in own:
+            plane[f"{name}_ms"] = _time_ms(name, own.pop(name))
+    kind = _policy_class(_module(file), file)
+    parameters = _parameters(kind, own)
+    make = partial(kind, **parameters)
+    try:
+        make()
+    except Exception as error:
+        raise of_exception(error, str(file)) from None
+    return Policy(make, parameters, **plane)
+
+
+def _module(file: Path) -> types.ModuleType:
+    try:
+        code = compile(file.read_bytes(), str(file), "exec")
+    except OSError as error:
+        raise PolicyError(f"cannot be read ({error.strerror})", "name a file") from None
+    except SyntaxError as error:
+        raise PolicyError(f"syntax error: {error.msg}", "correct the line", error.lineno) from None
+    except ValueError as error:  # A null byte.
+        raise PolicyError(str(error), "write Python source") from None
+    module = types.ModuleType(file.stem)
+    module.__file__ = str(file)
+    sys.modules[file.stem] = module
+    try:
+        exec(code, module.__dict__)
+    except Exception as error:
+        raise of_exception(error, str(file)) from None
+    return module
+
+
+def _policy_class(module: types.ModuleType, file: Path) -> type:
+    classes = [one for one in vars(module).values()
+               if isinstance(one, type) and one.__module__ == module.__name__]  # fmt: skip
+    found = [one for one in classes if callable(getattr(one, "report", None))]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = ", ".join(one.__name__ for one in found)
+        raise PolicyError(f"has several policies: {names}", "leave one class with `report`")
+    if classes:
+        raise PolicyError(f"{classes[0].__name__} has no `report`", _WRITE_REPORT,
+                          _line(classes[0], file))  # fmt: skip
+    raise PolicyError("has no class with `report`", _WRITE_REPORT)
+
+
+def _line(kind: type, file: Path) -> int | None:
+    pattern = re.compile(rf"^class {kind.__name__}\b")
+    lines = file.read_text().splitlines()
+    return next((number for number, text in enumerate(lines, 1) if pattern.match(text)), None)
+
+
+def _parameters(kind: type, given: Mapping[str, str]) -> dict[str, Any]:
+    known = dict(inspect.signature(kind).parameters) if "__init__" in vars(kind) else {}
+    for name in ("period", "think"):
+        if name in known:
+            raise PolicyError(f"the parameter {name} is the plane's own", "choose another name")
+    if unknown := sorted(given.keys() - known.keys()):
+        has = f"its parameters are {', '.join(known)}" if known else "it has none"
+        raise PolicyError(
+            f"{kind.__name__} has no parameter {unknown[0]}",
+            f"{has}; every policy has period and think",
+        )
+    for name, one in known.items():
+        if one.default is one.empty and name not in given:
+            raise PolicyError(
+                f"{kind.__name__}: the parameter {name} has no value",
+                f"give it a default, or add --cc-param {name}=VALUE",
+            )
+    found = {name: one.default for name, one in known.items() if one.default is not one.empty}
+    return found | {name: _value(name, text, known[name]) for name, text in given.items()}
+
+
+def _value(name: str, text: str, known: inspect.Parameter) -> Any:
+    """Return `text` as the type of the parameter's default."""
+    default = known.default
+    try:
+        if isinstance(default, bool):
+            return {**dict.fromkeys(_TRUE, True), **dict.fromkeys(_FALSE, False)}[text.lower()]
+        if isinstance(default, (int, float)):
+            return type(default)(text)
+    except (KeyError, ValueError):
+        switch = isinstance(default, bool)
+        kind = "yes or no" if switch else f"a number as its default {default}"
+        example = f"{name}=on" if switch else f"{name}={default}"
+        rule = f"{name}={text} is not {kind}"
+        raise PolicyError(rule, f"write for example {example}") from None
+    return text
+
+
+def _time_ms(name: str, text: str) -> float:
+    found = _TIME.fullmatch(text)
+    if not found or float(found[1]) * _UNITS_MS[found[2]] > 1000:
+        raise PolicyError(f"{name}={text} is not a time of at most 1s", f"write {name}=1ms")
+    return float(found[1]) * _UNITS_MS[found[2]]

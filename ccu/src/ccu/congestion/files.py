@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files that congestion controls are made of: where they are, and where a run keeps them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from pathlib import Path
+
+from ccu.host import programs
+from testbed_console.problems import refusal
+
+PATH_VARIABLE = "CCU_CC_PATH"
+SHIPPED = programs.REPOSITORY / "cc" / "bpf"
+_POLICIES = programs.REPOSITORY / "cc" / "policies"
+
+
+def folders() -> list[Path]:
+    """Return where names are looked up; the user's folders (CCU_CC_PATH) go before the shipped."""
+    named = filter(None, os.environ.get(PATH_VARIABLE, "").split(":"))
+    return [SHIPPED, _POLICIES, *(Path(one) for one in named)]
+
+
+def sources(suffix: str) -> dict[str, Path]:
+    """Return the files that can be named without their folder, by name."""
+    return {
+        file.name: file.resolve()
+        for folder in folders()
+        for file in sorted(folder.glob(f"*{suffix}"))
+    }
+
+
+def locate(written: str) -> Path:
+    """Return the file that a user wrote: a path, or the name of one in `folders`. Raises
+    RefusedError."""
+    given = Path(written).expanduser()
+    places = [given] if "/" in written else [given, *(one / written for one in folders()[::-1])]
+    if found := next((one for one in places if one.is_file()), None):
+        return found.resolve()
+    what = "is a directory" if given.is_dir() else "no such file"
+    raise refusal(f"{written}: {what}", "give a file, or a name of `ccu list cc`", key="cc")
+
+
+def kept_source(raw: Path, name: str, written: str) -> Path:
+    """Return where a run keeps the source of congestion control `name`."""
+    suffix = Path(written).name.partition(".")[2]
+    return raw / f"cc-{name}.{suffix}"
+
+
+def keep(source: Path, raw: Path, name: str) -> tuple[Path, dict[str, str]]:
+    """Copy the source into the run; return the copy, and what run.json says of it."""
+    kept = kept_source(raw, name, source.name)
+    shutil.copyfile(source, kept)
+    return kept, said_of(kept)
+
+
+def said_of(kept: Path) -> dict[str, str]:
+    """Return what run.json says of a kept source."""
+    digest = hashlib.sha256(kept.read_bytes()).hexdigest()
+    return {"source": f"raw/{kept.name}", "sha256": digest}

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A BPF source file as a kernel module for the virtual testbed, whose kernel runs no BPF congestion
+controls (cc/bpf/congestion_module.h)."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from ccu.congestion import files
+from ccu.host import programs
+from testbed_console.problems import RefusedError, refusal
+
+_BUILD = programs.REPOSITORY / "setup" / "virtual-module"
+_HEADERS = ("congestion.h", "congestion_module.h")
+_OPS = re.compile(r'SEC\("\.struct_ops(?:\.link)?"\)\s*struct\s+tcp_congestion_ops\s+(\w+)')
+_MAPS = re.compile(r'SEC\("\.maps"\)')
+_ERROR = re.compile(r"^(?P<file>\S+?):(?P<line>\d+):\d+: (?:fatal )?error: (?P<rule>.*)$", re.M)
+_KBUILD = """obj-m := {module}.o
+# A BPF program declares no prototypes.
+ccflags-y := -Wno-missing-prototypes -Wno-missing-declarations
+"""
+_REGISTRATION = """#include "{source}"
+
+static int __init start(void)
+{{
+	{ops}.owner = THIS_MODULE;
+	return tcp_register_congestion_control(&{ops});
+}}
+
+module_init(start);
+MODULE_LICENSE("GPL");
+"""
+
+
+def module_name(name: str) -> str:
+    """Return the module's name, as the kernel will show it."""
+    return f"cc_{name.replace('-', '_')}"
+
+
+@cache
+def module(name: str, source: Path) -> bytes:
+    """Return the kernel module that `source` becomes. Raises RefusedError with the compiler's first
+    error."""
+    text = source.read_text(errors="replace")
+    if found := _MAPS.search(text):
+        line = text.count("\n", 0, found.start()) + 1
+        fix = "keep the state in private_area(sk)"
+        raise refusal("there are no BPF maps in virtual time", fix, file=source, line=line)
+    ops = _OPS.search(text)
+    if ops is None:
+        rule = 'has no SEC(".struct_ops") struct tcp_congestion_ops'
+        raise refusal(rule, "see cc/bpf/aimd.bpf.c", file=source)
+    own = module_name(name)
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder, "source")
+        work.mkdir()
+        for file in (source, *(files.SHIPPED / header for header in _HEADERS)):
+            shutil.copyfile(file, work / file.name)
+        (work / f"{own}.c").write_text(_REGISTRATION.format(source=source.name, ops=ops[1]))
+        (work / "Kbuild").write_text(_KBUILD.format(module=own))
+        built = Path(folder, f"{own}.ko")
+        tried = subprocess.run([_BUILD, work, built], capture_output=True, text=True)
+        if tried.returncode:
+            raise _refused(tried.stderr, source)
+        return built.read_bytes()
+
+
+def _refused(log: str, source: Path) -> RefusedError:
+    if first := _ERROR.search(log):
+        fix = "correct the source; in virtual time it is compiled as a kernel module"
+        where = source if first["file"] == source.name else Path(first["file"])
+        return refusal(f"gcc: {first['rule']}", fix, file=where, line=int(first["line"]))
+    reason = (log.strip().splitlines() or ["setup/virtual-module gave no reason"])[-1]
+    return refusal(reason.removeprefix("setup: "), file=source)

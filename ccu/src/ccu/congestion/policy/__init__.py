@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The provider of policies: a Python file decides for TCP, through the plane (cc/plane)."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ccu.congestion import bpf, files
+from ccu.congestion.policy import account, program
+from ccu.congestion.provider import Control, InVirtualTime, Setup
+
+_SUFFIX = ".py"
+_STAGE = "congestion control"
+
+
+class Policies:
+    """See `ccu.congestion.provider.FileProvider`."""
+
+    takes_parameters = True
+    suffix = _SUFFIX
+
+    def controls(self) -> Mapping[str, Control]:
+        """None by name: a policy is named by its file."""
+        return {}
+
+    def of_file(self, file: Path) -> Control:
+        return Control(f"policy ({file.name})", bpf.obstacle())
+
+    def check(self, name: str, parameters: Mapping[str, str]) -> None:
+        """None by name."""
+
+    def check_file(
+        self,
+        name: str,  # noqa: ARG002
+        file: Path,
+        parameters: Mapping[str, str],
+        *,
+        virtual: bool,  # noqa: ARG002
+    ) -> None:
+        command = [sys.executable, *program.arguments("check", file, parameters)]
+        tried = subprocess.run(command, capture_output=True, text=True)
+        if tried.returncode:
+            raise program.refused(tried.stdout, tried.stderr, file)
+
+    @contextmanager
+    def loaded(self, name: str, setup: Setup) -> Iterator[dict[str, Any]]:
+        kept, said = files.keep(_source(name, setup), setup.raw, name)
+        binary = setup.raw / "logs" / f"cc-{name}.o"
+        bpf.compile_object(program.PLANE, binary, program.defines(name))
+        command = [
+            *(sys.executable, "-m", "ccu.congestion.policy.loader", str(binary), name),
+            *(str(setup.raw), *program.run_arguments(name, kept, setup)),
+        ]
+        process = setup.supervisor.start(f"cc-{name}", command, stage=_STAGE)
+        found: dict[str, Any] = {"kind": "policy", **said}
+        try:
+            found["parameters"] = setup.supervisor.wait_ready_event(process)["parameters"]
+            yield found
+        finally:
+            setup.supervisor.stop(process)
+            counters = account.last_counters(process.output)
+            found |= account.of(name, setup, counters)
+
+    def in_virtual_time(self, name: str, file: Path, setup: Setup) -> InVirtualTime:
+        kept, _ = files.keep(file, setup.raw, name)
+        files_of_plane = ["--files", f"/proc/nr-link/plane-{name}"]
+        own = program.run_arguments(name, kept, setup)
+        return InVirtualTime(policy=(sys.executable, *own, *files_of_plane))
+
+    def account(
+        self, name: str, file: Path, setup: Setup, counters: Mapping[str, int] | None
+    ) -> dict[str, Any]:
+        kept = files.kept_source(setup.raw, name, file.name)
+        said = files.said_of(kept)
+        parameters = {"parameters": account.parameters(name, setup)}
+        return {"kind": "policy", **said, **parameters, **account.of(name, setup, counters or {})}
+
+
+def _source(name: str, setup: Setup) -> Path:
+    return files.locate(setup.experiment.cc_files[name])
+
+
+provider = Policies()

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a policy got on in a run, by its trace and by the kernel's counters."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ccu.congestion.catalogue import trace_file
+from ccu.congestion.policy.program import ended_file
+from ccu.congestion.provider import Setup
+
+_LATE_SHARE_OF_RTT = 0.25
+
+
+def last_counters(output: Path) -> dict[str, int]:
+    """Return the counters that the loader printed at its end; none if it was killed."""
+    lines = output.read_text().splitlines()
+    found = json.loads(lines[-1]) if lines else {}
+    return {} if "event" in found else found
+
+
+def parameters(name: str, setup: Setup) -> dict[str, Any]:
+    """Return the parameters that a policy reported when it ended."""
+    found: dict[str, Any] = _ended(name, setup).get("parameters", {})
+    return found
+
+
+def of(name: str, setup: Setup, counters: Mapping[str, int]) -> dict[str, Any]:
+    """Return what run.json says of the plane, with `problems` as sentences."""
+    trace = _Trace(trace_file(setup.raw, name))
+    applied_us = _quantiles(trace.applied_us)
+    plane = {
+        **counters,
+        "commands_refused": len(trace.refused),
+        "report_to_command_us": _quantiles(trace.told_us),
+        "report_to_applied_us": applied_us,
+    }
+    problems = [
+        *_endings(name, setup),
+        *_fallbacks(counters),
+        *_losses(counters),
+        *_refusals(trace.refused),
+        *_lateness(applied_us, setup.experiment.rtt_ms),
+    ]
+    return {"plane": plane, "problems": problems}
+
+
+class _Trace:
+    """The columns of a trace that matter here; a last line without its end is left out."""
+
+    def __init__(self, file: Path) -> None:
+        self.told_us: list[float] = []
+        self.applied_us: list[float] = []
+        self.refused: list[str] = []
+        try:
+            text = file.read_text()
+        except OSError:
+            return
+        whole = text[: text.rfind("\n") + 1].splitlines()
+        for row in csv.DictReader(whole):
+            if row["told_us"]:
+                self.told_us.append(float(row["told_us"]))
+            if row["applied_us"]:
+                self.applied_us.append(float(row["applied_us"]))
+            if row["refused"]:
+                self.refused.append(row["refused"])
+
+
+def _quantiles(values_us: list[float]) -> dict[str, float] | None:
+    if not values_us:
+        return None
+    from numpy import percentile
+
+    p50, p99, most = (round(float(one), 1) for one in percentile(values_us, (50, 99, 100)))
+    return {"p50": p50, "p99": p99, "max": most}
+
+
+def _ended(name: str, setup: Setup) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads((setup.raw / ended_file(name)).read_text())
+    except (OSError, ValueError):
+        return {}
+    return found
+
+
+def _endings(name: str, setup: Setup) -> list[str]:
+    ended = _ended(name, setup)
+    if not ended:
+        return ["the policy was killed, and Reno took over"]
+    if ended["code"]:
+        place = f" (line {ended['line']})" if ended["line"] else ""
+        return [f"the policy ended with {ended['reason']}{place}, and Reno took over"]
+    return []
+
+
+def _fallbacks(counters: Mapping[str, int]) -> list[str]:
+    found = []
+    if count := counters.get("fallbacks"):
+        times = "once" if count == 1 else f"{count} times"
+        found.append(f"the policy was silent for 0.5 s, and Reno took over {times}")
+    if count := counters.get("flows_refused"):
+        found.append(f"{count} flows were more than a policy can have, and Reno had them")
+    return found
+
+
+def _losses(counters: Mapping[str, int]) -> list[str]:
+    lost = counters.get("reports_lost")
+    return [f"{lost} reports were lost, as the policy was too slow to read them"] if lost else []
+
+
+def _refusals(refused: list[str]) -> list[str]:
+    return [f"{len(refused)} commands were refused; the first: {refused[0]}"] if refused else []
+
+
+def _lateness(applied_us: dict[str, float] | None, rtt_ms: float) -> list[str]:
+    limit_ms = rtt_ms * _LATE_SHARE_OF_RTT
+    if applied_us is None or rtt_ms <= 0 or applied_us["p99"] / 1000 <= limit_ms:
+        return []
+    p99_ms = applied_us["p99"] / 1000
+    return [
+        f"commands took {p99_ms:.1f} ms from report to application (99th percentile), "
+        f"more than a quarter of the round-trip time, {limit_ms:g} ms"
+    ]

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What congestion controls follow, and the tests that compare ours with it (cc/references.yaml)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import yaml
+
+from ccu.congestion.provider import Control
+from ccu.host import programs
+
+FILE = programs.REPOSITORY / "cc" / "references.yaml"
+
+
+@cache
+def _declared() -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = yaml.safe_load(FILE.read_text())
+    return found
+
+
+def referenced(name: str, control: Control) -> Control:
+    """Return the congestion control with what is declared of it."""
+    declared = _declared().get(name, {})
+    return replace(control, reference=declared.get("follows"), proof=declared.get("proof"))

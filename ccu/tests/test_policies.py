@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What kernel and policies share, and what is declared of congestion controls."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ccplane import abi
+from ccu.congestion import references, verifier
+from ccu.spec.experiment import Experiment, FlowPlan
+
+ROOT = Path(__file__).parents[2]
+HEADER = ROOT / "cc/plane/plane_abi.h"
+
+# The log of Linux 6.18 for a write to tcp_sock.srtt_us, shortened.
+LOG = """libbpf: prog 'toy_ssthresh': -- BEGIN PROG LOAD LOG --
+0: R1=ctx() R10=fp0
+; __u32 BPF_PROG(toy_ssthresh, struct sock *sk) @ toy.bpf.c:38
+0: (79) r1 = *(u64 *)(r1 +0)
+; tcp_sk(sk)->srtt_us = 5; @ toy.bpf.c:40
+2: (63) *(u32 *)(r1 +1680) = r2
+no write support to tcp_sock at off 1680
+processed 3 insns (limit 1000000) max_states_per_insn 0 total_states 0
+-- END PROG LOAD LOG --
+libbpf: failed to load object '/tmp/toy.o'
+cannot load /tmp/toy.o: errno 13
+"""
+
+
+def test_python_and_c_have_the_same_layouts(tmp_path: Path) -> None:
+    text = HEADER.read_text()
+    members = re.findall(r"struct plane_report \{(.*?)\n\};", text, re.DOTALL)[0]
+    names = re.findall(r"__u\d+ (\w+);", members)
+    prints = "\n".join(
+        f'printf("%zu %zu\\n", offsetof(struct plane_report, {name}), '
+        f"sizeof(((struct plane_report *)0)->{name}));"
+        for name in names
+    )
+    (tmp_path / "layout.c").write_text(
+        f'#include <stddef.h>\n#include <stdio.h>\n#include <linux/types.h>\n#include "{HEADER}"\n'
+        f'int main(void) {{ {prints}\nprintf("%zu %zu %d %d\\n", sizeof(struct plane_report), '
+        "sizeof(struct plane_command), PLANE_FLOWS, PLANE_RING_BYTES); }\n"
+    )
+    program = tmp_path / "layout"
+    subprocess.run(["gcc", tmp_path / "layout.c", "-o", program], check=True)
+    *places, sizes = subprocess.run([program], capture_output=True, text=True).stdout.splitlines()
+    assert sizes == f"{abi.REPORT.size} {abi.COMMAND.size} {abi.FLOWS} {abi.RING_BYTES}"
+    # Each member alone set to 1 has to be what Python reads as 1.
+    for number, place in enumerate(places):
+        offset, _ = map(int, place.split())
+        block = bytearray(abi.REPORT.size)
+        block[offset] = 1
+        read = abi.Report._make(abi.REPORT.unpack(block))
+        assert [at for at, value in enumerate(read) if value] == [number]
+    assert len(places) == len(abi.Report._fields)
+
+
+def test_the_verifiers_log_becomes_a_sentence_with_its_line(tmp_path: Path) -> None:
+    refused = verifier.explained(LOG, tmp_path / "toy.bpf.c")
+    assert str(refused).startswith(
+        f"{tmp_path}/toy.bpf.c:40: the kernel's verifier refuses this: this field may be read, not "
+        "written (no write support to tcp_sock at off 1680)"
+    )
+
+
+def test_a_proof_is_a_test_that_exists() -> None:
+    declared = yaml.safe_load(references.FILE.read_text())
+    proofs = {name: one["proof"] for name, one in declared.items() if "proof" in one}
+    assert proofs
+    for name, proof in proofs.items():
+        file, _, test = proof.partition("::")
+        path = ROOT / file
+        assert path.exists(), name
+        assert not test or re.search(rf"^def {test}\(", path.read_text(), re.MULTILINE), name
+
+
+@pytest.mark.parametrize(
+    ("written", "name", "file"),
+    [
+        ("./my/mine.py", "mine", "./my/mine.py"),
+        ("mine.bpf.c", "mine", "mine.bpf.c"),
+        ("cubic", "cubic", None),
+    ],
+)
+def test_a_file_names_its_congestion_control(written: str, name: str, file: str | None) -> None:
+    plan = FlowPlan.model_validate({"cc": written})
+    assert (plan.cc, plan.cc_file) == (name, file)
+
+
+def test_a_parameter_is_for_all_or_for_the_one_before_the_dot() -> None:
+    flows = [{"cc": "./a.py"}, {"cc": "./b.py"}]
+    parameters = {"period": "1ms", "a.gain": "2", "b.gain": "3"}
+    experiment = Experiment.model_validate({"flows": flows, "cc_params": parameters})
+    assert experiment.cc_params_of("a") == {"period": "1ms", "gain": "2"}
+    assert experiment.cc_params_of("b") == {"period": "1ms", "gain": "3"}
+
+
+def test_two_files_cannot_have_one_name() -> None:
+    with pytest.raises(ValueError, match="different congestion controls with the name a"):
+        Experiment.model_validate({"flows": [{"cc": "./a.py"}, {"cc": "./other/a.py"}]})

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Congestion controls of one's own in virtual time: policies in Python, and sources for BPF."""
+
+from __future__ import annotations
+
+import csv
+import json
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BIN = Path(sys.executable).parent
+CC = Path(__file__).parents[2] / "cc"
+# The buffer is less than the 215 packets that the path holds, so AIMD does not fill the link.
+SAWTOOTH = ("--prb", "24", "--scenario", "static", "--rtt", "120ms", "--buffer", "100pkt",
+            "--duration", "90s")  # fmt: skip
+SHORT = ("--prb", "24", "--scenario", "static", "--duration", "5s")
+
+
+class Run:
+    """A run that has ended."""
+
+    def __init__(self, output: Path, *arguments: str) -> None:
+        command = [BIN / "ccu", "run", "--testbed", "virtual", *arguments, "--output", output]
+        said = subprocess.run(command, capture_output=True, text=True)
+        assert said.returncode == 0, said.stderr
+        (self.path,) = output.iterdir()
+        self.content: dict[str, Any] = json.loads((self.path / "run.json").read_text())
+
+    def rate_bps(self, flow: str = "f0") -> float:
+        """What the receiver got, by its own report."""
+        report = json.loads((self.path / f"raw/iperf3-{flow}-server.json").read_text())
+        return float(report["end"]["sum_received"]["bits_per_second"])
+
+    def trace(self, name: str) -> list[dict[str, str]]:
+        """The rows of the sender's flow."""
+        with (self.path / f"raw/cc-{name}.csv").open() as file:
+            return [row for row in csv.DictReader(file) if row["dport"] == "5201"]
+
+
+def policy(folder: Path, body: str, name: str = "mine") -> str:
+    """A policy whose `report` is `body`."""
+    file = folder / f"{name}.py"
+    file.write_text(f"import os, signal\n\nclass Mine:\n    def report(self, flow, r):\n{body}\n")
+    return str(file)
+
+
+@pytest.fixture(scope="module")
+def reno(kernel: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The kernel's own Reno."""
+    return Run(tmp_path_factory.mktemp("reno") / "runs", "--cc", "reno", *SAWTOOTH)
+
+
+def test_aimd_in_python_is_reno(reno: Run, tmp_path: Path) -> None:
+    run = Run(tmp_path, "--cc", "aimd.py", *SAWTOOTH)
+    assert run.rate_bps() == pytest.approx(reno.rate_bps(), rel=0.05)
+    assert run.rate_bps() < 0.95 * 26.6e6  # or any congestion control would do
+    assert run.content["cc_implementation"]["aimd"]["kind"] == "policy"
+    assert run.content["flows"][0]["cc_read_back"] == "aimd"
+    assert run.content["verdict"] == "valid"
+
+
+def test_a_source_for_bpf_is_reno_in_virtual_time(reno: Run, tmp_path: Path) -> None:
+    run = Run(tmp_path, "--cc", str(CC / "bpf/aimd.bpf.c"), *SAWTOOTH)
+    assert run.rate_bps() == pytest.approx(reno.rate_bps(), rel=0.05)
+    assert run.content["cc_implementation"]["aimd"]["kind"] == "module"
+
+
+def test_a_constant_policy_holds_its_rate(kernel: Path, tmp_path: Path) -> None:
+    run = Run(tmp_path, "--cc", "constant.py", "--cc-param", "rate_mbps=10", *SHORT[:-1], "20s")
+    # The pacing rate counts headers of 52 bytes for each 1448 of payload; the path takes a moment.
+    assert run.rate_bps() == pytest.approx(10e6, rel=0.01)
+
+
+def test_the_tutorial_holds_its_queue(kernel: Path, tmp_path: Path) -> None:
+    run = Run(tmp_path, "--cc", "tutorial.py", "--cc-param", "queue_ms=40", *SHORT[:-1], "20s")
+    settled = [row for row in run.trace("tutorial") if row["rtt_min_us"]][500:]
+    queue_ms = [(int(row["rtt_min_us"]) - int(row["min_rtt_us"])) / 1000 for row in settled]
+    assert statistics.mean(queue_ms) == pytest.approx(40, rel=0.1)
+
+
+def test_the_same_experiment_gives_the_same_bytes(kernel: Path, tmp_path: Path) -> None:
+    run = Run(tmp_path / "first", "--cc", "aimd.py", "--cc-param", "think=3ms", *SHORT)
+    command = [BIN / "ccu", "rerun", run.path, "--output", tmp_path / "second"]
+    said = subprocess.run(command, capture_output=True, text=True)
+    assert said.returncode == 0, said.stderr + said.stdout
+    assert "identical to" in said.stdout
+
+
+def test_a_policy_that_thinks_answers_later(kernel: Path, tmp_path: Path) -> None:
+    steady = ("--cc-param", "rate_mbps=10", *SHORT)  # No loss, each of which is reported.
+    at_once = Run(tmp_path / "at-once", "--cc", "constant.py", *steady)
+    slow = Run(tmp_path / "slow", "--cc", "constant.py", *steady, "--cc-param", "think=4ms")
+    told_us = [
+        run.content["cc_implementation"]["constant"]["plane"]["report_to_command_us"]["p50"]
+        for run in (at_once, slow)
+    ]
+    assert told_us[0] < 10
+    assert told_us[1] == pytest.approx(4000, abs=20)
+
+
+def test_several_flows_have_their_own_policies_and_parameters(kernel: Path, tmp_path: Path) -> None:
+    own = policy(tmp_path, "        flow.cwnd, flow.pacing_bps = 10_000, 4e6")
+    flows = f"constant.py@0,{own}@0,cubic@1"
+    run = Run(tmp_path / "runs", "--flows", flows, "--cc-param", "constant.rate_mbps=2", *SHORT)
+    assert run.rate_bps("f0") == pytest.approx(2e6, rel=0.05)
+    assert run.rate_bps("f1") == pytest.approx(4e6, rel=0.05)
+    assert {one["cc"] for one in run.content["cc_traces"]} == {"constant", "mine"}
+    command = [sys.executable, "-m", "ddu", "analyze", "--no-report", run.path]
+    said = subprocess.run(command, capture_output=True, text=True)
+    assert said.returncode == 0, said.stderr
+    with (run.path / "tables/aligned.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    told = {row["flow"]: row["cc_told_pacing_bps"] for row in rows if row["cc_told_pacing_bps"]}
+    assert {name: float(rate) for name, rate in told.items()} == {"f0": 2e6, "f1": 4e6}
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("1 / 0", "the policy ended with ZeroDivisionError: division by zero (line 6)"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", "the policy was killed"),
+        ("flow.cwnd = float('nan')", "cwnd is nan, not a finite number"),
+        ("flow.cwnd = -5", "cwnd is -5, outside of"),
+        ("flow.cwnd = 1e30", "cwnd is 1e+30, outside of"),
+        ("flow.pacing_bps = 'fast'", "pacing_bps is 'fast', not a finite number"),
+    ],
+)
+def test_reno_takes_over_from_a_policy_that_fails(
+    kernel: Path, tmp_path: Path, body: str, reason: str
+) -> None:
+    own = policy(tmp_path, f"        if r.delivered > 500:\n            {body}\n        else:"
+                           "\n            flow.cwnd = 50")  # fmt: skip
+    run = Run(tmp_path / "runs", "--cc", own, *SHORT)
+    assert run.content["status"] == "finished"
+    assert run.content["verdict"] == "degraded"
+    assert reason in "; ".join(run.content["verdict_reasons"])
+    assert run.content["cc_implementation"]["mine"]["plane"]["fallbacks"] == 1
+    assert run.rate_bps() > 20e6  # of 26.6: Reno fills the link
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("bad.py", "class A:\n    def report(self\n", "bad.py:2: syntax error"),
+        ("bad.py", "class A:\n    pass\n", "bad.py:1: A has no `report`"),
+        ("bad.py", "import nothing\n", "bad.py:1: ModuleNotFoundError"),
+        ("vegas.py", "", "the kernel in virtual time has a congestion control vegas already"),
+        ("a-name-too-long-.py", "", "'a-name-too-long-' is not"),
+        ("bad.txt", "", "is not a source file of a congestion control"),
+        ("bad.bpf.c", 'SEC(".maps")\n', "bad.bpf.c:1: there are no BPF maps in virtual time"),
+        ("bad.bpf.c", "int x;\n", 'bad.bpf.c: has no SEC(".struct_ops")'),
+    ],
+)
+def test_a_file_that_is_no_congestion_control_is_refused(
+    kernel: Path, tmp_path: Path, name: str, text: str, message: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    command = [BIN / "ccu", "run", "--testbed", "virtual", "--cc", tmp_path / name, *SHORT]
+    said = subprocess.run([*command, "--output", tmp_path / "runs"], capture_output=True, text=True)
+    assert said.returncode == 2
+    assert message in said.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_source_that_does_not_compile_is_refused_with_its_line(
+    kernel: Path, tmp_path: Path
+) -> None:
+    lines = (CC / "bpf/aimd.bpf.c").read_text().replace("aimd", "toy").splitlines(keepends=True)
+    at = next(number for number, line in enumerate(lines) if "tcp_slow_start" in line)
+    lines[at] = "acked = tcp_slow_start(tp;\n"
+    (tmp_path / "toy.bpf.c").write_text("".join(lines))
+    command = [BIN / "ccu", "run", "--testbed", "virtual", "--cc", tmp_path / "toy.bpf.c", *SHORT]
+    said = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert said.returncode == 2
+    assert f"toy.bpf.c:{at + 1}: gcc: " in said.stderr
