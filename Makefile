@@ -52,9 +52,11 @@ setup:
 build: setup ## build the programs into .venv/bin
 	$(CARGO) build --quiet --release --locked -p nr-link -p socket-sampler \
 	  -p nr-link-virtual-guest -p nr-link-virtual-library
-	$(MAKE) --silent --no-print-directory -C kmod bpf
-	install -m 755 target/release/nr-link target/release/socket-sampler kmod/build/reminis-bpf \
+	install -m 755 target/release/nr-link target/release/socket-sampler \
 	  target/release/nr-link-guest target/release/libnr_link_virtual.so $(BIN)/
+	@if lacking=$$(setup/system-packages real-time); then \
+	  $(MAKE) --silent --no-print-directory -C kmod bpf && install -m 755 kmod/build/reminis-bpf $(BIN)/; \
+	else echo "build: virtual time only, as real time needs packages that are missing:"; echo "$$lacking"; fi
 	PATH="$$(setup/ensure-rust):$$PATH" .tools/uv/bin/uv pip install --quiet --python $(BIN)/python \
 	  --no-deps --no-build-isolation --editable console --editable cc/python --editable ccu --editable ddu
 	$(BIN)/python -m compileall -q console/src cc/python/src ccu/src ddu/src

@@ -122,3 +122,31 @@ def test_without_a_source_package_the_builder_says_what_to_do(tmp_path: Path) ->
     assert said.returncode == 1
     assert "apt has no package linux-source-*" in said.stderr
     assert "CCU_KERNEL_SOURCE" in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("folder", "limit", "used"),
+    [
+        ("", "memory.max", "memory.current"),
+        ("memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+    ],
+)
+def test_the_limit_of_a_control_group_counts(
+    kernel: Path, tmp_path: Path, folder: str, limit: str, used: str
+) -> None:
+    """Control groups of version 2 and 1, as files, since the machine has only one of them."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to mount")
+    groups = Path("/proc/self/cgroup").read_text().splitlines()
+    if not any(f":{folder}:" in group for group in groups):
+        pytest.skip(f"this machine has no control groups with {limit}")
+    plan = prepare(tmp_path, {"flows": [FLOW]})
+    root = Path("/sys/fs/cgroup", folder)
+    script = (
+        f"mount -t tmpfs tests /sys/fs/cgroup && mkdir -p {root} && echo 150000000 >{root}/{limit} "
+        f"&& echo 30000000 >{root}/{used} && exec {PROGRAM} virtual run {plan}"
+    )
+    said = subprocess.run(["unshare", "--mount", "sh", "-c", script], capture_output=True, text=True)
+    assert said.returncode == 1
+    assert "120 MB are available, and the kernel needs 200 MB" in said.stderr
+    assert "raise the limit of this container or control group" in said.stderr

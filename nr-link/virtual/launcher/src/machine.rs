@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::num::NonZero;
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use nix::errno::Errno;
@@ -17,6 +18,8 @@ use crate::failed;
 const PAGE_BYTES: usize = 4096;
 /// What kernel and guest take before any traffic.
 const LEAST_FREE_MB: u64 = 200;
+const V1_LIMIT: &str = "memory.limit_in_bytes";
+const V1_USED: &str = "memory.usage_in_bytes";
 
 /// Tries everything.
 ///
@@ -30,19 +33,51 @@ pub fn check(memory_mb: u64) -> Result<()> {
 
 /// The kernel takes its memory when it uses it: only a machine that is nearly full is refused.
 fn memory(memory_mb: u64) -> Result<()> {
-    let known = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let free_mb = known
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"))
-        .and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok())
-        .map(|free_kb| free_kb / 1000);
     let least_mb = LEAST_FREE_MB.min(memory_mb);
-    match free_mb {
+    match machines_free_mb().into_iter().chain(groups_free_mb()).min() {
         Some(free_mb) if free_mb < least_mb => Err(failed(format!(
-            "memory: {free_mb} MB are available, and the kernel needs {least_mb} MB. End other programs."
+            "memory: {free_mb} MB are available, and the kernel needs {least_mb} MB. End other programs, or raise the \
+             limit of this container or control group."
         ))),
         _ => Ok(()),
     }
+}
+
+fn machines_free_mb() -> Option<u64> {
+    let known = fs::read_to_string("/proc/meminfo").ok()?;
+    let free = known
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let free_kb: u64 = free.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(free_kb / 1000)
+}
+
+/// What the limit of each control group around this process leaves.
+fn groups_free_mb() -> Vec<u64> {
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    groups.lines().filter_map(limits_of).flatten().collect()
+}
+
+/// The free memory by the limits of a line of /proc/self/cgroup (cgroups(7)), of version 1 or 2.
+fn limits_of(line: &str) -> Option<Vec<u64>> {
+    let mut fields = line.splitn(3, ':').skip(1);
+    let (root, limit, used) = match fields.next()? {
+        "" => ("/sys/fs/cgroup", "memory.max", "memory.current"),
+        "memory" => ("/sys/fs/cgroup/memory", V1_LIMIT, V1_USED),
+        _ => return None,
+    };
+    let own = Path::new(root).join(fields.next()?.trim_start_matches('/'));
+    let groups = own.ancestors().take_while(|group| group.starts_with(root));
+    // Without a limit, version 2 has the word `max`, and version 1 a number beyond all memory.
+    let left = |group: &Path| {
+        let left = number(&group.join(limit))?.saturating_sub(number(&group.join(used))?);
+        Some(left / 1_000_000)
+    };
+    Some(groups.filter_map(left).collect())
+}
+
+fn number(file: &Path) -> Option<u64> {
+    fs::read_to_string(file).ok()?.trim().parse().ok()
 }
 
 /// The kernel's memory is a file in memory, from which it runs its processes.
