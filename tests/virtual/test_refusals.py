@@ -146,7 +146,8 @@ def test_the_limit_of_a_control_group_counts(
         f"mount -t tmpfs tests /sys/fs/cgroup && mkdir -p {root} && echo 150000000 >{root}/{limit} "
         f"&& echo 30000000 >{root}/{used} && exec {PROGRAM} virtual run {plan}"
     )
-    said = subprocess.run(["unshare", "--mount", "sh", "-c", script], capture_output=True, text=True)
+    command = ["unshare", "--mount", "sh", "-c", script]
+    said = subprocess.run(command, capture_output=True, text=True)
     assert said.returncode == 1
     assert "120 MB are available, and the kernel needs 200 MB" in said.stderr
     assert "raise the limit of this container or control group" in said.stderr
