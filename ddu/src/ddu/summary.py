@@ -16,7 +16,6 @@ from ddu.metrics.declared.radio import technologies
 from ddu.metrics.observe import ObservedFlow
 from ddu.metrics.views import FlowView, RunView
 from ddu.one_sided import arrivals_source, unseen
-from ddu.run.manifest import Time
 
 SCHEMA_VERSION = 1
 """Of summary.json and of the tables."""
@@ -46,7 +45,7 @@ def summarise(
         "prb": experiment.prb,
         "scenario": experiment.scenario,
         **({"place": experiment.phone.place} if experiment.phone else {}),
-        **_virtual_time(run.manifest.time),
+        **({"clock": "virtual"} if run.manifest.time.clock == "virtual" else {}),
         "bin_ms": bins.width_ns / 1e6,
         **{each.name: each.of_run(view) for each in summary_metrics() if each.of_run},
         **({} if shares is None else {"technology_ratio": shares}),
@@ -56,13 +55,6 @@ def summarise(
         "alignment": run.alignment,
         "software": run.manifest.software,
     }
-
-
-def _virtual_time(time: Time) -> dict[str, Any]:
-    """Return the key `virtual_time` of a run that no machine could delay, else nothing."""
-    if time.clock != "virtual":
-        return {}
-    return {"virtual_time": {"real_time_ratio": time.real_time_ratio}}
 
 
 def _with_rows(

@@ -169,7 +169,7 @@ def _perform_at_once(
     record.write(**outcome.records)
     _check_congestion_controls(site.experiment, flows)
     unchecked = check_crossing(outcome.delivered_bytes, outcome.received)
-    problems = congestion.problems(outcome.records["cc_implementation"])
+    problems = congestion.problems(outcome.records.get("cc_implementation", {}))
     verdict, reasons = verdict_of(outcome.summary, outcome.records["captures"], problems)
     record.write(verdict=verdict, verdict_reasons=reasons + unchecked)
 

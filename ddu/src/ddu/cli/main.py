@@ -79,9 +79,8 @@ def show(path: Path, summary: dict[str, Any], made: str = "report.html") -> None
     ]
     if summary["retransmissions_count"] is not None:
         parts.append(f"{summary['retransmissions_count']} retransmissions")
-    if virtual := summary.get("virtual_time"):
-        ratio = virtual["real_time_ratio"]
-        parts.append("virtual time" + (f" ({ratio:.3g} x real time)" if ratio else ""))
+    if summary.get("clock") == "virtual":
+        parts.append("virtual time")
     typer.echo(" · ".join(parts))
     for reason in summary["verdict_reasons"] + summary["not_captured"]:
         typer.echo(f"  {reason}")
