@@ -112,7 +112,6 @@ class Time(_Part):
     traffic_stop_utc_ns: int | None = None
     stop_utc_ns: int | None = None
     clock: str = "CLOCK_REALTIME"
-    """Of a run in virtual time: the traffic's seconds for each second that it took."""
     offset_ns: int | None = 0
     offset_uncertainty_ns: int | None = 0
     offset_after_ns: int | None = None
