@@ -15,7 +15,7 @@ from ccu.spec.experiment import Direction
 from ccu.testbeds import SHARED_CLOCK, Host, Outcome, Site, iperf3_commands
 from ccu.testbeds.flow import Flow
 from ccu.testbeds.mac_csv import delivered_bytes
-from ccu.testbeds.virtual import plan
+from ccu.testbeds.virtual import controls, plan
 
 # CPU time is limited inside (docs/virtual-time.md); this is for a program that hangs.
 _PATIENCE_S = 86_400.0
@@ -37,11 +37,11 @@ def perform(site: Site, flows: Sequence[Flow]) -> Outcome:
     experiment, raw = site.experiment, site.raw
     link_config.write_config(link_config.link_config(experiment, "server", "ue"), raw / "link.yaml")
     link_config.copy_scenario(site.scenario, raw, scenarios.seed_of(experiment.scenario))
-    controls = {
-        name: one.in_virtual_time(site) for name, one in congestion.of_files(experiment).items()
+    from_files = {
+        name: one.in_virtual_time(site) for name, one in controls.of_files(experiment).items()
     }
     file = raw / plan.FILE
-    file.write_text(json.dumps(plan.plan_of(experiment, flows, controls), indent=2) + "\n")
+    file.write_text(json.dumps(plan.plan_of(experiment, flows, from_files), indent=2) + "\n")
     program = site.supervisor.start(
         "nr-link",
         [programs.require("nr-link"), "virtual", "run", str(file)],
@@ -137,7 +137,7 @@ def _records(
 
 
 def _implementation(site: Site, name: str, account: dict[str, Any]) -> dict[str, Any]:
-    if own := congestion.of_files(site.experiment).get(name):
+    if own := controls.of_files(site.experiment).get(name):
         return own.account(site, account["policies"].get(name))
     if name == "reminis":
         parameters = account["kernel"]["module_parameters"]["tcp_reminis"]
