@@ -43,6 +43,7 @@ class VirtualDriver(Driver):
     needs_root = False
     preference = 2
     own_kernel = True
+    runs_programs = True
     repeatable = True
     undisturbed = True
     machine_files = frozenset({"virtual.json"})  # CPU and wall-clock time
