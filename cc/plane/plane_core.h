@@ -310,6 +310,8 @@ static __always_inline void plane_release(struct sock *sk)
 	struct plane_flow *f = plane_flow_of(sk);
 	__u32 index = f->index;
 
+	if (!f->generation) /* A listener: released without having been initialised. */
+		return;
 	plane_report(sk, PLANE_END, NULL, 0);
 	if (index < PLANE_FLOWS)
 		plane_of(sk)->slots[index].used = 0;

@@ -35,12 +35,6 @@ _CLANG_ERROR = re.compile(
 _REGISTERED = "it is registered already, by another run or another program; wait for its end"
 
 
-def sources() -> dict[str, Path]:
-    """Return the source file of each; the user's folders go before the shipped one."""
-    found = files.sources(_SUFFIX).items()
-    return {name.removesuffix(_SUFFIX): file for name, file in found}
-
-
 def compile_object(source: Path, to: Path, defines: Sequence[str] = ()) -> None:
     """Compile `source`. Raises RefusedError with the line of clang's first error."""
     command = [
@@ -70,14 +64,18 @@ class BpfSources:
             name: replace(self.of_file(file), obstacle=_REGISTERED, temporary=True)
             if name in taken
             else self.of_file(file)
-            for name, file in sources().items()
+            for name, file in self.sources().items()
         }
+
+    def sources(self) -> Mapping[str, Path]:
+        """The user's folders go before the shipped one."""
+        return files.by_name(_SUFFIX)
 
     def of_file(self, file: Path) -> Control:
         return Control(f"BPF program ({file.name})", obstacle())
 
     def check(self, name: str, parameters: Mapping[str, str]) -> None:
-        self.check_file(name, sources()[name], parameters, virtual=False)
+        self.check_file(name, self.sources()[name], parameters, virtual=False)
 
     def check_file(
         self,
@@ -116,7 +114,7 @@ class BpfSources:
     @contextmanager
     def loaded(self, name: str, setup: Setup) -> Iterator[dict[str, Any]]:
         written = setup.experiment.cc_files.get(name)
-        source = files.locate(written) if written else sources()[name]
+        source = files.locate(written) if written else self.sources()[name]
         kept, said = files.keep(source, setup.raw, name)
         binary = kept.with_suffix(".o")
         compile_object(source, binary)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from importlib.metadata import entry_points
@@ -60,7 +60,7 @@ def describe() -> dict[str, Control]:
         name: provider.of_file(file)
         for provider in _file_providers()
         for name, file in files.sources(provider.suffix).items()
-        if name.removesuffix(provider.suffix) not in provider.controls()
+        if name.removesuffix(provider.suffix) not in provider.sources()
     }
     return {name: references.referenced(name, one) for name, one in found.items()}
 
@@ -160,9 +160,24 @@ class OfFile:
         return self.provider.account(self.name, self.file, setup, counters)
 
 
-def of_files(experiment: Experiment) -> dict[str, OfFile]:
-    """Return the experiment's congestion controls that are files, by name. Raises RefusedError."""
-    return {name: _file_of(experiment, name) for name in experiment.cc_files}
+def of_files(experiment: Experiment, kernels: Iterable[str]) -> dict[str, OfFile]:
+    """Return the experiment's congestion controls that are files, by name. Raises RefusedError.
+
+    `kernels`: names that the kernel has by itself.
+    """
+    named = {name: _file_of(experiment, name) for name in experiment.cc_files}
+    known = by_name().items()
+    wanted = set(experiment.servers_ccs) - set(kernels)
+    return {name: one for name, one in known if name in wanted} | named
+
+
+def by_name() -> dict[str, OfFile]:
+    """Return the congestion controls of files that have a name of their own."""
+    return {
+        name: OfFile(name, file, provider)
+        for provider in _file_providers()
+        for name, file in provider.sources().items()
+    }
 
 
 def _file_providers() -> list[FileProvider]:
@@ -194,7 +209,8 @@ def loaded(setup: Setup) -> Iterator[dict[str, Any]]:
 
     Returns what run.json says of each implementation, by name, complete once the context has ended.
     """
-    there, by_file = _catalogue(), of_files(setup.experiment)
+    there = _catalogue()
+    by_file = {name: _file_of(setup.experiment, name) for name in setup.experiment.cc_files}
     with ExitStack() as stack:
         yield {
             name: stack.enter_context(

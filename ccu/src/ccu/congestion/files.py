@@ -31,6 +31,11 @@ def sources(suffix: str) -> dict[str, Path]:
     }
 
 
+def by_name(suffix: str) -> dict[str, Path]:
+    """Return those files by their name without the suffix."""
+    return {name.removesuffix(suffix): file for name, file in sources(suffix).items()}
+
+
 def locate(written: str) -> Path:
     """Return the file that a user wrote: a path, or the name of one in `folders`. Raises
     RefusedError."""

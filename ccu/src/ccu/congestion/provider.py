@@ -90,6 +90,10 @@ class FileProvider(Provider, Protocol):
 
     suffix: str
 
+    def sources(self) -> Mapping[str, Path]:
+        """Return the files that have a name of their own, without folder and suffix."""
+        ...
+
     def of_file(self, file: Path) -> Control:
         """Return the congestion control that `file` is here."""
         ...

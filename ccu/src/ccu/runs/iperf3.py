@@ -31,6 +31,7 @@ def plan(experiment: Experiment) -> Sequence[Flow]:
             item.start_s,
             round(experiment.duration_s - item.start_s),
             ue,
+            item.program,
         )
         for number, (item, ue, direction) in enumerate(pairs)
     ]

@@ -15,13 +15,23 @@ from ccu import congestion, scenarios
 from ccu.host import disk, programs, resources
 from ccu.host.interruption import interruptible
 from ccu.host.supervisor import Supervisor
-from ccu.runs import capture, iperf3, manifest
+from ccu.runs import capture, manifest
+from ccu.runs import traffic as between_hosts
 from ccu.runs.cost import Cost
 from ccu.runs.manifest import Manifest, UnfinishedRun
 from ccu.runs.verdict import check_crossing, verdict_of
 from ccu.spec.errors import Interrupted, RunFailed
 from ccu.spec.experiment import Direction, Experiment
-from ccu.testbeds import Host, Site, Testbed, Traffic, WholeRun, driver_of
+from ccu.testbeds import (
+    Host,
+    Site,
+    Testbed,
+    Traffic,
+    WholeRun,
+    driver_of,
+    drivers,
+    sender_program,
+)
 from ccu.testbeds.flow import Flow
 from testbed_console.problems import (
     CommandError,
@@ -56,6 +66,7 @@ def check(experiment: Experiment, output: Path, *, machine: bool = True) -> Path
         checks += [partial(programs.require, name) for name in needed]
     if not driver.own_kernel:
         checks.append(lambda: congestion.check(experiment, now=machine))
+    checks.append(lambda: _check_programs(experiment))
     checks.append(lambda: disk.check(experiment, output))
     if scenario:
         checks.append(partial(driver.check, experiment, scenario))
@@ -65,6 +76,15 @@ def check(experiment: Experiment, output: Path, *, machine: bool = True) -> Path
     if problems or scenario is None:
         raise RefusedError(problems)
     return scenario
+
+
+def _check_programs(experiment: Experiment) -> None:
+    """Refuse sender programs that cannot be started, or not on this testbed."""
+    if experiment.programs and not driver_of(experiment).runs_programs:
+        able = [name for name, one in drivers().items() if one.runs_programs]
+        rule = f"the testbed {experiment.testbed.name} runs no sender programs"
+        raise refusal(rule, f"choose --testbed {' or '.join(able)}", key="cc")
+    sender_program.check(experiment)
 
 
 def scenario_of(experiment: Experiment) -> Path:
@@ -127,7 +147,7 @@ def _make_directory(experiment: Experiment, output: Path) -> Path:
 
 def _perform(site: Site, record: Manifest, report: Listener) -> None:
     driver = driver_of(site.experiment)
-    traffic = driver.traffic() or iperf3
+    traffic = driver.traffic() or between_hosts
     flows = traffic.plan(site.experiment)
     if whole_run := driver.whole_run():
         _perform_at_once(site, record, whole_run, flows, report)
@@ -138,6 +158,7 @@ def _perform(site: Site, record: Manifest, report: Listener) -> None:
         report("starting the link", 0.0)
         testbed = stack.enter_context(driver.up(site))
         record.write(time={**record.content["time"], **testbed.clock})
+        implementations |= sender_program.implementations(site.experiment)
         record.write(hosts=testbed.hosts, cc_implementation=implementations, **testbed.records)
         captures, sockets = _watch_packets(site, testbed, flows)
         record.write(sockets=sockets, captures=[one.record() for one in captures])
@@ -153,7 +174,9 @@ def _perform(site: Site, record: Manifest, report: Listener) -> None:
         summary = testbed.settle()
         record.write(time={**record.content["time"], **testbed.clock})
     record.write(cc_traces=congestion.traces(site), cc_implementation=implementations)
-    unchecked = check_crossing(testbed.delivered_bytes, _received(traffic, flows))
+    received = _received(traffic, flows)
+    record.write(flows=[flow.record(testbed) for flow in flows])
+    unchecked = check_crossing(testbed.delivered_bytes, received)
     captured = [one.record() for one in captures]
     problems = [problem for flow in flows for problem in traffic.problems(flow)]
     problems += congestion.problems(implementations)
@@ -184,7 +207,8 @@ def _watch_packets(
         return captures, []
     ports: dict[Host, list[int]] = {}
     for flow in flows:
-        ports.setdefault(flow.sender_host(testbed), []).append(flow.sending_port)
+        if flow.program is None:
+            ports.setdefault(flow.sender_host(testbed), []).append(flow.sending_port)
     return captures, capture.start_sampling(site, testbed, ports)
 
 

@@ -46,6 +46,10 @@ MOST_UES = 64
 HEADERS_BYTES = 40
 
 
+PROGRAM = "program:"
+"""Before the file of a sender program of the user's own, where a congestion control is named."""
+
+
 def _name_of_a_cc(written: str) -> str:
     """TCP_CA_NAME_MAX of Linux is 16 bytes, the last of them 0."""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,15}", written):
@@ -72,21 +76,27 @@ class FlowPlan(Value):
     """Which of the UEs has it, from 1; None: flows take turns."""
     cc_file: str | None = None
     """The file that `cc` is made of and named after; None: the kernel or the project has it."""
+    program: str | None = None
+    """The program that sends by itself, by UDP, and that `cc` is named after; None: TCP."""
 
     @model_validator(mode="before")
     @classmethod
     def _name_after_its_file(cls, given: Any) -> Any:
         written = given.get("cc") if isinstance(given, dict) else None
-        if not isinstance(written, str) or not is_cc_file(written):
+        if not isinstance(written, str):
+            return given
+        if written.startswith(PROGRAM):
+            program = written.removeprefix(PROGRAM)
+            return {**given, "cc": PurePath(program).stem, "program": program}
+        if not is_cc_file(written):
             return given
         return {**given, "cc": PurePath(written).name.partition(".")[0], "cc_file": written}
 
     @model_serializer(mode="wrap")
-    def _without_a_file_that_is_not_there(
-        self, write: SerializerFunctionWrapHandler
-    ) -> dict[str, Any]:
+    def _without_what_is_not_there(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         found: dict[str, Any] = write(self)
-        return {key: value for key, value in found.items() if key != "cc_file" or value}
+        rare = ("cc_file", "program")
+        return {key: value for key, value in found.items() if key not in rare or value}
 
     def __str__(self) -> str:
         return f"flow {self.cc}@{self.start_s:g}"
@@ -480,7 +490,8 @@ class Experiment(Value):
     @model_validator(mode="after")
     def _a_name_has_one_source(self) -> Experiment:
         for plan in self.flows:
-            if plan.cc_file != self.cc_files.get(plan.cc):
+            files = (self.cc_files.get(plan.cc), self.programs.get(plan.cc))
+            if (plan.cc_file, plan.program) != files:
                 raise InvalidValue(
                     Problem(
                         f"flows have different congestion controls with the name {plan.cc}",
@@ -488,6 +499,18 @@ class Experiment(Value):
                         Where(key="flows"),
                     )
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _programs_send_what_they_like(self) -> Experiment:
+        if self.programs and self.traffic != Traffic():
+            raise InvalidValue(
+                Problem(
+                    "a sender program makes its own traffic",
+                    "leave out the traffic",
+                    Where(key="traffic"),
+                )
+            )
         return self
 
     @model_validator(mode="after")
@@ -552,7 +575,12 @@ class Experiment(Value):
         """The congestion controls that this machine's kernel has to have, each once."""
         if self.traffic.kind == "udp" or self.direction in self.testbed.foreign_ccs:
             return ()
-        return tuple(dict.fromkeys(plan.cc for plan in self.flows))
+        return tuple(dict.fromkeys(plan.cc for plan in self.flows if plan.program is None))
+
+    @property
+    def programs(self) -> dict[str, str]:
+        """The sender programs, as they were written, by name."""
+        return {plan.cc: plan.program for plan in self.flows if plan.program is not None}
 
     @property
     def cc_files(self) -> dict[str, str]:

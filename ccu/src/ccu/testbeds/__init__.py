@@ -173,6 +173,8 @@ class Driver:
     """Among the testbeds of an experiment that names none, the highest first; 0: only by name."""
     own_kernel: bool = False
     """Its hosts have a kernel and captures of their own: those of this machine do not matter."""
+    runs_programs: bool = False
+    """Its hosts can run the user's own sender programs."""
     repeatable: bool = False
     """The same experiment gives the same raw data, to the byte."""
     undisturbed: bool = False

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ccu.host.supervisor import Process
@@ -35,6 +36,15 @@ class Flow:
     start_s: float
     duration_s: int
     ue: int = 1
+    program: str | None = None
+    """The sender program of the user's own, by UDP; None: iperf3's TCP or UDP."""
+    source_port: int | None = None
+    """The port that such a program sends from, once it is known."""
+    counted_bytes: int | None = None
+    """Its payload that has arrived, once it is known."""
+    counted_in: Path | None = field(default=None, repr=False)
+    """The capture at its receiver, which has `receiver_address`."""
+    receiver_address: str | None = field(default=None, repr=False)
     cc_read_back: str | None = None
     receiver: Process | None = field(default=None, repr=False)
     client: Process | None = field(default=None, repr=False)
@@ -51,7 +61,7 @@ class Flow:
 
     @property
     def sending_port(self) -> int:
-        return _FIRST_SENDING_PORT + self.number
+        return self.source_port or _FIRST_SENDING_PORT + self.number
 
     @property
     def listening_port(self) -> int:
@@ -65,7 +75,7 @@ class Flow:
 
     def wrong_cc(self) -> str | None:
         """What was seen instead of the congestion control that was asked for, if anything."""
-        if self.cc_read_back == self.cc:
+        if self.program is not None or self.cc_read_back == self.cc:
             return None
         return f"{self.cc_read_back or 'no data connection'} was seen, not {self.cc}"
 
@@ -86,7 +96,9 @@ class Flow:
             "sender": (self.sender_host(testbed), self.sending_port),
             "receiver": (self.receiver_host(testbed), self.listening_port),
         }
-        return {**self._identity(), "control_port": self.listening_port} | {
+        counted = {"received_bytes": self.counted_bytes, "with_drain_s": self.duration_s}
+        by_program = {"program": self.program, **counted} if self.program is not None else {}
+        return {**self._identity(), **by_program, "control_port": self.listening_port} | {
             end: {"host": host, "address": self.address(testbed, host), "port": port}
             for end, (host, port) in ends.items()
         }

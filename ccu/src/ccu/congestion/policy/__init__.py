@@ -25,14 +25,18 @@ class Policies:
     suffix = _SUFFIX
 
     def controls(self) -> Mapping[str, Control]:
-        """None by name: a policy is named by its file."""
-        return {}
+        return {name: self.of_file(file) for name, file in self.sources().items()}
+
+    def sources(self) -> Mapping[str, Path]:
+        """Policies in the folders of `files`; a name that a BPF source has is that one's."""
+        found = files.by_name(_SUFFIX)
+        return {name: found[name] for name in found.keys() - bpf.provider.sources().keys()}
 
     def of_file(self, file: Path) -> Control:
         return Control(f"policy ({file.name})", bpf.obstacle())
 
     def check(self, name: str, parameters: Mapping[str, str]) -> None:
-        """None by name."""
+        self.check_file(name, self.sources()[name], parameters, virtual=False)
 
     def check_file(
         self,
@@ -49,7 +53,9 @@ class Policies:
 
     @contextmanager
     def loaded(self, name: str, setup: Setup) -> Iterator[dict[str, Any]]:
-        kept, said = files.keep(_source(name, setup), setup.raw, name)
+        written = setup.experiment.cc_files.get(name)
+        source = files.locate(written) if written else self.sources()[name]
+        kept, said = files.keep(source, setup.raw, name)
         binary = setup.raw / "logs" / f"cc-{name}.o"
         bpf.compile_object(program.PLANE, binary, program.defines(name))
         command = [
@@ -79,10 +85,6 @@ class Policies:
         said = files.said_of(kept)
         parameters = {"parameters": account.parameters(name, setup)}
         return {"kind": "policy", **said, **parameters, **account.of(name, setup, counters or {})}
-
-
-def _source(name: str, setup: Setup) -> Path:
-    return files.locate(setup.experiment.cc_files[name])
 
 
 provider = Policies()

@@ -25,6 +25,7 @@ class EmulatedDriver(Driver):
     summary = "nr-link between two network namespaces of this machine"
     options = EmulatedOptions
     preference = 1
+    runs_programs = True
 
     def check(self, experiment: Experiment, scenario: Path) -> None:
         """Ask nr-link whether it would run with this, to its end."""

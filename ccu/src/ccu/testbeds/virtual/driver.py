@@ -16,15 +16,8 @@ from ccu.spec.experiment import Experiment
 from ccu.spec.option import Option
 from ccu.spec.testbed import TestbedOptions
 from ccu.testbeds import Driver, WholeRun
-from ccu.testbeds.virtual import plan
-from testbed_console.problems import RefusedError, Where, refusal
-from testbed_console.suggestions import unknown
-
-# In the kernel (nr-link/virtual/kernel.config), besides Reno, which every kernel has.
-_CONTROLS = (
-    *("bbr", "bic", "cdg", "cubic", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv"),
-    *("reno", "scalable", "vegas", "veno", "westwood", "yeah", REMINIS),
-)
+from ccu.testbeds.virtual import controls, plan
+from testbed_console.problems import RefusedError, refusal
 
 
 class VirtualOptions(TestbedOptions):
@@ -50,6 +43,7 @@ class VirtualDriver(Driver):
     needs_root = False
     preference = 2
     own_kernel = True
+    runs_programs = True
     repeatable = True
     undisturbed = True
     machine_files = frozenset({"virtual.json"})  # CPU and wall-clock time
@@ -67,15 +61,7 @@ class VirtualDriver(Driver):
     def carries(self, experiment: Experiment) -> None:
         """Refuse congestion controls that its kernel does not have, and files with a name of its
         own."""
-        for name in experiment.servers_ccs:
-            if name in _CONTROLS and (file := experiment.cc_files.get(name)):
-                rule = f"the kernel in virtual time has a congestion control {name} already"
-                raise refusal(rule, "give the file another name", file=file)
-            if name not in (*_CONTROLS, *experiment.cc_files):
-                where = Where(key="cc")
-                raise RefusedError(
-                    unknown("congestion control", name, _CONTROLS, "in virtual time", where=where)
-                )
+        controls.check(experiment)
 
     def check_machine(self, experiment: Experiment) -> None:
         """Ask whether the kernel is built and can run here, and for iperf3 where it is wanted."""
@@ -112,7 +98,7 @@ def _kernel() -> str:
 
 
 def _check_parameters_and_files(experiment: Experiment) -> None:
-    by_file = congestion.of_files(experiment)
+    by_file = controls.of_files(experiment)
     takers = {
         name: by_file[name].provider.takes_parameters if name in by_file else name == REMINIS
         for name in experiment.servers_ccs

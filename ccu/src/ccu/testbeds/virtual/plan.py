@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ccu.congestion import InVirtualTime
@@ -11,7 +12,7 @@ from ccu.congestion.reminis import parameters as reminis
 from ccu.host import programs
 from ccu.scenarios.link_config import ue_address
 from ccu.spec.experiment import Experiment
-from ccu.testbeds import Host, iperf3_commands
+from ccu.testbeds import Host, iperf3_commands, sender_program
 from ccu.testbeds.flow import Flow
 
 FILE = "virtual-plan.json"
@@ -21,6 +22,7 @@ _UDP_HEADERS_BYTES = 28
 # Its client polls the clock until a timer is due (docs/virtual-time.md).
 _IPERF3_CLOCK_STEP_NS = 10_000
 _LISTENING_S = 0.1
+_LOGS = Path("logs")  # below the plan's folder, where programs begin
 _PATIENCE_S = 60.0
 _REMINIS_MODULE = "tcp_reminis"
 _SYSCTLS = {
@@ -54,12 +56,15 @@ def sampled(experiment: Experiment, flows: Sequence[Flow]) -> list[Host]:
     """Return the hosts whose sockets are sampled: those that send TCP."""
     if not experiment.capture or experiment.traffic.kind == "udp":
         return []
-    senders = ("server" if flow.direction == "dl" else host_of(flow.ue) for flow in flows)
+    tcp = [flow for flow in flows if flow.program is None]
+    senders = ("server" if flow.direction == "dl" else host_of(flow.ue) for flow in tcp)
     return list(dict.fromkeys(senders))
 
 
 def plan_of(
-    experiment: Experiment, flows: Sequence[Flow], controls: Mapping[str, InVirtualTime]
+    experiment: Experiment,
+    flows: Sequence[Flow],
+    controls: Mapping[str, InVirtualTime],
 ) -> dict[str, Any]:
     """Return the plan's content; `controls`: the congestion controls that the kernel has not."""
     plan: dict[str, Any] = {
@@ -68,17 +73,23 @@ def plan_of(
         "seed": experiment.seed,
         "sysctls": _SYSCTLS | ({"net.ipv4.tcp_ecn": "1"} if experiment.ecn else {}),
     }
+    own = [flow for flow in flows if flow.program is not None]
+    others = [flow for flow in flows if flow.program is None]
     if by_iperf3(experiment):
-        plan |= _iperf3(experiment, flows)
+        plan |= _iperf3(experiment, others)
     else:
-        plan["flows"] = [_flow(experiment, flow) for flow in flows]
+        plan["flows"] = [_flow(experiment, flow) for flow in others]
+    if own:
+        ends = [end for flow in own for end in _sender_program(flow)]
+        plan["programs"] = [*plan.get("programs", []), *ends]
+        plan["limit_s"] = experiment.duration_s + _PATIENCE_S
     if roles := captures(experiment, flows):
         files = {host: capture_file(host, role) for host, role in roles.items()}
         plan["capture"] = {"bytes": CAPTURED_BYTES, "files": files}
     if hosts := sampled(experiment, flows):
         plan["sockets"] = {
             "interval_ms": experiment.socket_interval_ms,
-            "ports": [flow.sending_port for flow in flows],
+            "ports": [flow.sending_port for flow in flows if flow.program is None],
             "files": {host: f"sockets-{host}.pcap" for host in hosts},
         }
     if "reminis" in experiment.servers_ccs:
@@ -103,6 +114,31 @@ def _policy(name: str, control: InVirtualTime) -> dict[str, Any]:
     }
 
 
+def ends_of(flow: Flow) -> list[tuple[Host, str]]:
+    """Return the sender and the receiver, each as host and address."""
+    ends: list[tuple[Host, str]] = [
+        ("server", SERVER_ADDRESS),
+        (host_of(flow.ue), ue_address(flow.ue)),
+    ]
+    return ends if flow.direction == "dl" else ends[::-1]
+
+
+def _sender_program(flow: Flow) -> list[dict[str, Any]]:
+    (sender, source), (receiver, target) = ends_of(flow)
+    commands = sender_program.commands(flow, _LOGS, source, target)
+    starts_s = {"receiver": 0.0, "sender": _LISTENING_S + flow.start_s}
+    hosts = {"receiver": receiver, "sender": sender}
+    return [
+        {
+            "name": f"{flow.id}-{end}",
+            "host": hosts[end],
+            "command": command,
+            "start_s": starts_s[end],
+        }
+        for end, command in commands.items()
+    ]
+
+
 def by_iperf3(experiment: Experiment) -> bool:
     """Return whether iperf3 makes the traffic, as two programs for each flow."""
     return getattr(experiment.testbed, "traffic_program", None) == "iperf3"
@@ -113,9 +149,7 @@ def _iperf3(experiment: Experiment, flows: Sequence[Flow]) -> dict[str, Any]:
     program = programs.require("iperf3")
     found = []
     for flow in flows:
-        down = flow.direction == "dl"
-        ends = [("server", SERVER_ADDRESS), (host_of(flow.ue), ue_address(flow.ue))]
-        (sender, source), (receiver, target) = ends if down else reversed(ends)
+        (sender, source), (receiver, target) = ends_of(flow)
         listening = iperf3_commands.server(program, flow, target)
         sending = iperf3_commands.client(program, experiment, flow, source, target)
         found += [

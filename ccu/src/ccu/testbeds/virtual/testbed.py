@@ -12,10 +12,10 @@ from ccu.host import programs
 from ccu.scenarios import link_config
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Direction
-from ccu.testbeds import SHARED_CLOCK, Host, Outcome, Site, iperf3_commands
+from ccu.testbeds import SHARED_CLOCK, Host, Outcome, Site, iperf3_commands, sender_program
 from ccu.testbeds.flow import Flow
 from ccu.testbeds.mac_csv import delivered_bytes
-from ccu.testbeds.virtual import plan
+from ccu.testbeds.virtual import controls, plan
 
 # CPU time is limited inside (docs/virtual-time.md); this is for a program that hangs.
 _PATIENCE_S = 86_400.0
@@ -37,11 +37,11 @@ def perform(site: Site, flows: Sequence[Flow]) -> Outcome:
     experiment, raw = site.experiment, site.raw
     link_config.write_config(link_config.link_config(experiment, "server", "ue"), raw / "link.yaml")
     link_config.copy_scenario(site.scenario, raw, scenarios.seed_of(experiment.scenario))
-    controls = {
-        name: one.in_virtual_time(site) for name, one in congestion.of_files(experiment).items()
+    from_files = {
+        name: one.in_virtual_time(site) for name, one in controls.of_files(experiment).items()
     }
     file = raw / plan.FILE
-    file.write_text(json.dumps(plan.plan_of(experiment, flows, controls), indent=2) + "\n")
+    file.write_text(json.dumps(plan.plan_of(experiment, flows, from_files), indent=2) + "\n")
     program = site.supervisor.start(
         "nr-link",
         [programs.require("nr-link"), "virtual", "run", str(file)],
@@ -72,10 +72,26 @@ def perform(site: Site, flows: Sequence[Flow]) -> Outcome:
 
 def _accounts(site: Site, flows: Sequence[Flow], account: dict[str, Any]) -> list[dict[str, Any]]:
     """Return what the traffic program says of each flow."""
+    own = [_by_program(site, flows, flow, account) for flow in flows if flow.program is not None]
     if not plan.by_iperf3(site.experiment):
-        found: list[dict[str, Any]] = account["flows"]
-        return found
-    return [_by_iperf3(site, flow) for flow in flows]
+        return [*account["flows"], *own]
+    return own + [_by_iperf3(site, flow) for flow in flows if flow.program is None]
+
+
+def _by_program(
+    site: Site, flows: Sequence[Flow], flow: Flow, account: dict[str, Any]
+) -> dict[str, Any]:
+    codes = {one["name"]: one["code"] for one in account["programs"]}
+    ends: tuple[sender_program.End, ...] = ("receiver", "sender")
+    for end in ends:
+        if codes[f"{flow.id}-{end}"]:
+            why = sender_program.failure(flow, end, site.raw / "logs")
+            raise RunFailed("traffic", f"flow {flow.id}: {why}")
+    _, (receiver, address) = plan.ends_of(flow)
+    role = plan.captures(site.experiment, flows)[receiver]
+    capture = site.raw / plan.capture_file(receiver, role)
+    received_bytes = sender_program.count(flow, capture, address)
+    return {"id": flow.id, "cc_read_back": None, "received_bytes": received_bytes}
 
 
 def _by_iperf3(site: Site, flow: Flow) -> dict[str, Any]:
@@ -123,7 +139,8 @@ def _records(
         "cc_traces": congestion.traces(site),
         "cc_implementation": {
             name: _implementation(site, name, account) for name in experiment.servers_ccs
-        },
+        }
+        | sender_program.implementations(experiment),
         "time": {
             "clock": "virtual",
             **SHARED_CLOCK,
@@ -137,7 +154,7 @@ def _records(
 
 
 def _implementation(site: Site, name: str, account: dict[str, Any]) -> dict[str, Any]:
-    if own := congestion.of_files(site.experiment).get(name):
+    if own := controls.of_files(site.experiment).get(name):
         return own.account(site, account["policies"].get(name))
     if name == "reminis":
         parameters = account["kernel"]["module_parameters"]["tcp_reminis"]

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sender programs in real time, on hosts that are addresses of this machine, and their captures."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import dpkt
+import pytest
+
+from ccu.host import resources
+from ccu.host.supervisor import Supervisor
+from ccu.runs import traffic
+from ccu.spec.errors import RunFailed
+from ccu.spec.experiment import Experiment
+from ccu.testbeds import Site
+from ccu.testbeds.udp_capture import arrived
+
+EXAMPLE = Path(__file__).parents[2] / "docs/examples/udp_aimd.py"
+
+
+class Loopback:
+    """The part of a testbed that the traffic asks for."""
+
+    hosts = {"server": {"address": "127.0.0.2"}, "ue": {"address": "127.0.0.3"}}  # noqa: RUF012
+
+    def ue_host(self, _ue: int) -> str:
+        return "ue"
+
+    def command(self, _host: str, arguments: list[str]) -> list[str]:
+        return arguments
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
+    monkeypatch.setattr(resources, "FOLDER", tmp_path / "records")
+    plans = [{"cc": f"program:{EXAMPLE}"}]
+    experiment = Experiment.model_validate({"flows": plans, "duration_s": 1})
+    raw = tmp_path / "raw"
+    (raw / "logs").mkdir(parents=True)
+    owned = resources.begin_record("abc123")
+    return Site(experiment, raw, raw, Supervisor(owned, raw / "logs"), owned)
+
+
+def test_both_ends_run_for_the_flows_time(site: Site) -> None:
+    (flow,) = traffic.plan(site.experiment)
+    testbed = Loopback()
+    traffic.listen(site, testbed, [flow])
+    traffic.connect(site, testbed, flow)
+    assert flow.client
+    assert flow.receiver
+    assert not flow.receiver.ended
+    limit_s = time.monotonic() + 30
+    while not traffic.finished(flow) and time.monotonic() < limit_s:
+        site.supervisor.check()
+        time.sleep(0.05)
+    assert [one.popen.returncode for one in (flow.client, flow.receiver)] == [0, 0]
+    assert flow.counted_in == site.raw / "receiver.pcap"
+    logs = [(site.raw / f"logs/program-f0-{end}.log").read_text() for end in ("sender", "receiver")]
+    assert logs == ["", ""]
+
+
+def packet(source: int, port: int, payload: int, address: str = "10.45.0.2") -> dpkt.ip.IP:
+    udp = dpkt.udp.UDP(sport=source, dport=port, data=bytes(payload))
+    udp.ulen = len(udp)
+    to = bytes(map(int, address.split(".")))
+    found = dpkt.ip.IP(src=bytes([10, 45, 0, 1]), dst=to, p=dpkt.ip.IP_PROTO_UDP, data=udp)
+    found.len = len(found)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("link_type", "before"), [(1, 14), (12, 0), (101, 0), (113, 16), (276, 20)]
+)
+@pytest.mark.parametrize("nano", [True, False])
+def test_what_arrived_is_counted_by_the_port_it_came_from(
+    tmp_path: Path, link_type: int, before: int, nano: bool
+) -> None:
+    file = tmp_path / "receiver.pcap"
+    packets = [
+        packet(4000, 5201, 1200),
+        packet(4000, 5201, 100),
+        packet(4001, 5201, 7),
+        packet(4000, 5202, 50),
+        packet(4000, 5201, 50, address="10.45.0.3"),
+    ]
+    with file.open("wb") as output:
+        writer = dpkt.pcap.Writer(output, linktype=link_type, nano=nano)
+        for one in packets:
+            writer.writepkt(bytes(before) + bytes(one)[:100])  # as a capture cuts it
+    assert arrived(file, "10.45.0.2", 5201) == {4000: 1300, 4001: 7}
+
+
+def test_a_capture_without_it_names_the_program(site: Site) -> None:
+    (flow,) = traffic.plan(site.experiment)
+    flow.counted_in, flow.receiver_address = site.raw / "receiver.pcap", "10.45.0.2"
+    with flow.counted_in.open("wb") as output:
+        dpkt.pcap.Writer(output, linktype=101, nano=True)
+    with pytest.raises(RunFailed, match=r"sent nothing to 10\.45"):
+        traffic.received_bytes(flow)
