@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sprout's control law (Winstein, Sivaraman and Balakrishnan, NSDI 2013), written from the paper.
+"""Sprout's control law (Winstein, Sivaraman and Balakrishnan, NSDI 2013), after the paper.
 
 The link delivers at a rate that is not known and wanders. Every 20 ms, what was delivered changes
-the belief about it (section 3.2). As much may be in flight as the link delivers within 100 ms with
-a probability of 95 % (section 3.3). Sprout is a UDP program whose receiver observes and forecasts;
+the belief about it. As much may be in flight as the link delivers within 100 ms with
+a probability of 95 %. Sprout is a UDP program whose receiver observes and forecasts;
 here the sender does, by ACKs, so that the 100 ms include the way back.
 """
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verus (Zaki et al., SIGCOMM 2015), written from the paper: a window by a learned delay profile.
+"""Verus (Zaki et al., SIGCOMM 2015), after the paper: a window by a learned delay profile.
 
 Every 5 ms a target delay moves: up by 2 ms while delays fall, down by 1 ms while they grow, down
-by 2 ms while the delay is above R times the least one (equation 4). The delay profile, a spline
-through the delay that packets saw at each window, says which window causes the target (sections 4
-and 5). Verus spreads the packets of an epoch over it; here TCP paces the window over a round trip.
+by 2 ms while the delay is above R times the least one. The delay profile, a spline through the
+delay that packets saw at each window, says which window causes the target. Verus spreads the packets of an epoch over it; here TCP paces the window over a round trip.
 """
 
 EPOCH_S = 0.005

@@ -2,11 +2,11 @@
 """PCC Vivace (Dong et al., NSDI 2018), written from the paper: online learning of a sending rate.
 
 The sender tries a rate for a monitor interval of one round trip, and rates what came of it:
-u(x) = x^0.9 - 900 x dRTT/dt - 11.35 x L, x in Mbit/s, L the share of lost packets (section 4). It
-tries pairs of rates 5 % above and below its own, and moves by the utility's gradient (section 5).
+u(x) = x^0.9 - 900 x dRTT/dt - 11.35 x L, x in Mbit/s, L the share of lost packets. It
+tries pairs of rates 5 % above and below its own, and moves by the utility's gradient.
 
 The slope of the RTT needs filters, or the jitter of a radio link counts as a growing queue: a slope
-within the error of its regression is none (tolerance of PCC Proteus, SIGCOMM 2020, section 5).
+within the error of its regression is none (tolerance of PCC Proteus, SIGCOMM 2020).
 """
 
 import random
@@ -145,7 +145,7 @@ class Vivace:
         return x**self.exponent - self.latency * x * slope - self.loss * x * lost
 
     def _double(self, utility):
-        """Double the rate while that helps (section 5.1)."""
+        """Double the rate while that helps."""
         if self.last_utility is None or utility > self.last_utility:
             self.last_utility = utility
             self.rate_mbps *= 2
@@ -173,7 +173,7 @@ class Vivace:
         return (more - less) / (faster - slower)
 
     def _move(self, change_mbps):
-        """Change the rate, within a bound that grows while it is met (section 5.2)."""
+        """Change the rate, within a bound that grows while it is met."""
         share = abs(change_mbps) / self.rate_mbps
         bound = FIRST_BOUND + self.bounds * MORE_BOUND
         if share > bound:

@@ -111,7 +111,7 @@ def test_vivace_bears_random_loss_up_to_a_limit(steady: Path, tmp_path: Path) ->
 
 
 def test_r_of_verus_trades_delay_for_throughput(kernel: Path, tmp_path: Path) -> None:
-    """Figure 8 of the Verus paper: R = 2, 4, 6, here over 106 PRB."""
+    """R = 2, 4, 6 as in the Verus paper, here over 106 PRB."""
     runs = [
         Run(tmp_path / f"{r}", "--cc", "verus", "--cc-param", f"r={r}", "--prb", 106)
         for r in (2, 4, 6)
