@@ -112,6 +112,13 @@ struct tcp_congestion_ops {
 
 #pragma clang attribute pop
 
+/* cong_control() has (sk, rs) before Linux 6.10, which is compiled with OLD_CONG_CONTROL. */
+#ifdef OLD_CONG_CONTROL
+#define CONG_CONTROL(name, sk, rs) BPF_PROG(name, sk, rs)
+#else
+#define CONG_CONTROL(name, sk, rs) BPF_PROG(name, sk, __u32 ack, int flag, rs)
+#endif
+
 extern __u32 tcp_slow_start(struct tcp_sock *tp, __u32 acked) __ksym;
 extern void tcp_cong_avoid_ai(struct tcp_sock *tp, __u32 w, __u32 acked) __ksym;
 extern void tcp_reno_cong_avoid(struct sock *sk, __u32 ack, __u32 acked) __ksym;

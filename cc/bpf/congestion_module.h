@@ -15,6 +15,7 @@
 #define SEC(name)
 #define __ksym
 #define BPF_PROG(name, arguments...)	      name(arguments)
+#define CONG_CONTROL(name, sk, rs)	      name(sk, __u32 ack, int flag, rs)
 #define BPF_CORE_READ_BITFIELD(object, field) ((object)->field)
 #define BPF_CORE_READ(object, field)	      ((object)->field)
 #define bpf_ntohs(value)		      ntohs(value)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from importlib.metadata import entry_points
@@ -163,6 +163,24 @@ class OfFile:
 def of_files(experiment: Experiment) -> dict[str, OfFile]:
     """Return the experiment's congestion controls that are files, by name. Raises RefusedError."""
     return {name: _file_of(experiment, name) for name in experiment.cc_files}
+
+
+def brought(experiment: Experiment, to: Collection[str]) -> dict[str, OfFile]:
+    """Return the experiment's congestion controls that a kernel with those of `to` lacks and that
+    files are, whether the file or its name was given. Raises RefusedError."""
+    found = of_files(experiment)
+    named = {
+        name: OfFile(name, file, provider)
+        for provider in _file_providers()
+        for name, file in provider.named().items()
+    }
+    lacking = (name for name in experiment.servers_ccs if name not in to and name not in found)
+    return found | {name: named[name] for name in lacking if name in named}
+
+
+def named_files() -> set[str]:
+    """Return the names of those that are files and can be named without the ending."""
+    return {name for provider in _file_providers() for name in provider.named()}
 
 
 def _file_providers() -> list[FileProvider]:

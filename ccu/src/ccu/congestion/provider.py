@@ -90,6 +90,10 @@ class FileProvider(Provider, Protocol):
 
     suffix: str
 
+    def named(self) -> Mapping[str, Path]:
+        """Return the files that users can name without folder and ending, by that name."""
+        ...
+
     def of_file(self, file: Path) -> Control:
         """Return the congestion control that `file` is here."""
         ...

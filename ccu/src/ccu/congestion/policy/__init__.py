@@ -28,6 +28,10 @@ class Policies:
         """None by name: a policy is named by its file."""
         return {}
 
+    def named(self) -> Mapping[str, Path]:
+        """None: a policy is named by its file."""
+        return {}
+
     def of_file(self, file: Path) -> Control:
         return Control(f"policy ({file.name})", bpf.obstacle())
 

@@ -17,14 +17,9 @@ from ccu.spec.option import Option
 from ccu.spec.testbed import TestbedOptions
 from ccu.testbeds import Driver, WholeRun
 from ccu.testbeds.virtual import plan
+from ccu.testbeds.virtual.controls import KERNELS_OWN, brought, known
 from testbed_console.problems import RefusedError, Where, refusal
 from testbed_console.suggestions import unknown
-
-# In the kernel (nr-link/virtual/kernel.config), besides Reno, which every kernel has.
-_CONTROLS = (
-    *("bbr", "bic", "cdg", "cubic", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv"),
-    *("reno", "scalable", "vegas", "veno", "westwood", "yeah", REMINIS),
-)
 
 
 class VirtualOptions(TestbedOptions):
@@ -68,13 +63,13 @@ class VirtualDriver(Driver):
         """Refuse congestion controls that its kernel does not have, and files with a name of its
         own."""
         for name in experiment.servers_ccs:
-            if name in _CONTROLS and (file := experiment.cc_files.get(name)):
+            if name in KERNELS_OWN and (file := experiment.cc_files.get(name)):
                 rule = f"the kernel in virtual time has a congestion control {name} already"
                 raise refusal(rule, "give the file another name", file=file)
-            if name not in (*_CONTROLS, *experiment.cc_files):
+            if name not in known() | set(experiment.cc_files):
                 where = Where(key="cc")
                 raise RefusedError(
-                    unknown("congestion control", name, _CONTROLS, "in virtual time", where=where)
+                    unknown("congestion control", name, known(), "in virtual time", where=where)
                 )
 
     def check_machine(self, experiment: Experiment) -> None:
@@ -112,7 +107,7 @@ def _kernel() -> str:
 
 
 def _check_parameters_and_files(experiment: Experiment) -> None:
-    by_file = congestion.of_files(experiment)
+    by_file = brought(experiment)
     takers = {
         name: by_file[name].provider.takes_parameters if name in by_file else name == REMINIS
         for name in experiment.servers_ccs

@@ -16,6 +16,7 @@ from ccu.testbeds import SHARED_CLOCK, Host, Outcome, Site, iperf3_commands
 from ccu.testbeds.flow import Flow
 from ccu.testbeds.mac_csv import delivered_bytes
 from ccu.testbeds.virtual import plan
+from ccu.testbeds.virtual.controls import brought
 
 # CPU time is limited inside (docs/virtual-time.md); this is for a program that hangs.
 _PATIENCE_S = 86_400.0
@@ -37,9 +38,7 @@ def perform(site: Site, flows: Sequence[Flow]) -> Outcome:
     experiment, raw = site.experiment, site.raw
     link_config.write_config(link_config.link_config(experiment, "server", "ue"), raw / "link.yaml")
     link_config.copy_scenario(site.scenario, raw, scenarios.seed_of(experiment.scenario))
-    controls = {
-        name: one.in_virtual_time(site) for name, one in congestion.of_files(experiment).items()
-    }
+    controls = {name: one.in_virtual_time(site) for name, one in brought(experiment).items()}
     file = raw / plan.FILE
     file.write_text(json.dumps(plan.plan_of(experiment, flows, controls), indent=2) + "\n")
     program = site.supervisor.start(
@@ -137,7 +136,7 @@ def _records(
 
 
 def _implementation(site: Site, name: str, account: dict[str, Any]) -> dict[str, Any]:
-    if own := congestion.of_files(site.experiment).get(name):
+    if own := brought(site.experiment).get(name):
         return own.account(site, account["policies"].get(name))
     if name == "reminis":
         parameters = account["kernel"]["module_parameters"]["tcp_reminis"]
