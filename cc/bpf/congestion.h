@@ -25,6 +25,7 @@
 #define TCP_INFINITE_SSTHRESH 0x7fffffff
 
 enum { SK_PACING_NONE, SK_PACING_NEEDED, SK_PACING_FQ };
+enum tcp_ca_event { CA_EVENT_TX_START, CA_EVENT_CWND_RESTART };
 enum { TCP_CA_Open, TCP_CA_Disorder, TCP_CA_CWR, TCP_CA_Recovery, TCP_CA_Loss };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -104,6 +105,7 @@ struct tcp_congestion_ops {
 	/* Takes the place of cong_avoid() and of PRR. Before Linux 6.10: (sk, rs). */
 	void (*cong_control)(struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs);
 	__u32 (*undo_cwnd)(struct sock *sk);
+	void (*cwnd_event)(struct sock *sk, enum tcp_ca_event event);
 	char name[16];
 	__u32 flags;
 	void (*init)(struct sock *sk);

@@ -122,3 +122,13 @@ def test_copa_competes_with_cubic_in_its_other_mode_only(experiments: Runs, link
         share[compete] = mean_mbps(table, "f1", 12, 60) / 24
     assert share[0] < 0.1
     assert 0.3 < share[1] < 0.6
+
+
+@pytest.mark.parametrize("alpha", [1.2, 2.0])
+def test_c2tcp_keeps_the_rtt_at_alpha_times_the_least(experiments: Runs, alpha: float) -> None:
+    arguments = ("--cc", "c2tcp", "--cc-param", f"alpha={alpha}", "--scenario", "constant-100M")
+    table = experiments.table(*arguments, "--rtt", "40ms", "--duration", "30s")
+    least_ms = table.tcp_rtt_ms.min()
+    queue_ms = of(table, "f0", 5, 30).tcp_rtt_ms.quantile(0.95) - least_ms
+    assert queue_ms == pytest.approx((alpha - 1) * least_ms, rel=0.1)
+    assert mean_mbps(table, "f0", 5, 30) > 80

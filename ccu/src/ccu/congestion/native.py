@@ -27,6 +27,12 @@ _REGISTRATION = """#include "{source}"
 
 static int __init register_this(void)
 {{
+#ifdef BEFORE_REGISTRATION
+	int error = BEFORE_REGISTRATION();
+
+	if (error)
+		return error;
+#endif
 	{ops}.owner = THIS_MODULE;
 	return tcp_register_congestion_control(&{ops});
 }}
