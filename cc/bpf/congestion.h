@@ -63,13 +63,15 @@ struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 	__u64 tcp_mstamp;   /* µs, time of the ACK in hand */
 	__u32 srtt_us;	    /* smoothed RTT, in eighths of a microsecond */
+	__u32 snd_nxt;	    /* sequence number of the next byte */
 	__u32 snd_cwnd;	    /* packets */
 	__u32 snd_cwnd_cnt; /* ACKed packets that have not yet raised snd_cwnd */
 	__u32 snd_ssthresh; /* packets */
 	__u32 prior_cwnd;   /* packets, when recovery began */
 	__u32 prr_out;	    /* packets sent since then */
 	__u32 snd_cwnd_clamp;
-	__u32 mss_cache;				      /* bytes */
+	__u32 app_limited; /* until so many packets are delivered; 0: not */
+	__u32 mss_cache;   /* bytes */
 	__u32 packets_out, retrans_out, sacked_out, lost_out; /* packets */
 	__u32 delivered, delivered_ce, lost, total_retrans;   /* packets, total */
 	__u64 bytes_acked;
@@ -120,6 +122,31 @@ struct tcp_congestion_ops {
 #else
 #define CONG_CONTROL(name, sk, rs) BPF_PROG(name, sk, __u32 ack, int flag, rs)
 #endif
+
+/*
+ * State of a socket that is larger than the private area, less than 64 KB:
+ * create_state() in init(), state_of() afterwards, either NULL without memory,
+ * and drop_state() in release().
+ */
+#define STATE_OF_SOCKET(structure)                                                                 \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_SK_STORAGE);                                             \
+		__uint(map_flags, BPF_F_NO_PREALLOC);                                              \
+		__type(key, int);                                                                  \
+		__type(value, structure);                                                          \
+	} states SEC(".maps");                                                                     \
+	static __always_inline structure *create_state(struct sock *sk)                            \
+	{                                                                                          \
+		return bpf_sk_storage_get(&states, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);            \
+	}                                                                                          \
+	static __always_inline structure *state_of(struct sock *sk)                                \
+	{                                                                                          \
+		return bpf_sk_storage_get(&states, sk, 0, 0);                                      \
+	}                                                                                          \
+	static __always_inline void drop_state(struct sock *sk)                                    \
+	{                                                                                          \
+		bpf_sk_storage_delete(&states, sk);                                                \
+	}
 
 extern __u32 tcp_slow_start(struct tcp_sock *tp, __u32 acked) __ksym;
 extern void tcp_cong_avoid_ai(struct tcp_sock *tp, __u32 w, __u32 acked) __ksym;

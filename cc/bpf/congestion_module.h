@@ -10,6 +10,7 @@
 #include <linux/irqflags.h>
 #include <linux/module.h>
 #include <linux/random.h>
+#include <linux/slab.h>
 #include <net/tcp.h>
 
 #define SEC(name)
@@ -34,6 +35,22 @@ static inline __u64 bpf_ktime_get_ns(void)
 	local_irq_restore(flags);
 	return now;
 }
+
+/* In memory of its own, to which the private area points. */
+#define STATE_OF_SOCKET(structure)                                                                 \
+	static structure *state_of(const struct sock *sk)                                          \
+	{                                                                                          \
+		return *(structure **)inet_csk_ca(sk);                                             \
+	}                                                                                          \
+	static structure *create_state(struct sock *sk)                                            \
+	{                                                                                          \
+		*(structure **)inet_csk_ca(sk) = kzalloc(sizeof(structure), GFP_ATOMIC);           \
+		return state_of(sk);                                                               \
+	}                                                                                          \
+	static void drop_state(struct sock *sk)                                                    \
+	{                                                                                          \
+		kfree(state_of(sk));                                                               \
+	}
 
 static inline void *private_area(const struct sock *sk)
 {

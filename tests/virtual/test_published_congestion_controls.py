@@ -132,3 +132,42 @@ def test_c2tcp_keeps_the_rtt_at_alpha_times_the_least(experiments: Runs, alpha: 
     queue_ms = of(table, "f0", 5, 30).tcp_rtt_ms.quantile(0.95) - least_ms
     assert queue_ms == pytest.approx((alpha - 1) * least_ms, rel=0.1)
     assert mean_mbps(table, "f0", 5, 30) > 80
+
+
+@pytest.mark.parametrize("cc", ["bbr2", "bbr3"])
+def test_bbr_looks_for_the_least_rtt_each_5_s_with_half_a_bdp(
+    experiments: Runs, link: str, cc: str
+) -> None:
+    arguments = ("--cc", cc, "--scenario", link, "--rtt", "40ms", "--duration", "30s")
+    table = experiments.table(*arguments)
+    cwnd = table.tcp_cwnd_bytes / 1448
+    low = table[(cwnd < 0.6 * cwnd.median()) & (table.t_s > 1)]
+    begins_s = low.t_s[low.t_s.diff().fillna(9) > 1].tolist()
+    # 5 s after the last one ended, which takes 0.2 s and the time to drain.
+    assert [after - before for before, after in zip(begins_s, begins_s[1:])] == pytest.approx(
+        [5.2] * 4, abs=0.2
+    )
+    bdp = 2000 * table.tcp_rtt_ms.min() / 1e3
+    assert (low.tcp_cwnd_bytes / 1448).median() == pytest.approx(bdp / 2, rel=0.05)
+    assert cwnd[table.t_s > 3].median() == pytest.approx(2 * bdp, rel=0.1)
+    assert of(table, "f0", 3, 30).mac_dl_queue_drop_count.sum() == 0
+
+
+@pytest.mark.parametrize("cc", ["bbr2", "bbr3"])
+def test_bbr_takes_losses_of_up_to_2_percent_in_a_round_trip(experiments: Runs, cc: str) -> None:
+    """What random losses leave of the throughput: 0.8 at 1 %, and nearly nothing at 5 %."""
+
+    def received_mbps(cc: str, loss: str) -> float:
+        link = ("--scenario", "constant-100M", "--rtt", "40ms", "--duration", "22s")
+        run = experiments("--cc", cc, "--loss", loss, *link, "--no-capture")
+        report = json.loads((run / "raw/iperf3-f0-server.json").read_text())
+        return float(report["end"]["sum_received"]["bits_per_second"]) / 1e6
+
+    clean = received_mbps(cc, "0")
+    share = {loss: received_mbps(cc, f"{loss}%") / clean for loss in (0.5, 1, 2, 3, 5)}
+    assert clean > 90
+    assert min(share[0.5], share[1]) > 0.75
+    assert share[2] > 0.4
+    assert share[3] < 0.4
+    assert share[5] < 0.15
+    assert received_mbps("cubic", "0.5%") < 0.1 * clean
