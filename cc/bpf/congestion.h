@@ -70,8 +70,9 @@ struct tcp_sock {
 	__u32 prior_cwnd;   /* packets, when recovery began */
 	__u32 prr_out;	    /* packets sent since then */
 	__u32 snd_cwnd_clamp;
-	__u32 app_limited; /* until so many packets are delivered; 0: not */
-	__u32 mss_cache;   /* bytes */
+	__u32 app_limited;     /* until so many packets are delivered; 0: not */
+	__u32 mss_cache;       /* bytes */
+	__u32 max_packets_out; /* of a window */
 	__u32 packets_out, retrans_out, sacked_out, lost_out; /* packets */
 	__u32 delivered, delivered_ce, lost, total_retrans;   /* packets, total */
 	__u64 bytes_acked;

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ccu.congestion import btf, files, native, parameters, verifier
-from ccu.congestion.kernel import registered
+from ccu.congestion.kernel import own, registered
 from ccu.congestion.provider import Control, InVirtualTime, Setup
 from testbed_console.problems import Problem, RefusedError, Where, refusal
 
@@ -66,12 +66,13 @@ class BpfSources:
     suffix = _SUFFIX
 
     def controls(self) -> Mapping[str, Control]:
-        taken = registered()
+        taken, kernels = registered(), own()
         return {
             name: replace(self.of_file(file), obstacle=_REGISTERED, temporary=True)
             if name in taken
             else self.of_file(file)
             for name, file in sources().items()
+            if name not in kernels  # a stand-in for kernels without it
         }
 
     def named(self) -> Mapping[str, Path]:
