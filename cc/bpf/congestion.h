@@ -25,6 +25,7 @@
 #define TCP_INFINITE_SSTHRESH 0x7fffffff
 
 enum { SK_PACING_NONE, SK_PACING_NEEDED, SK_PACING_FQ };
+enum tcp_ca_event { CA_EVENT_TX_START, CA_EVENT_CWND_RESTART };
 enum { TCP_CA_Open, TCP_CA_Disorder, TCP_CA_CWR, TCP_CA_Recovery, TCP_CA_Loss };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -62,13 +63,16 @@ struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 	__u64 tcp_mstamp;   /* µs, time of the ACK in hand */
 	__u32 srtt_us;	    /* smoothed RTT, in eighths of a microsecond */
+	__u32 snd_nxt;	    /* sequence number of the next byte */
 	__u32 snd_cwnd;	    /* packets */
 	__u32 snd_cwnd_cnt; /* ACKed packets that have not yet raised snd_cwnd */
 	__u32 snd_ssthresh; /* packets */
 	__u32 prior_cwnd;   /* packets, when recovery began */
 	__u32 prr_out;	    /* packets sent since then */
 	__u32 snd_cwnd_clamp;
-	__u32 mss_cache;				      /* bytes */
+	__u32 app_limited;     /* until so many packets are delivered; 0: not */
+	__u32 mss_cache;       /* bytes */
+	__u32 max_packets_out; /* of a window */
 	__u32 packets_out, retrans_out, sacked_out, lost_out; /* packets */
 	__u32 delivered, delivered_ce, lost, total_retrans;   /* packets, total */
 	__u64 bytes_acked;
@@ -104,6 +108,7 @@ struct tcp_congestion_ops {
 	/* Takes the place of cong_avoid() and of PRR. Before Linux 6.10: (sk, rs). */
 	void (*cong_control)(struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs);
 	__u32 (*undo_cwnd)(struct sock *sk);
+	void (*cwnd_event)(struct sock *sk, enum tcp_ca_event event);
 	char name[16];
 	__u32 flags;
 	void (*init)(struct sock *sk);
@@ -111,6 +116,38 @@ struct tcp_congestion_ops {
 };
 
 #pragma clang attribute pop
+
+/* cong_control() has (sk, rs) before Linux 6.10, which is compiled with OLD_CONG_CONTROL. */
+#ifdef OLD_CONG_CONTROL
+#define CONG_CONTROL(name, sk, rs) BPF_PROG(name, sk, rs)
+#else
+#define CONG_CONTROL(name, sk, rs) BPF_PROG(name, sk, __u32 ack, int flag, rs)
+#endif
+
+/*
+ * State of a socket that is larger than the private area, less than 64 KB:
+ * create_state() in init(), state_of() afterwards, either NULL without memory,
+ * and drop_state() in release().
+ */
+#define STATE_OF_SOCKET(structure)                                                                 \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_SK_STORAGE);                                             \
+		__uint(map_flags, BPF_F_NO_PREALLOC);                                              \
+		__type(key, int);                                                                  \
+		__type(value, structure);                                                          \
+	} states SEC(".maps");                                                                     \
+	static __always_inline structure *create_state(struct sock *sk)                            \
+	{                                                                                          \
+		return bpf_sk_storage_get(&states, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);            \
+	}                                                                                          \
+	static __always_inline structure *state_of(struct sock *sk)                                \
+	{                                                                                          \
+		return bpf_sk_storage_get(&states, sk, 0, 0);                                      \
+	}                                                                                          \
+	static __always_inline void drop_state(struct sock *sk)                                    \
+	{                                                                                          \
+		bpf_sk_storage_delete(&states, sk);                                                \
+	}
 
 extern __u32 tcp_slow_start(struct tcp_sock *tp, __u32 acked) __ksym;
 extern void tcp_cong_avoid_ai(struct tcp_sock *tp, __u32 w, __u32 acked) __ksym;

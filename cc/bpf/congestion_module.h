@@ -10,11 +10,13 @@
 #include <linux/irqflags.h>
 #include <linux/module.h>
 #include <linux/random.h>
+#include <linux/slab.h>
 #include <net/tcp.h>
 
 #define SEC(name)
 #define __ksym
 #define BPF_PROG(name, arguments...)	      name(arguments)
+#define CONG_CONTROL(name, sk, rs)	      name(sk, __u32 ack, int flag, rs)
 #define BPF_CORE_READ_BITFIELD(object, field) ((object)->field)
 #define BPF_CORE_READ(object, field)	      ((object)->field)
 #define bpf_ntohs(value)		      ntohs(value)
@@ -33,6 +35,22 @@ static inline __u64 bpf_ktime_get_ns(void)
 	local_irq_restore(flags);
 	return now;
 }
+
+/* In memory of its own, to which the private area points. */
+#define STATE_OF_SOCKET(structure)                                                                 \
+	static structure *state_of(const struct sock *sk)                                          \
+	{                                                                                          \
+		return *(structure **)inet_csk_ca(sk);                                             \
+	}                                                                                          \
+	static structure *create_state(struct sock *sk)                                            \
+	{                                                                                          \
+		*(structure **)inet_csk_ca(sk) = kzalloc(sizeof(structure), GFP_ATOMIC);           \
+		return state_of(sk);                                                               \
+	}                                                                                          \
+	static void drop_state(struct sock *sk)                                                    \
+	{                                                                                          \
+		kfree(state_of(sk));                                                               \
+	}
 
 static inline void *private_area(const struct sock *sk)
 {

@@ -4,8 +4,7 @@
  * commands come through a mapped array: neither costs a system call.
  *
  * It is compiled for each policy with PLANE_NAME, the name of its congestion
- * control, and for kernels before 6.10 with PLANE_OLD_CONTROL: their
- * cong_control() has (sk, rs).
+ * control.
  */
 #include "congestion.h"
 #include <bpf/bpf_endian.h>
@@ -63,19 +62,11 @@ void BPF_PROG(plane_release_bpf, struct sock *sk)
 	plane_release(sk);
 }
 
-#ifdef PLANE_OLD_CONTROL
 SEC("struct_ops/plane_control_bpf")
-void BPF_PROG(plane_control_bpf, struct sock *sk, const struct rate_sample *rs)
+void CONG_CONTROL(plane_control_bpf, struct sock *sk, const struct rate_sample *rs)
 {
 	plane_control(sk, 0, rs);
 }
-#else
-SEC("struct_ops/plane_control_bpf")
-void BPF_PROG(plane_control_bpf, struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs)
-{
-	plane_control(sk, ack, rs);
-}
-#endif
 
 SEC("struct_ops/plane_set_state_bpf")
 void BPF_PROG(plane_set_state_bpf, struct sock *sk, __u8 state)

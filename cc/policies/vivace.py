@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PCC Vivace (Dong et al., NSDI 2018), written from the paper: online learning of a sending rate.
+"""PCC Vivace (Dong et al., NSDI 2018), after the paper: online learning of a sending rate.
 
 The sender tries a rate for a monitor interval of one round trip, and rates what came of it:
 u(x) = x^0.9 - 900 x dRTT/dt - 11.35 x L, x in Mbit/s, L the share of lost packets. It

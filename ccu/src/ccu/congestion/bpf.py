@@ -20,8 +20,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ccu.congestion import files, native, verifier
-from ccu.congestion.kernel import registered
+from ccu.congestion import btf, files, native, parameters, verifier
+from ccu.congestion.kernel import own, registered
 from ccu.congestion.provider import Control, InVirtualTime, Setup
 from testbed_console.problems import Problem, RefusedError, Where, refusal
 
@@ -37,10 +37,11 @@ _REGISTERED = "it is registered already, by another run or another program; wait
 
 def compile_object(source: Path, to: Path, defines: Sequence[str] = ()) -> None:
     """Compile `source`. Raises RefusedError with the line of clang's first error."""
+    old = [] if btf.control_has_ack() else ["OLD_CONG_CONTROL"]
     command = [
         *("clang", "-O2", "-g", "-Wall", "-target", "bpf", "-mcpu=v3"),
         *("-I", str(files.SHIPPED), f"-I/usr/include/{sysconfig.get_config_var('MULTIARCH')}"),
-        *(f"-D{one}" for one in defines),
+        *(f"-D{one}" for one in (*old, *defines)),
         *("-c", str(source), "-o", str(to)),
     ]
     result = subprocess.run(command, capture_output=True, text=True)
@@ -55,16 +56,17 @@ def compile_object(source: Path, to: Path, defines: Sequence[str] = ()) -> None:
 class BpfSources:
     """See `ccu.congestion.provider.Provider`."""
 
-    takes_parameters = False
+    takes_parameters = True
     suffix = _SUFFIX
 
     def controls(self) -> Mapping[str, Control]:
-        taken = registered()
+        taken, kernels = registered(), own()
         return {
             name: replace(self.of_file(file), obstacle=_REGISTERED, temporary=True)
             if name in taken
             else self.of_file(file)
             for name, file in self.sources().items()
+            if name not in kernels  # a stand-in for kernels without it
         }
 
     def sources(self) -> Mapping[str, Path]:
@@ -74,31 +76,34 @@ class BpfSources:
     def of_file(self, file: Path) -> Control:
         return Control(f"BPF program ({file.name})", obstacle())
 
-    def check(self, name: str, parameters: Mapping[str, str]) -> None:
-        self.check_file(name, self.sources()[name], parameters, virtual=False)
+    def check(self, name: str, given: Mapping[str, str]) -> None:
+        self.check_file(name, self.sources()[name], given, virtual=False)
 
     def check_file(
         self,
         name: str,
         file: Path,
-        parameters: Mapping[str, str],  # noqa: ARG002
+        given: Mapping[str, str],
         *,
         virtual: bool,
     ) -> None:
         _check_name(name, file)
+        parameters.check(name, file, given)
+        defines = parameters.defines(given)
         if virtual:
-            native.module(name, file)
+            native.module(name, file, defines)
             return
         with tempfile.TemporaryDirectory() as folder:
             binary = Path(folder, f"{name}.o")
-            compile_object(file, binary)
+            compile_object(file, binary, defines)
             if os.geteuid() == 0:
                 verifier.check(binary, name, file)
 
     def in_virtual_time(self, name: str, file: Path, setup: Setup) -> InVirtualTime:
         files.keep(file, setup.raw, name)
         built = setup.raw / "logs" / f"{native.module_name(name)}.ko"
-        built.write_bytes(native.module(name, file))
+        given = setup.experiment.cc_params_of(name)
+        built.write_bytes(native.module(name, file, parameters.defines(given)))
         return InVirtualTime(modules=(built.relative_to(setup.raw),))
 
     def account(
@@ -109,7 +114,7 @@ class BpfSources:
         counters: Mapping[str, int] | None,  # noqa: ARG002
     ) -> dict[str, Any]:
         kept = files.kept_source(setup.raw, name, file.name)
-        return {"kind": "module", "parameters": {}, **files.said_of(kept)}
+        return {"kind": "module", **_parameters(name, kept, setup), **files.said_of(kept)}
 
     @contextmanager
     def loaded(self, name: str, setup: Setup) -> Iterator[dict[str, Any]]:
@@ -117,14 +122,19 @@ class BpfSources:
         source = files.locate(written) if written else self.sources()[name]
         kept, said = files.keep(source, setup.raw, name)
         binary = kept.with_suffix(".o")
-        compile_object(source, binary)
+        compile_object(source, binary, parameters.defines(setup.experiment.cc_params_of(name)))
         command = [sys.executable, "-m", "ccu.congestion.bpf_loader", str(binary), name]
         process = setup.supervisor.start(f"cc-{name}", command, stage=_STAGE)
         try:
             setup.supervisor.wait_ready_event(process)
-            yield {"kind": "bpf", "parameters": {}, **said}
+            yield {"kind": "bpf", **_parameters(name, kept, setup), **said}
         finally:
             setup.supervisor.stop(process)
+
+
+def _parameters(name: str, source: Path, setup: Setup) -> dict[str, dict[str, str]]:
+    """Return what run.json says of the parameters."""
+    return {"parameters": parameters.values(source, setup.experiment.cc_params_of(name))}
 
 
 def _check_name(name: str, file: Path) -> None:

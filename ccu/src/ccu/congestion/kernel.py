@@ -28,6 +28,13 @@ def _loadable() -> set[str]:
     return {found[1] for found in names if found} - {"diag"}
 
 
+def own() -> set[str]:
+    """Return those that belong to the kernel, whether loaded or not, as far as its files say."""
+    listed = Path("/lib/modules", platform.release(), "modules.builtin")
+    text = listed.read_text() if listed.exists() else ""
+    return _loadable() | set(re.findall(r"^kernel/net/ipv4/tcp_(\w+)\.ko$", text, re.MULTILINE))
+
+
 class Kernel:
     """See `ccu.congestion.provider.Provider`."""
 

@@ -16,23 +16,28 @@ from ccu.host import programs
 from testbed_console.problems import RefusedError, refusal
 
 _BUILD = programs.REPOSITORY / "setup" / "virtual-module"
-_HEADERS = ("congestion.h", "congestion_module.h")
 _OPS = re.compile(r'SEC\("\.struct_ops(?:\.link)?"\)\s*struct\s+tcp_congestion_ops\s+(\w+)')
 _MAPS = re.compile(r'SEC\("\.maps"\)')
 _ERROR = re.compile(r"^(?P<file>\S+?):(?P<line>\d+):\d+: (?:fatal )?error: (?P<rule>.*)$", re.M)
 _KBUILD = """obj-m := {module}.o
 # A BPF program declares no prototypes.
-ccflags-y := -Wno-missing-prototypes -Wno-missing-declarations
+ccflags-y := -Wno-missing-prototypes -Wno-missing-declarations {defines}
 """
 _REGISTRATION = """#include "{source}"
 
-static int __init start(void)
+static int __init register_this(void)
 {{
+#ifdef BEFORE_REGISTRATION
+	int error = BEFORE_REGISTRATION();
+
+	if (error)
+		return error;
+#endif
 	{ops}.owner = THIS_MODULE;
 	return tcp_register_congestion_control(&{ops});
 }}
 
-module_init(start);
+module_init(register_this);
 MODULE_LICENSE("GPL");
 """
 
@@ -43,7 +48,7 @@ def module_name(name: str) -> str:
 
 
 @cache
-def module(name: str, source: Path) -> bytes:
+def module(name: str, source: Path, defines: tuple[str, ...] = ()) -> bytes:
     """Return the kernel module that `source` becomes. Raises RefusedError with the compiler's first
     error."""
     text = source.read_text(errors="replace")
@@ -56,13 +61,14 @@ def module(name: str, source: Path) -> bytes:
         rule = 'has no SEC(".struct_ops") struct tcp_congestion_ops'
         raise refusal(rule, "see cc/bpf/aimd.bpf.c", file=source)
     own = module_name(name)
+    flags = " ".join(f"-D{one}" for one in defines)
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder, "source")
         work.mkdir()
-        for file in (source, *(files.SHIPPED / header for header in _HEADERS)):
+        for file in (source, *files.SHIPPED.glob("*.h")):
             shutil.copyfile(file, work / file.name)
         (work / f"{own}.c").write_text(_REGISTRATION.format(source=source.name, ops=ops[1]))
-        (work / "Kbuild").write_text(_KBUILD.format(module=own))
+        (work / "Kbuild").write_text(_KBUILD.format(module=own, defines=flags))
         built = Path(folder, f"{own}.ko")
         tried = subprocess.run([_BUILD, work, built], capture_output=True, text=True)
         if tried.returncode:

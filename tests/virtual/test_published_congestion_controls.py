@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Congestion controls after papers and drafts (cc/bpf): what those say that they do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from testbed_testing.runs import Runs
+
+BIN = Path(sys.executable).parent
+CC = Path(__file__).parents[2] / "cc/bpf"
+PACKET_BITS = 1500 * 8
+
+
+@pytest.fixture(scope="module")
+def link(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A link of 24 Mbit/s without radio: 2000 packets a second."""
+    described = {
+        "schema": "rf-scenario/1",
+        "name": "constant-24M",
+        "summary": "For tests.",
+        "sources": ["chosen"],
+        "license": "Apache-2.0",
+        "duration_s": 600,
+        "capacity": {"dl": {"constant_mbps": 24}, "ul": {"constant_mbps": 100}},
+    }
+    file = tmp_path_factory.mktemp("link") / "constant-24M.yaml"
+    file.write_text(json.dumps(described))
+    return str(file)
+
+
+def of(table: pd.DataFrame, flow: str, from_s: float, until_s: float) -> pd.DataFrame:
+    """The bins of one flow between two times."""
+    chosen = (table.flow == flow) & table.t_s.between(from_s, until_s)
+    return table[chosen]
+
+
+def mean_mbps(table: pd.DataFrame, flow: str, from_s: float, until_s: float) -> float:
+    """What a flow's receiver got, headers included."""
+    return float(of(table, flow, from_s, until_s).tcp_throughput_ip_bps.mean()) / 1e6
+
+
+def refused(*arguments: str) -> str:
+    """What `ccu run` says, having refused."""
+    command = [BIN / "ccu", "run", "--testbed", "virtual", *arguments]
+    said = subprocess.run(command, capture_output=True, text=True)
+    assert said.returncode == 2
+    return said.stderr
+
+
+def test_parameters_that_the_source_does_not_declare_are_refused(kernel: Path) -> None:
+    copa = ("--cc", "copa", "--cc-param")
+    assert "no parameter 'delt'. Did you mean delta?" in refused(*copa, "delt=1")
+    assert "delta=2: not a number from 0.004 to 1. Write delta=0.5" in refused(*copa, "delta=2")
+    assert "delta=nan: not a number" in refused(*copa, "delta=nan")
+    assert "compete=0.5: not a whole number" in refused(*copa, "compete=0.5")
+    assert "aimd takes no parameters" in refused("--cc", "aimd", "--cc-param", "delta=1")
+
+
+def test_names_are_listed_with_their_source_and_proof(kernel: Path) -> None:
+    said = subprocess.run([BIN / "ccu", "list", "cc"], capture_output=True, text=True)
+    (line,) = (one for one in said.stdout.splitlines() if one.startswith(" copa "))
+    assert "NSDI 2018" in line
+    assert "test_copa_" in line
+
+
+def test_what_was_compiled_is_recorded(experiments: Runs, link: str) -> None:
+    arguments = ("--cc", "copa", "--cc-param", "delta=0.1", "--scenario", link)
+    run = experiments(*arguments, "--rtt", "80ms", "--duration", "20s")
+    said = json.loads((run / "run.json").read_text())
+    assert said["flows"][0]["cc_read_back"] == "copa"
+    assert said["cc_implementation"]["copa"]["parameters"] == {"delta": "0.1", "compete": "1"}
+    assert said["verdict"] == "valid"
+
+
+# δ = 0.5 means 2.5 packets, fewer than what comes in one piece.
+@pytest.mark.parametrize("delta", [0.1, 0.05])
+def test_copa_keeps_one_and_a_quarter_over_delta_packets(
+    experiments: Runs, link: str, delta: float
+) -> None:
+    arguments = ("--cc", "copa", "--cc-param", f"delta={delta}", "--scenario", link)
+    table = experiments.table(*arguments, "--rtt", "80ms", "--duration", "20s")
+    settled = of(table, "f0", 6, 20)
+    assert mean_mbps(table, "f0", 6, 20) > 0.99 * 24
+    queue_s = (settled.tcp_rtt_ms.mean() - table.tcp_rtt_ms.min()) / 1e3
+    assert queue_s * 24e6 / PACKET_BITS == pytest.approx(1.25 / delta, rel=0.1)
+
+
+@pytest.mark.parametrize("delta", [0.1, 0.5])
+def test_copa_sends_at_one_over_delta_and_queueing_delay(
+    experiments: Runs, tmp_path: Path, delta: float
+) -> None:
+    # A window that stays holds a queue that stays: Copa can change its own share only.
+    other = tmp_path / "window.py"
+    lines = ["def start(self, flow):", "    flow.pacing_bps = 1e9", "    flow.cwnd = 860"]
+    lines += ["def report(self, flow, r):", "    flow.cwnd = 860"]
+    other.write_text("class Window:\n" + "".join(f"    {line}\n" for line in lines))
+    table = experiments.table(
+        *("--flows", f"copa@0,{other}@2", "--cc-param", "copa.compete=0"),
+        *("--cc-param", f"copa.delta={delta}", "--scenario", "constant-100M"),
+        *("--rtt", "100ms", "--duration", "12s"),
+    )
+    rate = mean_mbps(table, "f0", 5, 10) * 1e6 / PACKET_BITS
+    # As the other flow sees it: it never waits for delayed ACKs. RTTmin is Copa's, of the start.
+    least_ms = table[table.flow == "f0"].tcp_rtt_ms.min()
+    queue_s = (of(table, "f1", 5, 10).tcp_rtt_ms.mean() - least_ms) / 1e3
+    assert rate == pytest.approx(1 / (delta * queue_s), rel=0.05)
+
+
+def test_copa_competes_with_cubic_in_its_other_mode_only(experiments: Runs, link: str) -> None:
+    share = {}
+    for compete in (0, 1):
+        table = experiments.table(
+            *("--flows", "cubic@0,copa@2", "--cc-param", f"copa.compete={compete}"),
+            *("--scenario", link, "--buffer", "160pkt", "--rtt", "80ms", "--duration", "62s"),
+        )
+        share[compete] = mean_mbps(table, "f1", 12, 60) / 24
+    assert share[0] < 0.1
+    assert 0.3 < share[1] < 0.6
+
+
+@pytest.mark.parametrize("alpha", [1.2, 2.0])
+def test_c2tcp_keeps_the_rtt_at_alpha_times_the_least(experiments: Runs, alpha: float) -> None:
+    arguments = ("--cc", "c2tcp", "--cc-param", f"alpha={alpha}", "--scenario", "constant-100M")
+    table = experiments.table(*arguments, "--rtt", "40ms", "--duration", "30s")
+    least_ms = table.tcp_rtt_ms.min()
+    queue_ms = of(table, "f0", 5, 30).tcp_rtt_ms.quantile(0.95) - least_ms
+    assert queue_ms == pytest.approx((alpha - 1) * least_ms, rel=0.1)
+    assert mean_mbps(table, "f0", 5, 30) > 80
+
+
+@pytest.mark.parametrize("cc", ["bbr2", "bbr3"])
+def test_bbr_looks_for_the_least_rtt_each_5_s_with_half_a_bdp(
+    experiments: Runs, link: str, cc: str
+) -> None:
+    arguments = ("--cc", cc, "--scenario", link, "--rtt", "40ms", "--duration", "30s")
+    table = experiments.table(*arguments)
+    cwnd = table.tcp_cwnd_bytes / 1448
+    low = table[(cwnd < 0.6 * cwnd.median()) & (table.t_s > 1)]
+    begins_s = low.t_s[low.t_s.diff().fillna(9) > 1].tolist()
+    # 5 s after the last one ended, which takes 0.2 s and the time to drain.
+    assert [after - before for before, after in pairwise(begins_s)] == pytest.approx(
+        [5.2] * 4, abs=0.2
+    )
+    bdp = 2000 * table.tcp_rtt_ms.min() / 1e3
+    assert (low.tcp_cwnd_bytes / 1448).median() == pytest.approx(bdp / 2, rel=0.05)
+    assert cwnd[table.t_s > 3].median() == pytest.approx(2 * bdp, rel=0.1)
+    assert of(table, "f0", 3, 30).mac_dl_queue_drop_count.sum() == 0
+
+
+@pytest.mark.parametrize("cc", ["bbr2", "bbr3"])
+def test_bbr_takes_losses_of_up_to_2_percent_in_a_round_trip(experiments: Runs, cc: str) -> None:
+    """What random losses leave of the throughput: 0.8 at 1 %, and nearly nothing at 5 %."""
+
+    def received_mbps(cc: str, loss: str) -> float:
+        link = ("--scenario", "constant-100M", "--rtt", "40ms", "--duration", "22s")
+        run = experiments("--cc", cc, "--loss", loss, *link, "--no-capture")
+        report = json.loads((run / "raw/iperf3-f0-server.json").read_text())
+        return float(report["end"]["sum_received"]["bits_per_second"]) / 1e6
+
+    clean = received_mbps(cc, "0")
+    share = {loss: received_mbps(cc, f"{loss}%") / clean for loss in (0.5, 1, 2, 3, 5)}
+    assert clean > 90
+    assert min(share[0.5], share[1]) > 0.75
+    assert share[2] > 0.4
+    assert share[3] < 0.4
+    assert share[5] < 0.15
+    assert received_mbps("cubic", "0.5%") < 0.1 * clean
+
+
+@pytest.mark.parametrize("cc", ["illinois", "vegas"])
+@pytest.mark.parametrize(
+    "rest", [("--buffer", "3200pkt"), ("--buffer", "20pkt"), ("--loss", "0.1%")]
+)
+def test_a_stand_in_has_the_window_of_the_kernels_own(
+    experiments: Runs, link: str, tmp_path: Path, cc: str, rest: tuple[str, ...]
+) -> None:
+    """With losses of a queue and of the path, and without any."""
+    # Under another name, since this kernel has the one of the paper.
+    ours = tmp_path / "standin.bpf.c"
+    ours.write_text((CC / f"{cc}.bpf.c").read_text().replace(cc, "standin"))
+    link_and_path = ("--scenario", link, "--rtt", "40ms", "--duration", "20s", *rest)
+    kernels, own = (
+        experiments.table("--cc", one, *link_and_path)[["tcp_cwnd_bytes", "tcp_ssthresh_bytes"]]
+        for one in (cc, str(ours))
+    )
+    assert kernels.tcp_cwnd_bytes.nunique() > 20
+    # The run with a module to load begins 0.4 µs later: a sample may miss an ACK of that moment.
+    differ = (own - kernels).abs().fillna(0)
+    assert len(own) == len(kernels)
+    assert (differ > 0).any(axis=1).sum() <= 2
+    assert differ.to_numpy().max() <= 1448
