@@ -3,7 +3,8 @@
 
 Every 5 ms a target delay moves: up by 2 ms while delays fall, down by 1 ms while they grow, down
 by 2 ms while the delay is above R times the least one. The delay profile, a spline through the
-delay that packets saw at each window, says which window causes the target. Verus spreads the packets of an epoch over it; here TCP paces the window over a round trip.
+delay that packets saw at each window, says which window causes the target. Verus spreads the
+packets of an epoch over it; here TCP paces the window over a round trip.
 """
 
 EPOCH_S = 0.005
