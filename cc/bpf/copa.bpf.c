@@ -31,9 +31,7 @@
 #define DELTA 0.5 /* parameter, 0.004 to 1: packets of queue, as 1/δ, in default mode */
 #endif
 #ifndef COMPETE
-#define COMPETE                                                                                    \
-	1 /* parameter, 0 to 1: whether to change the mode beside flows that fill queues           \
-	   */
+#define COMPETE 1 /* parameter, 0 to 1: competes with flows that fill queues */
 #endif
 
 #define ONE		    1024 /* of 1/δ and of W in fixed point */
