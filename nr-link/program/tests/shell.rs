@@ -144,12 +144,12 @@ fn wrong_input_is_reported_before_anything_starts() {
     fs::write(folder.path().join("up.txt"), "5\n4\n").unwrap();
     let message = error_message(&shell(folder.path(), &["--", "true"]));
     assert!(
-        message.contains("up.txt:2") && message.contains("Sort the stamps"),
+        message.contains("up.txt:2") && message.contains("Sort the lines by time"),
         "{message}"
     );
     let config = testbed::write_config(folder.path(), 24, 1.0, ["a", "b"]);
     let mut with_netns = Command::new(env!("CARGO_BIN_EXE_nr-link"));
     let with_netns = with_netns.args(["shell", "--config"]).arg(&config);
     let message = error_message(&with_netns.args(["--", "true"]).output().unwrap());
-    assert!(message.contains("Leave netns out"), "{message}");
+    assert!(message.contains("Remove netns"), "{message}");
 }
