@@ -26,7 +26,10 @@ def run(*command: object) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_example_is_named_in_the_documentation() -> None:
-    text = "".join((ROOT / "docs" / name).read_text() for name in ("extending.md", "ci.md"))
+    text = "".join(
+        (ROOT / "docs" / name).read_text()
+        for name in ("extending.md", "ci.md", "congestion-controls.md")
+    )
     assert [one.name for one in EXAMPLES.iterdir() if f"examples/{one.name}" not in text] == []
 
 

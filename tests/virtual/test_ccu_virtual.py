@@ -212,7 +212,7 @@ def test_iperf3_is_no_choice_in_real_time(tmp_path: Path) -> None:
 def test_ddu_says_that_time_was_virtual(kernel: Path, tmp_path: Path) -> None:
     run = ccu_run(tmp_path, "--cc", "cubic")
     said = subprocess.run([BIN / "ddu", "analyze", run], capture_output=True, text=True)
-    assert "virtual time (" in said.stdout
+    assert "virtual time" in said.stdout
     assert "time was virtual" in (run / "report.html").read_text()
 
 
