@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+
 from ddu import open_run
 
 _HERE = Path(__file__).resolve().parent
@@ -93,7 +94,8 @@ def main() -> None:
             print(
                 f"| {cc} | {linux.throughput_mbps:.2f} | {ns3.throughput_mbps:.2f} "
                 f"| {linux.queue_mean_ms:.2f} | {ns3.queue_mean_ms:.2f} "
-                f"| {linux.queue_p95_ms:.2f} | {ns3.queue_p95_ms:.2f} | {linux.lost} | {ns3.lost} |",
+                f"| {linux.queue_p95_ms:.2f} | {ns3.queue_p95_ms:.2f} "
+                f"| {linux.lost} | {ns3.lost} |",
                 flush=True,
             )
 

@@ -20,8 +20,9 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from ddu import open_run
 from scipy import stats
+
+from ddu import open_run
 
 Point = tuple[str, ...]
 _FACTORS = ("direction", "prb", "scenario", "cc")
@@ -88,11 +89,10 @@ def main() -> None:
             continue
         virtual = [one["virtual"] for one in both]
         emulated = [one["emulated"] for one in both]
-        throughput = [
-            b.throughput_mbps / a.throughput_mbps - 1 for a, b in zip(virtual, emulated, strict=True)
-        ]
-        mean = [b.rtt_mean_ms / a.rtt_mean_ms - 1 for a, b in zip(virtual, emulated, strict=True)]
-        p95 = [b.rtt_p95_ms / a.rtt_p95_ms - 1 for a, b in zip(virtual, emulated, strict=True)]
+        pairs_of_runs = list(zip(virtual, emulated, strict=True))
+        throughput = [b.throughput_mbps / a.throughput_mbps - 1 for a, b in pairs_of_runs]
+        mean = [b.rtt_mean_ms / a.rtt_mean_ms - 1 for a, b in pairs_of_runs]
+        p95 = [b.rtt_p95_ms / a.rtt_p95_ms - 1 for a, b in pairs_of_runs]
         distance = stats.ks_2samp(
             np.concatenate([one.rtts_ms for one in virtual]),
             np.concatenate([one.rtts_ms for one in emulated]),
