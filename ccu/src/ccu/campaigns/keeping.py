@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ccu.campaigns.analyst import Analyst
+from ccu.host.digest import sha256_of
 from ccu.runs import manifest
 from ccu.scenarios.link_config import traces
 
@@ -95,9 +96,8 @@ def _is_capture(run: Path, path: Path) -> bool:
 
 
 def _described(run: Path, file: Path) -> dict[str, Any]:
-    digest = manifest.sha256_of(file)
     name = str(file.relative_to(run))
-    return {"file": name, "bytes": file.stat().st_size, "sha256": digest}
+    return {"file": name, "bytes": file.stat().st_size, "sha256": sha256_of(file)}
 
 
 def _put_on_disk(run: Path, unwanted: set[Path]) -> None:

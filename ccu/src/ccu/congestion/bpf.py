@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ccu.congestion import btf, files, native, parameters, verifier
+from ccu.congestion.compiler import first_error
 from ccu.congestion.kernel import own, registered
 from ccu.congestion.provider import Control, InVirtualTime, Setup
 from testbed_console.problems import Problem, RefusedError, Where, refusal
@@ -29,9 +30,6 @@ _SUFFIX = ".bpf.c"
 _BTF = Path("/sys/kernel/btf/vmlinux")
 _STAGE = "congestion control"
 _NAME = re.compile(r'\.name\s*=\s*"([^"]*)"')
-_CLANG_ERROR = re.compile(
-    r"^(?P<file>.*?):(?P<line>\d+):\d+: (?:fatal )?error: (?P<rule>.*)$", re.MULTILINE
-)
 _REGISTERED = "it is registered already, by another run or another program; wait for its end"
 
 
@@ -47,9 +45,9 @@ def compile_object(source: Path, to: Path, defines: Sequence[str] = ()) -> None:
     result = subprocess.run(command, capture_output=True, text=True)
     if result.returncode == 0:
         return
-    first = _CLANG_ERROR.search(result.stderr)
-    rule = first["rule"] if first else result.stderr.strip()
-    where = Where(first["file"], int(first["line"])) if first else Where(str(source))
+    first = first_error(result.stderr)
+    rule = first.rule if first else result.stderr.strip()
+    where = Where(first.file, first.line) if first else Where(str(source))
     raise RefusedError(Problem(f"clang: {rule}", "correct the source", where))
 
 
@@ -118,8 +116,7 @@ class BpfSources:
 
     @contextmanager
     def loaded(self, name: str, setup: Setup) -> Iterator[dict[str, Any]]:
-        written = setup.experiment.cc_files.get(name)
-        source = files.locate(written) if written else self.sources()[name]
+        source = files.source_of(setup.experiment, name, self.sources())
         kept, said = files.keep(source, setup.raw, name)
         binary = kept.with_suffix(".o")
         compile_object(source, binary, parameters.defines(setup.experiment.cc_params_of(name)))

@@ -55,13 +55,14 @@ def unavailable() -> dict[str, str]:
 
 def describe() -> dict[str, Control]:
     """Return every congestion control by name; files in the folders of `files` by theirs."""
-    named = {name: control for name, (control, _) in _catalogue().items()}
-    found = named | {
-        name: provider.of_file(file)
-        for provider in _file_providers()
-        for name, file in files.sources(provider.suffix).items()
-        if name.removesuffix(provider.suffix) not in provider.sources()
-    }
+    found = {name: control for name, (control, _) in _catalogue().items()}
+    for provider in _file_providers():
+        known = provider.sources()
+        found |= {
+            name: provider.of_file(file)
+            for name, file in files.sources(provider.suffix).items()
+            if name.removesuffix(provider.suffix) not in known
+        }
     return {name: references.referenced(name, one) for name, one in found.items()}
 
 
@@ -80,9 +81,9 @@ def check(experiment: Experiment, *, now: bool = True) -> None:
         if name in by_file:
             if now:
                 _check_new_name(name, by_file[name].file)
-            _check_control(name, {name: by_file[name].control}, now)
+            _check_control(name, by_file[name].control, now)
         else:
-            _check_control(name, {name: control for name, (control, _) in there.items()}, now)
+            _check_control(name, there[name][0] if name in there else None, now)
     providers = {
         name: by_file[name].provider if name in by_file else there[name][1]
         for name in experiment.servers_ccs
@@ -123,8 +124,7 @@ def check_parameters_are_taken(experiment: Experiment, takers: Mapping[str, bool
             raise refusal(f"{whose} takes no parameters", "leave it out", key="cc_params")
 
 
-def _check_control(name: str, there: Mapping[str, Control], now: bool) -> None:
-    control = there.get(name)
+def _check_control(name: str, control: Control | None, now: bool) -> None:
     if control and (control.obstacle is None or (control.temporary and not now)):
         return
     ready = sorted(available() if now else available_later())

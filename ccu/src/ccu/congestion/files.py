@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from ccu.host import programs
+from ccu.host.digest import sha256_of
+from ccu.spec.experiment import Experiment
 from testbed_console.problems import refusal
 
 PATH_VARIABLE = "CCU_CC_PATH"
@@ -47,6 +49,13 @@ def locate(written: str) -> Path:
     raise refusal(f"{written}: {what}", "give a file, or a name of `ccu list cc`", key="cc")
 
 
+def source_of(experiment: Experiment, name: str, known: Mapping[str, Path]) -> Path:
+    """Return the file of the experiment's congestion control `name`: the one that was given for it,
+    or that of `known`. Raises RefusedError."""
+    written = experiment.cc_files.get(name)
+    return locate(written) if written else known[name]
+
+
 def kept_source(raw: Path, name: str, written: str) -> Path:
     """Return where a run keeps the source of congestion control `name`."""
     suffix = Path(written).name.partition(".")[2]
@@ -62,5 +71,4 @@ def keep(source: Path, raw: Path, name: str) -> tuple[Path, dict[str, str]]:
 
 def said_of(kept: Path) -> dict[str, str]:
     """Return what run.json says of a kept source."""
-    digest = hashlib.sha256(kept.read_bytes()).hexdigest()
-    return {"source": f"raw/{kept.name}", "sha256": digest}
+    return {"source": f"raw/{kept.name}", "sha256": sha256_of(kept)}

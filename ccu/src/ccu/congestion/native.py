@@ -12,13 +12,13 @@ from functools import cache
 from pathlib import Path
 
 from ccu.congestion import files
+from ccu.congestion.compiler import first_error
 from ccu.host import programs
 from testbed_console.problems import RefusedError, refusal
 
 _BUILD = programs.REPOSITORY / "setup" / "virtual-module"
 _OPS = re.compile(r'SEC\("\.struct_ops(?:\.link)?"\)\s*struct\s+tcp_congestion_ops\s+(\w+)')
 _MAPS = re.compile(r'SEC\("\.maps"\)')
-_ERROR = re.compile(r"^(?P<file>\S+?):(?P<line>\d+):\d+: (?:fatal )?error: (?P<rule>.*)$", re.M)
 _KBUILD = """obj-m := {module}.o
 # A BPF program declares no prototypes.
 ccflags-y := -Wno-missing-prototypes -Wno-missing-declarations {defines}
@@ -77,9 +77,9 @@ def module(name: str, source: Path, defines: tuple[str, ...] = ()) -> bytes:
 
 
 def _refused(log: str, source: Path) -> RefusedError:
-    if first := _ERROR.search(log):
+    if first := first_error(log):
         fix = "correct the source; in virtual time it is compiled as a kernel module"
-        where = source if first["file"] == source.name else Path(first["file"])
-        return refusal(f"gcc: {first['rule']}", fix, file=where, line=int(first["line"]))
+        where = source if first.file == source.name else Path(first.file)
+        return refusal(f"gcc: {first.rule}", fix, file=where, line=first.line)
     reason = (log.strip().splitlines() or ["setup/virtual-module gave no reason"])[-1]
     return refusal(reason.removeprefix("setup: "), file=source)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Collection
 from pathlib import Path
 
-from ccu.runs.manifest import sha256_of
+from ccu.host.digest import sha256_of
 
 _BLOCK_BYTES = 1 << 20
 

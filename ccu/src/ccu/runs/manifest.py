@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
@@ -19,8 +18,6 @@ from ccu import __version__, congestion, scenarios
 from ccu.host import programs
 from ccu.spec.experiment import SCHEMA_VERSION, Experiment, FlowPlan
 from testbed_console.problems import RefusedError, refusal
-
-_BLOCK_BYTES = 1 << 20
 
 
 class Manifest:
@@ -62,15 +59,6 @@ def write_whole(file: Path, content: dict[str, Any]) -> None:
     part = file.with_suffix(".part")
     part.write_text(json.dumps(content, indent=2) + "\n")
     part.replace(file)
-
-
-def sha256_of(file: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal."""
-    digest = hashlib.sha256()
-    with file.open("rb") as opened:
-        while block := opened.read(_BLOCK_BYTES):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def _reason(error: Exception) -> str:

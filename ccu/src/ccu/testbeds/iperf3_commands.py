@@ -30,9 +30,14 @@ def client(program: str, experiment: Experiment, flow: Flow, source: str, target
         command += ["-t", str(flow.duration_s)]
     if traffic.kind == "udp":
         assert traffic.rate_bps is not None
-        length_bytes = experiment.mtu_bytes - _UDP_HEADERS_BYTES
-        return [*command, "-u", "-b", f"{traffic.rate_bps:.0f}", "-l", str(length_bytes)]
+        length = str(datagram_bytes(experiment))
+        return [*command, "-u", "-b", f"{traffic.rate_bps:.0f}", "-l", length]
     return [*command, "-C", flow.cc]
+
+
+def datagram_bytes(experiment: Experiment) -> int:
+    """Return the payload of a UDP datagram that fills a packet, in bytes."""
+    return experiment.mtu_bytes - _UDP_HEADERS_BYTES
 
 
 def report(file: Path, name: str) -> dict[str, Any]:

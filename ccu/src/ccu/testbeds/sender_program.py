@@ -8,16 +8,17 @@ and how much arrived.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
+from ccu.host.digest import sha256_of
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Experiment
 from ccu.testbeds.flow import Flow
+from ccu.testbeds.timed_program import last_lines
 from ccu.testbeds.udp_capture import arrived
 from testbed_console.problems import refusal
 
@@ -26,7 +27,6 @@ End = Literal["receiver", "sender"]
 LISTENING_S = 1.0
 """How long a receiver may take in real time until it listens."""
 _ENDING_S = 2.5  # The receiver hears what still comes.
-_LAST_LINES = 5
 
 
 def check(experiment: Experiment) -> None:
@@ -68,8 +68,7 @@ def commands(flow: Flow, logs: Path, sender: str, receiver: str) -> dict[End, li
 
 def failure(flow: Flow, end: End, logs: Path) -> str:
     """Return why an end of a flow failed, as its log says."""
-    lines = (logs / _log(flow, end)).read_text(errors="replace").strip().splitlines()
-    return f"the {end} failed: " + "\n  ".join(lines[-_LAST_LINES:])
+    return f"the {end} failed: {last_lines(logs / _log(flow, end))}"
 
 
 def count(flow: Flow, capture: Path, receiver: str) -> int:
@@ -95,7 +94,7 @@ def implementations(experiment: Experiment) -> dict[str, dict[str, Any]]:
 def _described(experiment: Experiment) -> Iterator[tuple[str, dict[str, Any]]]:
     for name, written in experiment.programs.items():
         file = _located(written)
-        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        digest = sha256_of(file)
         yield name, {"kind": "program", "source": str(file), "sha256": digest, "parameters": {}}
 
 

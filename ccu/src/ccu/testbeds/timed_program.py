@@ -64,9 +64,13 @@ def _signal(program: subprocess.Popen[bytes], sent: signal.Signals) -> None:
 def _failed(why: str, log: str) -> int:
     with Path(log).open("a") as output:
         output.write(f"{why}\n")
-    lines = Path(log).read_text(errors="replace").strip().splitlines()[-_LAST_LINES:]
-    print("\n  ".join(lines), file=sys.stderr)
+    print(last_lines(Path(log)), file=sys.stderr)
     return 1
+
+
+def last_lines(log: Path) -> str:
+    """Return the end of the log, for a message."""
+    return "\n  ".join(log.read_text(errors="replace").strip().splitlines()[-_LAST_LINES:])
 
 
 if __name__ == "__main__":

@@ -53,8 +53,7 @@ class Policies:
 
     @contextmanager
     def loaded(self, name: str, setup: Setup) -> Iterator[dict[str, Any]]:
-        written = setup.experiment.cc_files.get(name)
-        source = files.locate(written) if written else self.sources()[name]
+        source = files.source_of(setup.experiment, name, self.sources())
         kept, said = files.keep(source, setup.raw, name)
         binary = setup.raw / "logs" / f"cc-{name}.o"
         bpf.compile_object(program.PLANE, binary, program.defines(name))

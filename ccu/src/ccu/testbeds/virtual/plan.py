@@ -18,7 +18,6 @@ from ccu.testbeds.flow import Flow
 FILE = "virtual-plan.json"
 CAPTURED_BYTES = 128
 SERVER_ADDRESS = "10.45.0.1"
-_UDP_HEADERS_BYTES = 28
 # Its client polls the clock until a timer is due (docs/virtual-time.md).
 _IPERF3_CLOCK_STEP_NS = 10_000
 _LISTENING_S = 0.1
@@ -180,11 +179,10 @@ def _flow(experiment: Experiment, flow: Flow) -> dict[str, Any]:
         "listening_port": flow.listening_port,
     }
     if traffic.kind == "udp":
-        length_bytes = experiment.mtu_bytes - _UDP_HEADERS_BYTES
         return entry | {
             "transport": "udp",
             "rate_bps": traffic.rate_bps,
-            "length_bytes": length_bytes,
+            "length_bytes": iperf3_commands.datagram_bytes(experiment),
         }
     volume = {"volume_bytes": traffic.volume_bytes} if traffic.volume_bytes is not None else {}
     return entry | {"cc": flow.cc, **volume}

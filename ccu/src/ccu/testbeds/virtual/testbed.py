@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ccu import congestion, scenarios
+from ccu.congestion import OfFile
 from ccu.host import programs
 from ccu.scenarios import link_config
 from ccu.spec.errors import RunFailed
@@ -37,11 +38,10 @@ def perform(site: Site, flows: Sequence[Flow]) -> Outcome:
     experiment, raw = site.experiment, site.raw
     link_config.write_config(link_config.link_config(experiment, "server", "ue"), raw / "link.yaml")
     link_config.copy_scenario(site.scenario, raw, scenarios.seed_of(experiment.scenario))
-    from_files = {
-        name: one.in_virtual_time(site) for name, one in controls.of_files(experiment).items()
-    }
+    of_files = controls.of_files(experiment)
+    inside = {name: one.in_virtual_time(site) for name, one in of_files.items()}
     file = raw / plan.FILE
-    file.write_text(json.dumps(plan.plan_of(experiment, flows, from_files), indent=2) + "\n")
+    file.write_text(json.dumps(plan.plan_of(experiment, flows, inside), indent=2) + "\n")
     program = site.supervisor.start(
         "nr-link",
         [programs.require("nr-link"), "virtual", "run", str(file)],
@@ -56,6 +56,10 @@ def perform(site: Site, flows: Sequence[Flow]) -> Outcome:
     except (OSError, ValueError) as error:
         raise RunFailed("virtual time", f"nr-link wrote no summary ({error})") from None
     by_id = {one["id"]: one for one in _accounts(site, flows, account)}
+    implementations = {
+        name: _implementation(site, name, of_files.get(name), account)
+        for name in experiment.servers_ccs
+    }
     for flow in flows:
         flow.cc_read_back = by_id[flow.id]["cc_read_back"]
     received: dict[Direction, int] = {}
@@ -63,7 +67,10 @@ def perform(site: Site, flows: Sequence[Flow]) -> Outcome:
         count = int(by_id[flow.id]["received_bytes"])
         received[flow.direction] = received.get(flow.direction, 0) + count
     return Outcome(
-        records=_records(site, flows, account, summary),
+        records={
+            **_records(site, flows, by_id, account, summary),
+            "cc_implementation": implementations | sender_program.implementations(experiment),
+        },
         summary=summary,
         received=received,
         delivered_bytes=lambda direction: delivered_bytes(raw / "mac.csv", direction),
@@ -105,12 +112,15 @@ def _by_iperf3(site: Site, flow: Flow) -> dict[str, Any]:
 
 
 def _records(
-    site: Site, flows: Sequence[Flow], account: dict[str, Any], summary: dict[str, Any]
+    site: Site,
+    flows: Sequence[Flow],
+    reports: Mapping[str, dict[str, Any]],
+    account: dict[str, Any],
+    summary: dict[str, Any],
 ) -> dict[str, Any]:
-    """Return the keys of run.json."""
+    """Return the keys of run.json; `reports`: what the traffic program says of each flow."""
     experiment = site.experiment
     hosts = {one["name"]: _host(site, one, account) for one in account["hosts"]}
-    reports = {one["id"]: one for one in _accounts(site, flows, account)}
     start_utc_ns = summary["start_utc_ns"]
     stop_utc_ns = start_utc_ns + round(summary["duration_s"] * 1e9)
     return {
@@ -137,10 +147,6 @@ def _records(
         "mac": {"file": "raw/mac.csv", "source": "nr-link"},
         "link_summary": "raw/link-summary.json",
         "cc_traces": congestion.traces(site),
-        "cc_implementation": {
-            name: _implementation(site, name, account) for name in experiment.servers_ccs
-        }
-        | sender_program.implementations(experiment),
         "time": {
             "clock": "virtual",
             **SHARED_CLOCK,
@@ -153,8 +159,10 @@ def _records(
     }
 
 
-def _implementation(site: Site, name: str, account: dict[str, Any]) -> dict[str, Any]:
-    if own := controls.of_files(site.experiment).get(name):
+def _implementation(
+    site: Site, name: str, own: OfFile | None, account: dict[str, Any]
+) -> dict[str, Any]:
+    if own is not None:
         return own.account(site, account["policies"].get(name))
     if name == "reminis":
         parameters = account["kernel"]["module_parameters"]["tcp_reminis"]
