@@ -88,6 +88,16 @@ def test_what_a_machine_forbids_is_named_with_a_fix(
     assert not (tmp_path / "mac.csv").exists()
 
 
+def test_traffic_that_needs_more_memory_than_the_kernel_has_names_the_setting(
+    virtual: Callable[..., VirtualRun],
+) -> None:
+    flood = {"transport": "udp", "direction": "dl", "duration_s": 2, "rate_bps": 2e9}
+    plan = {"flows": [flood | {"length_bytes": 1400}], "memory_mb": 128}
+    run = virtual(plan, queue={way: {"packets": 500_000} for way in ("dl", "ul")})
+    assert run.result.returncode == 1
+    assert "memory_mb: the kernel needed more memory than its 128 MB." in run.result.stderr
+
+
 def test_a_program_that_polls_the_clock_is_stopped(virtual: Callable[..., VirtualRun]) -> None:
     poll = "import time\nwhile True: time.monotonic()"
     program = {"host": "ue", "command": [shutil.which("python3"), "-c", poll]}

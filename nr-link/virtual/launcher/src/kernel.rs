@@ -30,6 +30,9 @@ const REPORT: RawFd = 101;
 const CLOCK: RawFd = 102;
 const GUEST: RawFd = 103;
 
+/// How the kernel's panic begins when nothing is left to free (mm/oom_kill.c).
+const OUT_OF_MEMORY: &str = "System is deadlocked on memory";
+
 /// Lines of the kernel's output that are kept for a message.
 const KEPT_LINES: usize = 12;
 
@@ -108,6 +111,13 @@ pub fn run(parts: &Found, file: &PlanFile, run: &Run, signals: Option<&SignalFd>
         if let Report::Failed { reason } = report {
             return Err(failed(reason.clone()));
         }
+    }
+    if said.iter().any(|line| line.contains(OUT_OF_MEMORY)) {
+        return Err(failed(format!(
+            "memory_mb: the kernel needed more memory than its {} MB. Set a higher value in the plan, or send less: fewer \
+             flows, smaller buffers.",
+            file.memory_mb
+        )));
     }
     if !status.success() || !reports.iter().any(stopped) {
         return Err(failed(format!(
