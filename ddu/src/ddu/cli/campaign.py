@@ -66,7 +66,9 @@ def check(
     from ddu.campaign.plan import problems_of
 
     content = json.load(sys.stdin)
-    problems = problems_of(content.get("report"), content["factors"], file, content.get("stop") or ())
+    problems = problems_of(
+        content.get("report"), content["factors"], file, content.get("stop") or ()
+    )
     if as_json:
         print(json.dumps([problem.to_json() for problem in problems], indent=2))
         raise typer.Exit(RefusedError.exit_code if problems else 0)
