@@ -7,6 +7,7 @@ import csv
 import io
 from functools import cache
 from statistics import fmean
+from typing import NamedTuple
 
 from ccu.scenarios.library import seed_of
 from ccu.scenarios.play import played
@@ -25,14 +26,23 @@ _OF_THE_LINK = {
 _BPS_PER_PRB = 1.1e6
 
 
-def packets(experiment: Experiment) -> float:
-    """Return the data packets of both directions: links are full, unless the traffic is less."""
+class Load(NamedTuple):
+    """What a run carries if links are full, unless the traffic is less."""
+
+    packets: float
+    """Data packets of both directions."""
+    lasts_s: float
+    """Until the duration is over, or a volume is sent at the link's rate."""
+
+
+def load(experiment: Experiment) -> Load:
+    """Return about what the run carries."""
     bps = sum(_rate_bps(experiment, direction) for direction in experiment.directions)
-    bits = bps * experiment.duration_s
+    lasts_s = experiment.duration_s
     if (volume := experiment.traffic.volume_bytes) is not None:
         senders = len(experiment.flows) * len(experiment.directions)
-        bits = min(bits, 8.0 * volume * senders)
-    return bits / 8 / experiment.mtu_bytes
+        lasts_s = min(lasts_s, 8.0 * volume * senders / bps)
+    return Load(bps * lasts_s / 8 / experiment.mtu_bytes, lasts_s)
 
 
 def _rate_bps(experiment: Experiment, direction: Direction) -> float:

@@ -136,6 +136,6 @@ def _cost(campaign: Campaign) -> Cost:
     for cell in campaign.results:
         assert cell.path is not None
         cost = json.loads((cell.path / "run.json").read_text()).get("cost") or {}
-        cpu_s += cost.get("cpu_s", 0.0) + cost.get("analysis_s", 0.0)
+        cpu_s += cost.get("cpu_s", 0.0) + cost.get("analysis_cpu_s", 0.0)
         size += sum(file.stat().st_size for file in cell.path.rglob("*") if file.is_file())
     return Cost(cpu_s / 3600, size)
