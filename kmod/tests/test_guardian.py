@@ -16,7 +16,7 @@ MIN_RTT_US = 20_000
 AT_ITS_MEAN = 0x7FFF_FFFF  # The draw whose quantile is 0.
 
 
-def guardian(**parameters: object):  # noqa: ANN201
+def guardian(**parameters: object):
     """Return a Guardian after slow start that has seen the least RTT."""
     spec = importlib.util.spec_from_file_location("guardian", FILE)
     assert spec is not None

@@ -162,7 +162,8 @@ def sensitivity(name: str, claim: Claim, runs: Measured) -> Sensitivity | None:
         found, *_ = _measure(check, half, of, over)
         parts += [(label, found)] if found else []
     for factor in (*runs.links(of), *claim.vary):
-        for level in runs.factors.get(factor, ()):
+        levels = runs.factors.get(factor, [])
+        for level in levels if len(levels) > 1 else ():
             fixed = {factor: (level,)}
             if of.get(factor) == (level,):
                 continue

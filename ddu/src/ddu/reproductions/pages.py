@@ -183,21 +183,28 @@ def _row(one: Outcome) -> Row:
 def _row_of_many(check: Check, outcomes: list[Outcome]) -> Row:
     """Return the line of a check with many numbers: their range, and which do not hold."""
     known = [one.found for one in outcomes if one.found is not None]
-    means = sorted(found.mean * _how(check).scale for found in known)
-    values = f"{number(means[0])} to {number(means[-1])}; n ≥ {min(one.count for one in known)}"
+    values = "not yet run"
+    if known:
+        ends = [
+            number(one(found.mean for found in known) * _how(check).scale) for one in (min, max)
+        ]
+        values = f"{' to '.join(ends)}; n ≥ {min(one.count for one in known)}"
     others = ", ".join(_distinct(one, outcomes) for one in outcomes if one.verdict != "holds")
     held = sum(one.verdict == "holds" for one in outcomes)
     reason = f"{held} of {len(outcomes)} hold" + (f"; not {others}" if others else "")
-    levels = " for each ".join(filter(None, ["", check.each, check.against]))
-    return Row(f"{_number_of(check)}: {_sides(check.at | check.of, check.over)}{levels}",
-               theirs(check), values if known else "not yet run", "", reason)  # fmt: skip
+    at = {factor: labels for factor, labels in check.at.items() if factor != check.each}
+    over = None if check.over is None else {**at, **check.over}
+    levels = "".join(f" for each {factor}" for factor in (check.each, check.against) if factor)
+    what = f"{_number_of(check)}: {_sides({**at, **check.of}, over)}{levels}"
+    return Row(what, theirs(check), values, "", reason)
 
 
 def _distinct(one: Outcome, outcomes: list[Outcome]) -> str:
     """Return the levels by which the number differs from the check's others."""
-    same = {item for item in one.of.items() if all(item in each.of.items() for each in outcomes)}
     names = [
-        " or ".join(labels) for item in one.of.items() if item not in same for labels in item[1:]
+        " or ".join(labels)
+        for factor, labels in one.of.items()
+        if any(each.of.get(factor) != labels for each in outcomes)
     ]
     if one.over is not None and one.check.against is not None:
         names.append("over " + " or ".join(one.over[one.check.against]))
