@@ -66,8 +66,20 @@ def _interval(mean: float, low: float | None, high: float | None, count: int = 5
     ],
 )
 def test_the_verdict_on_a_ratio(rule: dict[str, object], found: tuple, verdict: str) -> None:
+    """Where the ratio's interval excludes 1, that of the difference excludes 0."""
     check = Check.model_validate({**RATIO, **rule})
-    assert judge(check, _interval(*found))[0] == verdict
+    difference = _interval(*(None if bound is None else bound - 1 for bound in found))
+    assert judge(check, _interval(*found), difference)[0] == verdict
+
+
+def test_a_difference_confirms_a_ratio_to_nothing() -> None:
+    check = Check.model_validate({**RATIO, "at_least": 10})
+    difference = _interval(50.0, 40.0, 60.0)
+    assert judge(check, _interval(float("inf"), None, None), difference)[0] == "holds"
+    assert judge(check, _interval(float("nan"), None, None), _interval(0, 0, 0)) == (
+        "does not hold",
+        "",
+    )
 
 
 @pytest.mark.parametrize(
@@ -82,7 +94,7 @@ def test_the_verdict_on_a_ratio(rule: dict[str, object], found: tuple, verdict: 
 )
 def test_the_verdict_on_a_number(rule: dict[str, object], found: tuple, verdict: str) -> None:
     check = Check.model_validate({"metric": "rtt_ms.mean", **rule})
-    assert judge(check, _interval(*found))[0] == verdict
+    assert judge(check, _interval(*found), None)[0] == verdict
 
 
 def test_a_claim_holds_if_all_of_it_does() -> None:
@@ -201,7 +213,7 @@ def test_a_check_with_many_numbers_has_one_line(tmp_path: Path) -> None:
         shutil.rmtree(file.parent)
     page = (_written(tmp_path, campaigns) / "paper.md").read_text()
     assert "| RTT p95: cc cubic over reno for each seeds | ≥ 2.10 | 2.00 to 2.50; n ≥ 4 |" in page
-    assert "1 of 6 hold; not 1, 2, 3, 4, 5 |" in page
+    assert "1 of 6 hold, not: 1; 2; 3; 4; 5 |" in page
 
 
 def test_a_campaign_without_runs_is_not_yet_run(tmp_path: Path) -> None:

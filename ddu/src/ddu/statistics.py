@@ -111,7 +111,7 @@ def ratio(
 
     a, b = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
     count, mean_a, mean_b = len(a), float(a.mean()), float(b.mean())
-    found = mean_a / mean_b if mean_b else math.nan
+    found = mean_a / mean_b if mean_b else math.copysign(math.inf, mean_a) if mean_a else math.nan
     if count < 2:
         return Interval(found, None, None, count, "one value")
     quantile = float(stats.t.ppf(0.5 + confidence / 2, count - 1)) ** 2 / count

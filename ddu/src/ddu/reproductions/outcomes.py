@@ -12,7 +12,7 @@ from ddu import statistics
 from ddu.reproductions.claims import Check, Claim, Labels
 from ddu.reproductions.measured import Measured
 from ddu.reproductions.verdicts import Verdict, judge, together
-from ddu.statistics import Interval
+from ddu.statistics import Interval, Pairing
 
 
 @dataclass(frozen=True)
@@ -72,12 +72,14 @@ def _outcomes(check: Check, runs: Measured | None) -> Iterator[Outcome]:
         yield Outcome(check, of, over, None, None, None, "not yet run", "")
         return
     for of, over in comparisons(check, runs):
-        found, effect, p = _measure(check, runs, of, over)
+        found, pairing = _measure(check, runs, of, over)
         if found is None:
             why = f"the profile {runs.profile} has no data for it"
             yield Outcome(check, of, over, None, None, None, "not yet run", why)
-        else:
-            yield Outcome(check, of, over, found, effect, p, *judge(check, found))
+            continue
+        said = judge(check, found, pairing.difference if pairing else None)
+        effect, p = (pairing.effect, pairing.p) if pairing else (None, None)
+        yield Outcome(check, of, over, found, effect, p, *said)
 
 
 def comparisons(check: Check, runs: Measured) -> Iterator[tuple[Labels, Labels | None]]:
@@ -107,32 +109,23 @@ def _levels(check: Check, factor: str | None, runs: Measured) -> tuple[str, ...]
 
 def _measure(
     check: Check, runs: Measured, of: Labels, over: Labels | None
-) -> tuple[Interval | None, float | None, float | None]:
+) -> tuple[Interval | None, Pairing | None]:
+    """Return the number with its interval, and its difference from where there is no effect."""
     above = runs.values(check, of)
-    below = None if over is None else runs.values(check.divisor, over)
-    return measure(check, above, below)
-
-
-def measure(
-    check: Check, above: pd.Series[float], below: pd.Series[float] | None
-) -> tuple[Interval | None, float | None, float | None]:
-    """Return the number with its interval, the effect size, and p that there is no effect."""
-    if below is None:
+    if over is None:
         values = list(above)
         if not values:
-            return None, None, None
+            return None, None
         found = statistics.of_repeats(values)
         if check.no_effect is None:
-            return found, None, None
-        pairing = statistics.paired([check.no_effect] * len(values), values)
-        return found, pairing.effect, pairing.p
-    both = pd.concat([above, below], axis=1, join="inner")
+            return found, None
+        return found, statistics.paired([check.no_effect] * len(values), values)
+    both = pd.concat([above, runs.values(check.divisor, over)], axis=1, join="inner")
     if both.empty:
-        return None, None, None
+        return None, None
     a, b = list(both.iloc[:, 0]), list(both.iloc[:, 1])
     assert check.no_effect is not None
-    pairing = statistics.paired([check.no_effect * value for value in b], a)
-    return statistics.ratio(a, b), pairing.effect, pairing.p
+    return statistics.ratio(a, b), statistics.paired([check.no_effect * value for value in b], a)
 
 
 @dataclass(frozen=True)
@@ -153,13 +146,13 @@ def sensitivity(name: str, claim: Claim, runs: Measured) -> Sensitivity | None:
     if one is None:
         return None
     of, over = one
-    every, *_ = _measure(check, runs, of, over)
+    every, _ = _measure(check, runs, of, over)
     if every is None:
         return None
     parts: list[tuple[str, Interval]] = []
     for label, odd in (("odd seeds", 1), ("even seeds", 0)):
         half = replace(runs, runs=runs.runs[runs.runs["seed"] % 2 == odd])
-        found, *_ = _measure(check, half, of, over)
+        found, _ = _measure(check, half, of, over)
         parts += [(label, found)] if found else []
     for factor in (*runs.links(of), *claim.vary):
         levels = runs.factors.get(factor, [])
@@ -168,6 +161,6 @@ def sensitivity(name: str, claim: Claim, runs: Measured) -> Sensitivity | None:
             if of.get(factor) == (level,):
                 continue
             below = None if over is None else {**over, **fixed}
-            found, *_ = _measure(check, runs, {**of, **fixed}, below)
+            found, _ = _measure(check, runs, {**of, **fixed}, below)
             parts += [(level, found)] if found else []
     return Sensitivity(claim, name, every, tuple(parts))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import math
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -168,7 +169,8 @@ def rows_of(claim: Tested) -> Iterator[Row]:
     """Yield the lines of the claim; a check with many numbers has one for all."""
     for check in claim.claim.checks:
         of_check = [one for one in claim.outcomes if one.check is check]
-        if len(of_check) <= _SHOWN_EACH:
+        one_for_all = check.each or check.against
+        if len(of_check) <= _SHOWN_EACH and not (one_for_all and of_check[0].found is None):
             yield from (_row(one) for one in of_check)
             continue
         yield _row_of_many(check, of_check)
@@ -189,9 +191,11 @@ def _row_of_many(check: Check, outcomes: list[Outcome]) -> Row:
             number(one(found.mean for found in known) * _how(check).scale) for one in (min, max)
         ]
         values = f"{' to '.join(ends)}; n ≥ {min(one.count for one in known)}"
-    others = ", ".join(_distinct(one, outcomes) for one in outcomes if one.verdict != "holds")
+    others = "; ".join(_distinct(one, outcomes) for one in outcomes if one.verdict != "holds")
     held = sum(one.verdict == "holds" for one in outcomes)
-    reason = f"{held} of {len(outcomes)} hold" + (f"; not {others}" if others else "")
+    reason = f"{held} of {len(outcomes)} hold" + (f", not: {others}" if others else "")
+    if not known:
+        reason = "not yet run"
     at = {factor: labels for factor, labels in check.at.items() if factor != check.each}
     over = None if check.over is None else {**at, **check.over}
     levels = "".join(f" for each {factor}" for factor in (check.each, check.against) if factor)
@@ -283,7 +287,7 @@ def ours(check: Check, found: Interval | None) -> str:
     if found is None:
         return "not yet run"
     scale = _how(check).scale
-    text = number(found.mean * scale)
+    text = "∞" if math.isinf(found.mean) else number(found.mean * scale)
     if found.low is not None and found.high is not None:
         text += f" ({number(found.low * scale)} … {number(found.high * scale)})"
     return f"{text}; n = {found.count}"

@@ -15,16 +15,16 @@ VERDICTS: tuple[Verdict, ...] = (
 )  # fmt: skip
 
 
-def judge(check: Check, found: Interval) -> tuple[Verdict, str]:
+def judge(check: Check, found: Interval, difference: Interval | None) -> tuple[Verdict, str]:
     """Return the verdict on one number, and why, unless it simply holds.
 
     It holds if our mean is within the tolerance of the paper's number and, for a claimed effect,
-    the interval excludes that there is none. It holds in part if only the direction is confirmed,
-    or if only the interval reaches the paper's number.
+    the interval of `difference`, from where there is none, excludes 0. It holds in part if only the
+    direction is confirmed, or if only the interval reaches the paper's number.
     """
     low, high = check.band
     inside, no_effect = low <= found.mean <= high, check.no_effect
-    if no_effect is None or low <= no_effect <= high:
+    if no_effect is None or difference is None or low <= no_effect <= high:
         if inside:
             return "holds", ""
         least = found.mean if found.low is None else found.low
@@ -32,18 +32,14 @@ def judge(check: Check, found: Interval) -> tuple[Verdict, str]:
         if least <= high and most >= low:
             return "holds in part", "only the interval"
         return "does not hold", ""
-    confirmed = _excludes(found, no_effect, above=low > no_effect)
+    if difference.low is None or difference.high is None:
+        confirmed, unconfirmed = False, "one run only"
+    else:
+        confirmed = difference.low > 0 if low > no_effect else difference.high < 0
+        unconfirmed = "no significant effect"
     if inside:
-        unconfirmed = "one run only" if found.count == 1 else "no significant effect"
         return ("holds", "") if confirmed else ("holds in part", unconfirmed)
     return ("holds in part", "the direction, not the size") if confirmed else ("does not hold", "")
-
-
-def _excludes(found: Interval, no_effect: float, *, above: bool) -> bool:
-    """Return whether the whole interval is on one side; without an interval nothing is excluded."""
-    if found.low is None or found.high is None:
-        return False
-    return found.low > no_effect if above else found.high < no_effect
 
 
 def together(verdicts: Sequence[Verdict]) -> Verdict:
