@@ -75,6 +75,8 @@ OF_SOURCE = {
     "wifi-2.4": "CUBIC got 124.7",
     "wifi-5": "CUBIC got 357.1",
     "surge-100M-720M": "100, then 720",
+    "decline-720M-100M": "720, then 100",
+    "decline-720M-600M": "720, then 600",
     "drop-720M-600M": "720, then 600",
     "drop-720M-100M": "720, then 100",
     "step-300M-600M": "300, 600, 300",

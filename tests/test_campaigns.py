@@ -76,7 +76,7 @@ def test_the_reports_of_the_projects_campaigns_can_be_made() -> None:
     for name in definition.library():
         for profile in ("quick", "full"):
             campaign = definition.read(definition.locate(name), profile)
-            stop = campaign.stop.model_dump() if campaign.stop else None
+            stop = [rule.model_dump() for rule in campaign.stop]
             assert not plan.problems_of(campaign.report, campaign.factors, name, stop)
 
 

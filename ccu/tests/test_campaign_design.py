@@ -46,6 +46,25 @@ def test_the_product_has_the_expected_cells(tmp_path: Path) -> None:
     ]
 
 
+def test_factors_add_their_parameters(tmp_path: Path) -> None:
+    text = """title: x
+base: {scenario: static}
+factors:
+  reading: {ours: {cc: reminis}, wide: {cc: reminis, cc_params: {dtt: 40ms, nde: mean}}}
+  block: {"all": {cc_params: {}}, "off": {cc_params: {nde: "off"}}}
+"""
+    found = {
+        tuple(label for _, label in cell.point): dict(cell.experiment.cc_params)
+        for cell in cells(read(tmp_path, text))
+    }
+    assert found == {
+        ("ours", "all"): {},
+        ("ours", "off"): {"nde": "off"},
+        ("wide", "all"): {"dtt": "40ms", "nde": "mean"},
+        ("wide", "off"): {"dtt": "40ms", "nde": "off"},
+    }
+
+
 def test_a_profile_changes_only_the_keys_that_it_names(tmp_path: Path) -> None:
     found = cells(read(tmp_path, profile="full"))
     assert len(found) == 30

@@ -142,6 +142,20 @@ def test_a_precise_point_gets_no_more_runs(tmp_path: Path) -> None:
     assert waiting == ["reno"]
 
 
+def test_every_stop_rule_has_to_be_satisfied(tmp_path: Path) -> None:
+    file = tmp_path / "try.yaml"
+    rules = [{"metric": name, "half_width_ratio": 0.05} for name in ("a", "b.mean")]
+    file.write_text(f"{TEXT}stop: {json.dumps(rules)}\n")
+    folder = Folder.make(tmp_path / "campaign", definition.read(file))
+    for cell in cells(folder.campaign):
+        run = left(folder, cell, "run", **VALID)
+        spread = 0.0 if cell.experiment.cc == "cubic" else 10.0
+        of_run = {"a": 30.0, "b": {"mean": 30.0 + spread * cell.repeat}}
+        (run / "summary.json").write_text(json.dumps(of_run))
+    work = Work(folder, {"cubic", "reno"})
+    assert [work.enough(point) for point in work.by_point] == [True, False]
+
+
 def test_a_directory_without_runs_is_removed(folder: Folder) -> None:
     left(folder, cells(folder.campaign)[0], "run", **KILLED)
     folder.forget()

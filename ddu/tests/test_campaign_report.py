@@ -80,6 +80,8 @@ def test_the_tables_hold_what_was_measured(tmp_path: Path) -> None:
     # Three values 10 % apart: Student's 4.3027 · 2.4e6 / √3.
     assert reno["throughput_bps.high"] - reno["throughput_bps"] == pytest.approx(5.962e6, rel=1e-3)
     assert (reno["runs"], reno["degraded"]) == (3, 1)
+    # Standard deviation 1/11 of the mean: Student's 2.131 · 0.0909 / √16 = 0.0484, with 15: 0.0503.
+    assert reno["repeats_needed"] == 16
     assert (points.loc["cubic", 106]["runs"], points.loc["cubic", 106]["without_result"]) == (2, 1)
 
 

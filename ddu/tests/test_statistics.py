@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Intervals against what is known: textbook values, coverage, and an autocorrelated process."""
 
+import itertools
+
 import numpy as np
 import pytest
+from scipy import stats
 
 from ddu import statistics
 
@@ -64,3 +67,56 @@ def test_holm_is_the_step_down_by_hand() -> None:
     # Sorted 0.01, 0.02, 0.04 times 3, 2, 1, never falling.
     assert statistics.holm([0.04, 0.01, 0.02]) == pytest.approx([0.04, 0.03, 0.04])
     assert statistics.holm([]) == []
+
+
+def test_the_interval_of_a_ratio_is_what_students_test_does_not_reject() -> None:
+    """At its bounds, the test of the mean of a - r b has just p = 0.05 (Fieller's definition)."""
+    generator = np.random.default_rng(11)
+    b = generator.uniform(20, 60, 12)
+    a = 3 * b + generator.normal(0, 15, 12)
+    found = statistics.ratio(list(a), list(b))
+    assert found.mean == pytest.approx(a.mean() / b.mean())
+    assert found.low is not None
+    assert found.high is not None
+    for bound in (found.low, found.high):
+        assert stats.ttest_1samp(a - bound * b, 0).pvalue == pytest.approx(0.05)
+    assert stats.ttest_1samp(a - found.mean * b, 0).pvalue == pytest.approx(1)
+
+
+def test_a_ratio_has_no_interval_if_its_divisor_may_be_zero_or_there_is_one_value() -> None:
+    found = statistics.ratio([1.0, 2.0, 3.0], [-1.0, 0.1, 1.2])
+    assert (found.low, found.high) == (None, None)
+    assert statistics.ratio([3.0], [2.0]).mean == 1.5
+
+
+def test_equal_ratios_have_no_width() -> None:
+    found = statistics.ratio([20.0, 22.0, 24.0], [10.0, 11.0, 12.0])
+    assert (found.low, found.mean, found.high) == pytest.approx((2, 2, 2))
+
+
+@pytest.mark.parametrize("ratio", [0.01, 0.05, 0.2, 0.9])
+def test_the_repeats_that_an_interval_needs(ratio: float) -> None:
+    """The number is the least for which Student's half-width is small enough."""
+    values = [90.0, 100.0, 110.0, 104.0]
+    needed = statistics.repeats_for(values, ratio)
+    spread, mean = np.std(values, ddof=1), np.mean(values)
+    enough = [
+        stats.t.ppf(0.975, n - 1) * spread / np.sqrt(n) <= ratio * mean for n in range(2, 3000)
+    ]
+    assert needed == 2 + enough.index(True)
+
+
+def test_holm_is_that_of_its_author() -> None:
+    """Against the definition, and an example of Holm 1979 in R's documentation of p.adjust."""
+    p = [0.01, 0.04, 0.03, 0.005]
+    assert statistics.holm(p) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert statistics.holm([]) == []
+
+
+def test_the_sign_flips_are_all_of_them() -> None:
+    """Against every sign of every difference, counted."""
+    a, b = [0.0] * 6, [1.0, 2.0, -0.5, 3.0, 1.5, -1.0]
+    signs = np.array(list(itertools.product([1, -1], repeat=6)))
+    means = np.abs((signs * np.array(b)).mean(axis=1))
+    expected = np.mean(means >= abs(np.mean(b)) - 1e-12)
+    assert statistics.paired(a, b).p == pytest.approx(expected)

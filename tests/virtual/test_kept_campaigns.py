@@ -207,3 +207,4 @@ def test_runs_say_what_they_took(campaigns: dict[str, Path]) -> None:
         assert cost["cpu_s"] > 0
         assert cost["wall_s"] > 0
         assert cost["analysis_s"] > 0
+        assert cost["analysis_cpu_s"] > 0

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Means and intervals of a number that was measured several times, or over time.
 
-Three questions, each with its method named, since the method decides what the answer is worth:
-how well is a mean known from independent repeats (Student), from one autocorrelated series
-(stationary bootstrap), and do two treatments differ that saw the same seeds (paired).
+Each question has its method named, since the method decides what the answer is worth: how well is
+a mean known from independent repeats (Student), from one autocorrelated series (stationary
+bootstrap), do two treatments differ that saw the same seeds (paired), by which factor (Fieller),
+and how many repeats would be enough.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -95,6 +97,52 @@ def paired(a: Sequence[float], b: Sequence[float], confidence: float = CONFIDENC
         (differences,), np.mean, permutation_type="samples", n_resamples=9999, random_state=1
     )
     return Pairing(difference, effect, float(flipped.pvalue))
+
+
+def ratio(
+    above: Sequence[float], below: Sequence[float], confidence: float = CONFIDENCE
+) -> Interval:
+    """Return the mean of `above` over that of `below`, value by value of the same seeds.
+
+    Fieller 1954: the interval holds each ratio r that Student's test does not reject, as the mean
+    of above - r * below. It has no bounds where the mean below may be 0.
+    """
+    from scipy import stats
+
+    a, b = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
+    count, mean_a, mean_b = len(a), float(a.mean()), float(b.mean())
+    found = mean_a / mean_b if mean_b else math.copysign(math.inf, mean_a) if mean_a else math.nan
+    if count < 2:
+        return Interval(found, None, None, count, "one value")
+    quantile = float(stats.t.ppf(0.5 + confidence / 2, count - 1)) ** 2 / count
+    (aa, ab), (_, bb) = np.cov(a, b, ddof=1)
+    # Roots of (mean_a - r mean_b)^2 = quantile (aa - 2 r ab + r^2 bb).
+    square = mean_b**2 - quantile * bb
+    linear, constant = mean_a * mean_b - quantile * ab, mean_a**2 - quantile * aa
+    if square <= 0:
+        return Interval(found, None, None, count, "Fieller: the divisor may be 0")
+    reach = math.sqrt(max(linear**2 - square * constant, 0.0))
+    bounds = (linear - reach) / square, (linear + reach) / square
+    return Interval(found, *bounds, count, "Fieller's over repeats")
+
+
+def repeats_for(
+    values: Sequence[float], half_width_ratio: float, confidence: float = CONFIDENCE
+) -> int | None:
+    """Return how many repeats would give Student's interval this half-width, as a share of the
+    mean, if their spread is that of `values`; None for fewer than two of them, or a mean of 0."""
+    from scipy import stats
+
+    found = np.asarray(values, dtype=np.float64)
+    if len(found) < 2 or not found.mean():
+        return None
+    spread = float(found.std(ddof=1) / abs(found.mean())) / half_width_ratio
+    count = 2
+    while float(stats.t.ppf(0.5 + confidence / 2, count - 1)) * spread > math.sqrt(count):
+        # Student's quantile falls with the count: from below, the first that is enough.
+        normal = math.floor((float(stats.norm.ppf(0.5 + confidence / 2)) * spread) ** 2)
+        count = max(count + 1, normal)
+    return count
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

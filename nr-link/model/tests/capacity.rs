@@ -284,6 +284,8 @@ fn capacity_scenarios_of_the_project_are_valid() {
         ("constant-100M", 600, 100),
         ("constant-1G", 600, 1000),
         ("surge-100M-720M", 40, 410),
+        ("decline-720M-600M", 60, 684),
+        ("decline-720M-100M", 60, 536),
         ("drop-720M-600M", 60, 680),
         ("drop-720M-100M", 60, 513),
         ("step-300M-600M", 60, 400),

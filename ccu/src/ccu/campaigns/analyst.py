@@ -9,11 +9,19 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ccu.host import processes, programs
 
 _PATIENCE_S = 10.0
+
+
+class Answer(NamedTuple):
+    """What ddu says of a run."""
+
+    problem: str | None
+    """Why there are no tables; None if they are complete."""
+    cpu_s: float = 0.0
 
 
 class Analyst:
@@ -36,8 +44,8 @@ class Analyst:
             process.kill()
             process.communicate()
 
-    def analyze(self, run: Path) -> str | None:
-        """Write tables and summary of the run. Return why there are none, or None."""
+    def analyze(self, run: Path) -> Answer:
+        """Write tables and summary of the run."""
         process = self._process = self._process or self._started()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -47,9 +55,8 @@ class Analyst:
             answer: dict[str, Any] = json.loads(process.stdout.readline())
         except (OSError, ValueError):  # The next run gets another process.
             self.__exit__()
-            return f"ddu ended with code {process.returncode}"
-        problem: str | None = answer["problem"]
-        return problem
+            return Answer(f"ddu ended with code {process.returncode}")
+        return Answer(answer["problem"], answer["cpu_s"])
 
     @staticmethod
     def _started() -> subprocess.Popen[str]:

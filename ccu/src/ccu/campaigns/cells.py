@@ -113,9 +113,17 @@ def _experiment(campaign: Campaign, point: Levels) -> tuple[Experiment, Places]:
             if key in ("cc", "flows"):  # Both keys define the flows.
                 written.pop("cc", None)
                 written.pop("flows", None)
-            written[key] = value
+            written[key] = _both(written.get(key), value) if key == "cc_params" else value
             places[key] = campaign.where("factors", factor, label, key)
     if "seed" in written:
         rule = "repeats have seeds of their own"
         raise RefusedError(Problem(rule, "write first_seed", places["seed"]))
     return resolve_written(written, places, elsewhere=campaign.where().file), places
+
+
+def _both(before: object, value: object) -> object:
+    """Return the parameters of two factors together: one may choose a congestion control, the other
+    switch its parts off."""
+    if isinstance(before, dict) and isinstance(value, dict):
+        return {**before, **value}
+    return value

@@ -74,7 +74,8 @@ class Campaign(_Value):
     pause_s: Annotated[float, Field(ge=0, le=3600)] = 0.0
     """The pause between two runs on one testbed."""
     retries: Annotated[int, Field(ge=0, le=100)] = 2
-    stop: StopRule | None = None
+    stop: tuple[StopRule, ...] = ()
+    """A point needs no further repeats when all of these are satisfied; one may stand alone."""
     keep: Keep = "raw"
     """What stays on disk of each run."""
     report: dict[str, Any] = {}
@@ -104,6 +105,13 @@ class Campaign(_Value):
                 Problem("has no factor", "name at least one, such as `cc: [cubic, reno]`")
             )
         return {str(name): _levels_of(str(name), levels) for name, levels in written.items()}
+
+    @field_validator("stop", mode="before")
+    @classmethod
+    def _rules(cls, written: Any) -> Any:
+        if written is None:
+            return ()
+        return [written] if isinstance(written, dict) else written
 
     @field_validator("exclude", mode="before")
     @classmethod

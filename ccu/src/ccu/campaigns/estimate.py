@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from ccu.campaigns.keeping import Keep
-from ccu.scenarios.load import packets
+from ccu.scenarios.load import load
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
 
-# `ddu analyze --no-report` without its start, on one core: a line through runs of 1 s and of 60 s.
-_ANALYSIS_S = 0.14
-_ANALYSIS_PACKET_S = 1.8e-6
+# `ddu analyze --no-report` without its start, CPU time of runs of 60 to 300 s: within 54 % of each.
+_ANALYSIS_S = 0.12
+_ANALYSIS_SECOND_S = 0.0025
+_ANALYSIS_PACKET_S = 0.65e-6
 # 128 bytes of each packet and 16 of pcap's record header, at both ends; half as many ACKs.
 _CAPTURED_BYTES = 2 * (144 + 84 / 2)
 _SAMPLE_BYTES = 500
@@ -26,23 +27,25 @@ def expected_s(experiment: Experiment, keep: Keep) -> float:
     run_s = driver_of(experiment).expected_s(experiment)
     if keep == "raw":
         return run_s
-    return run_s + _ANALYSIS_S + _ANALYSIS_PACKET_S * packets(experiment)
+    packets, lasts_s = load(experiment)
+    return run_s + _ANALYSIS_S + _ANALYSIS_SECOND_S * lasts_s + _ANALYSIS_PACKET_S * packets
 
 
 def kept_bytes(experiment: Experiment, keep: Keep) -> float:
     """Return about how much disk space a run takes in the end."""
     if keep == "summary":
         return _SUMMARY_BYTES
-    samples = _samples(experiment)
+    packets, lasts_s = load(experiment)
+    samples = lasts_s * _samples_per_s(experiment)
     if keep == "tables":
         return _SUMMARY_BYTES + _TABLES_BYTES + samples * _ROW_BYTES
-    captured = packets(experiment) * _CAPTURED_BYTES if experiment.capture else 0.0
+    captured = packets * _CAPTURED_BYTES if experiment.capture else 0.0
     return _SUMMARY_BYTES + samples * _SAMPLE_BYTES + captured
 
 
-def _samples(experiment: Experiment) -> float:
-    """Return the samples of sockets and MAC."""
+def _samples_per_s(experiment: Experiment) -> float:
+    """Return how many samples of sockets and MAC there are each second."""
     flows = len(experiment.flows) * len(experiment.directions)
     of_sockets = flows * 1e3 / experiment.socket_interval_ms
     of_mac = experiment.ues * 1e3 / experiment.mac_interval_ms
-    return experiment.duration_s * (of_sockets + of_mac)
+    return of_sockets + of_mac

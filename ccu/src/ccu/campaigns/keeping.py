@@ -42,10 +42,12 @@ def reduce(run: Path, keep: Keep, analyst: Analyst) -> str | None:
     level = level_of(content)
     if level == "raw" != keep and not _is_analysed(run):
         began_s = time.monotonic()
-        if problem := analyst.analyze(run):
-            return f"its raw data stay, as it cannot be analysed: {problem}"
+        answer = analyst.analyze(run)
+        if answer.problem:
+            return f"its raw data stay, as it cannot be analysed: {answer.problem}"
         if cost := content.get("cost"):
             cost["analysis_s"] = round(time.monotonic() - began_s, 3)
+            cost["analysis_cpu_s"] = answer.cpu_s
     if _LESS.index(level) < _LESS.index(keep):
         _declare(run, content, keep)
     _drop(run, content)

@@ -53,7 +53,7 @@ class Work:
             for cell in self.cells
         }
         self._enough: dict[Levels, bool] = {}
-        self._values: dict[Path, float | None] = {}
+        self._values: dict[tuple[Path, str], float | None] = {}
         self.only_repeat: int | None = None
         """The repeat whose cells are to do; None means all."""
 
@@ -83,21 +83,25 @@ class Work:
                 yield cell
 
     def enough(self, point: Levels) -> bool:
-        """Return whether the stop rule, if there is one, is satisfied at `point`."""
-        rule = self.folder.campaign.stop
-        if rule is None:
+        """Return whether the stop rules, if there are any, are satisfied at `point`."""
+        rules = self.folder.campaign.stop
+        if not rules:
             return False
         if point not in self._enough:
             results = [self._attempts[cell].result for cell in self.by_point[point]]
-            values = [self._value(rule, result.path) for result in results if result is not None]
-            known = [value for value in values if value is not None]
-            self._enough[point] = stopping.enough(rule, known)
+            runs_done = [result.path for result in results if result is not None]
+            self._enough[point] = all(self._satisfied(rule, runs_done) for rule in rules)
         return self._enough[point]
 
+    def _satisfied(self, rule: StopRule, runs_done: list[Path]) -> bool:
+        values = [self._value(rule, run) for run in runs_done]
+        return stopping.enough(rule, [value for value in values if value is not None])
+
     def _value(self, rule: StopRule, run: Path) -> float | None:
-        if run not in self._values:
-            self._values[run] = stopping.metric(run, rule.metric)
-        return self._values[run]
+        key = run, rule.metric
+        if key not in self._values:
+            self._values[key] = stopping.metric(run, rule.metric)
+        return self._values[key]
 
     @property
     def firsts(self) -> list[Cell]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -120,19 +120,19 @@ def report_plan(written: Any, file: str) -> ReportPlan:
 
 
 def problems_of(
-    written: Any, factors: dict[str, Any], file: str, stop: dict[str, Any] | None = None
+    written: Any, factors: dict[str, Any], file: str, stop: Sequence[dict[str, Any]] = ()
 ) -> list[Problem]:
-    """Return what keeps the plan from being drawn for a campaign with `factors`, and its stop rule
+    """Return what keeps the plan from being drawn for a campaign with `factors`, and its stop rules
     from being followed: known before the first run, not after the last."""
     try:
         plan = report_plan(written, file)
     except RefusedError as error:
         return list(error.problems)
     found = list(_problems_of_plan(plan, factors))
-    if stop:
-        # The rule looks at one run by itself: not at a mean over its flows, nor at the best of all.
-        known = [name for name in numbers() if not name.startswith(PER_FLOW)]
-        found += _unknown_metrics("stop.metric", [stop["metric"]], known)
+    # A rule looks at one run by itself: not at a mean over its flows, nor at the best of all.
+    known = [name for name in numbers() if not name.startswith(PER_FLOW)]
+    for number, rule in enumerate(stop):
+        found += _unknown_metrics(f"stop.{number}.metric", [rule["metric"]], known)
     return [problem.at(Where(file, key=problem.where.key)) for problem in found]
 
 

@@ -58,8 +58,14 @@ def usable(runs: pd.DataFrame) -> pd.DataFrame:
     return runs[runs["verdict"].isin(("valid", "degraded"))]
 
 
+PRECISE = 0.05
+"""Half-width of an interval, as a share of the mean, for which a table says how many repeats it
+needs."""
+
+
 def points_table(runs: pd.DataFrame, factors: list[str], plan: ReportPlan) -> pd.DataFrame:
-    """Return one row per point: verdicts, and mean and interval of each metric."""
+    """Return one row per point: verdicts, mean and interval of each metric, and how many repeats
+    would make all of the intervals precise."""
     rows = []
     for levels, group in runs.groupby(factors, sort=False):
         row: dict[str, Any] = dict(zip(factors, levels, strict=True))
@@ -67,8 +73,12 @@ def points_table(runs: pd.DataFrame, factors: list[str], plan: ReportPlan) -> pd
         for verdict in ("valid", "degraded"):
             row[verdict] = int((group["verdict"] == verdict).sum())
         row["without_result"] = len(group) - row["runs"]
+        needed = []
         for metric in plan.metrics:
-            row |= _columns(metric, _values(usable(group), metric))
+            values = _values(usable(group), metric)
+            row |= _columns(metric, values)
+            needed.append(statistics.repeats_for(values, PRECISE))
+        row["repeats_needed"] = max((one for one in needed if one is not None), default=None)
         rows.append(row)
     return pd.DataFrame(rows)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -41,14 +42,18 @@ def analyze() -> None:
     """Analyse runs, one after another, for `ccu campaign`.
 
     Standard input: a line for each run, its path as a JSON string. The answer to each is a line
-    with a JSON object: `problem` is null when tables and summary are complete.
+    with a JSON object: `problem` is null when tables and summary are complete; `cpu_s` is what the
+    analysis took.
     """
     from ddu.campaign.analysis import problem_of
 
     # An analysis that is ended removes what it has begun.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     for line in sys.stdin:
-        print(json.dumps({"problem": problem_of(json.loads(line))}), flush=True)
+        began_s = time.process_time()
+        problem = problem_of(json.loads(line))
+        cpu_s = round(time.process_time() - began_s, 3)
+        print(json.dumps({"problem": problem, "cpu_s": cpu_s}), flush=True)
 
 
 @app.command(hidden=True)
@@ -66,7 +71,9 @@ def check(
     from ddu.campaign.plan import problems_of
 
     content = json.load(sys.stdin)
-    problems = problems_of(content.get("report"), content["factors"], file, content.get("stop"))
+    problems = problems_of(
+        content.get("report"), content["factors"], file, content.get("stop") or ()
+    )
     if as_json:
         print(json.dumps([problem.to_json() for problem in problems], indent=2))
         raise typer.Exit(RefusedError.exit_code if problems else 0)

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from ddu.cli import data as data_commands
+from ddu.cli import reproductions as reproductions_command
 from ddu.cli import store as store_commands
 from ddu.cli.campaign import app as campaign_app
 from ddu.readers.packets.implementations import Reader
@@ -24,6 +25,7 @@ app.add_typer(campaign_app, name="campaign")
 
 store_commands.register(app)
 data_commands.register(app)
+reproductions_command.register(app)
 
 
 @app.callback()

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reminis as its authors ran it (Pazhooheshy et al., 2023): a Guardian beside the kernel.
+
+Every 20 ms, whatever the RTT is, it multiplies the window by the paper's equations 1 to 5; between,
+CUBIC (RFC 9438) or Reno (RFC 5681) move it. The congestion control `reminis` runs in the kernel
+instead, once each least RTT (docs/reminis.md); this is for the question of what depends on that.
+"""
+
+import math
+import random
+
+from ccplane import LOSS
+
+LEAST_WINDOW = 4.0
+MU_LIMIT = 8.0
+CUBIC_C, CUBIC_BETA = 0.4, 0.7
+
+
+class Guardian:
+    def __init__(self, si_ms: float = 20.0, dtt_ms: float = 0.0, dtt_factor: float = 1.5,
+                 base: str = "cubic", nde: str = "draw", ps: str = "on", cm: str = "on",
+                 fresh_rtt: str = "off", seed: int = 1):  # fmt: skip
+        if base not in ("cubic", "reno") or nde not in ("draw", "mean", "off"):
+            raise ValueError("base is cubic or reno, nde is draw, mean or off")
+        self.si_ns, self.dtt_us, self.dtt_factor = si_ms * 1e6, dtt_ms * 1e3, dtt_factor
+        self.nde, self.ps, self.cm = nde, ps == "on", cm == "on"
+        self.fresh = fresh_rtt == "on"
+        self.base = Cubic() if base == "cubic" else Reno()
+        self.random = random.Random(seed)
+        self.min_us, self.last_us, self.mu = math.inf, 0.0, 1.0
+        self.began_ns, self.sum_us, self.count = 0, 0.0, 0
+        self.slow_start, self.until, self.cut_until = True, 0, 0
+
+    def start(self, flow):
+        flow.period_ms = 5
+
+    def report(self, flow, report):
+        if report.rtt_min_us:
+            self.min_us = min(self.min_us, report.rtt_min_us)
+        if report.losses and report.prior_delivered >= self.until:
+            flow.cwnd = max(2.0, self.base.after_loss(flow.cwnd))
+            self.until, self.slow_start = report.delivered + report.inflight, False
+        elif not report.ca_state and report.cwnd_limited:
+            seconds = report.time_ns / 1e9
+            flow.cwnd += (
+                report.acked
+                if self.slow_start
+                else self.base.growth(flow.cwnd, report.acked, seconds, self.min_us / 1e6)
+            )
+        self.observe(flow, report)
+
+    def observe(self, flow, report):
+        """Add the report's RTTs to those of the SI, at whose end the Guardian acts."""
+        if not report.acks or not report.rtt_avg_us:
+            return
+        if self.fresh and report.prior_delivered < self.cut_until:
+            self.began_ns = report.time_ns
+            return
+        self.sum_us += report.rtt_avg_us * report.acks
+        self.count += report.acks
+        si_ns = self.si_ns or self.min_us * 1e3
+        if not self.began_ns:
+            self.began_ns = report.time_ns
+        if report.time_ns - self.began_ns >= si_ns:
+            elapsed_us = (report.time_ns - self.began_ns) / 1e3
+            delay_us = self.sum_us / self.count
+            self.began_ns, self.sum_us, self.count = report.time_ns, 0.0, 0
+            factor = self.factor(delay_us, elapsed_us, can_explore=report.cwnd_limited)
+            if factor < 1:
+                self.cut_until = report.delivered + report.inflight
+            flow.cwnd = max(min(flow.cwnd, LEAST_WINDOW), flow.cwnd * factor)
+
+    def factor(self, delay_us, elapsed_us, can_explore=True):
+        """Return what the window is multiplied by: algorithms 1 and 2."""
+        change_us = delay_us - self.last_us if self.last_us else 0.0
+        gradient = change_us / elapsed_us
+        self.last_us = delay_us
+        self.mu = min(max(self.mu - gradient, -MU_LIMIT), MU_LIMIT)
+        dtt_us = self.dtt_us or self.dtt_factor * self.min_us
+        if delay_us > dtt_us:
+            self.slow_start = False
+            return 2 ** (self.safe_zone(delay_us, dtt_us) - 1) if self.cm else 1.0
+        if self.slow_start:
+            return 1.0
+        if change_us > 0:
+            expected_us = delay_us + gradient * elapsed_us
+            return 2 ** min(0.0, self.safe_zone(expected_us, dtt_us)) if self.ps else 1.0
+        if self.nde == "off" or not can_explore:
+            return 1.0
+        spread = 0.0 if self.nde == "mean" else math.sqrt(abs(self.mu) / 4)
+        return 2 ** (1 / (1 + math.exp(-self.random.gauss(self.mu, spread))))
+
+    def safe_zone(self, delay_us, dtt_us):
+        return 1 - (delay_us - self.min_us) / max(dtt_us - self.min_us, 1.0)
+
+    def state(self, flow, report):
+        if report.ca_state == LOSS:  # RFC 5681 section 3.1: one packet after a timeout
+            self.base.after_loss(flow.cwnd)
+            flow.cwnd, self.slow_start = 1.0, False
+            self.until = report.delivered + report.inflight
+
+
+class Reno:
+    def after_loss(self, cwnd):
+        return cwnd / 2
+
+    def growth(self, cwnd, acked, _seconds, _min_s):
+        return acked / cwnd
+
+
+class Cubic:
+    """The kernel's, whose curve goes on whatever else moves the window."""
+
+    def __init__(self):
+        self.most, self.epoch_s, self.friendly = 0.0, None, 0.0
+
+    def after_loss(self, cwnd):
+        lower = cwnd < self.most
+        self.most = cwnd * (1 + CUBIC_BETA) / 2 if lower else cwnd  # Fast convergence.
+        self.epoch_s = None
+        return cwnd * CUBIC_BETA
+
+    def growth(self, cwnd, acked, seconds, min_s):
+        if self.epoch_s is None:
+            self.epoch_s, self.friendly = seconds, cwnd
+            self.origin = max(cwnd, self.most)
+            self.inflexion_s = ((self.origin - cwnd) / CUBIC_C) ** (1 / 3)
+        elapsed_s = seconds + min_s - self.epoch_s
+        target = self.origin + CUBIC_C * (elapsed_s - self.inflexion_s) ** 3
+        target = min(max(target, cwnd), 1.5 * cwnd)
+        self.friendly += 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA) * acked / cwnd
+        return max((target - cwnd) * acked / cwnd, self.friendly - cwnd, 0.0)

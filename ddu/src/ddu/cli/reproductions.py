@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `ddu reproductions`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(reproductions)
+
+
+def reproductions(
+    runs: Annotated[Path, typer.Option(help="Folder of the campaigns' directories.")] = Path(
+        "runs"
+    ),
+    campaigns: Annotated[
+        Path, typer.Option(help="Folder of the campaigns' files, with claims/ in it.")
+    ] = Path("campaigns"),
+    output: Annotated[Path, typer.Option(help="Folder for the pages.")] = Path(
+        "docs/reproductions"
+    ),
+) -> None:
+    """Write what papers claim beside what campaigns measured: a page a paper, and a summary."""
+    from rich.console import Console
+
+    from ddu.campaign.analysis import analyze_all
+    from ddu.reproductions.claims import read_papers
+    from ddu.reproductions.pages import write_pages
+
+    papers = read_papers(campaigns / "claims")
+    console = Console(soft_wrap=True, highlight=False)
+    typer.echo(write_pages(papers, campaigns, runs, output, analyze_all(console)))

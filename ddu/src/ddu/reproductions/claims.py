@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The claims of papers, as campaigns/claims has them: sentences, numbers, rules to test them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from ddu.metrics.catalogue import numbers
+from ddu.tables.columns import column, written_names
+from testbed_console.problems import InvalidValue, Problem, RefusedError, Where, refusal
+from testbed_console.suggestions import unknown
+from testbed_console.validation import invalid_values
+
+ABOUT, LIMIT = 0.2, 0.05
+"""Tolerances: of a number that a paper gives, and of a limit."""
+
+Labels = dict[str, tuple[str, ...]]
+"""Labels of levels by factor: the points that have one of them."""
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=True)
+
+
+class Column(_Value):
+    """A number of a part of a run, from a column of its aligned table."""
+
+    name: str
+    take: Literal["mean", "p5", "p50", "p95", "max"] = "mean"
+    from_s: float = 0.0
+    to_s: float = float("inf")
+    flow: str | None = None
+    """Only this flow's: f0 is the first."""
+
+    @field_validator("name")
+    @classmethod
+    def _is_one(cls, name: str) -> str:
+        if column(name) is None:
+            raise InvalidValue(
+                unknown("column", name, written_names("aligned"), "see `ddu schema aligned`")
+            )
+        return name
+
+
+class Check(_Value):
+    """One comparison of a number of the paper with ours."""
+
+    metric: str | None = None
+    """A number of summary.json; `flow.…` is the mean over the data flows."""
+    column: Column | None = None
+    less: float = 0.0
+    """Subtracted from the metric: the path's RTT, to compare queueing delays."""
+    at: Labels = {}
+    """The points that both sides of a comparison have in common."""
+    of: Labels = {}
+    over: Labels | None = None
+    """If given, the ratio to these points, over the same links and seeds."""
+    over_flow: str | None = None
+    """If given, the ratio to the column of this flow, in the same runs."""
+    against: str | None = None
+    """If given, the ratio to each other level of this factor."""
+    each: str | None = None
+    """If given, the check is made for each level of this factor, of those in `at` if any."""
+    about: float | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+    between: tuple[float, float] | None = None
+    tolerance: Annotated[float, Field(ge=0, lt=1)] | None = None
+    """Share by which ours may differ. The default is 0.2 of `about`, and 0.05 of limits."""
+    neutral: float | None = None
+    """The number at which there is no effect; that of ratios is 1."""
+
+    @field_validator("at", "of", "over", mode="before")
+    @classmethod
+    def _labels(cls, written: Any) -> Any:
+        if not isinstance(written, dict):
+            return written
+        return {
+            str(factor): [_word(one) for one in (labels if isinstance(labels, list) else [labels])]
+            for factor, labels in written.items()
+        }
+
+    @field_validator("metric")
+    @classmethod
+    def _is_known(cls, name: str | None) -> str | None:
+        if name is not None and name not in numbers():
+            raise InvalidValue(unknown("metric", name, numbers(), "see docs/metrics.md"))
+        return name
+
+    @model_validator(mode="after")
+    def _is_one_rule(self) -> Check:
+        rules = (self.about, self.at_least, self.at_most, self.between)
+        if sum(rule is not None for rule in rules) != 1:
+            raise InvalidValue(
+                Problem("has not one rule", "write about, at_least, at_most or between")
+            )
+        if (self.metric is None) == (self.column is None):
+            raise InvalidValue(Problem("has not one number", "write metric or column"))
+        if sum(one is not None for one in (self.over, self.over_flow, self.against)) > 1:
+            raise InvalidValue(Problem("has two divisors", "write over, over_flow or against"))
+        if self.over_flow is not None and self.column is None:
+            raise InvalidValue(Problem("over_flow: is about a column", "write column"))
+        return self
+
+    @property
+    def is_ratio(self) -> bool:
+        return any(one is not None for one in (self.over, self.over_flow, self.against))
+
+    @property
+    def divisor(self) -> Check:
+        """Return the check whose numbers are below those of this one."""
+        if self.over_flow is None or self.column is None:
+            return self
+        of_flow = self.column.model_copy(update={"flow": self.over_flow})
+        return self.model_copy(update={"column": of_flow})
+
+    @property
+    def no_effect(self) -> float | None:
+        """Return the number that a claim about a difference excludes."""
+        return 1.0 if self.neutral is None and self.is_ratio else self.neutral
+
+    @property
+    def band(self) -> tuple[float, float]:
+        """Return the range in which ours agrees."""
+        if self.about is not None:
+            reach = abs(self.about) * (ABOUT if self.tolerance is None else self.tolerance)
+            return self.about - reach, self.about + reach
+        share = LIMIT if self.tolerance is None else self.tolerance
+        if self.between is not None:
+            low, high = self.between
+            return low - abs(low) * share, high + abs(high) * share
+        if self.at_least is not None:
+            return self.at_least - abs(self.at_least) * share, float("inf")
+        assert self.at_most is not None
+        return float("-inf"), self.at_most + abs(self.at_most) * share
+
+
+class Claim(_Value):
+    """A sentence of a paper, with the checks that it stands or falls by."""
+
+    quote: str
+    section: str
+    checks: tuple[Check, ...] = ()
+    untestable: str | None = None
+    """The reason why it cannot be tested here."""
+    note: str = ""
+    """What explains our result, if that is known."""
+    main: bool = False
+    """Whether its first check is in the table of sensitivities."""
+    vary: tuple[str, ...] = ()
+    """Factors that the check fixes, whose other levels that table shows as well."""
+
+    @model_validator(mode="after")
+    def _can_be_judged(self) -> Claim:
+        if bool(self.checks) == (self.untestable is not None):
+            raise InvalidValue(Problem("has no verdict", "write checks, or why it is untestable"))
+        return self
+
+
+class OfCampaign(_Value):
+    """The claims that one campaign tests."""
+
+    shows: str
+    """What the paper's figure or table shows, to read beside ours."""
+    claims: Annotated[tuple[Claim, ...], Field(min_length=1)]
+
+
+class Paper(_Value):
+    name: str
+    """The name of its page."""
+    title: str
+    cite: str
+    campaigns: dict[str, OfCampaign]
+
+
+def _word(value: object) -> str:
+    """Return a label as text; YAML reads on and off as booleans."""
+    return (
+        {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+    )
+
+
+def read_papers(folder: Path) -> list[Paper]:
+    """Return the papers of all files in `folder`. Raises RefusedError with every mistake."""
+    files = sorted(folder.glob("*.yaml"))
+    if not files:
+        raise refusal("has no claims", "give the folder campaigns/claims", file=folder)
+    papers, problems = [], list[Problem]()
+    for file in files:
+        try:
+            papers.append(_read(file))
+        except RefusedError as error:
+            problems += error.problems
+    if problems:
+        raise RefusedError(problems)
+    return papers
+
+
+def _read(file: Path) -> Paper:
+    try:
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, ValueError) as error:
+        raise refusal(f"not YAML ({error})", "correct or quote the value", file=file) from None
+    if not isinstance(content, dict):
+        raise refusal("not a mapping", "write title, cite and campaigns", file=file)
+    try:
+        return Paper.model_validate({"name": file.stem, **content})
+    except ValidationError as error:
+        problems = invalid_values(error, Paper)
+        raise RefusedError(
+            one.at(Where(str(file), key=one.where.key)) for one in problems
+        ) from None
+
+
+def checks_of(papers: list[Paper]) -> Iterator[tuple[str, Claim, Check]]:
+    """Yield each check with its campaign and claim."""
+    for paper in papers:
+        for name, of_campaign in paper.campaigns.items():
+            for claim in of_campaign.claims:
+                yield from ((name, claim, check) for check in claim.checks)

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of what papers claim and what we measured: one a paper, and a table of all campaigns."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import math
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ddu.campaign.metrics import Shown, shown
+from ddu.campaign.report import write_report
+from ddu.report.templates import number, templates_of
+from ddu.reproductions.claims import Check, Labels, OfCampaign, Paper
+from ddu.reproductions.measured import Analyze, Measured, measured
+from ddu.reproductions.outcomes import (
+    Outcome,
+    Sensitivity,
+    Tested,
+    corrected,
+    sensitivity,
+    tested,
+)
+from ddu.reproductions.verdicts import VERDICTS, Verdict
+from ddu.statistics import Interval
+from testbed_console.problems import refusal
+
+_SHOWN_EACH = 4
+"""Numbers of one check that have a row each; of more, the extremes are shown."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A campaign on the page of its paper."""
+
+    name: str
+    about: dict[str, Any]
+    """The campaign's file: title, source, differs."""
+    of_campaign: OfCampaign
+    measured: Measured | None
+    claims: list[Tested]
+
+    @property
+    def verdicts(self) -> dict[Verdict, int]:
+        """Return how many claims have each verdict."""
+        found = Counter(claim.verdict for claim in self.claims)
+        return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}
+
+
+def write_pages(
+    papers: list[Paper], campaigns: Path, runs: Path, output: Path, analyze: Analyze
+) -> Path:
+    """Write a page for each paper, tables and figures of its campaigns, and README.md, which it
+    returns. `campaigns`: the folder of their files; `runs`: that of their directories."""
+    output.mkdir(parents=True, exist_ok=True)
+    environment = templates_of("ddu.reproductions").overlay(autoescape=False)
+    environment.globals |= {
+        "rows_of": rows_of, "theirs": theirs, "ours": ours, "taken": taken, "text": _text,
+    }  # fmt: skip
+    pages: list[tuple[Paper, list[Section]]] = []
+    for paper in papers:
+        sections = _sections(paper, campaigns, runs, analyze)
+        figures = {one.name: _files(one, output / one.name) for one in sections}
+        page = environment.get_template("paper.md.j2")
+        text = page.render(paper=paper, sections=sections, figures=figures)
+        (output / f"{paper.name}.md").write_text(text)
+        pages.append((paper, sections))
+    summary = environment.get_template("summary.md.j2")
+    every = [one for _, sections in pages for one in sections]
+    content = {"pages": pages, "sections": every, "sensitivities": list(_sensitivities(every))}
+    (output / "README.md").write_text(summary.render(content))
+    return output / "README.md"
+
+
+def _sections(paper: Paper, campaigns: Path, runs: Path, analyze: Analyze) -> list[Section]:
+    """Return the campaigns of the paper, whose p-values are corrected together."""
+    found: list[Section] = []
+    for name, of_campaign in paper.campaigns.items():
+        there = measured(runs, name, analyze)
+        if there is not None:
+            write_report(there.campaign.path, analyze)
+        claims = [tested(claim, there) for claim in of_campaign.claims]
+        found.append(Section(name, _about(campaigns, name), of_campaign, there, claims))
+    every = iter(corrected([claim for one in found for claim in one.claims]))
+    return [replace(one, claims=list(itertools.islice(every, len(one.claims)))) for one in found]
+
+
+def _about(campaigns: Path, name: str) -> dict[str, Any]:
+    file = campaigns / f"{name}.yaml"
+    try:
+        content: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise refusal(
+            error.strerror or str(error), "claims are about campaigns of this folder", file=file
+        ) from None
+    return content
+
+
+def _files(section: Section, folder: Path) -> list[tuple[str, str]]:
+    """Write the tables and figures of the section anew; return titles and names of the figures."""
+    shutil.rmtree(folder, ignore_errors=True)
+    there = section.measured
+    if there is None:
+        return []
+    folder.mkdir()
+    factors = list(there.factors)
+    metrics = [*there.campaign.definition["report"].get("metrics", ()), *_metrics(section)]
+    columns = [
+        *factors, "seed", "verdict", "run",
+        *(name for name in dict.fromkeys(metrics) if name in there.runs),
+    ]  # fmt: skip
+    there.runs[columns].to_csv(folder / "runs.csv", index=False, float_format="%.6g")
+    with (folder / "claims.csv").open("w", newline="") as file:
+        write = csv.writer(file, lineterminator="\n")
+        write.writerow(
+            ["claim", "number", "theirs", "ours", "low", "high", "count", "cohen_dz", "p",
+             "p_holm", "verdict"]
+        )  # fmt: skip
+        for claim in section.claims:
+            for one in claim.outcomes:
+                write.writerow(_record(claim, one))
+    drawn = sorted((there.campaign.path / "report" / "figures").glob("*.svg"))
+    titles = [str(one["title"]) for one in there.campaign.definition["report"].get("figures", ())]
+    for figure in drawn:
+        shutil.copyfile(figure, folder / figure.name)
+    # A figure's name begins with its number in the campaign's file.
+    return [(titles[int(figure.name[:2]) - 1], figure.name) for figure in drawn]
+
+
+def _metrics(section: Section) -> list[str]:
+    return [
+        check.metric
+        for claim in section.of_campaign.claims
+        for check in claim.checks
+        if check.metric is not None
+    ]
+
+
+def _record(claim: Tested, one: Outcome) -> list[object]:
+    values: list[float | None] = [None] * 3
+    count = 0
+    if one.found is not None:
+        values, count = [one.found.mean, one.found.low, one.found.high], one.found.count
+    precise = [None if value is None else f"{value:.6g}" for value in (*values,)]
+    tests = [None if value is None else f"{value:.4g}" for value in (one.effect, one.p, one.p_holm)]
+    return [claim.claim.quote, _what(one), theirs(one.check), *precise, count,
+            *tests, one.verdict]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a claim's table."""
+
+    what: str
+    theirs: str
+    ours: str
+    statistics: str
+    reason: str
+
+
+def rows_of(claim: Tested) -> Iterator[Row]:
+    """Yield the lines of the claim; a check with many numbers has one for all."""
+    for check in claim.claim.checks:
+        of_check = [one for one in claim.outcomes if one.check is check]
+        one_for_all = check.each or check.against
+        if len(of_check) <= _SHOWN_EACH and not (one_for_all and of_check[0].found is None):
+            yield from (_row(one) for one in of_check)
+            continue
+        yield _row_of_many(check, of_check)
+
+
+def _row(one: Outcome) -> Row:
+    reason = f"{one.verdict}: {one.reason}" if one.reason else one.verdict
+    return Row(_what(one), theirs(one.check), ours(one.check, one.found),
+               _tests(one), reason)  # fmt: skip
+
+
+def _row_of_many(check: Check, outcomes: list[Outcome]) -> Row:
+    """Return the line of a check with many numbers: their range, and which do not hold."""
+    known = [one.found for one in outcomes if one.found is not None]
+    values = "not yet run"
+    if known:
+        ends = [
+            number(one(found.mean for found in known) * _how(check).scale) for one in (min, max)
+        ]
+        values = f"{' to '.join(ends)}; n ≥ {min(one.count for one in known)}"
+    others = "; ".join(_distinct(one, outcomes) for one in outcomes if one.verdict != "holds")
+    held = sum(one.verdict == "holds" for one in outcomes)
+    reason = f"{held} of {len(outcomes)} hold" + (f", not: {others}" if others else "")
+    if not known:
+        reason = "not yet run"
+    at = {factor: labels for factor, labels in check.at.items() if factor != check.each}
+    over = None if check.over is None else {**at, **check.over}
+    levels = "".join(f" for each {factor}" for factor in (check.each, check.against) if factor)
+    what = f"{_number_of(check)}: {_sides({**at, **check.of}, over)}{levels}"
+    return Row(what, theirs(check), values, "", reason)
+
+
+def _distinct(one: Outcome, outcomes: list[Outcome]) -> str:
+    """Return the levels by which the number differs from the check's others."""
+    names = [
+        " or ".join(labels)
+        for factor, labels in one.of.items()
+        if any(each.of.get(factor) != labels for each in outcomes)
+    ]
+    if one.over is not None and one.check.against is not None:
+        names.append("over " + " or ".join(one.over[one.check.against]))
+    return " ".join(names)
+
+
+def _how(check: Check) -> Shown:
+    name = check.metric or (check.column.name if check.column else "")
+    found = shown(name)
+    if check.is_ratio:
+        return Shown(found.label, "", 1.0)
+    return found
+
+
+def _what(one: Outcome) -> str:
+    """Return what is compared, in words."""
+    text = f"{_number_of(one.check)}: {_sides(one.of, one.over)}"
+    if one.check.over_flow is not None:
+        text += f" over {one.check.over_flow}"
+    return text.strip(" :")
+
+
+def _number_of(check: Check) -> str:
+    how = _how(check)
+    name = how.label
+    if check.column is not None:
+        wanted = check.column
+        until = "" if wanted.to_s == float("inf") else f" to {wanted.to_s:g}"
+        during = f", from {wanted.from_s:g}{until} s" if wanted.from_s or until else ""
+        of_flow = f" of {wanted.flow}" if wanted.flow else ""
+        name = f"{how.label} {wanted.take}{of_flow}{during}"
+    if check.less:
+        name = f"{name} less {check.less:g}"
+    return f"{name} ({how.unit})" if how.unit else name
+
+
+def _sides(of: Labels, over: Labels | None) -> str:
+    """Return the points in words: what both sides have in common first."""
+    if over is None or over == of:
+        return _levels(of)
+    same = {factor: labels for factor, labels in of.items() if over.get(factor) == labels}
+    above, below = ({k: v for k, v in one.items() if k not in same} for one in (of, over))
+    return " ".join(filter(None, [_levels(same) + ":" if same else "", _levels(above), "over",
+                                  _levels(below, names=set(above) != set(below))]))  # fmt: skip
+
+
+def _levels(labels: Labels, *, names: bool = True) -> str:
+    return ", ".join(
+        f"{factor} {' or '.join(each)}" if names else " or ".join(each)
+        for factor, each in labels.items()
+    )
+
+
+def taken(hours: float) -> str:
+    """Return a time in words."""
+    if hours >= 1:
+        return f"{number(hours, 2)} h"
+    return f"{hours * 60:.0f} min" if hours * 60 >= 1 else f"{hours * 3600:.0f} s"
+
+
+def theirs(check: Check) -> str:
+    """Return the paper's number, in the unit that people read."""
+    scale = _how(check).scale
+    if check.about is not None:
+        return f"about {number(check.about * scale)}"
+    if check.at_least is not None:
+        return f"≥ {number(check.at_least * scale)}"
+    if check.at_most is not None:
+        return f"≤ {number(check.at_most * scale)}"
+    assert check.between is not None
+    return " to ".join(number(value * scale) for value in check.between)
+
+
+def ours(check: Check, found: Interval | None) -> str:
+    """Return our number with its interval and the number of runs or pairs."""
+    if found is None:
+        return "not yet run"
+    scale = _how(check).scale
+    text = "∞" if math.isinf(found.mean) else number(found.mean * scale)
+    if found.low is not None and found.high is not None:
+        text += f" ({number(found.low * scale)} … {number(found.high * scale)})"
+    return f"{text}; n = {found.count}"
+
+
+def _tests(one: Outcome) -> str:
+    if one.p_holm is None:
+        return ""
+    effect = "" if one.effect is None else f"{number(one.effect, 2)}; "
+    return f"{effect}{number(one.p_holm, 2)}"
+
+
+def _text(sentence: str) -> str:
+    """Return the sentence as it may stand in a table of Markdown."""
+    return " ".join(sentence.split()).replace("|", "\\|")
+
+
+def _sensitivities(sections: list[Section]) -> Iterator[Sensitivity]:
+    for section in sections:
+        for claim in section.claims:
+            if claim.claim.main and section.measured is not None:
+                found = sensitivity(section.name, claim.claim, section.measured)
+                if found is not None:
+                    yield found

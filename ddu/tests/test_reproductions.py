@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Claims of papers: their files, verdicts, and pages of runs whose numbers are known."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from ddu.cli.main import app
+from ddu.reproductions.claims import Check, read_papers
+from ddu.reproductions.verdicts import judge, together
+from ddu.statistics import Interval
+from testbed_console.problems import RefusedError
+
+RATIO = {"metric": "rtt_ms.p95", "of": {"cc": "cubic"}, "over": {"cc": "reno"}}
+CLAIMS = """
+title: A paper
+cite: Somebody, 2020
+campaigns:
+  short:
+    shows: A figure.
+    claims:
+      - quote: CUBIC has twice the RTT | of Reno
+        section: section 1
+        main: true
+        checks:
+          - {metric: rtt_ms.p95, of: {cc: cubic}, over: {cc: reno}, about: 2}
+          - {metric: throughput_bps, each: cc, at_least: 10.0e+6}
+      - quote: its throughput halves after 1 s
+        section: section 2
+        checks:
+          - column: {name: tcp_throughput_bps, from_s: 1}
+            of: {cc: cubic}
+            at_most: 6.0e+6
+      - quote: it is green
+        section: section 3
+        untestable: A colour is not measured.
+"""
+
+
+def _interval(mean: float, low: float | None, high: float | None, count: int = 5) -> Interval:
+    return Interval(mean, low, high, count, "")
+
+
+@pytest.mark.parametrize(
+    ("rule", "found", "verdict"),
+    [
+        ({"about": 2}, (2.1, 1.8, 2.4), "holds"),
+        ({"about": 2}, (2.1, 0.9, 3.3), "holds in part"),  # It may be that there is no effect.
+        ({"about": 2}, (3.0, 2.8, 3.2), "holds in part"),  # The direction only.
+        ({"about": 2}, (1.2, 0.8, 1.6), "does not hold"),
+        ({"about": 2}, (0.5, 0.4, 0.6), "does not hold"),
+        ({"about": 0.5}, (0.7, 0.6, 0.8), "holds in part"),
+        ({"about": 1, "tolerance": 0.1}, (1.05, 0.7, 1.4), "holds"),
+        ({"about": 1, "tolerance": 0.1}, (1.2, 1.05, 1.35), "holds in part"),
+        ({"about": 1, "tolerance": 0.1}, (1.2, 1.15, 1.25), "does not hold"),
+        ({"at_least": 2}, (5.0, 4.0, 6.0), "holds"),
+        ({"at_most": 0.95, "tolerance": 0}, (0.9, 0.8, 1.1), "holds in part"),
+        ({"about": 2}, (2.0, None, None), "holds in part"),
+        ({"between": [1.05, 1.5]}, (1.2, 1.1, 1.3), "holds"),
+    ],
+)
+def test_the_verdict_on_a_ratio(rule: dict[str, object], found: tuple, verdict: str) -> None:
+    """Where the ratio's interval excludes 1, that of the difference excludes 0."""
+    check = Check.model_validate({**RATIO, **rule})
+    difference = _interval(*(None if bound is None else bound - 1 for bound in found))
+    assert judge(check, _interval(*found), difference)[0] == verdict
+
+
+def test_a_difference_confirms_a_ratio_to_nothing() -> None:
+    check = Check.model_validate({**RATIO, "at_least": 10})
+    difference = _interval(50.0, 40.0, 60.0)
+    assert judge(check, _interval(float("inf"), None, None), difference)[0] == "holds"
+    assert judge(check, _interval(float("nan"), None, None), _interval(0, 0, 0)) == (
+        "does not hold",
+        "",
+    )
+
+
+@pytest.mark.parametrize(
+    ("rule", "found", "verdict"),
+    [
+        ({"about": 30}, (35.0, 34.0, 36.0), "holds"),
+        ({"about": 30}, (37.0, 35.0, 39.0), "holds in part"),
+        ({"about": 30}, (40.0, 39.0, 41.0), "does not hold"),
+        ({"at_most": -45}, (-44.0, None, None), "holds"),
+        ({"at_least": -60, "tolerance": 0}, (-61.0, None, None), "does not hold"),
+    ],
+)
+def test_the_verdict_on_a_number(rule: dict[str, object], found: tuple, verdict: str) -> None:
+    check = Check.model_validate({"metric": "rtt_ms.mean", **rule})
+    assert judge(check, _interval(*found), None)[0] == verdict
+
+
+def test_a_claim_holds_if_all_of_it_does() -> None:
+    assert together(["holds", "holds"]) == "holds"
+    assert together(["holds", "does not hold"]) == "holds in part"
+    assert together(["does not hold", "does not hold"]) == "does not hold"
+    assert together(["holds", "not yet run"]) == "not yet run"
+
+
+def _folders(tmp_path: Path, claims: str = CLAIMS) -> Path:
+    """Make a campaign of two congestion controls and four seeds; cubic has twice reno's RTT."""
+    campaigns = tmp_path / "campaigns"
+    (campaigns / "claims").mkdir(parents=True)
+    (campaigns / "claims" / "paper.yaml").write_text(claims)
+    (campaigns / "short.yaml").write_text(
+        "title: A short one\nsource: A paper, figure 1\ndiffers: [Ours is shorter.]\n"
+    )
+    definition = {
+        "name": "short", "profile": "quick", "title": "A short one", "source": "",
+        "differs": [], "repeats": 4,
+        "factors": {"cc": {"reno": {}, "cubic": {}}},
+        "report": {"metrics": ["throughput_bps"],
+                   "figures": [{"kind": "bars", "title": "Bars", "x": "cc", "y": "rtt_ms.p95"}]},
+    }  # fmt: skip
+    path = tmp_path / "runs" / "campaign-short-quick"
+    path.mkdir(parents=True)
+    software = {"kernel": "6", "ccu": "0", "git_revision": "x", "nr-link": "0"}
+    content = {"schema_version": 1, "campaign": definition, "software": software}
+    (path / "campaign.json").write_text(json.dumps(content))
+    for cc in ("reno", "cubic"):
+        for seed in range(1, 5):
+            run = path / "runs" / f"cc={cc},seed={seed}" / "2026-run"
+            (run / "tables").mkdir(parents=True)
+            cell = {"levels": {"cc": cc}, "repeat": seed - 1, "seed": seed}
+            (run.parent / "cell.json").write_text(json.dumps(cell))
+            cost = {"cpu_s": 800.0, "analysis_cpu_s": 100.0}
+            manifest = {"status": "finished", "verdict": "valid", "cost": cost}
+            (run / "run.json").write_text(json.dumps(manifest))
+            rtt_ms = (20.0 + seed) * (2 if cc == "cubic" else 1) + seed % 2
+            rate_bps = 11e6 - 0.1e6 * seed
+            summary = {"verdict": "valid", "throughput_bps": rate_bps, "rtt_ms": {"p95": rtt_ms}}
+            (run / "summary.json").write_text(json.dumps(summary))
+            rates = [11e6, 11e6, 5.5e6, 5.0e6 + seed * 1e5]
+            pd.DataFrame(
+                {"t_s": [0.0, 0.5, 1.0, 1.5], "flow": "f0", "tcp_throughput_bps": rates}
+            ).to_parquet(run / "tables" / "aligned.parquet")
+    return campaigns
+
+
+def _written(tmp_path: Path, campaigns: Path) -> Path:
+    output = tmp_path / "pages"
+    arguments = ["--runs", tmp_path / "runs", "--campaigns", campaigns, "--output", output]
+    done = CliRunner().invoke(app, ["reproductions", *map(str, arguments)], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return output
+
+
+def test_the_pages_have_numbers_verdicts_and_figures(tmp_path: Path) -> None:
+    output = _written(tmp_path, _folders(tmp_path))
+    page = (output / "paper.md").read_text()
+    assert "CUBIC has twice the RTT \\| of Reno” (section 1). **Holds**" in page
+    # Means over four seeds: 2 · 22.5 + 0.5 over 22.5 + 0.5.
+    assert f"about 2.00 | {45.5 / 23:.2f} (" in page
+    assert "n = 4" in page
+    assert "**cannot be tested here**: A colour is not measured." in page
+    assert "![Bars](short/01-bars.svg)" in page
+    assert "- Ours is shorter." in page
+    assert "2.0 h of one core" in page
+    assert (output / "short" / "01-bars.svg").exists()
+    runs = pd.read_csv(output / "short" / "runs.csv")
+    assert runs["run"][0].startswith("runs/cc=")
+    claims = pd.read_csv(output / "short" / "claims.csv")
+    assert claims["ours"][0] == pytest.approx(45.5 / 23, rel=1e-5)
+    # Two numbers of throughput and one of a part of the run: 5.5 and 5.25 Mbit/s.
+    assert claims["ours"][3] == pytest.approx(5.375e6)
+
+
+def test_the_summary_counts_verdicts_and_shows_sensitivity(tmp_path: Path) -> None:
+    text = (_written(tmp_path, _folders(tmp_path)) / "README.md").read_text()
+    row = next(line for line in text.splitlines() if line.startswith("| [short](paper.md)"))
+    assert row.split("|")[3:] == [
+        " quick ",
+        " 8 ",
+        " 2.0 h ",
+        " 3 ",
+        " 2 ",
+        "  ",
+        "  ",
+        " 1 ",
+        "  ",
+        "",
+    ]
+    assert "odd seeds: " in text
+
+
+def test_a_check_with_many_numbers_has_one_line(tmp_path: Path) -> None:
+    """Its range, and which of them do not hold; without runs, that there are none."""
+    seeds = range(1, 7)
+    many = "at: {cc: cubic}, each: seeds, over: {cc: reno}, at_least: 2.1, tolerance: 0}"
+    claims = CLAIMS.replace("about: 2}", f"{many}")
+    campaigns = _folders(tmp_path, claims.replace("of: {cc: cubic}, over: {cc: reno}, ", "", 1))
+    folder = tmp_path / "runs" / "campaign-short-quick"
+    content = json.loads((folder / "campaign.json").read_text())
+    content["campaign"]["factors"]["seeds"] = {str(seed): {} for seed in seeds}
+    (folder / "campaign.json").write_text(json.dumps(content))
+    for file in list(folder.glob("runs/*/cell.json")):
+        cell = json.loads(file.read_text())
+        for seed in seeds:
+            copy = file.parent.with_name(f"{file.parent.name},seeds={seed}")
+            shutil.copytree(file.parent, copy)
+            cell["levels"]["seeds"] = str(seed)
+            (copy / "cell.json").write_text(json.dumps(cell))
+            rtt = (2.0 if seed < 6 else 2.5) if cell["levels"]["cc"] == "cubic" else 1.0
+            summary = {"verdict": "valid", "throughput_bps": 11e6, "rtt_ms": {"p95": rtt}}
+            (copy / "2026-run" / "summary.json").write_text(json.dumps(summary))
+        shutil.rmtree(file.parent)
+    page = (_written(tmp_path, campaigns) / "paper.md").read_text()
+    assert "| RTT p95: cc cubic over reno for each seeds | ≥ 2.10 | 2.00 to 2.50; n ≥ 4 |" in page
+    assert "1 of 6 hold, not: 1; 2; 3; 4; 5 |" in page
+
+
+def test_a_campaign_without_runs_is_not_yet_run(tmp_path: Path) -> None:
+    campaigns = _folders(tmp_path)
+    (tmp_path / "runs" / "campaign-short-quick" / "campaign.json").unlink()
+    output = _written(tmp_path, campaigns)
+    assert (
+        "Not yet run: `ccu campaign run short --profile full`" in (output / "paper.md").read_text()
+    )
+    assert not (output / "short").exists()
+
+
+def test_a_profile_without_a_run_of_each_point_is_not_shown(tmp_path: Path) -> None:
+    campaigns = _folders(tmp_path)
+    quick = tmp_path / "runs" / "campaign-short-quick"
+    full = tmp_path / "runs" / "campaign-short-full"
+    (full / "runs").mkdir(parents=True)
+    content = json.loads((quick / "campaign.json").read_text())
+    content["campaign"]["profile"] = "full"
+    (full / "campaign.json").write_text(json.dumps(content))
+    cell = "runs/cc=reno,seed=1"
+    (quick / cell).rename(full / cell)
+    assert "Profile `quick`" in (_written(tmp_path, campaigns) / "paper.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "printed"),
+    [
+        ("about: 2}", "abuot: 2}", "claims.0.checks.0.abuot: unknown key"),
+        ("about: 2}", "about: 2, at_least: 1}", "has not one rule"),
+        ("rtt_ms.p95", "rtt_ms.p59", "no metric 'rtt_ms.p59'. Did you mean"),
+        ("tcp_throughput_bps", "tcp_thruput_bps", "no column 'tcp_thruput_bps'"),
+        ("        section: section 3\n", "", "claims.2.section: is missing"),
+        ("untestable: A colour is not measured.", "note: x", "has no verdict"),
+    ],
+)
+def test_a_wrong_claim_is_refused(tmp_path: Path, old: str, new: str, printed: str) -> None:
+    campaigns = _folders(tmp_path, CLAIMS.replace(old, new))
+    with pytest.raises(RefusedError) as refused:
+        read_papers(campaigns / "claims")
+    assert printed in str(refused.value)
+    assert "paper.yaml" in str(refused.value)

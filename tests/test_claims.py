@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The claims of the papers fit the campaigns that test them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ccu.campaigns import cells, definition
+from ddu.reproductions.claims import Check, Labels, checks_of, read_papers
+
+PAPERS = read_papers(definition.LIBRARY / "claims")
+
+
+def test_every_campaign_has_claims_and_every_claim_a_campaign() -> None:
+    named = [name for paper in PAPERS for name in paper.campaigns]
+    assert sorted(named) == sorted(definition.library())
+
+
+def test_the_full_profile_has_all_points_that_a_check_compares() -> None:
+    for name, claim, check in checks_of(PAPERS):
+        campaign = definition.read(definition.locate(name), "full")
+        points = [dict(point) for point in cells.points(campaign)]
+        for levels in _compared(check, {k: list(v) for k, v in campaign.factors.items()}):
+            there = any(_has(point, levels) for point in points)
+            assert there, f"{name}: {claim.quote}: no point has {levels}"
+
+
+def _compared(check: Check, factors: Mapping[str, Sequence[str]]) -> list[Labels]:
+    """Return all points that the check names, one set for each of its numbers."""
+    found = [{**check.at, **check.of}]
+    if check.over is not None:
+        found.append({**check.at, **check.over})
+    for factor in filter(None, (check.each, check.against)):
+        labels = check.at.get(factor, tuple(factors[factor]))
+        found = [{**one, factor: (label,)} for one in found for label in labels]
+    return found
+
+
+def _has(point: dict[str, str], levels: Labels) -> bool:
+    return all(factor in point and point[factor] in labels for factor, labels in levels.items())
