@@ -3,14 +3,20 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import subprocess
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 
 from ccplane import abi
+from ccplane.loop import Loop
+from ccplane.policy_file import Policy
+from ccplane.trace import Trace
 from ccu.congestion import references, verifier
 from ccu.spec.experiment import Experiment, FlowPlan
 
@@ -58,6 +64,46 @@ def test_python_and_c_have_the_same_layouts(tmp_path: Path) -> None:
         read = abi.Report._make(abi.REPORT.unpack(block))
         assert [at for at, value in enumerate(read) if value] == [number]
     assert len(places) == len(abi.Report._fields)
+
+
+class Steady:
+    """A policy."""
+
+    def report(self, flow: object, report: abi.Report) -> None:
+        """Leave the window."""
+
+
+class Deaf:
+    """A kernel that applies the first command only; each report is of an ACK 1 ms after it."""
+
+    def __init__(self) -> None:
+        self.numbers: list[int] = []
+
+    def reports(self) -> Iterator[abi.Report]:
+        nothing = abi.Report._make([0] * len(abi.Report._fields))
+        for event in (abi.START, abi.ACKS, abi.ACKS):
+            applied = self.numbers[0] if self.numbers else 0
+            yield nothing._replace(
+                time_ns=time.monotonic_ns(), event=event, cwnd=10, mss=1448, generation=1,
+                applied=applied,
+            )  # fmt: skip
+            time.sleep(0.001)
+        raise KeyboardInterrupt
+
+    def command(self, index: int, command: bytes) -> None:
+        assert index == 0
+        self.numbers.append(abi.COMMAND.unpack(command)[0])
+
+
+def test_a_command_that_an_ack_left_is_overdue(tmp_path: Path) -> None:
+    trace = Trace(tmp_path / "trace.csv")
+    with pytest.raises(KeyboardInterrupt):
+        Loop(Policy(Steady, {}), Deaf(), trace).run()
+    trace.flush()
+    with (tmp_path / "trace.csv").open() as file:
+        overdue_us = [row["overdue_us"] for row in csv.DictReader(file)]
+    assert overdue_us[:2] == ["", "0.0"]
+    assert float(overdue_us[2]) >= 1000
 
 
 def test_the_verifiers_log_becomes_a_sentence_with_its_line(tmp_path: Path) -> None:

@@ -103,6 +103,21 @@ def test_a_policy_that_thinks_answers_later(kernel: Path, tmp_path: Path) -> Non
     assert told_us[1] == pytest.approx(4000, abs=20)
 
 
+def test_the_waiting_for_a_slow_links_acks_is_not_the_policys(
+    kernel: Path, tmp_path: Path
+) -> None:
+    slow_link = ("--scenario", "cellular-3g", "--rtt", "20ms", "--duration", "20s")
+    run = Run(tmp_path / "at-once", "--cc", "tutorial.py", *slow_link)
+    plane = run.content["cc_implementation"]["tutorial"]["plane"]
+    assert plane["report_to_applied_us"]["p99"] > 20e3 / 4  # a quarter of the round-trip time
+    assert plane["report_to_command_us"]["p99"] < 10
+    assert plane["overdue_us"]["max"] == 0
+    assert run.content["verdict"] == "valid"
+    late = Run(tmp_path / "late", "--cc", "tutorial.py", "--cc-param", "think=6ms", *slow_link)
+    assert late.content["verdict"] == "degraded"
+    assert "ms after their report (99th percentile)" in late.content["verdict_reasons"][0]
+
+
 def test_several_flows_have_their_own_policies_and_parameters(kernel: Path, tmp_path: Path) -> None:
     own = policy(tmp_path, "        flow.cwnd, flow.pacing_bps = 10_000, 4e6")
     flows = f"constant.py@0,{own}@0,cubic@1"

@@ -49,12 +49,16 @@ class Flow:
                 return f"{name} is {value:g}, outside of {least:g} to {most:,.0f}"
         return None
 
+    @property
+    def newest(self) -> int:
+        """The number of the newest command; another flow at this index had others."""
+        return self.generation << 48 | self.sequence
+
     def command(self, report_ns: int) -> bytes:
         """Return the next command, in answer to the report of that time (0: to none)."""
         self.sequence += 1
         return COMMAND.pack(
-            # Another flow at this index had other sequences.
-            self.generation << 48 | self.sequence,
+            self.newest,
             report_ns,
             int(self.pacing_bps / 8),
             max(1, int(self.cwnd)),
