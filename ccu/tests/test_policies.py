@@ -17,8 +17,9 @@ from ccplane import abi
 from ccplane.loop import Loop
 from ccplane.policy_file import Policy
 from ccplane.trace import Trace
-from ccu.congestion import references, verifier
+from ccu.congestion import bpf, policy, references, verifier
 from ccu.spec.experiment import Experiment, FlowPlan
+from testbed_console.problems import RefusedError
 
 ROOT = Path(__file__).parents[2]
 HEADER = ROOT / "cc/plane/plane_abi.h"
@@ -112,6 +113,32 @@ def test_the_verifiers_log_becomes_a_sentence_with_its_line(tmp_path: Path) -> N
         f"{tmp_path}/toy.bpf.c:40: the kernel's verifier refuses this: this field may be read, not "
         "written (no write support to tcp_sock at off 1680)"
     )
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ("BPF_F_LINK", "takes no congestion controls as BPF programs (struct_ops)"),
+        ("bpf_struct_ops_tcp_congestion_ops", "boot Linux 6.4 or newer"),
+    ],
+)
+def test_what_a_kernel_lacks_for_bpf_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: str, words: str
+) -> None:
+    types = tmp_path / "vmlinux"
+    types.write_text(f"\0{names}\0")
+    monkeypatch.setattr(bpf, "_BTF", types)
+    assert words in (bpf.obstacle() or "")
+    assert words in (policy.provider.of_file(Path("mine.py")).obstacle or "")
+
+
+def test_a_policy_that_is_never_ready_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policy, "_MOST_S", 1.0)
+    (tmp_path / "mine.py").write_text("import time\ntime.sleep(1000)\n")
+    with pytest.raises(RefusedError, match="is not loaded and made within 1 s"):
+        policy.provider.check_file("mine", tmp_path / "mine.py", {}, virtual=True)
 
 
 def test_a_proof_is_a_test_that_exists() -> None:

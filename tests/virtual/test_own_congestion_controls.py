@@ -103,9 +103,7 @@ def test_a_policy_that_thinks_answers_later(kernel: Path, tmp_path: Path) -> Non
     assert told_us[1] == pytest.approx(4000, abs=20)
 
 
-def test_the_waiting_for_a_slow_links_acks_is_not_the_policys(
-    kernel: Path, tmp_path: Path
-) -> None:
+def test_the_waiting_for_a_slow_links_acks_is_not_the_policys(kernel: Path, tmp_path: Path) -> None:
     slow_link = ("--scenario", "cellular-3g", "--rtt", "20ms", "--duration", "20s")
     run = Run(tmp_path / "at-once", "--cc", "tutorial.py", *slow_link)
     plane = run.content["cc_implementation"]["tutorial"]["plane"]
@@ -138,10 +136,17 @@ def test_several_flows_have_their_own_policies_and_parameters(kernel: Path, tmp_
     ("body", "reason"),
     [
         ("1 / 0", "the policy ended with ZeroDivisionError: division by zero (line 6)"),
+        ("raise SystemExit('enough')", "the policy ended with SystemExit: enough (line 6)"),
         ("os.kill(os.getpid(), signal.SIGKILL)", "the policy was killed"),
+        ("os.kill(os.getpid(), signal.SIGSTOP)", "the policy was silent for 0.5 s"),
+        (
+            "signal.signal(signal.SIGTERM, signal.SIG_IGN); os.kill(os.getpid(), signal.SIGSTOP)",
+            "the policy was killed",
+        ),
         ("flow.cwnd = float('nan')", "cwnd is nan, not a finite number"),
         ("flow.cwnd = -5", "cwnd is -5, outside of"),
         ("flow.cwnd = 1e30", "cwnd is 1e+30, outside of"),
+        ("flow.cwnd = 10**400", "cwnd is inf, not a finite number"),
         ("flow.pacing_bps = 'fast'", "pacing_bps is 'fast', not a finite number"),
     ],
 )
@@ -158,11 +163,24 @@ def test_reno_takes_over_from_a_policy_that_fails(
     assert run.rate_bps() > 20e6  # of 26.6: Reno fills the link
 
 
+def test_a_policy_may_set_numbers_of_numpy(kernel: Path, tmp_path: Path) -> None:
+    values = "numpy.int64(99), numpy.float32(5e6)"
+    body = f"        import numpy\n        flow.cwnd, flow.pacing_bps = {values}"
+    run = Run(tmp_path / "runs", "--cc", policy(tmp_path, body), *SHORT)
+    assert run.content["verdict"] == "valid"
+    assert run.rate_bps() == pytest.approx(5e6, rel=0.05)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
         ("bad.py", "class A:\n    def report(self\n", "bad.py:2: syntax error"),
         ("bad.py", "class A:\n    pass\n", "bad.py:1: A has no `report`"),
+        (
+            "bad.py",
+            "class A:\n    def report(self):\n        pass\n",
+            "bad.py:2: A.report does not",
+        ),
         ("bad.py", "import nothing\n", "bad.py:1: ModuleNotFoundError"),
         ("vegas.py", "", "the kernel in virtual time has a congestion control vegas already"),
         ("a-name-too-long-.py", "", "'a-name-too-long-' is not"),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 
 from ccplane.abi import COMMAND, MOST_PACKETS, Report
 
@@ -43,10 +44,11 @@ class Flow:
         }
         for name, (least, most) in limits.items():
             value = getattr(self, name)
-            if not isinstance(value, (int, float)) or not math.isfinite(value):
-                return f"{name} is {value!r}, not a finite number"
-            if not least <= value <= most:
-                return f"{name} is {value:g}, outside of {least:g} to {most:,.0f}"
+            number = _as_float(value) if isinstance(value, Real) else value
+            if not isinstance(number, float) or not math.isfinite(number):
+                return f"{name} is {number!r}, not a finite number"
+            if not least <= number <= most:
+                return f"{name} is {number:g}, outside of {least:g} to {most:,.0f}"
         return None
 
     @property
@@ -67,3 +69,10 @@ class Flow:
             self.generation,
             0,
         )
+
+
+def _as_float(number: Real) -> float:
+    try:
+        return float(number)
+    except OverflowError:  # an int of more than 308 digits
+        return math.inf
