@@ -93,6 +93,20 @@ def test_copa_keeps_one_and_a_quarter_over_delta_packets(
     assert queue_s * 24e6 / PACKET_BITS == pytest.approx(1.25 / delta, rel=0.1)
 
 
+@pytest.mark.parametrize("delta", [0.05, 0.1, 0.5])
+def test_copa_written_twice_is_the_same(experiments: Runs, link: str, delta: float) -> None:
+    """The BPF source and the policy, each written from the paper, with its own windows of time."""
+    found = []
+    for cc in ("copa", "copa-policy"):
+        arguments = ("--cc", cc, "--cc-param", f"delta={delta}", "--scenario", link)
+        table = experiments.table(*arguments, "--rtt", "80ms", "--duration", "20s")
+        queue_ms = of(table, "f0", 6, 20).tcp_rtt_ms.mean() - table.tcp_rtt_ms.min()
+        found.append((mean_mbps(table, "f0", 6, 20), queue_ms))
+    (bpf_mbps, bpf_ms), (policy_mbps, policy_ms) = found
+    assert policy_mbps == pytest.approx(bpf_mbps, rel=0.005)
+    assert policy_ms == pytest.approx(bpf_ms, rel=0.05)
+
+
 @pytest.mark.parametrize("delta", [0.1, 0.5])
 def test_copa_sends_at_one_over_delta_and_queueing_delay(
     experiments: Runs, tmp_path: Path, delta: float
@@ -114,11 +128,14 @@ def test_copa_sends_at_one_over_delta_and_queueing_delay(
     assert rate == pytest.approx(1 / (delta * queue_s), rel=0.05)
 
 
-def test_copa_competes_with_cubic_in_its_other_mode_only(experiments: Runs, link: str) -> None:
+@pytest.mark.parametrize("cc", ["copa", "copa-policy"])
+def test_copa_competes_with_cubic_in_its_other_mode_only(
+    experiments: Runs, link: str, cc: str
+) -> None:
     share = {}
     for compete in (0, 1):
         table = experiments.table(
-            *("--flows", "cubic@0,copa@2", "--cc-param", f"copa.compete={compete}"),
+            *("--flows", f"cubic@0,{cc}@2", "--cc-param", f"{cc}.compete={compete}"),
             *("--scenario", link, "--buffer", "160pkt", "--rtt", "80ms", "--duration", "62s"),
         )
         share[compete] = mean_mbps(table, "f1", 12, 60) / 24
