@@ -15,7 +15,6 @@ import pytest
 from testbed_testing.runs import Runs
 
 BIN = Path(sys.executable).parent
-CC = Path(__file__).parents[2] / "cc/bpf"
 PACKET_BITS = 1500 * 8
 
 
@@ -190,27 +189,3 @@ def test_bbr_takes_losses_of_up_to_2_percent_in_a_round_trip(experiments: Runs, 
     assert share[3] < 0.4
     assert share[5] < 0.15
     assert received_mbps("cubic", "0.5%") < 0.1 * clean
-
-
-@pytest.mark.parametrize("cc", ["illinois", "vegas"])
-@pytest.mark.parametrize(
-    "rest", [("--buffer", "3200pkt"), ("--buffer", "20pkt"), ("--loss", "0.1%")]
-)
-def test_a_stand_in_has_the_window_of_the_kernels_own(
-    experiments: Runs, link: str, tmp_path: Path, cc: str, rest: tuple[str, ...]
-) -> None:
-    """With losses of a queue and of the path, and without any."""
-    # Under another name, since this kernel has the one of the paper.
-    ours = tmp_path / "standin.bpf.c"
-    ours.write_text((CC / f"{cc}.bpf.c").read_text().replace(cc, "standin"))
-    link_and_path = ("--scenario", link, "--rtt", "40ms", "--duration", "20s", *rest)
-    kernels, own = (
-        experiments.table("--cc", one, *link_and_path)[["tcp_cwnd_bytes", "tcp_ssthresh_bytes"]]
-        for one in (cc, str(ours))
-    )
-    assert kernels.tcp_cwnd_bytes.nunique() > 20
-    # The run with a module to load begins 0.4 µs later: a sample may miss an ACK of that moment.
-    differ = (own - kernels).abs().fillna(0)
-    assert len(own) == len(kernels)
-    assert (differ > 0).any(axis=1).sum() <= 2
-    assert differ.to_numpy().max() <= 1448
