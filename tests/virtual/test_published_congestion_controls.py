@@ -173,7 +173,8 @@ def test_bbr_looks_for_the_least_rtt_each_5_s_with_half_a_bdp(
 
 @pytest.mark.parametrize("cc", ["bbr2", "bbr3"])
 def test_bbr_takes_losses_of_up_to_2_percent_in_a_round_trip(experiments: Runs, cc: str) -> None:
-    """What random losses leave of the throughput: 0.8 at 1 %, and nearly nothing at 5 %."""
+    """What random losses leave of the throughput: 0.8 at 1 %, and nearly nothing at 5 %; of CUBIC's
+    a twentieth at 0.5 %."""
 
     def received_mbps(cc: str, loss: str) -> float:
         link = ("--scenario", "constant-100M", "--rtt", "40ms", "--duration", "22s")
@@ -182,10 +183,15 @@ def test_bbr_takes_losses_of_up_to_2_percent_in_a_round_trip(experiments: Runs, 
         return float(report["end"]["sum_received"]["bits_per_second"]) / 1e6
 
     clean = received_mbps(cc, "0")
-    share = {loss: received_mbps(cc, f"{loss}%") / clean for loss in (0.5, 1, 2, 3, 5)}
-    assert clean > 90
+    share, cubics = (
+        {loss: received_mbps(one, f"{loss}%") / clean for loss in (0.5, 1, 2, 3, 5)}
+        for one in (cc, "cubic")
+    )
+    assert min(clean, received_mbps("cubic", "0")) > 90
     assert min(share[0.5], share[1]) > 0.75
     assert share[2] > 0.4
     assert share[3] < 0.4
     assert share[5] < 0.15
-    assert received_mbps("cubic", "0.5%") < 0.1 * clean
+    assert cubics[0.5] < 0.1
+    assert all(more > less for more, less in pairwise(cubics.values()))
+    assert all(share[loss] > 3 * cubics[loss] for loss in share)
