@@ -17,7 +17,7 @@ from ccplane import abi
 from ccplane.loop import Loop
 from ccplane.policy_file import Policy
 from ccplane.trace import Trace
-from ccu.congestion import bpf, policy, references, verifier
+from ccu.congestion import bpf, policy, proofs, references, verifier
 from ccu.spec.experiment import Experiment, FlowPlan
 from testbed_console.problems import RefusedError
 
@@ -150,6 +150,26 @@ def test_a_proof_is_a_test_that_exists() -> None:
         path = ROOT / file
         assert path.exists(), name
         assert not test or re.search(rf"^def {test}\(", path.read_text(), re.MULTILINE), name
+
+
+def test_a_proof_has_passed_until_a_source_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources = tmp_path / "cc"
+    sources.mkdir()
+    (sources / "mine.py").write_text("1")
+    monkeypatch.setattr(proofs, "RECORD", tmp_path / "proofs.json")
+    monkeypatch.setattr(proofs, "_SOURCES", sources)
+    proofs._sources.cache_clear()
+    good, bad = "tests/a.py::test_good", "tests/a.py::test_bad"
+    assert proofs.state(good) == "not run"
+    proofs.record({good: True, bad: False})
+    assert [proofs.state(one) for one in (good, bad)] == ["yes", "no"]
+    (sources / "mine.py").write_text("2")
+    proofs._sources.cache_clear()
+    assert [proofs.state(one) for one in (good, bad)] == ["not since a change"] * 2
+    monkeypatch.undo()
+    proofs._sources.cache_clear()
 
 
 @pytest.mark.parametrize(
