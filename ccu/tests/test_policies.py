@@ -17,6 +17,7 @@ from ccplane import abi
 from ccplane.loop import Loop
 from ccplane.policy_file import Policy
 from ccplane.trace import Trace
+from ccu import congestion
 from ccu.congestion import bpf, policy, proofs, references, verifier
 from ccu.spec.experiment import Experiment, FlowPlan
 from testbed_console.problems import RefusedError
@@ -191,6 +192,15 @@ def test_a_parameter_is_for_all_or_for_the_one_before_the_dot() -> None:
     experiment = Experiment.model_validate({"flows": flows, "cc_params": parameters})
     assert experiment.cc_params_of("a") == {"period": "1ms", "gain": "2"}
     assert experiment.cc_params_of("b") == {"period": "1ms", "gain": "3"}
+
+
+def test_a_file_of_the_name_that_is_not_there_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "Did you mean cubic?" in str(congestion.not_there("cubid", ["cubic"]))
+    (tmp_path / "cubid.py").write_text("")
+    assert "Name the file: ./cubid.py" in str(congestion.not_there("cubid", ["cubic"]))
 
 
 def test_two_files_cannot_have_one_name() -> None:
