@@ -131,6 +131,8 @@ def test_the_verifiers_reason_is_given_with_its_line(source: Path, tmp_path: Pat
     ("name", "message"),
     [
         ("nothing.py", "nothing.py: no such file"),
+        ("broken.py", "broken.py:1: syntax error"),
+        ("without.py", "without.py:1: A has no `report`"),
         ("cubic.py", "the kernel has a congestion control cubic already"),
         ("renamed.bpf.c", "renamed.bpf.c:56: the kernel would call it toy"),
     ],
@@ -140,7 +142,8 @@ def test_a_file_that_cannot_be_used_is_refused(
 ) -> None:
     file = tmp_path / name
     if name != "nothing.py":
-        file.write_text(source.read_text())
+        texts = {"broken.py": "class A\n", "without.py": "class A:\n    pass\n"}
+        file.write_text(texts.get(name, source.read_text()))
     refused = ccu(
         "run",
         "--testbed",
@@ -171,27 +174,31 @@ def test_a_policy_in_python_controls_real_tcp(runs: Runs) -> None:
 
 
 @pytest.mark.root
-@pytest.mark.parametrize("sent", ["KILL", "STOP"])
-def test_reno_has_the_flows_of_a_policy_that_is_killed_or_stopped(
-    runs: Runs, tmp_path: Path, sent: str
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("os.kill(os.getpid(), signal.SIGKILL)", "the policy was killed, and Reno took over"),
+        ("os.kill(os.getpid(), signal.SIGSTOP)", "silent for 0.5 s, and Reno took over"),
+        ("1 / 0", "the policy ended with ZeroDivisionError: division by zero (line 6)"),
+        ("flow.cwnd = float('nan')", "cwnd is nan, not a finite number"),
+        ("flow.cwnd = -5", "cwnd is -5, outside of"),
+        ("flow.cwnd = 10**400", "cwnd is inf, not a finite number"),
+    ],
+)
+def test_reno_has_the_flows_of_a_policy_that_fails(
+    runs: Runs, tmp_path: Path, body: str, reason: str
 ) -> None:
     assert runs
-    body = f"        if r.delivered > 300:\n            os.kill(os.getpid(), signal.SIG{sent})"
-    text = f"import os, signal\n\nclass Gone:\n    def report(self, flow, r):\n{body}\n"
+    lines = f"        if r.delivered > 300:\n            {body}"
+    text = f"import os, signal\n\nclass Gone:\n    def report(self, flow, r):\n{lines}\n"
     (tmp_path / "gone.py").write_text(text)
-    done = ccu(
-        "run",
-        "--testbed",
-        "emulated",
-        "--cc",
-        str(tmp_path / "gone.py"),
-        *SHORT,
-        "--output",
-        str(tmp_path / "runs"),
-    )
+    output = ("--output", str(tmp_path / "runs"))
+    done = ccu("run", "--testbed", "emulated", "--cc", str(tmp_path / "gone.py"), *SHORT, *output)
     assert done.returncode == 0, done.stderr
     (run,) = (tmp_path / "runs").iterdir()
     manifest = json.loads((run / "run.json").read_text())
     assert manifest["cc_implementation"]["gone"]["plane"]["fallbacks"] >= 1
-    assert "Reno took over" in "; ".join(manifest["verdict_reasons"])
+    assert reason in "; ".join(manifest["verdict_reasons"])
+    report = json.loads((run / "raw/iperf3-f0-server.json").read_text())
+    assert report["intervals"][-1]["sum"]["bytes"] > 0  # The flow lives on.
     assert "gone" not in AVAILABLE.read_text().split()

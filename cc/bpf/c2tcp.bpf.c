@@ -14,7 +14,8 @@
  *		it stays above
  *
  * Interval = Setpoint: chosen, the least time in which the queue that a smaller
- * window leaves can be seen. minRTT is the kernel's, of the last five minutes.
+ * window leaves can be seen; the authors' first version has both as settings, and
+ * they ran it with 100 ms for each. minRTT is the kernel's, of the last five minutes.
  */
 #include "congestion.h"
 #include "cubic.h"

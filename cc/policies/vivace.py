@@ -11,7 +11,7 @@ within the error of its regression is none (tolerance of PCC Proteus, SIGCOMM 20
 
 import random
 from collections import deque
-from math import sqrt
+from math import ceil, sqrt
 
 STEP = 0.05  # of the rate, from which a pair of trials is away
 FIRST_BOUND, MORE_BOUND = 0.05, 0.1  # omega and delta: most that one decision changes the rate
@@ -179,7 +179,7 @@ class Vivace:
         if share > bound:
             self.bounds += 1
         else:
-            self.bounds = max(0, int((share - FIRST_BOUND) / MORE_BOUND) + 1)
+            self.bounds = max(0, ceil((share - FIRST_BOUND) / MORE_BOUND))
         allowed = min(share, bound) * self.rate_mbps
         self.rate_mbps += allowed if change_mbps > 0 else -allowed
         self.rate_mbps = max(LEAST_MBPS, self.rate_mbps)

@@ -3,16 +3,24 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import subprocess
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 
 from ccplane import abi
-from ccu.congestion import references, verifier
+from ccplane.loop import Loop
+from ccplane.policy_file import Policy
+from ccplane.trace import Trace
+from ccu import congestion
+from ccu.congestion import bpf, policy, proofs, references, verifier
 from ccu.spec.experiment import Experiment, FlowPlan
+from testbed_console.problems import RefusedError
 
 ROOT = Path(__file__).parents[2]
 HEADER = ROOT / "cc/plane/plane_abi.h"
@@ -60,12 +68,78 @@ def test_python_and_c_have_the_same_layouts(tmp_path: Path) -> None:
     assert len(places) == len(abi.Report._fields)
 
 
+class Steady:
+    """A policy."""
+
+    def report(self, flow: object, report: abi.Report) -> None:
+        """Leave the window."""
+
+
+class Deaf:
+    """A kernel that applies the first command only; each report is of an ACK 1 ms after it."""
+
+    def __init__(self) -> None:
+        self.numbers: list[int] = []
+
+    def reports(self) -> Iterator[abi.Report]:
+        nothing = abi.Report._make([0] * len(abi.Report._fields))
+        for event in (abi.START, abi.ACKS, abi.ACKS):
+            applied = self.numbers[0] if self.numbers else 0
+            yield nothing._replace(
+                time_ns=time.monotonic_ns(), event=event, cwnd=10, mss=1448, generation=1,
+                applied=applied,
+            )  # fmt: skip
+            time.sleep(0.001)
+        raise KeyboardInterrupt
+
+    def command(self, index: int, command: bytes) -> None:
+        assert index == 0
+        self.numbers.append(abi.COMMAND.unpack(command)[0])
+
+
+def test_a_command_that_an_ack_left_is_overdue(tmp_path: Path) -> None:
+    trace = Trace(tmp_path / "trace.csv")
+    with pytest.raises(KeyboardInterrupt):
+        Loop(Policy(Steady, {}), Deaf(), trace).run()
+    trace.flush()
+    with (tmp_path / "trace.csv").open() as file:
+        overdue_us = [row["overdue_us"] for row in csv.DictReader(file)]
+    assert overdue_us[:2] == ["", "0.0"]
+    assert float(overdue_us[2]) >= 1000
+
+
 def test_the_verifiers_log_becomes_a_sentence_with_its_line(tmp_path: Path) -> None:
     refused = verifier.explained(LOG, tmp_path / "toy.bpf.c")
     assert str(refused).startswith(
         f"{tmp_path}/toy.bpf.c:40: the kernel's verifier refuses this: this field may be read, not "
         "written (no write support to tcp_sock at off 1680)"
     )
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ("BPF_F_LINK", "takes no congestion controls as BPF programs (struct_ops)"),
+        ("bpf_struct_ops_tcp_congestion_ops", "boot Linux 6.4 or newer"),
+    ],
+)
+def test_what_a_kernel_lacks_for_bpf_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: str, words: str
+) -> None:
+    types = tmp_path / "vmlinux"
+    types.write_text(f"\0{names}\0")
+    monkeypatch.setattr(bpf, "_BTF", types)
+    assert words in (bpf.obstacle() or "")
+    assert words in (policy.provider.of_file(Path("mine.py")).obstacle or "")
+
+
+def test_a_policy_that_is_never_ready_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policy, "_MOST_S", 1.0)
+    (tmp_path / "mine.py").write_text("import time\ntime.sleep(1000)\n")
+    with pytest.raises(RefusedError, match="is not loaded and made within 1 s"):
+        policy.provider.check_file("mine", tmp_path / "mine.py", {}, virtual=True)
 
 
 def test_a_proof_is_a_test_that_exists() -> None:
@@ -77,6 +151,26 @@ def test_a_proof_is_a_test_that_exists() -> None:
         path = ROOT / file
         assert path.exists(), name
         assert not test or re.search(rf"^def {test}\(", path.read_text(), re.MULTILINE), name
+
+
+def test_a_proof_has_passed_until_a_source_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources = tmp_path / "cc"
+    sources.mkdir()
+    (sources / "mine.py").write_text("1")
+    monkeypatch.setattr(proofs, "RECORD", tmp_path / "proofs.json")
+    monkeypatch.setattr(proofs, "_SOURCES", sources)
+    proofs._sources.cache_clear()
+    good, bad = "tests/a.py::test_good", "tests/a.py::test_bad"
+    assert proofs.state(good) == "not run"
+    proofs.record({good: True, bad: False})
+    assert [proofs.state(one) for one in (good, bad)] == ["yes", "no"]
+    (sources / "mine.py").write_text("2")
+    proofs._sources.cache_clear()
+    assert [proofs.state(one) for one in (good, bad)] == ["not since a change"] * 2
+    monkeypatch.undo()
+    proofs._sources.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -98,6 +192,15 @@ def test_a_parameter_is_for_all_or_for_the_one_before_the_dot() -> None:
     experiment = Experiment.model_validate({"flows": flows, "cc_params": parameters})
     assert experiment.cc_params_of("a") == {"period": "1ms", "gain": "2"}
     assert experiment.cc_params_of("b") == {"period": "1ms", "gain": "3"}
+
+
+def test_a_file_of_the_name_that_is_not_there_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "Did you mean cubic?" in str(congestion.not_there("cubid", ["cubic"]))
+    (tmp_path / "cubid.py").write_text("")
+    assert "Name the file: ./cubid.py" in str(congestion.not_there("cubid", ["cubic"]))
 
 
 def test_two_files_cannot_have_one_name() -> None:

@@ -16,7 +16,14 @@ from typer.testing import CliRunner
 from ddu.cli.main import app
 from ddu.compare.figures import plane
 from ddu.compare.load import Compared, load_runs, same_runs
-from ddu.compare.tables import groups_table, mixtures, pairs_table, refuse_unknown, runs_table
+from ddu.compare.tables import (
+    groups_table,
+    means_text,
+    mixtures,
+    pairs_table,
+    refuse_unknown,
+    runs_table,
+)
 from testbed_console.problems import RefusedError
 from testbed_testing.synthetic_run import MS, T0, SyntheticRun
 
@@ -49,6 +56,18 @@ def test_groups_have_students_interval() -> None:
     low, high = stats.t.interval(0.95, 4, np.mean(values), stats.sem(values))
     assert (row["low"], row["high"]) == (pytest.approx(low), pytest.approx(high))
     assert row["runs"] == 5
+
+
+def test_the_terminal_shows_each_metric_of_each_group() -> None:
+    lines = means_text(REPEATS, ["throughput_bps", "rtt_ms.p95", "jain_throughput"]).splitlines()
+    assert [line.split() for line in lines] == [
+        ["cubic", "(n=5)", "reminis", "(n=4)"],
+        ["throughput_bps", "1.02e+07", "1.215e+07"],
+        ["rtt_ms.p95", "32", "32"],
+    ]
+    assert means_text([made("cubic", 1e6, 1, "invalid")], ["throughput_bps"]) == (
+        "no run has a result"
+    )
 
 
 def test_pairs_have_welchs_interval_and_effect_sizes() -> None:

@@ -103,6 +103,19 @@ def test_a_policy_that_thinks_answers_later(kernel: Path, tmp_path: Path) -> Non
     assert told_us[1] == pytest.approx(4000, abs=20)
 
 
+def test_the_waiting_for_a_slow_links_acks_is_not_the_policys(kernel: Path, tmp_path: Path) -> None:
+    slow_link = ("--scenario", "cellular-3g", "--rtt", "20ms", "--duration", "20s")
+    run = Run(tmp_path / "at-once", "--cc", "tutorial.py", *slow_link)
+    plane = run.content["cc_implementation"]["tutorial"]["plane"]
+    assert plane["report_to_applied_us"]["p99"] > 20e3 / 4  # a quarter of the round-trip time
+    assert plane["report_to_command_us"]["p99"] < 10
+    assert plane["overdue_us"]["max"] == 0
+    assert run.content["verdict"] == "valid"
+    late = Run(tmp_path / "late", "--cc", "tutorial.py", "--cc-param", "think=6ms", *slow_link)
+    assert late.content["verdict"] == "degraded"
+    assert "ms after their report (99th percentile)" in late.content["verdict_reasons"][0]
+
+
 def test_several_flows_have_their_own_policies_and_parameters(kernel: Path, tmp_path: Path) -> None:
     own = policy(tmp_path, "        flow.cwnd, flow.pacing_bps = 10_000, 4e6")
     flows = f"constant.py@0,{own}@0,cubic@1"
@@ -123,10 +136,17 @@ def test_several_flows_have_their_own_policies_and_parameters(kernel: Path, tmp_
     ("body", "reason"),
     [
         ("1 / 0", "the policy ended with ZeroDivisionError: division by zero (line 6)"),
+        ("raise SystemExit('enough')", "the policy ended with SystemExit: enough (line 6)"),
         ("os.kill(os.getpid(), signal.SIGKILL)", "the policy was killed"),
+        ("os.kill(os.getpid(), signal.SIGSTOP)", "the policy was silent for 0.5 s"),
+        (
+            "signal.signal(signal.SIGTERM, signal.SIG_IGN); os.kill(os.getpid(), signal.SIGSTOP)",
+            "the policy was killed",
+        ),
         ("flow.cwnd = float('nan')", "cwnd is nan, not a finite number"),
         ("flow.cwnd = -5", "cwnd is -5, outside of"),
         ("flow.cwnd = 1e30", "cwnd is 1e+30, outside of"),
+        ("flow.cwnd = 10**400", "cwnd is inf, not a finite number"),
         ("flow.pacing_bps = 'fast'", "pacing_bps is 'fast', not a finite number"),
     ],
 )
@@ -143,11 +163,24 @@ def test_reno_takes_over_from_a_policy_that_fails(
     assert run.rate_bps() > 20e6  # of 26.6: Reno fills the link
 
 
+def test_a_policy_may_set_numbers_of_numpy(kernel: Path, tmp_path: Path) -> None:
+    values = "numpy.int64(99), numpy.float32(5e6)"
+    body = f"        import numpy\n        flow.cwnd, flow.pacing_bps = {values}"
+    run = Run(tmp_path / "runs", "--cc", policy(tmp_path, body), *SHORT)
+    assert run.content["verdict"] == "valid"
+    assert run.rate_bps() == pytest.approx(5e6, rel=0.05)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
         ("bad.py", "class A:\n    def report(self\n", "bad.py:2: syntax error"),
         ("bad.py", "class A:\n    pass\n", "bad.py:1: A has no `report`"),
+        (
+            "bad.py",
+            "class A:\n    def report(self):\n        pass\n",
+            "bad.py:2: A.report does not",
+        ),
         ("bad.py", "import nothing\n", "bad.py:1: ModuleNotFoundError"),
         ("vegas.py", "", "the kernel in virtual time has a congestion control vegas already"),
         ("a-name-too-long-.py", "", "'a-name-too-long-' is not"),

@@ -72,16 +72,16 @@ def steady(kernel: Path, tmp_path: Path) -> Path:
 
 
 def test_vivace_takes_seconds_to_come_down_after_a_drop(kernel: Path, tmp_path: Path) -> None:
-    """Figure 1 of the Reminis paper: more than 10 s."""
+    """Figure 1 of the Reminis paper: more than 10 s. Its intervals are as long as the queue."""
     drop = link(tmp_path, "{steps_mbps: [[0, 96], [20, 24]]}")
-    run = Run(tmp_path / "runs", "--cc", "vivace", "--scenario", drop, "--duration", "60s")
-    told = run.told_mbps("vivace")
+    path = ("--scenario", drop, "--buffer", "800pkt", "--duration", "60s")
+    told = Run(tmp_path / "runs", "--cc", "vivace", *path).told_mbps("vivace")
     before, soon, late = (
-        [rate for time_s, rate in told if begin <= time_s < begin + 2] for begin in (17, 28, 55)
+        [rate for time_s, rate in told if begin <= time_s < begin + 3] for begin in (17, 30, 55)
     )
     assert 80 < sum(before) / len(before) < 96
     assert min(soon) > 2 * 24
-    assert max(late) < 0.6 * min(before)
+    assert 0.8 * 24 < sum(late) / len(late) < 24
 
 
 def test_two_vivace_flows_share_a_link(steady: Path, tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ import pytest
 from testbed_testing.runs import Runs
 
 BIN = Path(sys.executable).parent
-CC = Path(__file__).parents[2] / "cc/bpf"
 PACKET_BITS = 1500 * 8
 
 
@@ -93,6 +92,20 @@ def test_copa_keeps_one_and_a_quarter_over_delta_packets(
     assert queue_s * 24e6 / PACKET_BITS == pytest.approx(1.25 / delta, rel=0.1)
 
 
+@pytest.mark.parametrize("delta", [0.05, 0.1, 0.5])
+def test_copa_written_twice_is_the_same(experiments: Runs, link: str, delta: float) -> None:
+    """The BPF source and the policy, each written from the paper, with its own windows of time."""
+    found = []
+    for cc in ("copa", "copa-policy"):
+        arguments = ("--cc", cc, "--cc-param", f"delta={delta}", "--scenario", link)
+        table = experiments.table(*arguments, "--rtt", "80ms", "--duration", "20s")
+        queue_ms = of(table, "f0", 6, 20).tcp_rtt_ms.mean() - table.tcp_rtt_ms.min()
+        found.append((mean_mbps(table, "f0", 6, 20), queue_ms))
+    (bpf_mbps, bpf_ms), (policy_mbps, policy_ms) = found
+    assert policy_mbps == pytest.approx(bpf_mbps, rel=0.005)
+    assert policy_ms == pytest.approx(bpf_ms, rel=0.05)
+
+
 @pytest.mark.parametrize("delta", [0.1, 0.5])
 def test_copa_sends_at_one_over_delta_and_queueing_delay(
     experiments: Runs, tmp_path: Path, delta: float
@@ -114,11 +127,14 @@ def test_copa_sends_at_one_over_delta_and_queueing_delay(
     assert rate == pytest.approx(1 / (delta * queue_s), rel=0.05)
 
 
-def test_copa_competes_with_cubic_in_its_other_mode_only(experiments: Runs, link: str) -> None:
+@pytest.mark.parametrize("cc", ["copa", "copa-policy"])
+def test_copa_competes_with_cubic_in_its_other_mode_only(
+    experiments: Runs, link: str, cc: str
+) -> None:
     share = {}
     for compete in (0, 1):
         table = experiments.table(
-            *("--flows", "cubic@0,copa@2", "--cc-param", f"copa.compete={compete}"),
+            *("--flows", f"cubic@0,{cc}@2", "--cc-param", f"{cc}.compete={compete}"),
             *("--scenario", link, "--buffer", "160pkt", "--rtt", "80ms", "--duration", "62s"),
         )
         share[compete] = mean_mbps(table, "f1", 12, 60) / 24
@@ -157,7 +173,8 @@ def test_bbr_looks_for_the_least_rtt_each_5_s_with_half_a_bdp(
 
 @pytest.mark.parametrize("cc", ["bbr2", "bbr3"])
 def test_bbr_takes_losses_of_up_to_2_percent_in_a_round_trip(experiments: Runs, cc: str) -> None:
-    """What random losses leave of the throughput: 0.8 at 1 %, and nearly nothing at 5 %."""
+    """What random losses leave of the throughput: 0.8 at 1 %, and nearly nothing at 5 %; of CUBIC's
+    a twentieth at 0.5 %."""
 
     def received_mbps(cc: str, loss: str) -> float:
         link = ("--scenario", "constant-100M", "--rtt", "40ms", "--duration", "22s")
@@ -166,34 +183,15 @@ def test_bbr_takes_losses_of_up_to_2_percent_in_a_round_trip(experiments: Runs, 
         return float(report["end"]["sum_received"]["bits_per_second"]) / 1e6
 
     clean = received_mbps(cc, "0")
-    share = {loss: received_mbps(cc, f"{loss}%") / clean for loss in (0.5, 1, 2, 3, 5)}
-    assert clean > 90
+    share, cubics = (
+        {loss: received_mbps(one, f"{loss}%") / clean for loss in (0.5, 1, 2, 3, 5)}
+        for one in (cc, "cubic")
+    )
+    assert min(clean, received_mbps("cubic", "0")) > 90
     assert min(share[0.5], share[1]) > 0.75
     assert share[2] > 0.4
     assert share[3] < 0.4
     assert share[5] < 0.15
-    assert received_mbps("cubic", "0.5%") < 0.1 * clean
-
-
-@pytest.mark.parametrize("cc", ["illinois", "vegas"])
-@pytest.mark.parametrize(
-    "rest", [("--buffer", "3200pkt"), ("--buffer", "20pkt"), ("--loss", "0.1%")]
-)
-def test_a_stand_in_has_the_window_of_the_kernels_own(
-    experiments: Runs, link: str, tmp_path: Path, cc: str, rest: tuple[str, ...]
-) -> None:
-    """With losses of a queue and of the path, and without any."""
-    # Under another name, since this kernel has the one of the paper.
-    ours = tmp_path / "standin.bpf.c"
-    ours.write_text((CC / f"{cc}.bpf.c").read_text().replace(cc, "standin"))
-    link_and_path = ("--scenario", link, "--rtt", "40ms", "--duration", "20s", *rest)
-    kernels, own = (
-        experiments.table("--cc", one, *link_and_path)[["tcp_cwnd_bytes", "tcp_ssthresh_bytes"]]
-        for one in (cc, str(ours))
-    )
-    assert kernels.tcp_cwnd_bytes.nunique() > 20
-    # The run with a module to load begins 0.4 µs later: a sample may miss an ACK of that moment.
-    differ = (own - kernels).abs().fillna(0)
-    assert len(own) == len(kernels)
-    assert (differ > 0).any(axis=1).sum() <= 2
-    assert differ.to_numpy().max() <= 1448
+    assert cubics[0.5] < 0.1
+    assert all(more > less for more, less in pairwise(cubics.values()))
+    assert all(share[loss] > 3 * cubics[loss] for loss in share)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 
 from ccplane.abi import COMMAND, MOST_PACKETS, Report
 
@@ -43,18 +44,23 @@ class Flow:
         }
         for name, (least, most) in limits.items():
             value = getattr(self, name)
-            if not isinstance(value, (int, float)) or not math.isfinite(value):
-                return f"{name} is {value!r}, not a finite number"
-            if not least <= value <= most:
-                return f"{name} is {value:g}, outside of {least:g} to {most:,.0f}"
+            number = _as_float(value) if isinstance(value, Real) else value
+            if not isinstance(number, float) or not math.isfinite(number):
+                return f"{name} is {number!r}, not a finite number"
+            if not least <= number <= most:
+                return f"{name} is {number:g}, outside of {least:g} to {most:,.0f}"
         return None
+
+    @property
+    def newest(self) -> int:
+        """The number of the newest command; another flow at this index had others."""
+        return self.generation << 48 | self.sequence
 
     def command(self, report_ns: int) -> bytes:
         """Return the next command, in answer to the report of that time (0: to none)."""
         self.sequence += 1
         return COMMAND.pack(
-            # Another flow at this index had other sequences.
-            self.generation << 48 | self.sequence,
+            self.newest,
             report_ns,
             int(self.pacing_bps / 8),
             max(1, int(self.cwnd)),
@@ -63,3 +69,10 @@ class Flow:
             self.generation,
             0,
         )
+
+
+def _as_float(number: Real) -> float:
+    try:
+        return float(number)
+    except OverflowError:  # an int of more than 308 digits
+        return math.inf

@@ -6,7 +6,8 @@ from __future__ import annotations
 import gc
 import sys
 import time
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, field
 from typing import Any
 
 from ccplane import abi
@@ -21,6 +22,18 @@ from ccplane.trace import Trace
 class _Controlled:
     flow: Flow
     policy: Any
+    written: deque[tuple[int, int]] = field(default_factory=deque)
+    """Commands from the newest that a reported ACK found: number, and when all of it was there."""
+
+    def overdue_ns(self, report: Report) -> int:
+        """Return how long before the ACK of this report a command was there that has not been
+        applied, though each ACK applies what it finds; 0: none."""
+        while len(self.written) > 1 and self.written[1][1] < report.time_ns:
+            self.written.popleft()
+        if not self.written or report.event != abi.ACKS:
+            return 0
+        number, written_ns = self.written[0]
+        return max(0, report.time_ns - written_ns) if report.applied < number else 0
 
 
 class Loop:
@@ -50,7 +63,7 @@ class Loop:
                 return
             controlled = found
             self._decide(report, controlled)
-        self._answer(report, controlled.flow)
+        self._answer(report, controlled)
 
     def _decide(self, report: Report, controlled: _Controlled) -> None:
         flow, policy = controlled.flow, controlled.policy
@@ -65,8 +78,10 @@ class Loop:
             if end := getattr(policy, "end", None):
                 end(flow)
 
-    def _answer(self, report: Report, flow: Flow) -> None:
+    def _answer(self, report: Report, controlled: _Controlled) -> None:
+        flow = controlled.flow
         told_ns, refused = None, None
+        overdue_ns = controlled.overdue_ns(report)
         if report.event != abi.END:
             refused = flow.refusal()
             if refused is None:
@@ -75,7 +90,8 @@ class Loop:
                 asked_ns = report.time_ns if report.event == abi.ACKS else 0
                 self._kernel.command(flow.index, flow.command(asked_ns))
                 told_ns = time.monotonic_ns()
+                controlled.written.append((flow.newest, told_ns))
             else:
                 print(f"command refused: {refused}", file=sys.stderr)
         if self._trace:
-            self._trace.add(report, flow, told_ns, refused)
+            self._trace.add(report, flow, overdue_ns, told_ns, refused)

@@ -19,6 +19,12 @@ _UNITS_MS = {"us": 0.001, "ms": 1.0, "s": 1000.0}
 _TIME = re.compile(r"(\d+(?:\.\d+)?)(us|ms|s)")
 _TRUE, _FALSE = ("1", "true", "on", "yes"), ("0", "false", "off", "no")
 _WRITE_REPORT = "write `def report(self, flow, report):` (docs/congestion-controls.md)"
+_METHODS = {
+    "start": ("flow",),
+    "report": ("flow", "report"),
+    "state": ("flow", "report"),
+    "end": ("flow",),
+}
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,7 @@ def load(file: Path, given: Mapping[str, str]) -> Policy:
         if name in own:
             plane[f"{name}_ms"] = _time_ms(name, own.pop(name))
     kind = _policy_class(_module(file), file)
+    _check_methods(kind, file)
     parameters = _parameters(kind, own)
     make = partial(kind, **parameters)
     try:
@@ -83,6 +90,22 @@ def _policy_class(module: types.ModuleType, file: Path) -> type:
         raise PolicyError(f"{classes[0].__name__} has no `report`", _WRITE_REPORT,
                           _line(classes[0], file))  # fmt: skip
     raise PolicyError("has no class with `report`", _WRITE_REPORT)
+
+
+def _check_methods(kind: type, file: Path) -> None:
+    """Raise PolicyError if a method does not take what it is called with."""
+    for name, arguments in _METHODS.items():
+        method = getattr(kind, name, None)
+        if method is None:
+            continue
+        try:
+            inspect.signature(method).bind(None, *arguments)
+        except TypeError as error:
+            found = getattr(method, "__code__", None)
+            line = found.co_firstlineno if found and found.co_filename == str(file) else None
+            fix = f"write `def {name}({', '.join(('self', *arguments))}):`"
+            rule = f"{kind.__name__}.{name} does not take what it is called with: {error}"
+            raise PolicyError(rule, fix, line) from None
 
 
 def _line(kind: type, file: Path) -> int | None:

@@ -13,7 +13,7 @@ COLUMNS = (
     "utc_ns", "sport", "dport", "event", "ca_state", "acks_count", "acked_packets",
     "losses_packets", "rtt_us", "rtt_min_us", "srtt_us", "min_rtt_us", "rate_bps",
     "inflight_packets", "cwnd_packets", "pacing_bps", "delivered_packets", "lost_packets",
-    "delivered_ce_packets", "fallback", "applied_us", "told_us", "told_cwnd_packets",
+    "delivered_ce_packets", "fallback", "applied_us", "overdue_us", "told_us", "told_cwnd_packets",
     "told_pacing_bps", "refused",
 )  # fmt: skip
 _FLUSH_NS = 1_000_000_000
@@ -29,7 +29,14 @@ class Trace:
         self._utc_ns = time.time_ns() - time.monotonic_ns()
         self._flushed_ns = 0
 
-    def add(self, report: Report, flow: Flow, told_ns: int | None, refused: str | None) -> None:
+    def add(
+        self,
+        report: Report,
+        flow: Flow,
+        overdue_ns: int,
+        told_ns: int | None,
+        refused: str | None,
+    ) -> None:
         """Append a report; `told_ns`: when the command that answers it was there; None: none."""
         r = report
         pacing_bps = r.pacing_rate * 8 if r.pacing_rate < _UNLIMITED else ""
@@ -41,7 +48,8 @@ class Trace:
             r.ca_state, r.acks if r.event == 0 else 0, r.acked if r.event == 0 else 0, r.losses,
             r.rtt_us or "", r.rtt_min_us or "", r.srtt_us, r.min_rtt_us, round(r.rate_bps) or "",
             r.inflight, r.cwnd, pacing_bps, r.delivered, r.lost, r.delivered_ce,
-            int(r.fallback), r.applied_after_ns / 1000 if r.applied_after_ns else "", *answer,
+            int(r.fallback), r.applied_after_ns / 1000 if r.applied_after_ns else "",
+            overdue_ns / 1000 if r.event == 0 else "", *answer,
             '"' + refused.replace('"', "'") + '"' if refused else "",
         )  # fmt: skip
         self._file.write(",".join(map(str, row)) + "\n")

@@ -37,7 +37,8 @@ def list_command(
     if what not in sources:
         raise RefusedError(unknown("list", what, sources))
     table = Table(box=None, show_header=what == "cc")
-    for title in ("", "from", "follows", "compared with it by") if what == "cc" else ("", ""):
+    titles = ("", "from", "follows", "compared with it by", "passed here")
+    for title in titles if what == "cc" else ("", ""):
         table.add_column(title, overflow="fold")
     for name, texts in sources[what]().items():
         table.add_row(name, *texts)
@@ -56,6 +57,7 @@ def _controls() -> dict[str, tuple[str, ...]]:
             f"not now: {one.obstacle}" if one.obstacle else one.source,
             one.reference or "",
             one.proof.rpartition("::")[2] if one.proof else "",
+            one.passed or "",
         )
         for name, one in congestion.describe().items()
     }

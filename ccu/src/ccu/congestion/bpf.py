@@ -8,6 +8,7 @@ one that it uses, keeps source and object beside its raw data, and registers it 
 from __future__ import annotations
 
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -29,6 +30,13 @@ from testbed_console.problems import Problem, RefusedError, Where, refusal
 _SUFFIX = ".bpf.c"
 _BTF = Path("/sys/kernel/btf/vmlinux")
 _STAGE = "congestion control"
+_NEEDED = {  # names of types and constants
+    "bpf_struct_ops_tcp_congestion_ops": (
+        "takes no congestion controls as BPF programs (struct_ops); boot one with "
+        "CONFIG_BPF_SYSCALL=y and CONFIG_BPF_JIT=y"
+    ),
+    "BPF_F_LINK": "has no links for them; boot Linux 6.4 or newer",
+}
 _NAME = re.compile(r'\.name\s*=\s*"([^"]*)"')
 _REGISTERED = "it is registered already, by another run or another program; wait for its end"
 
@@ -152,6 +160,8 @@ def obstacle() -> str | None:
             f"this kernel has no BTF ({_BTF}), which BPF needs; boot one with "
             "CONFIG_DEBUG_INFO_BTF=y"
         )
+    if missing := next((why for name, why in _NEEDED.items() if not btf.has(_BTF, name)), None):
+        return f"this kernel ({platform.release()}) {missing}"
     if shutil.which("clang") is None:
         return "clang is missing; type: make build (it installs clang)"
     return None

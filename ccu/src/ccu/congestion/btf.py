@@ -5,8 +5,16 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+from functools import cache
+from pathlib import Path
 
 _BTF_KIND_STRUCT = 4
+
+
+@cache
+def has(file: Path, name: str) -> bool:
+    """Return whether a kernel's BTF names a type, member or constant so."""
+    return f"\0{name}\0".encode() in file.read_bytes()
 
 
 def control_has_ack() -> bool:

@@ -103,7 +103,7 @@ def check_names(experiment: Experiment) -> None:
     there = {*_catalogue(), *experiment.cc_files}
     for name in experiment.servers_ccs:
         if name not in there:
-            raise RefusedError(unknown("congestion control", name, there, where=Where(key="cc")))
+            raise not_there(name, there)
 
 
 def check_parameters_are_taken(experiment: Experiment, takers: Mapping[str, bool]) -> None:
@@ -132,9 +132,16 @@ def _check_control(name: str, control: Control | None, now: bool) -> None:
         others = ", ".join(ready)
         rule = f"{name} cannot run here: {control.obstacle}"
         raise refusal(rule, f"choose one that can: {others}", key="cc")
-    raise RefusedError(
-        unknown("congestion control", name, ready, "on this machine", where=Where(key="cc"))
-    )
+    raise not_there(name, ready, "on this machine")
+
+
+def not_there(name: str, there: Iterable[str], place: str = "") -> RefusedError:
+    """Return the refusal of a name that nobody provides."""
+    here = [f"./{name}{one.suffix}" for one in _file_providers()]
+    if files_here := [file for file in here if Path(file).is_file()]:
+        rule = f"no congestion control {name!r}"
+        return refusal(rule, f"name the file: {' or '.join(files_here)}", key="cc")
+    return RefusedError(unknown("congestion control", name, there, place, where=Where(key="cc")))
 
 
 class OfFile:

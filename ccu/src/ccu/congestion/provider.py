@@ -28,6 +28,8 @@ class Control:
     """The paper or RFC that it follows."""
     proof: str | None = None
     """The test that compares it with that source, or with the kernel's own; None: there is none."""
+    passed: str | None = None
+    """Whether that test has passed on this machine (`proofs.state`)."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from functools import cache
 
 import yaml
 
+from ccu.congestion import proofs
 from ccu.congestion.provider import Control
 from ccu.host import programs
 
@@ -23,4 +24,11 @@ def _declared() -> dict[str, dict[str, str]]:
 def referenced(name: str, control: Control) -> Control:
     """Return the congestion control with what is declared of it."""
     declared = _declared().get(name, {})
-    return replace(control, reference=declared.get("follows"), proof=declared.get("proof"))
+    proof = declared.get("proof")
+    passed = proofs.state(proof) if proof else None
+    return replace(control, reference=declared.get("follows"), proof=proof, passed=passed)
+
+
+def declared_proofs() -> set[str]:
+    """Return the tests that are proofs."""
+    return {one["proof"] for one in _declared().values() if "proof" in one}

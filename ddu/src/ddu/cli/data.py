@@ -48,15 +48,14 @@ def compare(
     """Compare runs: tables, throughput-delay ellipses, CDFs, intervals, effect sizes."""
     from ddu.compare.load import load_runs, same_runs
     from ddu.compare.page import write_comparison
-    from ddu.compare.tables import METRICS, groups_table, mixtures, refuse_unknown
+    from ddu.compare.tables import METRICS, means_text, mixtures, refuse_unknown
 
     metrics = tuple(metric or METRICS)
     found = load_runs(runs, by, reuse=not reanalyze)
     refuse_unknown(found, metric or [])
     page = write_comparison(to, found, metrics)
     left_out = sum(not run.is_result for run in found)
-    for row in groups_table(found, metrics[:1]).to_dict("records"):
-        typer.echo(f"{row['group']}: {row['metric']} {row['mean']:.4g} ({row['runs']} runs)")
+    typer.echo(means_text(found, metrics))
     for sentence in same_runs(found) + mixtures(found):
         typer.secho(sentence, fg="yellow")
     if left_out:

@@ -72,6 +72,21 @@ def groups_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFra
     return pd.DataFrame(rows)
 
 
+def means_text(runs: Sequence[Compared], metrics: Sequence[str]) -> str:
+    """Return the means for a terminal: a line per metric, a column per group with its number of
+    runs."""
+    table = groups_table(runs, metrics)
+    if table.empty:
+        return "no run has a result"
+    table["group"] = [f"{row.group} (n={row.runs})" for row in table.itertuples()]
+    groups = table["group"].unique()
+    means = table.pivot(index="metric", columns="group", values="mean")
+    means = means.dropna(how="all")[list(groups)]
+    means = means.loc[[metric for metric in metrics if metric in means.index]]
+    axes = means.rename_axis(index=None, columns=None)
+    return axes.to_string(float_format=lambda value: f"{value:.4g}", na_rep="")
+
+
 def pairs_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFrame:
     """Return one row per two groups and metric: difference (b minus a), interval, effect sizes.
 

@@ -4,6 +4,8 @@
 use std::fs::{File, OpenOptions};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use nix::sched::{CloneFlags, setns};
@@ -18,6 +20,10 @@ use crate::reports;
 
 const CONSOLE: &str = "/dev/console";
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Services have 2 s to end.
+const SERVICE_LOOKS: u32 = 200;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
 /// All programs of a run.
 #[derive(Debug)]
@@ -90,9 +96,11 @@ impl Programs {
     pub fn end_services(&mut self) -> Result<()> {
         for (pid, _) in &self.running {
             let _ = kill(*pid, Signal::SIGTERM); // it may just have ended
+            let _ = kill(*pid, Signal::SIGCONT); // it may have been stopped
         }
+        let mut looks = SERVICE_LOOKS;
         for (pid, plan) in self.running.drain(..) {
-            let status = waitpid(pid, None).context("waiting for a service")?;
+            let status = end(pid, &mut looks)?;
             let code = match status {
                 WaitStatus::Exited(_, code) => code,
                 WaitStatus::Signaled(_, signal, _) => 128 + signal as i32,
@@ -102,6 +110,22 @@ impl Programs {
             reports::send(&Report::Program { name, code })?;
         }
         Ok(())
+    }
+}
+
+/// Waits for a service that has been asked to end; kills it once there are no looks left.
+fn end(pid: Pid, looks: &mut u32) -> Result<WaitStatus> {
+    loop {
+        let status = waitpid(pid, Some(WaitPidFlag::WNOHANG)).context("waiting for a service")?;
+        if status != WaitStatus::StillAlive {
+            return Ok(status);
+        }
+        if *looks == 0 {
+            let _ = kill(pid, Signal::SIGKILL);
+            return waitpid(pid, None).context("waiting for a service");
+        }
+        *looks -= 1;
+        thread::sleep(BETWEEN_LOOKS);
     }
 }
 

@@ -13,9 +13,11 @@ from typing import Any
 from ccu.congestion import bpf, files
 from ccu.congestion.policy import account, program
 from ccu.congestion.provider import Control, InVirtualTime, Setup
+from testbed_console.problems import refusal
 
 _SUFFIX = ".py"
 _STAGE = "congestion control"
+_MOST_S = 60.0
 
 
 class Policies:
@@ -47,7 +49,12 @@ class Policies:
         virtual: bool,  # noqa: ARG002
     ) -> None:
         command = [sys.executable, *program.arguments("check", file, parameters)]
-        tried = subprocess.run(command, capture_output=True, text=True)
+        try:
+            tried = subprocess.run(command, capture_output=True, text=True, timeout=_MOST_S)
+        except subprocess.TimeoutExpired:
+            rule = f"is not loaded and made within {_MOST_S:g} s"
+            fix = "leave what takes long out of the module and of __init__"
+            raise refusal(rule, fix, file=file) from None
         if tried.returncode:
             raise program.refused(tried.stdout, tried.stderr, file)
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 from ccu import congestion
 from ccu.congestion.reminis.implementation import NAME as REMINIS
 from ccu.spec.experiment import Experiment
-from testbed_console.problems import RefusedError, Where, refusal
-from testbed_console.suggestions import unknown
+from testbed_console.problems import refusal
 
 # In the kernel (nr-link/virtual/kernel.config), besides Reno, which every kernel has.
 _OF_THE_KERNEL = (
@@ -30,7 +29,4 @@ def check(experiment: Experiment) -> None:
     there = {*_OF_THE_KERNEL, *experiment.cc_files, *congestion.by_name()}
     for name in experiment.servers_ccs:
         if name not in there:
-            where = Where(key="cc")
-            raise RefusedError(
-                unknown("congestion control", name, there, "in virtual time", where=where)
-            )
+            raise congestion.not_there(name, there, "in virtual time")
