@@ -226,6 +226,12 @@ def test_a_campaign_without_runs_is_not_yet_run(tmp_path: Path) -> None:
     assert not (output / "short").exists()
 
 
+def test_levels_that_a_profile_has_not_are_not_yet_run(tmp_path: Path) -> None:
+    claims = CLAIMS.replace("each: cc, at_least", "at: {cc: [vegas]}, each: cc, at_least")
+    page = (_written(tmp_path, _folders(tmp_path, claims)) / "paper.md").read_text()
+    assert "of Reno” (section 1). **Not yet run**" in page
+
+
 def test_a_profile_without_a_run_of_each_point_is_not_shown(tmp_path: Path) -> None:
     campaigns = _folders(tmp_path)
     quick = tmp_path / "runs" / "campaign-short-quick"

@@ -66,12 +66,13 @@ def corrected(claims: list[Tested]) -> list[Tested]:
 
 
 def _outcomes(check: Check, runs: Measured | None) -> Iterator[Outcome]:
-    if runs is None:
+    pairs = list(comparisons(check, runs)) if runs is not None else []
+    if runs is None or not pairs:
         of = {**check.at, **check.of}
         over = None if check.over is None else {**check.at, **check.over}
         yield Outcome(check, of, over, None, None, None, "not yet run", "")
         return
-    for of, over in comparisons(check, runs):
+    for of, over in pairs:
         found, pairing = _measure(check, runs, of, over)
         if found is None:
             why = f"the profile {runs.profile} has no data for it"
