@@ -9,7 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from paper import Paper
+
+from .paper import Paper
 
 FILE = Path(__file__).parents[2] / "cc/policies/guardian.py"
 MIN_RTT_US = 20_000

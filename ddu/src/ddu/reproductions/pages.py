@@ -32,7 +32,7 @@ from ddu.reproductions.verdicts import VERDICTS, Verdict
 from ddu.statistics import Interval
 from testbed_console.problems import refusal
 
-_SHOWN_EACH = 4
+_SHOWN_EACH = 8
 """Numbers of one check that have a row each; of more, the extremes are shown."""
 
 
