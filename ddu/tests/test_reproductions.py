@@ -114,14 +114,15 @@ def _folders(tmp_path: Path, claims: str = CLAIMS) -> Path:
     )
     definition = {
         "name": "short", "profile": "quick", "title": "A short one", "source": "",
-        "differs": [], "repeats": 4,
+        "differs": [], "repeats": 4, "base": {"testbed": "virtual"},
         "factors": {"cc": {"reno": {}, "cubic": {}}},
         "report": {"metrics": ["throughput_bps"],
                    "figures": [{"kind": "bars", "title": "Bars", "x": "cc", "y": "rtt_ms.p95"}]},
     }  # fmt: skip
     path = tmp_path / "runs" / "campaign-short-quick"
     path.mkdir(parents=True)
-    software = {"kernel": "6", "ccu": "0", "git_revision": "x", "nr-link": "0"}
+    software = {"kernel": "6", "ccu": "0", "nr-link": "0"}
+    software |= {"git_revision": "x", "git_modified": False}
     content = {"schema_version": 1, "campaign": definition, "software": software}
     (path / "campaign.json").write_text(json.dumps(content))
     for cc in ("reno", "cubic"):
@@ -162,7 +163,7 @@ def test_the_pages_have_numbers_verdicts_and_figures(tmp_path: Path) -> None:
     assert "**cannot be tested here**: A colour is not measured." in page
     assert "![Bars](short/01-bars.svg)" in page
     assert "- Ours is shorter." in page
-    assert "2.0 h of one core" in page
+    assert "2.0 h of one core, on the testbed virtual, at revision `x`." in page
     assert (output / "short" / "01-bars.svg").exists()
     runs = pd.read_csv(output / "short" / "runs.csv")
     assert runs["run"][0].startswith("runs/cc=")
