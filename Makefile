@@ -8,6 +8,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # `make bench COMPONENT=ddu` runs the benchmarks of one top-level folder. ROOM is its former name.
 COMPONENT ?= $(ROOM)
 FUZZ_SECONDS ?= 300
+AGENT ?= orca
 # Evaluated when a recipe runs, not before: setup/ensure-rust may have to install Rust first.
 CARGO = PATH="$$(setup/ensure-rust):$$PATH" cargo
 
@@ -17,7 +18,7 @@ if $(CARGO) $(1) --version >/dev/null 2>&1; then $(CARGO) $(1) $(2); \
 	else echo "skipped: cargo $(1) is not installed (rustup component add $(subst fmt,rustfmt,$(1)))"; fi
 endef
 
-.PHONY: help demo test test-kernels build kernel setup check format bench fuzz lock install clean
+.PHONY: help demo test test-kernels build kernel setup check format bench fuzz train lock install clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | column -t -s'|'
@@ -58,8 +59,8 @@ build: setup ## build the programs into .venv/bin
 	  $(MAKE) --silent --no-print-directory -C kmod bpf && install -m 755 kmod/build/reminis-bpf $(BIN)/; \
 	else echo "build: virtual time only, as real time needs packages that are missing:"; echo "$$lacking"; fi
 	PATH="$$(setup/ensure-rust):$$PATH" .tools/uv/bin/uv pip install --quiet --python $(BIN)/python \
-	  --no-deps --no-build-isolation --editable console --editable cc/python --editable ccu --editable ddu
-	$(BIN)/python -m compileall -q console/src cc/python/src ccu/src ddu/src
+	  --no-deps --no-build-isolation --editable console --editable cc/python --editable cc/training --editable ccu --editable ddu
+	$(BIN)/python -m compileall -q console/src cc/python/src cc/training/src ccu/src ddu/src
 
 kernel: setup ## build the kernel of the virtual testbed, once (5 to 12 minutes of CPU)
 	setup/virtual-kernel
@@ -67,7 +68,7 @@ kernel: setup ## build the kernel of the virtual testbed, once (5 to 12 minutes 
 check: build ## check formatting, types and lints, as CI does
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy console/src cc/python/src ccu/src ddu/src
+	$(BIN)/mypy console/src cc/python/src cc/training/src ccu/src ddu/src
 	$(BIN)/lint-imports --no-logo --no-cache
 	@if $(BIN)/python -c 'import grafana_foundation_sdk' 2>/dev/null; then \
 	  $(BIN)/mypy --python-version 3.11 dashboards/boards; \
@@ -82,9 +83,16 @@ format: ## format every file
 	$(CARGO) fmt
 	$(BIN)/clang-format -i $$(git ls-files 'kmod/*.[ch]' 'cc/*.[ch]')
 
+train: setup ## train a learned congestion control again (AGENT=orca or deepcc; 3 GB of packages, 3 minutes of CPU)
+	@[ -x .tools/training/bin/python ] || .tools/uv/bin/uv venv --quiet --python "$$(command -v python3)" .tools/training
+	.tools/uv/bin/uv pip install --quiet --python .tools/training/bin/python --require-hashes -r cc/training/requirements.txt
+	PYTHONPATH=cc/python/src:cc/training/src .tools/training/bin/python -m cctraining.train $(AGENT)
+
 lock: ## pin the newest Python packages that setup/requirements.in allows
 	.tools/uv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
 	  --no-emit-index-url --no-header --no-annotate setup/requirements.in -o setup/requirements.txt
+	.tools/uv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
+	  --no-emit-index-url --no-header --no-annotate cc/training/requirements.in -o cc/training/requirements.txt
 
 install: build ## link `ccu`, `ddu` and `nr-link` into /usr/local/bin for all users; install man pages
 	$(SUDO) ln -sf $(CURDIR)/$(BIN)/ccu $(CURDIR)/$(BIN)/ddu $(CURDIR)/$(BIN)/nr-link /usr/local/bin/

@@ -53,6 +53,8 @@ def load(file: Path, given: Mapping[str, str]) -> Policy:
     make = partial(kind, **parameters)
     try:
         make()
+    except PolicyError:
+        raise
     except Exception as error:
         raise of_exception(error, str(file)) from None
     return Policy(make, parameters, **plane)
@@ -138,6 +140,8 @@ def _parameters(kind: type, given: Mapping[str, str]) -> dict[str, Any]:
 def _value(name: str, text: str, known: inspect.Parameter) -> Any:
     """Return `text` as the type of the parameter's default."""
     default = known.default
+    if isinstance(default, Path):
+        return _file(name, text)
     try:
         if isinstance(default, bool):
             return {**dict.fromkeys(_TRUE, True), **dict.fromkeys(_FALSE, False)}[text.lower()]
@@ -150,6 +154,16 @@ def _value(name: str, text: str, known: inspect.Parameter) -> Any:
         rule = f"{name}={text} is not {kind}"
         raise PolicyError(rule, f"write for example {example}") from None
     return text
+
+
+def _file(name: str, text: str) -> Path:
+    """Return a file. A folder in the text says that it is one, so that runs keep a copy of it."""
+    file = Path(text).expanduser()
+    if "/" not in text:
+        raise PolicyError(f"{name}={text} has no folder", f"write {name}=./{text}")
+    if not file.is_file():
+        raise PolicyError(f"{name}={text}: no such file", "name a file")
+    return file
 
 
 def _time_ms(name: str, text: str) -> float:

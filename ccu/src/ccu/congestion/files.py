@@ -72,3 +72,16 @@ def keep(source: Path, raw: Path, name: str) -> tuple[Path, dict[str, str]]:
 def said_of(kept: Path) -> dict[str, str]:
     """Return what run.json says of a kept source."""
     return {"source": f"raw/{kept.name}", "sha256": sha256_of(kept)}
+
+
+def keep_parameters(raw: Path, name: str, given: Mapping[str, str]) -> dict[str, str]:
+    """Copy the files among the parameters (values with a folder) into the run; return the
+    parameters as the run's folder has them."""
+    found = dict(given)
+    for key, value in given.items():
+        file = Path(value).expanduser()
+        if "/" in value and file.is_file():
+            kept = raw / f"cc-{name}-{key}{file.suffix}"
+            shutil.copyfile(file, kept)
+            found[key] = f"./{kept.name}"
+    return found

@@ -14,7 +14,7 @@ from ccu.host import programs
 
 RECORD = programs.REPOSITORY / ".tools" / "proofs.json"
 _SOURCES = programs.REPOSITORY / "cc"
-_SUFFIXES = (".c", ".h", ".py")
+_SUFFIXES = (".c", ".h", ".py", ".json")  # .json: weights
 
 
 def state(proof: str) -> str:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from ccu.congestion import files
 from ccu.congestion.catalogue import trace_file
 from ccu.congestion.provider import Setup
 from ccu.host import programs
@@ -24,7 +25,8 @@ def arguments(action: str, file: Path, parameters: Mapping[str, str]) -> list[st
 
 def run_arguments(name: str, kept: Path, setup: Setup) -> list[str]:
     """Return the arguments that run a policy in the run's raw folder, where its source is kept."""
-    own = arguments("run", Path(kept.name), setup.experiment.cc_params_of(name))
+    given = setup.experiment.cc_params_of(name)
+    own = arguments("run", Path(kept.name), files.keep_parameters(setup.raw, name, given))
     return [*own, "--trace", trace_file(setup.raw, name).name, "--ended", ended_file(name)]
 
 

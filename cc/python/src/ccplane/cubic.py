@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CUBIC (RFC 9438) and Reno for policies that stand above them, with Linux's constants and HyStart.
+
+The kernel's own see each ACK, these see reports, and grow by what the ACKs of one acknowledge.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from ccplane.abi import LOSS, RECOVERY, Report
+
+C = 0.4
+BETA = 717 / 1024
+FRIENDLY_ACKS = 15 / 8
+"""ACKed packets for each packet of Reno's window, as a multiple of the window: 3 (1-b)/(1+b)."""
+FIRST_GROWTH = 20
+"""ACKed packets for each packet of growth, at most, until the first loss."""
+LEAST_GROWTH = 0.01
+"""Packets in a round trip, at the maximum that the last loss left."""
+LEAST_WINDOW = 2.0
+DELAY_LEAST_S, DELAY_MOST_S = 0.004, 0.016
+"""HyStart: the increase of the RTT, an eighth of the least, that ends slow start."""
+ROUND_SAMPLES = 8
+SLOW_START_LEAST = 16
+
+
+class Cubic:
+    """The window of one flow, packets."""
+
+    beta = BETA
+
+    def __init__(self, cwnd: float = 10.0) -> None:
+        self.cwnd, self.ssthresh = cwnd, inf
+        self._forget()
+        self._round_end_s, self._round_min_s, self._round_acks = 0.0, inf, 0
+
+    def _forget(self) -> None:
+        self._epoch_s: float | None = None
+        self._last_max = self._origin = self._k_s = self._reno = 0.0
+
+    def report(self, report: Report) -> None:
+        """Grow by what a report says."""
+        if report.ca_state < RECOVERY and report.acked:
+            now_s, least_s = report.time_ns / 1e9, report.min_rtt_us / 1e6
+            if self.cwnd < self.ssthresh:
+                self._look_at_delay(report, now_s, least_s)
+            if report.cwnd_limited or self.cwnd < self.ssthresh:
+                self.grow(report.acked, now_s, least_s)
+
+    def state(self, report: Report) -> None:
+        """Shrink after a loss or a timeout."""
+        if report.ca_state == RECOVERY:
+            self.lose()
+        elif report.ca_state == LOSS:
+            self.lose()
+            self.cwnd = 1.0
+            self._forget()
+            self._round_min_s = inf
+
+    def set(self, cwnd: float) -> None:
+        """Take another's window. One that is smaller ends slow start and begins CUBIC's curve
+        again, which would undo it."""
+        if cwnd < self.cwnd:
+            self.ssthresh = min(self.ssthresh, cwnd)
+            self._epoch_s = None
+        self.cwnd = cwnd
+
+    def grow(self, acked: float, now_s: float, least_s: float) -> None:
+        if self.cwnd < self.ssthresh:
+            before = self.cwnd
+            self.cwnd = min(self.cwnd + acked, max(self.ssthresh, before))
+            acked -= self.cwnd - before
+        if acked > 0:
+            self.cwnd += acked / self._acks_for_each(acked, now_s, least_s)
+
+    def _acks_for_each(self, acked: float, now_s: float, least_s: float) -> float:
+        """Return how many packets have to be ACKed for each packet that the window grows by."""
+        if self._epoch_s is None:
+            self._epoch_s, self._reno = now_s, self.cwnd
+            self._origin = max(self._last_max, self.cwnd)
+            self._k_s = ((self._origin - self.cwnd) / C) ** (1 / 3)
+        target = self._origin + C * (now_s + least_s - self._epoch_s - self._k_s) ** 3
+        acks = self.cwnd / max(target - self.cwnd, LEAST_GROWTH)
+        if not self._last_max:
+            acks = min(acks, FIRST_GROWTH)
+        self._reno += acked / (FRIENDLY_ACKS * self.cwnd)
+        if self._reno > self.cwnd:
+            acks = min(acks, self.cwnd / (self._reno - self.cwnd))
+        return max(acks, 2.0)
+
+    def lose(self) -> None:
+        # Fast convergence: a flow whose maximum falls leaves more of the link to others.
+        falls = self.cwnd < self._last_max
+        self._last_max = self.cwnd * (1 + self.beta) / 2 if falls else self.cwnd
+        self._epoch_s = None
+        self.ssthresh = self.cwnd = max(self.cwnd * self.beta, LEAST_WINDOW)
+
+    def _look_at_delay(self, report: Report, now_s: float, least_s: float) -> None:
+        """End slow start where the least RTT of a round says that a queue grows (HyStart)."""
+        if now_s >= self._round_end_s:
+            self._round_end_s = now_s + report.srtt_us / 1e6
+            self._round_min_s, self._round_acks = inf, 0
+        if report.rtt_min_us:
+            self._round_min_s = min(self._round_min_s, report.rtt_min_us / 1e6)
+            self._round_acks += report.acks
+        margin_s = min(max(least_s / 8, DELAY_LEAST_S), DELAY_MOST_S)
+        enough = self._round_acks >= ROUND_SAMPLES and self.cwnd >= SLOW_START_LEAST
+        if enough and self._round_min_s > least_s + margin_s:
+            self.ssthresh = self.cwnd
+
+
+class Reno(Cubic):
+    """Reno (RFC 5681)."""
+
+    beta = 0.5
+
+    def _acks_for_each(self, acked: float, now_s: float, least_s: float) -> float:  # noqa: ARG002
+        return self.cwnd
