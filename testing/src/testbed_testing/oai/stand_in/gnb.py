@@ -9,6 +9,7 @@ import re
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import threading
 import time
@@ -100,6 +101,20 @@ def echo(config):
             time.sleep(0.5)
 
 
+def have_address():
+    """Without a core, the gNB has the server's end of the air: it gets its address when it
+    appears, again for each UE's link."""
+    known = None
+    while True:
+        folder = Path("/sys/class/net/oaitun_enb1")
+        index = (folder / "ifindex").read_text() if folder.exists() else None
+        if index and index != known:
+            for words in ("addr add 10.0.1.1/24 dev oaitun_enb1", "link set oaitun_enb1 up"):
+                subprocess.run(["ip", *words.split()], check=True)
+        known = index
+        time.sleep(0.05)
+
+
 def accept(server, connected):
     while True:
         client, _ = server.accept()
@@ -143,10 +158,12 @@ def main():
     server = socket.create_server(("0.0.0.0", 4043))
     threading.Thread(target=accept, args=(server, connected), daemon=True).start()
     threading.Thread(target=write_files, daemon=True).start()
-    threading.Thread(target=echo, args=(config,), daemon=True).start()
+    if "--do-ra" not in given:
+        threading.Thread(target=echo, args=(config,), daemon=True).start()
     if "--do-ra" in given:
         for name in ("reconfig.raw", "rbconfig.raw"):
             Path(name).write_bytes(WITHOUT_CORE)
+        threading.Thread(target=have_address, daemon=True).start()
     else:
         say("[NGAP]   NGAP_REGISTER_GNB_CNF: associated AMF 1")
     frame = 0

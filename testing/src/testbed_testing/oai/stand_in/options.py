@@ -14,7 +14,15 @@ OLD = os.environ.get("ERA") == "2023"
 SYS_NICE = 1 << 23  # include/uapi/linux/capability.h
 PREFIX = "--rfsimulator." if OLD else "--rfsimulator.[0]."
 
-FLAGS = {"--noS1", "--do-ra", "--rfsim", "-E", "--telnetsrv", "--continuous-tx", "--ue-fo-compensation"}
+FLAGS = {
+    "--noS1",
+    "--do-ra",
+    "--rfsim",
+    "-E",
+    "--telnetsrv",
+    "--continuous-tx",
+    "--ue-fo-compensation",
+}
 VALUES = {
     *("--reconfig-file", "--rbconfig-file"),
     *("-O", "-r", "--numerology", "--band", "-C", "--ssb", "--telnetsrv.listenaddr"),
