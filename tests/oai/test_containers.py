@@ -299,8 +299,8 @@ SHORT_WINDOW = (
 )
 NO_LIST = (
     "import ccu.testbeds.oai.configs as c; old = c.rendered; "
-    "c.rendered = lambda plan: {k: v.replace('rfsimulator = ({ serveraddr = \"192', 'x = ({ y = \"192') "
-    "for k, v in old(plan).items()}"
+    "c.rendered = lambda plan: {k: v.replace('rfsimulator = ({ s', 'x = ({ y') "
+    "if k == 'ue1.conf' else v for k, v in old(plan).items()}"
 )
 
 
