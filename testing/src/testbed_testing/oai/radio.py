@@ -45,8 +45,8 @@ class Pids:
 
 
 class Radio(threading.Thread):
-    """Plays the air: when a UE stand-in has synchronised, an nr-link joins it to the UPF, or without
-    a core to the gNB.
+    """Plays the air: when a UE stand-in has synchronised, an nr-link joins it to the UPF, or
+    without a core to the gNB.
 
     `pids` tells the first process of each service's container of the newest stack.
     """
