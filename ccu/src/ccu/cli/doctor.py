@@ -30,7 +30,7 @@ from testbed_console.problems import CommandError, RefusedError, Where
 from testbed_console.suggestions import unknown
 
 app = typer.Typer(add_completion=False)
-# As the verdict on a run has it (docs/oai.md).
+# As the verdict on a run has it.
 REAL_TIME = 0.95
 
 
