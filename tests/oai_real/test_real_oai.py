@@ -82,8 +82,9 @@ def test_a_run_is_counted_alike_by_mac_and_captures(
     run = performed(tmp_path, oai_version, core, *more)
     said = manifest(run)
     assert said["status"] == "finished"
-    # A run may be degraded, but by the radio's time only.
-    assert [one for one in said["verdict_reasons"] if "rfsim ran at" not in one] == []
+    # A run may be degraded, but by the machine's speed only.
+    slow = re.compile(r"rfsim ran at|followed its scenario late")
+    assert [one for one in said["verdict_reasons"] if not slow.search(one)] == []
     analyze(run, report=False)
     (flow,) = said["flows"]
     arrived = captured_bytes(run / "raw/receiver.pcap", flow["receiver"]["address"])
