@@ -42,7 +42,7 @@ def left() -> list[str]:
     for words in (["ps", "-aq"], ["network", "ls", "-q"]):
         filtered = ["docker", *words, "--filter", "label=ccu.run"]
         found += subprocess.run(filtered, capture_output=True, text=True).stdout.split()
-    return found + [str(path) for path in Path("/run/netns").glob("ccu-*")]
+    return found
 
 
 def performed(output: Path, version: str, core: str, *more: str) -> Path:
