@@ -30,19 +30,14 @@ WITHOUT = (
 )
 
 
-@cache
 def available() -> bool:
     """Return whether a process in a new cgroup may use SCHED_FIFO; False if that is unknown."""
-    return _tried() is True
-
-
-def state() -> bool | None:
-    """Return the same; None if this user cannot find out."""
-    return _tried()
+    return state() is True
 
 
 @cache
-def _tried() -> bool | None:
+def state() -> bool | None:
+    """Return the same; None if this user cannot find out."""
     hierarchy = _hierarchy(Path("/proc/mounts").read_text())
     if hierarchy is None:
         return None
