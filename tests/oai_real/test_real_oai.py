@@ -124,7 +124,7 @@ def test_a_killed_run_is_cleaned(oai_version: str, core: str, tmp_path: Path) ->
     deadline = time.monotonic() + PATIENCE_S
     while not list(tmp_path.glob("*/raw/iperf3-f0-client.json")):
         assert time.monotonic() < deadline
-        assert process.poll() is None
+        assert process.poll() is None, "the run ended before its traffic"
         time.sleep(0.5)
     process.send_signal(signal.SIGKILL)
     process.wait()
@@ -147,7 +147,7 @@ def test_a_modem_or_amf_that_dies_fails_the_run(
     deadline = time.monotonic() + PATIENCE_S
     while not list(tmp_path.glob("*/raw/iperf3-f0-client.json")):
         assert time.monotonic() < deadline
-        assert process.poll() is None
+        assert process.poll() is None, "the run ended before its traffic"
         time.sleep(0.5)
     label = f"label=com.docker.compose.service={killed}"
     listed = subprocess.run(["docker", "ps", "-q", "--filter", label], capture_output=True)
