@@ -18,7 +18,7 @@ if $(CARGO) $(1) --version >/dev/null 2>&1; then $(CARGO) $(1) $(2); \
 	else echo "skipped: cargo $(1) is not installed (rustup component add $(subst fmt,rustfmt,$(1)))"; fi
 endef
 
-.PHONY: help demo test test-kernels build kernel setup check format bench fuzz train lock install clean
+.PHONY: help demo test test-kernels test-oai-real build kernel setup check format bench fuzz train lock install clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | column -t -s'|'
@@ -36,6 +36,10 @@ test: build kernel ## run every test (LANES="virtual rust": some of them)
 test-kernels: build ## test Reminis in Debian's own kernels in QEMU (KERNELS="6.1 6.12")
 	setup/system-packages kernels
 	$(MAKE) --no-print-directory -C kmod qemu-test
+
+test-oai-real: build ## test the real OpenAirInterface, with images that Docker has (docs/oai.md)
+	setup/docker-compose
+	$(if $(SUDO),$(SUDO) --preserve-env) $(BIN)/pytest -p no:cacheprovider -ra tests/oai_real
 
 bench: build ## run the benchmarks and write docs/benchmarks/ (COMPONENT=ddu: those of one component)
 	.ci/bench $(COMPONENT)

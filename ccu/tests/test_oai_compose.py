@@ -51,7 +51,7 @@ def compose(files: list[Path], profile: str, variables: dict[str, str]) -> dict[
 @pytest.mark.parametrize("plan", PLANS, ids=lambda p: f"{p.version}-{p.carrier.prb}-{p.profile}")
 def test_compose_accepts_every_profile_and_reads_it_as_ccu(plan: Plan, tmp_path: Path) -> None:
     variables = configs.write(plan, tmp_path / "config") | {"CCU_RUN": "abc"}
-    files = services.write_further_ues(plan, tmp_path)
+    files = services.write_additions(plan, tmp_path)
     theirs = compose(files, plan.profile, variables)["services"]
     ours = services.services(plan.profile, variables)
     expected = {*ours} | {plan.ue_service(number) for number in range(1, plan.ue_count + 1)}

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ccu.testbeds.oai import configs, usrp, version
+from ccu.scenarios.resolve import resolve
+from ccu.testbeds.oai import configs, plans, preflight, real_time, services, usrp, version
 from ccu.testbeds.oai.carrier import WIDTHS_PRB, carrier
 from ccu.testbeds.oai.configs import Plan
 from testbed_console.problems import RefusedError
 
-VERSIONS = ("2023.w16", "2024.w30", "2024.w45", "2025.w40", "2026.w11", "develop")
+VERSIONS = ("2023.w16", "2024.w14", "2024.w15", "2024.w45", "2026.w04", "2026.w11", "develop")
 PLANS = [
     Plan(tag, carrier(prb), ue_count, radio)
     for tag in VERSIONS
@@ -49,8 +50,8 @@ def test_a_gnb_file_has_only_known_fields_of_its_version(plan: Plan) -> None:
     known = known_fields("in every version")
     if plan.usrp is None:
         known |= known_fields("channel model")
-    if plan.version.startswith("2023"):
-        known |= known_fields("up to 2023")
+    if plan.version < "2024.w15":
+        known |= known_fields("before 2024.w15")
     assert set(fields(text)) <= known
     assert text.count("{") == text.count("}")
     assert text.count("(") == text.count(")")
@@ -120,6 +121,115 @@ def test_options_follow_the_version() -> None:
     for plan in (old, new):
         for text in (configs.gnb_options(plan), configs.ue_options(plan, 1)):
             assert re.search(r"--telnetsrv.listenaddr 192\.168\.71\.1\d\d", text)
+
+
+# The first tag with each change, by OpenAirInterface's history.
+BOUNDARIES = [
+    ("names_file", "2024.w39", True, "2024.w40", False),
+    ("needs_real_time", "2024.w21", True, "2024.w22", False),
+    ("legacy_amf", "2024.w14", True, "2024.w15", False),
+    ("sa_flag", "2024.w44", True, "2024.w45", False),
+    ("gnb_telnet", "2024.w49", "ci", "2024.w50", "ci,o1"),
+    ("channel_per_ue", "2025.w08", False, "2025.w09", True),
+    ("rfsim_list", "2026.w04", False, "2026.w05", True),
+    ("without_core", "2023.w32", False, "2023.w33", True),
+]
+
+
+@pytest.mark.parametrize(("name", "before", "old", "since", "new"), BOUNDARIES)
+def test_an_option_changes_at_its_week(
+    name: str, before: str, old: object, since: str, new: object
+) -> None:
+    assert getattr(version.options(before), name) == old
+    assert getattr(version.options(since), name) == new
+
+
+@pytest.mark.parametrize("tag", VERSIONS)
+def test_the_image_finds_its_configuration(tag: str) -> None:
+    """The entrypoints end with 255 unless the file is there; they add -O from 2024.w40 on."""
+    plan = Plan(tag, carrier(24))
+    for name, file in (("gnb", "oai-gnb/etc/gnb.conf"), ("ue1", "oai-nr-ue/etc/nr-ue.conf")):
+        service = services.all_services(plan, {})[name]
+        assert [target for _, target in service.mounts] == [f"/opt/{file}"]
+        assert len(service.command) == 1
+    added = configs.gnb_options(plan).count("-O /opt/oai-gnb/etc/gnb.conf ")
+    assert added == (tag < "2024.w40")
+
+
+def test_a_ue_has_the_list_to_which_its_options_apply() -> None:
+    assert "rfsimulator = ({" in configs.rendered(Plan("2026.w05", carrier(24)))["ue1.conf"]
+    assert "rfsimulator" not in configs.rendered(Plan("2026.w04", carrier(24)))["ue1.conf"].split()
+
+
+def test_msg2_fits_the_random_access_window() -> None:
+    # TS 38.331, RACH-ConfigGeneric: the index of 20 slots; Msg2 comes after 11.
+    slots = (1, 2, 4, 8, 10, 20, 40, 80)
+    text = configs.rendered(Plan("2026.w11", carrier(24)))["gnb.conf"]
+    assert slots[int(values(text)["ra_ResponseWindow"])] > 11
+
+
+@pytest.mark.parametrize("granted", [True, False])
+def test_modems_ask_for_priority_only_where_it_is_given(granted: bool) -> None:
+    plan = Plan("2026.w11", carrier(24), 2, real_time=granted)
+    found = services.all_services(plan, {})
+    for name in ("gnb", "ue1", "ue2"):
+        assert ("SYS_NICE" in found[name].capabilities) is granted
+    assert "SYS_NICE" not in found["amf"].capabilities
+
+
+def test_without_a_core_gnb_and_ue_are_alone() -> None:
+    plan = Plan("2026.w11", carrier(24), core="none")
+    found = services.all_services(plan, {"OAI_CONFIG": "/config"})
+    assert set(found) == {"gnb", "ue1"}
+    assert "NET_ADMIN" in found["gnb"].capabilities
+    assert found["gnb"].devices == ("/dev/net/tun",)
+    mounted = dict(found["ue1"].mounts)
+    for file in ("reconfig.raw", "rbconfig.raw"):
+        assert mounted[f"/config/{file}"] == f"/opt/oai-nr-ue/etc/{file}"
+        option = f"--{file.removesuffix('.raw')}-file /opt/oai-nr-ue/etc/{file}"
+        assert option in configs.ue_options(plan, 1)
+    assert "--noS1 --do-ra" in configs.gnb_options(plan)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"core": "none", "ues": 2}, "has one UE"),
+        ({"core": "none", "capture_n3": True}, "no N3 to capture"),
+        ({"core": "none", "oai_version": "2023.w32"}, r"before 2023\.w33"),
+        (
+            {"ues": 2, "oai_version": "2025.w08", "scenario": "rome-moderate"},
+            r"one uplink channel before 2025\.w09",
+        ),
+    ],
+)
+def test_what_a_version_or_core_cannot_do_is_refused(given: dict[str, object], words: str) -> None:
+    experiment = resolve({"cc": "cubic", "testbed": "rfsim", "duration_s": 3.0, **given})
+    with pytest.raises(RefusedError, match=words):
+        plans.check(experiment)
+
+
+def test_ues_with_the_same_channel_may_share_one() -> None:
+    given = {"ues": 2, "oai_version": "2025.w08", "scenario": "static", "duration_s": 2.0}
+    plans.check(resolve({"cc": "cubic", "testbed": "rfsim", **given}))
+
+
+def test_a_version_that_needs_real_time_priority_is_refused_without_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(real_time, "available", lambda: False)
+    preflight.check_host(Plan("2024.w22", carrier(24)))
+    with pytest.raises(RefusedError, match=r"2024\.w21 needs real-time priority"):
+        preflight.check_host(Plan("2024.w21", carrier(24)))
+
+
+def test_the_cpu_controller_is_found_in_either_version_of_cgroups() -> None:
+    new = "cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0\n"
+    old = "cgroup /sys/fs/cgroup/cpu cgroup rw,relatime,cpu 0 0\n"
+    sets = "cgroup /sys/fs/cgroup/cpuset cgroup rw,relatime,cpuset 0 0\n"
+    assert real_time._hierarchy(new) == Path("/sys/fs/cgroup")
+    assert real_time._hierarchy(sets + new + old) == Path("/sys/fs/cgroup/cpu")
+    assert real_time._hierarchy("proc /proc proc rw 0 0\n") is None
 
 
 @pytest.mark.parametrize(

@@ -12,15 +12,16 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import dpkt
 import pandas as pd
 import pytest
 
-from ccu.testbeds.oai import oci_images
+from ccu.testbeds.oai import oci_images, real_time
 from ddu.api import analyze
 from testbed_testing.oai.containers import (
     CORE_VERSION,
@@ -34,10 +35,9 @@ from testbed_testing.oai.radio import Pids, Radio
 BIN = Path(sys.executable).parent
 SHORT = ("--duration", "2s", "--rtt", "0ms", "--scenario", "static")
 # A stand-in that never attaches needs a shorter timeout than a real UE.
-HASTY = (
-    "import ccu.testbeds.oai.stack as s; s._ATTACH_PATIENCE_S = 5; "
-    "from ccu.cli.main import main; main()"
-)
+HASTY = "import ccu.testbeds.oai.stack as s; s._ATTACH_PATIENCE_S = 5"
+# As on a machine whose kernel gives containers real-time priority.
+REAL_TIME = "import ccu.testbeds.oai.real_time as r; r.available = lambda: True"
 
 
 class Ran(NamedTuple):
@@ -59,23 +59,31 @@ class Ccu:
         self.environment = environment
         self.output = output
 
-    def start(self, *words: str, hasty: bool = False) -> subprocess.Popen[str]:
-        program = [sys.executable, "-c", HASTY] if hasty else [str(BIN / "ccu")]
+    def start(
+        self, *words: str, changed: str = "", environment: Mapping[str, str] = MappingProxyType({})
+    ) -> subprocess.Popen[str]:
+        main = f"{changed}; from ccu.cli.main import main; main()"
+        program = [sys.executable, "-c", main] if changed else [str(BIN / "ccu")]
         return subprocess.Popen(
             [*program, *words],
-            env=self.environment,
+            env={**self.environment, **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
         )
 
     def run(
-        self, *words: str, testbed: str = "rfsim", flows: str = "cubic@0", hasty: bool = False
+        self,
+        *words: str,
+        testbed: str = "rfsim",
+        flows: str = "cubic@0",
+        changed: str = "",
+        environment: Mapping[str, str] = MappingProxyType({}),
     ) -> Ran:
         output = self.output / f"{len(list(self.output.iterdir())):02d}"
         arguments = ("run", "--testbed", testbed, "--flows", flows, *SHORT, *words)
         arguments += ("--output", str(output))
-        process = self.start(*arguments, hasty=hasty)
+        process = self.start(*arguments, changed=changed, environment=environment)
         printed, _ = process.communicate(timeout=600)
         found = list(output.iterdir()) if output.exists() else []
         return Ran(process.returncode, printed, found[0] if found else None)
@@ -212,8 +220,9 @@ def test_two_ues_in_docker(docker_ccu: Ccu) -> None:
 
 
 def test_the_first_generation_and_a_second_try(daemon: Any, docker_ccu: Ccu) -> None:
-    daemon.faulty("2023.w16", FAULT="old-format", ERA="2023", ABORTS_ONCE="yes")
-    ran = docker_ccu.run("--oai-version", "2023.w16", "--ul")
+    variables = {"FAULT": "old-format", "ERA": "2023", "ABORTS_ONCE": "yes"}
+    daemon.faulty("2023.w16", REAL_TIME="granted", **variables)
+    ran = docker_ccu.run("--oai-version", "2023.w16", "--ul", changed=REAL_TIME)
     run = analysed(ran)
     (flow,) = ran.manifest["flows"]
     assert (flow["sender"]["host"], flow["sender"]["address"]) == ("ue", "12.1.1.2")
@@ -242,11 +251,70 @@ def test_a_fault_is_reported_with_the_last_lines_of_its_log(
     daemon: Any, docker_ccu: Ccu, fault: str, words: tuple[str, ...]
 ) -> None:
     tag = daemon.faulty(f"fault-{fault}", FAULT=fault)
-    ran = docker_ccu.run("--oai-version", tag, "--duration", "10s", hasty=True)
+    ran = docker_ccu.run("--oai-version", tag, "--duration", "10s", changed=HASTY)
     assert ran.code == 1, ran.printed
     assert ran.manifest["status"] == "failed"
     for word in words:
         assert word in ran.printed
+    assert leftovers(docker_ccu) == []
+
+
+def test_without_a_core_gnb_and_ue_run_alone(docker_ccu: Ccu) -> None:
+    ran = docker_ccu.run("--core", "none")
+    run = analysed(ran)
+    (flow,) = ran.manifest["flows"]
+    assert (flow["sender"]["address"], flow["receiver"]["address"]) == ("10.0.1.1", "10.0.1.2")
+    assert ran.manifest["hosts"]["server"]["interface"] == "oaitun_enb1"
+    assert received_bytes(run, "f0") > 1e5
+    assert not (run / "raw/oai/amf-stdout.log").exists()
+    assert leftovers(docker_ccu) == []
+
+
+def test_a_core_function_that_dies_fails_the_run(daemon: Any, docker_ccu: Ccu) -> None:
+    chosen = {"OAI_CORE_VERSION": daemon.faulty_core("amf-dies", "amf", FAULT="dies")}
+    ran = docker_ccu.run("--duration", "60s", environment=chosen)
+    assert ran.code == 1, ran.printed
+    assert ran.manifest["status"] == "failed"
+    assert "oai-amf ended" in ran.printed
+    assert "the amf dies" in ran.printed
+    assert ran.directory is not None
+    assert "the amf dies" in (ran.directory / "raw/oai/amf-stdout.log").read_text()
+    assert leftovers(docker_ccu) == []
+
+
+def test_priority_that_the_kernel_refuses_is_explained(docker_ccu: Ccu) -> None:
+    if real_time.state() is not False:
+        pytest.skip("needs a kernel that gives containers no real-time priority")
+    ran = docker_ccu.run(changed=REAL_TIME)
+    assert ran.code == 1, ran.printed
+    assert "Error in pthread_create(): ret: 1" in ran.printed
+    assert "ccu doctor --testbed rfsim" in ran.printed
+    assert leftovers(docker_ccu) == []
+
+
+SHORT_WINDOW = (
+    "import ccu.testbeds.oai.configs as c; old = c.rendered; "
+    "c.rendered = lambda plan: {k: v.replace('ra_ResponseWindow = 5', 'ra_ResponseWindow = 4') "
+    "for k, v in old(plan).items()}"
+)
+NO_LIST = (
+    "import ccu.testbeds.oai.configs as c; old = c.rendered; "
+    "c.rendered = lambda plan: {k: v.replace('rfsimulator = ({ s', 'x = ({ y') "
+    "if k == 'ue1.conf' else v for k, v in old(plan).items()}"
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [(SHORT_WINDOW, "exceeded RA window"), (NO_LIST, "connect() to 127.0.0.1:4043 failed")],
+)
+def test_the_stand_ins_refuse_what_the_real_modems_refuse(
+    docker_ccu: Ccu, change: str, words: str
+) -> None:
+    ran = docker_ccu.run(changed=f"{HASTY}; {change}")
+    assert ran.code == 1, ran.printed
+    assert "UE 1 did not attach" in ran.printed
+    assert words in ran.printed
     assert leftovers(docker_ccu) == []
 
 

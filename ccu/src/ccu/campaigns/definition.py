@@ -74,6 +74,8 @@ class Campaign(_Value):
     pause_s: Annotated[float, Field(ge=0, le=3600)] = 0.0
     """The pause between two runs on one testbed."""
     retries: Annotated[int, Field(ge=0, le=100)] = 2
+    min_radio_time_factor: Annotated[float, Field(gt=0, le=1)] | None = None
+    """The least seconds of radio time per second that a trial before the first run must reach."""
     stop: tuple[StopRule, ...] = ()
     """A point needs no further repeats when all of these are satisfied; one may stand alone."""
     keep: Keep = "raw"
@@ -94,7 +96,7 @@ class Campaign(_Value):
 
     def same_runs(self, other: Campaign) -> bool:
         """Return whether both define the same runs, whatever is said of them and kept."""
-        others = {"title", "source", "differs", "report", "keep"}
+        others = {"title", "source", "differs", "report", "keep", "min_radio_time_factor"}
         return self.model_dump(exclude=others) == other.model_dump(exclude=others)
 
     @field_validator("factors", mode="before")

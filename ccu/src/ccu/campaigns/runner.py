@@ -19,9 +19,12 @@ from ccu.campaigns.folder import Attempts, Folder, State
 from ccu.campaigns.keeping import reduce
 from ccu.host import cores, programs
 from ccu.runs import run as runs
+from ccu.runs import trial
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
 from testbed_console.problems import Problem, RefusedError, problems_of, refusal
+
+_WITHOUT_EFFECT_ON_RADIO_TIME = {"flows", "cc_params", "seed", "duration_s", "scenario", "rtt_ms"}
 
 
 class Work:
@@ -162,6 +165,32 @@ def check(work: Work, *, machine: bool = True) -> None:
     longest = max(firsts, key=lambda one: one.of_point.duration_s)
     with longest.located():
         runs.check(longest.of_point, work.folder.path, machine=machine)
+
+
+def check_radio_time(work: Work, report: Callable[[str], None]) -> None:
+    """Measure the radio's time at each point whose machine decides it, in a short trial each.
+
+    Raises RefusedError for a machine that does not reach the campaign's least factor.
+    """
+    campaign = work.folder.campaign
+    least = campaign.min_radio_time_factor
+    if least is None or not any(work.to_do()):
+        return
+    problems = []
+    for cell in _distinct(work.firsts, without=_WITHOUT_EFFECT_ON_RADIO_TIME):
+        experiment = cell.of_point
+        if not driver_of(experiment).radio_time_varies(experiment):
+            continue
+        factor = trial.radio_time_factor(experiment)
+        label = driver_of(experiment).label(experiment)
+        measured = "unknown" if factor is None else f"{factor:.2f} of real time"
+        report(f"radio time, {label}: {measured}, at least {least:g} is wanted")
+        if factor is None or factor < least:
+            fix = "use fewer PRB or more cores, or lower it"
+            where = campaign.where("min_radio_time_factor")
+            problems.append(Problem(f"{label}: the radio's time is {measured}", fix, where))
+    if problems:
+        raise RefusedError(problems)
 
 
 def _distinct(

@@ -18,20 +18,24 @@ from rich.markup import escape
 from rich.table import Table
 
 from ccu import congestion
-from ccu.cli.options import takes_flags
+from ccu.cli.options import experiment_options, takes_flags
 from ccu.host import disk, programs
 from ccu.host.findings import Finding, program
+from ccu.runs import trial
 from ccu.scenarios.resolve import resolve
+from ccu.spec.experiment import Experiment
 from ccu.testbeds import Driver, driver_of, drivers
 from ccu.testbeds.choice import Choice, choose
-from testbed_console.problems import RefusedError, Where
+from testbed_console.problems import CommandError, RefusedError, Where
 from testbed_console.suggestions import unknown
 
 app = typer.Typer(add_completion=False)
+# As the verdict on a run has it.
+REAL_TIME = 0.95
 
 
 @app.command()
-@takes_flags([], drivers())
+@takes_flags(experiment_options("prb"), drivers())
 def doctor(
     flags: dict[str, Any],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
@@ -44,7 +48,8 @@ def doctor(
     """Show what this machine can and cannot do, and how to fix it.
 
     ✓ present, ✗ missing and needed, ○ missing and optional. The exit code is 0 if runs can start,
-    else 1.
+    else 1. With --prb, a trial of 10 s measures how fast the radio's time passes, where the
+    machine decides that.
     """
     if testbed is not None and testbed not in drivers():
         raise RefusedError(unknown("testbed", testbed, drivers(), where=Where(key="--testbed")))
@@ -53,6 +58,9 @@ def doctor(
     experiment = resolve({"cc": "cubic", "testbed": checked, **flags})
     driver = driver_of(experiment)
     findings = [_default(choice), *examine(output, driver), *driver.examine(experiment)]
+    if "prb" in flags and driver.radio_time_varies(experiment):
+        ready = all(found.ok or not found.needed for found in findings)
+        findings.append(_radio_time(experiment, ready))
     if as_json:
         print(json.dumps([finding._asdict() for finding in findings], indent=2))
     else:
@@ -60,6 +68,23 @@ def doctor(
         print(conclusion(findings, checked))
     if any(found.needed and not found.ok for found in findings):
         raise typer.Exit(1)
+
+
+def _radio_time(experiment: Experiment, ready: bool) -> Finding:
+    """Measure the radio's time in a trial, if runs can start."""
+    name = f"radio time at {experiment.prb} PRB"
+    if not ready:
+        return Finding(name, False, "not measured", "install what is missing", needed=False)
+    try:
+        factor = trial.radio_time_factor(experiment)
+    except CommandError as error:
+        return Finding(name, False, f"the trial failed: {error}", "see the message", needed=True)
+    if factor is None:
+        return Finding(name, False, "the radio did not report it", needed=False)
+    ok = factor >= REAL_TIME
+    detail = f"{factor:.2f} of real time under {experiment.cc}"
+    fix = "" if ok else "runs would be degraded: use fewer PRB, faster cores, or end other programs"
+    return Finding(name, ok, detail, fix, needed=False)
 
 
 def table(findings: list[Finding]) -> Table:

@@ -38,7 +38,9 @@ def install_hint(name: str) -> str:
     """Return an instruction that installs a missing program."""
     if name in _BUILT_HERE:
         return f"run `make build` in {REPOSITORY}"
-    package = {"ip": "iproute2", "ssh": "openssh-client", "setpriv": "util-linux"}.get(name, name)
+    packages = {"ip": "iproute2", "ping": "iputils-ping"}
+    packages |= {"ssh": "openssh-client", "setpriv": "util-linux"}
+    package = packages.get(name, name)
     return f"install it: sudo apt-get install {package}"
 
 

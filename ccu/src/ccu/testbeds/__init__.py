@@ -207,6 +207,17 @@ class Driver:
         """Return its part of `ccu doctor`, with the experiment's options; changes nothing."""
         return []
 
+    def radio_time_varies(self, experiment: Experiment) -> bool:  # noqa: ARG002
+        """Return whether the machine decides how fast the radio's time passes."""
+        return False
+
+    def radio_time_factor(self, run: Path) -> float | None:  # noqa: ARG002
+        """Return the seconds of radio time per second in a run; None if they were not recorded.
+
+        Only where `radio_time_varies`.
+        """
+        return None
+
     def traffic(self) -> Traffic | None:
         """Return what makes the traffic; None for iperf3 between the hosts."""
         return None

@@ -127,6 +127,13 @@ class Daemon:
             self._derive(f"{REGISTRY}/{name}:2026.w11", f"{name}:{tag}", **variables)
         return tag
 
+    def faulty_core(self, tag: str, role: str, **variables: str) -> str:
+        """The core's images with `tag`; the environment of the function `role` has `variables`."""
+        for one in ("nrf", "amf", "smf", "upf"):
+            image = f"{REGISTRY}/oai-{one}:{CORE_VERSION}"
+            self._derive(image, f"oai-{one}:{tag}", **(variables if one == role else {}))
+        return tag
+
     def _derive(self, image: str, name: str, **variables: str) -> None:
         """An image with more in its environment; no container has to run for it."""
         lines = "".join(f"ENV {key}={value}\n" for key, value in variables.items())

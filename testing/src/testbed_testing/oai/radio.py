@@ -45,7 +45,8 @@ class Pids:
 
 
 class Radio(threading.Thread):
-    """Plays the air: when a UE stand-in has synchronised, an nr-link joins it to the UPF.
+    """Plays the air: when a UE stand-in has synchronised, an nr-link joins it to the UPF, or
+    without a core to the gNB.
 
     `pids` tells the first process of each service's container of the newest stack.
     """
@@ -66,7 +67,8 @@ class Radio(threading.Thread):
     def _look(self) -> None:
         # gnb-x310 is the gNB as well, on the host's network.
         pids = {name.partition("-")[0]: pid for name, pid in self._pids().items()}
-        there = pids.keys() >= {"upf", "gnb"}
+        # Without a core, the gNB is the other end.
+        there = "gnb" in pids and ("upf" in pids or "amf" not in pids)
         gone = [ue for ue, link in self._links.items() if not there or pids.get(ue) != link.ue_pid]
         self._end(gone)
         for ue in sorted(pids):
@@ -89,7 +91,8 @@ class Link:
     def __init__(self, number: int, ue_pid: int, pids: dict[str, int], folder: Path) -> None:
         self.ue_pid = ue_pid
         self._names = [f"standin-{os.getpid()}-{number}-{name}" for name in ("upf", "ue")]
-        for name, pid in zip(self._names, (pids["upf"], ue_pid), strict=True):
+        self._core_device = f"n6u{number}" if "upf" in pids else "oaitun_enb1"
+        for name, pid in zip(self._names, (pids.get("upf", pids["gnb"]), ue_pid), strict=True):
             netns.attach(name, pid)
         mac = Path(f"/proc/{pids['gnb']}/root/tmp/link/mac{number}.csv")
         mac.parent.mkdir(exist_ok=True)
@@ -124,7 +127,7 @@ class Link:
             "queue": {"dl": queue, "ul": dict(queue)},
             "samples": {"interval_ms": 100},
             "devices": {
-                "core": {"name": f"n6u{number}", "netns": self._names[0]},
+                "core": {"name": self._core_device, "netns": self._names[0]},
                 "ue": [{"name": "oaitun_ue1", "netns": self._names[1]}],
             },
             "output": {

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ccu.host.programs import REPOSITORY
 from ccu.testbeds.oai import version as versions
@@ -27,12 +27,20 @@ MOST_UES = 16
 """The gNB's limit unless compiled for more (MAX_MOBILES_PER_GNB; radio/rfsimulator/README.md)."""
 AMBR_MBPS = 10_000
 TELNET_PORT = 9090
+GNB_FILE, UE_FOLDER = "/opt/oai-gnb/etc/gnb.conf", "/opt/oai-nr-ue/etc"
+UE_FILE = f"{UE_FOLDER}/nr-ue.conf"
 GTP_U_PORT = 2152
 # The initial values in OpenAirInterface's own rfsim configuration, which a run restores.
 PLOSS_DB, DL_NOISE_DB, UL_NOISE_DB = 20, -4, -2
 # Keys of OpenAirInterface's own test SIMs.
 _FIRST_IMSI = 208990100001100
 _KEY, _OPC = "fec86ba6eb707ed08905757b1bb44b8f", "c42449363bbad02b66d16bc975d77cc1"
+
+
+# The files by which a gNB without a core passes the UE its configuration.
+RECONFIGURATION = ("reconfig.raw", "rbconfig.raw")
+
+Core = Literal["oai", "none"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,9 @@ class Plan:
     usrp: Usrp | None = None
     """The radios; None means rfsim."""
     ue_mtu_bytes: int = 1500
+    core: Core = "oai"
+    real_time: bool = False
+    """True if containers of this machine may have real-time priority."""
 
     @property
     def radio(self) -> str:
@@ -63,6 +74,8 @@ class Plan:
 
     @property
     def profile(self) -> str:
+        if self.core == "none":
+            return "rfsim-without-core"
         return f"usrp-{self.usrp.model}" if self.usrp else "rfsim"
 
     @property
@@ -95,7 +108,7 @@ def ue_address(number: int) -> str:
 
 def gnb_options(plan: Plan) -> str:
     """Return the gNB's options after the configuration file, separated by spaces, unquoted."""
-    words = ["--sa"] if plan.options.sa_flag else []
+    words = _mode(plan, GNB_FILE)
     if plan.usrp:
         words += ["--continuous-tx"]
     else:
@@ -107,7 +120,10 @@ def gnb_options(plan: Plan) -> str:
 
 def ue_options(plan: Plan, number: int) -> str:
     carrier = plan.carrier
-    words = ["--sa"] if plan.options.sa_flag else []
+    words = _mode(plan, UE_FILE)
+    if plan.core == "none":
+        for file in RECONFIGURATION:
+            words += [f"--{file.removesuffix('.raw')}-file", f"{UE_FOLDER}/{file}"]
     if plan.usrp:
         words += ["--ue-fo-compensation"]
     else:
@@ -122,6 +138,15 @@ def ue_options(plan: Plan, number: int) -> str:
     if not plan.usrp:
         words += _telnet(ue_address(number))
     return " ".join([*words, *_LOG])
+
+
+def _mode(plan: Plan, file: str) -> list[str]:
+    """Return the options that select the configuration file and standalone mode, where they must
+    be given."""
+    words = ["-O", file] if plan.options.names_file else []
+    if plan.core == "none":
+        return [*words, "--noS1", "--do-ra"]
+    return [*words, "--sa"] if plan.options.sa_flag else words
 
 
 # Without colours and file names, which a reader would have to remove.
@@ -192,7 +217,11 @@ def rendered(plan: Plan) -> dict[str, str]:
     }
     for number, sim in enumerate(known, start=1):
         files[f"ue{number}.conf"] = _template("ran/ue.conf.j2").render(
-            given, number=number, sim=sim, models=[("rfsimu_channel_enB0", DL_NOISE_DB)]
+            given,
+            number=number,
+            sim=sim,
+            rfsim_server=GNB_ADDRESS,
+            models=[("rfsimu_channel_enB0", DL_NOISE_DB)],
         )
     return files
 

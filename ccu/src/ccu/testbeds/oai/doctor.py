@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 from ccu.host.findings import Finding, program, refused
 from ccu.spec.experiment import Experiment
-from ccu.testbeds.oai import docker, preflight
+from ccu.testbeds.oai import docker, preflight, real_time
+from ccu.testbeds.oai.configs import Plan
 from ccu.testbeds.oai.options import oai_options
 from ccu.testbeds.oai.plans import plan_of
 from ccu.testbeds.oai.testbed import images_check
@@ -24,7 +26,9 @@ def examine(experiment: Experiment) -> list[Finding]:
     if oai_options(experiment).runtime == "docker":
         findings += [_compose(), _daemon()]
     findings += _refusals(f"images of {plan.version}", images_check(experiment))
-    findings.append(_netem())
+    if plan.core != "none":
+        findings.append(_sctp())
+    findings += [_real_time(plan), _netem()]
     if plan.usrp:
         findings.append(_trouble(f"USRP {plan.usrp.model}", preflight.usrp_trouble(plan.usrp)))
         findings.append(_trouble("CPU governor", preflight.governor_trouble()))
@@ -67,6 +71,31 @@ def _daemon() -> Finding:
         lines = completed.stderr.strip().splitlines() or ["no answer"]
         return Finding("docker", False, lines[-1], "start it: sudo systemctl start docker")
     return Finding("docker", True, completed.stdout.strip())
+
+
+def _sctp() -> Finding:
+    """Check for SCTP, the transport between gNB and AMF (TS 38.412)."""
+    try:
+        socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_SCTP).close()
+    except OSError:
+        fix = (
+            f"sudo modprobe sctp (Ubuntu: linux-modules-extra-{os.uname().release}), or --core none"
+        )
+        return Finding("SCTP", False, "not in this kernel: no gNB reaches its core", fix)
+    return Finding("SCTP", True, "in this kernel")
+
+
+def _real_time(plan: Plan) -> Finding:
+    """Check whether gNB and UE may have real-time priority."""
+    name = "real-time priority"
+    granted = real_time.state()
+    if granted:
+        return Finding(name, True, "containers may have it, and gNB and UE get it")
+    if granted is None:
+        return Finding(name, False, "unknown", "run as root", needed=False)
+    fix = "boot a kernel without CONFIG_RT_GROUP_SCHED, as distributions' are"
+    detail = f"this kernel gives containers none: {real_time.WITHOUT}"
+    return Finding(name, False, detail, fix, needed=plan.options.needs_real_time)
 
 
 def _netem() -> Finding:

@@ -41,6 +41,16 @@ class OaiDriver(Driver):
 
         return doctor.examine(experiment)
 
+    def radio_time_varies(self, experiment: Experiment) -> bool:
+        from ccu.testbeds.oai.options import oai_options
+
+        return oai_options(experiment).usrp is None
+
+    def radio_time_factor(self, run: Path) -> float | None:
+        from ccu.testbeds.oai import radio_clock
+
+        return radio_clock.recorded_factor(run / "raw" / "oai" / "radio-time.csv")
+
     def manual(self) -> ManualTestbed:
         from ccu.testbeds.oai import manual
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ccu.testbeds import Site
 from ccu.testbeds.oai import testbed
-from ccu.testbeds.oai.services import CORE, DATA_NETWORK
+from ccu.testbeds.oai.services import core_of, server_of
 from ccu.testbeds.oai.stack import UE_INTERFACE, Stack, interface_address
 from testbed_console.problems import refusal
 
@@ -26,7 +26,8 @@ def status(site: Site) -> list[tuple[str, str]]:
     stack = _stack(site)
     plan, rows = stack.plan, []
     ues = [plan.ue_service(number) for number in range(1, plan.ue_count + 1)]
-    for service in (*CORE, DATA_NETWORK, plan.gnb_service, *ues):
+    server = server_of(plan).service
+    for service in dict.fromkeys((*core_of(plan), server, plan.gnb_service, *ues)):
         pid = stack.runtime.pid(service)
         state = f"runs (pid {pid})" if pid else "does not run"
         if pid and service in ues:
@@ -40,7 +41,7 @@ def status(site: Site) -> list[tuple[str, str]]:
 def shell_command(site: Site, part: str) -> list[str]:
     """Return the command that opens a shell in a container. Raises RefusedError."""
     stack = _stack(site)
-    service = {"server": DATA_NETWORK, "ue": "ue1"}.get(part, part)
+    service = {"server": server_of(stack.plan).service, "ue": "ue1"}.get(part, part)
     if stack.plan.usrp and service in ("gnb", "ue1"):
         service = f"{service}-{stack.plan.usrp.model}"
     if stack.runtime.pid(service) is None:

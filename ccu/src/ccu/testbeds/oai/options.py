@@ -34,6 +34,13 @@ class OaiOptions(TestbedOptions):
     runtime: Annotated[Literal["docker", "lxc"], Option("Container runtime: docker or lxc.")] = (
         "docker"
     )
+    core: Annotated[
+        Literal["oai", "none"],
+        Option(
+            "Core: OpenAirInterface's, or none: gNB and UE alone, without SIM and SCTP.",
+            example="none",
+        ),
+    ] = "oai"
     usrp: Annotated[
         str | None,
         Option(

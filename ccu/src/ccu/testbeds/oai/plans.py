@@ -8,7 +8,7 @@ from ccu.spec.experiment import Experiment
 from ccu.testbeds.oai import configs, usrp, version
 from ccu.testbeds.oai.carrier import carrier
 from ccu.testbeds.oai.configs import Plan
-from ccu.testbeds.oai.options import oai_options
+from ccu.testbeds.oai.options import OaiOptions, oai_options
 from testbed_console.problems import InvalidValue, RefusedError, Where, refusal
 
 _NUMEROLOGY = 1
@@ -37,10 +37,39 @@ def plan_of(experiment: Experiment) -> Plan:
     chosen = carrier(experiment.prb)
     if radio:
         usrp.check_carrier(radio, chosen)
-    return Plan(settings.version, chosen, experiment.ues, radio, experiment.mtu_bytes)
+    if settings.core == "none":
+        _check_without_core(experiment, settings)
+    mtu_bytes = experiment.mtu_bytes
+    return Plan(settings.version, chosen, experiment.ues, radio, mtu_bytes, settings.core)
+
+
+def _check_without_core(experiment: Experiment, settings: OaiOptions) -> None:
+    """Raise RefusedError for what needs a core."""
+    fix = "leave --core none out"
+    if not version.options(settings.version).without_core:
+        rule = f"{settings.version}: the UE cannot be configured without a core before 2023.w33"
+        raise refusal(rule, "choose a newer version, or " + fix, key="oai_version")
+    if settings.usrp:
+        raise refusal("without a core, only rfsim can be used", fix, key="usrp")
+    if experiment.ues > 1:
+        raise refusal(f"{experiment.ues}: without a core, the gNB has one UE", fix, key="ues")
+    if settings.capture_n3:
+        raise refusal("without a core, there is no N3 to capture", fix, key="capture_n3")
 
 
 def check(experiment: Experiment) -> None:
     """Raise RefusedError if version or radio cannot run it, or if the scenario has no radio."""
-    if plan_of(experiment).usrp is None:
+    plan = plan_of(experiment)
+    if plan.usrp is not None:
+        return
+    if plan.ue_count == 1 or plan.options.channel_per_ue:
         series(experiment.model_copy(update={"duration_s": 1.0}))
+        return
+    first, *others = series(experiment)
+    if any(one != first for one in others):
+        raise refusal(
+            f"{plan.version}: all UEs have one uplink channel before 2025.w09, and those of "
+            f"{experiment.scenario} differ",
+            "choose a newer version, one UE, or a scenario in which they do not",
+            key="ues",
+        )

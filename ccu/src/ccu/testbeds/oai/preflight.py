@@ -13,6 +13,7 @@ from pyroute2 import IPRoute
 
 from ccu.spec.errors import RunFailed
 from ccu.testbeds import Host
+from ccu.testbeds.oai import real_time
 from ccu.testbeds.oai.configs import GTP_U_PORT, HOST_ADDRESS, TELNET_PORT, Plan
 from ccu.testbeds.oai.runtime import listens
 from ccu.testbeds.oai.usrp import Usrp
@@ -38,6 +39,13 @@ def check_host(plan: Plan) -> None:
     if not Path("/dev/net/tun").exists():
         raise refusal(
             "/dev/net/tun: does not exist, and UE and UPF need it", "type: sudo modprobe tun"
+        )
+    if plan.options.needs_real_time and not real_time.available():
+        raise refusal(
+            f"OpenAirInterface {plan.version} needs real-time priority, and this kernel gives "
+            "containers none (CONFIG_RT_GROUP_SCHED)",
+            "use --oai-version 2024.w22 or newer, or another kernel",
+            key="oai_version",
         )
     if plan.usrp:
         troubles = (usrp_trouble(plan.usrp), governor_trouble(), *port_troubles())

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 import threading
 import time
@@ -100,3 +101,14 @@ class RadioClock:
         chosen = [(ns, ratio) for start, ns, ratio in self.ratios if start >= from_utc_ns]
         total = sum(ns for ns, _ in chosen)
         return sum(ns * ratio for ns, ratio in chosen) / total if total else None
+
+
+def recorded_factor(file: Path) -> float | None:
+    """Return radio seconds per second of wall time over a whole file of RadioClock."""
+    if not file.exists():
+        return None
+    with file.open(newline="") as text:
+        rows = list(csv.DictReader(text))
+    wall_ns = sum(int(row["duration_ns"]) for row in rows)
+    weighted = sum(int(row["duration_ns"]) * float(row["real_time_ratio"]) for row in rows)
+    return weighted / wall_ns if wall_ns else None

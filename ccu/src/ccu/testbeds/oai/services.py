@@ -15,11 +15,34 @@ from typing import Any
 
 import yaml
 
-from ccu.testbeds.oai.configs import CONTAINERS, Plan, ue_address
+from ccu.testbeds.oai.configs import CONTAINERS, RECONFIGURATION, UE_FOLDER, Plan, ue_address
 
 FILE = CONTAINERS / "oai.yml"
 CORE = ("mysql", "nrf", "amf", "smf", "upf")
 DATA_NETWORK = "data-network"
+
+
+@dataclass(frozen=True)
+class Server:
+    """The end of the traffic opposite to the UEs."""
+
+    service: str
+    address: str
+    interface: str
+
+
+def core_of(plan: Plan) -> tuple[str, ...]:
+    """Return the services of the core, in the order in which they start."""
+    return () if plan.core == "none" else CORE
+
+
+def server_of(plan: Plan) -> Server:
+    """Return where the server is: in the data network, or without a core at the gNB."""
+    if plan.core == "none":
+        # OpenAirInterface's own addresses (nr_sdap.c): the UE has 10.0.1.2.
+        return Server(plan.gnb_service, "10.0.1.1", "oaitun_enb1")
+    return Server(DATA_NETWORK, "192.168.72.135", "eth0")
+
 
 # ${NAME} and ${NAME:-default}; a default may hold anything but a closing brace.
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
@@ -66,11 +89,15 @@ def services(profile: str, variables: Mapping[str, str]) -> dict[str, Service]:
 
 def all_services(plan: Plan, variables: Mapping[str, str]) -> dict[str, Service]:
     """Return the services of `plan` with all its UEs."""
-    by_name = services(plan.profile, variables)
-    more = further_ues(plan) or {"services": {}}
-    for name, raw in more["services"].items():
-        by_name[name] = _service(name, interpolate(raw, variables))
-    return by_name
+    content = yaml.safe_load(FILE.read_text())["services"]
+    by_name = {name: raw for name, raw in content.items() if plan.profile in raw["profiles"]}
+    for name, added in additions(plan).items():
+        raw = by_name.setdefault(name, {})
+        by_name[name] = raw | {
+            key: [*raw.get(key, ()), *value] if isinstance(value, list) else value
+            for key, value in added.items()
+        }
+    return {name: _service(name, interpolate(raw, variables)) for name, raw in by_name.items()}
 
 
 def _service(name: str, raw: Mapping[str, Any]) -> Service:
@@ -96,28 +123,40 @@ def _mount(written: str) -> tuple[str, str]:
     return str((CONTAINERS / source).resolve()), target
 
 
-def further_ues(plan: Plan) -> dict[str, Any] | None:
-    """Return a Compose file with the second and further UEs, copies of the first; None without."""
-    if plan.ue_count == 1:
-        return None
+def additions(plan: Plan) -> dict[str, Any]:
+    """Return what `plan` adds to the services of the file, as Compose merges it: lists are joined.
+
+    These are further UEs, copies of the first, and what not every machine or core needs.
+    """
     first = plan.ue_service(1)
     base = yaml.safe_load(FILE.read_text())["services"][first]
-    made = {}
+    ues: dict[str, Any] = {first: {}}
     for number in range(2, plan.ue_count + 1):
         one = copy.deepcopy(base)
         # Options and SIM depend on the number.
         one["environment"]["USE_ADDITIONAL_OPTIONS"] = f"${{OAI_UE{number}_OPTIONS}}"
         one["volumes"] = [item.replace("ue1.conf", f"ue{number}.conf") for item in one["volumes"]]
         one["networks"]["public_net"]["ipv4_address"] = ue_address(number)
-        made[plan.ue_service(number)] = one
-    return {"services": made}
+        ues[plan.ue_service(number)] = one
+    gnb: dict[str, Any] = {}
+    if plan.core == "none":
+        # The gNB is the server: it has a TUN device, and passes the UE its configuration by files.
+        gnb = {"cap_add": ["NET_ADMIN", "NET_RAW"], "devices": ["/dev/net/tun:/dev/net/tun"]}
+        ues[first]["volumes"] = [
+            f"${{OAI_CONFIG:-./defaults}}/{file}:{UE_FOLDER}/{file}:ro" for file in RECONFIGURATION
+        ]
+    added = {plan.gnb_service: gnb, **ues}
+    if plan.real_time:
+        for one in added.values():
+            one["cap_add"] = [*one.get("cap_add", ()), "SYS_NICE"]
+    return {name: one for name, one in added.items() if one}
 
 
-def write_further_ues(plan: Plan, folder: Path) -> list[Path]:
-    """Return the Compose files of `plan`: the project's, and a new one with further UEs."""
-    more = further_ues(plan)
-    if more is None:
+def write_additions(plan: Plan, folder: Path) -> list[Path]:
+    """Return the Compose files of `plan`: the project's, and a new one with its additions."""
+    added = additions(plan)
+    if not added:
         return [FILE]
-    file = folder / "further-ues.yml"
-    file.write_text(yaml.safe_dump(more, sort_keys=False))
+    file = folder / "additions.yml"
+    file.write_text(yaml.safe_dump({"services": added}, sort_keys=False))
     return [FILE, file]

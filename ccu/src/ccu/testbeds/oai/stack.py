@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import subprocess
 import time
@@ -17,11 +18,10 @@ from ccu.host.namespace import AttachedNetwork
 from ccu.host.resources import Resources
 from ccu.host.supervisor import Process, Supervisor
 from ccu.spec.errors import RunFailed
-from ccu.testbeds.oai.configs import TELNET_PORT, Plan
+from ccu.testbeds.oai.configs import RECONFIGURATION, TELNET_PORT, Plan
 from ccu.testbeds.oai.runtime import Runtime, listens
-from ccu.testbeds.oai.services import CORE, DATA_NETWORK
+from ccu.testbeds.oai.services import DATA_NETWORK, core_of, server_of
 
-DATA_NETWORK_ADDRESS = "192.168.72.135"
 UE_INTERFACE = "oaitun_ue1"
 # A core function is ready when it listens; MySQL's first start has no network and does not count.
 _CORE_PORTS = {
@@ -32,11 +32,14 @@ _CORE_PORTS = {
     "upf": (8805, "udp"),
 }
 _RFSIM_PORT = 4043
+_WORKING_FOLDERS = ("opt/oai-gnb", "")
 _CORE_PATIENCE_S, _GNB_PATIENCE_S, _ATTACH_PATIENCE_S, _PING_PATIENCE_S = 120.0, 60.0, 60.0, 15.0
 _POLL_S = 0.01
 # A container that does not run by then has already ended.
 _STARTING_S = 2.0
 _FOLLOWER_S = 3.0
+# Characters of another service's log that may explain a failure.
+_LOG_END = 20_000
 _AF_INET = 2
 # Text of the log, and its meaning with the fix.
 _SYMPTOMS = (
@@ -44,6 +47,23 @@ _SYMPTOMS = (
     ("No devices found", "no USRP was found. Check cable and address with uhd_find_devices"),
     ("LIBUSB_ERROR", "the USRP's USB is not reachable. Check /dev/bus/usb and its permissions"),
     ("unknown option", "this version has other options. Give the image's --oai-version"),
+    (
+        "Protocol not supported",
+        "the kernel has no SCTP, which gNB and AMF need. Type: sudo modprobe sctp",
+    ),
+    (
+        "exceeded RA window",
+        "the gNB answers random access too late. Give the image's --oai-version",
+    ),
+    (
+        "Error in pthread_create(): ret: 1,",
+        "the container may not have real-time priority. See ccu doctor --testbed rfsim",
+    ),
+    (
+        "No configuration file",
+        "the image wants its configuration elsewhere. Give the image's --oai-version",
+    ),
+    ("No AMF is associated", "the gNB reaches no AMF. See the AMF's log in raw/oai/"),
     ("Illegal instruction", "the image was built for CPUs with AVX2 or AVX-512"),
     ("Registration reject", "the core does not know the SIM. Check that the database was filled"),
     (
@@ -75,19 +95,28 @@ class Stack:
         self._followers: dict[str, Process] = {}
         self.namespaces: dict[str, str] = {}
         """The name of each service's network for `ip netns`."""
+        self._core = core_of(plan)
+        self._server = server_of(plan)
 
     def up(self) -> None:
         """Start core, data network and gNB, then each UE until it pings. Raises RunFailed."""
-        self._report("starting the core")
-        self.runtime.start([*CORE, DATA_NETWORK])
-        for service, (port, protocol) in _CORE_PORTS.items():
-            self._wait_listening(service, port, protocol, _CORE_PATIENCE_S)
-        self._attach_namespace(DATA_NETWORK)
+        if self._core:
+            self._start_core()
         self._report("starting the gNB")
         self._start_gnb()
         for number in range(1, self.plan.ue_count + 1):
             self._report(f"attaching UE {number}")
             self._attach_ue(number)
+
+    def _start_core(self) -> None:
+        """Start the core and the data network. From here on, a function that ends fails the run."""
+        self._report("starting the core")
+        self.runtime.start([*self._core, DATA_NETWORK])
+        for service in self._core:
+            self._follow(service, f"{service}-stdout.log", stage="core")
+        for service in self._core:
+            self._wait_listening(service, *_CORE_PORTS[service], _CORE_PATIENCE_S)
+        self._attach_namespace(DATA_NETWORK)
 
     def _start_gnb(self) -> None:
         service = self.plan.gnb_service
@@ -98,6 +127,31 @@ class Stack:
             self._wait_listening(service, port, "tcp", _GNB_PATIENCE_S)
         if not self.plan.usrp:
             self._attach_namespace(service)
+        if self.plan.core == "none":
+            self._pass_configuration(service)
+
+    def _pass_configuration(self, service: str) -> None:
+        """Copy the files by which a gNB without a core configures the UE to where the UE mounts
+        them."""
+        for name in RECONFIGURATION:
+            deadline = time.monotonic() + _GNB_PATIENCE_S
+            while (file := self._file_of(service, name)) is None:
+                self._check(spared=service)
+                if time.monotonic() > deadline:
+                    rule = f"{service}: did not write {name}, which the UE needs without a core"
+                    raise RunFailed("containers", rule + self._last_lines(service))
+                time.sleep(_POLL_S)
+            (self._logs / "config" / name).write_bytes(file.read_bytes())
+
+    def _file_of(self, service: str, name: str) -> Path | None:
+        """Return a complete file in the working folder of a container, if there is one."""
+        pid = self.runtime.pid(service)
+        for folder in _WORKING_FOLDERS:
+            file = Path(f"/proc/{pid}/root", folder, name)
+            with contextlib.suppress(OSError):
+                if file.stat().st_size:
+                    return file
+        return None
 
     def _attach_ue(self, number: int) -> None:
         """Attach a UE, with a second try, as a UE sometimes aborts at its start."""
@@ -129,10 +183,10 @@ class Stack:
 
     def _pings(self, service: str, address: str) -> bool:
         name = self.namespaces[service]
-        if not set_route(name, DATA_NETWORK_ADDRESS, UE_INTERFACE):
+        if not set_route(name, self._server.address, UE_INTERFACE):
             return False
         command = [programs.require("ip"), "netns", "exec", name, programs.require("ping")]
-        command += ["-c", "1", "-W", "1", "-q", "-I", address, DATA_NETWORK_ADDRESS]
+        command += ["-c", "1", "-W", "1", "-q", "-I", address, self._server.address]
         return subprocess.run(command, capture_output=True).returncode == 0
 
     def ue_address(self, number: int = 1) -> str:
@@ -171,13 +225,13 @@ class Stack:
             if follower:
                 follower.stopped = False
 
-    def _follow(self, service: str, file: str) -> None:
+    def _follow(self, service: str, file: str, stage: str = "radio") -> None:
         if old := self._followers.get(service):
             self._supervisor.stop(old)
         self._followers[service] = self._supervisor.start(
             f"oai-{service}",
             self.runtime.log_command(service),
-            stage="radio",
+            stage=stage,
             output=self._logs / file,
         )
 
@@ -188,7 +242,10 @@ class Stack:
         time.sleep(0.3)
         lines = self._followers[service].output.read_text(errors="replace").splitlines()[-8:]
         last_lines = "".join(f"\n  {line}" for line in lines)
-        log = "\n".join(lines).casefold()
+        # The cause may be in the log of another service: a UE only waits where the gNB refuses it.
+        others = [one.output for one in self._followers.values() if not one.ended]
+        ends = [file.read_text(errors="replace")[-_LOG_END:] for file in others]
+        log = "\n".join([*lines, *ends]).casefold()
         hints = [f"\n  {hint}" for mark, hint in _SYMPTOMS if mark.casefold() in log]
         return ":" + last_lines + "".join(hints) if lines else " and printed nothing"
 
@@ -237,13 +294,9 @@ class Stack:
 
     def _keep_core_logs(self) -> None:
         """Keep the core's logs, which contain the reason for a refused UE."""
-        running = [service for service in CORE if self.runtime.pid(service) is not None]
+        running = [service for service in self._core if self.runtime.pid(service) is not None]
         if running:
             self.runtime.stop(running)
-        for service in running:
-            if service not in self._followers:
-                self._follow(service, f"{service}-stdout.log")
-                self._followers[service].stopped = True
 
     def _let_end(self, follower: Process) -> None:
         """Wait for a follower, which ends after its container, so that the last output is kept."""

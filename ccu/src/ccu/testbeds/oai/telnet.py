@@ -126,7 +126,8 @@ class Softmodem:
 
     def radio_time(self) -> tuple[int, float]:
         """Return rfsim's simulated samples since the start, and samples per second."""
-        match = _VTIME.search(self.ask("rfsimu vtime", _VTIME))
+        # Without an argument, the server frees a buffer that it never set, and the gNB ends.
+        match = _VTIME.search(self.ask("rfsimu vtime now", _VTIME))
         if match is None:
             raise TelnetFailed(f"telnet server {self._where}: rfsimu vtime reported no time")
         return int(match[1]), float(match[2])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from ccu.scenarios.oai_channel_model import series
 from ccu.spec.experiment import Direction, Experiment
 from ccu.testbeds import Host, Site
 from ccu.testbeds.namespaces import NamespaceHosts
-from ccu.testbeds.oai import configs, preflight, services
+from ccu.testbeds.oai import configs, preflight, real_time, services
 from ccu.testbeds.oai.configs import Plan
 from ccu.testbeds.oai.docker_runtime import DockerRuntime
 from ccu.testbeds.oai.gnb_files import GnbFiles
@@ -32,10 +33,10 @@ from ccu.testbeds.oai.path_delay import add_delay
 from ccu.testbeds.oai.plans import plan_of
 from ccu.testbeds.oai.radio_control import RadioControl
 from ccu.testbeds.oai.runtime import Runtime
-from ccu.testbeds.oai.stack import DATA_NETWORK_ADDRESS, UE_INTERFACE, Stack
+from ccu.testbeds.oai.services import server_of
+from ccu.testbeds.oai.stack import UE_INTERFACE, Stack
 from ccu.testbeds.oai.verdict import real_time_verdict
 
-_SERVER_INTERFACE = "eth0"
 _SYSCTLS = {
     # As on the emulated testbed: the radio should limit a flow, not the host.
     "net.ipv4.tcp_wmem": "4096 16384 67108864",
@@ -78,10 +79,10 @@ def stack_of(
     supervisor: Supervisor | None = None,
 ) -> Stack:
     """Return the containers of `experiment`, configured in `folder`; nothing runs yet."""
-    plan = plan_of(experiment)
+    plan = replace(plan_of(experiment), real_time=real_time.available())
     project = f"ccu-{resources.run_id}"
     variables = configs.write(plan, folder / "config") | {"CCU_RUN": resources.run_id}
-    files = services.write_further_ues(plan, folder)
+    files = services.write_additions(plan, folder)
     runtime = _runtime(experiment, plan, project, variables, files)
     supervisor = supervisor or Supervisor(resources, folder.parent / "logs")
     return Stack(plan, runtime, supervisor, resources, folder)
@@ -127,7 +128,8 @@ class OaiTestbed(NamespaceHosts):
         self._folder = site.raw / "oai"
         plan = stack.plan
         self._ues = {number: self.ue_host(number) for number in range(1, plan.ue_count + 1)}
-        names = {"server": stack.namespaces[services.DATA_NETWORK]}
+        self._server = server_of(plan)
+        names = {"server": stack.namespaces[self._server.service]}
         for number, host in self._ues.items():
             names[host] = stack.namespaces[plan.ue_service(number)]
         super().__init__(names)
@@ -146,16 +148,16 @@ class OaiTestbed(NamespaceHosts):
         experiment = self._site.experiment
         hosts = {}
         for host, name in self.names.items():
-            device = _SERVER_INTERFACE if host == "server" else UE_INTERFACE
+            device = self._server.interface if host == "server" else UE_INTERFACE
             sysctls = namespace.set_sysctls(name, _SYSCTLS)
             namespace.set_mtu(name, device, experiment.mtu_bytes)
             hosts[host] = {**namespace.describe(name, device), "sysctls": sysctls}
         server = self.names["server"]
         for number, host in self._ues.items():
             address = self._stack.ue_address(number)
-            preflight.check_route("server", server, address, _SERVER_INTERFACE)
-            preflight.check_route(host, self.names[host], DATA_NETWORK_ADDRESS, UE_INTERFACE)
-        self._problems += add_delay(server, _SERVER_INTERFACE, experiment.rtt_ms)
+            preflight.check_route("server", server, address, self._server.interface)
+            preflight.check_route(host, self.names[host], self._server.address, UE_INTERFACE)
+        self._problems += add_delay(server, self._server.interface, experiment.rtt_ms)
         return hosts
 
     def begin(self) -> None:

@@ -12,13 +12,18 @@ DEFAULT = "2026.w11"
 OLDEST = "2023.w16"
 
 _TAG = re.compile(r"(20\d\d)\.w(\d\d)")
+# The weeks below are those of OpenAirInterface's history: the first tag with the change.
 _SA_IS_DEFAULT = (2024, 45)
-# "rfsimulator" became a list during 2025; libconfig ignores the wrong form, yaml-cpp crashes on it.
-# The exact week is unknown: from this one on, the list is assumed.
-_RFSIM_IS_A_LIST = (2025, 31)
-_AMF_ONE_ADDRESS = (2024, 1)
-# A missing module may prevent the gNB's start: it is requested only where it certainly exists.
-_O1 = (2024, 1)
+# libconfig ignores the wrong form of "rfsimulator", yaml-cpp crashes on it.
+_RFSIM_IS_A_LIST = (2026, 5)
+_AMF_ONE_ADDRESS = (2024, 15)
+# A missing module prevents the gNB's start.
+_O1 = (2024, 50)
+_ENTRYPOINT_ADDS_FILE = (2024, 40)
+_ASKS_PRIORITY_IF_ALLOWED = (2024, 22)
+_CHANNEL_PER_UE = (2025, 9)
+# The UE's options that name the files of a gNB without a core.
+_RECONFIGURATION_FILES = (2023, 33)
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,16 @@ class Options:
     """True if `rfsimulator` is a list: `--rfsimulator.[0].serveraddr`."""
     legacy_amf: bool
     """True if the AMF's entry has `ipv6`, `active` and `preference`, and named interfaces."""
+
+    names_file: bool
+    """True if the image's entrypoint does not add `-O FILE` itself."""
+    needs_real_time: bool
+    """True if the modems end where they may not have real-time priority; later ones ask for it only
+    with the capability SYS_NICE."""
+    channel_per_ue: bool
+    """False if all UEs share `rfsimu_channel_ue0`."""
+    without_core: bool
+    """True if the UE can be given its configuration by files, as it needs without a core."""
 
     gnb_telnet: str
     """The modules of the gNB's telnet server besides the built-in ones."""
@@ -70,5 +85,9 @@ def options(tag: str) -> Options:
         sa_flag=at < _SA_IS_DEFAULT,
         rfsim_list=at >= _RFSIM_IS_A_LIST,
         legacy_amf=at < _AMF_ONE_ADDRESS,
+        names_file=at < _ENTRYPOINT_ADDS_FILE,
+        needs_real_time=at < _ASKS_PRIORITY_IF_ALLOWED,
+        channel_per_ue=at >= _CHANNEL_PER_UE,
+        without_core=at >= _RECONFIGURATION_FILES,
         gnb_telnet="ci,o1" if at >= _O1 else "ci",
     )

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stand-in for a function of the core, or its database: listens where the real one does.
 
+FAULT=dies (environment): ends in the middle of a run.
+
 The UPF also forwards: when a link's device n6u<n> appears (the tests' links have their core ends
 here, one for each UE), it gets an address and that UE's route.
 """
 
+import os
 import signal
 import socket
 import subprocess
@@ -19,6 +22,8 @@ PORTS = {
     "smf": (socket.SOCK_STREAM, 80),
     "upf": (socket.SOCK_DGRAM, 8805),
 }
+# After the testbed is up, during a run of the tests.
+DIES_AFTER_S = 12
 FILES = {"mysql": "/docker-entrypoint-initdb.d/subscribers.sql"}
 
 
@@ -35,7 +40,10 @@ def main() -> None:
         if kind == socket.SOCK_STREAM:
             listener.listen()
         print(f"{role} listens on {port}")
+        began_s = time.monotonic()
         while True:
+            if os.environ.get("FAULT") == "dies" and time.monotonic() - began_s > DIES_AFTER_S:
+                sys.exit(f"terminate called: stand-in: the {role} dies, as it was told to")
             if role == "upf":
                 forward()
             time.sleep(0.05)

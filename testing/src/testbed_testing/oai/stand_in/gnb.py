@@ -9,6 +9,7 @@ import re
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import threading
 import time
@@ -21,6 +22,9 @@ FAULT = os.environ.get("FAULT", "")
 PACE = float(os.environ.get("PACE", "1.0"))
 LINKS = Path("/tmp/link")
 FIRST_RNTI = 0x4CBA
+# ra_ResponseWindow 4 is 10 slots: with DDDDDDDSUU, Msg2 comes after 11 (TS 38.331; seen in 2026.w11).
+SHORTEST_WINDOW = 5
+WITHOUT_CORE = b"stand-in: what the UE is configured by without a core"
 
 
 def say(text):
@@ -97,24 +101,45 @@ def echo(config):
             time.sleep(0.5)
 
 
+def have_address():
+    """Without a core, the gNB has the server's end of the air: it gets its address when it
+    appears, again for each UE's link."""
+    known = None
+    while True:
+        folder = Path("/sys/class/net/oaitun_enb1")
+        index = (folder / "ifindex").read_text() if folder.exists() else None
+        if index and index != known:
+            for words in ("addr add 10.0.1.1/24 dev oaitun_enb1", "link set oaitun_enb1 up"):
+                subprocess.run(["ip", *words.split()], check=True)
+        known = index
+        time.sleep(0.05)
+
+
 def accept(server, connected):
     while True:
         client, _ = server.accept()
         connected.append(client)
         say("[HW]   A client connects, sending the current time")
+        # Says by the first byte whether random access will succeed, as only the real air can.
+        client.sendall(b"0" if Path("/tmp/late-answers").exists() else b"1")
 
 
 def main():
     given = options.parse(sys.argv[1:])
+    options.ask_for_priority()
     config = Path(given["-O"]).read_text()
     list_or_group = "rfsimulator : {" if options.OLD else "rfsimulator = ({"
     of_radio = (list_or_group, "rfsimu_channel_ue0") if "--rfsim" in given else ("sdr_addrs",)
     for wanted in ("Active_gNBs", *of_radio):
         if wanted not in config:
             sys.exit(f"{given['-O']}: no {wanted}")
+    if "--rfsim" in given and options.radio(given, config)["options"] != "chanmod":
+        names_of_models = []
+    else:
+        names_of_models = re.findall(r'model_name +?= "(rfsimu_channel_ue\d+)"', config)
     address, port = given["--telnetsrv.listenaddr"], int(given["--telnetsrv.listenport"])
-    names = re.findall(r'model_name +?= "(rfsimu_channel_ue\d+)"', config)
-    models = [*((name, -2.0) for name in names), ("rfsimu_channel_enB0", -4.0)]
+    models = [(name, -2.0) for name in names_of_models]
+    models += [("rfsimu_channel_enB0", -4.0)] if models else []
     ModemTelnet(
         address,
         port,
@@ -127,11 +152,20 @@ def main():
         options.OLD,
     )
     connected = []
+    window = int(re.search(r"ra_ResponseWindow = (\d+);", config)[1])
+    if window < SHORTEST_WINDOW:
+        Path("/tmp/late-answers").touch()
     server = socket.create_server(("0.0.0.0", 4043))
     threading.Thread(target=accept, args=(server, connected), daemon=True).start()
     threading.Thread(target=write_files, daemon=True).start()
-    threading.Thread(target=echo, args=(config,), daemon=True).start()
-    say("[NGAP]   NGAP_REGISTER_GNB_CNF: associated AMF 1")
+    if "--do-ra" not in given:
+        threading.Thread(target=echo, args=(config,), daemon=True).start()
+    if "--do-ra" in given:
+        for name in ("reconfig.raw", "rbconfig.raw"):
+            Path(name).write_bytes(WITHOUT_CORE)
+        threading.Thread(target=have_address, daemon=True).start()
+    else:
+        say("[NGAP]   NGAP_REGISTER_GNB_CNF: associated AMF 1")
     frame = 0
     first_s = None
     while True:

@@ -6,6 +6,7 @@ prompt comes after an answer, but before that of `rfsimu …`.
 """
 
 import json
+import os
 import socket
 import threading
 import time
@@ -89,7 +90,7 @@ class ModemTelnet:
 
     def _answer(self, command):
         words = command.split()
-        if self.old and command in ("rfsimu vtime", "o1 stats"):
+        if self.old and command in ("rfsimu vtime now", "o1 stats"):
             return ""
         if command == "channelmod show current":
             return "".join(
@@ -104,6 +105,10 @@ class ModemTelnet:
                 return DESCRIPTOR.format(**model)
             return ""  # an unknown parameter is answered by the prompt alone
         if command == "rfsimu vtime":
+            # As the real server: it frees a buffer that only an argument would have set.
+            print("munmap_chunk(): invalid pointer", flush=True)
+            os._exit(134)
+        if command == "rfsimu vtime now":
             samples = int(self.radio_s() * RATE_HZ)
             return (
                 f"rfsimu_vtime_cmd: vtime measurement: TS {samples} sample_rate {RATE_HZ:.3f}\n\n"

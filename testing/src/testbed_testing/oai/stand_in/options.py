@@ -1,17 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the softmodems' command line; like them, it takes no unknown option.
 
-ERA=2023 (environment): `--sa` is needed, and rfsim's options have no index.
+ERA=2023 (environment): `--sa` is needed, rfsim's options have no index, and threads always ask for
+real-time priority. REAL_TIME=granted: the kernel would give it.
 """
 
 import os
+import re
 import sys
+from pathlib import Path
 
 OLD = os.environ.get("ERA") == "2023"
+SYS_NICE = 1 << 23  # include/uapi/linux/capability.h
 PREFIX = "--rfsimulator." if OLD else "--rfsimulator.[0]."
 
-FLAGS = {"--rfsim", "-E", "--telnetsrv", "--continuous-tx", "--ue-fo-compensation"}
+FLAGS = {
+    "--noS1",
+    "--do-ra",
+    "--rfsim",
+    "-E",
+    "--telnetsrv",
+    "--continuous-tx",
+    "--ue-fo-compensation",
+}
 VALUES = {
+    *("--reconfig-file", "--rbconfig-file"),
     *("-O", "-r", "--numerology", "--band", "-C", "--ssb", "--telnetsrv.listenaddr"),
     "--usrp-args",
     *("--telnetsrv.listenport", "--telnetsrv.shrmod", "--log_config.global_log_options"),
@@ -29,6 +42,36 @@ def parse(arguments):
             found[word] = next(words)
         else:
             sys.exit(f"[CONFIG] unknown option: {word}")
-    if OLD and not found.pop("--sa", False):
+    if "-O" not in found:
+        sys.exit("[CONFIG] no configuration file: -O is missing")
+    if OLD and "--do-ra" not in found and not found.pop("--sa", False):
         sys.exit("without --sa this version attaches to no core")
     return found
+
+
+def radio(given, config):
+    """Of rfsim, from the file and then from the command line, as the real reader: an option of a
+    list's element counts only if the file has that element, else it is silently ignored."""
+    listed = "rfsimulator = ({" in config
+    found = {"serveraddr": "127.0.0.1", "options": ""}
+    if written := re.search(r'serveraddr = "([^"]+)"', config):
+        found["serveraddr"] = written[1]
+    for key in found:
+        if PREFIX + key in given and (OLD or listed):
+            found[key] = given[PREFIX + key]
+    return found
+
+
+def ask_for_priority():
+    """Ends as the real modems where the kernel refuses SCHED_FIFO: they ask for it with SYS_NICE,
+    old ones always."""
+    held = int(re.search(r"CapEff:\s*(\w+)", Path("/proc/self/status").read_text())[1], 16)
+    if not (OLD or held & SYS_NICE) or os.environ.get("REAL_TIME") == "granted":
+        return
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    except PermissionError:
+        sys.exit(
+            "Assertion (ret == 0) failed!\nIn threadCreate() /oai-ran/common/utils/system.c:284\n"
+            "Error in pthread_create(): ret: 1, errno: 0"
+        )

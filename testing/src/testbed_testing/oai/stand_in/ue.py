@@ -26,7 +26,11 @@ def say(text):
 
 def main():
     given = options.parse(sys.argv[1:])
+    options.ask_for_priority()
     config = Path(given["-O"]).read_text()
+    for name in ("--reconfig-file", "--rbconfig-file"):
+        if "--do-ra" in given and b"stand-in" not in Path(given[name]).read_bytes():
+            sys.exit(f"Assertion (fd) failed! cannot read file {given[name]}")
     imsi = re.search(r'imsi = "(\d{15})"', config)
     if imsi is None:
         sys.exit("no SIM")
@@ -48,9 +52,19 @@ def main():
         say("[PHY]   synch Failed: ")
         time.sleep(0.5)
     # Over a USRP the gNB is on the host, which is the gateway here.
-    cell = given.get(options.PREFIX + "serveraddr", "192.168.71.129")
-    gnb = socket.create_connection((cell, 4043), 10)
+    cell = options.radio(given, config)["serveraddr"] if "--rfsim" in given else "192.168.71.129"
+    while True:
+        try:
+            gnb = socket.create_connection((cell, 4043), 10)
+            break
+        except OSError as error:
+            say(f"[HW]   connect() to {cell}:4043 failed, errno({error.errno})")
+            time.sleep(1)
     say("[PHY]   Initial sync successful, PCI: 0")
+    while gnb.recv(1) == b"0":
+        say("[NR_MAC]   [UE 0][RAPROC] Got no response: exceeded RA window")
+        time.sleep(0.5)
+        gnb = socket.create_connection((cell, 4043), 10)
     Path("/tmp/synchronised").touch()
     if FAULT == "no-address":
         say("[NAS]   Received PDU Session Establishment reject")
@@ -58,7 +72,7 @@ def main():
     interface = "oaitun_ue1"
     while not Path("/sys/class/net", interface).exists():
         time.sleep(0.02)
-    address = f"12.1.1.{2 + index}"
+    address = "10.0.1.2" if "--do-ra" in given else f"12.1.1.{2 + index}"
     for words in (f"addr add {address}/24 dev {interface}", f"link set {interface} up"):
         subprocess.run(["ip", *words.split()], check=True)
     say(f"[NAS]   Received PDU Session Establishment Accept, UE IPv4: {address}")

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A short run that measures how fast the radio's time passes on this machine."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from ccu.runs.run import run
+from ccu.spec.experiment import Experiment
+from ccu.testbeds import driver_of
+
+DURATION_S = 10.0
+
+
+def radio_time_factor(experiment: Experiment) -> float | None:
+    """Return the seconds of radio time per second of a run of 10 s; None if it was not measured.
+
+    Return 1 where the radio keeps real time. Raises RefusedError, RunFailed or Interrupted.
+    """
+    driver = driver_of(experiment)
+    if not driver.radio_time_varies(experiment):
+        return 1.0
+    short = experiment.model_copy(update={"duration_s": DURATION_S, "capture": False})
+    with tempfile.TemporaryDirectory(prefix="ccu-trial-") as folder:
+        return driver.radio_time_factor(run(short, Path(folder), lambda _stage, _share: None))

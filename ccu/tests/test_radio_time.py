@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How fast the radio's time passes: as recorded, in `ccu doctor --prb`, and before a campaign."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from ccu.campaigns import definition, runner
+from ccu.campaigns.folder import Folder
+from ccu.cli import doctor
+from ccu.cli import main as cli
+from ccu.host.findings import Finding
+from ccu.runs import trial
+from ccu.spec.errors import RunFailed
+from ccu.testbeds.oai.radio_clock import HEADER, recorded_factor
+from testbed_console.problems import RefusedError
+
+CAMPAIGN = """
+name: pace
+title: Radio time
+base: {testbed: TESTBED, duration: 5s}
+factors: {cc: [cubic, reno], prb: [24, 106]}
+min_radio_time_factor: 0.5
+"""
+
+
+def campaign(tmp_path: Path, testbed: str = "rfsim") -> runner.Work:
+    file = tmp_path / "pace.yaml"
+    file.write_text(CAMPAIGN.replace("TESTBED", testbed))
+    return runner.Work(Folder.make(tmp_path / "work", definition.read(file)), {"cubic", "reno"})
+
+
+def test_the_recorded_factor_is_the_radios_progress_over_the_clocks(tmp_path: Path) -> None:
+    file = tmp_path / "radio-time.csv"
+    # 1 s at real time, then 3 s in which 0.6 s passed: 1.6 s in 4 s.
+    rows = ("0,1000000000,1.0,1.0", "1000000000,3000000000,1.6,0.2")
+    file.write_text("\n".join((HEADER, *rows)) + "\n")
+    assert recorded_factor(file) == pytest.approx(0.4)
+    file.write_text(HEADER + "\n")
+    assert recorded_factor(file) is None
+    assert recorded_factor(tmp_path / "none.csv") is None
+
+
+def test_a_campaign_says_whether_the_machine_is_fast_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    factors = {24: 0.78, 106: 0.31}
+    measured = []
+
+    def measure(experiment: object) -> float:
+        prb = experiment.prb  # type: ignore[attr-defined]
+        measured.append(prb)
+        return factors[prb]
+
+    monkeypatch.setattr(trial, "radio_time_factor", measure)
+    said: list[str] = []
+    with pytest.raises(RefusedError) as refused:
+        runner.check_radio_time(campaign(tmp_path), said.append)
+    # Once for each width, not for each congestion control.
+    assert sorted(measured) == [24, 106]
+    assert any("0.78 of real time, at least 0.5" in line for line in said)
+    (problem,) = refused.value.problems
+    assert "0.31 of real time" in problem.rule
+    assert "pace.yaml:6" in str(problem)
+    factors[106] = 0.6
+    (again := tmp_path / "again").mkdir()
+    runner.check_radio_time(campaign(again), said.append)
+
+
+def test_a_testbed_in_real_time_needs_no_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial, "radio_time_factor", lambda _: pytest.fail("a trial was made"))
+    runner.check_radio_time(campaign(tmp_path, "emulated"), lambda _: None)
+
+
+@pytest.mark.parametrize(("factor", "ok"), [(0.43, False), (0.97, True)])
+def test_doctor_measures_the_factor_at_a_width(
+    monkeypatch: pytest.MonkeyPatch, factor: float, ok: bool
+) -> None:
+    found = _radio_time(monkeypatch, lambda _: factor, [])
+    assert found["ok"] is ok
+    assert f"{factor:.2f} of real time" in str(found["detail"])
+
+
+def test_doctor_makes_no_trial_where_runs_cannot_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = [Finding("docker", False, "not found", "install it")]
+    found = _radio_time(monkeypatch, lambda _: pytest.fail("a trial was made"), missing)
+    assert found["detail"] == "not measured"
+
+
+def test_doctor_reports_a_trial_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> float:
+        raise RunFailed("attach", "UE 1 did not attach")
+
+    assert "UE 1 did not attach" in str(_radio_time(monkeypatch, fail, [])["detail"])
+
+
+def _radio_time(
+    monkeypatch: pytest.MonkeyPatch, measure: object, others: list[Finding]
+) -> dict[str, object]:
+    from ccu.testbeds.oai.driver import OaiDriver
+
+    monkeypatch.setattr(trial, "radio_time_factor", measure)
+    monkeypatch.setattr(doctor, "examine", lambda _output, _driver: others)
+    monkeypatch.setattr(OaiDriver, "examine", lambda _self, _experiment: [])
+    words = ["doctor", "--json", "--testbed", "rfsim", "--prb", "24"]
+    *_, found = json.loads(CliRunner().invoke(cli.app, words).output)
+    assert found["name"] == "radio time at 24 PRB"
+    result: dict[str, object] = found
+    return result

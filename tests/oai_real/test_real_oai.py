@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs over the real OpenAirInterface, with images of the user; see docs/oai.md.
+
+Nothing is asserted about the speed of this machine: what is compared are counters of independent
+programs, and states.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import dpkt
+import pytest
+
+from ddu.api import analyze
+
+CCU = Path(sys.executable).with_name("ccu")
+PATIENCE_S = 900
+
+
+def ccu(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([CCU, *words], capture_output=True, text=True, timeout=PATIENCE_S)
+
+
+def arguments(version: str, core: str, *more: str) -> tuple[str, ...]:
+    return ("--core", core, "--oai-version", version, *more)
+
+
+def left() -> list[str]:
+    """Return our containers and networks."""
+    found = []
+    for words in (["ps", "-aq"], ["network", "ls", "-q"]):
+        filtered = ["docker", *words, "--filter", "label=ccu.run"]
+        found += subprocess.run(filtered, capture_output=True, text=True).stdout.split()
+    return found
+
+
+def performed(output: Path, version: str, core: str, *more: str) -> Path:
+    """Perform a run; return its directory."""
+    words = ("--testbed", "rfsim", "--cc", "cubic", "--rtt", "0ms", "--output", str(output))
+    ran = ccu("run", *words, *arguments(version, core, *more))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (run,) = output.iterdir()
+    assert left() == []
+    return run
+
+
+def manifest(run: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((run / "run.json").read_text())
+    return content
+
+
+def captured_bytes(file: Path, destination: str) -> int:
+    """Return the IP bytes to an address."""
+    total = 0
+    with file.open("rb") as packets:
+        for _, packet in dpkt.pcap.Reader(packets):
+            if packet[0] >> 4 != 4:  # IPv6 solicits routers.
+                continue
+            ip = dpkt.ip.IP(packet)
+            if socket.inet_ntoa(ip.dst) == destination:
+                total += ip.len
+    return total
+
+
+@pytest.mark.parametrize("prb", ["24", "106"])
+@pytest.mark.parametrize("direction", ["dl", "ul"])
+def test_a_run_is_counted_alike_by_mac_and_captures(
+    oai_version: str, core: str, prb: str, direction: str, tmp_path: Path
+) -> None:
+    more = ("--prb", prb, f"--{direction}", "--duration", "20s", "--scenario", "static")
+    run = performed(tmp_path, oai_version, core, *more)
+    said = manifest(run)
+    assert said["status"] == "finished"
+    # A run may be degraded, but by the machine's speed only.
+    slow = re.compile(r"rfsim ran at|followed its scenario late")
+    assert [one for one in said["verdict_reasons"] if not slow.search(one)] == []
+    analyze(run, report=False)
+    (flow,) = said["flows"]
+    arrived = captured_bytes(run / "raw/receiver.pcap", flow["receiver"]["address"])
+    with (run / "tables/mac.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    counted = sum(float(row[f"mac_{direction}_bytes"] or 0) for row in rows)
+    assert arrived > 1e5
+    # Headers of MAC, RLC, PDCP and SDAP, padding, and data that the capture saw before or after.
+    assert 1.0 <= counted / arrived < 1.1
+
+
+@pytest.mark.parametrize("prb", ["24", "106"])
+def test_the_testbed_comes_and_goes(oai_version: str, core: str, prb: str) -> None:
+    chosen = arguments(oai_version, core, "--prb", prb)
+    for _ in range(int(os.environ.get("OAI_ROUNDS", "2"))):
+        up = ccu("testbed", "up", "rfsim", *chosen)
+        assert up.returncode == 0, up.stdout + up.stderr
+        assert "oaitun_ue1" in ccu("testbed", "status").stdout
+        down = ccu("testbed", "down")
+        assert down.returncode == 0, down.stdout + down.stderr
+        assert left() == []
+
+
+def test_the_channel_follows_its_scenario(oai_version: str, core: str, tmp_path: Path) -> None:
+    more = ("--prb", "24", "--duration", "20s", "--scenario", "rome-moderate")
+    run = performed(tmp_path, oai_version, core, *more)
+    for direction in ("dl", "ul"):
+        with (run / f"raw/oai/channel-{direction}.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert len({row["noise_db"] for row in rows}) > 3
+
+
+def test_a_killed_run_is_cleaned(oai_version: str, core: str, tmp_path: Path) -> None:
+    words = ["run", "--testbed", "rfsim", "--cc", "cubic", "--rtt", "0ms", "--duration", "300s"]
+    words += ["--output", str(tmp_path), *arguments(oai_version, core, "--prb", "24")]
+    process = subprocess.Popen([CCU, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + PATIENCE_S
+    while not list(tmp_path.glob("*/raw/iperf3-f0-client.json")):
+        assert time.monotonic() < deadline
+        assert process.poll() is None, "the run ended before its traffic"
+        time.sleep(0.5)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert left()
+    assert ccu("clean").returncode == 0
+    assert left() == []
+
+
+@pytest.mark.parametrize("killed", ["gnb", "ue1", "amf"])
+def test_a_modem_or_amf_that_dies_fails_the_run(
+    oai_version: str, core: str, killed: str, tmp_path: Path
+) -> None:
+    if core == "none" and killed == "amf":
+        pytest.skip("without a core there is no AMF")
+    words = ["run", "--testbed", "rfsim", "--cc", "cubic", "--rtt", "0ms", "--duration", "300s"]
+    words += ["--output", str(tmp_path), *arguments(oai_version, core, "--prb", "24")]
+    process = subprocess.Popen(
+        [CCU, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    deadline = time.monotonic() + PATIENCE_S
+    while not list(tmp_path.glob("*/raw/iperf3-f0-client.json")):
+        assert time.monotonic() < deadline
+        assert process.poll() is None, "the run ended before its traffic"
+        time.sleep(0.5)
+    label = f"label=com.docker.compose.service={killed}"
+    listed = subprocess.run(["docker", "ps", "-q", "--filter", label], capture_output=True)
+    subprocess.run(["docker", "kill", *listed.stdout.decode().split()], check=True)
+    printed, _ = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 1, printed
+    assert re.search(rf"oai-{killed} (ended|killed)|channel control", printed)
+    assert left() == []
