@@ -32,7 +32,7 @@ class Policies:
     def sources(self) -> Mapping[str, Path]:
         """Policies in the folders of `files`; a name that a BPF source has is that one's."""
         found = files.by_name(_SUFFIX)
-        return {name: found[name] for name in found.keys() - bpf.provider.sources().keys()}
+        return {name: found[name] for name in sorted(found.keys() - bpf.provider.sources().keys())}
 
     def of_file(self, file: Path) -> Control:
         return Control(f"policy ({file.name})", bpf.obstacle())
