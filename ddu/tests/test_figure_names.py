@@ -46,22 +46,22 @@ def test_every_number_of_a_summary_is_known_and_no_other(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("report", "stop", "told"),
     [
-        ({"metrics": ["throughput_bps", "rtt_ms.p59"]}, None,
+        ({"metrics": ["throughput_bps", "rtt_ms.p59"]}, [],
          r"try.yaml: report.metrics: no metric 'rtt_ms.p59'. Did you mean .*rtt_ms.p95"),
-        ({"compare": [{"factor": "cc", "baseline": "cubic", "metrics": ["goodput"]}]}, None,
+        ({"compare": [{"factor": "cc", "baseline": "cubic", "metrics": ["goodput"]}]}, [],
          r"report.compare.0.metrics: no metric 'goodput'. Did you mean goodput_bps"),
-        ({"figures": [{"kind": "plane", "title": "x", "x": "rtt", "y": "throughput_bps"}]}, None,
+        ({"figures": [{"kind": "plane", "title": "x", "x": "rtt", "y": "throughput_bps"}]}, [],
          r"report.figures.0: no metric 'rtt'"),
-        ({"figures": [{"kind": "lines", "title": "x", "x": "cc", "y": "jain"}]}, None,
+        ({"figures": [{"kind": "lines", "title": "x", "x": "cc", "y": "jain"}]}, [],
          r"report.figures.0: no metric 'jain'. Did you mean .*jain_throughput"),
-        ({"reference": [{"where": {}, "metric": "mcs", "value": 1, "source": "x"}]}, None,
+        ({"reference": [{"where": {}, "metric": "mcs", "value": 1, "source": "x"}]}, [],
          r"report.reference.0.metric: no metric 'mcs'. Did you mean mcs.mean"),
-        ({}, {"metric": "throughput"}, r"try.yaml: stop.metric: no metric 'throughput'"),
-        ({}, {"metric": "flow.d3_ratio"}, r"stop.metric: no metric 'flow.d3_ratio'"),
+        ({}, [{"metric": "throughput"}], r"try.yaml: stop.0.metric: no metric 'throughput'"),
+        ({}, [{"metric": "flow.d3_ratio"}], r"stop.0.metric: no metric 'flow.d3_ratio'"),
     ],
 )  # fmt: skip
 def test_an_unknown_metric_is_refused(
-    report: dict[str, Any], stop: dict[str, Any] | None, told: str
+    report: dict[str, Any], stop: list[dict[str, Any]], told: str
 ) -> None:
     (problem,) = problems_of(report, FACTORS, "try.yaml", stop)
     assert re.search(told, str(problem))
@@ -69,7 +69,7 @@ def test_an_unknown_metric_is_refused(
 
 def test_names_that_only_a_run_can_give_are_accepted() -> None:
     asked = ["technology_ratio.NR", "events_count.handover", "throughput_of_best_ratio"]
-    assert not problems_of({"metrics": asked}, FACTORS, "try.yaml", {"metric": "rtt_ms.p95"})
+    assert not problems_of({"metrics": asked}, FACTORS, "try.yaml", [{"metric": "rtt_ms.p95"}])
 
 
 def test_problems_are_printed_as_json() -> None:

@@ -103,7 +103,8 @@ def test_copa_written_twice_is_the_same(experiments: Runs, link: str, delta: flo
         found.append((mean_mbps(table, "f0", 6, 20), queue_ms))
     (bpf_mbps, bpf_ms), (policy_mbps, policy_ms) = found
     assert policy_mbps == pytest.approx(bpf_mbps, rel=0.005)
-    assert policy_ms == pytest.approx(bpf_ms, rel=0.05)
+    # A packet takes 0.5 ms: with a queue of a few packets, half of one is more than 5 %.
+    assert policy_ms == pytest.approx(bpf_ms, rel=0.05, abs=0.25)
 
 
 @pytest.mark.parametrize("delta", [0.1, 0.5])
