@@ -16,6 +16,8 @@ from ddu import open_run
 
 Point = tuple[str, ...]
 FACTORS = ("direction", "prb", "scenario", "cc")
+VIRTUAL = "virtual-iperf3"
+"""The level of `testbed` with the traffic program of real time."""
 
 
 @dataclass(frozen=True)

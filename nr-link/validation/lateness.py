@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from campaign_runs import CampaignRun, change, runs
+from campaign_runs import VIRTUAL, CampaignRun, change, runs
 
-_VIRTUAL = "virtual-iperf3"
 # Upper bounds of the classes, in percent of the slots.
 _CLASSES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0)
 
@@ -56,7 +55,7 @@ def effect(late: CampaignRun, truth: CampaignRun) -> Effect | None:
 
 def effects(found: Sequence[CampaignRun]) -> Iterator[tuple[str, Effect]]:
     """Yield the congestion control and the effect of each run in real time that has a twin."""
-    truths = {(run.point, run.seed): run for run in found if run.testbed == _VIRTUAL}
+    truths = {(run.point, run.seed): run for run in found if run.testbed == VIRTUAL}
     for run in found:
         truth = truths.get((run.point, run.seed))
         if run.testbed == "emulated" and truth and (measured := effect(run, truth)):

@@ -16,10 +16,8 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
-from campaign_runs import Measured, Point, change, runs
+from campaign_runs import VIRTUAL, Measured, Point, change, runs
 from scipy import stats
-
-_VIRTUAL = "virtual-iperf3"
 
 
 def spread(values: list[float]) -> str:
@@ -54,7 +52,7 @@ def main() -> None:
         found[run.testbed].append(run)
     valid = [run for run in found["emulated"] if run.verdict == "valid"]
     print(f"{len(valid)} of {len(found['emulated'])} runs in real time are valid.\n")
-    same = {(run.point, run.seed): run for run in found[_VIRTUAL]}
+    same = {(run.point, run.seed): run for run in found[VIRTUAL]}
     pairs = defaultdict(list)
     for run in valid:
         if twin := same.get((run.point, run.seed)):

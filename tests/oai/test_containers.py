@@ -8,7 +8,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -23,6 +22,7 @@ import pytest
 
 from ccu.testbeds.oai import oci_images, real_time
 from ddu.api import analyze
+from testbed_testing.oai.captures import captured_bytes
 from testbed_testing.oai.containers import (
     CORE_VERSION,
     DockerApi,
@@ -171,7 +171,9 @@ def check_two_ues(ran: Ran) -> None:
         assert {int(row["mac_rnti"]) for row in own} == {rnti}
         carried = sum(int(float(row["mac_dl_bytes"] or 0)) for row in own)
         assert carried == counted[rnti][-1] - counted[rnti][0]
-        arrived = captured_bytes(run / f"raw/{capture}.pcap", flow["receiver"]["address"])
+        arrived = captured_bytes(
+            run / f"raw/{capture}.pcap", flow["receiver"]["address"], dpkt.ip.IP_PROTO_TCP
+        )
         received = received_bytes(run, flow["id"])
         assert received > 0
         # The last reading may be older than the last packets.
@@ -191,19 +193,6 @@ def counters(log: Path) -> dict[int, list[int]]:
     for rnti, sent in re.findall(r"UE (\w{4}): MAC: +TX +(\d+)", log.read_text()):
         found.setdefault(int(rnti, 16), []).append(int(sent))
     return found
-
-
-def captured_bytes(file: Path, address: str) -> int:
-    """Return the IP bytes of TCP to `address`."""
-    total = 0
-    with file.open("rb") as packets:
-        for _, packet in dpkt.pcap.Reader(packets):
-            if packet[0] >> 4 != 4:  # IPv6 solicits routers.
-                continue
-            ip = dpkt.ip.IP(packet)
-            if ip.p == dpkt.ip.IP_PROTO_TCP and socket.inet_ntoa(ip.dst) == address:
-                total += ip.len
-    return total
 
 
 TWO_UES = ("--ues", "2", "--duration", "4s")

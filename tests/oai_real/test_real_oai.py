@@ -12,17 +12,16 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
-import dpkt
 import pytest
 
 from ddu.api import analyze
+from testbed_testing.oai.captures import captured_bytes
 
 CCU = Path(sys.executable).with_name("ccu")
 PATIENCE_S = 900
@@ -58,19 +57,6 @@ def performed(output: Path, version: str, core: str, *more: str) -> Path:
 def manifest(run: Path) -> dict[str, Any]:
     content: dict[str, Any] = json.loads((run / "run.json").read_text())
     return content
-
-
-def captured_bytes(file: Path, destination: str) -> int:
-    """Return the IP bytes to an address."""
-    total = 0
-    with file.open("rb") as packets:
-        for _, packet in dpkt.pcap.Reader(packets):
-            if packet[0] >> 4 != 4:  # IPv6 solicits routers.
-                continue
-            ip = dpkt.ip.IP(packet)
-            if socket.inet_ntoa(ip.dst) == destination:
-                total += ip.len
-    return total
 
 
 @pytest.mark.parametrize("prb", ["24", "106"])
