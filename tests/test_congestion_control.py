@@ -37,7 +37,7 @@ def ccu(*args: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.root
 def test_one_file_is_a_congestion_control(source: Path, runs: Runs) -> None:
     assert "BPF program (toy.bpf.c)" in ccu("list", "cc").stdout
-    run = runs("--cc", "toy", *SHORT)
+    run = runs.analysed("--cc", "toy", *SHORT)
     manifest = json.loads((run / "run.json").read_text())
     assert [flow["cc_read_back"] for flow in manifest["flows"]] == ["toy"]
     assert manifest["cc_implementation"]["toy"]["kind"] == "bpf"

@@ -37,7 +37,9 @@ def test_every_example_is_named_in_the_documentation() -> None:
 def test_a_scenario(runs: Runs) -> None:
     scenario = EXAMPLES / "bus-stop.yaml"
     run("ccu", "scenario", "validate", scenario)
-    made = runs("--cc", "cubic", "--scenario", str(scenario), "--prb", "24", "--duration", "2s")
+    made = runs.analysed(
+        "--cc", "cubic", "--scenario", str(scenario), "--prb", "24", "--duration", "2s"
+    )
     assert (made / "raw/scenario.yaml").read_bytes() == scenario.read_bytes()
     assert json.loads((made / "summary.json").read_text())["throughput_bps"] > 1e6
 

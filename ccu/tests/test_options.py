@@ -32,7 +32,6 @@ from testbed_console.problems import RefusedError
 
 MODELS: list[type[BaseModel]] = [Experiment, *every_options()]
 BEFORE = Path(__file__).parent / "data" / "runs-before-drivers"
-CCU = Path(sys.executable).with_name("ccu")
 
 
 def test_every_field_is_an_option() -> None:
@@ -131,7 +130,8 @@ def test_an_option_of_the_wrong_testbed_names_the_right_one(tmp_path: Path) -> N
 
 def test_the_list_of_commands_has_each_commands_summary() -> None:
     for name, line in COMMANDS.items():
-        printed = subprocess.run([CCU, name, "--help"], capture_output=True, text=True, check=True)
+        printed = CliRunner().invoke(app, [name, "--help"])
+        assert printed.exit_code == 0, name
         assert line.partition(" (")[0] in " ".join(printed.stdout.split()), name
 
 

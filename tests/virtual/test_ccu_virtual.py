@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 import yaml
 
+from ddu.api import analyze
+
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 SHORT = ["--duration", "3s", "--prb", "24", "--seed", "7"]
@@ -51,12 +53,7 @@ def test_ddu_analyses_a_run(kernel: Path, tmp_path: Path, arguments: tuple[str, 
     assert content["time"]["clock"] == "virtual"
     for flow in content["flows"]:
         assert flow["cc_read_back"] == flow["cc"]
-    said = subprocess.run(
-        [sys.executable, "-m", "ddu", "analyze", "--no-report", run],
-        capture_output=True,
-        text=True,
-    )
-    assert said.returncode == 0, said.stderr
+    analyze(run, report=False)
     summary = json.loads((run / "summary.json").read_text())
     assert summary["verdict"] == "valid", summary
 

@@ -36,7 +36,7 @@ def payloads(run: Path, flows: list[dict[str, Any]]) -> dict[str, list[tuple[flo
 def test_two_flows_are_two_and_their_fairness_is_jains(experiments: Runs) -> None:
     """Jain's index over the time that both send."""
     two = ("--flows", "cubic@0,reno@1", *CELL, "--duration", "5s", "--buffer", "600pkt")
-    run = experiments(*two)
+    run = experiments.analysed(*two)
     flows = json_of(run / "run.json")["flows"]
     assert [flow["cc_read_back"] for flow in flows] == ["cubic", "reno"]
     listed = pd.read_parquet(run / "tables/flows.parquet")

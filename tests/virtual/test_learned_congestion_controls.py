@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,8 +18,10 @@ from ccplane.learned import deepcc, orca
 from ccplane.learned.interval import HISTORY
 from cctraining.episodes import Episodes
 from cctraining.links import PACKET_BITS, STEP_S, Links
+from testbed_testing.runs import Runs, received_bps, received_bps_by_second
 
 BIN = Path(sys.executable).parent
+LASTS = ("--duration", "20s")
 INPUTS = {"orca": orca.INPUTS, "deepcc": deepcc.INPUTS}
 
 
@@ -30,35 +31,11 @@ class Result(NamedTuple):
     p95_ms: float
 
 
-class Runs:
-    """Runs of 20 s; each is made once."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self.of = cache(self._of)
-
-    def run(self, *arguments: object) -> Path:
-        output = self._folder / "-".join(map(str, arguments)).replace("/", "_")
-        command = [BIN / "ccu", "run", "--testbed", "virtual", "--duration", "20s"]
-        said = subprocess.run(
-            [*command, *map(str, arguments), "--output", output], capture_output=True, text=True
-        )
-        assert said.returncode == 0, said.stderr
-        (run,) = output.iterdir()
-        return run
-
-    def _of(self, *arguments: object) -> Result:
-        run = self.run(*arguments)
-        command = [sys.executable, "-m", "ddu", "analyze", "--no-report", run]
-        subprocess.run(command, check=True, capture_output=True)
-        summary = json.loads((run / "summary.json").read_text())
-        rtt_ms = summary["rtt_ms"]
-        return Result(summary["throughput_bps"] / 1e6, rtt_ms["mean"], rtt_ms["p95"])
-
-
-@pytest.fixture(scope="session")
-def runs(kernel: Path, tmp_path_factory: pytest.TempPathFactory) -> Runs:
-    return Runs(tmp_path_factory.mktemp("learned"))
+def result(experiments: Runs, *arguments: object) -> Result:
+    """Throughput and RTT of 20 s."""
+    summary = experiments.summary(*arguments, *LASTS)
+    rtt_ms = summary["rtt_ms"]
+    return Result(summary["throughput_bps"] / 1e6, rtt_ms["mean"], rtt_ms["p95"])
 
 
 def weights(folder: Path, agent: str, bias: float, scale: float = 0.0) -> Path:
@@ -99,28 +76,30 @@ LINKS = {
     ],
 )
 def test_orca_has_most_of_cubics_throughput_without_its_queue(
-    runs: Runs, link: str, throughput: float, mean: float, p95: float
+    experiments: Runs, link: str, throughput: float, mean: float, p95: float
 ) -> None:
-    ours, cubics = (runs.of("--cc", cc, *LINKS[link]) for cc in ("orca", "cubic"))
+    ours, cubics = (result(experiments, "--cc", cc, *LINKS[link]) for cc in ("orca", "cubic"))
     assert ours.mbps > throughput * cubics.mbps
     assert ours.mean_ms < mean * cubics.mean_ms
     assert ours.p95_ms < p95 * cubics.p95_ms
 
 
-def test_orca_bears_random_loss(runs: Runs) -> None:
+def test_orca_bears_random_loss(experiments: Runs) -> None:
     """Of 100 Mbit/s, with 1 % of the packets lost."""
     link = ("--scenario", "constant-100M", "--loss", "1%")
-    ours, cubics = (runs.of("--cc", cc, *link) for cc in ("orca", "cubic"))
+    ours, cubics = (result(experiments, "--cc", cc, *link) for cc in ("orca", "cubic"))
     assert ours.mbps > 60
     assert cubics.mbps < 10
 
 
 @pytest.mark.parametrize("target_ms", [80, 100, 150])
 @pytest.mark.parametrize("link", ["cellular-4g", "cellular-3g"])
-def test_deepcc_keeps_the_rtt_below_its_target(runs: Runs, link: str, target_ms: int) -> None:
+def test_deepcc_keeps_the_rtt_below_its_target(
+    experiments: Runs, link: str, target_ms: int
+) -> None:
     parameters = ("--cc-param", f"target={target_ms}")
-    ours = runs.of("--cc", "deepcc", *parameters, *LINKS[link])
-    cubics = runs.of("--cc", "cubic", *LINKS[link])
+    ours = result(experiments, "--cc", "deepcc", *parameters, *LINKS[link])
+    cubics = result(experiments, "--cc", "cubic", *LINKS[link])
     assert ours.mean_ms < target_ms
     # The capacity falls faster than any sender hears of it.
     assert ours.p95_ms < 1.4 * target_ms
@@ -129,25 +108,25 @@ def test_deepcc_keeps_the_rtt_below_its_target(runs: Runs, link: str, target_ms:
 
 
 @pytest.mark.parametrize("link", ["constant-100M", "rome-moderate", "mmwave-walking"])
-def test_deepcc_keeps_its_target_on_faster_links(runs: Runs, link: str) -> None:
-    ours, cubics = (runs.of("--cc", cc, *LINKS[link]) for cc in ("deepcc", "cubic"))
+def test_deepcc_keeps_its_target_on_faster_links(experiments: Runs, link: str) -> None:
+    ours, cubics = (result(experiments, "--cc", cc, *LINKS[link]) for cc in ("deepcc", "cubic"))
     assert ours.mean_ms < 100 < cubics.mean_ms
     assert ours.mbps > 0.95 * cubics.mbps
 
 
-def test_deepcc_above_reno_keeps_its_target(runs: Runs) -> None:
-    ours = runs.of("--cc", "deepcc", "--cc-param", "base=reno", *LINKS["cellular-4g"])
+def test_deepcc_above_reno_keeps_its_target(experiments: Runs) -> None:
+    ours = result(experiments, "--cc", "deepcc", "--cc-param", "base=reno", *LINKS["cellular-4g"])
     assert ours.mean_ms < 100
 
 
 @pytest.mark.parametrize("agent", ["orca", "deepcc"])
 @pytest.mark.parametrize("link", ["cellular-4g", "constant-100M"])
 def test_an_agent_that_does_nothing_is_the_kernels_cubic(
-    runs: Runs, tmp_path: Path, agent: str, link: str
+    experiments: Runs, tmp_path: Path, agent: str, link: str
 ) -> None:
     idle = weights(tmp_path, agent, bias=0.0 if agent == "orca" else 1.0)
-    ours = runs.of("--cc", agent, "--cc-param", f"weights={idle}", *LINKS[link])
-    cubics = runs.of("--cc", "cubic", *LINKS[link])
+    ours = result(experiments, "--cc", agent, "--cc-param", f"weights={idle}", *LINKS[link])
+    cubics = result(experiments, "--cc", "cubic", *LINKS[link])
     assert ours.mbps == pytest.approx(cubics.mbps, rel=0.05)
     assert ours.mean_ms == pytest.approx(cubics.mean_ms, rel=0.25)
 
@@ -181,24 +160,26 @@ def modelled(agent: str, mbps: float, rtt_s: float, buffer: float) -> Result:
 
 
 @pytest.mark.parametrize("agent", ["orca", "deepcc"])
-def test_the_model_of_training_is_like_tcp(runs: Runs, agent: str) -> None:
+def test_the_model_of_training_is_like_tcp(experiments: Runs, agent: str) -> None:
     """How far a policy's results in training are from those with Linux's TCP."""
-    real = runs.of("--cc", agent, *LINKS["constant-100M"])
+    real = result(experiments, "--cc", agent, *LINKS["constant-100M"])
     model = modelled(agent, 100.0, 0.020, 3200)
     # Of 1500 bytes, TCP's headers take 52; 20 s have a smaller share of slow start than 9.
     assert real.mbps == pytest.approx(model.mbps * 1448 / 1500, rel=0.05)
     assert real.mean_ms == pytest.approx(model.mean_ms, rel=0.15)
 
 
-def test_a_network_that_answers_nan_leaves_the_flow_to_reno(runs: Runs, tmp_path: Path) -> None:
+def test_a_network_that_answers_nan_leaves_the_flow_to_reno(
+    experiments: Runs, tmp_path: Path
+) -> None:
     bad = weights(tmp_path, "orca", bias=0.0, scale=1e300)
-    run = runs.run("--cc", "orca", "--cc-param", f"weights={bad}", "--scenario", "cellular-4g")
+    parameter = ("--cc-param", f"weights={bad}")
+    run = experiments("--cc", "orca", *parameter, *LINKS["cellular-4g"], *LASTS)
     content: dict[str, Any] = json.loads((run / "run.json").read_text())
     orcas = content["cc_implementation"]["orca"]
     assert orcas["plane"]["fallbacks"] == 1
     assert any("the network answers nan" in one for one in orcas["problems"])
-    report = json.loads((run / "raw/iperf3-f0-server.json").read_text())
-    assert all(one["sum"]["bits_per_second"] > 0 for one in report["intervals"][2:])
+    assert all(rate > 0 for rate in received_bps_by_second(run)[2:])
     # The weights are part of the run.
     assert (run / "raw/cc-orca-weights.json").read_bytes() == bad.read_bytes()
 
@@ -236,15 +217,13 @@ def test_layers_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         network.load(tmp_path / "mine.json", "orca", orca.INPUTS, HISTORY)
 
 
-def test_learned_flows_run_beside_others(runs: Runs) -> None:
+def test_learned_flows_run_beside_others(experiments: Runs) -> None:
     """Trained alone on its link, Orca has little beside CUBIC (docs/congestion-controls.md)."""
     flows = "orca@0,cubic@5,deepcc@10"
-    run = runs.run(
-        "--flows", flows, "--scenario", "constant-100M", "--cc-param", "deepcc.target=50"
-    )
+    target = ("--cc-param", "deepcc.target=50")
+    run = experiments("--flows", flows, *target, *LINKS["constant-100M"], *LASTS)
     for flow in ("f0", "f1", "f2"):
-        report = json.loads((run / f"raw/iperf3-{flow}-server.json").read_text())
-        assert report["end"]["sum_received"]["bits_per_second"] > 100_000
+        assert received_bps(run, flow) > 100_000
     used = json.loads((run / "run.json").read_text())["cc_implementation"]
     assert used["deepcc"]["parameters"]["target"] == 50
     assert not used["orca"]["plane"]["fallbacks"]

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import csv
-import json
 import statistics
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+
+from testbed_testing.runs import Runs, json_of, received_bps
 
 BIN = Path(sys.executable).parent
 CC = Path(__file__).parents[2] / "cc"
@@ -24,17 +24,9 @@ SHORT = ("--prb", "24", "--scenario", "static", "--duration", "5s")
 class Run:
     """A run that has ended."""
 
-    def __init__(self, output: Path, *arguments: str) -> None:
-        command = [BIN / "ccu", "run", "--testbed", "virtual", *arguments, "--output", output]
-        said = subprocess.run(command, capture_output=True, text=True)
-        assert said.returncode == 0, said.stderr
-        (self.path,) = output.iterdir()
-        self.content: dict[str, Any] = json.loads((self.path / "run.json").read_text())
-
-    def rate_bps(self, flow: str = "f0") -> float:
-        """What the receiver got, by its own report."""
-        report = json.loads((self.path / f"raw/iperf3-{flow}-server.json").read_text())
-        return float(report["end"]["sum_received"]["bits_per_second"])
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.content = json_of(path / "run.json")
 
     def trace(self, name: str) -> list[dict[str, str]]:
         """The rows of the sender's flow."""
@@ -50,51 +42,51 @@ def policy(folder: Path, body: str, name: str = "mine") -> str:
 
 
 @pytest.fixture(scope="module")
-def reno(kernel: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+def reno(experiments: Runs) -> Run:
     """The kernel's own Reno."""
-    return Run(tmp_path_factory.mktemp("reno") / "runs", "--cc", "reno", *SAWTOOTH)
+    return Run(experiments("--cc", "reno", *SAWTOOTH))
 
 
-def test_aimd_in_python_is_reno(reno: Run, tmp_path: Path) -> None:
-    run = Run(tmp_path, "--cc", "aimd.py", *SAWTOOTH)
-    assert run.rate_bps() == pytest.approx(reno.rate_bps(), rel=0.05)
-    assert run.rate_bps() < 0.95 * 26.6e6  # or any congestion control would do
+def test_aimd_in_python_is_reno(experiments: Runs, reno: Run) -> None:
+    run = Run(experiments("--cc", "aimd.py", *SAWTOOTH))
+    assert received_bps(run.path) == pytest.approx(received_bps(reno.path), rel=0.05)
+    assert received_bps(run.path) < 0.95 * 26.6e6  # or any congestion control would do
     assert run.content["cc_implementation"]["aimd"]["kind"] == "policy"
     assert run.content["flows"][0]["cc_read_back"] == "aimd"
     assert run.content["verdict"] == "valid"
 
 
-def test_a_source_for_bpf_is_reno_in_virtual_time(reno: Run, tmp_path: Path) -> None:
-    run = Run(tmp_path, "--cc", str(CC / "bpf/aimd.bpf.c"), *SAWTOOTH)
-    assert run.rate_bps() == pytest.approx(reno.rate_bps(), rel=0.05)
+def test_a_source_for_bpf_is_reno_in_virtual_time(experiments: Runs, reno: Run) -> None:
+    run = Run(experiments("--cc", str(CC / "bpf/aimd.bpf.c"), *SAWTOOTH))
+    assert received_bps(run.path) == pytest.approx(received_bps(reno.path), rel=0.05)
     assert run.content["cc_implementation"]["aimd"]["kind"] == "module"
 
 
-def test_a_constant_policy_holds_its_rate(kernel: Path, tmp_path: Path) -> None:
-    run = Run(tmp_path, "--cc", "constant.py", "--cc-param", "rate_mbps=10", *SHORT[:-1], "20s")
+def test_a_constant_policy_holds_its_rate(experiments: Runs) -> None:
+    run = Run(experiments("--cc", "constant.py", "--cc-param", "rate_mbps=10", *SHORT[:-1], "20s"))
     # The pacing rate counts headers of 52 bytes for each 1448 of payload; the path takes a moment.
-    assert run.rate_bps() == pytest.approx(10e6, rel=0.01)
+    assert received_bps(run.path) == pytest.approx(10e6, rel=0.01)
 
 
-def test_the_tutorial_holds_its_queue(kernel: Path, tmp_path: Path) -> None:
-    run = Run(tmp_path, "--cc", "tutorial.py", "--cc-param", "queue_ms=40", *SHORT[:-1], "20s")
+def test_the_tutorial_holds_its_queue(experiments: Runs) -> None:
+    run = Run(experiments("--cc", "tutorial.py", "--cc-param", "queue_ms=40", *SHORT[:-1], "20s"))
     settled = [row for row in run.trace("tutorial") if row["rtt_min_us"]][500:]
     queue_ms = [(int(row["rtt_min_us"]) - int(row["min_rtt_us"])) / 1000 for row in settled]
     assert statistics.mean(queue_ms) == pytest.approx(40, rel=0.1)
 
 
-def test_the_same_experiment_gives_the_same_bytes(kernel: Path, tmp_path: Path) -> None:
-    run = Run(tmp_path / "first", "--cc", "aimd.py", "--cc-param", "think=3ms", *SHORT)
+def test_the_same_experiment_gives_the_same_bytes(experiments: Runs, tmp_path: Path) -> None:
+    run = Run(experiments("--cc", "aimd.py", "--cc-param", "think=3ms", *SHORT))
     command = [BIN / "ccu", "rerun", run.path, "--output", tmp_path / "second"]
     said = subprocess.run(command, capture_output=True, text=True)
     assert said.returncode == 0, said.stderr + said.stdout
     assert "identical to" in said.stdout
 
 
-def test_a_policy_that_thinks_answers_later(kernel: Path, tmp_path: Path) -> None:
+def test_a_policy_that_thinks_answers_later(experiments: Runs) -> None:
     steady = ("--cc-param", "rate_mbps=10", *SHORT)  # No loss, each of which is reported.
-    at_once = Run(tmp_path / "at-once", "--cc", "constant.py", *steady)
-    slow = Run(tmp_path / "slow", "--cc", "constant.py", *steady, "--cc-param", "think=4ms")
+    at_once = Run(experiments("--cc", "constant.py", *steady))
+    slow = Run(experiments("--cc", "constant.py", *steady, "--cc-param", "think=4ms"))
     told_us = [
         run.content["cc_implementation"]["constant"]["plane"]["report_to_command_us"]["p50"]
         for run in (at_once, slow)
@@ -103,33 +95,31 @@ def test_a_policy_that_thinks_answers_later(kernel: Path, tmp_path: Path) -> Non
     assert told_us[1] == pytest.approx(4000, abs=20)
 
 
-def test_the_waiting_for_a_slow_links_acks_is_not_the_policys(kernel: Path, tmp_path: Path) -> None:
+def test_the_waiting_for_a_slow_links_acks_is_not_the_policys(experiments: Runs) -> None:
     slow_link = ("--scenario", "cellular-3g", "--rtt", "20ms", "--duration", "20s")
-    run = Run(tmp_path / "at-once", "--cc", "tutorial.py", *slow_link)
+    run = Run(experiments("--cc", "tutorial.py", *slow_link))
     plane = run.content["cc_implementation"]["tutorial"]["plane"]
     assert plane["report_to_applied_us"]["p99"] > 20e3 / 4  # a quarter of the round-trip time
     assert plane["report_to_command_us"]["p99"] < 10
     assert plane["overdue_us"]["max"] == 0
     assert run.content["verdict"] == "valid"
-    late = Run(tmp_path / "late", "--cc", "tutorial.py", "--cc-param", "think=6ms", *slow_link)
+    late = Run(experiments("--cc", "tutorial.py", "--cc-param", "think=6ms", *slow_link))
     assert late.content["verdict"] == "degraded"
     assert "ms after their report (99th percentile)" in late.content["verdict_reasons"][0]
 
 
-def test_several_flows_have_their_own_policies_and_parameters(kernel: Path, tmp_path: Path) -> None:
+def test_several_flows_have_their_own_policies_and_parameters(
+    experiments: Runs, tmp_path: Path
+) -> None:
     own = policy(tmp_path, "        flow.cwnd, flow.pacing_bps = 10_000, 4e6")
     flows = f"constant.py@0,{own}@0,cubic@1"
-    run = Run(tmp_path / "runs", "--flows", flows, "--cc-param", "constant.rate_mbps=2", *SHORT)
-    assert run.rate_bps("f0") == pytest.approx(2e6, rel=0.05)
-    assert run.rate_bps("f1") == pytest.approx(4e6, rel=0.05)
+    arguments = ("--flows", flows, "--cc-param", "constant.rate_mbps=2", *SHORT)
+    run = Run(experiments(*arguments))
+    assert received_bps(run.path, "f0") == pytest.approx(2e6, rel=0.05)
+    assert received_bps(run.path, "f1") == pytest.approx(4e6, rel=0.05)
     assert {one["cc"] for one in run.content["cc_traces"]} == {"constant", "mine"}
-    command = [sys.executable, "-m", "ddu", "analyze", "--no-report", run.path]
-    said = subprocess.run(command, capture_output=True, text=True)
-    assert said.returncode == 0, said.stderr
-    with (run.path / "tables/aligned.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    told = {row["flow"]: row["cc_told_pacing_bps"] for row in rows if row["cc_told_pacing_bps"]}
-    assert {name: float(rate) for name, rate in told.items()} == {"f0": 2e6, "f1": 4e6}
+    table = experiments.table(*arguments).dropna(subset="cc_told_pacing_bps")
+    assert table.groupby("flow").cc_told_pacing_bps.last().to_dict() == {"f0": 2e6, "f1": 4e6}
 
 
 @pytest.mark.parametrize(
@@ -151,24 +141,24 @@ def test_several_flows_have_their_own_policies_and_parameters(kernel: Path, tmp_
     ],
 )
 def test_reno_takes_over_from_a_policy_that_fails(
-    kernel: Path, tmp_path: Path, body: str, reason: str
+    experiments: Runs, tmp_path: Path, body: str, reason: str
 ) -> None:
     own = policy(tmp_path, f"        if r.delivered > 500:\n            {body}\n        else:"
                            "\n            flow.cwnd = 50")  # fmt: skip
-    run = Run(tmp_path / "runs", "--cc", own, *SHORT)
+    run = Run(experiments("--cc", own, *SHORT))
     assert run.content["status"] == "finished"
     assert run.content["verdict"] == "degraded"
     assert reason in "; ".join(run.content["verdict_reasons"])
     assert run.content["cc_implementation"]["mine"]["plane"]["fallbacks"] == 1
-    assert run.rate_bps() > 20e6  # of 26.6: Reno fills the link
+    assert received_bps(run.path) > 20e6  # of 26.6: Reno fills the link
 
 
-def test_a_policy_may_set_numbers_of_numpy(kernel: Path, tmp_path: Path) -> None:
+def test_a_policy_may_set_numbers_of_numpy(experiments: Runs, tmp_path: Path) -> None:
     values = "numpy.int64(99), numpy.float32(5e6)"
     body = f"        import numpy\n        flow.cwnd, flow.pacing_bps = {values}"
-    run = Run(tmp_path / "runs", "--cc", policy(tmp_path, body), *SHORT)
+    run = Run(experiments("--cc", policy(tmp_path, body), *SHORT))
     assert run.content["verdict"] == "valid"
-    assert run.rate_bps() == pytest.approx(5e6, rel=0.05)
+    assert received_bps(run.path) == pytest.approx(5e6, rel=0.05)
 
 
 @pytest.mark.parametrize(

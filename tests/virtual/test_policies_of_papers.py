@@ -4,55 +4,35 @@
 from __future__ import annotations
 
 import csv
-import json
-import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-BIN = Path(sys.executable).parent
+from testbed_testing.runs import Runs, json_of, received_bps, received_bps_by_second
+
 LINK_MBPS = 48.0
 
 
-class Run:
-    """A run that has ended."""
+def rates_mbps(run: Path, flow: str = "f0") -> list[float]:
+    """What the receiver got in each second."""
+    return [rate / 1e6 for rate in received_bps_by_second(run, flow)]
 
-    def __init__(self, output: Path, *arguments: object) -> None:
-        command = [BIN / "ccu", "run", "--testbed", "virtual", *map(str, arguments)]
-        said = subprocess.run([*command, "--output", output], capture_output=True, text=True)
-        assert said.returncode == 0, said.stderr
-        (self.path,) = output.iterdir()
 
-    def rates_mbps(self, flow: str = "f0") -> list[float]:
-        """What the receiver got in each second, by its own report."""
-        report = json.loads((self.path / f"raw/iperf3-{flow}-server.json").read_text())
-        return [one["sum"]["bits_per_second"] / 1e6 for one in report["intervals"]]
+def mean_mbps(run: Path, flow: str = "f0") -> float:
+    return received_bps(run, flow) / 1e6
 
-    def mean_mbps(self, flow: str = "f0") -> float:
-        report = json.loads((self.path / f"raw/iperf3-{flow}-server.json").read_text())
-        return float(report["end"]["sum_received"]["bits_per_second"]) / 1e6
 
-    def summary(self) -> dict[str, Any]:
-        """What ddu makes of the captures."""
-        command = [sys.executable, "-m", "ddu", "analyze", "--no-report", self.path]
-        said = subprocess.run(command, capture_output=True, text=True)
-        assert said.returncode == 0, said.stderr
-        found: dict[str, Any] = json.loads((self.path / "summary.json").read_text())
-        return found
-
-    def told_mbps(self, name: str, dport: str = "5201") -> list[tuple[float, float]]:
-        """When the policy chose which pacing rate: seconds after the flow's start, Mbit/s."""
-        with (self.path / f"raw/cc-{name}.csv").open() as file:
-            rows = [row for row in csv.DictReader(file) if row["dport"] == dport]
-        began_ns = int(rows[0]["utc_ns"])
-        return [
-            ((int(row["utc_ns"]) - began_ns) / 1e9, float(row["told_pacing_bps"]) / 1e6)
-            for row in rows
-            if row["told_pacing_bps"]
-        ]
+def told_mbps(run: Path, name: str, dport: str = "5201") -> list[tuple[float, float]]:
+    """When the policy chose which pacing rate: seconds after the flow's start, Mbit/s."""
+    with (run / f"raw/cc-{name}.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["dport"] == dport]
+    began_ns = int(rows[0]["utc_ns"])
+    return [
+        ((int(row["utc_ns"]) - began_ns) / 1e9, float(row["told_pacing_bps"]) / 1e6)
+        for row in rows
+        if row["told_pacing_bps"]
+    ]
 
 
 def link(folder: Path, capacity: str) -> Path:
@@ -71,11 +51,11 @@ def steady(kernel: Path, tmp_path: Path) -> Path:
     return link(tmp_path, f"{{constant_mbps: {LINK_MBPS:g}}}")
 
 
-def test_vivace_takes_seconds_to_come_down_after_a_drop(kernel: Path, tmp_path: Path) -> None:
+def test_vivace_takes_seconds_to_come_down_after_a_drop(experiments: Runs, tmp_path: Path) -> None:
     """Figure 1 of the Reminis paper: more than 10 s. Its intervals are as long as the queue."""
     drop = link(tmp_path, "{steps_mbps: [[0, 96], [20, 24]]}")
     path = ("--scenario", drop, "--buffer", "800pkt", "--duration", "60s")
-    told = Run(tmp_path / "runs", "--cc", "vivace", *path).told_mbps("vivace")
+    told = told_mbps(experiments("--cc", "vivace", *path), "vivace")
     before, soon, late = (
         [rate for time_s, rate in told if begin <= time_s < begin + 3] for begin in (17, 30, 55)
     )
@@ -84,59 +64,53 @@ def test_vivace_takes_seconds_to_come_down_after_a_drop(kernel: Path, tmp_path: 
     assert 0.8 * 24 < sum(late) / len(late) < 24
 
 
-def test_two_vivace_flows_share_a_link(steady: Path, tmp_path: Path) -> None:
+def test_two_vivace_flows_share_a_link(experiments: Runs, steady: Path) -> None:
     flows = ("--flows", "vivace@0,vivace@5", "--scenario", steady, "--duration", "60s")
-    run = Run(tmp_path / "runs", *flows)
-    rates = [sum(run.rates_mbps(flow)[-30:]) / 30 for flow in ("f0", "f1")]
+    run = experiments(*flows)
+    rates = [sum(rates_mbps(run, flow)[-30:]) / 30 for flow in ("f0", "f1")]
     jain = sum(rates) ** 2 / (2 * sum(rate**2 for rate in rates))
     assert jain > 0.95
     assert sum(rates) > 0.85 * LINK_MBPS
     # It heeds delay: the buffer of 3200 packets would be 800 ms.
-    assert run.summary()["rtt_ms"]["p50"] < 30
+    assert experiments.summary(*flows)["rtt_ms"]["p50"] < 30
 
 
-def test_vivace_bears_random_loss_up_to_a_limit(steady: Path, tmp_path: Path) -> None:
+def test_vivace_bears_random_loss_up_to_a_limit(experiments: Runs, steady: Path) -> None:
     """Its utility grows with the rate while less than 0.9 x^-0.1 / 11.35 is lost: 5.4 % at 48."""
-    rates = {
-        percent: Run(
-            tmp_path / f"{percent}", "--cc", "vivace", "--scenario", steady, "--loss", f"{percent}%"
-        ).mean_mbps()
-        for percent in (1, 3, 10)
-    }
-    cubic = Run(tmp_path / "cubic", "--cc", "cubic", "--scenario", steady, "--loss", "1%")
-    assert rates[1] > 0.75 * LINK_MBPS
-    assert rates[3] > 0.3 * LINK_MBPS  # 17 to 31 Mbit/s with the seeds 1 to 5
-    assert rates[10] < 0.25 * LINK_MBPS
-    assert cubic.mean_mbps() < 0.25 * LINK_MBPS
+
+    def mbps(cc: str, percent: int) -> float:
+        lossy = ("--scenario", steady, "--loss", f"{percent}%", "--no-capture")
+        return mean_mbps(experiments("--cc", cc, *lossy))
+
+    assert mbps("vivace", 1) > 0.75 * LINK_MBPS
+    assert mbps("vivace", 3) > 0.3 * LINK_MBPS  # 17 to 31 Mbit/s with the seeds 1 to 5
+    assert mbps("vivace", 10) < 0.25 * LINK_MBPS
+    assert mbps("cubic", 1) < 0.25 * LINK_MBPS
 
 
-def test_r_of_verus_trades_delay_for_throughput(kernel: Path, tmp_path: Path) -> None:
+def test_r_of_verus_trades_delay_for_throughput(experiments: Runs) -> None:
     """R = 2, 4, 6 as in the Verus paper, here over 106 PRB."""
-    runs = [
-        Run(tmp_path / f"{r}", "--cc", "verus", "--cc-param", f"r={r}", "--prb", 106)
-        for r in (2, 4, 6)
-    ]
-    delays_ms = [run.summary()["rtt_ms"]["p50"] for run in runs]
-    rates_mbps = [run.mean_mbps() for run in runs]
+    chosen = [("--cc", "verus", "--cc-param", f"r={r}", "--prb", 106) for r in (2, 4, 6)]
+    delays_ms = [experiments.summary(*one)["rtt_ms"]["p50"] for one in chosen]
+    received = [mean_mbps(experiments(*one)) for one in chosen]
     assert all(more > 1.2 * less for less, more in pairwise(delays_ms))
-    assert all(more > less for less, more in pairwise(rates_mbps))
+    assert all(more > less for less, more in pairwise(received))
 
 
 @pytest.mark.parametrize(("scenario", "utilisation"), [("cellular-4g", 0.9), ("cellular-3g", 0.7)])
 def test_what_sprouts_law_sends_arrives_within_100_ms(
-    kernel: Path, tmp_path: Path, scenario: str, utilisation: float
+    experiments: Runs, scenario: str, utilisation: float
 ) -> None:
     """95 % of the packets, by their RTT, which is more than the time to their arrival."""
-    run = Run(tmp_path / "runs", "--cc", "sprout-law", "--scenario", scenario)
-    summary = run.summary()
+    summary = experiments.summary("--cc", "sprout-law", "--scenario", scenario)
     assert summary["rtt_ms"]["p95"] <= 100
     assert summary["utilisation_ratio"] > utilisation
 
 
-def test_flows_of_one_policy_may_begin_at_different_times(kernel: Path, tmp_path: Path) -> None:
+def test_flows_of_one_policy_may_begin_at_different_times(experiments: Runs) -> None:
     """The second flow's listener had freed the first one's place in the plane."""
     flows = ("--flows", "constant@0,constant@2", "--cc-param", "rate_mbps=5", "--duration", "6s")
-    run = Run(tmp_path / "runs", *flows)
-    content = json.loads((run.path / "run.json").read_text())
+    run = experiments(*flows)
+    content = json_of(run / "run.json")
     assert content["cc_implementation"]["constant"]["plane"]["fallbacks"] == 0
-    assert [run.mean_mbps(flow) for flow in ("f0", "f1")] == pytest.approx([5, 5], rel=0.05)
+    assert [mean_mbps(run, flow) for flow in ("f0", "f1")] == pytest.approx([5, 5], rel=0.05)

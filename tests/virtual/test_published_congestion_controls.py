@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from testbed_testing.runs import Runs
+from testbed_testing.runs import Runs, json_of, received_bps
 
 BIN = Path(sys.executable).parent
 PACKET_BITS = 1500 * 8
@@ -72,8 +72,7 @@ def test_names_are_listed_with_their_source_and_proof(kernel: Path) -> None:
 
 def test_what_was_compiled_is_recorded(experiments: Runs, link: str) -> None:
     arguments = ("--cc", "copa", "--cc-param", "delta=0.1", "--scenario", link)
-    run = experiments(*arguments, "--rtt", "80ms", "--duration", "20s")
-    said = json.loads((run / "run.json").read_text())
+    said = json_of(experiments(*arguments, "--rtt", "80ms", "--duration", "20s") / "run.json")
     assert said["flows"][0]["cc_read_back"] == "copa"
     assert said["cc_implementation"]["copa"]["parameters"] == {"delta": "0.1", "compete": "1"}
     assert said["verdict"] == "valid"
@@ -179,9 +178,7 @@ def test_bbr_takes_losses_of_up_to_2_percent_in_a_round_trip(experiments: Runs, 
 
     def received_mbps(cc: str, loss: str) -> float:
         link = ("--scenario", "constant-100M", "--rtt", "40ms", "--duration", "22s")
-        run = experiments("--cc", cc, "--loss", loss, *link, "--no-capture")
-        report = json.loads((run / "raw/iperf3-f0-server.json").read_text())
-        return float(report["end"]["sum_received"]["bits_per_second"]) / 1e6
+        return received_bps(experiments("--cc", cc, "--loss", loss, *link, "--no-capture")) / 1e6
 
     clean = received_mbps(cc, "0")
     share, cubics = (

@@ -39,7 +39,7 @@ def theorem_3_1_bound(bdp: float) -> float:
 
 def test_theorem_3_1_bounds_the_queue(experiments: Runs) -> None:
     """The RTTs are those of the packets, not the sender's own."""
-    table = aligned(experiments(*ARGUMENTS, "1"))
+    table = aligned(experiments.analysed(*ARGUMENTS, "1"))
     mrtt_ms = table["tcp_rtt_ms"].min()
     steady = table[table["since_s"] > 2]
     queueing_ms = steady["tcp_rtt_ms"].mean() - mrtt_ms
@@ -54,7 +54,7 @@ def test_theorem_3_1_bounds_the_queue(experiments: Runs) -> None:
 def test_e_1_bounds_the_sis_to_a_full_window(experiments: Runs) -> None:
     """It grows from far below in at most 4 ln(3 w₁) SIs, where Reno alone takes w₁ minus its
     start."""
-    run = experiments(*ARGUMENTS, "1")
+    run = experiments.analysed(*ARGUMENTS, "1")
     table = aligned(run)
     surge_utc_ns = table["utc_ns"][table["since_s"] >= 0].iloc[0]
     trace = pd.read_csv(run / "raw" / "cc-reminis.csv")

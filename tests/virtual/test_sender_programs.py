@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from ddu.api import analyze
+
 BIN = Path(sys.executable).parent
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "docs/examples/udp_aimd.py"
@@ -47,9 +49,7 @@ def test_a_program_is_captured_and_analysed_as_any_flow(
     assert content["verdict"] == "valid"
     assert content["cc_implementation"]["udp_aimd"]["kind"] == "program"
     (flow,) = content["flows"]
-    command = [sys.executable, "-m", "ddu", "analyze", "--no-report", path]
-    said = subprocess.run(command, capture_output=True, text=True)
-    assert said.returncode == 0, said.stderr
+    analyze(path, report=False)
     with (path / "tables/flows.csv").open() as file:
         rows = {row["capture_host"]: row for row in csv.DictReader(file) if row["role"] == "data"}
     sent, received = rows[flow["sender"]["host"]], rows[flow["receiver"]["host"]]

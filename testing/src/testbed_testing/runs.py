@@ -24,40 +24,58 @@ def command(name: str, *args: str, timeout_s: float = 600) -> subprocess.Complet
     )
 
 
-Arguments = tuple[str, ...]
+Arguments = tuple[object, ...]
 
 
 class Runs:
-    """Experiments of `ccu run` in a directory of their own, each made once a session."""
+    """Experiments of `ccu run` in a directory of their own, each made, and analysed, once."""
 
     def __init__(self, directory: Path, testbed: str) -> None:
         self.directory = directory
         self.testbed = testbed
         self._made: dict[Arguments, Path] = {}
+        self._analysed: set[Path] = set()
 
-    def __call__(self, *args: str) -> Path:
-        """The directory of `ccu run ARGS`, analysed if it has captures."""
+    def __call__(self, *args: object) -> Path:
+        """The directory of `ccu run ARGS`."""
         if args not in self._made:
-            self._made[args] = self._run(args)
-            if "--no-capture" not in args:
-                # As `ddu analyze --no-report`, which would import for two seconds each time.
-                analyze(self._made[args], report=False)
+            self._made[args] = self._run([str(word) for word in args])
         return self._made[args]
 
-    def summary(self, *args: str) -> dict[str, Any]:
+    def analysed(self, *args: object) -> Path:
+        """The same, with what `ddu analyze --no-report` makes, without its seconds of imports."""
+        run = self(*args)
+        if run not in self._analysed:
+            analyze(run, report=False)
+            self._analysed.add(run)
+        return run
+
+    def summary(self, *args: object) -> dict[str, Any]:
         """Its summary.json."""
-        return json_of(self(*args) / "summary.json")
+        return json_of(self.analysed(*args) / "summary.json")
 
-    def table(self, *args: str) -> pd.DataFrame:
+    def table(self, *args: object) -> pd.DataFrame:
         """Its aligned table, in 20 ms bins."""
-        return pd.read_parquet(self(*args) / "tables/aligned.parquet")
+        return pd.read_parquet(self.analysed(*args) / "tables/aligned.parquet")
 
-    def _run(self, args: Arguments) -> Path:
+    def _run(self, args: list[str]) -> Path:
         output = Path(tempfile.mkdtemp(dir=self.directory))
         ran = command("ccu", "run", "--testbed", self.testbed, *args, "--output", str(output))
         assert ran.returncode == 0, f"ccu run {' '.join(args)}\n{ran.stdout}\n{ran.stderr}"
         (run,) = output.iterdir()
         return run
+
+
+def received_bps(run: Path, flow: str = "f0") -> float:
+    """A flow's throughput by its receiver's own report, without headers."""
+    report = json_of(run / f"raw/iperf3-{flow}-server.json")
+    return float(report["end"]["sum_received"]["bits_per_second"])
+
+
+def received_bps_by_second(run: Path, flow: str = "f0") -> list[float]:
+    """The same for each interval of the report."""
+    report = json_of(run / f"raw/iperf3-{flow}-server.json")
+    return [one["sum"]["bits_per_second"] for one in report["intervals"]]
 
 
 def json_of(file: Path) -> dict[str, Any]:
