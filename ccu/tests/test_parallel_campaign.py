@@ -38,7 +38,7 @@ class Naps:
         packages = nap_testbed.install(folder / "packages")
         self._environment = os.environ | {"PYTHONPATH": str(packages), "COLUMNS": "160"}
 
-    def write(self, prb: str = "[24, 106]", repeats: int = 3, duration: str = "1s") -> Path:
+    def write(self, prb: str = "[24, 106]", repeats: int = 2, duration: str = "1s") -> Path:
         file = self.folder / "naps.yaml"
         file.write_text(TEXT.format(prb=prb, repeats=repeats, duration=duration))
         return file
@@ -110,11 +110,11 @@ def most_at_once(path: Path) -> int:
 def test_as_many_runs_at_a_time_as_asked(naps: Naps, jobs: int) -> None:
     done = naps.run("run", naps.write(), "--output", naps.folder, "--jobs", jobs)
     assert done.returncode == 0, done.stderr
-    assert naps.states() == {"finished": 6}
+    assert naps.states() == {"finished": 4}
     # How many naps overlap depends on how busy the machine is.
     assert min(jobs, 2) <= most_at_once(naps.path) <= jobs
-    assert done.stdout.count("start ") == 6
-    assert "[6/6] valid" in done.stdout
+    assert done.stdout.count("start ") == 4
+    assert "[4/4] valid" in done.stdout
 
 
 def test_by_default_as_many_as_there_are_cores(naps: Naps) -> None:
@@ -164,7 +164,7 @@ def test_an_interrupted_campaign_ends_its_runs_and_is_resumed(
     assert [one for one in below if one.is_running() and one.name() == "sleep"] == []
     assert naps.states() == {"interrupted": 2}
     waiting = naps.run("status", naps.path)
-    assert "0 of 6 runs" in waiting.stdout
+    assert "0 of 4 runs" in waiting.stdout
 
 
 def test_a_killed_campaign_leaves_nothing_running(naps: Naps) -> None:
@@ -226,7 +226,7 @@ def test_a_worker_does_as_many_at_a_time_as_it_has_cores(naps: Naps) -> None:
             os.killpg(process.pid, signal.SIGTERM)
             process.communicate(timeout=60)
     assert done.returncode == 0, done.stderr
-    assert naps.states() == {"finished": 6}
+    assert naps.states() == {"finished": 4}
     assert 1 < most_at_once(naps.path) <= 3
 
 
