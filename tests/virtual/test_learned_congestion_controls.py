@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from ccplane import network
-from ccplane.learned import deepcc, orca
+from ccplane.learned import deepcc, orca, orca_published
 from ccplane.learned.interval import HISTORY
 from cctraining.episodes import Episodes
 from cctraining.links import PACKET_BITS, STEP_S, Links
@@ -169,6 +169,33 @@ def test_the_model_of_training_is_like_tcp(experiments: Runs, agent: str) -> Non
     assert real.mean_ms == pytest.approx(model.mean_ms, rel=0.15)
 
 
+def published(folder: Path) -> Path:
+    """A network in the published form, made by hand: grows where the newest delay metric is above
+    0.9, shrinks below. Its first layer is large enough for NumPy."""
+    seen = orca_published.SEEN
+    width, large = seen.history * len(seen.inputs), 160
+    newest = [0.0] * (width - 1) + [1.0]
+    layers = [
+        {"weights": [newest, *([[0.0] * width] * (large - 1))], "biases": [0.0] * large},
+        {"weights": [[1.0, *([0.0] * (large - 1))]], "biases": [-0.9]},
+    ]
+    content = {"schema": network.SCHEMA, "agent": "orca", "state": orca_published.NAME,
+               "inputs": list(seen.inputs), "history": seen.history, "leak": 0.2,
+               "output": "tanh", "layers": layers}  # fmt: skip
+    file = folder / "published.json"
+    file.write_text(json.dumps(content))
+    return file
+
+
+def test_a_network_in_the_published_form_runs(experiments: Runs, tmp_path: Path) -> None:
+    """It holds 1.25 / 0.9 = 1.4 times the least RTT, 20 ms, at the full rate."""
+    parameter = ("--cc-param", f"weights={published(tmp_path)}")
+    ours = result(experiments, "--cc", "orca", *parameter, *LINKS["constant-100M"])
+    cubics = result(experiments, "--cc", "cubic", *LINKS["constant-100M"])
+    assert ours.mbps > 0.9 * cubics.mbps
+    assert 22 < ours.mean_ms < 36
+
+
 def test_a_network_that_answers_nan_leaves_the_flow_to_reno(
     experiments: Runs, tmp_path: Path
 ) -> None:
@@ -190,6 +217,10 @@ def test_a_network_that_answers_nan_leaves_the_flow_to_reno(
         ("{", "not JSON"),
         ("[]", "schema is None, not 'ccplane-network/1'"),
         ('{"schema": "ccplane-network/1", "agent": "deepcc"}', "agent is 'deepcc', not 'orca'"),
+        (
+            '{"schema": "ccplane-network/1", "agent": "orca", "state": "theirs"}',
+            "state is 'theirs', not 'own' or 'published'",
+        ),
         (None, "no such file"),
     ],
 )
