@@ -10,12 +10,21 @@
  *		trip, besides what CUBIC adds
  *	normal	the RTT has been above for less than an Interval: CUBIC alone
  *	bad	it has been above for a whole Interval: ssthresh as CUBIC sets it
- *		after a loss, and W = 1; again after Interval/√2, Interval/√3, … while
- *		it stays above
+ *		after a loss, and W = 1; again after Interval, Interval/√2, Interval/√3,
+ *		… while it stays above
  *
- * Interval = Setpoint: chosen, the least time in which the queue that a smaller
- * window leaves can be seen; the authors' first version has both as settings, and
- * they ran it with 100 ms for each. minRTT is the kernel's, of the last five minutes.
+ * Interval = Setpoint, and α = 2 by default, as in the kernel patch that the authors
+ * published for Linux 4.13 (their repository, c2tcp_pkts_acked). Their first version has
+ * both as settings, and they ran it with 100 ms for each. What differs from that patch:
+ *	- There an ACK below Setpoint adds Setpoint/RTT, rounded down to whole packets,
+ *	  however many packets it acknowledges, to CUBIC's own count of the growth, also in
+ *	  slow start. Here it adds Setpoint/RTT for each packet, in thousandths, to a count of
+ *	  its own, above ssthresh only and where the window limits the flow.
+ *	- There times are whole milliseconds, and one of Newton's steps for each back-off is
+ *	  in place of the square root: 1, 0.5, 0.56, 0.49, … Intervals between back-offs, here
+ *	  1, 0.71, 0.58, 0.5, …
+ *	- There minRTT is that of the whole connection; here the kernel's, of the last five
+ *	  minutes.
  */
 #include "congestion.h"
 #include "cubic.h"
