@@ -54,7 +54,7 @@ def read(checkpoint: Path) -> Mapping[str, Array]:
     except ImportError:
         raise CheckpointError(
             "TensorFlow is not installed, which reads the checkpoint",
-            f"Install it for this command alone: {sys.executable} -m pip install tensorflow-cpu",
+            "Use a Python that has it: pip install tensorflow-cpu (docs/congestion-controls.md)",
         ) from None
     try:
         reader = tensorflow.train.load_checkpoint(str(checkpoint))
