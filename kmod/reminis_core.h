@@ -35,6 +35,15 @@
  *   - A cut stops at 4 segments, and never increases a smaller window.
  *   - The fraction of a segment that an action leaves is kept for the next one.
  *
+ * Additions for a radio link, all off unless asked for (docs/reminis.md):
+ *   - mean base: the zones compare d with the least d instead of the least sample,
+ *     which a lucky uplink grant makes too small.
+ *   - one way: d leaves out what the reverse path delayed the ACKs beyond its least,
+ *     by the peer's TCP timestamps (RFC 7323); the SI lasts mRTT plus that.
+ *   - bounded NDE: explores to a delay in the middle between base and DTT at most,
+ *     and not at all above.
+ *   - draining CM: cuts to the window that leaves no queue at the present rate at most.
+ *
  * This file uses no clock, no randomness, no allocation and no kernel types: the
  * caller passes the time in µs (any origin, may wrap around) and a random word,
  * and applies the window.
@@ -51,6 +60,8 @@
 #define REMINIS_DTT_FACTOR_DEFAULT_Q16 (3U << 15) /* 1.5, section 3.1 */
 #define REMINIS_DTT_FACTOR_MAX_Q16     (100U << 16)
 #define REMINIS_EXPONENT_MIN_Q24       (-31 * REMINIS_ONE_Q24)
+#define REMINIS_BASE_SAMPLES	       8  /* a d of fewer lowers the mean base in part only */
+#define REMINIS_CLOCK_DRIFT_SHIFT      13 /* 122 ppm: more than two clocks of 50 ppm differ by */
 
 /* Ablation switches; in brackets the paper's figure, or the source. */
 enum reminis_switch {
@@ -62,6 +73,11 @@ enum reminis_switch {
 	REMINIS_EWMA = 1 << 5,	    /* average with the mean window [authors' code] */
 	REMINIS_STALE_RTT = 1 << 6, /* after a cut, also use RTTs of data sent before it */
 	REMINIS_JUMP_TO_4 = 1 << 7, /* CM beyond 2 mRTT: 4 segments [authors' code] */
+	/* the additions; in brackets the weakness */
+	REMINIS_MEAN_BASE = 1 << 8,    /* the base is the least d [lucky uplink grants] */
+	REMINIS_ONE_WAY = 1 << 9,      /* without the reverse path's queue [congested ACKs] */
+	REMINIS_NDE_BOUNDED = 1 << 10, /* [NDE multiplies a full window by 1.4 and more] */
+	REMINIS_CM_DRAIN = 1 << 11,    /* [CM empties the link, not only the queue] */
 };
 
 struct reminis_params {
@@ -72,6 +88,12 @@ struct reminis_params {
 };
 
 enum reminis_zone { REMINIS_ZONE_1 = 1, REMINIS_ZONE_2, REMINIS_ZONE_3 };
+
+enum reminis_peer_clock {
+	REMINIS_CLOCK_UNKNOWN, /* no timestamp yet */
+	REMINIS_CLOCK_USED,
+	REMINIS_CLOCK_UNUSABLE, /* does not count ms: one way is off for this flow */
+};
 
 enum reminis_action {
 	REMINIS_ACTION_NONE,
@@ -88,14 +110,18 @@ struct reminis {
 	uint64_t mean_cwnd_q16; /* REMINIS_EWMA only */
 	uint32_t rtt_count;	/* samples in this SI */
 	uint32_t min_rtt_us;	/* lifetime minimum; 0: no sample yet */
-	uint32_t anchor_us;	/* the min_rtt_us that μ is based on */
+	uint32_t anchor_us;	/* the base_us that μ is based on */
 	uint32_t delay_us;	/* d of the last SI; 0: none yet */
 	int32_t mu_q24;
 	uint32_t cwnd_fraction_q16;
 	uint32_t dtt_us; /* of this flow; 0: that of the machine */
 	uint32_t flow;	 /* number of the flow and of its draws, for seeded draws */
 	uint32_t draws;
-	uint8_t zone, action;	   /* of the last SI */
+	uint32_t base_us;     /* what the zones take for the delay without a queue; 0: none yet */
+	uint32_t floor_us;    /* least (ACK's arrival - peer's timestamp), modulo 2^32 */
+	uint32_t reverse_us;  /* how much later than that the last ACK was, in whole ms */
+	uint8_t peer_clock;   /* enum reminis_peer_clock */
+	uint8_t zone, action; /* of the last SI */
 	uint8_t has_cut, has_mean; /* cut_us, mean_cwnd_q16 are valid */
 };
 
@@ -113,7 +139,7 @@ struct reminis_decision {
 	int64_t gradient_q24;
 	int32_t mu_q24;
 	int32_t draw_q24; /* x; meaningful when action is NDE */
-	uint32_t delay_us, min_rtt_us, dtt_us, si_us, samples;
+	uint32_t delay_us, min_rtt_us, base_us, dtt_us, si_us, samples;
 	uint32_t cwnd_before, cwnd_after, ssthresh_after;
 	uint8_t zone, action;
 };
@@ -124,6 +150,34 @@ reminis_inline void reminis_init(struct reminis *r, uint32_t flow)
 }
 
 /*
+ * Processes the timestamp of an ACK (TSval, in ms by the peer's clock), before
+ * reminis_on_ack(). The difference to the arrival is the reverse path's delay and a
+ * constant; what exceeds the least one is its queue. It counts in whole ms, the
+ * resolution of the peer's clock. If it exceeds the RTT, that clock counts no ms.
+ */
+reminis_inline void reminis_on_timestamp(struct reminis *r, const struct reminis_params *params,
+					 uint64_t now_us, int32_t rtt_us, uint32_t peer_ms)
+{
+	uint32_t passage_us = (uint32_t)now_us - peer_ms * 1000;
+
+	if (!(params->switches & REMINIS_ONE_WAY))
+		r->reverse_us = 0;
+	if (!(params->switches & REMINIS_ONE_WAY) || rtt_us < 0 ||
+	    r->peer_clock == REMINIS_CLOCK_UNUSABLE)
+		return;
+	if (r->peer_clock == REMINIS_CLOCK_UNKNOWN || (int32_t)(passage_us - r->floor_us) < 0)
+		r->floor_us = passage_us;
+	r->peer_clock = REMINIS_CLOCK_USED;
+	passage_us -= r->floor_us;
+	r->reverse_us = passage_us - passage_us % 1000;
+	if (r->reverse_us && r->reverse_us >= (uint32_t)rtt_us) {
+		r->peer_clock = REMINIS_CLOCK_UNUSABLE;
+		r->reverse_us = 0;
+		r->base_us = r->min_rtt_us;
+	}
+}
+
+/*
  * Processes one ACK. rtt_us < 0: the ACK has no valid RTT sample. Returns true when
  * the SI is over and has a sample: the caller must then call reminis_guard().
  */
@@ -131,6 +185,7 @@ reminis_inline int reminis_on_ack(struct reminis *r, const struct reminis_params
 				  uint64_t now_us, int32_t rtt_us)
 {
 	uint32_t sample_us = rtt_us > 0 ? rtt_us : 1;
+	uint32_t delay_us = sample_us > r->reverse_us ? sample_us - r->reverse_us : 1;
 
 	if (rtt_us < 0)
 		return 0;
@@ -138,41 +193,44 @@ reminis_inline int reminis_on_ack(struct reminis *r, const struct reminis_params
 		r->si_start_us = now_us;
 	if (!r->min_rtt_us || sample_us < r->min_rtt_us)
 		r->min_rtt_us = sample_us;
+	if (!(params->switches & REMINIS_MEAN_BASE) && (!r->base_us || delay_us < r->base_us))
+		r->base_us = delay_us;
 	if (!(params->switches & REMINIS_STALE_RTT) && r->has_cut &&
 	    (int64_t)(now_us - sample_us - r->cut_us) < 0) {
 		r->si_start_us = now_us; /* sent before the cut: shows the queue of that time */
 		return 0;
 	}
-	r->rtt_sum_us += sample_us;
+	r->rtt_sum_us += delay_us;
 	r->rtt_count++;
-	return now_us - r->si_start_us >= r->min_rtt_us;
+	return now_us - r->si_start_us >= (uint64_t)r->min_rtt_us + r->reverse_us;
 }
 
 /* Returns the DTT in force; section 6: always above mRTT. The default is a multiple of mRTT. */
 reminis_inline uint32_t reminis_dtt(const struct reminis *r, const struct reminis_params *params)
 {
 	uint32_t given_us = r->dtt_us ? r->dtt_us : params->dtt_us;
-	uint32_t margin_us = r->min_rtt_us >> 3;
+	uint32_t base_us = r->base_us ? r->base_us : r->min_rtt_us;
+	uint32_t margin_us = base_us >> 3;
 	uint64_t default_us;
 
 	if (!given_us) {
-		default_us = (uint64_t)r->min_rtt_us * params->dtt_factor_q16;
+		default_us = (uint64_t)base_us * params->dtt_factor_q16;
 		default_us >>= 16;
-		if (default_us <= r->min_rtt_us)
-			return r->min_rtt_us + 1;
+		if (default_us <= base_us)
+			return base_us + 1;
 		return default_us > UINT32_MAX ? UINT32_MAX : default_us;
 	}
 	if (margin_us < REMINIS_DTT_MARGIN_US)
 		margin_us = REMINIS_DTT_MARGIN_US;
-	if (given_us < r->min_rtt_us + margin_us)
-		return r->min_rtt_us + margin_us;
+	if (given_us < base_us + margin_us)
+		return base_us + margin_us;
 	return given_us;
 }
 
-/* SZ (equation 1) for a delay that is excess_q16 µs above DTT: -excess / (DTT - mRTT). */
+/* SZ (equation 1) for a delay that is excess_q16 µs above DTT: -excess / (DTT - base). */
 reminis_inline int32_t reminis_danger(const struct reminis_decision *d, uint64_t excess_q16)
 {
-	uint64_t room_us = d->dtt_us - d->min_rtt_us;
+	uint64_t room_us = d->dtt_us - d->base_us;
 
 	if (excess_q16 >> 16 >= 31 * room_us)
 		return REMINIS_EXPONENT_MIN_Q24;
@@ -196,9 +254,9 @@ reminis_inline int32_t reminis_mu(const struct reminis *r, const struct reminis_
 {
 	int64_t mu_q24 = r->mu_q24 - d->gradient_q24;
 
-	if (r->anchor_us && r->anchor_us != d->min_rtt_us)
+	if (r->anchor_us && r->anchor_us != d->base_us)
 		mu_q24 = 2 * REMINIS_ONE_Q24 -
-			 (int64_t)reminis_div((uint64_t)d->delay_us << 24, d->min_rtt_us);
+			 (int64_t)reminis_div((uint64_t)d->delay_us << 24, d->base_us);
 	if (mu_q24 > REMINIS_MU_LIMIT_Q24)
 		return REMINIS_MU_LIMIT_Q24;
 	if (mu_q24 < -REMINIS_MU_LIMIT_Q24)
@@ -234,12 +292,12 @@ reminis_inline void reminis_end_slow_start(struct reminis_decision *d)
 		d->ssthresh_after = ssthresh;
 }
 
-/* Multiplies the window by 2^exponent; a cut stops at 4 segments and ends slow start. */
+/* Multiplies the window by a factor; a cut stops at 4 segments and ends slow start. */
 reminis_inline void reminis_move(struct reminis *r, const struct reminis_params *params,
 				 const struct reminis_sender *s, struct reminis_decision *d,
-				 int32_t exponent_q24)
+				 uint32_t factor_q30)
 {
-	uint64_t cwnd_q16 = reminis_scaled(r, s->cwnd, reminis_exp2(exponent_q24));
+	uint64_t cwnd_q16 = reminis_scaled(r, s->cwnd, factor_q30);
 	uint32_t floor = s->cwnd < REMINIS_MIN_CWND ? s->cwnd : REMINIS_MIN_CWND;
 
 	if (params->switches & REMINIS_EWMA)
@@ -257,14 +315,38 @@ reminis_inline void reminis_move(struct reminis *r, const struct reminis_params 
 	reminis_end_slow_start(d);
 }
 
+/*
+ * The factor of the window that leads from the delay d to another, where a window fills the link:
+ * an RTT is in proportion to the window, and has the reverse path's queue in it.
+ */
+reminis_inline uint32_t reminis_factor_to(const struct reminis *r, const struct reminis_decision *d,
+					  uint32_t delay_us)
+{
+	uint64_t factor_q30 = reminis_div(((uint64_t)delay_us + r->reverse_us) << 30,
+					  (uint64_t)d->delay_us + r->reverse_us);
+
+	return factor_q30 > UINT32_MAX ? UINT32_MAX : factor_q30;
+}
+
+/* Bounded NDE: the most that it multiplies the window by, in Q30; 2 if it is not bounded. */
+reminis_inline uint32_t reminis_most(const struct reminis *r, const struct reminis_params *params,
+				     const struct reminis_decision *d)
+{
+	if (!(params->switches & REMINIS_NDE_BOUNDED))
+		return 2U << 30;
+	return reminis_factor_to(r, d, d->base_us + (d->dtt_us - d->base_us) / 2);
+}
+
 /* Zone 1, equation 2. */
 reminis_inline void reminis_explore(struct reminis *r, const struct reminis_params *params,
 				    const struct reminis_sender *s, struct reminis_decision *d)
 {
 	int32_t mu_q24 = d->mu_q24;
 	uint32_t sigma_q24 = reminis_sqrt(mu_q24 < 0 ? -mu_q24 : mu_q24) / 2;
+	uint32_t most_q30 = reminis_most(r, params, d), factor_q30;
 
-	if ((params->switches & REMINIS_NO_NDE) || !s->open || !s->cwnd_limited)
+	if ((params->switches & REMINIS_NO_NDE) || !s->open || !s->cwnd_limited ||
+	    most_q30 <= 1U << 30)
 		return;
 	d->draw_q24 = mu_q24;
 	if (!(params->switches & REMINIS_NDE_MEAN)) {
@@ -272,7 +354,8 @@ reminis_inline void reminis_explore(struct reminis *r, const struct reminis_para
 		r->draws++;
 	}
 	d->action = REMINIS_ACTION_NDE;
-	reminis_move(r, params, s, d, reminis_sigmoid(d->draw_q24));
+	factor_q30 = reminis_exp2(reminis_sigmoid(d->draw_q24));
+	reminis_move(r, params, s, d, factor_q30 < most_q30 ? factor_q30 : most_q30);
 }
 
 /* Zone 2, equations 3 and 4: acts when the predicted delay exceeds DTT. */
@@ -288,7 +371,7 @@ reminis_inline void reminis_slow_down(struct reminis *r, const struct reminis_pa
 	if ((params->switches & REMINIS_NO_PS) || next_q16 <= dtt_q16)
 		return;
 	d->action = REMINIS_ACTION_PS;
-	reminis_move(r, params, s, d, reminis_danger(d, next_q16 - dtt_q16));
+	reminis_move(r, params, s, d, reminis_exp2(reminis_danger(d, next_q16 - dtt_q16)));
 }
 
 /* Zone 3, equation 5: at least halves the window. */
@@ -296,17 +379,33 @@ reminis_inline void reminis_mitigate(struct reminis *r, const struct reminis_par
 				     const struct reminis_sender *s, struct reminis_decision *d)
 {
 	int32_t danger_q24 = reminis_danger(d, (uint64_t)(d->delay_us - d->dtt_us) << 16);
+	uint32_t factor_q30, drained_q30;
 
 	if (params->switches & REMINIS_NO_CM)
 		return;
 	if ((params->switches & REMINIS_JUMP_TO_4) && d->delay_us / 2 >= d->min_rtt_us)
 		danger_q24 = REMINIS_EXPONENT_MIN_Q24;
 	d->action = REMINIS_ACTION_CM;
-	reminis_move(r, params, s, d, danger_q24 - REMINIS_ONE_Q24);
+	factor_q30 = reminis_exp2(danger_q24 - REMINIS_ONE_Q24);
+	drained_q30 = reminis_factor_to(r, d, d->base_us);
+	if ((params->switches & REMINIS_CM_DRAIN) && factor_q30 < drained_q30)
+		factor_q30 = drained_q30;
+	reminis_move(r, params, s, d, factor_q30);
+}
+
+/* The mean base falls to a lower d, in part if that is the mean of few samples. */
+reminis_inline void reminis_lower_base(struct reminis *r, uint32_t delay_us)
+{
+	uint32_t weight = r->rtt_count < REMINIS_BASE_SAMPLES ? r->rtt_count : REMINIS_BASE_SAMPLES;
+
+	if (!r->base_us)
+		r->base_us = delay_us;
+	if (delay_us < r->base_us)
+		r->base_us -= (uint64_t)(r->base_us - delay_us) * weight / REMINIS_BASE_SAMPLES;
 }
 
 /* Section 3.1: infers the network condition from the samples of the SI. */
-reminis_inline void reminis_infer(const struct reminis *r, const struct reminis_params *params,
+reminis_inline void reminis_infer(struct reminis *r, const struct reminis_params *params,
 				  const struct reminis_sender *s, struct reminis_decision *d)
 {
 	uint64_t si_us = s->now_us - r->si_start_us;
@@ -315,6 +414,9 @@ reminis_inline void reminis_infer(const struct reminis *r, const struct reminis_
 	d->samples = r->rtt_count;
 	d->delay_us = reminis_div(r->rtt_sum_us + r->rtt_count / 2, r->rtt_count);
 	d->min_rtt_us = r->min_rtt_us;
+	if (params->switches & REMINIS_MEAN_BASE)
+		reminis_lower_base(r, d->delay_us);
+	d->base_us = r->base_us;
 	d->dtt_us = reminis_dtt(r, params);
 	d->gradient_q24 = reminis_gradient(r, d);
 	d->mu_q24 = reminis_mu(r, d);
@@ -343,13 +445,14 @@ reminis_inline void reminis_guard(struct reminis *r, const struct reminis_params
 		reminis_explore(r, params, s, d);
 	}
 	r->mu_q24 = d->mu_q24;
-	r->anchor_us = d->min_rtt_us;
+	r->anchor_us = d->base_us;
 	r->delay_us = d->delay_us;
 	r->zone = d->zone;
 	r->action = d->action;
 	r->rtt_sum_us = 0;
 	r->rtt_count = 0;
 	r->si_start_us = s->now_us;
+	r->floor_us += d->si_us >> REMINIS_CLOCK_DRIFT_SHIFT;
 }
 
 #endif

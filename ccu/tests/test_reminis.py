@@ -36,7 +36,8 @@ if [ "$1" = -r ]; then
 fi
 mkdir -p {root}/sys/tcp_reminis/parameters && cd {root}/sys/tcp_reminis/parameters || exit 1
 echo default >dtt_us; echo 150 >dtt_percent; echo 0 >seed; echo Y >pacing
-for name in no_nde nde_mean no_ps no_cm no_aimd ewma stale_rtt jump_to_4; do echo N >$name; done
+for name in no_nde nde_mean no_ps no_cm no_aimd ewma stale_rtt jump_to_4 \
+    mean_base one_way nde_bounded cm_drain; do echo N >$name; done
 echo "reno cubic reminis" >{root}/available
 """
 LOADER = """#!/bin/sh
@@ -209,6 +210,21 @@ def test_an_invalid_dtt_is_refused(text: str) -> None:
 def test_other_invalid_parameters(params: dict[str, str]) -> None:
     with pytest.raises(RefusedError, match="cc_params: "):
         parameters.check(params)
+
+
+def test_a_profile_is_its_parameters_and_each_given_one_precedes_it() -> None:
+    profile = {"mean_base": "on", "one_way": "on", "nde": "bounded", "cm": "drain"}
+    assert parameters.for_module({"profile": "nr"}) == parameters.for_module(profile)
+    assert parameters.for_loader({"profile": "nr"}) == parameters.for_loader(profile)
+    assert parameters.for_module({"profile": "paper"}) == parameters.for_module({})
+    without = parameters.for_module({"nde": "off", "one_way": "off", "profile": "nr"})
+    assert (without["no_nde"], without["nde_bounded"], without["one_way"]) == ("Y", "N", "N")
+    assert (without["mean_base"], without["cm_drain"]) == ("Y", "Y")
+
+
+def test_an_unknown_profile_is_refused() -> None:
+    with pytest.raises(RefusedError, match="Choose one of paper, nr"):
+        parameters.check({"profile": "lte"})
 
 
 def test_both_implementations_accept_every_parameter() -> None:

@@ -45,6 +45,11 @@ struct inet_connection_sock {
 	__u64 icsk_ca_priv[ICSK_CA_PRIV_SIZE / 8];
 };
 
+struct tcp_options_received {
+	__u32 rcv_tsval;
+	__u16 saw_tstamp : 1;
+};
+
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 	__u64 tcp_mstamp; /* µs, of the ACK that is being processed */
@@ -52,6 +57,7 @@ struct tcp_sock {
 	__u32 snd_ssthresh;
 	__u32 snd_cwnd_clamp;
 	__u8 is_cwnd_limited : 1;
+	struct tcp_options_received rx_opt;
 };
 
 struct ack_sample {

@@ -15,6 +15,7 @@ static const char usage[] =
 	"                       [--trace FILE.csv] [--seed N] [--no-pacing] [--verbose]\n"
 	"                       [--no-nde] [--nde-mean] [--no-ps] [--no-cm] [--no-aimd]\n"
 	"                       [--ewma] [--stale-rtt] [--jump-to-4]\n"
+	"                       [--mean-base] [--one-way] [--nde-bounded] [--cm-drain]\n"
 	"       reminis-bpf trace-module FILE.csv   trace of the module tcp_reminis\n"
 	"       reminis-bpf status                  show registration and kernel support\n"
 	"       reminis-bpf clean                   remove what a killed loader left registered\n"

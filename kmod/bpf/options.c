@@ -10,11 +10,19 @@
 
 enum { OPT_DTT = 256, OPT_FACTOR, OPT_PORT, OPT_TRACE, OPT_SEED, OPT_NO_PACING, OPT_SWITCH };
 
-const struct switch_name switch_names[8] = {
-	{REMINIS_NO_NDE, "no-nde"},	  {REMINIS_NDE_MEAN, "nde-mean"},
-	{REMINIS_NO_PS, "no-ps"},	  {REMINIS_NO_CM, "no-cm"},
-	{REMINIS_NO_AIMD, "no-aimd"},	  {REMINIS_EWMA, "ewma"},
-	{REMINIS_STALE_RTT, "stale-rtt"}, {REMINIS_JUMP_TO_4, "jump-to-4"},
+const struct switch_name switch_names[12] = {
+	{REMINIS_NO_NDE, "no-nde"},
+	{REMINIS_NDE_MEAN, "nde-mean"},
+	{REMINIS_NO_PS, "no-ps"},
+	{REMINIS_NO_CM, "no-cm"},
+	{REMINIS_NO_AIMD, "no-aimd"},
+	{REMINIS_EWMA, "ewma"},
+	{REMINIS_STALE_RTT, "stale-rtt"},
+	{REMINIS_JUMP_TO_4, "jump-to-4"},
+	{REMINIS_MEAN_BASE, "mean-base"},
+	{REMINIS_ONE_WAY, "one-way"},
+	{REMINIS_NDE_BOUNDED, "nde-bounded"},
+	{REMINIS_CM_DRAIN, "cm-drain"},
 };
 
 static const struct option long_options[] = {
@@ -33,6 +41,10 @@ static const struct option long_options[] = {
 	{"ewma", no_argument, NULL, OPT_SWITCH},
 	{"stale-rtt", no_argument, NULL, OPT_SWITCH},
 	{"jump-to-4", no_argument, NULL, OPT_SWITCH},
+	{"mean-base", no_argument, NULL, OPT_SWITCH},
+	{"one-way", no_argument, NULL, OPT_SWITCH},
+	{"nde-bounded", no_argument, NULL, OPT_SWITCH},
+	{"cm-drain", no_argument, NULL, OPT_SWITCH},
 	{NULL, 0, NULL, 0},
 };
 

@@ -26,7 +26,7 @@ struct switch_name {
 	uint32_t flag;
 	const char *name;
 };
-extern const struct switch_name switch_names[8];
+extern const struct switch_name switch_names[12];
 
 /* Parses the arguments after the command. On bad input prints one error and exits with code 2. */
 void parse_options(int argc, char **argv, struct options *options);

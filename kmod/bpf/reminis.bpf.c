@@ -120,6 +120,8 @@ void BPF_PROG(reminis_bpf_pkts_acked, struct sock *sk, const struct ack_sample *
 	struct socket_dtt *own;
 	uint32_t local, remote;
 
+	if (BPF_CORE_READ_BITFIELD(tp, rx_opt.saw_tstamp))
+		reminis_on_timestamp(r, &p, tp->tcp_mstamp, sample->rtt_us, tp->rx_opt.rcv_tsval);
 	if (!reminis_on_ack(r, &p, tp->tcp_mstamp, sample->rtt_us))
 		return;
 	local = sk->__sk_common.skc_num;

@@ -65,10 +65,14 @@ static void end_interval(struct sock *sk, const struct reminis_params *params)
 
 static void reminis_tcp_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 {
+	struct reminis *guardian = &reminis_flow(sk)->guardian;
 	struct reminis_params params = reminis_params_now();
+	const struct tcp_sock *tp = tcp_sk(sk);
 
-	if (reminis_on_ack(&reminis_flow(sk)->guardian, &params, tcp_sk(sk)->tcp_mstamp,
-			   sample->rtt_us))
+	if (tp->rx_opt.saw_tstamp)
+		reminis_on_timestamp(guardian, &params, tp->tcp_mstamp, sample->rtt_us,
+				     tp->rx_opt.rcv_tsval);
+	if (reminis_on_ack(guardian, &params, tp->tcp_mstamp, sample->rtt_us))
 		end_interval(sk, &params);
 }
 

@@ -159,6 +159,10 @@ REMINIS_SWITCH(no_aimd, REMINIS_NO_AIMD, "no AIMD outside slow start");
 REMINIS_SWITCH(ewma, REMINIS_EWMA, "average each new window with the mean window");
 REMINIS_SWITCH(stale_rtt, REMINIS_STALE_RTT, "after a cut, also use RTTs of data sent before it");
 REMINIS_SWITCH(jump_to_4, REMINIS_JUMP_TO_4, "cut to 4 segments beyond 2 mRTT");
+REMINIS_SWITCH(mean_base, REMINIS_MEAN_BASE, "the base is the least mean delay of an SI");
+REMINIS_SWITCH(one_way, REMINIS_ONE_WAY, "leave the reverse path's queue out of delays");
+REMINIS_SWITCH(nde_bounded, REMINIS_NDE_BOUNDED, "explore up to the middle of base and DTT");
+REMINIS_SWITCH(cm_drain, REMINIS_CM_DRAIN, "cut to the window that leaves no queue at most");
 
 static int parse_ports(char *text, struct port_table *table)
 {

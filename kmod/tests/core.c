@@ -42,6 +42,12 @@ int core_on_ack(struct reminis *r, const struct reminis_params *params, uint64_t
 	return reminis_on_ack(r, params, now_us, rtt_us);
 }
 
+void core_on_timestamp(struct reminis *r, const struct reminis_params *params, uint64_t now_us,
+		       int32_t rtt_us, uint32_t peer_ms)
+{
+	reminis_on_timestamp(r, params, now_us, rtt_us, peer_ms);
+}
+
 uint32_t core_dtt(const struct reminis *r, const struct reminis_params *params)
 {
 	return reminis_dtt(r, params);

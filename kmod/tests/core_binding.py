@@ -14,6 +14,9 @@ HERE = Path(__file__).parent
 ONE_Q24 = 1 << 24
 
 NO_NDE, NDE_MEAN, NO_PS, NO_CM, NO_AIMD, EWMA, STALE_RTT, JUMP_TO_4 = (1 << i for i in range(8))
+MEAN_BASE, ONE_WAY, NDE_BOUNDED, CM_DRAIN = (1 << i for i in range(8, 12))
+PROFILE_NR = MEAN_BASE | ONE_WAY | NDE_BOUNDED | CM_DRAIN
+ALL_SWITCHES = (1 << 12) - 1
 ACTIONS = ("none", "nde", "ps", "cm")
 
 
@@ -27,7 +30,8 @@ class Reminis(c.Structure):
         *((n, c.c_uint32) for n in ("rtt_count", "min_rtt_us", "anchor_us", "delay_us")),
         ("mu_q24", c.c_int32),
         *((n, c.c_uint32) for n in ("cwnd_fraction_q16", "dtt_us", "flow", "draws")),
-        *((n, c.c_uint8) for n in ("zone", "action", "has_cut", "has_mean")),
+        *((n, c.c_uint32) for n in ("base_us", "floor_us", "reverse_us")),
+        *((n, c.c_uint8) for n in ("peer_clock", "zone", "action", "has_cut", "has_mean")),
     ]
 
 
@@ -45,7 +49,8 @@ class Decision(c.Structure):
         ("gradient_q24", c.c_int64),
         ("mu_q24", c.c_int32),
         ("draw_q24", c.c_int32),
-        *((n, c.c_uint32) for n in ("delay_us", "min_rtt_us", "dtt_us", "si_us", "samples")),
+        *((n, c.c_uint32) for n in ("delay_us", "min_rtt_us", "base_us")),
+        *((n, c.c_uint32) for n in ("dtt_us", "si_us", "samples")),
         *((n, c.c_uint32) for n in ("cwnd_before", "cwnd_after", "ssthresh_after")),
         ("zone", c.c_uint8),
         ("action", c.c_uint8),
@@ -114,6 +119,14 @@ class Flow:
             c.byref(self.state), c.byref(self.params), c.c_uint64(now_us % 2**64), c.c_int32(rtt_us)
         )
         return bool(over)
+
+    def timestamped_ack(self, now_us: int, rtt_us: int, peer_ms: int) -> bool:
+        """An ACK with the peer's timestamp."""
+        library().core_on_timestamp(
+            c.byref(self.state), c.byref(self.params), c.c_uint64(now_us % 2**64),
+            c.c_int32(rtt_us), c.c_uint32(peer_ms % 2**32),
+        )  # fmt: skip
+        return self.ack(now_us, rtt_us)
 
     def guard(
         self,

@@ -2,7 +2,8 @@
 """Reminis in floating point, written from the paper (sections 3.1-3.3, equations 1-5).
 
 docs/reminis.md lists the decisions where the paper leaves questions open; comments mark them here.
-This file does not use the C core.
+Additions are those of docs/reminis.md for a radio link, off by default. This file does not use the
+C core.
 """
 
 from __future__ import annotations
@@ -13,6 +14,13 @@ from statistics import NormalDist
 
 MIN_CWND = 4.0
 MU_LIMIT = 8.0
+
+
+@dataclass(frozen=True)
+class Additions:
+    mean_base: bool = False
+    nde_bounded: bool = False
+    cm_drain: bool = False
 
 
 @dataclass
@@ -40,7 +48,11 @@ def uniform(word: int) -> float:
 class Paper:
     """One flow; delays are whole µs, as the kernel measures them."""
 
-    def __init__(self, dtt_us: int = 0, factor: float = 1.5) -> None:
+    def __init__(
+        self, dtt_us: int = 0, factor: float = 1.5, additions: Additions | None = None
+    ) -> None:
+        self.additions = additions or Additions()
+        self.base_us = 0
         self.given_us = dtt_us
         self.factor = factor
         self.mu = 1.0
@@ -52,6 +64,13 @@ class Paper:
     def sample(self, rtt_us: int) -> None:
         rtt_us = max(rtt_us, 1)
         self.min_rtt_us = min(self.min_rtt_us or rtt_us, rtt_us)
+        if not self.additions.mean_base:
+            self.base_us = self.min_rtt_us
+
+    def lower_base(self, delay_us: int, samples: int) -> None:
+        """The least d; the mean of less than 8 samples lowers it in proportion."""
+        fall_us = max((self.base_us or delay_us) - delay_us, 0)
+        self.base_us = (self.base_us or delay_us) - fall_us * min(samples, 8) // 8
 
     def is_fresh(self, sent_us: int) -> bool:
         """Appendix E (steps 3 to 5, 7 to 9): the next d is the queue that the last cut left."""
@@ -59,16 +78,16 @@ class Paper:
 
     def dtt(self) -> int:
         if not self.given_us:  # section 3.1; at least 1 µs of room
-            return max(floor(self.min_rtt_us * self.factor), self.min_rtt_us + 1)
-        return max(self.given_us, self.min_rtt_us + max(self.min_rtt_us // 8, 1000))  # section 6
+            return max(floor(self.base_us * self.factor), self.base_us + 1)
+        return max(self.given_us, self.base_us + max(self.base_us // 8, 1000))  # section 6
 
     def safe_zone(self, delay_us: float) -> float:  # equation 1
-        return 1 - (delay_us - self.min_rtt_us) / (self.dtt() - self.min_rtt_us)
+        return 1 - (delay_us - self.base_us) / (self.dtt() - self.base_us)
 
     def infer_mu(self, delay_us: int, gradient: float) -> float:
         mu = self.mu - gradient
-        if self.anchor_us and self.anchor_us != self.min_rtt_us:
-            mu = 1 - (delay_us - self.min_rtt_us) / self.min_rtt_us
+        if self.anchor_us and self.anchor_us != self.base_us:
+            mu = 1 - (delay_us - self.base_us) / self.base_us
         return min(max(mu, -MU_LIMIT), MU_LIMIT)
 
     def decide(
@@ -76,6 +95,8 @@ class Paper:
     ) -> Verdict:
         """Apply algorithm 1 to one SI."""
         delay_us = floor(sum(max(s, 1) for s in samples_us) / len(samples_us) + 0.5)
+        if self.additions.mean_base:
+            self.lower_base(delay_us, len(samples_us))
         change_us = delay_us - self.previous_us if self.previous_us else 0
         gradient = change_us / elapsed_us
         self.mu = self.infer_mu(delay_us, gradient)
@@ -88,12 +109,14 @@ class Paper:
         elif explore:
             self.explore(verdict, word)
         self.previous_us = delay_us
-        self.anchor_us = self.min_rtt_us
+        self.anchor_us = self.base_us
         return verdict
 
     def mitigate(self, v: Verdict) -> None:  # equation 5
         v.zone, v.action = 3, "cm"
         v.factor = 2.0 ** (self.safe_zone(v.delay_us) - 1)
+        if self.additions.cm_drain:
+            v.factor = max(v.factor, self.base_us / v.delay_us)
         v.excess_us = v.delay_us - v.dtt_us
 
     def slow_down(self, v: Verdict) -> None:  # equations 3 and 4
@@ -105,6 +128,11 @@ class Paper:
             v.factor = 2.0 ** min(0.0, self.safe_zone(expected_us))
 
     def explore(self, v: Verdict, word: int) -> None:  # equation 2; a variance cannot be negative
+        middle_us = self.base_us + (v.dtt_us - self.base_us) // 2
+        if self.additions.nde_bounded and middle_us <= v.delay_us:
+            return
         v.action = "nde"
         x = NormalDist(0, 1).inv_cdf(uniform(word)) * sqrt(abs(v.mu) / 4) + v.mu
         v.factor = 2.0 ** sigmoid(x)
+        if self.additions.nde_bounded:
+            v.factor = min(v.factor, middle_us / v.delay_us)

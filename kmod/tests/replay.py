@@ -12,7 +12,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
-from .core_binding import ACTIONS, Decision, Flow, Params, Reminis, library
+from .core_binding import ACTIONS, MEAN_BASE, Decision, Flow, Params, Reminis, library
 
 FLOWS_TRIED = 16
 IN_CONGESTION_AVOIDANCE: dict[str, Any] = {}
@@ -54,7 +54,7 @@ def _agreeing_rows(rows: list[Row], settings: Params, number: int, own_dtt_us: i
 
 def _explained(flow: Flow, row: Row) -> Reminis | None:
     """The state after the row, if the core decides as it says for one of the senders."""
-    before = _after_the_samples(flow.state, row)
+    before = _after_the_samples(flow.state, row, flow.params.switches)
     now_us = before.si_start_us + int(row["si_us"])
     random = library().core_random(flow.params.seed, before.flow, before.draws)
     for sender in SENDERS:
@@ -65,10 +65,12 @@ def _explained(flow: Flow, row: Row) -> Reminis | None:
     return None
 
 
-def _after_the_samples(state: Reminis, row: Row) -> Reminis:
+def _after_the_samples(state: Reminis, row: Row, switches: int) -> Reminis:
     """The state at the end of the SI: its samples sum up to the mean that was traced."""
     filled = Reminis.from_buffer_copy(state)
     filled.min_rtt_us = int(row["min_rtt_us"])
+    if not switches & MEAN_BASE:
+        filled.base_us = filled.min_rtt_us
     filled.rtt_count = int(row["samples"])
     filled.rtt_sum_us = int(row["delay_us"]) * filled.rtt_count
     return filled

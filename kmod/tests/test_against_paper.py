@@ -9,8 +9,17 @@ from math import log, sqrt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from .core_binding import ACTIONS, ONE_Q24, STALE_RTT, Flow, params
-from .paper import Paper, Verdict
+from .core_binding import (
+    ACTIONS,
+    CM_DRAIN,
+    MEAN_BASE,
+    NDE_BOUNDED,
+    ONE_Q24,
+    STALE_RTT,
+    Flow,
+    params,
+)
+from .paper import Additions, Paper, Verdict
 
 # The errors that docs/reminis.md states, for one action from the same window:
 CUT_RELATIVE_ERROR = 5e-6  # 2^x by table
@@ -84,11 +93,15 @@ def fraction(flow: Flow) -> float:
     st.one_of(st.just(0), st.integers(1, 10_000_000), st.just(40_000)),
     st.integers(4, 2**24),
     st.booleans(),
+    st.one_of(st.just(Additions()), st.builds(Additions, *[st.booleans()] * 3)),
 )
 def test_every_decision_is_the_papers(
-    steps: list[Interval], dtt_us: int, cwnd: int, stale: bool
+    steps: list[Interval], dtt_us: int, cwnd: int, stale: bool, additions: Additions
 ) -> None:
-    flow, paper = Flow(params(dtt_us, switches=STALE_RTT if stale else 0)), Paper(dtt_us)
+    switches = (STALE_RTT if stale else 0) | (MEAN_BASE if additions.mean_base else 0)
+    switches |= NDE_BOUNDED if additions.nde_bounded else 0
+    switches |= CM_DRAIN if additions.cm_drain else 0
+    flow, paper = Flow(params(dtt_us, switches=switches)), Paper(dtt_us, additions=additions)
     now_us = 1_000_000_000  # later than the longest RTT
     for n, step in enumerate(steps, start=1):
         before = cwnd + fraction(flow)
@@ -96,7 +109,7 @@ def test_every_decision_is_the_papers(
         v = paper.decide(counted_us, now_us - start_us, step.word)
         d = flow.guard(now_us, cwnd, random=step.word)
         assert (d.zone, d.delay_us, d.dtt_us) == (v.zone, v.delay_us, v.dtt_us)
-        assert d.min_rtt_us == paper.min_rtt_us
+        assert (d.min_rtt_us, d.base_us) == (paper.min_rtt_us, paper.base_us)
         mu_error = n * MU_ERROR_PER_INTERVAL
         assert abs(d.mu_q24 / ONE_Q24 - v.mu) <= mu_error
         if v.zone == 2 and abs(v.excess_us) < 0.1:

@@ -17,6 +17,7 @@ from .core_binding import (
     NO_CM,
     NO_NDE,
     NO_PS,
+    PROFILE_NR,
     STALE_RTT,
     Outcome,
     params,
@@ -33,14 +34,15 @@ def theorem_bound(bdp: float) -> float:
     return 1 + log(2) / (1 + exp(-(log(4) - 1) / (2 * bdp)))
 
 
+@pytest.mark.parametrize("switches", [0, PROFILE_NR], ids=["paper", "nr"])
 @pytest.mark.parametrize("bdp", [20, 50, 100, 200, 500, 1000])
-def test_theorem_3_1_bounds_the_queueing_delay(bdp: int) -> None:
+def test_theorem_3_1_bounds_the_queueing_delay(bdp: int, switches: int) -> None:
     runs = [
         simulate(
             rate_pps=bdp / MRTT_US * 1e6,
             end_s=60,
             measure_s=(20, 60),
-            settings=params(factor=2, seed=seed),
+            settings=params(factor=2, switches=switches, seed=seed),
         )
         for seed in SEEDS
     ]
@@ -52,8 +54,9 @@ def test_theorem_3_1_bounds_the_queueing_delay(bdp: int) -> None:
     assert utilisation > 0.9
 
 
+@pytest.mark.parametrize("profile", [0, PROFILE_NR], ids=["paper", "nr"])
 @pytest.mark.parametrize("bdp", [20, 100, 500, 2000, 8000])
-def test_e_1_bounds_the_start(bdp: int) -> None:
+def test_e_1_bounds_the_start(bdp: int, profile: int) -> None:
     def intervals(switches: int, seed: int = 1) -> int:
         outcome = simulate(
             rate_pps=bdp / MRTT_US * 1e6,
@@ -65,7 +68,7 @@ def test_e_1_bounds_the_start(bdp: int) -> None:
         )
         return int(outcome.intervals_to_target)
 
-    mean = fmean(intervals(0, seed) for seed in SEEDS)
+    mean = fmean(intervals(profile, seed) for seed in SEEDS)
     print(f"BDP {bdp}: {mean:.1f} SIs, bound {4 * log(3 * bdp):.1f}")
     assert 0 < mean <= 4 * log(3 * bdp)
     if bdp <= 500:  # without NDE the window grows by Reno's one segment per SI

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from .core_binding import params
+from .core_binding import PROFILE_NR, params
 from .replay import Row, agreeing_rows, flows_of
 
 NR_LINK = Path(sys.executable).parent / "nr-link"
@@ -172,6 +172,7 @@ def test_a_port_has_its_own_dtt(boot: Boot) -> None:
 
 def test_a_flow_survives_changes_of_parameters(boot: Boot) -> None:
     switches = "no_nde nde_mean no_ps no_cm no_aimd ewma stale_rtt jump_to_4"
+    switches += " mean_base one_way nde_bounded cm_drain"
     booted = boot(f"""
         send reminis 6 & sleep 1
         for round in 1 2 3 4 5; do
@@ -205,3 +206,12 @@ def test_its_decisions_are_those_of_the_core_on_this_host(
     assert {row["action"] for row in rows} == {"none", "nde", "ps", "cm"}
     assert agreeing_rows(rows, params(factor=factor, seed=1), own_dtt_us) == len(rows)
     assert agreeing_rows(rows, params(factor=factor, seed=2), own_dtt_us) < len(rows)
+
+
+def test_its_decisions_for_a_radio_link_are_those_of_the_core(boot: Boot) -> None:
+    """The reverse path is idle here: the peer's clock, in whole ms, shows no queue of it."""
+    written = "mean_base one_way nde_bounded cm_drain"
+    rows = boot(f"for one in {written}; do echo Y >$one; done; send reminis 12").data_rows()
+    assert {row["action"] for row in rows} > {"none", "nde"}
+    assert agreeing_rows(rows, params(switches=PROFILE_NR, seed=1)) == len(rows)
+    assert agreeing_rows(rows, params(seed=1)) < len(rows)

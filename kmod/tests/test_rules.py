@@ -9,13 +9,18 @@ from hypothesis import strategies as st
 
 from .core_binding import (
     ACTIONS,
+    ALL_SWITCHES,
+    CM_DRAIN,
     EWMA,
     JUMP_TO_4,
+    MEAN_BASE,
+    NDE_BOUNDED,
     NDE_MEAN,
     NO_CM,
     NO_NDE,
     NO_PS,
     ONE_Q24,
+    ONE_WAY,
     STALE_RTT,
     Decision,
     Flow,
@@ -219,11 +224,123 @@ def test_ewma_damps_a_new_window() -> None:
     assert feed(flow, 60_000).cwnd_after > plain
 
 
+def intervals_of(flow: Flow, *sis: tuple[int, ...]) -> Decision:
+    """Feed SIs of given samples, all but the last at its start; return the last decision."""
+    now_us = flow.state.si_start_us
+    for first_us, *later_us in sis:
+        for rtt_us in (first_us, *later_us[:-1]):
+            flow.ack(now_us, rtt_us)
+        now_us += flow.state.min_rtt_us
+        assert flow.ack(now_us, later_us[-1])
+        decision = flow.guard(now_us, 100)
+    return decision
+
+
+def test_one_lucky_sample_does_not_lower_the_mean_base() -> None:
+    lucky = (20_000, *[28_000] * 7)
+    assert intervals_of(Flow(params()), lucky, lucky).base_us == 20_000
+    decision = intervals_of(Flow(params(switches=MEAN_BASE)), lucky, lucky)
+    assert (decision.base_us, decision.min_rtt_us) == (27_000, 20_000)
+    assert decision.dtt_us == 40_500
+
+
+def test_few_samples_lower_the_mean_base_in_part() -> None:
+    flow = Flow(params(switches=MEAN_BASE))
+    decision = intervals_of(flow, (28_000, 28_000), (24_000, 24_000))
+    assert decision.base_us == 27_000  # a quarter of the way for 2 samples of 8
+
+
+def test_bounded_exploration_ends_in_the_middle_of_the_room() -> None:
+    decision = feed(Flow(params(switches=NDE_BOUNDED)), MRTT_US, MRTT_US)
+    assert (action(decision), decision.cwnd_after) == ("nde", 125)  # 25 ms / 20 ms
+    decision = feed(Flow(params(switches=NDE_BOUNDED)), MRTT_US, 26_000, 25_500)
+    assert (decision.zone, action(decision), decision.cwnd_after) == (1, "none", 100)
+    assert action(feed(Flow(params()), MRTT_US, 26_000, 25_500)) == "nde"
+
+
+def test_a_draining_cut_leaves_the_link_full() -> None:
+    decision = feed(Flow(params(switches=CM_DRAIN)), MRTT_US, 35_000)
+    assert (decision.zone, action(decision), decision.cwnd_after) == (3, "cm", 100 * 20 // 35)
+
+
+def test_what_the_reverse_path_adds_is_no_queue() -> None:
+    """The data take 10 ms as ever; the ACKs first 10 ms, then 60."""
+    decisions = []
+    for switches in (0, ONE_WAY):
+        flow = Flow(params(switches=switches))
+        now_us = 50_000_000
+        for reverse_us in (10_000, 10_000, 60_000, 60_000, 60_000):
+            rtt_us = 10_000 + reverse_us
+            peer_ms = (now_us - reverse_us) // 1000 + 2**32 - 50_005  # any origin; wraps around
+            over = flow.timestamped_ack(now_us, rtt_us, peer_ms)
+            now_us += rtt_us
+            if over:
+                decision = flow.guard(now_us - rtt_us, 100)
+        decisions.append(decision)
+    paper, one_way = decisions
+    assert (paper.zone, paper.delay_us) == (3, 70_000)
+    assert 20_000 <= one_way.delay_us <= 21_000  # the peer's clock counts ms
+    assert one_way.zone < 3
+
+
+def test_an_si_lasts_as_long_as_the_reverse_path_makes_the_rtt() -> None:
+    flow = Flow(params(switches=ONE_WAY))
+    flow.timestamped_ack(1_000_000, MRTT_US, 990)
+    assert flow.timestamped_ack(1_000_000 + MRTT_US, MRTT_US, 1010)
+    flow.guard(1_000_000 + MRTT_US, 100)
+    later_us = 1_020_000 + MRTT_US
+    assert not flow.timestamped_ack(later_us, 70_000, (later_us - 60_000) // 1000)
+    assert flow.timestamped_ack(later_us + 50_000, 70_000, (later_us - 10_000) // 1000)
+
+
+def test_a_bound_counts_the_whole_rtt() -> None:
+    """With 50 ms of reverse queue, a quarter more of d is a fourteenth more of the window."""
+    flow = Flow(params(switches=ONE_WAY | NDE_BOUNDED))
+    flow.timestamped_ack(1_000_000, MRTT_US, 990)
+    assert flow.timestamped_ack(1_000_000 + MRTT_US, MRTT_US, 1010)
+    flow.guard(1_000_000 + MRTT_US, 100)
+    assert flow.timestamped_ack(1_120_000, 70_000, 1059)
+    decision = flow.guard(1_120_000, 700)
+    assert (action(decision), decision.cwnd_after) == ("nde", 749)  # 700 * 75 / 70, rounded down
+
+
+@pytest.mark.parametrize("ticks_per_s", [10, 100])
+def test_a_peer_whose_clock_counts_no_ms_is_measured_by_rtts(ticks_per_s: int) -> None:
+    flow = Flow(params(switches=ONE_WAY))
+    for now_us in range(1_000_000, 4_000_000, MRTT_US):
+        if flow.timestamped_ack(now_us, MRTT_US, now_us * ticks_per_s // 1_000_000):
+            decision = flow.guard(now_us, 100)
+    assert (decision.delay_us, decision.base_us) == (MRTT_US, MRTT_US)
+    assert flow.state.reverse_us == 0
+
+
+def test_a_slowly_drifting_clock_adds_no_delay() -> None:
+    """50 ppm for ten minutes are 30 ms."""
+    flow = Flow(params(switches=ONE_WAY))
+    for now_us in range(1_000_000, 601_000_000, MRTT_US):
+        peer_us = now_us - 10_000 - (now_us - 1_000_000) * 50 // 1_000_000
+        if flow.timestamped_ack(now_us, MRTT_US, peer_us // 1000):
+            decision = flow.guard(now_us, 100)
+            assert decision.delay_us >= MRTT_US - 1000
+    assert decision.delay_us >= MRTT_US - 1000
+
+
+def test_without_the_switch_timestamps_change_nothing() -> None:
+    plain, stamped = Flow(params()), Flow(params())
+    for n in range(100):
+        now_us, rtt_us = n * MRTT_US, MRTT_US + n % 7 * 1500
+        over = plain.ack(now_us, rtt_us)
+        assert stamped.timestamped_ack(now_us, rtt_us, n * n) == over
+        if over:
+            before, after = plain.guard(now_us, 100), stamped.guard(now_us, 100)
+            assert bytes(before) == bytes(after)
+
+
 @settings(max_examples=500, deadline=None)
 @given(
     st.lists(st.integers(0, 100_000_000), min_size=2, max_size=30),
     st.sampled_from([1, 2, 3, 4, 5, 1000, 2**31, 2**32 - 1]),
-    st.integers(0, 255),
+    st.integers(0, ALL_SWITCHES),
     st.integers(2**64 - 10**6, 2**64 - 1),
     st.one_of(st.just(0), st.integers(1, 10_000_000)),
     st.integers(0, 2**32 - 1),
@@ -235,14 +352,14 @@ def test_extremes_keep_the_window_in_bounds(
     flow = Flow(params(dtt_us, switches=switches))
     now_us = start_us
     for rtt_us in rtts_us:
-        over = flow.ack(now_us, rtt_us)
+        over = flow.timestamped_ack(now_us, rtt_us, word + rtt_us // 7)
         now_us += flow.state.min_rtt_us + rtt_us  # so that the data was sent after a cut
         if not over and not flow.ack(now_us, rtt_us):
             continue
         d = flow.guard(now_us, cwnd, random=word)
         low = min(4, cwnd)
         assert low <= d.cwnd_after <= 2**32 - 1
-        if not switches & EWMA:
+        if not switches & (EWMA | CM_DRAIN):
             limit = cwnd if ACTIONS[d.action] != "nde" else min(2 * cwnd + 1, 2**32 - 1)
             assert d.cwnd_after <= limit
         cwnd = d.cwnd_after

@@ -23,19 +23,29 @@ _SWITCHES = {  # NAME=VALUE: the loader's switch, the module's parameter and val
     ("ewma", "on"): ("--ewma", "ewma", "Y"),
     ("fresh_rtt", "off"): ("--stale-rtt", "stale_rtt", "Y"),
     ("jump_to_4", "on"): ("--jump-to-4", "jump_to_4", "Y"),
+    ("mean_base", "on"): ("--mean-base", "mean_base", "Y"),
+    ("one_way", "on"): ("--one-way", "one_way", "Y"),
+    ("nde", "bounded"): ("--nde-bounded", "nde_bounded", "Y"),
+    ("cm", "drain"): ("--cm-drain", "cm_drain", "Y"),
+}
+_PROFILES: dict[str, dict[str, str]] = {
+    "paper": {},
+    "nr": {"mean_base": "on", "one_way": "on", "nde": "bounded", "cm": "drain"},
 }
 
 
 def check(params: Mapping[str, str]) -> None:
     """Raise RefusedError at the first that Reminis does not have."""
     for name, value in params.items():
-        if name in _VALUES:
+        if name == "profile":
+            _profile(value)
+        elif name in _VALUES:
             _VALUES[name](value)
         elif (name, value) not in _SWITCHES and not _is_default(name, value):
             switches = ", ".join(f"{key}={choice}" for key, choice in _SWITCHES)
             raise refusal(
                 f"reminis has no {name}={value}",
-                f"write dtt=30ms, dtt_factor=1.5, seed=N, or one of {switches}",
+                f"write dtt=30ms, dtt_factor=1.5, seed=N, profile=nr, or one of {switches}",
                 key="cc_params",
             )
 
@@ -48,7 +58,7 @@ def of_experiment(experiment: Experiment) -> dict[str, str]:
 def for_loader(params: Mapping[str, str]) -> list[str]:
     """Return the options of `reminis-bpf run`."""
     options = []
-    for name, value in params.items():
+    for name, value in _expanded(params).items():
         if name == "dtt":
             options += ["--dtt", f"{_dtt_us(value)}us"]
         elif name in _VALUES:
@@ -64,7 +74,7 @@ def for_module(params: Mapping[str, str]) -> dict[str, str]:
     found = {"dtt_us": "default", "dtt_percent": "150"}
     for _, name, value in _SWITCHES.values():
         found[name] = "N" if value == "Y" else "Y"
-    for name, value in params.items():
+    for name, value in _expanded(params).items():
         if name == "dtt":
             found["dtt_us"] = str(_dtt_us(value))
         elif name == "dtt_factor":
@@ -75,6 +85,22 @@ def for_module(params: Mapping[str, str]) -> dict[str, str]:
             _, parameter, setting = _SWITCHES[name, value]
             found[parameter] = setting
     return found
+
+
+def _profile(name: str) -> dict[str, str]:
+    if name not in _PROFILES:
+        raise refusal(
+            f"reminis has no profile={name}",
+            f"choose one of {', '.join(_PROFILES)}",
+            key="cc_params",
+        )
+    return _PROFILES[name]
+
+
+def _expanded(params: Mapping[str, str]) -> dict[str, str]:
+    """Return the parameters with those of the profile, which each given one takes precedence of."""
+    given = dict(params)
+    return {**_profile(given.pop("profile", "paper")), **given}
 
 
 def _is_default(name: str, value: str) -> bool:
