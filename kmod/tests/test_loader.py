@@ -246,7 +246,7 @@ def test_the_trace_has_a_valid_row_per_interval(tmp_path: Path) -> None:
     ("options", "switches"),
     [
         ([], 0),
-        # Not one_way: in real time, some ACKs are late on the way back, which the trace does not say.
+        # Not one_way: in real time some ACKs are late on the way back; the trace does not say so.
         (["--mean-base", "--nde-bounded", "--cm-drain"], MEAN_BASE | NDE_BOUNDED | CM_DRAIN),
     ],
     ids=["paper", "radio"],
