@@ -17,6 +17,7 @@ use nr_link::session::{self, Session};
 use nr_link::shell::{self, Shell};
 use nr_link_model::ResolvedConfig;
 use nr_link_virtual_launcher::Virtual;
+use nr_link_virtual_radio::RadioArguments;
 
 /// A 5G NR link in real time between TUN devices.
 ///
@@ -67,6 +68,11 @@ enum Command {
         #[arg(long, value_enum, default_value_t, global = true)]
         problems: Format,
     },
+    /// Run a radio of OpenAirInterface's rfsim slot by slot, for hosts in virtual time.
+    ///
+    /// Stands between UE and gNB. Prints {"event":"ready"} when both may connect. ccu run --testbed rfsim --lockstep
+    /// starts it.
+    Radio(RadioArguments),
     /// Write the man pages, nr-link.1 and one for each command, to a folder.
     Man {
         /// Folder for the man pages; created if it does not exist
@@ -102,7 +108,7 @@ impl Command {
             | Self::Capacity { configuration, .. } => configuration.problems,
             Self::Shell(shell) => shell.problems,
             Self::Virtual { problems, .. } => *problems,
-            Self::Man { .. } | Self::Selftest { .. } => Format::Text,
+            Self::Man { .. } | Self::Radio(_) | Self::Selftest { .. } => Format::Text,
         }
     }
 }
@@ -156,6 +162,7 @@ fn execute(command: Command) -> Result<ExitCode> {
         }
         Command::Shell(shell) => return shell::run(&shell).map(ExitCode::from),
         Command::Virtual { command, .. } => nr_link_virtual_launcher::execute(command)?,
+        Command::Radio(arguments) => nr_link_virtual_radio::run(&arguments)?,
         Command::Man { folder } => {
             std::fs::create_dir_all(&folder)
                 .and_then(|()| clap_mangen::generate_to(Options::command(), &folder))

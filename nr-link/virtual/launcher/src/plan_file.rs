@@ -25,6 +25,8 @@ pub struct PlanFile {
     schema: String,
     /// The link's configuration.
     pub link: PathBuf,
+    /// The Unix socket of a radio that takes the model's place.
+    pub radio: Option<PathBuf>,
     /// Seed of the kernel's randomness (ports, initial sequence numbers, draws of congestion controls); default: the
     /// link's.
     pub seed: Option<u64>,

@@ -64,6 +64,7 @@ pub fn run(file: &PlanFile, path: &Path) -> Result<Run> {
         hosts,
         link,
         samples: None,
+        radio: file.radio.as_ref().map(|path| folder.join(path)),
         clock_step_ns: file.clock_step_ns,
     })
 }

@@ -2,13 +2,17 @@
 //! The model of the link for a kernel in virtual time, which loads this library with dlopen.
 //!
 //! No threads and no clock: the kernel calls, and says what time it is. The kernel owns the packets;
-//! the model carries a handle of each and gives back each handle exactly once: by `dequeue`, or by
+//! the model, or a real radio in its place, carries a handle of each and gives back each handle exactly once: by `dequeue`, or by
 //! `lost` when the link dropped the packet.
 
 mod captures;
+mod carrier;
+mod handle;
 mod interface;
 mod link;
+mod model_link;
 mod pcap;
+mod radio_link;
 mod reports;
 mod samples;
 mod streams;

@@ -2,32 +2,28 @@
 //! The link with its files: what each call of the kernel does.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nr_link_model::config::PerDirection;
-use nr_link_model::samples::CSV_HEADER;
-use nr_link_model::{Ecn, Link, Packet, Port, ResolvedConfig, Source, UeId};
+use nr_link_model::{Ecn, Port, ResolvedConfig, UeId};
 use nr_link_virtual_plan::Run;
 
 use crate::captures::Captures;
+use crate::carrier::{Arrival, Carrier};
 use crate::fail;
+use crate::handle::Handle;
 use crate::interface::{Decision, Lost};
+use crate::model_link::ModelLink;
 use crate::pcap::cannot_write;
+use crate::radio_link::RadioLink;
 use crate::reports::Reports;
 use crate::samples::SocketSamples;
-use crate::summary::{Counts, summary};
+use crate::summary::Counts;
 use crate::trace::Trace;
 
 /// Enough for the IPv4 or IPv6 header.
 const HEADER_BYTES: u32 = 40;
-/// On a link without slots each packet would be an interrupt of its own; interfaces moderate them by as
-/// much (docs/virtual-time.md says what it costs in accuracy).
-const MODERATION_NS: u64 = 50_000;
-const BUFFER_BYTES: usize = 1 << 20;
-
 /// What the kernel's driver has to know.
 #[derive(Debug)]
 pub struct Settings {
@@ -42,41 +38,17 @@ pub struct Settings {
     pub guest_plan: String,
 }
 
-/// A packet that leaves the link.
-#[derive(Debug)]
-pub struct Arrival {
-    pub handle: u64,
-    pub device: u32,
-    pub congestion_experienced: bool,
-}
-
-/// A packet of the kernel's. Dropped with the model's packet, it goes back as lost.
-#[derive(Debug)]
-struct Handle {
-    number: u64,
-    lost: Lost,
-}
-
-impl Drop for Handle {
-    fn drop(&mut self) {
-        // SAFETY: the kernel's function takes any handle that it gave, once.
-        unsafe { (self.lost)(self.number) }
-    }
-}
-
 /// Everything that the kernel's driver calls.
 #[derive(Debug)]
 pub struct VirtualLink {
     pub settings: Settings,
-    config: ResolvedConfig,
-    link: Link<Handle>,
+    carrier: Box<dyn Carrier>,
+    summary: PathBuf,
     lost: Lost,
     ue_of: BTreeMap<IpAddr, UeId>,
-    floor_ms: PerDirection<f64>,
     counts: Counts,
     start_utc_ns: i64,
     reports: Reports,
-    mac: BufWriter<File>,
     captures: Captures,
     sockets: SocketSamples,
     trace: Option<Trace>,
@@ -95,12 +67,6 @@ impl VirtualLink {
             config.output.mac = folder.join("mac.csv");
             config.output.summary = folder.join("link-summary.json");
         }
-        let source = Source::load(&config).map_err(|error| error.to_string())?;
-        let moderation_ns = match source {
-            Source::Radio(_) => 0,
-            Source::Capacity(_) => MODERATION_NS,
-        };
-        let link = Link::new(&config, source).map_err(|problem| problem.to_string())?;
         let captures = Captures::create(
             run.hosts.iter().map(|host| host.capture.as_deref()),
             run.captured_bytes,
@@ -108,9 +74,11 @@ impl VirtualLink {
         let sampled = || run.hosts.iter().filter(|host| host.sockets.is_some());
         let sampled_devices = (0..).zip(&run.hosts);
         let sampled_devices = sampled_devices.filter(|(_, host)| host.sockets.is_some());
+        let (mtu_bytes, summary) = (config.mtu_bytes, config.output.summary.clone());
+        let (carrier, moderation_ns) = carrier(&run, config)?;
         let settings = Settings {
             devices: run.hosts.len() as u32,
-            mtu_bytes: config.mtu_bytes,
+            mtu_bytes,
             kept_bytes: match captures.any() {
                 true => run.captured_bytes.max(HEADER_BYTES),
                 false => HEADER_BYTES,
@@ -130,8 +98,6 @@ impl VirtualLink {
         };
         Ok(Self {
             settings,
-            floor_ms: link.mac_floor_ms(&config),
-            mac: create_mac(&config.output.mac)?,
             ue_of: (0..)
                 .zip(&run.hosts[1..])
                 .map(|(ue, host)| (host.address, UeId(ue)))
@@ -142,15 +108,16 @@ impl VirtualLink {
             counts: Counts::default(),
             start_utc_ns: 0,
             captures,
-            link,
+            carrier,
+            summary,
             lost,
-            config,
         })
     }
 
     /// The link's time 0 is `utc_ns`.
     pub fn start(&mut self, utc_ns: i64) {
         self.start_utc_ns = utc_ns;
+        self.carrier.start(utc_ns);
     }
 
     /// A packet leaves a host by `device`. False: it is for none of the UEs.
@@ -174,45 +141,29 @@ impl VirtualLink {
             },
             number => Port::Ue(UeId(number - 1)),
         };
-        let packet = Packet {
-            bytes: length,
-            ecn: Ecn::from_bits(traffic_class(head)),
-            payload: Handle {
-                number: handle,
-                lost: self.lost,
-            },
-        };
-        self.link.enqueue(from, packet, now);
+        let handle = Handle::new(handle, self.lost);
+        let ecn = Ecn::from_bits(traffic_class(head));
+        self.carrier.enqueue(from, handle, length, ecn, now);
         true
     }
 
     /// Runs the link to `now`; gives when to call again.
     pub fn advance(&mut self, now: u64) -> u64 {
-        self.link.advance(now);
-        self.write_samples();
+        self.carrier.advance(now);
         self.reports.clock(now);
         self.next_event()
     }
 
     /// When to call [`Self::advance`] if no packet comes before.
     pub fn next_event(&self) -> u64 {
-        self.link.next_event().at
+        self.carrier.next_event()
     }
 
     /// The next packet that is due.
     pub fn dequeue(&mut self) -> Option<Arrival> {
-        let delivery = self.link.dequeue()?;
-        let handle = delivery.packet.payload.number;
-        std::mem::forget(delivery.packet.payload); // it is not lost
+        let arrival = self.carrier.dequeue()?;
         self.counts.delivered += 1;
-        Some(Arrival {
-            handle,
-            device: match delivery.to {
-                Port::Core { .. } => 0,
-                Port::Ue(UeId(ue)) => 1 + ue as u32,
-            },
-            congestion_experienced: delivery.ce,
-        })
+        Some(arrival)
     }
 
     /// A packet enters a host by `device`.
@@ -241,46 +192,35 @@ impl VirtualLink {
 
     /// Completes the files.
     pub fn close(&mut self, now: u64) {
-        self.link.advance(now);
-        self.write_samples();
-        if let Err(error) = self.mac.flush() {
-            fail(cannot_write(&self.config.output.mac, &error));
-        }
         self.captures.flush();
         self.sockets.flush();
         if let Some(trace) = &mut self.trace {
             trace.flush();
         }
-        let summary = summary(
-            &mut self.link,
-            &self.config,
-            self.floor_ms,
-            &self.counts,
-            self.start_utc_ns,
-            now,
-        );
-        let path = &self.config.output.summary;
+        let summary = self.carrier.close(&self.counts, now);
+        let path = &self.summary;
         if let Err(error) = std::fs::write(path, format!("{summary:#}\n")) {
             fail(cannot_write(path, &error));
         }
     }
-
-    fn write_samples(&mut self) {
-        for sample in self.link.samples() {
-            if let Err(error) = sample.write_csv(self.start_utc_ns, &mut self.mac) {
-                fail(cannot_write(&self.config.output.mac, &error));
-            }
-        }
-    }
 }
 
-fn create_mac(path: &Path) -> Result<BufWriter<File>, String> {
-    let create = || {
-        let mut file = BufWriter::with_capacity(BUFFER_BYTES, File::create(path)?);
-        writeln!(file, "{CSV_HEADER}")?;
-        Ok(file)
-    };
-    create().map_err(|error| cannot_write(path, &error))
+/// What carries the packets, and how long they are moderated in ns.
+fn carrier(run: &Run, config: ResolvedConfig) -> Result<(Box<dyn Carrier>, u64), String> {
+    if let Some(radio) = &run.radio {
+        if run.hosts.len() != 2 {
+            return Err(
+                "a radio has one UE. Leave the others out of the link's configuration.".into(),
+            );
+        }
+        let delay_ns = PerDirection {
+            dl: config.path.dl.delay,
+            ul: config.path.ul.delay,
+        };
+        return Ok((Box::new(RadioLink::open(radio, delay_ns)?), 0));
+    }
+    let (model, moderation_ns) = ModelLink::open(config)?;
+    Ok((Box::new(model), moderation_ns))
 }
 
 /// The destination of an IP packet.

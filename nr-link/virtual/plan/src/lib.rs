@@ -4,6 +4,8 @@
 //!
 //! `docs/virtual-time.md` describes the file that a user writes.
 
+pub mod radio;
+
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::os::fd::RawFd;
@@ -47,6 +49,8 @@ pub const GUEST_STREAMS: [&str; 3] = [
 pub struct Run {
     /// The link's configuration, an absolute path.
     pub link: PathBuf,
+    /// The Unix socket of a radio (`nr-link radio`) that takes the model's place.
+    pub radio: Option<PathBuf>,
     /// The folder for MAC samples and summary; none: where the link's configuration says.
     pub samples: Option<PathBuf>,
     /// How far the clock moves when a process reads it, nanoseconds.

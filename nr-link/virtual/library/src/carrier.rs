@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What carries packets between the hosts: the model, or a real radio.
+
+use std::fmt::Debug;
+
+use nr_link_model::{Ecn, Port};
+use serde_json::Value;
+
+use crate::handle::Handle;
+use crate::summary::Counts;
+
+/// A packet that leaves the link.
+#[derive(Debug)]
+pub struct Arrival {
+    pub handle: u64,
+    pub device: u32,
+    pub congestion_experienced: bool,
+}
+
+/// The link, in its own time: nanoseconds since its start.
+pub trait Carrier: Debug {
+    /// Time 0 is `utc_ns`.
+    fn start(&mut self, utc_ns: i64);
+
+    /// Takes a packet of so many bytes.
+    fn enqueue(&mut self, from: Port, handle: Handle, bytes: u32, ecn: Ecn, now: u64);
+
+    /// Runs to `now`.
+    fn advance(&mut self, now: u64);
+
+    /// When to run again if no packet comes before.
+    fn next_event(&self) -> u64;
+
+    /// The next packet that is due.
+    fn dequeue(&mut self) -> Option<Arrival>;
+
+    /// Completes its own files, and returns the account of the run.
+    fn close(&mut self, counts: &Counts, now: u64) -> Value;
+}
+
+/// The device at which a packet for `port` arrives.
+pub fn device_of(port: Port) -> u32 {
+    match port {
+        Port::Core { .. } => 0,
+        Port::Ue(ue) => 1 + ue.0 as u32,
+    }
+}

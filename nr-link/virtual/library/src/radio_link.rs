@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A real radio as the link (`nr-link radio`): it runs one slot at a time, while the hosts' time stands
+//! still at the slot's end.
+//!
+//! Packets that the hosts send wait for the next slot; what comes out of a slot arrives at its end. The
+//! radio carries numbers; the packets stay here.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use nr_link_model::config::PerDirection;
+use nr_link_model::{Ecn, Port, UeId};
+use nr_link_virtual_plan::radio::{Account, Answer, Request, Sent, State};
+use serde_json::{Value, json};
+
+use crate::carrier::{Arrival, Carrier, device_of};
+use crate::fail;
+use crate::handle::Handle;
+use crate::summary::Counts;
+
+/// The radio keeps the order of packets: what has not come this long after a later one is lost.
+const LOST_AFTER_NS: u64 = 1_000_000_000;
+/// Of all slots or packets; more of them make a run degraded.
+const TOLERATED_RATIO: f64 = 0.01;
+const UE: UeId = UeId(0);
+
+/// The packets of one direction.
+#[derive(Debug, Default)]
+struct Way {
+    last_number: u64,
+    /// Before the radio, with the time at which they reach it.
+    before: VecDeque<(u64, Sent)>,
+    /// Before or in the radio.
+    packets: BTreeMap<u64, Handle>,
+    /// After the radio, with the time at which they arrive.
+    after: VecDeque<(u64, Handle)>,
+    /// Times at which the highest number so far came out.
+    highest: VecDeque<(u64, u64)>,
+    lost: u64,
+}
+
+impl Way {
+    fn arrive(&mut self, numbers: &[u64], now: u64, delay_ns: u64) {
+        for number in numbers {
+            if let Some(handle) = self.packets.remove(number) {
+                self.after.push_back((now + delay_ns, handle));
+            }
+        }
+        let before = self.highest.back().map_or(0, |&(_, number)| number);
+        if let Some(&highest) = numbers.iter().max().filter(|&&number| number > before) {
+            self.highest.push_back((now, highest));
+        }
+        while let Some(&(at, highest)) = self.highest.front()
+            && at + LOST_AFTER_NS <= now
+        {
+            self.highest.pop_front();
+            let kept = self.packets.split_off(&highest);
+            self.lost += std::mem::replace(&mut self.packets, kept).len() as u64;
+        }
+    }
+
+    /// What reaches the radio until now.
+    fn due(&mut self, now: u64) -> Vec<Sent> {
+        let count = self.before.partition_point(|&(at, _)| at <= now);
+        self.before.drain(..count).map(|(_, sent)| sent).collect()
+    }
+}
+
+/// The radio, from this side.
+#[derive(Debug)]
+pub struct RadioLink {
+    requests: UnixStream,
+    answers: BufReader<UnixStream>,
+    slot_ns: u64,
+    /// The slot that begins next.
+    slot: u64,
+    /// Whether the slot before is under way.
+    running: bool,
+    /// How far the hosts are.
+    now: u64,
+    start_utc_ns: i64,
+    /// Delay of the path between server and radio.
+    behind_ns: PerDirection<u64>,
+    dl: Way,
+    ul: Way,
+}
+
+impl RadioLink {
+    /// Connects to the radio that listens at `socket`; `behind_ns`: delay of the path between it and the server.
+    pub fn open(socket: &Path, behind_ns: PerDirection<u64>) -> Result<Self, String> {
+        let connect = || {
+            let requests = UnixStream::connect(socket)?;
+            let answers = BufReader::new(requests.try_clone()?);
+            Ok((requests, answers))
+        };
+        let (requests, answers) = connect().map_err(|error: std::io::Error| {
+            let path = socket.display();
+            format!("{path}: the radio does not answer ({error}). Start nr-link radio.")
+        })?;
+        Ok(Self {
+            requests,
+            answers,
+            slot_ns: 0,
+            slot: 0,
+            running: false,
+            now: 0,
+            start_utc_ns: 0,
+            behind_ns,
+            dl: Way::default(),
+            ul: Way::default(),
+        })
+    }
+
+    fn ask(&mut self, request: &Request) {
+        let mut text = serde_json::to_vec(request).expect("it has no maps with other keys");
+        text.push(b'\n');
+        if let Err(error) = self.requests.write_all(&text) {
+            fail(format_args!("the radio has ended ({error})."));
+        }
+    }
+
+    fn answer(&mut self) -> Answer {
+        let mut line = String::new();
+        match self.answers.read_line(&mut line) {
+            Ok(0) => fail("the radio has ended."),
+            Err(error) => fail(format_args!("the radio has ended ({error}).")),
+            Ok(_) => {}
+        }
+        match serde_json::from_str(&line) {
+            Ok(Answer::Failed { reason }) => fail(format_args!("the radio failed: {reason}.")),
+            Ok(answer) => answer,
+            Err(error) => fail(format_args!("the radio is of another version ({error}).")),
+        }
+    }
+
+    /// Waits for the end of the slot that is under way.
+    fn finish_slot(&mut self) {
+        if !std::mem::take(&mut self.running) {
+            return;
+        }
+        let Answer::Slot { dl, ul } = self.answer() else {
+            fail("the radio gave another answer than was asked for.");
+        };
+        let ended = self.slot * self.slot_ns;
+        self.dl.arrive(&dl, ended, 0);
+        self.ul.arrive(&ul, ended, self.behind_ns.ul);
+    }
+
+    /// Lets the radio run the slot that begins now.
+    fn begin_slot(&mut self) {
+        let begins = self.slot * self.slot_ns;
+        let request = Request::Slot {
+            dl: self.dl.due(begins),
+            ul: self.ul.due(begins),
+        };
+        self.ask(&request);
+        self.running = true;
+        self.slot += 1;
+    }
+
+    fn state(&mut self) -> State {
+        self.ask(&Request::State);
+        match self.answer() {
+            Answer::State(state) => *state,
+            _ => fail("the radio gave another answer than was asked for."),
+        }
+    }
+}
+
+impl Carrier for RadioLink {
+    fn start(&mut self, utc_ns: i64) {
+        self.start_utc_ns = utc_ns;
+        self.ask(&Request::Begin { utc_ns });
+        match self.answer() {
+            Answer::Began { slot_ns } => self.slot_ns = slot_ns,
+            _ => fail("the radio gave another answer than was asked for."),
+        }
+        self.begin_slot();
+    }
+
+    fn enqueue(&mut self, from: Port, handle: Handle, bytes: u32, _ecn: Ecn, now: u64) {
+        let (way, at) = match from {
+            Port::Core { .. } => (&mut self.dl, now + self.behind_ns.dl),
+            Port::Ue(_) => (&mut self.ul, now),
+        };
+        way.last_number += 1;
+        way.packets.insert(way.last_number, handle);
+        way.before.push_back((at, (way.last_number, bytes)));
+    }
+
+    fn advance(&mut self, now: u64) {
+        while self.slot * self.slot_ns <= now {
+            self.finish_slot();
+            self.begin_slot();
+        }
+        self.now = now;
+    }
+
+    fn next_event(&self) -> u64 {
+        let arrivals = [&self.dl, &self.ul].map(|way| way.after.front().map(|&(at, _)| at));
+        let next = self.slot * self.slot_ns;
+        arrivals.into_iter().flatten().fold(next, u64::min)
+    }
+
+    fn dequeue(&mut self) -> Option<Arrival> {
+        let ports = [Port::Ue(UE), Port::Core { ue: UE }];
+        for (way, port) in [&mut self.dl, &mut self.ul].into_iter().zip(ports) {
+            if way.after.front().is_some_and(|&(at, _)| at <= self.now) {
+                let (_, handle) = way.after.pop_front()?;
+                return Some(Arrival {
+                    handle: handle.delivered(),
+                    device: device_of(port),
+                    congestion_experienced: false,
+                });
+            }
+        }
+        None
+    }
+
+    fn close(&mut self, counts: &Counts, now: u64) -> Value {
+        self.finish_slot();
+        let account = self.state().account;
+        let (verdict, reasons) = verdict(&account);
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "clock": "virtual",
+            "verdict": verdict,
+            "verdict_reasons": reasons,
+            "failure": null,
+            "slots": account.slots,
+            "unaddressed_packets": counts.unaddressed,
+            "delivered_packets": counts.delivered,
+            "duration_s": now as f64 / 1e9,
+            "start_utc_ns": self.start_utc_ns,
+            "slot_ns": self.slot_ns,
+            "lost_packets": {"dl": self.dl.lost, "ul": self.ul.lost},
+            "coupling": account,
+        })
+    }
+}
+
+/// The verdict by the coupling's own error, and the reasons for a worse one than `valid`.
+fn verdict(account: &Account) -> (&'static str, Vec<String>) {
+    let arrived: u64 = account.arrived_packets.iter().sum();
+    let kinds = [
+        (
+            account.unsettled_injections,
+            account.slots,
+            "slots began before the modems had taken what the hosts had sent",
+        ),
+        (
+            account.unsettled_slots,
+            account.slots,
+            "slots ended before the modems were at rest",
+        ),
+        (
+            account.late_packets,
+            arrived,
+            "packets came out of the radio after the end of their slot",
+        ),
+    ];
+    let reasons: Vec<_> = kinds
+        .into_iter()
+        .filter(|&(count, of, _)| count as f64 > TOLERATED_RATIO * of as f64)
+        .map(|(count, of, what)| format!("{count} of {of} {what}"))
+        .collect();
+    match reasons.is_empty() {
+        true => ("valid", reasons),
+        false => ("degraded", reasons),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+    use std::path::PathBuf;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::thread::JoinHandle;
+
+    use super::*;
+
+    const SLOT_NS: u64 = 500_000;
+    const DOWN: Port = Port::Core { ue: UE };
+    const UP: Port = Port::Ue(UE);
+
+    static LOST_SUM: AtomicU64 = AtomicU64::new(0);
+
+    unsafe extern "C" fn lost(number: u64) {
+        LOST_SUM.fetch_add(number, Ordering::SeqCst);
+    }
+
+    /// A radio that gives each packet but number 3 of the downlink back `slots` slots later; the thread
+    /// returns the slots and first numbers that it got.
+    fn radio(slots: usize, name: &str) -> (PathBuf, JoinHandle<Vec<(usize, u64)>>) {
+        let file = format!("nr-link-radio-{}-{name}", std::process::id());
+        let path = std::env::temp_dir().join(file);
+        let _ = std::fs::remove_file(&path);
+        let listener = UnixListener::bind(&path).unwrap();
+        let thread = std::thread::spawn(move || {
+            let (mut answers, _) = listener.accept().unwrap();
+            let requests = BufReader::new(answers.try_clone().unwrap());
+            let mut entered = vec![];
+            let mut inside: VecDeque<[Vec<u64>; 2]> = vec![Default::default(); slots].into();
+            let mut slot = 0;
+            for line in requests.lines().map_while(Result::ok) {
+                let answer = match serde_json::from_str(&line).unwrap() {
+                    Request::Begin { .. } => Answer::Began { slot_ns: SLOT_NS },
+                    Request::Slot { dl, ul } => {
+                        entered.extend(dl.iter().chain(&ul).map(|&(number, _)| (slot, number)));
+                        slot += 1;
+                        let [mut dl, ul] = [dl, ul]
+                            .map(|sent| sent.iter().map(|&(number, _)| number).collect::<Vec<_>>());
+                        dl.retain(|&number| number != 3);
+                        inside.push_back([dl, ul]);
+                        let [dl, ul] = inside.pop_front().unwrap();
+                        Answer::Slot { dl, ul }
+                    }
+                    _ => Answer::State(Box::default()),
+                };
+                let text = serde_json::to_string(&answer).unwrap() + "\n";
+                answers.write_all(text.as_bytes()).unwrap();
+            }
+            entered
+        });
+        (path, thread)
+    }
+
+    fn link(path: &Path, behind_ns: u64) -> RadioLink {
+        let behind_ns = PerDirection {
+            dl: behind_ns,
+            ul: behind_ns,
+        };
+        let mut link = RadioLink::open(path, behind_ns).unwrap();
+        std::fs::remove_file(path).unwrap();
+        link.start(0);
+        link
+    }
+
+    /// Runs to `until`, and returns when which packet arrived.
+    fn arrivals(link: &mut RadioLink, until: u64) -> Vec<(u64, u64)> {
+        let mut found = vec![];
+        while link.next_event() <= until {
+            let now = link.next_event();
+            link.advance(now);
+            while let Some(arrival) = link.dequeue() {
+                found.push((now, arrival.handle));
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn packets_enter_with_the_next_slot_and_arrive_at_the_end_of_one() {
+        let (path, thread) = radio(2, "slots");
+        let mut link = link(&path, 1_200_000);
+        let ecn = Ecn::from_bits(0);
+        // The uplink enters slot 1 and comes out of slot 3, which ends at 2 ms, 1.2 ms away from the server.
+        link.enqueue(UP, Handle::new(70, lost), 84, ecn, 300_000);
+        // The downlink reaches the radio at 1.5 ms, as slot 3 begins, and comes out of slot 5.
+        link.enqueue(DOWN, Handle::new(80, lost), 84, ecn, 300_000);
+        let found = arrivals(&mut link, 6_000_000);
+        assert_eq!(found, [(3_000_000, 80), (3_200_000, 70)]);
+        let summary = link.close(&Counts::default(), 6_000_000);
+        assert_eq!(summary["verdict"], "valid");
+        drop(link);
+        assert_eq!(thread.join().unwrap(), [(1, 1), (3, 1)]);
+    }
+
+    #[test]
+    fn a_packet_that_later_ones_have_overtaken_is_lost() {
+        let (path, _thread) = radio(0, "lost");
+        let mut link = link(&path, 0);
+        for number in 1..=5 {
+            let ecn = Ecn::from_bits(0);
+            link.enqueue(DOWN, Handle::new(number, lost), 1500, ecn, 0);
+        }
+        let found = arrivals(&mut link, 900_000_000);
+        let numbers: Vec<_> = found.iter().map(|&(_, handle)| handle).collect();
+        assert_eq!(numbers, [1, 2, 4, 5]);
+        assert_eq!(LOST_SUM.load(Ordering::SeqCst), 0);
+        arrivals(&mut link, 1_100_000_000);
+        assert_eq!(LOST_SUM.load(Ordering::SeqCst), 3);
+        let summary = link.close(&Counts::default(), 1_100_000_000);
+        assert_eq!(summary["lost_packets"]["dl"], 1);
+    }
+
+    #[test]
+    fn the_verdict_follows_the_coupling() {
+        let exact = Account {
+            slots: 1000,
+            arrived_packets: [500, 500],
+            late_packets: 10,
+            ..Account::default()
+        };
+        assert_eq!(verdict(&exact).0, "valid");
+        let late = Account {
+            late_packets: 11,
+            ..exact.clone()
+        };
+        assert_eq!(verdict(&late).0, "degraded");
+        let unsettled = Account {
+            unsettled_slots: 11,
+            ..exact
+        };
+        let (verdict, reasons) = verdict(&unsettled);
+        assert_eq!((verdict, reasons.len()), ("degraded", 1));
+    }
+}

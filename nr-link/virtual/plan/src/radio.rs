@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is said to a radio that runs slot by slot (`nr-link radio`), one JSON value a line, over its Unix socket.
+//! Each request gets one answer.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// A packet on its way into the radio: its number in its direction, and its length in bytes.
+pub type Sent = (u64, u32);
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "request", rename_all = "snake_case")]
+pub enum Request {
+    /// Names both ends of the tunnel and the processes between them, and stops the radio at the end of a slot.
+    Hold {
+        /// Where downlink packets enter.
+        server: TunnelEnd,
+        /// Where they come out.
+        ue: TunnelEnd,
+        /// The modems, and what else carries packets.
+        processes: Vec<u32>,
+    },
+    /// Lets the radio run by itself.
+    Free,
+    /// Time of the hosts when slot 0 begins, UTC, nanoseconds since 1970.
+    Begin {
+        /// Of slot 0.
+        utc_ns: i64,
+    },
+    /// Runs one slot, with what the hosts have sent before it.
+    Slot {
+        /// From the server.
+        dl: Vec<Sent>,
+        /// From the UE.
+        ul: Vec<Sent>,
+    },
+    /// Is answered when the radio stands before a slot; it does not run that slot before the next such request of the
+    /// same connection, or its end.
+    Meet {
+        /// Counted from that of [`Request::Begin`].
+        slot: u64,
+    },
+    /// How far the radio is.
+    State,
+}
+
+/// An end of the tunnel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TunnelEnd {
+    /// Its network namespace; none: that of the radio's program.
+    pub netns: Option<PathBuf>,
+    /// Its interface.
+    pub device: String,
+    /// Its address (IPv4).
+    pub address: std::net::Ipv4Addr,
+}
+
+/// The answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub enum Answer {
+    /// To [`Request::Hold`].
+    Held {
+        /// How far the gNB runs ahead of the samples that it gets, slots.
+        dl_lead_slots: f64,
+        /// How far the UE does.
+        ul_lead_slots: f64,
+        /// Threads that are watched.
+        threads: usize,
+    },
+    /// To [`Request::Begin`].
+    Began {
+        /// Length of a slot.
+        slot_ns: u64,
+    },
+    /// To [`Request::Slot`]: numbers of the packets that have come out.
+    Slot {
+        /// At the UE.
+        dl: Vec<u64>,
+        /// At the server.
+        ul: Vec<u64>,
+    },
+    /// To [`Request::State`] and [`Request::Meet`].
+    State(Box<State>),
+    /// To [`Request::Free`].
+    Done,
+    /// It failed, and the radio with it.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// How far the radio is, and how it got there.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// Whether the radio's samples flow between UE and gNB.
+    pub connected: bool,
+    /// The slot before which it stands, counted from that of [`Request::Begin`].
+    pub slot: u64,
+    /// The hosts' time then; null before [`Request::Begin`].
+    pub utc_ns: Option<i64>,
+    /// The account of the coupling.
+    pub account: Account,
+}
+
+/// What the coupling of hosts and radio cost, and how exact it was.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Account {
+    /// Slots that were run.
+    pub slots: u64,
+    /// Wall time in them, s.
+    pub wall_s: f64,
+    /// Of that, waiting until the modems had taken what was sent, s.
+    pub injecting_s: f64,
+    /// Waiting until both modems had sent their samples, s.
+    pub radio_s: f64,
+    /// Waiting until no thread of theirs was runnable, s.
+    pub settling_s: f64,
+    /// Standing still for the channel's settings, s.
+    pub meeting_s: f64,
+    /// Slots before which the modems were not at rest in time: packets may have entered later than they should.
+    pub unsettled_injections: u64,
+    /// Slots after which they were not: packets may come out later than they should.
+    pub unsettled_slots: u64,
+    /// Packets that came out when their slot had already ended: they are delivered one slot late.
+    pub late_packets: u64,
+    /// Packets that went in, downlink and uplink.
+    pub sent_packets: [u64; 2],
+    /// Packets that came out.
+    pub arrived_packets: [u64; 2],
+}

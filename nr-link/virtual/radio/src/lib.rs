@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A real radio in lockstep with hosts in virtual time: `nr-link radio`.
+//!
+//! It stands between the modems of OpenAirInterface's rfsim, gNB and UE, and lets their samples pass slot
+//! by slot. Packets of the hosts are carried by datagrams of its own through the radio's tunnel.
+//! `docs/oai.md` describes the design.
+
+mod gate;
+mod radio;
+mod sample_block;
+mod steps;
+mod threads;
+mod tunnel;
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use nr_link_virtual_plan::radio::{Answer, Request};
+
+use radio::Radio;
+
+/// Where the modems are, and what a slot is.
+#[derive(Debug, Args)]
+pub struct RadioArguments {
+    /// Address and port for the UE's connection
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: SocketAddr,
+    /// Address and port of the gNB's rfsim server
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    gnb: SocketAddr,
+    /// Unix socket for requests, one JSON value a line; it must not exist
+    #[arg(long, value_name = "PATH")]
+    socket: PathBuf,
+    /// Samples in a slot
+    #[arg(long)]
+    slot_samples: u64,
+    /// Length of a slot, ns
+    #[arg(long, default_value_t = 500_000)]
+    slot_ns: u64,
+}
+
+/// Connects UE and gNB, and answers requests, until it is ended.
+///
+/// # Errors
+/// An address or path cannot be used.
+pub fn run(arguments: &RadioArguments) -> Result<()> {
+    let radio = Arc::new(Radio::new(arguments.slot_samples, arguments.slot_ns));
+    let path = || arguments.socket.display().to_string();
+    let requests = UnixListener::bind(&arguments.socket).with_context(path)?;
+    let samples = TcpListener::bind(arguments.listen);
+    let samples = samples.with_context(|| arguments.listen.to_string())?;
+    let of_modems = Arc::clone(&radio);
+    let gnb = arguments.gnb;
+    std::thread::spawn(move || serve_modems(&of_modems, &samples, gnb));
+    println!("{{\"event\":\"ready\"}}");
+    for client in requests.incoming() {
+        let (radio, client) = (Arc::clone(&radio), client.with_context(path)?);
+        std::thread::spawn(move || serve(&radio, &client));
+    }
+    Ok(())
+}
+
+/// Connects each UE that comes with the gNB.
+fn serve_modems(radio: &Radio, samples: &TcpListener, gnb: SocketAddr) {
+    for ue in samples.incoming() {
+        let connect = || -> Result<()> {
+            let ue = ue.context("accepting the UE")?;
+            let gnb = TcpStream::connect(gnb).with_context(|| gnb.to_string())?;
+            radio.connect(&gnb, &ue)
+        };
+        if let Err(error) = connect() {
+            eprintln!("nr-link: {error:#}");
+        }
+    }
+}
+
+/// Answers the requests of one client.
+fn serve(radio: &Radio, client: &UnixStream) {
+    let mut meets = false;
+    for line in BufReader::new(client).lines().map_while(Result::ok) {
+        let answer = match serde_json::from_str::<Request>(&line) {
+            Ok(request) => {
+                meets |= matches!(request, Request::Meet { .. });
+                radio.answer(request)
+            }
+            Err(error) => Answer::Failed {
+                reason: format!("no request: {error}"),
+            },
+        };
+        let mut text = serde_json::to_vec(&answer).expect("it has no maps with other keys");
+        text.push(b'\n');
+        if (&mut &*client).write_all(&text).is_err() {
+            break;
+        }
+    }
+    if meets {
+        radio.meet_no_more();
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The radio as its clients see it: ccu, which prepares it and sets its channel, and the hosts' link.
+
+use std::net::TcpStream;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use nr_link_virtual_plan::radio::{Answer, Request, State, TunnelEnd};
+
+use crate::gate::Gate;
+use crate::steps::Steps;
+use crate::threads::Threads;
+use crate::tunnel::Tunnel;
+
+/// A radio, and how its time is counted.
+#[derive(Debug)]
+pub struct Radio {
+    slot_samples: u64,
+    slot_ns: u64,
+    gate: Mutex<Option<Arc<Gate>>>,
+    steps: Mutex<Option<Steps>>,
+    progress: Mutex<Progress>,
+    progressed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Progress {
+    state: State,
+    start_utc_ns: Option<i64>,
+    /// The slot that is not run before somebody allows it.
+    meeting: Option<u64>,
+}
+
+fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Radio {
+    /// A radio without modems.
+    pub fn new(slot_samples: u64, slot_ns: u64) -> Self {
+        Self {
+            slot_samples,
+            slot_ns,
+            gate: Mutex::default(),
+            steps: Mutex::default(),
+            progress: Mutex::default(),
+            progressed: Condvar::new(),
+        }
+    }
+
+    /// Puts the gate between a UE and the gNB, in place of any before.
+    ///
+    /// # Errors
+    /// A socket refuses.
+    pub fn connect(&self, gnb: &TcpStream, ue: &TcpStream) -> Result<()> {
+        *locked(&self.gate) = Some(Gate::open(gnb, ue)?);
+        locked(&self.progress).state.connected = true;
+        Ok(())
+    }
+
+    /// Answers a request.
+    pub fn answer(&self, request: Request) -> Answer {
+        let answered = match request {
+            Request::Hold {
+                server,
+                ue,
+                processes,
+            } => self.hold(&server, &ue, processes),
+            Request::Free => self.free(),
+            Request::Begin { utc_ns } => self.begin(utc_ns),
+            Request::Slot { dl, ul } => self.slot([&dl, &ul]),
+            Request::Meet { slot } => Ok(self.meet(slot)),
+            Request::State => Ok(Answer::State(Box::new(
+                locked(&self.progress).state.clone(),
+            ))),
+        };
+        answered.unwrap_or_else(|error| Answer::Failed {
+            reason: format!("{error:#}"),
+        })
+    }
+
+    fn hold(&self, server: &TunnelEnd, ue: &TunnelEnd, processes: Vec<u32>) -> Result<Answer> {
+        let gate = locked(&self.gate).clone();
+        let gate = gate.context("no UE is connected")?;
+        let tunnel = Tunnel::open(server, ue)?;
+        let steps = Steps::hold(gate, tunnel, Threads::of(processes), self.slot_samples)?;
+        let [dl_lead_slots, ul_lead_slots] = steps.leads_slots();
+        let threads = steps.threads();
+        *locked(&self.steps) = Some(steps);
+        Ok(Answer::Held {
+            dl_lead_slots,
+            ul_lead_slots,
+            threads,
+        })
+    }
+
+    fn free(&self) -> Result<Answer> {
+        *locked(&self.steps) = None;
+        if let Some(gate) = &*locked(&self.gate) {
+            gate.free();
+        }
+        Ok(Answer::Done)
+    }
+
+    fn begin(&self, utc_ns: i64) -> Result<Answer> {
+        if locked(&self.steps).is_none() {
+            bail!("the radio is not held");
+        }
+        let mut progress = locked(&self.progress);
+        progress.start_utc_ns = Some(utc_ns);
+        progress.state.utc_ns = Some(utc_ns);
+        self.progressed.notify_all();
+        Ok(Answer::Began {
+            slot_ns: self.slot_ns,
+        })
+    }
+
+    fn slot(&self, packets: [&[nr_link_virtual_plan::radio::Sent]; 2]) -> Result<Answer> {
+        let mut account = self.await_permission();
+        let mut steps = locked(&self.steps);
+        let steps = steps.as_mut().context("the radio is not held")?;
+        let [dl, ul] = steps.slot(packets, &mut account)?;
+        let mut progress = locked(&self.progress);
+        progress.state.account = account;
+        progress.state.slot += 1;
+        let now_ns = progress.state.slot * self.slot_ns;
+        progress.state.utc_ns = progress.start_utc_ns.map(|start| start + now_ns as i64);
+        self.progressed.notify_all();
+        Ok(Answer::Slot { dl, ul })
+    }
+
+    /// Waits while somebody wants the radio to stand before this slot.
+    fn await_permission(&self) -> nr_link_virtual_plan::radio::Account {
+        let began = Instant::now();
+        let stands = |progress: &mut Progress| {
+            progress
+                .meeting
+                .is_some_and(|slot| slot <= progress.state.slot)
+        };
+        let progress = self
+            .progressed
+            .wait_while(locked(&self.progress), stands)
+            .unwrap_or_else(PoisonError::into_inner);
+        let mut account = progress.state.account.clone();
+        account.meeting_s += began.elapsed().as_secs_f64();
+        account
+    }
+
+    fn meet(&self, slot: u64) -> Answer {
+        let mut progress = locked(&self.progress);
+        progress.meeting = Some(slot);
+        self.progressed.notify_all();
+        let not_there =
+            |progress: &mut Progress| progress.start_utc_ns.is_none() || progress.state.slot < slot;
+        let progress = self
+            .progressed
+            .wait_while(progress, not_there)
+            .unwrap_or_else(PoisonError::into_inner);
+        Answer::State(Box::new(progress.state.clone()))
+    }
+
+    /// Nobody waits for the radio any more.
+    pub fn meet_no_more(&self) {
+        locked(&self.progress).meeting = None;
+        self.progressed.notify_all();
+    }
+}
