@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ccu.scenarios.load import load
 from ccu.spec.experiment import Experiment
-from ccu.testbeds.virtual import controls
+from ccu.testbeds.virtual_time import controls
 from testbed_console.problems import RefusedError
 
 # Robust least squares of the relative errors of CPU time over 306 runs of the campaigns' quick

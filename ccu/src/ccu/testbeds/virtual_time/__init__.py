@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hosts of a kernel in virtual time, whatever the link between them."""
