@@ -106,8 +106,9 @@ def test_a_run_from_before_the_drivers_can_be_repeated(testbed: str) -> None:
     assert experiment.testbed.name == testbed
     record = experiment.record()
     if "oai" in record:
-        # An option that is newer than the run has its default.
+        # Options that are newer than the run have their defaults.
         assert record["oai"].pop("core") == "oai"
+        assert record["oai"].pop("lockstep") is False
     assert record == {key: before[key] for key in record}
     assert all(before[key] is None for key in before.keys() - record.keys())
 

@@ -8,40 +8,26 @@ programs, and states.
 from __future__ import annotations
 
 import csv
-import json
 import os
 import re
 import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from ddu.api import analyze
 from testbed_testing.oai.captures import captured_bytes
-
-CCU = Path(sys.executable).with_name("ccu")
-PATIENCE_S = 900
-
-
-def ccu(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([CCU, *words], capture_output=True, text=True, timeout=PATIENCE_S)
-
-
-def arguments(version: str, core: str, *more: str) -> tuple[str, ...]:
-    return ("--core", core, "--oai-version", version, *more)
-
-
-def left() -> list[str]:
-    """Return our containers and networks."""
-    found = []
-    for words in (["ps", "-aq"], ["network", "ls", "-q"]):
-        filtered = ["docker", *words, "--filter", "label=ccu.run"]
-        found += subprocess.run(filtered, capture_output=True, text=True).stdout.split()
-    return found
+from testbed_testing.oai.real_runs import (
+    CCU,
+    PATIENCE_S,
+    arguments,
+    ccu,
+    kill_container,
+    left,
+    manifest,
+    wait_until,
+)
 
 
 def performed(output: Path, version: str, core: str, *more: str) -> Path:
@@ -52,11 +38,6 @@ def performed(output: Path, version: str, core: str, *more: str) -> Path:
     (run,) = output.iterdir()
     assert left() == []
     return run
-
-
-def manifest(run: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((run / "run.json").read_text())
-    return content
 
 
 @pytest.mark.parametrize("prb", ["24", "106"])
@@ -107,11 +88,7 @@ def test_a_killed_run_is_cleaned(oai_version: str, core: str, tmp_path: Path) ->
     words = ["run", "--testbed", "rfsim", "--cc", "cubic", "--rtt", "0ms", "--duration", "300s"]
     words += ["--output", str(tmp_path), *arguments(oai_version, core, "--prb", "24")]
     process = subprocess.Popen([CCU, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + PATIENCE_S
-    while not list(tmp_path.glob("*/raw/iperf3-f0-client.json")):
-        assert time.monotonic() < deadline
-        assert process.poll() is None, "the run ended before its traffic"
-        time.sleep(0.5)
+    wait_until(lambda: list(tmp_path.glob("*/raw/iperf3-f0-client.json")), process)
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert left()
@@ -130,14 +107,8 @@ def test_a_modem_or_amf_that_dies_fails_the_run(
     process = subprocess.Popen(
         [CCU, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    deadline = time.monotonic() + PATIENCE_S
-    while not list(tmp_path.glob("*/raw/iperf3-f0-client.json")):
-        assert time.monotonic() < deadline
-        assert process.poll() is None, "the run ended before its traffic"
-        time.sleep(0.5)
-    label = f"label=com.docker.compose.service={killed}"
-    listed = subprocess.run(["docker", "ps", "-q", "--filter", label], capture_output=True)
-    subprocess.run(["docker", "kill", *listed.stdout.decode().split()], check=True)
+    wait_until(lambda: list(tmp_path.glob("*/raw/iperf3-f0-client.json")), process)
+    kill_container(killed)
     printed, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1, printed
     assert re.search(rf"oai-{killed} (ended|killed)|channel control", printed)

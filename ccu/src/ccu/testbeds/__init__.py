@@ -184,6 +184,10 @@ class Driver:
     elsewhere: ClassVar[Option | None] = None
     """A flag that names another machine, for `run_elsewhere`."""
 
+    def variant(self, experiment: Experiment) -> Driver:  # noqa: ARG002
+        """Return the driver for these options: itself, unless they change its kind."""
+        return self
+
     def up(self, site: Site) -> AbstractContextManager[Testbed]:
         """Bring the path up; on exit, remove all that was made."""
         raise NotImplementedError
@@ -255,4 +259,4 @@ def drivers() -> dict[str, Driver]:
 
 def driver_of(experiment: Experiment) -> Driver:
     """Return the driver of the experiment's testbed."""
-    return drivers()[experiment.testbed.name]
+    return drivers()[experiment.testbed.name].variant(experiment)

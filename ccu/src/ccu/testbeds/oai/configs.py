@@ -63,6 +63,8 @@ class Plan:
     core: Core = "oai"
     real_time: bool = False
     """True if containers of this machine may have real-time priority."""
+    rfsim_server: str = GNB_ADDRESS
+    """The address that the UE connects to: the gNB's, or one that passes its samples on."""
 
     @property
     def radio(self) -> str:
@@ -128,7 +130,13 @@ def ue_options(plan: Plan, number: int) -> str:
         words += ["--ue-fo-compensation"]
     else:
         prefix = plan.options.rfsim_prefix
-        words += ["--rfsim", prefix + "serveraddr", GNB_ADDRESS, prefix + "options", "chanmod"]
+        words += [
+            "--rfsim",
+            prefix + "serveraddr",
+            plan.rfsim_server,
+            prefix + "options",
+            "chanmod",
+        ]
     if carrier.three_quarters:
         words.append("-E")
     words += ["-r", str(carrier.prb), "--numerology", "1", "--band", "78"]
@@ -220,7 +228,7 @@ def rendered(plan: Plan) -> dict[str, str]:
             given,
             number=number,
             sim=sim,
-            rfsim_server=GNB_ADDRESS,
+            rfsim_server=plan.rfsim_server,
             models=[("rfsimu_channel_enB0", DL_NOISE_DB)],
         )
     return files

@@ -21,6 +21,12 @@ class OaiDriver(Driver):
     def __init__(self, summary: str) -> None:
         self.summary = summary
 
+    def variant(self, experiment: Experiment) -> Driver:
+        from ccu.testbeds.oai.lockstep.driver import LOCKSTEP
+        from ccu.testbeds.oai.options import oai_options
+
+        return LOCKSTEP if oai_options(experiment).lockstep else self
+
     def check(self, experiment: Experiment, scenario: Path) -> None:  # noqa: ARG002
         from ccu.testbeds.oai import plans
 

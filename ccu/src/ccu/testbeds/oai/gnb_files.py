@@ -32,11 +32,20 @@ _COUNTERS: dict[Direction, tuple[re.Pattern[str], ...]] = {
 
 
 class GnbFiles:
-    """A thread that polls the files; `pid` returns the gNB's process."""
+    """A thread that polls the files; `pid` returns the gNB's process.
 
-    def __init__(self, pid: Callable[[], int | None], folder: Path) -> None:
+    `now_ns` returns the time of a reading, UTC; readings are not kept while it is None.
+    """
+
+    def __init__(
+        self,
+        pid: Callable[[], int | None],
+        folder: Path,
+        now_ns: Callable[[], int | None] = time.time_ns,
+    ) -> None:
         self._pid = pid
         self._folder = folder
+        self._now_ns = now_ns
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="gnb files", daemon=True)
         self._seen: dict[str, tuple[int, int]] = {}
@@ -71,8 +80,11 @@ class GnbFiles:
             self._seen[name] = mark
             if text:
                 self._latest[name] = text
+            now_ns = self._now_ns()
+            if now_ns is None:
+                return
             with (self._folder / name).open("a") as kept:
-                seconds, nanoseconds = divmod(time.time_ns(), 10**9)
+                seconds, nanoseconds = divmod(now_ns, 10**9)
                 kept.write(f"### {seconds}.{nanoseconds:09d}\n{text}")
                 if text and not text.endswith("\n"):
                     kept.write("\n")

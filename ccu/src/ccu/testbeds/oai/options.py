@@ -49,6 +49,15 @@ class OaiOptions(TestbedOptions):
             example="b210",
         ),
     ] = None
+    lockstep: Annotated[
+        bool,
+        Option(
+            "Hosts in virtual time, which stands still while rfsim runs a slot: the run is the same"
+            " however slow the machine (docs/oai.md).",
+            switches=(Switch("--lockstep", True),),
+            about_run=True,
+        ),
+    ] = False
     capture_n3: Annotated[
         bool,
         Option(
@@ -66,6 +75,14 @@ class OaiOptions(TestbedOptions):
                     "--testbed usrp needs --usrp, and rfsim has none",
                     "write b210 or x310:addr=A+addr=B (docs/oai.md)",
                     Where(key="usrp"),
+                )
+            )
+        if self.lockstep and self.usrp is not None:
+            raise InvalidValue(
+                Problem(
+                    "a USRP keeps real time, and cannot wait for hosts in virtual time",
+                    "leave --lockstep out, or choose --testbed rfsim",
+                    Where(key="lockstep"),
                 )
             )
         return self

@@ -39,8 +39,27 @@ def plan_of(experiment: Experiment) -> Plan:
         usrp.check_carrier(radio, chosen)
     if settings.core == "none":
         _check_without_core(experiment, settings)
-    mtu_bytes = experiment.mtu_bytes
-    return Plan(settings.version, chosen, experiment.ues, radio, mtu_bytes, settings.core)
+    if settings.lockstep:
+        _check_lockstep(experiment, settings)
+    return Plan(
+        settings.version,
+        chosen,
+        experiment.ues,
+        radio,
+        experiment.mtu_bytes,
+        settings.core,
+        rfsim_server=configs.HOST_ADDRESS if settings.lockstep else configs.GNB_ADDRESS,
+    )
+
+
+def _check_lockstep(experiment: Experiment, settings: OaiOptions) -> None:
+    """Raise RefusedError for what cannot be coupled with hosts in virtual time."""
+    if experiment.ues > 1:
+        rule = f"{experiment.ues}: in lockstep there is one UE"
+        raise refusal(rule, "leave it out, or leave --lockstep out", key="ues")
+    if settings.capture_n3:
+        rule = "in lockstep N3 has datagrams that only stand for packets"
+        raise refusal(rule, "leave --capture-n3 or --lockstep out", key="capture_n3")
 
 
 def _check_without_core(experiment: Experiment, settings: OaiOptions) -> None:

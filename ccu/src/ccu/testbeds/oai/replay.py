@@ -26,8 +26,16 @@ class ChannelLog:
         self._out = csv.writer(self._file)
         self._out.writerow(HEADER)
 
-    def write(self, due_s: float, track: Track, late_ms: float, sent_ms: float) -> None:
-        times = (time.time_ns(), f"{due_s:.3f}")
+    def write(
+        self,
+        due_s: float,
+        track: Track,
+        late_ms: float,
+        sent_ms: float,
+        utc_ns: int | None = None,
+    ) -> None:
+        """Write a setting; `utc_ns`: when it was made, if not now."""
+        times = (time.time_ns() if utc_ns is None else utc_ns, f"{due_s:.3f}")
         set_to = (track.model.name, track.now.ploss_db, track.now.noise_db)
         with self._lock:
             self._out.writerow([*times, *set_to, f"{late_ms:.1f}", f"{sent_ms:.1f}", track.ue])

@@ -31,7 +31,7 @@ _CORE_PORTS = {
     "smf": (80, "tcp"),
     "upf": (8805, "udp"),
 }
-_RFSIM_PORT = 4043
+RFSIM_PORT = 4043
 _WORKING_FOLDERS = ("opt/oai-gnb", "")
 _CORE_PATIENCE_S, _GNB_PATIENCE_S, _ATTACH_PATIENCE_S, _PING_PATIENCE_S = 120.0, 60.0, 60.0, 15.0
 _POLL_S = 0.01
@@ -85,6 +85,7 @@ class Stack:
         resources: Resources,
         logs: Path,
         report: Callable[[str], None] = lambda _: None,
+        when_gnb_listens: Callable[[], None] = lambda: None,
     ) -> None:
         self.plan = plan
         self.runtime = runtime
@@ -92,6 +93,7 @@ class Stack:
         self._resources = resources
         self._logs = logs
         self._report = report
+        self._when_gnb_listens = when_gnb_listens
         self._followers: dict[str, Process] = {}
         self.namespaces: dict[str, str] = {}
         """The name of each service's network for `ip netns`."""
@@ -104,6 +106,7 @@ class Stack:
             self._start_core()
         self._report("starting the gNB")
         self._start_gnb()
+        self._when_gnb_listens()
         for number in range(1, self.plan.ue_count + 1):
             self._report(f"attaching UE {number}")
             self._attach_ue(number)
@@ -122,7 +125,7 @@ class Stack:
         service = self.plan.gnb_service
         self.runtime.start([service])
         self._follow(service, "gnb-stdout.log")
-        ports = [TELNET_PORT, *([] if self.plan.usrp else [_RFSIM_PORT])]
+        ports = [TELNET_PORT, *([] if self.plan.usrp else [RFSIM_PORT])]
         for port in ports:
             self._wait_listening(service, port, "tcp", _GNB_PATIENCE_S)
         if not self.plan.usrp:

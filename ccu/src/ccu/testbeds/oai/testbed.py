@@ -77,6 +77,7 @@ def stack_of(
     folder: Path,
     resources: Resources,
     supervisor: Supervisor | None = None,
+    when_gnb_listens: Callable[[], None] = lambda: None,
 ) -> Stack:
     """Return the containers of `experiment`, configured in `folder`; nothing runs yet."""
     plan = replace(plan_of(experiment), real_time=real_time.available())
@@ -85,14 +86,14 @@ def stack_of(
     files = services.write_additions(plan, folder)
     runtime = _runtime(experiment, plan, project, variables, files)
     supervisor = supervisor or Supervisor(resources, folder.parent / "logs")
-    return Stack(plan, runtime, supervisor, resources, folder)
+    return Stack(plan, runtime, supervisor, resources, folder, when_gnb_listens=when_gnb_listens)
 
 
-def prepare(site: Site) -> Stack:
+def prepare(site: Site, when_gnb_listens: Callable[[], None] = lambda: None) -> Stack:
     """Return the containers as `stack_of`, with their resources registered for removal."""
     folder = site.raw / "oai"
     folder.mkdir(exist_ok=True)
-    stack = stack_of(site.experiment, folder, site.resources, site.supervisor)
+    stack = stack_of(site.experiment, folder, site.resources, site.supervisor, when_gnb_listens)
     site.resources.register(*stack.runtime.resources())
     return stack
 

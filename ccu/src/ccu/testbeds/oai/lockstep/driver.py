@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The driver of rfsim with --lockstep: OpenAirInterface's radio, and hosts in virtual time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ccu.host.findings import Finding
+from ccu.spec.experiment import Experiment
+from ccu.testbeds import Driver, WholeRun
+from ccu.testbeds.oai.options import OaiOptions
+from ccu.testbeds.virtual_time import checks, controls
+
+# Measured on two cores; wider carriers take longer, quicker machines less.
+_WALL_S_A_SECOND = 4.0
+_START_S = 30.0
+
+
+class LockstepDriver(Driver):
+    """The hosts' time stands still while the radio runs a slot."""
+
+    summary = "rfsim slot by slot, with hosts in virtual time"
+    options = OaiOptions
+    needs = ("nr-link", "ip")
+    own_kernel = True
+
+    def check(self, experiment: Experiment, scenario: Path) -> None:
+        from ccu.testbeds.oai import plans
+
+        checks.check(experiment, scenario)
+        plans.check(experiment)
+
+    def carries(self, experiment: Experiment) -> None:
+        controls.check(experiment)
+
+    def check_machine(self, experiment: Experiment) -> None:
+        from ccu.testbeds.oai import testbed
+
+        checks.check_machine(experiment)
+        testbed.check_machine(experiment)
+
+    def examine(self, experiment: Experiment) -> list[Finding]:
+        from ccu.testbeds.oai import doctor
+
+        return [*checks.examine(), *doctor.examine(experiment)]
+
+    def expected_s(self, experiment: Experiment) -> float:
+        return _START_S + experiment.duration_s * _WALL_S_A_SECOND
+
+    def whole_run(self) -> WholeRun:
+        from ccu.testbeds.oai.lockstep import run
+
+        return run.perform
+
+
+LOCKSTEP = LockstepDriver()

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The radio as a program beside the containers, `nr-link radio`, and requests to it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ccu.host import programs, resources
+from ccu.spec.errors import RunFailed
+from ccu.testbeds import Site
+from ccu.testbeds.oai import configs
+from ccu.testbeds.oai.configs import Plan
+from ccu.testbeds.oai.services import server_of
+from ccu.testbeds.oai.stack import RFSIM_PORT, UE_INTERFACE, Stack
+
+SLOT_S = 0.0005
+"""At 30 kHz, OpenAirInterface's only numerology here."""
+_STAGE = "radio"
+
+
+class Client:
+    """A connection to the radio; for one thread. Raises RunFailed."""
+
+    def __init__(self, path: Path) -> None:
+        self._socket = socket.socket(socket.AF_UNIX)
+        try:
+            self._socket.connect(str(path))
+        except OSError as error:
+            raise RunFailed(_STAGE, f"nr-link radio does not answer ({error.strerror})") from None
+        self._file = self._socket.makefile("rw")
+
+    def ask(self, request: str, **content: Any) -> dict[str, Any]:
+        """Return the answer to a request."""
+        try:
+            self._file.write(json.dumps({"request": request, **content}) + "\n")
+            self._file.flush()
+            line = self._file.readline()
+        except (OSError, ValueError) as error:
+            raise RunFailed(_STAGE, f"nr-link radio does not answer ({error})") from None
+        if not line:
+            raise RunFailed(_STAGE, "nr-link radio has ended")
+        answer: dict[str, Any] = json.loads(line)
+        if answer["answer"] == "failed":
+            raise RunFailed(_STAGE, answer["reason"])
+        return answer
+
+    def close(self) -> None:
+        """End the connection; a thread that waits for an answer gets none."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+
+@dataclass(frozen=True)
+class RadioSocket:
+    """The Unix socket of the program."""
+
+    kind: ClassVar[str] = "radio-socket"
+    path: str
+
+    def remove(self) -> list[str]:
+        socket_file = Path(self.path)
+        if not socket_file.exists():
+            return []
+        socket_file.unlink()
+        return [f"removed socket {self.path}"]
+
+
+class Radio:
+    """The program. It starts when the gNB listens, and the UE connects to it."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        # Paths of sockets are short, those of runs may not be.
+        self.path = resources.FOLDER / f"{site.resources.run_id}.radio"
+
+    def start(self, plan: Plan) -> None:
+        """Start it. Raises RunFailed."""
+        supervisor = self._site.supervisor
+        self._site.resources.register(RadioSocket(str(self.path)))
+        command = [programs.require("nr-link"), "radio", "--socket", str(self.path)]
+        command += ["--listen", f"{configs.HOST_ADDRESS}:{RFSIM_PORT}"]
+        command += ["--gnb", f"{configs.GNB_ADDRESS}:{RFSIM_PORT}"]
+        command += ["--slot-samples", str(round(plan.carrier.sample_rate_hz * SLOT_S))]
+        supervisor.wait_ready_event(supervisor.start("nr-link-radio", command, stage=_STAGE))
+
+    def hold(self, stack: Stack) -> dict[str, Any]:
+        """Stop the radio at the end of a slot; return how far the modems run ahead."""
+        plan = stack.plan
+        server, ue = server_of(plan), plan.ue_service(1)
+        client = self.connect()
+        try:
+            return client.ask(
+                "hold",
+                server=_end(stack, server.service, server.interface, server.address),
+                ue=_end(stack, ue, UE_INTERFACE, stack.ue_address()),
+                processes=[
+                    pid for service in _carriers(stack) for pid in _processes(stack, service)
+                ],
+            )
+        finally:
+            client.close()
+
+    def connect(self) -> Client:
+        return Client(self.path)
+
+
+def _end(stack: Stack, service: str, device: str, address: str) -> dict[str, str]:
+    netns = f"/run/netns/{stack.namespace_of(service)}"
+    return {"netns": netns, "device": device, "address": address}
+
+
+def _carriers(stack: Stack) -> list[str]:
+    """Return the services through which packets pass."""
+    plan = stack.plan
+    core = [] if plan.core == "none" else ["upf"]
+    return [*core, plan.gnb_service, plan.ue_service(1)]
+
+
+def _processes(stack: Stack, service: str) -> list[int]:
+    """Return the processes of a container."""
+    first = stack.runtime.pid(service)
+    if first is None:
+        raise RunFailed(_STAGE, f"{service} does not run")
+    found = [first]
+    for pid in found:
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError):
+                found += map(int, (task / "children").read_text().split())
+    return found

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A whole run in lockstep: containers up, radio held, the plan in virtual time, everything down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ccu.host import namespace
+from ccu.scenarios.oai_channel_model import series
+from ccu.spec.errors import RunFailed
+from ccu.testbeds import Outcome, Site
+from ccu.testbeds.flow import Flow
+from ccu.testbeds.oai import preflight, testbed
+from ccu.testbeds.oai.gnb_files import GnbFiles
+from ccu.testbeds.oai.lockstep.channel import HeldChannel
+from ccu.testbeds.oai.lockstep.clock import RadioTime
+from ccu.testbeds.oai.lockstep.radio import Radio
+from ccu.testbeds.oai.services import server_of
+from ccu.testbeds.oai.stack import UE_INTERFACE, Stack
+from ccu.testbeds.virtual_time.run import Run
+
+
+def perform(site: Site, flows: Sequence[Flow]) -> Outcome:
+    """Run the experiment. Raises RunFailed, or Interrupted."""
+    radio = Radio(site)
+    coupled: _Coupled | None = None
+    stack = testbed.prepare(site, lambda: radio.start(stack.plan))
+    try:
+        stack.up()
+        coupled = _Coupled(site, flows, stack, radio)
+        return coupled.perform()
+    finally:
+        stack.down()
+        if coupled:
+            coupled.restamp_logs()
+
+
+class _Coupled:
+    """Hosts in virtual time and the radio between them."""
+
+    def __init__(self, site: Site, flows: Sequence[Flow], stack: Stack, radio: Radio) -> None:
+        self._site = site
+        self._stack = stack
+        self._radio = radio
+        self._folder = site.raw / "oai"
+        self._run = Run(site, flows)
+        self._problems: list[str] = []
+        self._time: RadioTime | None = None
+
+    def perform(self) -> Outcome:
+        site, stack = self._site, self._stack
+        self._prepare_tunnel()
+        self._run.prepare(radio=str(self._radio.path))
+        leads = self._radio.hold(stack)
+        self._time = time = RadioTime(self._radio, self._folder)
+        files = GnbFiles(
+            lambda: stack.runtime.pid(stack.plan.gnb_service), self._folder, time.now_ns
+        )
+        (settings,) = series(site.experiment)
+        channel = HeldChannel(self._radio, settings, self._folder)
+        site.supervisor.watch(channel.check)
+        try:
+            channel.start()
+            time.start()
+            files.start()
+            self._run.perform()
+            self._await_counters(files)
+        finally:
+            self._problems += channel.finish()
+            files.finish()
+            time.finish()
+        return self._outcome(files, leads)
+
+    def restamp_logs(self) -> None:
+        """Give what the modems have printed the radio's time."""
+        for name in ("gnb-stdout.log", "ue0-stdout.log"):
+            if self._time:
+                self._time.restamp(self._folder / name)
+
+    def _prepare_tunnel(self) -> None:
+        """Check that packets can only pass through the radio."""
+        stack, mtu_bytes = self._stack, self._site.experiment.mtu_bytes
+        server, ue = server_of(stack.plan), stack.plan.ue_service(1)
+        ends = [
+            ("server", server.service, server.interface, stack.ue_address()),
+            ("ue", ue, UE_INTERFACE, server.address),
+        ]
+        for host, service, device, peer in ends:
+            name = stack.namespace_of(service)
+            namespace.set_mtu(name, device, mtu_bytes)
+            preflight.check_route(host, name, peer, device)
+
+    def _await_counters(self, files: GnbFiles) -> None:
+        # The gNB writes its counters once per second of wall time: wait for the last ones.
+        try:
+            files.wait_for_another_reading()
+        except TimeoutError:
+            self._problems.append("the gNB's counters are older than the end of the traffic")
+
+    def _outcome(self, files: GnbFiles, leads: dict[str, Any]) -> Outcome:
+        outcome = self._run.outcome(files.mac_bytes)
+        summary = outcome.summary
+        if summary["verdict"] == "valid" and self._problems:
+            summary["verdict"] = "degraded"
+        summary["verdict_reasons"] += self._problems
+        try:
+            coupling = summary["coupling"] | {
+                "slot_ns": summary["slot_ns"],
+                "lost_packets": summary["lost_packets"],
+                "dl_lead_slots": leads["dl_lead_slots"],
+                "ul_lead_slots": leads["ul_lead_slots"],
+                "watched_threads_count": leads["threads"],
+            }
+        except KeyError as error:
+            raise RunFailed("virtual time", f"nr-link's summary has no {error}") from None
+        outcome.records.update(
+            mac={"file": "raw/oai/nrMAC_stats.log", "source": "oai"},
+            link={"file": "raw/oai/radio-time.csv", "source": "oai"},
+            coupling=coupling,
+        )
+        return outcome

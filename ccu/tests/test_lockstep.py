@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rfsim in lockstep: its options, the channel at held slots, and logs in the radio's time.
+
+The radio is a stand-in that answers requests; `nr-link radio` itself is tested in nr-link.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ccu.scenarios.oai_channel_model import Setting
+from ccu.scenarios.resolve import resolve
+from ccu.spec.errors import RunFailed
+from ccu.testbeds import driver_of
+from ccu.testbeds.oai import configs, plans
+from ccu.testbeds.oai.lockstep import channel, radio
+from ccu.testbeds.oai.lockstep.channel import HeldChannel
+from ccu.testbeds.oai.lockstep.clock import RadioTime
+from ccu.testbeds.oai.telnet import Softmodem
+from testbed_console.problems import RefusedError
+from testbed_testing.oai.stand_in.modem_telnet import ModemTelnet
+
+START_NS = 10**18
+SLOT_NS = 500_000
+LOCKSTEP = {"testbed": "rfsim", "lockstep": True, "cc": "cubic"}
+
+
+class StandIn:
+    """A radio that is at each slot as soon as it is asked for, up to `last`."""
+
+    def __init__(self, path: Path, last: int) -> None:
+        self.path = path
+        self.last = last
+        self.met: list[int] = []
+        self.slot: int | None = None
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(str(path))
+        self._listener.listen()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def connect(self) -> radio.Client:
+        return radio.Client(self.path)
+
+    def _accept(self) -> None:
+        while True:
+            client, _ = self._listener.accept()
+            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        with client, client.makefile("rw") as lines:
+            for line in lines:
+                asked = json.loads(line)
+                if asked["request"] == "meet":
+                    if asked["slot"] > self.last:
+                        return
+                    self.met.append(asked["slot"])
+                    self.slot = asked["slot"]
+                lines.write(json.dumps(self._answer(asked)) + "\n")
+                lines.flush()
+
+    def _answer(self, asked: dict[str, Any]) -> dict[str, Any]:
+        if asked["request"] == "free":
+            return {"answer": "failed", "reason": "the radio is not held"}
+        utc_ns = None if self.slot is None else START_NS + self.slot * SLOT_NS
+        return {"answer": "state", "slot": self.slot or 0, "utc_ns": utc_ns}
+
+
+@pytest.fixture
+def modems(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
+    """The telnet servers of gNB and UE, by their addresses."""
+    names = {
+        configs.GNB_ADDRESS: "rfsimu_channel_ue0",
+        configs.ue_address(1): "rfsimu_channel_enB0",
+    }
+    made = {
+        address: ModemTelnet("127.0.0.1", 0, "softmodem_gnb> ", [(name, -2.0)])
+        for address, name in names.items()
+    }
+
+    def connect(address: str, _port: int) -> Softmodem:
+        return Softmodem("127.0.0.1", made[address]._listener.getsockname()[1])
+
+    monkeypatch.setattr(channel, "Softmodem", connect)
+    yield made
+    for one in made.values():
+        one.close()
+
+
+def rows(file: Path) -> list[dict[str, str]]:
+    with file.open(newline="") as text:
+        return list(csv.DictReader(text))
+
+
+def eventually(holds: Any) -> None:
+    deadline = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_settings_are_made_at_the_slots_at_which_they_change(
+    tmp_path: Path, modems: dict[str, Any]
+) -> None:
+    one, other = Setting(10.0, 1.0), Setting(10.0, 3.0)
+    made = StandIn(tmp_path / "socket", last=1400)
+    held = HeldChannel(made, [one, one, other, one, one], tmp_path)  # type: ignore[arg-type]
+    held.start()
+    # It repeats after five steps of 100 ms, which are 200 slots each.
+    eventually(lambda: made.met == [0, 400, 600, 1400])
+    models = [modem.models[0] for modem in modems.values()]
+    eventually(lambda: all(model["noise_power_dB"] == 3.0 for model in models))
+    assert held.finish() == []
+    for model in models:
+        assert (model["noise_power_dB"], model["ploss"]) == (-2.0, 20.0)
+    for direction in ("dl", "ul"):
+        log = rows(tmp_path / f"channel-{direction}.csv")
+        assert [row["noise_db"] for row in log] == ["1.0", "3.0", "1.0", "3.0"]
+        times = [int(row["utc_ns"]) - START_NS for row in log]
+        assert times == [0, 200_000_000, 300_000_000, 700_000_000]
+        assert {row["late_ms"] for row in log} == {"0.0"}
+
+
+def test_a_radio_that_ends_is_reported(tmp_path: Path, modems: dict[str, Any]) -> None:
+    del modems
+    made = StandIn(tmp_path / "socket", last=0)
+    settings = [Setting(10.0, 1.0), Setting(10.0, 2.0)]
+    held = HeldChannel(made, settings, tmp_path)  # type: ignore[arg-type]
+    held.start()
+    eventually(lambda: held.failure)
+    with pytest.raises(RunFailed, match="nr-link radio has ended"):
+        held.check()
+    held.finish()
+    client = made.connect()
+    with pytest.raises(RunFailed, match="the radio is not held"):
+        client.ask("free")
+    client.close()
+    with pytest.raises(RunFailed, match="does not answer"):
+        radio.Client(tmp_path / "none")
+
+
+def test_logs_get_the_radios_time(tmp_path: Path) -> None:
+    made = StandIn(tmp_path / "socket", last=10**9)
+    told = RadioTime(made, tmp_path)  # type: ignore[arg-type]
+    assert told.now_ns() is None  # before the hosts begin
+    made.slot = 2000
+    assert told.now_ns() == START_NS + 10**9
+    told.start()
+    began_s = time.monotonic()
+    while time.monotonic() - began_s < 2.2:
+        made.slot += 10  # 5 ms of radio time for each 20 ms of wall time
+        time.sleep(0.02)
+    told.finish()
+    paces = [float(row["real_time_ratio"]) for row in rows(tmp_path / "radio-time.csv")]
+    assert paces
+    readings = [
+        (int(row["utc_ns"]), int(row["wall_utc_ns"])) for row in rows(tmp_path / "wall-time.csv")
+    ]
+    (from_ns, from_wall_ns), (to_ns, to_wall_ns) = readings[0], readings[1]
+    assert (to_ns - from_ns) / (to_wall_ns - from_wall_ns) == pytest.approx(paces[0], rel=0.1)
+    halfway_ns = (from_wall_ns + to_wall_ns) // 2
+    log = tmp_path / "gnb-stdout.log"
+
+    def stamped(wall_ns: int) -> str:
+        seconds, nanoseconds = divmod(wall_ns, 10**9)
+        return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{nanoseconds:09d}Z"
+
+    lines = [f"{stamped(at)} a line" for at in (from_wall_ns - 10**9, halfway_ns)]
+    log.write_text("\n".join([*lines, "without a stamp", ""]))
+    told.restamp(log)
+    before, between, other = log.read_text().splitlines()
+    assert before == f"{stamped(from_ns - 10**9)} a line"
+    (nanoseconds,) = re.findall(r"\.(\d{9})Z a line", between)
+    assert abs(int(nanoseconds) - (from_ns + to_ns) // 2 % 10**9) < 1000
+    assert other == "without a stamp"
+
+
+def test_the_ue_connects_to_the_radios_program() -> None:
+    experiment = resolve(LOCKSTEP)
+    driver = driver_of(experiment)
+    assert driver.own_kernel
+    assert driver.whole_run() is not None
+    assert not driver.radio_time_varies(experiment)
+    assert not driver_of(resolve({"testbed": "rfsim", "cc": "cubic"})).own_kernel
+    plan = plans.plan_of(experiment)
+    files = configs.rendered(plan)
+    assert f'serveraddr = "{configs.HOST_ADDRESS}"' in files["ue1.conf"]
+    assert f"serveraddr {configs.HOST_ADDRESS} " in configs.ue_options(plan, 1)
+
+
+@pytest.mark.parametrize(
+    ("more", "rule"),
+    [
+        ({"ues": 2}, "in lockstep there is one UE"),
+        ({"capture_n3": True}, "only stand for packets"),
+        ({"testbed": "usrp", "usrp": "b210"}, "a USRP keeps real time"),
+    ],
+)
+def test_what_cannot_be_in_lockstep_is_refused(more: dict[str, Any], rule: str) -> None:
+    with pytest.raises(RefusedError, match=rule):
+        plans.plan_of(resolve(LOCKSTEP | more))

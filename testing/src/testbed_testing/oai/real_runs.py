@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests with the real OpenAirInterface ask of `ccu`, and what it may leave."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+CCU = Path(sys.executable).with_name("ccu")
+PATIENCE_S = 900
+
+
+def ccu(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([CCU, *words], capture_output=True, text=True, timeout=PATIENCE_S)
+
+
+def arguments(version: str, core: str, *more: str) -> tuple[str, ...]:
+    return ("--core", core, "--oai-version", version, *more)
+
+
+def left() -> list[str]:
+    """Return our containers and networks."""
+    found = []
+    for words in (["ps", "-aq"], ["network", "ls", "-q"]):
+        filtered = ["docker", *words, "--filter", "label=ccu.run"]
+        found += subprocess.run(filtered, capture_output=True, text=True).stdout.split()
+    return found
+
+
+def kill_container(service: str) -> None:
+    """Kill the container of a service."""
+    label = f"label=com.docker.compose.service={service}"
+    listed = subprocess.run(["docker", "ps", "-q", "--filter", label], capture_output=True)
+    subprocess.run(["docker", "kill", *listed.stdout.decode().split()], check=True)
+
+
+def wait_until(there: Callable[[], object], process: subprocess.Popen[Any]) -> None:
+    """Wait for something in a run that has to go on."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not there():
+        assert time.monotonic() < deadline
+        assert process.poll() is None, "the run ended before its traffic"
+        time.sleep(0.5)
+
+
+def manifest(run: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((run / "run.json").read_text())
+    return content

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lockstep runs over the real gNB and UE, with images of the user; see docs/oai.md.
+
+Nothing is asserted about the speed of this machine, which may be slow and busy.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ccu.host import programs, resources
+from ddu.api import analyze
+from testbed_testing.oai.real_runs import (
+    CCU,
+    PATIENCE_S,
+    arguments,
+    ccu,
+    kill_container,
+    left,
+    manifest,
+    wait_until,
+)
+
+WORDS = ("--testbed", "rfsim", "--lockstep", "--rtt", "0ms", "--scenario", "static")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kernel() -> None:
+    """Skip without the kernel in virtual time."""
+    command = [programs.require("nr-link"), "virtual", "doctor"]
+    asked = subprocess.run(command, capture_output=True, text=True)
+    if asked.returncode:
+        pytest.skip(asked.stderr.strip())
+
+
+def performed(output: Path, version: str, core: str, *more: str) -> Path:
+    """Perform a run; return its directory."""
+    words = (*WORDS, "--output", str(output), *arguments(version, core, *more))
+    ran = ccu("run", *words)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (run,) = output.iterdir()
+    assert left() == []
+    return run
+
+
+def coupled(output: Path) -> bool:
+    """Return whether hosts and radio run in lockstep."""
+    return any(file.stat().st_size > 200 for file in output.glob("*/raw/oai/wall-time.csv"))
+
+
+@pytest.mark.parametrize("direction", ["dl", "ul"])
+def test_a_run_is_valid_at_any_speed(
+    oai_version: str, core: str, direction: str, tmp_path: Path
+) -> None:
+    more = ("--cc", "cubic", "--prb", "24", f"--{direction}", "--duration", "5s")
+    run = performed(tmp_path, oai_version, core, *more)
+    said = manifest(run)
+    assert (said["status"], said["verdict"]) == ("finished", "valid"), said["verdict_reasons"]
+    coupling = said["coupling"]
+    assert coupling["slots"] > 10_000
+    assert coupling["late_packets"] <= 0.01 * sum(coupling["arrived_packets"])
+    lost = sum(coupling["lost_packets"].values())
+    assert lost < 0.05 * sum(coupling["sent_packets"])
+    analyze(run, report=False)
+    with (run / "tables/mac.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    # The gNB's counters have the hosts' time.
+    assert sum(float(row[f"mac_{direction}_bytes"] or 0) for row in rows) > 1e5
+
+
+def test_udp_under_the_capacity_arrives_at_its_rate(
+    oai_version: str, core: str, tmp_path: Path
+) -> None:
+    more = ("--traffic", "udp:200k", "--prb", "24", "--duration", "10s")
+    run = performed(tmp_path, oai_version, core, *more)
+    report = json.loads((run / "raw/iperf3-f0-server.json").read_text())
+    received_bps = report["end"]["sum_received"]["bits_per_second"]
+    assert received_bps == pytest.approx(200e3, rel=0.03)
+
+
+def test_a_killed_run_is_cleaned(oai_version: str, core: str, tmp_path: Path) -> None:
+    words = ["run", *WORDS, "--cc", "cubic", "--duration", "300s", "--output", str(tmp_path)]
+    command = [CCU, *words, *arguments(oai_version, core, "--prb", "24")]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_until(lambda: coupled(tmp_path), process)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert left()
+    assert ccu("clean").returncode == 0
+    assert left() == []
+    assert list(resources.FOLDER.glob("*.radio")) == []
+    running = subprocess.run(["pgrep", "-f", str(tmp_path)], capture_output=True, text=True)
+    assert running.stdout.split() == []
+
+
+@pytest.mark.parametrize("killed", ["gnb", "ue1"])
+def test_a_modem_that_dies_fails_the_run(
+    oai_version: str, core: str, killed: str, tmp_path: Path
+) -> None:
+    words = ["run", *WORDS, "--cc", "cubic", "--duration", "300s", "--output", str(tmp_path)]
+    command = [CCU, *words, *arguments(oai_version, core, "--prb", "24")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    wait_until(lambda: coupled(tmp_path), process)
+    kill_container(killed)
+    printed, _ = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 1, printed
+    assert left() == []
