@@ -4,6 +4,7 @@
 //! The content of a file becomes a [`ResolvedConfig`] in the model's units; other modules do not
 //! depend on the file format. A [`Problem`] has file, line, key, rule and fix.
 
+mod gnb;
 mod path;
 mod queue;
 mod radio;
@@ -14,9 +15,12 @@ mod resolve;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+pub use gnb::{FeedbackRule, Gnb, OAI_2026_W11, Reserved};
 pub use path::{Cross, LineConfig, PathConfig};
 pub use queue::{Aqm, CoDel, DualPi2, Pie, Queue, QueueLimit};
-pub use radio::{Carrier, Discipline, LinkAdaptation, RadioConfig, RlcMode, Uplink};
+pub use radio::{
+    Carrier, Discipline, LinkAdaptation, RadioConfig, RlcMode, ThresholdRule, Uplink,
+};
 
 use crate::Nanos;
 use crate::packet::Direction;

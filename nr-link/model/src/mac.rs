@@ -6,6 +6,7 @@ pub(crate) mod bearer;
 pub(crate) mod cell;
 pub(crate) mod csi;
 pub(crate) mod downlink;
+pub(crate) mod feedback;
 pub(crate) mod grants;
 pub(crate) mod harq;
 pub(crate) mod layers;

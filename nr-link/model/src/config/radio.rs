@@ -2,7 +2,7 @@
 //! The checked configuration of the carrier and its use.
 
 use crate::Nanos;
-use crate::config::PerDirection;
+use crate::config::{Gnb, PerDirection};
 use crate::radio::{Duplex, Grid, McsTable, Numerology};
 
 /// The carrier and its use.
@@ -31,6 +31,8 @@ pub struct RadioConfig {
     pub rlc: RlcMode,
     /// Uplink power control.
     pub uplink: Uplink,
+    /// The habits of a real gNB; `None` is a gNB that uses all that the standard allows.
+    pub gnb: Option<Gnb>,
 }
 
 impl RadioConfig {
@@ -98,12 +100,23 @@ pub enum LinkAdaptation {
         lower: f64,
         /// The MCS decreases by one above this ratio.
         upper: f64,
+        /// Which versions' rule.
+        rule: ThresholdRule,
     },
     /// A constant MCS.
     Fixed {
         /// Index in the MCS table.
         mcs: u8,
     },
+}
+
+/// The version of OpenAirInterface's rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThresholdRule {
+    /// 2021 to 2024: it starts with MCS 9, and falls to it without traffic.
+    FromMiddle,
+    /// From 2025 on: it starts with MCS 0, falls to it, and looks at its windows only when there is data to send.
+    FromLowest,
 }
 
 /// RLC mode (TS 38.322 clause 4.2.1).

@@ -60,7 +60,9 @@ pub(super) struct Radio {
     #[serde(default)]
     pub mcs_table: McsTable,
     #[serde(default)]
-    pub link_adaptation: LinkAdaptation,
+    pub gnb_profile: GnbProfile,
+    #[serde(default)]
+    pub link_adaptation: Option<LinkAdaptation>,
     #[serde(default)]
     pub csi: Csi,
     #[serde(default)]
@@ -162,6 +164,17 @@ impl Default for Special {
             ul_symbols: 4,
         }
     }
+}
+
+/// What the gNB does beside the standard.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+pub(super) enum GnbProfile {
+    /// Every slot and symbol that the standard allows.
+    #[default]
+    #[serde(rename = "ideal")]
+    Ideal,
+    #[serde(rename = "oai-2026.w11")]
+    Oai2026W11,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]

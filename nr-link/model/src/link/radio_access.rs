@@ -94,7 +94,8 @@ impl<T> RadioAccess<T> {
             (true, _) => Some(self.next_slot()),
             (false, Some(arrives)) => {
                 let length = self.tick_length();
-                Some((arrives.div_ceil(length) * length).max(self.next_slot()))
+                let admitted = arrives + self.cell.timing.gnb_ahead();
+                Some((admitted.div_ceil(length) * length).max(self.next_slot()))
             }
             (false, None) => None,
         };
@@ -141,8 +142,7 @@ impl<T> RadioAccess<T> {
         }
         let timing = &self.cell.timing;
         let primary = timing.slot_at(CarrierId::PRIMARY, tick);
-        let has_pucch = |&slot: &Slot| timing.kind(CarrierId::PRIMARY, slot).carries_pucch();
-        if let Some(slot) = primary.filter(has_pucch) {
+        if let Some(slot) = primary.filter(|&slot| timing.carries_request(slot)) {
             for ue in &mut self.ues {
                 ue.request(&self.cell, slot);
             }
@@ -174,12 +174,26 @@ impl<T> RadioAccess<T> {
         self.cell.timing.tick
     }
 
-    /// Moves packets that arrived by the start of a slot into the RLC buffers.
+    /// Moves packets that are in time for the slot that starts at `start` into the RLC buffers.
     fn admit(&mut self, start: Nanos, ends: &mut Endpoints<T>) {
-        while let Some((arrived, UePacket { ue, packet })) = ends.path_dl.leave(start) {
+        let timing = &self.cell.timing;
+        let (by_gnb, by_ue) = (timing.gnb_ahead(), timing.ue_ahead());
+        if let Some(decided) = start.checked_sub(by_gnb) {
+            self.admit_downlink(decided, ends);
+        }
+        if let Some(decided) = start.checked_sub(by_ue) {
+            self.admit_uplink(decided, ends);
+        }
+    }
+
+    fn admit_downlink(&mut self, by: Nanos, ends: &mut Endpoints<T>) {
+        while let Some((arrived, UePacket { ue, packet })) = ends.path_dl.leave(by) {
             self.ues[ue.0].dl.rlc.buffer.offer(packet, arrived);
         }
-        while let Some((arrived, UePacket { ue, packet })) = ends.from_ues.pop(start) {
+    }
+
+    fn admit_uplink(&mut self, by: Nanos, ends: &mut Endpoints<T>) {
+        while let Some((arrived, UePacket { ue, packet })) = ends.from_ues.pop(by) {
             self.ues[ue.0].ul.rlc.buffer.offer(packet, arrived);
         }
     }

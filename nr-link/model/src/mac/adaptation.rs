@@ -84,6 +84,15 @@ const CLEAR_DB: f64 = 6.0;
 /// The scheme of the lowest rate.
 pub(crate) const LOWEST: u8 = 0;
 
+/// When link adaptation is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Occasion {
+    /// In every slot.
+    Slot,
+    /// When new data is to be sent.
+    Data,
+}
+
 /// The adaptation of one UE, carrier and direction.
 #[derive(Debug)]
 pub(crate) enum Adaptation {
@@ -99,8 +108,8 @@ impl Adaptation {
             LinkAdaptation::OuterLoop { bler_target } => {
                 Self::OuterLoop(OuterLoop::new(bler_target))
             }
-            LinkAdaptation::Thresholds { lower, upper } => {
-                Self::Thresholds(Thresholds::new(lower, upper, slot))
+            LinkAdaptation::Thresholds { lower, upper, rule } => {
+                Self::Thresholds(Thresholds::new(lower, upper, rule, slot))
             }
             LinkAdaptation::Fixed { mcs } => Self::Fixed(mcs),
         }
@@ -159,10 +168,14 @@ impl Adaptation {
         }
     }
 
-    /// Advances to `slot`.
-    pub fn advance(&mut self, schemes: &Schemes, slot: Slot) {
-        if let Self::Thresholds(rule) = self {
-            rule.advance(slot, schemes.highest());
+    /// Advances to `slot`; returns whether the MCS may have changed.
+    pub fn advance(&mut self, schemes: &Schemes, slot: Slot, occasion: Occasion) -> bool {
+        match self {
+            Self::Thresholds(rule) if rule.looks(occasion) => {
+                rule.advance(slot, schemes.highest());
+                true
+            }
+            _ => false,
         }
     }
 

@@ -12,7 +12,8 @@ use crate::headers::ip_bytes_of;
 use crate::ids::CarrierId;
 use crate::radio::bler::{CodeBlocks, block_error_ratio};
 use crate::radio::tbs::{Allocation, transport_block_bits};
-use crate::radio::{CqiTable, SlotKind, decibel, overhead};
+use crate::radio::overhead::DataSymbols;
+use crate::radio::{CqiTable, SlotKind, decibel};
 use crate::time::{Nanos, Slot};
 
 #[derive(Debug)]
@@ -46,8 +47,7 @@ impl CellSlot<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FreeResources {
     pub prb: u16,
-    symbols: u8,
-    direction: Direction,
+    symbols: DataSymbols,
 }
 
 impl FreeResources {
@@ -55,7 +55,7 @@ impl FreeResources {
     pub fn for_layers(self, layers: u8) -> Allocation {
         Allocation {
             prb: self.prb,
-            re_per_prb: overhead::data_re_per_prb(self.symbols, self.direction, layers),
+            re_per_prb: self.symbols.re_per_prb(layers),
             layers,
         }
     }
@@ -67,7 +67,7 @@ impl FreeResources {
 
     /// Returns the size of `prb` of the PRBs, in symbols × PRBs.
     pub fn part(self, prb: u16) -> u32 {
-        u32::from(prb) * u32::from(self.symbols)
+        u32::from(prb) * u32::from(self.symbols.all)
     }
 
     /// Returns a test of whether a block can be retransmitted in these resources.
@@ -109,23 +109,49 @@ impl Cell {
     ) -> Option<FreeResources> {
         let kind = self.timing.kind(carrier, slot);
         let carrier = &self.radio.carriers[carrier.0];
-        let symbols = match direction {
-            Direction::Uplink if !carrier.uplink => 0,
-            _ => overhead::shared_symbols(kind, direction),
-        };
-        (symbols > 0).then_some(FreeResources {
-            prb: carrier.prb,
-            symbols,
-            direction,
-        })
+        if direction == Direction::Uplink && !carrier.uplink {
+            return None;
+        }
+        let symbols = self.symbols(carrier.prb, kind, direction);
+        let prb = self.unreserved_prb(carrier.prb, slot, direction);
+        (symbols.all > 0 && prb >= self.least_prb()).then_some(FreeResources { prb, symbols })
+    }
+
+    fn symbols(&self, prb: u16, kind: SlotKind, direction: Direction) -> DataSymbols {
+        match &self.radio.gnb {
+            None => DataSymbols::ideal(kind, direction),
+            Some(gnb) => DataSymbols::of(gnb, prb, kind, direction),
+        }
+    }
+
+    /// Returns the PRBs of a slot that one UE can have. What is reserved in the downlink lies in the middle of the
+    /// carrier, and an allocation is contiguous.
+    fn unreserved_prb(&self, prb: u16, slot: Slot, direction: Direction) -> u16 {
+        match (&self.radio.gnb, direction) {
+            (Some(gnb), Direction::Downlink) if gnb.broadcast.is_in(slot) => {
+                prb.saturating_sub(gnb.broadcast.prb).div_ceil(2)
+            }
+            (Some(gnb), Direction::Uplink) if gnb.random_access.is_in(slot) => {
+                prb.saturating_sub(gnb.random_access.prb)
+            }
+            _ => prb,
+        }
+    }
+
+    /// Returns the fewest PRBs of an allocation.
+    pub fn least_prb(&self) -> u16 {
+        self.radio.gnb.map_or(1, |gnb| gnb.least_prb)
     }
 
     /// Returns the resources of a slot with all symbols for one direction.
     pub fn whole_slot(&self, carrier: CarrierId, direction: Direction) -> FreeResources {
         FreeResources {
             prb: self.radio.carriers[carrier.0].prb,
-            symbols: overhead::shared_symbols(SlotKind::Paired, direction),
-            direction,
+            symbols: self.symbols(
+                self.radio.carriers[carrier.0].prb,
+                SlotKind::Paired,
+                direction,
+            ),
         }
     }
 
@@ -146,7 +172,7 @@ impl Cell {
 
     /// Returns the fewest PRBs of the allocation whose block holds `bytes`; all if none does.
     pub fn narrowest(&self, mcs: u8, allocation: Allocation, bytes: u64) -> Allocation {
-        let (mut low, mut high) = (1, allocation.prb);
+        let (mut low, mut high) = (self.least_prb().min(allocation.prb), allocation.prb);
         while low < high {
             let middle = (low + high) / 2;
             if u64::from(self.block_bytes(mcs, allocation.with_prb(middle))) >= bytes {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One UE's share of a downlink slot on one carrier.
 
+use super::adaptation::Occasion;
 use super::cell::{Cell, CellSlot, FreeResources};
 use super::harq::{Block, Feedback, Transmission};
 use super::serving::{OutcomeTimes, Serving};
@@ -35,7 +36,7 @@ impl<T> Ue<T> {
                     .give_up(&block, missed, start, |at| cell.timing.status_of_ue(at));
             }
         }
-        serving.adaptation.advance(&cell.schemes, slot);
+        serving.adaptation.advance(&cell.schemes, slot, Occasion::Slot);
         self.dl.rlc.expire(start);
     }
 
@@ -49,10 +50,11 @@ impl<T> Ue<T> {
 
     /// Retransmits the failed block that has waited longest and fits; returns its PRBs.
     pub fn retransmit_downlink(&mut self, at: CellSlot, free: FreeResources) -> Option<u16> {
-        let transmission = self.serving[at.carrier.0]
-            .dl
-            .harq
-            .take_failed(free.fits())?;
+        let serving = &mut self.serving[at.carrier.0];
+        if serving.dl.harq.has_failed() {
+            serving.acknowledged(at.cell, at.slot)?;
+        }
+        let transmission = serving.dl.harq.take_failed(free.fits())?;
         self.send_down(at, transmission);
         Some(transmission.block.prb)
     }
@@ -66,9 +68,12 @@ impl<T> Ue<T> {
         } = at;
         let serving = &mut self.serving[carrier.0];
         let choice = downlink_choice(serving, cell).filter(|_| serving.dl.harq.has_free());
-        let Some(Choice { mcs, layers }) = choice else {
+        let Some(Choice { mut mcs, layers }) = choice else {
             return Allocated::default();
         };
+        if serving.acknowledged(cell, slot).is_none() {
+            return Allocated::default();
+        }
         let allocation = free.for_layers(layers);
         let start = at.start();
         let waiting = self.dl.rlc.next_bytes(start);
@@ -76,6 +81,12 @@ impl<T> Ue<T> {
             let capacity = idle_downlink(serving, cell, free);
             self.dl.counters.add_unused_capacity(capacity);
             return Allocated::default();
+        }
+        let adaptation = &mut serving.dl.adaptation;
+        if adaptation.advance(&cell.schemes, slot, Occasion::Data)
+            && let Some(changed) = downlink_choice(serving, cell)
+        {
+            mcs = changed.mcs;
         }
         let full = cell.block_bytes(mcs, allocation);
         let taken = cell.narrowest(mcs, allocation, waiting);
@@ -117,19 +128,23 @@ impl<T> Ue<T> {
             carrier,
             slot,
         } = at;
+        let serving = &mut self.serving[carrier.0];
+        let known = serving
+            .acknowledge(cell, slot)
+            .expect("an acknowledgement has room before a block is sent");
         let Serving {
             channel,
             observation,
             dl,
             ..
-        } = &mut self.serving[carrier.0];
+        } = serving;
         channel.observe(at.start(), observation);
         cell.layers
             .dl
             .divide(&mut observation.sinr_db, transmission.block.layers);
         let times = OutcomeTimes {
             decoded: cell.timing.decoded_by_ue(carrier, slot),
-            known: cell.timing.acknowledged(carrier, slot),
+            known,
         };
         dl.transmit(
             &mut self.dl,

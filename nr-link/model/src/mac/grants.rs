@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 
 use super::harq::Block;
+use crate::config::Gnb;
 use crate::counters::Capacity;
 use crate::ids::{CarrierId, HarqId, UeId};
 use crate::radio::tbs::Allocation;
@@ -75,9 +76,61 @@ pub(crate) struct BufferStatus {
     granted: VecDeque<(Nanos, u64)>,
     /// The UE has announced data, and not yet that it has none.
     announced: bool,
+    /// The gNB has the habits of OpenAirInterface's.
+    habits: Option<Habits>,
+}
+
+/// How a gNB treats requests and reports that does not grant exactly what is needed.
+#[derive(Debug, Clone, Copy)]
+struct Habits {
+    unasked_grant_slots: u64,
+    /// A request that no grant has answered.
+    requested: bool,
+    /// The last slot that was granted.
+    last: Slot,
+}
+
+/// Levels of the short buffer status report, bytes (TS 38.321 table 6.1.3.1-1); the last one is what OpenAirInterface
+/// takes for all larger sizes.
+#[rustfmt::skip]
+const SHORT_REPORT_LEVELS: [u64; 32] = [
+    0, 10, 14, 20, 28, 38, 53, 74, 102, 142, 198, 276, 384, 535, 745, 1038, 1446, 2014, 2806, 3909,
+    5446, 7587, 10_570, 14_726, 20_516, 28_581, 39_818, 55_474, 77_284, 107_669, 150_000, 300_000,
+];
+
+/// Returns what OpenAirInterface's gNB takes a short report of `bytes` for: the level above the reported one, as the
+/// report does not count headers.
+fn overestimated(bytes: u64) -> u64 {
+    if bytes == 0 {
+        return 0;
+    }
+    let level = SHORT_REPORT_LEVELS.partition_point(|&size| size < bytes);
+    SHORT_REPORT_LEVELS[(level + 1).min(SHORT_REPORT_LEVELS.len() - 1)]
 }
 
 impl BufferStatus {
+    pub fn new(gnb: Option<&Gnb>) -> Self {
+        let habits = gnb.map(|gnb| Habits {
+            unasked_grant_slots: gnb.unasked_grant_slots,
+            requested: false,
+            last: Slot(0),
+        });
+        Self {
+            habits,
+            ..Self::default()
+        }
+    }
+
+    /// Returns whether a UE without known data gets a small grant in `slot` all the same: it sent a request, or had no
+    /// grant for some time. `first_uplink` is the first slot of a period that is all uplink.
+    pub fn small_grant(&self, slot: Slot, first_uplink: u64) -> bool {
+        self.habits.is_some_and(|habits| {
+            let period = habits.unasked_grant_slots;
+            let last = habits.last.0 - habits.last.0 % period + first_uplink;
+            habits.requested || slot.0 >= last + period
+        })
+    }
+
     /// Returns whether the UE must send a scheduling request before it gets a grant.
     pub fn unannounced(&self) -> bool {
         !self.announced
@@ -119,33 +172,65 @@ impl BufferStatus {
                 // A block of this slot or an earlier one that arrives later, by HARQ, was built without the new
                 // data: its report of an empty buffer must not cancel the request.
                 self.newest = self.newest.max(sent + 1);
-                self.known_bytes = self.known_bytes.max(GRANT_ON_REQUEST_BYTES);
+                match &mut self.habits {
+                    Some(habits) => habits.requested = true,
+                    None => self.known_bytes = self.known_bytes.max(GRANT_ON_REQUEST_BYTES),
+                }
             }
             Message::Status { built, .. } if built < self.newest => {}
             Message::Status { built, bytes } => {
                 self.newest = built;
                 self.granted.retain(|&(slot, _)| slot > built);
+                let bytes = match self.habits {
+                    Some(_) => overestimated(bytes),
+                    None => bytes,
+                };
                 let coming: u64 = self.granted.iter().map(|&(_, bytes)| bytes).sum();
                 self.known_bytes = bytes.saturating_sub(coming);
             }
         }
     }
 
-    /// Records a grant of a new block in the slot that starts at `slot`.
-    pub fn grant(&mut self, slot: Nanos, bytes: u64) {
-        self.granted.push_back((slot, bytes));
+    /// Records a grant of a new block in a slot that starts at `start`.
+    pub fn grant(&mut self, slot: Slot, start: Nanos, bytes: u64) {
+        if let Some(habits) = &mut self.habits {
+            habits.requested = false;
+            habits.last = slot;
+        }
+        self.granted.push_back((start, bytes));
         self.known_bytes = self.known_bytes.saturating_sub(bytes);
     }
 
     /// Returns whether no message is in transit and the gNB knows of no data.
     pub fn is_idle(&self) -> bool {
-        self.messages.is_empty() && self.known_bytes == 0
+        let requested = self.habits.is_some_and(|habits| habits.requested);
+        self.messages.is_empty() && self.known_bytes == 0 && !requested
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::OAI_2026_W11;
+
+    #[test]
+    fn a_report_is_taken_for_the_level_above() {
+        assert_eq!([0, 1, 10, 11, 2000].map(overestimated), [0, 14, 14, 20, 2806]);
+        assert_eq!([150_000, 150_001].map(overestimated), [300_000, 300_000]);
+    }
+
+    #[test]
+    fn an_idle_ue_gets_a_grant_in_each_frame() {
+        let mut status = BufferStatus::new(Some(&OAI_2026_W11));
+        let granted = (20..100).filter(|&slot| {
+            let granted = slot % 10 > 6 && status.small_grant(Slot(slot), 8);
+            if granted {
+                status.grant(Slot(slot), 0, 400);
+            }
+            granted
+        });
+        assert_eq!(granted.collect::<Vec<_>>(), [28, 48, 68, 88]);
+    }
 
     #[test]
     fn a_request_is_not_cancelled_by_the_report_of_an_older_block() {

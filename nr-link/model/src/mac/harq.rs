@@ -96,6 +96,11 @@ impl Harq {
         Some(HarqId(free))
     }
 
+    /// Returns whether a block waits for its retransmission.
+    pub fn has_failed(&self) -> bool {
+        self.failed > 0
+    }
+
     /// Takes the block that has waited longest for its retransmission and for which `fits` holds; its process stays
     /// reserved.
     pub fn take_failed(&mut self, fits: impl Fn(&Block) -> bool) -> Option<Transmission> {

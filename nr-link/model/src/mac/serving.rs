@@ -6,6 +6,7 @@ use super::adaptation::{Adaptation, Schemes};
 use super::bearer::Bearer;
 use super::cell::Cell;
 use super::csi::Csi;
+use super::feedback::Feedback as Occasions;
 use super::harq::{Block, Feedback, Harq, Transmission};
 use super::report::Report;
 use crate::Direction;
@@ -26,6 +27,8 @@ pub(crate) struct Serving {
     pub csi: Csi,
     pub dl: ServingDirection,
     pub ul: ServingDirection,
+    /// The acknowledgements of the downlink to come, for a gNB that limits them.
+    pub occasions: Occasions,
     /// The last observation; kept so that no slot allocates memory.
     pub observation: Observation,
 }
@@ -51,6 +54,7 @@ impl Serving {
             csi: Csi::new(radio.csi_period_slots, radio.csi_delay_slots),
             dl: serving(Direction::Downlink),
             ul: serving(Direction::Uplink),
+            occasions: Occasions::default(),
             observation: Observation::default(),
         }
     }
@@ -58,6 +62,30 @@ impl Serving {
     /// Returns whether no block is in transmission.
     pub fn is_idle(&self) -> bool {
         self.dl.harq.is_idle() && self.ul.harq.is_idle()
+    }
+
+    /// Returns when the gNB knows the outcome of a downlink block of `slot`; `None` if no acknowledgement of it has room.
+    pub fn acknowledged(&self, cell: &Cell, slot: Slot) -> Option<Slot> {
+        let timing = &cell.timing;
+        match &cell.radio.gnb {
+            None => Some(timing.acknowledged(self.carrier, slot)),
+            Some(gnb) => self
+                .occasions
+                .occasion(&gnb.feedback, timing.duplex(self.carrier), slot)
+                .map(|sent| timing.used_by_gnb(self.carrier, sent)),
+        }
+    }
+
+    /// Records that a downlink block of `slot` will be acknowledged; returns when the gNB knows its outcome.
+    pub fn acknowledge(&mut self, cell: &Cell, slot: Slot) -> Option<Slot> {
+        let known = self.acknowledged(cell, slot);
+        if let Some(gnb) = &cell.radio.gnb {
+            let duplex = cell.timing.duplex(self.carrier);
+            if let Some(sent) = self.occasions.occasion(&gnb.feedback, duplex, slot) {
+                self.occasions.take(slot, sent);
+            }
+        }
+        known
     }
 
     /// Measures the channel in slots of the CSI period; returns the measurement.

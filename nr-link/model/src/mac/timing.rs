@@ -5,10 +5,10 @@
 //! clause 4.3.2): the shortest slots are the ticks of all carriers. Between carriers only times compare, not slots.
 
 use crate::Direction;
-use crate::config::{Carrier, RadioConfig};
+use crate::config::{Carrier, Gnb, RadioConfig};
 use crate::ids::CarrierId;
 use crate::radio::duplex::SYMBOLS_PER_SLOT;
-use crate::radio::overhead::{PDCCH_SYMBOLS, shared_symbols};
+use crate::radio::overhead::{DataSymbols, PDCCH_SYMBOLS, shared_symbols};
 use crate::radio::{Duplex, Numerology, SlotKind, bands};
 use crate::time::{Nanos, Slot};
 
@@ -27,6 +27,7 @@ pub(crate) struct Timing {
     clocks: Vec<Clock>,
     /// Length of the shortest slot.
     pub tick: Nanos,
+    gnb: Option<Gnb>,
 }
 
 /// Timing of one carrier.
@@ -46,14 +47,19 @@ struct Clock {
 
 impl Timing {
     pub fn new(radio: &RadioConfig) -> Self {
-        Self::of(&radio.carriers, radio.shortest_slot_ns())
+        Self::of(
+            &radio.carriers,
+            radio.shortest_slot_ns(),
+            radio.gnb.as_ref(),
+        )
     }
 
-    fn of(carriers: &[Carrier], tick: Nanos) -> Self {
-        let clock = |carrier| Clock::new(carrier, carriers, tick);
+    fn of(carriers: &[Carrier], tick: Nanos, gnb: Option<&Gnb>) -> Self {
+        let clock = |carrier| Clock::new(carrier, carriers, tick, gnb);
         Self {
             clocks: carriers.iter().map(clock).collect(),
             tick,
+            gnb: gnb.copied(),
         }
     }
 
@@ -81,12 +87,53 @@ impl Timing {
         self.start(carrier, slot + 1) + GNB_PROCESSING
     }
 
+    /// Returns from when on the gNB's scheduler knows the content of an uplink slot: the start of the first slot about
+    /// which it decides with that knowledge, or earlier.
+    pub fn known_by_gnb(&self, carrier: CarrierId, slot: Slot) -> Nanos {
+        match &self.gnb {
+            None => self.decoded_by_gnb(carrier, slot),
+            Some(gnb) => self.start(carrier, slot + 1 + gnb.ahead_slots),
+        }
+    }
+
     /// Returns the first slot in which the gNB can use the content of an uplink slot.
     pub fn used_by_gnb(&self, carrier: CarrierId, slot: Slot) -> Slot {
         Slot(
-            self.decoded_by_gnb(carrier, slot)
+            self.known_by_gnb(carrier, slot)
                 .div_ceil(self.clocks[carrier.0].slot),
         )
+    }
+
+    /// Returns for how long packets wait outside of the gNB's scheduling: what is sent in a slot was there so long before it.
+    pub fn gnb_ahead(&self) -> Nanos {
+        self.gnb.map_or(0, |gnb| gnb.ahead_slots * self.tick)
+    }
+
+    /// Returns the same for a UE.
+    pub fn ue_ahead(&self) -> Nanos {
+        self.gnb.map_or(0, |gnb| gnb.ue_ahead_slots * self.tick)
+    }
+
+    /// Returns the duplex of a carrier.
+    pub fn duplex(&self, carrier: CarrierId) -> &Duplex {
+        &self.clocks[carrier.0].duplex
+    }
+
+    /// Returns the first slot of the carrier that is all uplink.
+    pub fn first_uplink(&self, carrier: CarrierId) -> u64 {
+        let duplex = self.duplex(carrier);
+        (0..).find(|&slot| duplex.slot(Slot(slot)).carries_pusch()).unwrap_or(0)
+    }
+
+    /// Returns whether UEs can send scheduling requests in this slot of the primary carrier.
+    pub fn carries_request(&self, slot: Slot) -> bool {
+        let duplex = self.duplex(CarrierId::PRIMARY);
+        duplex.slot(slot).carries_pucch()
+            && self.gnb.is_none_or(|gnb| {
+                let first = (0..gnb.request_period_slots)
+                    .find(|&other| duplex.slot(Slot(other)).carries_pucch());
+                slot.0 % gnb.request_period_slots == first.unwrap_or(0)
+            })
     }
 
     /// Returns the first slot in which the gNB can use the acknowledgement of a downlink slot.
@@ -97,7 +144,7 @@ impl Timing {
             ..
         } = self.clocks[carrier.0];
         let sent = self.next_pucch(pucch, self.decoded_by_ue(carrier, slot));
-        Slot(self.decoded_by_gnb(pucch, sent).div_ceil(length))
+        Slot(self.known_by_gnb(pucch, sent).div_ceil(length))
     }
 
     /// Returns when the gNB's scheduler can use a status report that a UE has ready at `at`: after the primary
@@ -142,21 +189,26 @@ impl Timing {
 }
 
 impl Clock {
-    fn new(carrier: &Carrier, all: &[Carrier], tick: Nanos) -> Self {
+    fn new(carrier: &Carrier, all: &[Carrier], tick: Nanos, gnb: Option<&Gnb>) -> Self {
         let pucch = pucch_of(carrier, all);
         let slot = carrier.numerology.slot_ns();
         // N1 of the numerology of PDSCH or of PUCCH, whichever gives the longer time (TS 38.214
         // clause 5.3).
         let n1 = decoding(carrier.numerology).max(decoding(all[pucch.0].numerology));
         let n2 = N2_SYMBOLS[usize::from(carrier.numerology.mu())];
-        let k2 = 1 + (u64::from(PDCCH_SYMBOLS) + n2).div_ceil(u64::from(SYMBOLS_PER_SLOT));
+        let least_k2 = 1 + (u64::from(PDCCH_SYMBOLS) + n2).div_ceil(u64::from(SYMBOLS_PER_SLOT));
+        let carries_pusch = |kind: SlotKind| match gnb {
+            None => kind.carries_pusch(),
+            Some(gnb) => DataSymbols::of(gnb, carrier.prb, kind, Direction::Uplink).all > 0,
+        };
+        let k2 = gnb.map_or(least_k2, |gnb| gnb.grant_slots);
         Self {
             slot,
             ticks: slot / tick,
             duplex: carrier.duplex.clone(),
             pucch,
             n1,
-            grants: grants(&carrier.duplex, k2),
+            grants: grants(&carrier.duplex, k2, carries_pusch),
         }
     }
 }
@@ -180,14 +232,14 @@ fn decoding(numerology: Numerology) -> Nanos {
 
 /// Returns the uplink slots that each slot of the pattern grants: an uplink slot is granted in the
 /// last downlink slot at least `k2` before it.
-fn grants(duplex: &Duplex, k2: u64) -> Vec<Vec<u64>> {
+fn grants(duplex: &Duplex, k2: u64, carries_pusch: impl Fn(SlotKind) -> bool) -> Vec<Vec<u64>> {
     let period = match duplex {
         Duplex::Tdd(pattern) => pattern.slots() as u64,
         Duplex::Fdd => 1,
     };
     let mut grants = vec![Vec::new(); period as usize];
     let base = period * (1 + k2);
-    for slot in (base..base + period).filter(|&slot| duplex.slot(Slot(slot)).carries_pusch()) {
+    for slot in (base..base + period).filter(|&slot| carries_pusch(duplex.slot(Slot(slot)))) {
         let grants_it = |&at: &u64| duplex.slot(Slot(at)).dl_symbols() >= PDCCH_SYMBOLS;
         if let Some(at) = (0..=slot - k2).rev().find(grants_it) {
             grants[(at % period) as usize].push(slot - at);
@@ -218,7 +270,7 @@ mod tests {
 
     #[test]
     fn the_default_pattern_grants_both_uplink_slots_before_them() {
-        let grants = grants(&tdd("DDDDDDDSUU"), 2);
+        let grants = grants(&tdd("DDDDDDDSUU"), 2, SlotKind::carries_pusch);
         let all: Vec<_> = grants
             .iter()
             .enumerate()
@@ -229,13 +281,13 @@ mod tests {
 
     #[test]
     fn every_fdd_slot_grants_one() {
-        assert_eq!(grants(&Duplex::Fdd, 2), [[2]]);
+        assert_eq!(grants(&Duplex::Fdd, 2, SlotKind::carries_pusch), [[2]]);
     }
 
     #[test]
     fn a_slot_of_15_khz_begins_with_every_eighth_of_120() {
         let high = carrier(28.0, 3, true, tdd("DDDSU"));
-        let timing = Timing::of(&[high, carrier(0.8, 0, true, Duplex::Fdd)], 125_000);
+        let timing = Timing::of(&[high, carrier(0.8, 0, true, Duplex::Fdd)], 125_000, None);
         let slots: Vec<_> = (0..17)
             .map(|tick| timing.slot_at(CarrierId(1), tick))
             .collect();
@@ -249,7 +301,7 @@ mod tests {
         let middle = carrier(3.6, 1, true, tdd("DDDDDDDSUU"));
         let [high, downlink_only] =
             [true, false].map(|uplink| carrier(28.0, 3, uplink, tdd("DDDSU")));
-        let timing = Timing::of(&[middle.clone(), downlink_only.clone(), high], 125_000);
+        let timing = Timing::of(&[middle.clone(), downlink_only.clone(), high], 125_000, None);
         // Slot 0 of 120 kHz ends at 125 µs and is decoded 214 µs later. The next uplink slot of
         // that frequency range is its fourth, from 375 to 500 µs; 0.5 ms later slot 8 starts.
         assert_eq!(
@@ -259,7 +311,7 @@ mod tests {
         assert_eq!(timing.acknowledged(CarrierId(1), Slot(0)), Slot(8));
         // Without an uplink in that range the UE takes the time of 30 kHz, 464 µs. The first uplink
         // slot of the primary carrier is its eighth, which ends at 4 ms.
-        let timing = Timing::of(&[middle, downlink_only], 125_000);
+        let timing = Timing::of(&[middle, downlink_only], 125_000, None);
         assert_eq!(
             timing.decoded_by_ue(CarrierId(1), Slot(0)),
             125_000 + 464_285
@@ -273,7 +325,7 @@ mod tests {
         // k1 = 1 + ⌈N1/14⌉ slots, then the slot itself and ⌈0.5 ms⌉.
         for (mu, k1, gnb) in [(0, 2, 1), (1, 2, 1), (2, 3, 2), (3, 3, 4)] {
             let lone = carrier(3.6, mu, true, Duplex::Fdd);
-            let timing = Timing::of(&[lone], 1_000_000 >> mu);
+            let timing = Timing::of(&[lone], 1_000_000 >> mu, None);
             let acknowledged = timing.acknowledged(CarrierId(0), Slot(5));
             assert_eq!(acknowledged, Slot(5 + k1 + 1 + gnb), "µ = {mu}");
             let used = timing.used_by_gnb(CarrierId(0), Slot(5));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One UE's share of an uplink slot on one carrier: first the grant, and the transmission some slots later.
 
-use super::adaptation::{Adaptation, LOWEST};
+use super::adaptation::{Adaptation, LOWEST, Occasion};
 use super::cell::{Cell, CellSlot, FreeResources};
 use super::grants::{Content, Grant};
 use super::harq::{Block, Feedback, Transmission};
@@ -45,7 +45,9 @@ impl<T> Ue<T> {
                     .give_up(&block, missed, start, |at| cell.timing.status_of_gnb(at));
             }
         }
-        serving.adaptation.advance(&cell.schemes, slot);
+        serving
+            .adaptation
+            .advance(&cell.schemes, slot, Occasion::Slot);
         self.ul.rlc.expire(start);
     }
 
@@ -81,7 +83,11 @@ impl<T> Ue<T> {
             .in_force()
             .filter(|_| serving.ul.harq.has_free())?;
         let known_bytes = self.buffer_status.known_bytes(now.start());
-        if known_bytes == 0 {
+        let unasked = known_bytes == 0
+            && self
+                .buffer_status
+                .small_grant(slot, cell.timing.first_uplink(carrier));
+        if known_bytes == 0 && !unasked {
             let reports = serving.csi.version();
             let whole = free.for_layers(report.rank.ul);
             let capacity = serving.ul.idle_capacity(whole, reports, |adaptation| {
@@ -97,8 +103,11 @@ impl<T> Ue<T> {
             self.ul.counters.add_unused_capacity(capacity);
             return None;
         }
+        let adaptation = &mut serving.ul.adaptation;
+        adaptation.advance(&cell.schemes, now.slot, Occasion::Data);
         let adaptation = &serving.ul.adaptation;
         let widest = widest(adaptation, cell, &report, free);
+        // Unasked, a grant has the fewest PRBs that the gNB allocates.
         let needed = known_bytes + u64::from(BUFFER_STATUS_BYTES);
         let taken = narrowest(adaptation, cell, &report, widest, needed);
         let bytes = cell.block_bytes(taken.mcs, taken.allocation);
@@ -109,7 +118,7 @@ impl<T> Ue<T> {
         };
         let process = serving.ul.harq.reserve()?;
         self.buffer_status
-            .grant(cell.timing.start(carrier, slot), u64::from(bytes));
+            .grant(slot, cell.timing.start(carrier, slot), u64::from(bytes));
         let content = Content::New {
             mcs: taken.mcs,
             allocation: taken.allocation,
@@ -161,8 +170,9 @@ impl<T> Ue<T> {
         );
         if arrived {
             let built = cell.timing.start(grant.carrier, block.slot);
+            let known = cell.timing.known_by_gnb(grant.carrier, grant.slot);
             self.buffer_status
-                .report(built, block.buffer_status, times.decoded);
+                .report(built, block.buffer_status, known);
         }
     }
 
@@ -184,7 +194,7 @@ impl<T> Ue<T> {
         let start = cell.timing.start(CarrierId::PRIMARY, slot);
         if self.buffer_status.unannounced() && self.ul.rlc.backlog_bytes(start) > 0 {
             self.buffer_status
-                .request(start, cell.timing.decoded_by_gnb(CarrierId::PRIMARY, slot));
+                .request(start, cell.timing.known_by_gnb(CarrierId::PRIMARY, slot));
         }
     }
 

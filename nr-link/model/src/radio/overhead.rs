@@ -11,9 +11,62 @@
 use super::duplex::SlotKind;
 use super::grid::SUBCARRIERS_PER_PRB;
 use crate::Direction;
+use crate::config::Gnb;
 
 /// Symbols of PDCCH.
 pub const PDCCH_SYMBOLS: u8 = 1;
+
+/// The symbols of a slot that carry PDSCH or PUSCH, and how many of them have DM-RS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DataSymbols {
+    /// All, those with DM-RS included.
+    pub all: u8,
+    /// Those with DM-RS.
+    pub dmrs: u8,
+}
+
+impl DataSymbols {
+    /// Returns those of a gNB without habits.
+    pub fn ideal(kind: SlotKind, direction: Direction) -> Self {
+        let all = shared_symbols(kind, direction);
+        Self {
+            all,
+            dmrs: dmrs_symbols(all, direction),
+        }
+    }
+
+    /// Returns those of a gNB with habits, on a carrier of `prb` PRBs.
+    pub fn of(gnb: &Gnb, prb: u16, kind: SlotKind, direction: Direction) -> Self {
+        let (all, dmrs) = match direction {
+            Direction::Downlink => {
+                let pdcch = gnb.pdcch_symbols(prb);
+                let all = kind.dl_symbols().saturating_sub(pdcch);
+                (all, if pdcch + all >= 8 { 2 } else { 1 })
+            }
+            Direction::Uplink => {
+                let all = kind.ul_symbols().saturating_sub(gnb.pusch_symbols_left);
+                let whole = kind.carries_pusch();
+                (all, if whole { gnb.pusch_dmrs_symbols } else { 1 })
+            }
+        };
+        // The shortest allocation of the downlink's mapping type A has 3 symbols.
+        let least = match direction {
+            Direction::Downlink => 3,
+            Direction::Uplink => gnb.special_pusch_symbols,
+        };
+        Self {
+            all: if all < least { 0 } else { all },
+            dmrs,
+        }
+    }
+
+    /// Returns the data resource elements of a PRB.
+    pub fn re_per_prb(self, layers: u8) -> u16 {
+        let dmrs_subcarriers = if layers > 2 { 12 } else { 6 };
+        let all = u16::from(self.all) * SUBCARRIERS_PER_PRB as u16;
+        all.saturating_sub(u16::from(self.dmrs) * dmrs_subcarriers)
+    }
+}
 
 /// Returns the symbols of a slot that carry PDSCH or PUSCH, their DM-RS included; 0 if the slot has
 /// too few.
@@ -29,14 +82,19 @@ pub fn shared_symbols(kind: SlotKind, direction: Direction) -> u8 {
 
 /// Returns the data resource elements of a PRB that has this number of [`shared_symbols`].
 pub fn data_re_per_prb(symbols: u8, direction: Direction, layers: u8) -> u16 {
+    let symbols = DataSymbols {
+        all: symbols,
+        dmrs: dmrs_symbols(symbols, direction),
+    };
+    symbols.re_per_prb(layers)
+}
+
+fn dmrs_symbols(symbols: u8, direction: Direction) -> u8 {
     let before = match direction {
         Direction::Downlink => PDCCH_SYMBOLS,
         Direction::Uplink => 0,
     };
-    let dmrs_symbols = if before + symbols >= 8 { 2 } else { 1 };
-    let dmrs_subcarriers = if layers > 2 { 12 } else { 6 };
-    let all = u16::from(symbols) * SUBCARRIERS_PER_PRB as u16;
-    all.saturating_sub(dmrs_symbols * dmrs_subcarriers)
+    if before + symbols >= 8 { 2 } else { 1 }
 }
 
 #[cfg(test)]

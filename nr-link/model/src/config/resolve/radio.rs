@@ -6,7 +6,8 @@ use serde_saphyr::Spanned;
 use crate::config::range::{nanos, within};
 use crate::config::raw;
 use crate::config::{
-    Carrier, Discipline, LinkAdaptation, PerDirection, RadioConfig, RlcMode, Uplink,
+    Carrier, Discipline, Gnb, LinkAdaptation, OAI_2026_W11, PerDirection, RadioConfig, RlcMode,
+    ThresholdRule, Uplink,
 };
 use crate::problem::{Problem, violation};
 use crate::radio::{Duplex, Numerology, TddPattern, bands};
@@ -36,6 +37,7 @@ pub(super) fn radio(raw: raw::Radio) -> Result<RadioConfig, Problem> {
         0..=LONGEST_CSI_DELAY,
         "Write a number of slots in that range; 4 is usual",
     )?;
+    let gnb = gnb(raw.gnb_profile, &carriers)?;
     Ok(RadioConfig {
         carriers,
         layers: PerDirection {
@@ -46,11 +48,17 @@ pub(super) fn radio(raw: raw::Radio) -> Result<RadioConfig, Problem> {
         layer_isolation_db: layer_isolation_db(raw.layer_isolation_db)?,
         mcs_table: raw.mcs_table,
         scheduler: scheduler(raw.scheduler)?,
-        link_adaptation: link_adaptation(raw.link_adaptation, raw.mcs_table.schemes().len())?,
+        link_adaptation: link_adaptation(
+            raw.link_adaptation
+                .unwrap_or_else(|| default_adaptation(raw.gnb_profile)),
+            raw.gnb_profile,
+            raw.mcs_table.schemes().len(),
+        )?,
         csi_period_slots: raw.csi.period_slots,
         csi_delay_slots,
         rlc: rlc(raw.rlc)?,
         uplink: uplink(raw.uplink)?,
+        gnb,
     })
 }
 
@@ -175,7 +183,37 @@ fn layer_isolation_db(raw: Option<f64>) -> Result<Option<f64>, Problem> {
     raw.map(|db| within(KEY, db, 0.0..=100.0, fix)).transpose()
 }
 
-fn link_adaptation(raw: raw::LinkAdaptation, schemes: usize) -> Result<LinkAdaptation, Problem> {
+/// Resolves the profile of the gNB, which describes one carrier at 30 kHz.
+fn gnb(profile: raw::GnbProfile, carriers: &[Carrier]) -> Result<Option<Gnb>, Problem> {
+    const KEY: &str = "radio.gnb_profile";
+    match profile {
+        raw::GnbProfile::Ideal => Ok(None),
+        raw::GnbProfile::Oai2026W11 if carriers.len() > 1 => Err(violation!(
+            "oai-2026.w11 has one carrier, and the link has several",
+            "Leave out radio.secondary, or choose the profile ideal"
+        )
+        .at_key(KEY)),
+        raw::GnbProfile::Oai2026W11 if carriers[0].numerology.mu() != 1 => Err(violation!(
+            "oai-2026.w11 is known at 30 kHz only (numerology 1)",
+            "Set radio.numerology to 1, or choose the profile ideal"
+        )
+        .at_key(KEY)),
+        raw::GnbProfile::Oai2026W11 => Ok(Some(OAI_2026_W11)),
+    }
+}
+
+fn default_adaptation(profile: raw::GnbProfile) -> raw::LinkAdaptation {
+    match profile {
+        raw::GnbProfile::Ideal => raw::LinkAdaptation::default(),
+        raw::GnbProfile::Oai2026W11 => raw::LinkAdaptation::Oai(raw::Oai::default()),
+    }
+}
+
+fn link_adaptation(
+    raw: raw::LinkAdaptation,
+    profile: raw::GnbProfile,
+    schemes: usize,
+) -> Result<LinkAdaptation, Problem> {
     let violation = match raw {
         raw::LinkAdaptation::Olla(raw::Olla { bler_target })
             if bler_target > 0.0 && bler_target < 1.0 =>
@@ -195,6 +233,10 @@ fn link_adaptation(raw: raw::LinkAdaptation, schemes: usize) -> Result<LinkAdapt
             return Ok(LinkAdaptation::Thresholds {
                 lower: bler_lower,
                 upper: bler_upper,
+                rule: match profile {
+                    raw::GnbProfile::Ideal => ThresholdRule::FromMiddle,
+                    raw::GnbProfile::Oai2026W11 => ThresholdRule::FromLowest,
+                },
             });
         }
         raw::LinkAdaptation::Oai(raw::Oai {
