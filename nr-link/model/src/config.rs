@@ -18,9 +18,7 @@ use std::path::PathBuf;
 pub use gnb::{FeedbackRule, Gnb, OAI_2026_W11, Reserved};
 pub use path::{Cross, LineConfig, PathConfig};
 pub use queue::{Aqm, CoDel, DualPi2, Pie, Queue, QueueLimit};
-pub use radio::{
-    Carrier, Discipline, LinkAdaptation, RadioConfig, RlcMode, ThresholdRule, Uplink,
-};
+pub use radio::{Carrier, Discipline, LinkAdaptation, RadioConfig, RlcMode, ThresholdRule, Uplink};
 
 use crate::Nanos;
 use crate::packet::Direction;

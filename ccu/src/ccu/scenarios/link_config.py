@@ -28,6 +28,7 @@ _SET_BY = {
     "radio.duplex": "duplex",
     "radio.numerology": "numerology",
     "radio.mcs_table": "mcs_table",
+    "radio.gnb_profile": "gnb_profile",
     "mtu_bytes": "mss_bytes",
     "path": "path",
     "path.delay_ms": "rtt_ms",
@@ -74,7 +75,7 @@ def link_config(experiment: Experiment, core_netns: str, ue_netns: str) -> dict[
             "duplex": duplex if duplex == "fdd" else duplex.model_dump(),
             "layers": {"dl": 1, "ul": 1},
             "mcs_table": experiment.mcs_table,
-            "link_adaptation": {"olla": {"bler_target": 0.1}},
+            **_gnb(experiment),
         },
         "scenario": "scenario.yaml",
         "path": path,
@@ -89,6 +90,13 @@ def link_config(experiment: Experiment, core_netns: str, ue_netns: str) -> dict[
         },
         "output": {"mac": "mac.csv", "link": "link.csv", "summary": "link-summary.json"},
     }
+
+
+def _gnb(experiment: Experiment) -> dict[str, Any]:
+    """Return the gNB's profile, which chooses its link adaptation too, or the ideal gNB's own."""
+    if experiment.gnb_profile == "ideal":
+        return {"link_adaptation": {"olla": {"bler_target": 0.1}}}
+    return {"gnb_profile": experiment.gnb_profile}
 
 
 def _management(experiment: Experiment) -> dict[str, Any]:

@@ -20,7 +20,8 @@ _PLAYED_S = 200.0
 _LINKS = 4
 _INTERVAL_MS = 1000
 _OF_THE_LINK = {
-    *("scenario", "prb", "numerology", "carrier_ghz", "duplex", "mcs_table", "testbed"),
+    *("scenario", "prb", "numerology", "carrier_ghz", "duplex", "mcs_table"),
+    *("gnb_profile", "testbed"),
 }
 # Of a link that cannot be asked: the mean over slots that are all full is about twice this.
 _BPS_PER_PRB = 1.1e6

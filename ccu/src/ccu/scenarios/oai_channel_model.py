@@ -45,6 +45,12 @@ def setting(rsrp_dbm: float, sinr_db: float) -> Setting:
     return Setting(float(ploss_db), round(noise_db, 1))
 
 
+def sinr_db(made: Setting) -> float:
+    """Return the SINR that a setting makes, dB."""
+    level_db = made.ploss_db - _REFERENCE_PLOSS_DB
+    return _REFERENCE_SINR_DB + level_db - _NOISE_DB_A_STEP * made.noise_db
+
+
 def _clamp(value: float, limits: tuple[float, float]) -> float:
     return min(max(value, limits[0]), limits[1])
 

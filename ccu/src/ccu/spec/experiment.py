@@ -184,7 +184,9 @@ class TddDuplex(Value):
     tdd: Tdd
 
 
-RADIO_FIELDS = frozenset({"prb", "numerology", "carrier_ghz", "duplex", "mcs_table"})
+RADIO_FIELDS = frozenset(
+    {"prb", "numerology", "carrier_ghz", "duplex", "mcs_table", "gnb_profile"}
+)
 """Fields that mean nothing where the scenario gives the capacity itself."""
 
 CC = Option(
@@ -284,6 +286,13 @@ class Experiment(Value):
         Literal["64qam", "256qam", "64qam-low-se"],
         Option("MCS table (TS 38.214 clause 5.1.3.1).", flag=None),
     ] = "64qam"
+    gnb_profile: Annotated[
+        Literal["ideal", "oai-2026.w11"],
+        Option(
+            "The emulated gNB: ideal uses all that the standard allows, oai-2026.w11 schedules as "
+            "OpenAirInterface's does.",
+        ),
+    ] = "ideal"
     rtt_ms: Annotated[
         float,
         Field(ge=0, le=10_000),

@@ -11,8 +11,8 @@ use crate::counters::Capacity;
 use crate::headers::ip_bytes_of;
 use crate::ids::CarrierId;
 use crate::radio::bler::{CodeBlocks, block_error_ratio};
-use crate::radio::tbs::{Allocation, transport_block_bits};
 use crate::radio::overhead::DataSymbols;
+use crate::radio::tbs::{Allocation, transport_block_bits};
 use crate::radio::{CqiTable, SlotKind, decibel};
 use crate::time::{Nanos, Slot};
 

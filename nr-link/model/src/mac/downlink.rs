@@ -36,7 +36,9 @@ impl<T> Ue<T> {
                     .give_up(&block, missed, start, |at| cell.timing.status_of_ue(at));
             }
         }
-        serving.adaptation.advance(&cell.schemes, slot, Occasion::Slot);
+        serving
+            .adaptation
+            .advance(&cell.schemes, slot, Occasion::Slot);
         self.dl.rlc.expire(start);
     }
 

@@ -66,14 +66,24 @@ mod tests {
             Some((slot, at.0))
         };
         let is_downlink = |slot: &u64| slot % 10 < 8 && slot % 40 != 0;
-        let sent: Vec<_> = (1000..1100).filter(is_downlink).filter_map(&mut send).collect();
+        let sent: Vec<_> = (1000..1100)
+            .filter(is_downlink)
+            .filter_map(&mut send)
+            .collect();
         let of = |from: u64, to: u64| {
-            let inside = sent.iter().filter(move |(slot, _)| (from..to).contains(slot));
-            inside.map(|&(slot, at)| (slot % 10, at - from)).collect::<Vec<_>>()
+            let inside = sent
+                .iter()
+                .filter(move |(slot, _)| (from..to).contains(slot));
+            inside
+                .map(|&(slot, at)| (slot % 10, at - from))
+                .collect::<Vec<_>>()
         };
         let full = vec![(0, 9), (1, 9), (4, 17), (5, 17), (6, 18), (7, 18)];
         assert_eq!(of(1020, 1030), full);
         // The period of an SSB: slot 2 takes the place of slot 0.
-        assert_eq!(of(1040, 1050), [(1, 9), (2, 9), (4, 17), (5, 17), (6, 18), (7, 18)]);
+        assert_eq!(
+            of(1040, 1050),
+            [(1, 9), (2, 9), (4, 17), (5, 17), (6, 18), (7, 18)]
+        );
     }
 }

@@ -215,7 +215,10 @@ mod tests {
 
     #[test]
     fn a_report_is_taken_for_the_level_above() {
-        assert_eq!([0, 1, 10, 11, 2000].map(overestimated), [0, 14, 14, 20, 2806]);
+        assert_eq!(
+            [0, 1, 10, 11, 2000].map(overestimated),
+            [0, 14, 14, 20, 2806]
+        );
         assert_eq!([150_000, 150_001].map(overestimated), [300_000, 300_000]);
     }
 

@@ -122,7 +122,9 @@ impl Timing {
     /// Returns the first slot of the carrier that is all uplink.
     pub fn first_uplink(&self, carrier: CarrierId) -> u64 {
         let duplex = self.duplex(carrier);
-        (0..).find(|&slot| duplex.slot(Slot(slot)).carries_pusch()).unwrap_or(0)
+        (0..)
+            .find(|&slot| duplex.slot(Slot(slot)).carries_pusch())
+            .unwrap_or(0)
     }
 
     /// Returns whether UEs can send scheduling requests in this slot of the primary carrier.
@@ -301,7 +303,11 @@ mod tests {
         let middle = carrier(3.6, 1, true, tdd("DDDDDDDSUU"));
         let [high, downlink_only] =
             [true, false].map(|uplink| carrier(28.0, 3, uplink, tdd("DDDSU")));
-        let timing = Timing::of(&[middle.clone(), downlink_only.clone(), high], 125_000, None);
+        let timing = Timing::of(
+            &[middle.clone(), downlink_only.clone(), high],
+            125_000,
+            None,
+        );
         // Slot 0 of 120 kHz ends at 125 µs and is decoded 214 µs later. The next uplink slot of
         // that frequency range is its fourth, from 375 to 500 µs; 0.5 ms later slot 8 starts.
         assert_eq!(

@@ -171,8 +171,7 @@ impl<T> Ue<T> {
         if arrived {
             let built = cell.timing.start(grant.carrier, block.slot);
             let known = cell.timing.known_by_gnb(grant.carrier, grant.slot);
-            self.buffer_status
-                .report(built, block.buffer_status, known);
+            self.buffer_status.report(built, block.buffer_status, known);
         }
     }
 

@@ -20,6 +20,8 @@ class OaiOptions(TestbedOptions):
     """The options that only OpenAirInterface has."""
 
     section: ClassVar[str] = "oai"
+    unsupported: ClassVar[frozenset[str]] = frozenset({"gnb_profile"})
+    unsupported_reason: ClassVar[str] = "the gNB is a real one"
 
     name: Literal["rfsim", "usrp"]
     version: Annotated[

@@ -52,8 +52,11 @@ class RadioTime:
         if self._frames is None:
             self._frames = frame
         else:
-            self._frames += (frame - self._frames) % FRAMES
-            self._frames += FRAMES * self._missed(wall_ns)
+            step = (frame - self._frames) % FRAMES
+            self._frames += step
+            # One report after the other: the radio was slow, and no report is missing.
+            if step != _REPORT_FRAMES:
+                self._frames += FRAMES * self._missed(wall_ns)
         self._wall_ns = wall_ns
         return self._frames * FRAME_NS + slot * FRAME_NS // SLOTS_PER_FRAME
 

@@ -1,0 +1,296 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""OpenAirInterface's MAC against nr-link with the profile oai-2026.w11, in radio time.
+
+Usage: nr-link/validation/oai.py [--profile NAME] [--rtt FILE:PRB]… RUN-DIRECTORY…
+       after `ccu run --testbed rfsim --traffic udp:RATE …` with a rate above the link's, so that
+       its queue is always full, and `cargo build --release -p nr-link-model --example saturate`
+
+A run's figures come from what the gNB printed, with the time of its frames: how fast rfsim ran does
+not matter. nr-link gets the channel that the run had set, at the same radio time. FILE has a line
+for each round trip of an idle link, in ms of radio time.
+
+Prints Markdown tables: new blocks per second, bytes per block, retransmissions, MAC rate, the
+distribution of MCS and what part of the two distributions overlaps; and idle round trips.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from ccu.scenarios.oai_channel_model import Setting, sinr_db
+from ddu.readers.oai.mac import read_mac_log
+
+_SATURATE = Path(__file__).parents[2] / "target/release/examples/saturate"
+_RSRP_DBM = -44.0
+_FULL = 0.8
+"""Share of the highest rate of transmissions from which a report's interval counts as full."""
+_RAMP_S = 6.0
+"""Radio time from the first full interval until the MCS has risen from 0 to 28, twice over."""
+_LEAST_INTERVALS = 3
+
+
+@dataclass(frozen=True)
+class Mac:
+    """What a MAC did with a full queue."""
+
+    blocks_per_s: float
+    bytes_per_block: float
+    retransmission_ratio: float
+    rate_mbps: float
+    mcs: Counter[int]
+    """Intervals by the MCS at their end."""
+
+
+@dataclass(frozen=True)
+class Real:
+    """A run of OpenAirInterface."""
+
+    name: str
+    prb: int
+    direction: str
+    mac: Mac
+    channel: list[tuple[float, float]]
+    """SINR in dB by radio time in s, from the start of the counted part on."""
+    lasts_s: float
+
+
+def mac_of(table: pd.DataFrame, rate: str) -> Mac:
+    """Return the figures of a table with counters (`first`, `second`, `rate`) and `t_s`, `mcs`."""
+    change = table[["t_s", "first", "second", rate]].iloc[-1] - table.iloc[0][
+        ["t_s", "first", "second", rate]
+    ]
+    lasts_s, first = float(change["t_s"]), float(change["first"])
+    return Mac(
+        first / lasts_s,
+        float(change[rate]) / first,
+        float(change["second"]) / first,
+        float(change[rate]) * 8 / lasts_s / 1e6,
+        Counter(int(mcs) for mcs in table["mcs"].iloc[1:].round()),
+    )
+
+
+def real(folder: Path) -> Real:
+    """Read a run directory of testbed rfsim."""
+    experiment = json.loads((folder / "run.json").read_text())["experiment"]
+    direction = str(experiment["direction"])
+    log = read_mac_log(folder / "raw/oai/gnb-stdout.log").table
+    log = log[log["ue"] == log["ue"].iloc[-1]]
+    table = pd.DataFrame(
+        {
+            "t_s": log["radio_ns"] / 1e9,
+            "first": log[f"mac_{direction}_rounds_1_count"],
+            "second": log[f"mac_{direction}_rounds_2_count"],
+            "bytes": log[f"mac_{direction}_bytes"],
+            "mcs": log[f"mac_{direction}_mcs"],
+        }
+    ).astype(float)
+    full = _full_part(table)
+    if len(full) <= _LEAST_INTERVALS:
+        raise SystemExit(f"{folder}: {len(full)} intervals with a full queue are too few")
+    channel = _channel(folder, float(full["t_s"].iloc[0]), float(full["t_s"].iloc[-1]))
+    return Real(
+        folder.parent.name,
+        int(experiment["prb"]),
+        direction,
+        mac_of(full, "bytes"),
+        channel,
+        float(full["t_s"].iloc[-1] - full["t_s"].iloc[0]),
+    )
+
+
+def _full_part(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows between which the queue was full, after the MCS has risen."""
+    transmissions = (table["first"] + table["second"]).diff() / table["t_s"].diff()
+    full = transmissions > _FULL * transmissions.max()
+    start_s = float(table["t_s"][full].iloc[0]) + _RAMP_S
+    # The first row that is not full any more ends the part.
+    after = table["t_s"][~full & (table["t_s"] > start_s)]
+    end_s = float(after.iloc[0]) if len(after) else float("inf")
+    return table[(table["t_s"] >= start_s) & (table["t_s"] < end_s)]
+
+
+def _channel(folder: Path, from_s: float, until_s: float) -> list[tuple[float, float]]:
+    """Return the SINR of the settings in a part of the run, by the time in that part."""
+    settings = pd.read_csv(folder / "raw/oai/channel-dl.csv")
+    before = settings[settings["radio_s"] <= from_s].tail(1)
+    inside = settings[(settings["radio_s"] > from_s) & (settings["radio_s"] < until_s)]
+    rows = pd.concat([before, inside])
+    return [
+        (max(row.radio_s - from_s, 0.0), sinr_db(Setting(row.ploss_db, row.noise_db)))
+        for row in rows.itertuples()
+    ]
+
+
+def link_yaml(prb: int, profile: str, uplink_snr_db: float) -> dict[str, Any]:
+    """Return nr-link's configuration. rfsim has no power control: the SNR of the uplink is given."""
+    return {
+        "schema": "nr-link/1",
+        "seed": 1,
+        "mtu_bytes": 1500,
+        "radio": {
+            "carrier_ghz": 3.6,
+            "numerology": 1,
+            "prb": prb,
+            "duplex": {
+                "tdd": {"pattern": "DDDDDDDSUU", "special": {"dl_symbols": 6, "ul_symbols": 4}}
+            },
+            "gnb_profile": profile,
+            "uplink": {"pcmax_dbm": 60.0, "target_snr_db": uplink_snr_db},
+        },
+        "scenario": "scenario.yaml",
+        "path": {"dl": {"delay_ms": 0.0}, "ul": {"delay_ms": 0.0}},
+        "queue": {"dl": {"packets": 3200}, "ul": {"packets": 3200}},
+        "samples": {"interval_ms": 100},
+        "devices": {"core": {"name": "n6"}, "ue": [{"name": "ue1"}]},
+        "output": {"mac": "mac.csv", "link": "link.csv", "summary": "summary.json"},
+    }
+
+
+def saturate(
+    prb: int, profile: str, channel: list[tuple[float, float]], words: list[str]
+) -> pd.DataFrame:
+    """Run nr-link's example `saturate` over a channel; return its table."""
+    noise = [[round(t_s, 3), round(_RSRP_DBM - sinr, 2)] for t_s, sinr in _steps(channel)]
+    scenario = {
+        "schema": "rf-scenario/1",
+        "name": "as-set",
+        "summary": "The channel of a run over rfsim.",
+        "sources": ["its settings"],
+        "license": "Apache-2.0",
+        "duration_s": max(noise[-1][0] + 1000.0, 1000.0),
+        "at_end": "loop",
+        "radio": {
+            "ss_pbch_block_power_dbm": 0,
+            "level": {"rsrp_dbm": _RSRP_DBM},
+            "noise": {"floor_dbm_per_re": noise if len(noise) > 1 else noise[0][1]},
+        },
+    }
+    mean_db = float(np.mean([sinr for _, sinr in channel]))
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "scenario.yaml").write_text(yaml.safe_dump(scenario))
+        file = Path(folder, "link.yaml")
+        file.write_text(yaml.safe_dump(link_yaml(prb, profile, mean_db)))
+        out = Path(folder, "out.csv")
+        with out.open("w") as stream:
+            subprocess.run([_SATURATE, file, *words], stdout=stream, check=True)
+        return pd.read_csv(out)
+
+
+def _steps(channel: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the points of a channel that holds its value until the next setting."""
+    points: list[tuple[float, float]] = []
+    for t_s, sinr in channel:
+        if points and points[-1][1] == sinr:
+            continue
+        if points and t_s - 0.001 > points[-1][0]:
+            points.append((t_s - 0.001, points[-1][1]))
+        points.append((t_s, sinr))
+    return points
+
+
+def emulated(run: Real, profile: str) -> Mac:
+    """Return what nr-link does over the channel of a run: from the settled MCS on."""
+    settling_s = 2 * _RAMP_S
+    first_db = run.channel[0][1]
+    shifted = [(t_s + settling_s, sinr) for t_s, sinr in run.channel]
+    constant = len({sinr for _, sinr in run.channel}) == 1
+    # A constant channel needs no particular part of time: long enough for the cycles of the MCS.
+    lasts_s = 300.0 if constant else run.lasts_s + settling_s
+    rate = str(2 * run.prb)
+    table = saturate(
+        run.prb,
+        profile,
+        [(0.0, first_db), *shifted],
+        [run.direction, rate, str(lasts_s)],
+    )
+    table = table[table["t_s"] >= settling_s].dropna(subset=["mcs"])
+    return mac_of(table, "scheduled_bytes" if run.direction == "dl" else "bytes")
+
+
+def overlap(one: Counter[int], other: Counter[int]) -> float:
+    """Return what two distributions have in common, 0 to 1."""
+    of_one, of_other = sum(one.values()), sum(other.values())
+    return sum(min(one[mcs] / of_one, other[mcs] / of_other) for mcs in one | other)
+
+
+def _span(mcs: Counter[int]) -> str:
+    values = sorted(mcs.elements())
+    return f"{np.mean(values):.1f} ({values[0]} to {values[-1]})"
+
+
+def print_macs(runs: list[Real], profile: str) -> None:
+    """Print the table of full queues."""
+    print(
+        "| run | PRB | direction | SINR, dB | blocks/s: OAI | nr-link | bytes per block: OAI | "
+        "nr-link | retransmissions, %: OAI | nr-link | MAC, Mbit/s: OAI | nr-link | difference, % "
+        "| MCS: OAI | nr-link | overlap | intervals |"
+    )
+    print("|" + "---|" * 17)
+    for run in runs:
+        mine, his = emulated(run, profile), run.mac
+        levels = [sinr for _, sinr in run.channel]
+        level = f"{levels[0]:.1f}" if len(set(levels)) == 1 else f"{min(levels):.0f} to {max(levels):.0f}"
+        cells = [
+            run.name,
+            run.prb,
+            run.direction,
+            level,
+            f"{his.blocks_per_s:.0f}",
+            f"{mine.blocks_per_s:.0f}",
+            f"{his.bytes_per_block:.0f}",
+            f"{mine.bytes_per_block:.0f}",
+            f"{100 * his.retransmission_ratio:.1f}",
+            f"{100 * mine.retransmission_ratio:.1f}",
+            f"{his.rate_mbps:.2f}",
+            f"{mine.rate_mbps:.2f}",
+            f"{100 * (mine.rate_mbps / his.rate_mbps - 1):+.1f}",
+            _span(his.mcs),
+            _span(mine.mcs),
+            f"{overlap(his.mcs, mine.mcs):.2f}",
+            sum(his.mcs.values()),
+        ]
+        print("| " + " | ".join(map(str, cells)) + " |")
+
+
+def print_rtts(files: list[str], profile: str) -> None:
+    """Print the table of idle round trips."""
+    print("| PRB | | n | min, ms | mean | median | p99 |\n|---|---|---|---|---|---|---|")
+    for one in files:
+        name, prb = one.rsplit(":", 1)
+        mine = saturate(int(prb), profile, [(0.0, 26.0)], ["ping", "84", "400"])["rtt_ms"]
+        for whose, values in (("OAI", np.loadtxt(name)), ("nr-link", mine.to_numpy())):
+            p50, p99 = np.percentile(values, [50, 99])
+            print(
+                f"| {prb} | {whose} | {len(values)} | {values.min():.1f} | {values.mean():.1f} | "
+                f"{p50:.1f} | {p99:.1f} |"
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("runs", nargs="*", type=Path, metavar="RUN-DIRECTORY")
+    parser.add_argument("--profile", default="oai-2026.w11", help="nr-link's gnb_profile")
+    parser.add_argument("--rtt", action="append", default=[], metavar="FILE:PRB")
+    arguments = parser.parse_args()
+    if arguments.runs:
+        print_macs([real(folder) for folder in arguments.runs], arguments.profile)
+    if arguments.rtt:
+        print_rtts(arguments.rtt, arguments.profile)
+
+
+if __name__ == "__main__":
+    main()
