@@ -179,9 +179,19 @@ def test_a_better_channel_never_gets_a_worse_setting(rsrp_dbm: float, sinr_db: f
     assert -30 <= now.ploss_db <= 20
 
 
-@pytest.mark.parametrize(("noise_db", "needs_db"), [(0, 17), (2, 13), (6, 5)])
-def test_settings_fit_what_was_observed(noise_db: float, needs_db: float) -> None:
-    assert channel.setting(-44, needs_db).noise_db == pytest.approx(noise_db, abs=1.5)
+@pytest.mark.parametrize(
+    ("noise_db", "reached_db"), [(0.0, 17.0), (1.5, 12.4), (3.0, 8.7), (4.0, 7.8), (8.0, 3.5)]
+)
+def test_settings_fit_what_was_measured(noise_db: float, reached_db: float) -> None:
+    assert channel.setting(-44, reached_db) == Setting(20.0, noise_db)
+
+
+@given(st.floats(-70, -44), st.floats(-5, 40))
+def test_a_setting_makes_the_sinr_that_was_wanted(rsrp_dbm: float, sinr_db: float) -> None:
+    made = channel.setting(rsrp_dbm, sinr_db)
+    if made.noise_db > -30:  # else the limit
+        # Noise is set in tenths of a step of up to 2.9 dB.
+        assert channel.sinr_db(made) == pytest.approx(sinr_db, abs=0.16)
 
 
 def test_mac_bytes_of_every_format() -> None:

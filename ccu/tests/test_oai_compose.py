@@ -28,6 +28,7 @@ PLANS = [
         (162, 1, X310),
     )
 ]
+PLANS.append(Plan("2026.w11", carrier(24), 2, core="open5gs"))
 
 
 def compose(files: list[Path], profile: str, variables: dict[str, str]) -> dict[str, Any]:
@@ -81,7 +82,7 @@ def test_compose_accepts_every_profile_and_reads_it_as_ccu(plan: Plan, tmp_path:
         assert plan.version in ue["image"]
 
 
-@pytest.mark.parametrize("profile", ["rfsim", "usrp-b210", "usrp-x310"])
+@pytest.mark.parametrize("profile", ["rfsim", "rfsim-open5gs", "usrp-b210", "usrp-x310"])
 def test_the_top_file_works_without_ccu(profile: str) -> None:
     found = compose([REPOSITORY / "docker-compose.yml"], profile, {})
     for one in found["services"].values():
@@ -90,7 +91,7 @@ def test_the_top_file_works_without_ccu(profile: str) -> None:
     gnb = next(one for name, one in found["services"].items() if name.startswith("gnb"))
     ue = next(one for name, one in found["services"].items() if name.startswith("ue1"))
     radio = (
-        None if profile == "rfsim" else usrp.Usrp(profile.removeprefix("usrp-"), "addr=x", "addr=x")
+        None if profile.startswith("rfsim") else usrp.Usrp(profile.removeprefix("usrp-"), "addr=x", "addr=x")
     )
     plan = Plan("2026.w11", carrier(106), 1, radio)
     # The defaults in the file are those of ccu (except the order of words and the USRP).

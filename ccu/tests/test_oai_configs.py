@@ -292,7 +292,36 @@ def test_unsupported_carriers_of_a_radio_are_refused() -> None:
         configs.check_ue_count(configs.MOST_UES + 1)
 
 
+def test_both_cores_know_the_same_sims_session_and_addresses() -> None:
+    oai, open5gs = (
+        configs.rendered(Plan("2026.w11", carrier(24), 2, core=core)) for core in ("oai", "open5gs")
+    )
+    assert {*oai} - {*open5gs} == {"core.yaml", "subscribers.sql"}
+    for sim in configs.sims(2):
+        for text in (oai["subscribers.sql"], open5gs["subscribers.js"]):
+            assert sim.imsi in text
+            assert sim.key in text
+            assert sim.opc in text
+    assert "10000Mbps" in oai["core.yaml"]
+    assert open5gs["subscribers.js"].count("{value: 10000, unit: 2}") == 2
+    core = yaml.safe_load(open5gs["open5gs.yaml"])
+    assert core["amf"]["ngap"]["server"] == [{"address": configs.AMF_ADDRESS}]
+    (session,) = core["smf"]["session"]
+    assert (session["subnet"], session["dnn"]) == (configs.UE_POOL, configs.DNN)
+    assert core["upf"]["session"] == [session | {"dev": "ogstun"}]
+    for function in services.core_of(Plan("2026.w11", carrier(24), core="open5gs"))[1:]:
+        assert function.removeprefix("open5gs-") in core
+
+
+def test_open5gs_is_for_rfsim_in_docker() -> None:
+    asked = {"cc": "cubic", "testbed": "rfsim", "core": "open5gs", "runtime": "lxc"}
+    with pytest.raises(RefusedError, match="rfsim in Docker only"):
+        plans.check(resolve(asked))
+
+
 def test_the_committed_defaults_match_the_templates() -> None:
-    made = configs.rendered(Plan(version.DEFAULT, carrier(106)))
+    cores: tuple[configs.Core, ...] = ("oai", "open5gs")
+    plans = [Plan(version.DEFAULT, carrier(106), core=core) for core in cores]
+    made = {name: text for plan in plans for name, text in configs.rendered(plan).items()}
     found = {file.name: file.read_text() for file in (configs.CONTAINERS / "defaults").iterdir()}
     assert found == made, "write them again: python -m ccu.testbeds.oai.defaults"

@@ -84,7 +84,7 @@ def test_a_schedule_for_rfsim_changes_what_changed(tmp_path: Path) -> None:
 def test_a_stronger_signal_is_a_higher_gain_and_a_worse_sinr_more_noise() -> None:
     near, far = setting(-50, 20), setting(-60, 20)
     assert near.ploss_db - far.ploss_db == 10
-    assert setting(-50, 10).noise_db - near.noise_db == 5  # 2 dB a step
+    assert setting(-50, 30).noise_db - near.noise_db == -5  # 2 dB a step
     assert setting(-30, 20).ploss_db == 20  # RSRP saturates
 
 

@@ -181,6 +181,16 @@ def test_radio_time_does_not_wrap(tmp_path: Path) -> None:
     assert np.diff(log.table["radio_ns"].to_numpy(dtype=np.int64)).tolist() == [1_280_000_000] * 3
 
 
+def test_a_slow_radio_misses_no_frames(tmp_path: Path) -> None:
+    """At 0.06 of real time a report comes every 21 s, longer than the frame number lasts."""
+    block = "UE RNTI 1a2b (1) PH 5 dB PCMAX 2 dBm\n"
+    text = "".join(
+        f"2026-11-23T00:{at:02}:00.000000000Z Frame.Slot {128 * at}.0\n{block}" for at in range(4)
+    )
+    log = read(tmp_path, text)
+    assert np.diff(log.table["radio_ns"].to_numpy(dtype=np.int64)).tolist() == [1_280_000_000] * 3
+
+
 def test_what_is_no_gnb_log_is_refused_by_name(tmp_path: Path) -> None:
     for content in (b"", b"hello\n", bytes(range(256))):
         with pytest.raises(UnreadableInput, match=r"gnb\.log"):

@@ -269,7 +269,7 @@ def print_rtts(files: list[str], profile: str) -> None:
     print("| PRB | | n | min, ms | mean | median | p99 |\n|---|---|---|---|---|---|---|")
     for one in files:
         name, prb = one.rsplit(":", 1)
-        mine = saturate(int(prb), profile, [(0.0, 26.0)], ["ping", "84", "400"])["rtt_ms"]
+        mine = saturate(int(prb), profile, [(0.0, 26.0)], ["ping", "103.17", "400"])["rtt_ms"]
         for whose, values in (("OAI", np.loadtxt(name)), ("nr-link", mine.to_numpy())):
             p50, p99 = np.percentile(values, [50, 99])
             print(

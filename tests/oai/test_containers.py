@@ -130,12 +130,12 @@ def received_bytes(run: Path, flow: str) -> int:
     return int(report["end"]["sum_received"]["bytes"])
 
 
-def check_records(raw: Path) -> None:
+def check_records(raw: Path, amf: str) -> None:
     """Check that the logs are kept unchanged, and contain the traffic's counters."""
     assert "Frame.Slot" in (raw / "oai/gnb-stdout.log").read_text()
     assert "Initial sync successful" in (raw / "oai/ue1-stdout.log").read_text()
     assert (raw / "oai/nrMAC_stats.log").read_text().startswith("### ")
-    assert "amf listens" in (raw / "oai/amf-stdout.log").read_text()
+    assert "amf listens" in (raw / f"oai/{amf}-stdout.log").read_text()
     lines = (raw / "oai/o1-stats.jsonl").read_text().splitlines()
     assert len(lines) >= 3
     assert json.loads(lines[-1])["answer"]["O1-Operational"]["num-ues"] == 2
@@ -146,10 +146,10 @@ def check_records(raw: Path) -> None:
         assert len(rows) > 20
 
 
-def check_two_ues(ran: Ran) -> None:
+def check_two_ues(ran: Ran, amf: str = "amf") -> None:
     """Check that each UE has an address, a flow, captures and MAC rows of its own."""
     run = analysed(ran)
-    check_records(run / "raw")
+    check_records(run / "raw", amf)
     flows = ran.manifest["flows"]
     assert [(flow["ue"], flow["receiver"]["host"]) for flow in flows] == [(0, "ue"), (1, "ue2")]
     assert [flow["receiver"]["address"] for flow in flows] == ["12.1.1.2", "12.1.1.3"]
@@ -256,6 +256,17 @@ def test_without_a_core_gnb_and_ue_run_alone(docker_ccu: Ccu) -> None:
     assert ran.manifest["hosts"]["server"]["interface"] == "oaitun_enb1"
     assert received_bytes(run, "f0") > 1e5
     assert not (run / "raw/oai/amf-stdout.log").exists()
+    assert leftovers(docker_ccu) == []
+
+
+def test_two_ues_with_open5gs_as_the_core(docker_ccu: Ccu) -> None:
+    ran = docker_ccu.run("--core", "open5gs", *TWO_UES, "--capture-n3", flows="cubic@0,reno@2")
+    check_two_ues(ran, amf="open5gs-amf")
+    assert ran.directory is not None
+    kept = {file.name for file in (ran.directory / "raw/oai").glob("*-stdout.log")}
+    assert {"mongodb-stdout.log", "open5gs-amf-stdout.log", "open5gs-upf-stdout.log"} <= kept
+    subscribers = (ran.directory / "raw/oai/config/subscribers.js").read_text()
+    assert subscribers.count("imsi: ") == 2
     assert leftovers(docker_ccu) == []
 
 

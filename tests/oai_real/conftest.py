@@ -38,7 +38,7 @@ def oai_version() -> str:
     return tag
 
 
-@pytest.fixture(scope="session", params=["none", "oai"])
+@pytest.fixture(scope="session", params=["none", "oai", "open5gs"])
 def core(request: pytest.FixtureRequest, oai_version: str) -> str:
     """Return each core with which the machine can run."""
     name = str(request.param)
@@ -47,4 +47,11 @@ def core(request: pytest.FixtureRequest, oai_version: str) -> str:
         tag = os.environ.get("OAI_CORE_VERSION", "v2.1.10")
         if absent := missing([f"{registry}/{one}:{tag}" for one in CORE]):
             pytest.skip(f"the images of the core are not here: {', '.join(absent)}")
+    if name == "open5gs":
+        images = [
+            os.environ.get("OPEN5GS_IMAGE", "gradiant/open5gs:2.7.6"),
+            os.environ.get("OPEN5GS_MONGODB_IMAGE", "mongo:7.0"),
+        ]
+        if absent := missing(images):
+            pytest.skip(f"the images of Open5GS are not here: {', '.join(absent)}")
     return name

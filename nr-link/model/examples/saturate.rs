@@ -3,12 +3,12 @@
 //!
 //! ```text
 //! saturate LINK.yaml dl|ul MBPS SECONDS     one row for each interval of `samples`
-//! saturate LINK.yaml ping BYTES SECONDS     one row for each round trip
+//! saturate LINK.yaml ping MS SECONDS        one row for each round trip
 //! ```
 //!
 //! Full: packets of 1500 bytes at a constant rate. Columns: `t_s`, `first`, `second`, `third`, `fourth` (transmissions
 //! by HARQ round), `errors`, `scheduled_bytes`, `bytes` (counters since the start), and `mcs`, the mean of the interval.
-//! Ping: a packet from the core every 203 ms, whose reply the UE sends at once. Column: `rtt_ms`.
+//! Ping: a packet of 84 bytes from the core at this interval, whose reply the UE sends at once. Column: `rtt_ms`.
 
 use std::error::Error;
 use std::io::{BufWriter, Write, stdout};
@@ -18,15 +18,16 @@ use nr_link_model::{
     Delivery, Direction, Ecn, Link, Nanos, Packet, Port, ResolvedConfig, Source, UeId,
 };
 
-/// Not a multiple of a TDD period, so that all phases occur.
-const PING_INTERVAL: Nanos = 203_170_000;
+const PING_BYTES: u32 = 84;
+/// How long a reply is waited for.
+const PATIENCE: Nanos = 100_000_000;
 const PACKET_BYTES: u32 = 1500;
 const UE: UeId = UeId(0);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [file, what, amount, seconds] = arguments.as_slice() else {
-        return Err("saturate LINK.yaml dl|ul|ping MBPS|BYTES SECONDS".into());
+        return Err("saturate LINK.yaml dl|ul|ping MBPS|MS SECONDS".into());
     };
     let config = ResolvedConfig::load(Path::new(file))?;
     let link = Link::new(&config, Source::load(&config)?)?;
@@ -86,21 +87,22 @@ fn full(
 
 fn ping(
     mut link: Link<Nanos>,
-    bytes: u32,
+    interval_ms: f64,
     end: Nanos,
     mut out: impl Write,
 ) -> Result<(), Box<dyn Error>> {
     writeln!(out, "rtt_ms")?;
-    for sent in (PING_INTERVAL..end).step_by(PING_INTERVAL as usize) {
+    let interval = (interval_ms * 1e6) as Nanos;
+    for sent in (interval..end).step_by(interval as usize) {
         link.advance(sent);
-        link.enqueue(Port::Core { ue: UE }, packet(bytes), sent);
+        link.enqueue(Port::Core { ue: UE }, packet(PING_BYTES), sent);
         let mut now = sent;
-        while now < sent + PING_INTERVAL / 2 {
+        while now < sent + PATIENCE.min(interval) {
             now += 50_000;
             link.advance(now);
             while let Some(Delivery { to, due, .. }) = link.dequeue() {
                 match to {
-                    Port::Ue(_) => link.enqueue(Port::Ue(UE), packet(bytes), due.max(now)),
+                    Port::Ue(_) => link.enqueue(Port::Ue(UE), packet(PING_BYTES), due.max(now)),
                     Port::Core { .. } => writeln!(out, "{:.3}", (due - sent) as f64 / 1e6)?,
                 }
             }

@@ -36,6 +36,8 @@ pub struct Gnb {
     pub unasked_grant_slots: u64,
     /// Slots between two occasions for a scheduling request.
     pub request_period_slots: u64,
+    /// Share of downlink blocks whose first transmission fails however good the channel is.
+    pub residual_failures: f64,
 }
 
 impl Gnb {
@@ -112,4 +114,5 @@ pub const OAI_2026_W11: Gnb = Gnb {
     least_prb: 5,
     unasked_grant_slots: 20,
     request_period_slots: 10,
+    residual_failures: 0.012,
 };

@@ -47,6 +47,10 @@ impl Serving {
             adaptation: Adaptation::new(radio, radio.carriers[carrier.0].numerology.slot_ns()),
             idle: None,
             errors: Stream::on_carrier(seed, Purpose::BlockError, ue, direction, carrier),
+            residual_failures: match (&radio.gnb, direction) {
+                (Some(gnb), Direction::Downlink) => gnb.residual_failures,
+                _ => 0.0,
+            },
         };
         Self {
             carrier,
@@ -111,6 +115,8 @@ pub(crate) struct ServingDirection {
     /// The capacity of an idle slot, cached until its inputs change.
     idle: Option<IdleCapacity>,
     errors: Stream,
+    /// The share of first transmissions that fail however good the channel is.
+    residual_failures: f64,
 }
 
 /// When the outcome of a transmission is known.
@@ -146,7 +152,10 @@ impl ServingDirection {
         block.sinr +=
             decibel::to_ratio(Constellation::of(mcs.bits_per_symbol).effective_db(sinr_db));
         let blocks = CodeBlocks::of(8 * block.bytes, mcs);
-        let ratio = block_error_ratio(mcs, blocks, decibel::from_ratio(block.sinr));
+        let mut ratio = block_error_ratio(mcs, blocks, decibel::from_ratio(block.sinr));
+        if block.round == 1 && self.residual_failures > 0.0 {
+            ratio = 1.0 - (1.0 - ratio) * (1.0 - self.residual_failures);
+        }
         let arrived = !self.errors.happens(ratio);
         bearer.transmitted(block, arrived, times.decoded);
         self.adaptation.count(block.round);

@@ -115,6 +115,8 @@ class Daemon:
             "ue": "oai-nr-ue:2026.w11",
             "mysql": "mysql:8.0",
             "data-network": "traffic:1",
+            "mongodb": "mongo:7.0",
+            "open5gs": "open5gs:2.7.6",
             **{role: f"oai-{role}:{CORE_VERSION}" for role in ("nrf", "amf", "smf", "upf")},
         }
         self.docker("build", "--quiet", "-t", ANY_ROLE, STAND_IN)
@@ -162,6 +164,8 @@ def variables(daemon: Daemon) -> dict[str, str]:
         "OAI_CORE_VERSION": CORE_VERSION,
         "OAI_MYSQL_IMAGE": f"{REGISTRY}/mysql:8.0",
         "OAI_TRAFFIC_IMAGE": f"{REGISTRY}/traffic:1",
+        "OPEN5GS_IMAGE": f"{REGISTRY}/open5gs:2.7.6",
+        "OPEN5GS_MONGODB_IMAGE": f"{REGISTRY}/mongo:7.0",
     }
 
 

@@ -66,7 +66,10 @@ class Radio(threading.Thread):
 
     def _look(self) -> None:
         # gnb-x310 is the gNB as well, on the host's network.
-        pids = {name.partition("-")[0]: pid for name, pid in self._pids().items()}
+        pids = {
+            name.removeprefix("open5gs-").partition("-")[0]: pid
+            for name, pid in self._pids().items()
+        }
         # Without a core, the gNB is the other end.
         there = "gnb" in pids and ("upf" in pids or "amf" not in pids)
         gone = [ue for ue, link in self._links.items() if not there or pids.get(ue) != link.ue_pid]

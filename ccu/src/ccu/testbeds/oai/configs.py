@@ -16,7 +16,7 @@ from testbed_console.problems import refusal
 CONTAINERS = REPOSITORY / "containers"
 
 MCC, MNC, DNN = "208", "99", "oai"
-UE_POOL = "12.1.1.0/24"
+UE_POOL, UE_GATEWAY = "12.1.1.0/24", "12.1.1.1"
 AMF_ADDRESS = "192.168.71.132"
 GNB_ADDRESS = "192.168.71.140"
 HOST_ADDRESS = "192.168.71.129"
@@ -40,7 +40,15 @@ _KEY, _OPC = "fec86ba6eb707ed08905757b1bb44b8f", "c42449363bbad02b66d16bc975d77c
 # The files by which a gNB without a core passes the UE its configuration.
 RECONFIGURATION = ("reconfig.raw", "rbconfig.raw")
 
-Core = Literal["oai", "none"]
+Core = Literal["oai", "open5gs", "none"]
+
+
+# With core "none" nobody reads them; they are small.
+_CORE_FILES: dict[Core, tuple[str, ...]] = {
+    "oai": ("core.yaml", "subscribers.sql"),
+    "open5gs": ("open5gs.yaml", "subscribers.js"),
+    "none": ("core.yaml", "subscribers.sql"),
+}
 
 
 @dataclass(frozen=True)
@@ -78,6 +86,8 @@ class Plan:
     def profile(self) -> str:
         if self.core == "none":
             return "rfsim-without-core"
+        if self.core == "open5gs":
+            return "rfsim-open5gs"
         return f"usrp-{self.usrp.model}" if self.usrp else "rfsim"
 
     @property
@@ -209,6 +219,7 @@ def rendered(plan: Plan) -> dict[str, str]:
         "sdr_address": plan.usrp.address if plan.usrp else "",
         "ploss_db": PLOSS_DB,
         "ue_pool": UE_POOL,
+        "ue_gateway": UE_GATEWAY,
         "ue_mtu_bytes": plan.ue_mtu_bytes,
         "ambr_mbps": AMBR_MBPS,
         "ambr_bps": AMBR_MBPS * 10**6,
@@ -217,8 +228,7 @@ def rendered(plan: Plan) -> dict[str, str]:
     # Each process models the channels that it receives: the gNB one per UE, a UE that of the gNB.
     uplinks = [(f"rfsimu_channel_ue{index}", UL_NOISE_DB) for index in range(plan.ue_count)]
     files = {
-        "core.yaml": _template("core/core.yaml.j2").render(given),
-        "subscribers.sql": _template("core/subscribers.sql.j2").render(given),
+        **{name: _template(f"core/{name}.j2").render(given) for name in _CORE_FILES[plan.core]},
         "gnb.conf": _template("ran/gnb.conf.j2").render(
             given, models=[*uplinks, ("rfsimu_channel_enB0", DL_NOISE_DB)]
         ),

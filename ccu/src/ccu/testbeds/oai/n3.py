@@ -8,6 +8,7 @@ import signal
 from ccu.host import programs
 from ccu.testbeds import Site
 from ccu.testbeds.oai.configs import GTP_U_PORT
+from ccu.testbeds.oai.services import upf_of
 from ccu.testbeds.oai.stack import Stack
 
 # Outer IPv4, UDP and GTP-U with its extension header, then IPv4 and TCP with all options.
@@ -19,7 +20,7 @@ class N3Capture:
 
     def __init__(self, site: Site, stack: Stack) -> None:
         self._site = site
-        name = stack.namespace_of("upf")
+        name = stack.namespace_of(upf_of(stack.plan))
         command = [programs.require("ip"), "netns", "exec", name, programs.require("tcpdump")]
         command += ["-n", "-i", "any", "-s", str(SNAPLEN_BYTES), "--time-stamp-precision=nano"]
         command += ["-Z", "root", "-w", str(site.raw / "n3.pcap"), f"udp port {GTP_U_PORT}"]

@@ -37,10 +37,10 @@ class OaiOptions(TestbedOptions):
         "docker"
     )
     core: Annotated[
-        Literal["oai", "none"],
+        Literal["oai", "open5gs", "none"],
         Option(
-            "Core: OpenAirInterface's, or none: gNB and UE alone, without SIM and SCTP.",
-            example="none",
+            "Core: OpenAirInterface's, Open5GS, or none: gNB and UE alone, without SIM and SCTP.",
+            example="open5gs",
         ),
     ] = "oai"
     usrp: Annotated[

@@ -39,6 +39,12 @@ def plan_of(experiment: Experiment) -> Plan:
         usrp.check_carrier(radio, chosen)
     if settings.core == "none":
         _check_without_core(experiment, settings)
+    if settings.core == "open5gs" and (radio or settings.runtime != "docker"):
+        raise refusal(
+            "Open5GS is set up with rfsim in Docker only",
+            "use --testbed rfsim --runtime docker, or --core oai",
+            key="core",
+        )
     if settings.lockstep:
         _check_lockstep(experiment, settings)
     return Plan(

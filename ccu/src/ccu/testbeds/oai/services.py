@@ -19,6 +19,9 @@ from ccu.testbeds.oai.configs import CONTAINERS, RECONFIGURATION, UE_FOLDER, Pla
 
 FILE = CONTAINERS / "oai.yml"
 CORE = ("mysql", "nrf", "amf", "smf", "upf")
+_FUNCTIONS = ("nrf", "udr", "udm", "ausf", "pcf", "bsf", "nssf", "amf", "upf", "smf")
+OPEN5GS = ("mongodb", *(f"open5gs-{function}" for function in _FUNCTIONS))
+_CORES: Mapping[str, tuple[str, ...]] = {"oai": CORE, "open5gs": OPEN5GS, "none": ()}
 DATA_NETWORK = "data-network"
 
 
@@ -33,7 +36,12 @@ class Server:
 
 def core_of(plan: Plan) -> tuple[str, ...]:
     """Return the services of the core, in the order in which they start."""
-    return () if plan.core == "none" else CORE
+    return _CORES[plan.core]
+
+
+def upf_of(plan: Plan) -> str:
+    """Return the service where N3 ends. Only with a core."""
+    return next(service for service in core_of(plan) if service.endswith("upf"))
 
 
 def server_of(plan: Plan) -> Server:

@@ -30,7 +30,11 @@ _CORE_PORTS = {
     "amf": (80, "tcp"),
     "smf": (80, "tcp"),
     "upf": (8805, "udp"),
+    "mongodb": (27017, "tcp"),
+    # All others of Open5GS listen on _OPEN5GS_PORT.
+    "open5gs-upf": (8805, "udp"),
 }
+_OPEN5GS_PORT = (7777, "tcp")
 RFSIM_PORT = 4043
 _WORKING_FOLDERS = ("opt/oai-gnb", "")
 _CORE_PATIENCE_S, _GNB_PATIENCE_S, _ATTACH_PATIENCE_S, _PING_PATIENCE_S = 120.0, 60.0, 60.0, 15.0
@@ -118,7 +122,8 @@ class Stack:
         for service in self._core:
             self._follow(service, f"{service}-stdout.log", stage="core")
         for service in self._core:
-            self._wait_listening(service, *_CORE_PORTS[service], _CORE_PATIENCE_S)
+            port, protocol = _CORE_PORTS.get(service, _OPEN5GS_PORT)
+            self._wait_listening(service, port, protocol, _CORE_PATIENCE_S)
         self._attach_namespace(DATA_NETWORK)
 
     def _start_gnb(self) -> None:

@@ -24,6 +24,9 @@ FRAME_NS = 10_000_000
 SLOTS_PER_FRAME = 20
 """At 30 kHz, as OAI's rfsim configurations have it; OAI prints its reports at slot 0."""
 
+_REPORT_FRAMES = 128
+"""Frames between two reports of stdout."""
+
 
 @dataclass
 class Report:

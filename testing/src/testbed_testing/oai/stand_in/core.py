@@ -21,19 +21,33 @@ PORTS = {
     "amf": (socket.SOCK_STREAM, 80),
     "smf": (socket.SOCK_STREAM, 80),
     "upf": (socket.SOCK_DGRAM, 8805),
+    "mongodb": (socket.SOCK_STREAM, 27017),
+    "open5gs-upf": (socket.SOCK_DGRAM, 8805),
 }
+OPEN5GS_PORT = (socket.SOCK_STREAM, 7777)
 # After the testbed is up, during a run of the tests.
 DIES_AFTER_S = 12
-FILES = {"mysql": "/docker-entrypoint-initdb.d/subscribers.sql"}
+FILES = {
+    "mysql": "/docker-entrypoint-initdb.d/subscribers.sql",
+    "mongodb": "/docker-entrypoint-initdb.d/subscribers.js",
+}
+WANTED = {"mysql": "INSERT INTO users", "mongodb": "subscribers.insertMany"}
 
 
 def main() -> None:
     role = sys.argv[1]
-    config = Path(FILES.get(role, f"/openair-{role}/etc/config.yaml"))
-    wanted = "INSERT INTO users" if role == "mysql" else "served_guami_list"
+    own = f"/openair-{role}/etc/config.yaml"
+    wanted = WANTED.get(role, "served_guami_list")
+    if role.startswith("open5gs-"):
+        # As the real one: its own part of the file that `-c` names; the UPF's device is there.
+        own = sys.argv[sys.argv.index("-c") + 1]
+        wanted = "\n" + role.removeprefix("open5gs-") + ":\n"
+        if role == "open5gs-upf" and not Path("/sys/class/net/ogstun").exists():
+            sys.exit("ogstun: no such device")
+    config = Path(FILES.get(role, own))
     if wanted not in config.read_text():
         sys.exit(f"{config}: no {wanted} in it")
-    kind, port = PORTS[role]
+    kind, port = PORTS.get(role, OPEN5GS_PORT)
     with socket.socket(socket.AF_INET, kind) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("0.0.0.0", port))
@@ -44,7 +58,7 @@ def main() -> None:
         while True:
             if os.environ.get("FAULT") == "dies" and time.monotonic() - began_s > DIES_AFTER_S:
                 sys.exit(f"terminate called: stand-in: the {role} dies, as it was told to")
-            if role == "upf":
+            if role.endswith("upf"):
                 forward()
             time.sleep(0.05)
 
