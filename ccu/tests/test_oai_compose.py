@@ -91,7 +91,9 @@ def test_the_top_file_works_without_ccu(profile: str) -> None:
     gnb = next(one for name, one in found["services"].items() if name.startswith("gnb"))
     ue = next(one for name, one in found["services"].items() if name.startswith("ue1"))
     radio = (
-        None if profile.startswith("rfsim") else usrp.Usrp(profile.removeprefix("usrp-"), "addr=x", "addr=x")
+        None
+        if profile.startswith("rfsim")
+        else usrp.Usrp(profile.removeprefix("usrp-"), "addr=x", "addr=x")
     )
     plan = Plan("2026.w11", carrier(106), 1, radio)
     # The defaults in the file are those of ccu (except the order of words and the USRP).

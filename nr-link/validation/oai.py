@@ -68,9 +68,10 @@ class Real:
 
 def mac_of(table: pd.DataFrame, rate: str) -> Mac:
     """Return the figures of a table with counters (`first`, `second`, `rate`) and `t_s`, `mcs`."""
-    change = table[["t_s", "first", "second", rate]].iloc[-1] - table.iloc[0][
-        ["t_s", "first", "second", rate]
-    ]
+    change = (
+        table[["t_s", "first", "second", rate]].iloc[-1]
+        - table.iloc[0][["t_s", "first", "second", rate]]
+    )
     lasts_s, first = float(change["t_s"]), float(change["first"])
     return Mac(
         first / lasts_s,
@@ -134,7 +135,7 @@ def _channel(folder: Path, from_s: float, until_s: float) -> list[tuple[float, f
 
 
 def link_yaml(prb: int, profile: str, uplink_snr_db: float) -> dict[str, Any]:
-    """Return nr-link's configuration. rfsim has no power control: the SNR of the uplink is given."""
+    """Return nr-link's configuration. rfsim has no power control: the uplink has the SNR given."""
     return {
         "schema": "nr-link/1",
         "seed": 1,
@@ -241,7 +242,11 @@ def print_macs(runs: list[Real], profile: str) -> None:
     for run in runs:
         mine, his = emulated(run, profile), run.mac
         levels = [sinr for _, sinr in run.channel]
-        level = f"{levels[0]:.1f}" if len(set(levels)) == 1 else f"{min(levels):.0f} to {max(levels):.0f}"
+        level = (
+            f"{levels[0]:.1f}"
+            if len(set(levels)) == 1
+            else f"{min(levels):.0f} to {max(levels):.0f}"
+        )
         cells = [
             run.name,
             run.prb,

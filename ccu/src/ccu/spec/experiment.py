@@ -184,9 +184,7 @@ class TddDuplex(Value):
     tdd: Tdd
 
 
-RADIO_FIELDS = frozenset(
-    {"prb", "numerology", "carrier_ghz", "duplex", "mcs_table", "gnb_profile"}
-)
+RADIO_FIELDS = frozenset({"prb", "numerology", "carrier_ghz", "duplex", "mcs_table", "gnb_profile"})
 """Fields that mean nothing where the scenario gives the capacity itself."""
 
 CC = Option(

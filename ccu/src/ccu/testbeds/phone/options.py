@@ -27,7 +27,17 @@ class PhoneOptions(TestbedOptions):
     section: ClassVar[str] = "phone"
     unsupported: ClassVar[frozenset[str]] = frozenset(
         {"prb", "numerology", "scenario", "carrier_ghz", "ues", "duplex", "mcs_table", "rtt_ms"}
-        | {"gnb_profile", "dl_delay_ms", "loss", "path", "buffer", "ul_buffer", "aqm", "ecn", "mss_bytes"}
+        | {
+            "gnb_profile",
+            "dl_delay_ms",
+            "loss",
+            "path",
+            "buffer",
+            "ul_buffer",
+            "aqm",
+            "ecn",
+            "mss_bytes",
+        }
         | {"mac_interval_ms"}
     )
     unsupported_reason: ClassVar[str] = "an operator's network cannot be configured"
