@@ -23,8 +23,9 @@ LOG_FORMATS = {
     "scenarios/sources/bugreport.py",
     "scenarios/sources/oai.py",
     "scenarios/sources/oai_log.py",
+    "spec/gnb_profile.py",
 }
-"""The files on formats of other programs, which are independent of the testbed."""
+"""The files on formats and habits of other programs, which are independent of the testbed."""
 
 
 def test_no_driver_is_named_outside_its_folder() -> None:

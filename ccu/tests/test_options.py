@@ -109,6 +109,7 @@ def test_a_run_from_before_the_drivers_can_be_repeated(testbed: str) -> None:
         # Options that are newer than the run have their defaults.
         assert record["oai"].pop("core") == "oai"
         assert record["oai"].pop("lockstep") is False
+    assert record.pop("gnb_profile") == ("ideal" if testbed == "emulated" else None)
     assert record == {key: before[key] for key in record}
     assert all(before[key] is None for key in before.keys() - record.keys())
 

@@ -16,6 +16,7 @@ import yaml
 
 from ccu.host import programs
 from ccu.spec.experiment import Direction, Experiment
+from ccu.spec.gnb_profile import IDEAL
 from testbed_console.problems import CommandError, Problem, RefusedError, Where
 
 _DIRECTIONS: tuple[Direction, ...] = ("dl", "ul")
@@ -94,7 +95,7 @@ def link_config(experiment: Experiment, core_netns: str, ue_netns: str) -> dict[
 
 def _gnb(experiment: Experiment) -> dict[str, Any]:
     """Return the gNB's profile, which chooses its link adaptation too, or the ideal gNB's own."""
-    if experiment.gnb_profile == "ideal":
+    if experiment.gnb_profile == IDEAL:
         return {"link_adaptation": {"olla": {"bler_target": 0.1}}}
     return {"gnb_profile": experiment.gnb_profile}
 

@@ -18,7 +18,9 @@ from pydantic import (
     model_validator,
 )
 
+from ccu.spec import gnb_profile as profiles
 from ccu.spec import units
+from ccu.spec.gnb_profile import GnbProfile
 from ccu.spec.option import Option, Switch
 from ccu.spec.testbed import (
     TestbedOptions,
@@ -284,13 +286,7 @@ class Experiment(Value):
         Literal["64qam", "256qam", "64qam-low-se"],
         Option("MCS table (TS 38.214 clause 5.1.3.1).", flag=None),
     ] = "64qam"
-    gnb_profile: Annotated[
-        Literal["ideal", "oai-2026.w11"],
-        Option(
-            "The emulated gNB: ideal uses all that the standard allows, oai-2026.w11 schedules as "
-            "OpenAirInterface's does.",
-        ),
-    ] = "ideal"
+    gnb_profile: Annotated[GnbProfile, Option(profiles.MEANING)] = profiles.IDEAL
     rtt_ms: Annotated[
         float,
         Field(ge=0, le=10_000),
