@@ -65,7 +65,7 @@ mod tests {
             feedback.take(sent, at);
             Some((slot, at.0))
         };
-        let is_downlink = |slot: &u64| slot % 10 < 8 && slot % 40 != 0;
+        let is_downlink = |slot: &u64| slot % 10 < 8 && !slot.is_multiple_of(40);
         let sent: Vec<_> = (1000..1100)
             .filter(is_downlink)
             .filter_map(&mut send)
