@@ -161,7 +161,7 @@ def test_a_file_that_cannot_be_used_is_refused(
 
 @pytest.mark.root
 def test_a_policy_in_python_controls_real_tcp(runs: Runs) -> None:
-    run = runs("--cc", "constant.py", "--cc-param", "rate_mbps=5", *SHORT)
+    run = runs.analysed("--cc", "constant.py", "--cc-param", "rate_mbps=5", *SHORT)
     manifest = json.loads((run / "run.json").read_text())
     assert [flow["cc_read_back"] for flow in manifest["flows"]] == ["constant"]
     plane = manifest["cc_implementation"]["constant"]["plane"]

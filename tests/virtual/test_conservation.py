@@ -42,7 +42,7 @@ def test_udp_saturation_is_what_the_mac_says_it_carried(experiments: Runs, direc
 
 def test_a_flow_of_a_volume_ends_with_it(experiments: Runs) -> None:
     arguments = ("--cc", "cubic", "--traffic", "tcp:40MB", "--scenario", "constant-100M")
-    run = experiments(*arguments, "--duration", "20s")
+    run = experiments.analysed(*arguments, "--duration", "20s")
     report = json_of(run / "raw/iperf3-f0-client.json")
     sent_bytes = report["end"]["sum_sent"]["bytes"]
     # iperf3 sends whole blocks of 128 KiB.
@@ -63,7 +63,7 @@ def test_a_volume_that_takes_longer_than_the_run_is_an_error(kernel: Path, tmp_p
 @pytest.mark.parametrize("direction", ["dl", "ul"])
 def test_each_flow_is_in_the_counters_of_its_own_ue(experiments: Runs, direction: str) -> None:
     cell = ("--ues", "3", "--scenario", "static", "--duration", "4s")
-    run = experiments("--cc", "cubic", f"--{direction}", *cell)
+    run = experiments.analysed("--cc", "cubic", f"--{direction}", *cell)
     mac = pd.read_csv(run / "raw/mac.csv")
     delivered = mac.groupby("ue")[f"mac_{direction}_sdu_bytes"].last()
     flows = json_of(run / "run.json")["flows"]

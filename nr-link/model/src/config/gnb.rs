@@ -2,6 +2,9 @@
 //! What a real gNB does beside the standard: the habits of its scheduler, as parameters. Without them (the profile
 //! `ideal`) a gNB uses every slot and every symbol that the standard allows.
 
+use crate::Direction;
+use crate::radio::SlotKind;
+use crate::radio::overhead::DataSymbols;
 use crate::time::Slot;
 
 /// The habits of a gNB. Slots are those of its carrier.
@@ -44,6 +47,36 @@ impl Gnb {
     /// Returns the symbols of PDCCH on a carrier with so many PRBs.
     pub fn pdcch_symbols(&self, prb: u16) -> u8 {
         self.pdcch_symbols[usize::from(prb >= self.narrow_below_prb)]
+    }
+
+    /// Returns the symbols for data in a slot of a carrier with so many PRBs.
+    pub(crate) fn data_symbols(
+        &self,
+        prb: u16,
+        kind: SlotKind,
+        direction: Direction,
+    ) -> DataSymbols {
+        let (all, dmrs) = match direction {
+            Direction::Downlink => {
+                let pdcch = self.pdcch_symbols(prb);
+                let all = kind.dl_symbols().saturating_sub(pdcch);
+                (all, if pdcch + all >= 8 { 2 } else { 1 })
+            }
+            Direction::Uplink => {
+                let all = kind.ul_symbols().saturating_sub(self.pusch_symbols_left);
+                let whole = kind.carries_pusch();
+                (all, if whole { self.pusch_dmrs_symbols } else { 1 })
+            }
+        };
+        // The shortest allocation of the downlink's mapping type A has 3 symbols.
+        let least = match direction {
+            Direction::Downlink => 3,
+            Direction::Uplink => self.special_pusch_symbols,
+        };
+        DataSymbols {
+            all: if all < least { 0 } else { all },
+            dmrs,
+        }
     }
 }
 

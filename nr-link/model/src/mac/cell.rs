@@ -120,7 +120,7 @@ impl Cell {
     fn symbols(&self, prb: u16, kind: SlotKind, direction: Direction) -> DataSymbols {
         match &self.radio.gnb {
             None => DataSymbols::ideal(kind, direction),
-            Some(gnb) => DataSymbols::of(gnb, prb, kind, direction),
+            Some(gnb) => gnb.data_symbols(prb, kind, direction),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::Direction;
 use crate::config::{Carrier, Gnb, RadioConfig};
 use crate::ids::CarrierId;
 use crate::radio::duplex::SYMBOLS_PER_SLOT;
-use crate::radio::overhead::{DataSymbols, PDCCH_SYMBOLS, shared_symbols};
+use crate::radio::overhead::{PDCCH_SYMBOLS, shared_symbols};
 use crate::radio::{Duplex, Numerology, SlotKind, bands};
 use crate::time::{Nanos, Slot};
 
@@ -201,7 +201,7 @@ impl Clock {
         let least_k2 = 1 + (u64::from(PDCCH_SYMBOLS) + n2).div_ceil(u64::from(SYMBOLS_PER_SLOT));
         let carries_pusch = |kind: SlotKind| match gnb {
             None => kind.carries_pusch(),
-            Some(gnb) => DataSymbols::of(gnb, carrier.prb, kind, Direction::Uplink).all > 0,
+            Some(gnb) => gnb.data_symbols(carrier.prb, kind, Direction::Uplink).all > 0,
         };
         let k2 = gnb.map_or(least_k2, |gnb| gnb.grant_slots);
         Self {

@@ -11,7 +11,6 @@
 use super::duplex::SlotKind;
 use super::grid::SUBCARRIERS_PER_PRB;
 use crate::Direction;
-use crate::config::Gnb;
 
 /// Symbols of PDCCH.
 pub const PDCCH_SYMBOLS: u8 = 1;
@@ -32,31 +31,6 @@ impl DataSymbols {
         Self {
             all,
             dmrs: dmrs_symbols(all, direction),
-        }
-    }
-
-    /// Returns those of a gNB with habits, on a carrier of `prb` PRBs.
-    pub fn of(gnb: &Gnb, prb: u16, kind: SlotKind, direction: Direction) -> Self {
-        let (all, dmrs) = match direction {
-            Direction::Downlink => {
-                let pdcch = gnb.pdcch_symbols(prb);
-                let all = kind.dl_symbols().saturating_sub(pdcch);
-                (all, if pdcch + all >= 8 { 2 } else { 1 })
-            }
-            Direction::Uplink => {
-                let all = kind.ul_symbols().saturating_sub(gnb.pusch_symbols_left);
-                let whole = kind.carries_pusch();
-                (all, if whole { gnb.pusch_dmrs_symbols } else { 1 })
-            }
-        };
-        // The shortest allocation of the downlink's mapping type A has 3 symbols.
-        let least = match direction {
-            Direction::Downlink => 3,
-            Direction::Uplink => gnb.special_pusch_symbols,
-        };
-        Self {
-            all: if all < least { 0 } else { all },
-            dmrs,
         }
     }
 
