@@ -16,6 +16,7 @@ import pytest
 
 from ccu.host import programs, resources
 from ddu.api import analyze
+from testbed_testing.oai import real_runs
 from testbed_testing.oai.real_runs import (
     CCU,
     PATIENCE_S,
@@ -41,12 +42,8 @@ def kernel() -> None:
 
 def performed(output: Path, version: str, core: str, *more: str) -> Path:
     """Perform a run; return its directory."""
-    words = (*WORDS, "--output", str(output), *arguments(version, core, *more))
-    ran = ccu("run", *words)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    (run,) = output.iterdir()
-    assert left() == []
-    return run
+    chosen = ("--lockstep", "--scenario", "static")
+    return real_runs.performed(output, *chosen, *arguments(version, core, *more))
 
 
 def coupled(output: Path) -> bool:

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from ddu.api import analyze
+from testbed_testing.oai import real_runs
 from testbed_testing.oai.captures import captured_bytes
 from testbed_testing.oai.real_runs import (
     CCU,
@@ -32,12 +33,7 @@ from testbed_testing.oai.real_runs import (
 
 def performed(output: Path, version: str, core: str, *more: str) -> Path:
     """Perform a run; return its directory."""
-    words = ("--testbed", "rfsim", "--cc", "cubic", "--rtt", "0ms", "--output", str(output))
-    ran = ccu("run", *words, *arguments(version, core, *more))
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    (run,) = output.iterdir()
-    assert left() == []
-    return run
+    return real_runs.performed(output, "--cc", "cubic", *arguments(version, core, *more))
 
 
 @pytest.mark.parametrize("prb", ["24", "106"])

@@ -23,6 +23,16 @@ def arguments(version: str, core: str, *more: str) -> tuple[str, ...]:
     return ("--core", core, "--oai-version", version, *more)
 
 
+def performed(output: Path, *words: str) -> Path:
+    """Perform a run over rfsim that leaves nothing behind; return its directory."""
+    common = ("--testbed", "rfsim", "--rtt", "0ms", "--output", str(output))
+    ran = ccu("run", *common, *words)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (run,) = output.iterdir()
+    assert left() == []
+    return run
+
+
 def left() -> list[str]:
     """Return our containers and networks."""
     found = []
