@@ -279,10 +279,10 @@ def test_a_worker_without_shared_storage_publishes_its_runs(
     tmp_path: Path, store: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DDU_STORE", store.url())
-    # Long enough that on a busy machine too `ddu` has started before it ends.
+    # Long enough that on a busy machine too `ddu` has started before it ends, and cheap.
     job = remote.Job(
         experiment=resolve(
-            {"testbed": "emulated", "cc": "cubic", "duration": "12s", "scenario": "static"}
+            {"testbed": "emulated", "traffic": "udp:1M", "duration": "40s", "scenario": "static"}
         ).model_dump_json(),
         campaign="far",
         output=str(tmp_path / "campaign-far-only" / "runs" / "cc=cubic,seed=1"),

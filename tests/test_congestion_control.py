@@ -172,32 +172,36 @@ def test_a_policy_in_python_controls_real_tcp(runs: Runs) -> None:
     assert "constant" not in AVAILABLE.read_text().split()
 
 
+FAILING = {
+    "killed": ("os.kill(os.getpid(), signal.SIGKILL)", "the policy was killed, and Reno took over"),
+    "stopped": ("os.kill(os.getpid(), signal.SIGSTOP)", "silent for 0.5 s, and Reno took over"),
+    "divides": ("1 / 0", "the policy ended with ZeroDivisionError: division by zero (line 6)"),
+    "unknown": ("flow.cwnd = float('nan')", "cwnd is nan, not a finite number"),
+    "negative": ("flow.cwnd = -5", "cwnd is -5, outside of"),
+    "huge": ("flow.cwnd = 10**400", "cwnd is inf, not a finite number"),
+}
+
+
+@pytest.fixture(scope="module")
+def failing(runs: Runs, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with a flow for each policy that fails."""
+    folder = tmp_path_factory.mktemp("failing")
+    for name, (body, _) in FAILING.items():
+        lines = f"        if r.delivered > 300:\n            {body}"
+        text = f"import os, signal\n\nclass Gone:\n    def report(self, flow, r):\n{lines}\n"
+        (folder / f"{name}.py").write_text(text)
+    flows = ",".join(f"{folder / name}.py@0" for name in FAILING)
+    return runs("--flows", flows, "--scenario", "static", "--prb", "106", "--duration", "4s")
+
+
 @pytest.mark.root
-@pytest.mark.parametrize(
-    ("body", "reason"),
-    [
-        ("os.kill(os.getpid(), signal.SIGKILL)", "the policy was killed, and Reno took over"),
-        ("os.kill(os.getpid(), signal.SIGSTOP)", "silent for 0.5 s, and Reno took over"),
-        ("1 / 0", "the policy ended with ZeroDivisionError: division by zero (line 6)"),
-        ("flow.cwnd = float('nan')", "cwnd is nan, not a finite number"),
-        ("flow.cwnd = -5", "cwnd is -5, outside of"),
-        ("flow.cwnd = 10**400", "cwnd is inf, not a finite number"),
-    ],
-)
-def test_reno_has_the_flows_of_a_policy_that_fails(
-    runs: Runs, tmp_path: Path, body: str, reason: str
-) -> None:
-    assert runs
-    lines = f"        if r.delivered > 300:\n            {body}"
-    text = f"import os, signal\n\nclass Gone:\n    def report(self, flow, r):\n{lines}\n"
-    (tmp_path / "gone.py").write_text(text)
-    output = ("--output", str(tmp_path / "runs"))
-    done = ccu("run", "--testbed", "emulated", "--cc", str(tmp_path / "gone.py"), *SHORT, *output)
-    assert done.returncode == 0, done.stderr
-    (run,) = (tmp_path / "runs").iterdir()
-    manifest = json.loads((run / "run.json").read_text())
-    assert manifest["cc_implementation"]["gone"]["plane"]["fallbacks"] >= 1
-    assert reason in "; ".join(manifest["verdict_reasons"])
-    report = json.loads((run / "raw/iperf3-f0-server.json").read_text())
+@pytest.mark.parametrize("name", FAILING)
+def test_reno_has_the_flows_of_a_policy_that_fails(failing: Path, name: str) -> None:
+    manifest = json.loads((failing / "run.json").read_text())
+    assert manifest["cc_implementation"][name]["plane"]["fallbacks"] >= 1
+    said = [reason for reason in manifest["verdict_reasons"] if reason.startswith(f"{name}: ")]
+    assert FAILING[name][1] in "; ".join(said)
+    (flow,) = (flow["id"] for flow in manifest["flows"] if flow["cc"] == name)
+    report = json.loads((failing / f"raw/iperf3-{flow}-server.json").read_text())
     assert report["intervals"][-1]["sum"]["bytes"] > 0  # The flow lives on.
-    assert "gone" not in AVAILABLE.read_text().split()
+    assert name not in AVAILABLE.read_text().split()
