@@ -62,3 +62,11 @@ def test_without_arguments_the_help_is_printed() -> None:
     run = ended("ccu", "scenario")
     assert (run.returncode, run.stderr) == (2, "")
     assert "Usage: ccu scenario" in run.stdout
+
+
+def test_a_full_disk_is_one_message() -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "ddu", "schema"]
+        run = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert run.returncode == 1
+    assert run.stderr.startswith("ddu: error: the disk is full. Free some of it")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -26,6 +27,8 @@ def main(app: typer.Typer, program: str) -> NoReturn:
         print(error_text(program, message), file=sys.stderr)
         sys.exit(code)
 
+    # No matrix here is large; the threads that numpy starts for large ones spin at first, on every core.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         code = app(prog_name=program, standalone_mode=False)
         sys.stdout.flush()
@@ -40,6 +43,8 @@ def main(app: typer.Typer, program: str) -> NoReturn:
     except CommandError as error:
         fail(str(error), error.exit_code)
     except OSError as error:
+        if error.errno == errno.ENOSPC and error.filename is None:
+            fail("the disk is full. Free some of it, then repeat the command", 1)
         if error.filename is None:
             raise
         # A file or directory that no other message names: the path, and the kernel's reason.
