@@ -325,3 +325,24 @@ def test_the_committed_defaults_match_the_templates() -> None:
     made = {name: text for plan in plans for name, text in configs.rendered(plan).items()}
     found = {file.name: file.read_text() for file in (configs.CONTAINERS / "defaults").iterdir()}
     assert found == made, "write them again: python -m ccu.testbeds.oai.defaults"
+
+
+@pytest.mark.parametrize(
+    ("asked", "problem"),
+    [
+        ({"loss": "1%"}, "loss: with OpenAirInterface it cannot be set"),
+        ({"buffer": "10pkt"}, "buffer: with OpenAirInterface it cannot be set"),
+        ({"path": {"dl": {"rate_mbps": 5}}}, "path: with OpenAirInterface it cannot be set"),
+        ({"mac_interval": "5ms"}, "mac-interval: with OpenAirInterface it cannot be set"),
+        ({"scenario": "cellular-4g"}, "path: with OpenAirInterface it cannot be set"),
+        ({"dl_delay": "3ms"}, "whole delay is at the server"),
+    ],
+)
+def test_what_would_have_no_effect_is_refused(asked: dict[str, object], problem: str) -> None:
+    with pytest.raises(RefusedError, match=problem):
+        resolve({"testbed": "rfsim", "cc": "cubic", **asked})
+
+
+def test_in_lockstep_each_direction_has_a_delay() -> None:
+    asked = {"testbed": "rfsim", "lockstep": True, "cc": "cubic", "dl_delay": "3ms"}
+    assert resolve(asked).dl_delay_ms == 3

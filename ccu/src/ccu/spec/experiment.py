@@ -609,8 +609,12 @@ class Experiment(Value):
     @classmethod
     def from_record(cls, content: Mapping[str, Any]) -> Experiment:
         """Return the experiment that run.json has. Raise pydantic's ValidationError."""
-        # `cc` follows from the flows.
-        known = {key: value for key, value in content.items() if value is not None and key != "cc"}
+        # `cc` follows from the flows. Older records have defaults of fields that had no effect.
+        testbed = options_of(str(content.get("testbed")))
+        unread = {"cc"} | (testbed.unsupported if testbed else frozenset())
+        known = {
+            key: value for key, value in content.items() if value is not None and key not in unread
+        }
         return cls.model_validate(known)
 
 

@@ -20,8 +20,11 @@ class OaiOptions(TestbedOptions):
     """The options that only OpenAirInterface has."""
 
     section: ClassVar[str] = "oai"
-    unsupported: ClassVar[frozenset[str]] = frozenset({"gnb_profile"})
-    unsupported_reason: ClassVar[str] = "the gNB is a real one"
+    unsupported: ClassVar[frozenset[str]] = frozenset(
+        {"gnb_profile", "duplex", "mcs_table", "mac_interval_ms"}
+        | {"loss", "path", "buffer", "ul_buffer"}
+    )
+    unsupported_reason: ClassVar[str] = "with OpenAirInterface it cannot be set"
 
     name: Literal["rfsim", "usrp"]
     version: Annotated[
@@ -97,6 +100,14 @@ class OaiOptions(TestbedOptions):
                     f"{experiment.aqm}: OpenAirInterface's queues are drop-tail",
                     "leave it out, or take another testbed",
                     Where(key="aqm"),
+                )
+            )
+        if experiment.dl_delay_ms is not None and not self.lockstep:
+            raise InvalidValue(
+                Problem(
+                    "the path's whole delay is at the server, towards the UE",
+                    "leave it out, or add --lockstep",
+                    Where(key="dl_delay_ms"),
                 )
             )
 
