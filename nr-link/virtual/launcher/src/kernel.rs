@@ -20,6 +20,7 @@ use nr_link_virtual_plan::{
 };
 
 use crate::failed;
+use crate::own_core::OwnCore;
 use crate::parts::Found;
 use crate::plan_file::PlanFile;
 use crate::watch::{Watch, cpu_time};
@@ -85,9 +86,16 @@ pub fn run(parts: &Found, file: &PlanFile, run: &Run, signals: Option<&SignalFd>
     };
     passed.extend(streams.iter().map(AsRawFd::as_raw_fd).zip(STREAMS));
     let own = std::process::id();
+    let core = OwnCore::take();
+    let keep = core.as_ref().map(OwnCore::keep);
     // SAFETY: between fork and exec only the kernel is called.
     unsafe {
-        command.pre_exec(move || prepare(own, &passed));
+        command.pre_exec(move || {
+            if let Some(keep) = &keep {
+                keep();
+            }
+            prepare(own, &passed)
+        });
     }
     let mut child = command
         .spawn()

@@ -10,6 +10,7 @@ pub mod command;
 mod iperf3;
 mod kernel;
 mod machine;
+mod own_core;
 mod parts;
 mod plan_file;
 mod resolve;
