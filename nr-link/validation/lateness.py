@@ -22,7 +22,7 @@ import numpy as np
 from campaign_runs import VIRTUAL, CampaignRun, change, runs
 
 # Upper bounds of the classes, in percent of the slots.
-_CLASSES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0)
+_CLASSES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 class Effect(NamedTuple):

@@ -10,6 +10,7 @@ import csv
 import json
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -81,14 +82,26 @@ def test_udp_under_the_capacity_arrives_at_its_rate(
     assert received_bps == pytest.approx(200e3, rel=0.03)
 
 
-def test_a_killed_run_is_cleaned(oai_version: str, core: str, tmp_path: Path) -> None:
-    words = ["run", *WORDS, "--cc", "cubic", "--duration", "300s", "--output", str(tmp_path)]
-    command = [CCU, *words, *arguments(oai_version, core, "--prb", "24")]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wait_until(lambda: coupled(tmp_path), process)
+def started(output: Path, version: str, core: str) -> subprocess.Popen[str]:
+    """Start a run that is longer than any test."""
+    words = ["run", *WORDS, "--cc", "cubic", "--duration", "300s", "--output", str(output)]
+    command = [CCU, *words, *arguments(version, core, "--prb", "24")]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+# Before, while and after the containers start; None: when hosts and radio are coupled.
+@pytest.mark.parametrize("after_s", [0.7, 3.0, 8.0, 13.0, 21.0, None])
+def test_a_killed_run_is_cleaned(
+    oai_version: str, core: str, after_s: float | None, tmp_path: Path
+) -> None:
+    process = started(tmp_path, oai_version, core)
+    if after_s is None:
+        wait_until(lambda: coupled(tmp_path), process)
+    else:
+        time.sleep(after_s)
     process.send_signal(signal.SIGKILL)
-    process.wait()
-    assert left()
+    process.communicate(timeout=PATIENCE_S)
+    assert left() or after_s is not None
     assert ccu("clean").returncode == 0
     assert left() == []
     assert list(resources.FOLDER.glob("*.radio")) == []
@@ -100,9 +113,7 @@ def test_a_killed_run_is_cleaned(oai_version: str, core: str, tmp_path: Path) ->
 def test_a_modem_that_dies_fails_the_run(
     oai_version: str, core: str, killed: str, tmp_path: Path
 ) -> None:
-    words = ["run", *WORDS, "--cc", "cubic", "--duration", "300s", "--output", str(tmp_path)]
-    command = [CCU, *words, *arguments(oai_version, core, "--prb", "24")]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    process = started(tmp_path, oai_version, core)
     wait_until(lambda: coupled(tmp_path), process)
     kill_container(killed)
     printed, _ = process.communicate(timeout=PATIENCE_S)

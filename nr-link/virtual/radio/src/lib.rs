@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use nix::sys::prctl;
 use nr_link_virtual_plan::radio::{Answer, Request};
 
 use radio::Radio;
@@ -49,6 +50,8 @@ pub struct RadioArguments {
 /// # Errors
 /// An address or path cannot be used.
 pub fn run(arguments: &RadioArguments) -> Result<()> {
+    // Pauses of microseconds, not of 50 more: each slot has several.
+    let _ = prctl::set_timerslack(1);
     let radio = Arc::new(Radio::new(arguments.slot_samples, arguments.slot_ns));
     let path = || arguments.socket.display().to_string();
     let requests = UnixListener::bind(&arguments.socket).with_context(path)?;
