@@ -20,7 +20,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from ccu.campaigns import definition, remote
+from ccu.campaigns import definition, live, remote
 from ccu.scenarios.resolve import resolve
 from ddu.campaign import plan
 from ddu.store.connect import connected
@@ -279,7 +279,9 @@ def test_a_worker_without_shared_storage_publishes_its_runs(
     tmp_path: Path, store: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DDU_STORE", store.url())
-    # Long enough that on a busy machine too `ddu` has started before it ends, and cheap.
+    # `ddu` yields to what runs beside it, and would start too late on a busy machine. The run is
+    # long for that reason as well, and cheap.
+    monkeypatch.setattr(live, "_LEAST_PRIORITY", 0)
     job = remote.Job(
         experiment=resolve(
             {"testbed": "emulated", "traffic": "udp:1M", "duration": "40s", "scenario": "static"}

@@ -44,6 +44,8 @@ def test_a_run_is_seen_live(store: Place, tmp_path: Path) -> None:
         [BIN / "ddu", "publish", "--live", "--runs", tmp_path], env=environment,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     ) as follower:  # fmt: skip
+        assert follower.stdout is not None
+        assert "waiting for a run" in follower.stdout.readline()
         with subprocess.Popen(
             [BIN / "ccu", "run", "--testbed", "emulated", *CUBIC, "--output", tmp_path],
             stdout=subprocess.DEVNULL,
