@@ -3,8 +3,8 @@
 """What lateness of the emulated link costs: its runs against the same experiments in virtual time.
 
 Usage: nr-link/validation/lateness.py CAMPAIGN-DIRECTORY…
-       after `ccu campaign run nr-link/validation/real-time.yaml --profile full`, and of the profiles
-       `stolen…` under nr-link/validation/steal_cpu.py with several shares
+       after `ccu campaign run nr-link/validation/real-time.yaml --profile full`, and of the
+       profiles `stolen…` under nr-link/validation/steal_cpu.py with several shares
 
 Prints a Markdown table: for classes of late slots, by how much real time differs from virtual time
 in throughput, mean and 95th percentile of the RTT, and retransmissions.

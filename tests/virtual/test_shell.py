@@ -40,7 +40,11 @@ def test_curl_downloads_from_a_server_of_python(kernel: Path, tmp_path: Path) ->
     (tmp_path / "file").write_bytes(content)
     said = shell(
         *("--delay-ms", "100", "--server", f"{sys.executable} -m http.server 8000", "--"),
-        *("sh", "-c", "curl -s -w '%{stderr}took %{time_total}\n' http://$NR_LINK_SERVER:8000/file"),
+        *(
+            "sh",
+            "-c",
+            "curl -s -w '%{stderr}took %{time_total}\n' http://$NR_LINK_SERVER:8000/file",
+        ),
         folder=tmp_path,
     )
     assert said.returncode == 0, said.stderr

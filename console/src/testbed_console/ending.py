@@ -27,7 +27,7 @@ def main(app: typer.Typer, program: str) -> NoReturn:
         print(error_text(program, message), file=sys.stderr)
         sys.exit(code)
 
-    # No matrix here is large; the threads that numpy starts for large ones spin at first, on every core.
+    # No matrix here is large, and the threads that numpy starts for large ones spin at first.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         code = app(prog_name=program, standalone_mode=False)
