@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 import socket
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -23,6 +25,7 @@ from ccu.scenarios.resolve import resolve
 from ccu.spec.errors import RunFailed
 from ccu.testbeds import driver_of
 from ccu.testbeds.oai import configs, plans
+from ccu.testbeds.oai.carrier import carrier
 from ccu.testbeds.oai.lockstep import channel, radio
 from ccu.testbeds.oai.lockstep.channel import HeldChannel
 from ccu.testbeds.oai.lockstep.clock import RadioTime
@@ -195,6 +198,51 @@ def test_the_ue_connects_to_the_radios_program() -> None:
     files = configs.rendered(plan)
     assert f'serveraddr = "{configs.HOST_ADDRESS}"' in files["ue1.conf"]
     assert f"serveraddr {configs.HOST_ADDRESS} " in configs.ue_options(plan, 1)
+
+
+class Containers:
+    """Each service's first process is this one, and nothing else runs."""
+
+    def __init__(self, *services: str) -> None:
+        self.services = services
+
+    def pid(self, service: str) -> int | None:
+        return os.getpid() if service in self.services else None
+
+
+@pytest.mark.parametrize(
+    ("core", "services"),
+    [
+        ("none", ("gnb", "ue1")),
+        ("oai", ("upf", "gnb", "ue1")),
+        ("open5gs", ("open5gs-upf", "gnb", "ue1")),
+    ],
+)
+def test_all_containers_that_carry_packets_are_watched(
+    core: configs.Core, services: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, Any]] = []
+
+    class Held:
+        def ask(self, request: str, **content: Any) -> dict[str, Any]:
+            asked.append(content)
+            return {}
+
+        def close(self) -> None: ...
+
+    plan = configs.Plan("2026.w11", carrier(24), core=core)
+    stack = SimpleNamespace(
+        plan=plan,
+        runtime=Containers(*services),
+        namespace_of=lambda service: service,
+        ue_address=lambda: "12.1.1.2",
+    )
+    site = SimpleNamespace(resources=SimpleNamespace(run_id="abc"))
+    one = radio.Radio(cast(Any, site))
+    monkeypatch.setattr(one, "connect", Held)
+    one.hold(cast(Any, stack))
+    (request,) = asked
+    assert request["processes"].count(os.getpid()) == len(services)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ db.getSiblingDB("open5gs").subscribers.insertMany(sims.map(({imsi, k, opc}) => (
   mm_realm: [],
   purge_flag: [],
   slice: [{sst: 1, default_indicator: true, session: [session]}],
-  security: {k, op: null, opc, amf: "8000", sqn: NumberLong(0)},
+  security: {k, op: null, opc, amf: "8000", sqn: NumberLong("0")},
   ambr,
   access_restriction_data: 32,
   network_access_mode: 0,

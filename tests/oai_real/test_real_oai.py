@@ -18,7 +18,7 @@ import pytest
 
 from ddu.api import analyze
 from testbed_testing.oai import real_runs
-from testbed_testing.oai.captures import captured_bytes
+from testbed_testing.oai.captures import captured_bytes, captured_lengths
 from testbed_testing.oai.real_runs import (
     CCU,
     PATIENCE_S,
@@ -27,6 +27,7 @@ from testbed_testing.oai.real_runs import (
     kill_container,
     left,
     manifest,
+    service_of,
     wait_until,
 )
 
@@ -50,13 +51,24 @@ def test_a_run_is_counted_alike_by_mac_and_captures(
     assert [one for one in said["verdict_reasons"] if not slow.search(one)] == []
     analyze(run, report=False)
     (flow,) = said["flows"]
-    arrived = captured_bytes(run / "raw/receiver.pcap", flow["receiver"]["address"])
+    lengths = captured_lengths(run / "raw/receiver.pcap", flow["receiver"]["address"])
+    arrived = sum(lengths)
     with (run / "tables/mac.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     counted = sum(float(row[f"mac_{direction}_bytes"] or 0) for row in rows)
     assert arrived > 1e5
     # Headers of MAC, RLC, PDCP and SDAP, padding, and data that the capture saw before or after.
     assert 1.0 <= counted / arrived < 1.1
+    if core == "none":
+        return
+    # The bearer's counter is of RLC PDUs: SDAP and PDCP have 1 and 3 bytes for each packet, RLC
+    # in acknowledged mode 5 for each segment of one, and nearly every block has one segment.
+    log = (run / "raw/oai/nrMAC_stats.log").read_text()
+    counters = re.findall(r"LCID 4: TX +(\d+) RX +(\d+)", log)
+    blocks = re.findall(rf"{direction}sch_rounds (\d+)/", log)
+    on_bearer = int(counters[-1][direction == "ul"])
+    expected = arrived + 4 * len(lengths) + 5 * int(blocks[-1])
+    assert on_bearer == pytest.approx(expected, rel=0.005)
 
 
 @pytest.mark.parametrize("prb", ["24", "106"])
@@ -69,6 +81,26 @@ def test_the_testbed_comes_and_goes(oai_version: str, core: str, prb: str) -> No
         down = ccu("testbed", "down")
         assert down.returncode == 0, down.stdout + down.stderr
         assert left() == []
+
+
+def test_each_of_two_ues_has_its_own_address_and_counters(
+    oai_version: str, core: str, tmp_path: Path
+) -> None:
+    if core == "none":
+        pytest.skip("without a core the gNB has one UE")
+    more = ("--ues", "2", "--prb", "24", "--duration", "10s", "--scenario", "static")
+    run = performed(tmp_path, oai_version, core, *more)
+    first, second = manifest(run)["flows"]
+    assert first["receiver"]["address"] != second["receiver"]["address"]
+    analyze(run, report=False)
+    with (run / "tables/mac.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    for flow, capture in ((first, "receiver"), (second, "receiver-ue2")):
+        arrived = captured_bytes(run / f"raw/{capture}.pcap", flow["receiver"]["address"])
+        own = [row for row in rows if row["ue"] == str(flow["ue"])]
+        counted = sum(float(row["mac_dl_bytes"] or 0) for row in own)
+        assert arrived > 1e5
+        assert 1.0 <= counted / arrived < 1.1
 
 
 def test_the_channel_follows_its_scenario(oai_version: str, core: str, tmp_path: Path) -> None:
@@ -104,8 +136,9 @@ def test_a_modem_or_amf_that_dies_fails_the_run(
         [CCU, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     wait_until(lambda: list(tmp_path.glob("*/raw/iperf3-f0-client.json")), process)
-    kill_container(killed)
+    service = service_of(killed, core)
+    kill_container(service)
     printed, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1, printed
-    assert re.search(rf"oai-{killed} (ended|killed)|channel control", printed)
+    assert re.search(rf"oai-{service} (ended|killed)|channel control", printed)
     assert left() == []

@@ -27,6 +27,8 @@ REGISTRY = "ccu-stand-in"
 NOTES = "standin-"
 CORE_VERSION = "v2.1.10"
 ANY_ROLE = f"{REGISTRY}/any:1"
+# As the published image's.
+ENVIRONMENT = {"open5gs": {"DB_URI": "mongodb://mongo/open5gs"}}
 PACKAGES = "python3-minimal,libpython3-stdlib,iproute2,bash,coreutils,dash,libc-bin,procps"
 
 
@@ -121,7 +123,7 @@ class Daemon:
         }
         self.docker("build", "--quiet", "-t", ANY_ROLE, STAND_IN)
         for role, name in roles.items():
-            self._derive(ANY_ROLE, name, ROLE=role)
+            self._derive(ANY_ROLE, name, ROLE=role, **ENVIRONMENT.get(role, {}))
 
     def faulty(self, tag: str, **variables: str) -> str:
         """gNB and UE images with `tag` whose environment has `variables`."""

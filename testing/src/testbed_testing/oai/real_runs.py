@@ -42,6 +42,12 @@ def left() -> list[str]:
     return found
 
 
+def service_of(function: str, core: str) -> str:
+    """Return the service of gNB, UE or a function of the core, such as `amf`."""
+    radio = function == "gnb" or function.startswith("ue")
+    return function if radio or core == "oai" else f"{core}-{function}"
+
+
 def kill_container(service: str) -> None:
     """Kill the container of a service."""
     label = f"label=com.docker.compose.service={service}"

@@ -69,8 +69,6 @@ class Service:
     addresses: Mapping[str, str]
     """The addresses by network; empty for a service with the host's network."""
     host_network: bool
-    health: tuple[str, ...]
-    """The command of the health check; empty if there is none."""
     sysctls: Mapping[str, str]
 
 
@@ -110,7 +108,6 @@ def all_services(plan: Plan, variables: Mapping[str, str]) -> dict[str, Service]
 
 def _service(name: str, raw: Mapping[str, Any]) -> Service:
     host = raw.get("network_mode") == "host"
-    check = raw.get("healthcheck", {}).get("test", [])
     return Service(
         name=name,
         image=raw["image"],
@@ -121,7 +118,6 @@ def _service(name: str, raw: Mapping[str, Any]) -> Service:
         mounts=tuple(_mount(item) for item in raw.get("volumes", ())),
         addresses={} if host else {net: it["ipv4_address"] for net, it in raw["networks"].items()},
         host_network=host,
-        health=tuple(check[1:]) if check[:1] == ["CMD"] else (),
         sysctls=dict(raw.get("sysctls", {})),
     )
 

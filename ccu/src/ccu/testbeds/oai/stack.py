@@ -23,7 +23,8 @@ from ccu.testbeds.oai.runtime import Runtime, listens
 from ccu.testbeds.oai.services import DATA_NETWORK, core_of, server_of
 
 UE_INTERFACE = "oaitun_ue1"
-# A core function is ready when it listens; MySQL's first start has no network and does not count.
+# A core function is ready when it listens. A database's first start, which fills it, does not
+# count: MySQL has no network then, and MongoDB only the loopback interface.
 _CORE_PORTS = {
     "mysql": (3306, "tcp"),
     "nrf": (80, "tcp"),
@@ -118,12 +119,17 @@ class Stack:
     def _start_core(self) -> None:
         """Start the core and the data network. From here on, a function that ends fails the run."""
         self._report("starting the core")
-        self.runtime.start([*self._core, DATA_NETWORK])
-        for service in self._core:
-            self._follow(service, f"{service}-stdout.log", stage="core")
-        for service in self._core:
-            port, protocol = _CORE_PORTS.get(service, _OPEN5GS_PORT)
-            self._wait_listening(service, port, protocol, _CORE_PATIENCE_S)
+        # A function that does not find the database ends, and one that does not find the NRF waits
+        # for seconds until it tries again.
+        database, nrf, *others = self._core
+        for stage in ([database, DATA_NETWORK], [nrf], others):
+            self.runtime.start(stage)
+            functions = [service for service in stage if service != DATA_NETWORK]
+            for service in functions:
+                self._follow(service, f"{service}-stdout.log", stage="core")
+            for service in functions:
+                port, protocol = _CORE_PORTS.get(service, _OPEN5GS_PORT)
+                self._wait_listening(service, port, protocol, _CORE_PATIENCE_S)
         self._attach_namespace(DATA_NETWORK)
 
     def _start_gnb(self) -> None:

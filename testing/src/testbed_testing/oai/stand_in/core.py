@@ -3,11 +3,15 @@
 
 FAULT=dies (environment): ends in the middle of a run.
 
+As Open5GS's: UDR and PCF end without an error where there is no database at DB_URI, which has
+precedence over the file's `db_uri`. MongoDB listens on the loopback interface while it is filled.
+
 The UPF also forwards: when a link's device n6u<n> appears (the tests' links have their core ends
 here, one for each UE), it gets an address and that UE's route.
 """
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -27,6 +31,8 @@ PORTS = {
 OPEN5GS_PORT = (socket.SOCK_STREAM, 7777)
 # After the testbed is up, during a run of the tests.
 DIES_AFTER_S = 12
+FILLED_AFTER_S = 1
+DB_URI = re.compile(r"db_uri: (\S+)")
 FILES = {
     "mysql": "/docker-entrypoint-initdb.d/subscribers.sql",
     "mongodb": "/docker-entrypoint-initdb.d/subscribers.js",
@@ -48,6 +54,11 @@ def main() -> None:
     if wanted not in config.read_text():
         sys.exit(f"{config}: no {wanted} in it")
     kind, port = PORTS.get(role, OPEN5GS_PORT)
+    if role == "mongodb":
+        with socket.create_server(("127.0.0.1", port)):
+            time.sleep(FILLED_AFTER_S)
+    if role in ("open5gs-udr", "open5gs-pcf"):
+        reach_database(os.environ.get("DB_URI") or DB_URI.search(config.read_text())[1])
     with socket.socket(socket.AF_INET, kind) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("0.0.0.0", port))
@@ -61,6 +72,15 @@ def main() -> None:
             if role.endswith("upf"):
                 forward()
             time.sleep(0.05)
+
+
+def reach_database(uri: str) -> None:
+    host = uri.removeprefix("mongodb://").partition("/")[0]
+    try:
+        socket.create_connection((host, 27017), 5).close()
+    except OSError:
+        print(f"\x1b[33mdbi\x1b[0m WARNING: Failed to connect to server [{uri}]")
+        sys.exit(0)
 
 
 def forward() -> None:

@@ -15,7 +15,7 @@ from ccu.spec.errors import RunFailed
 from ccu.testbeds import Site
 from ccu.testbeds.oai import configs
 from ccu.testbeds.oai.configs import Plan
-from ccu.testbeds.oai.services import server_of
+from ccu.testbeds.oai.services import server_of, upf_of
 from ccu.testbeds.oai.stack import RFSIM_PORT, UE_INTERFACE, Stack
 
 SLOT_S = 0.0005
@@ -118,7 +118,7 @@ def _end(stack: Stack, service: str, device: str, address: str) -> dict[str, str
 def _carriers(stack: Stack) -> list[str]:
     """Return the services through which packets pass."""
     plan = stack.plan
-    core = [] if plan.core == "none" else ["upf"]
+    core = [] if plan.core == "none" else [upf_of(plan)]
     return [*core, plan.gnb_service, plan.ue_service(1)]
 
 
