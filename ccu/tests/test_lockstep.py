@@ -224,7 +224,7 @@ def test_all_containers_that_carry_packets_are_watched(
     asked: list[dict[str, Any]] = []
 
     class Held:
-        def ask(self, request: str, **content: Any) -> dict[str, Any]:
+        def ask(self, _: str, **content: Any) -> dict[str, Any]:
             asked.append(content)
             return {}
 

@@ -248,6 +248,28 @@ def test_a_fault_is_reported_with_the_last_lines_of_its_log(
     assert leftovers(docker_ccu) == []
 
 
+@pytest.mark.parametrize(
+    ("fault", "core", "cause", "printed"),
+    [
+        ("spoilt-once", "oai", "UE 1 did not attach", "RAR reception failed"),
+        ("spoilt-once", "none", "UE 1 did not attach", "RAR reception failed"),
+        ("dies-once", "open5gs", "UE 1 was lost, as the gNB ended,", "Lost socket"),
+    ],
+)
+def test_a_gnb_that_gets_no_ue_is_started_again_with_its_ues(
+    daemon: Any, docker_ccu: Ccu, fault: str, core: str, cause: str, printed: str
+) -> None:
+    tag = daemon.faulty(fault, FAULT=fault)
+    ran = docker_ccu.run("--oai-version", tag, "--core", core, changed=HASTY)
+    run = analysed(ran)
+    assert received_bytes(run, "f0") > 1e5
+    again = f"{cause} at first: gNB and UEs were started again"
+    assert again in ran.manifest["verdict_reasons"]
+    assert again in ran.printed
+    assert printed in (run / "raw/oai/ue0-stdout.log").read_text()
+    assert leftovers(docker_ccu) == []
+
+
 def test_without_a_core_gnb_and_ue_run_alone(docker_ccu: Ccu) -> None:
     ran = docker_ccu.run("--core", "none")
     run = analysed(ran)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import signal
 import subprocess
 import time
@@ -20,6 +21,7 @@ from ccu.spec.errors import Interrupted, RunFailed
 
 _POLL_S = 0.02
 _SETTLE_S = 0.3
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 @dataclass
@@ -175,6 +177,11 @@ class Supervisor:
                 self.stop(process, patience_s=3.0)
 
 
+def uncoloured(text: str) -> str:
+    """Return what a program has printed without the colours of a terminal."""
+    return _COLOUR.sub("", text)
+
+
 def _last_lines(process: Process, count: int = 5) -> str:
     """Return the last output of the program: the error in iperf3's JSON, or the end of the log."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
@@ -182,6 +189,7 @@ def _last_lines(process: Process, count: int = 5) -> str:
             return f": {error}"
     for file in (process.log, process.output):
         with contextlib.suppress(OSError):
-            if lines := file.read_text(errors="replace").strip().splitlines()[-count:]:
+            printed = uncoloured(file.read_text(errors="replace"))
+            if lines := printed.strip().splitlines()[-count:]:
                 return ": " + "\n  ".join(lines)
     return ""

@@ -22,8 +22,8 @@ def testbeds() -> dict[str, Driver]:
     return {name: driver for name, driver in drivers().items() if driver.manual()}
 
 
-def up(experiment: Experiment) -> None:
-    """Start the testbed and leave it up.
+def up(experiment: Experiment) -> list[str]:
+    """Start the testbed and leave it up; return sentences on what that needed.
 
     Raises RefusedError or RunFailed; then nothing remains but the logs of a failure.
     """
@@ -37,8 +37,9 @@ def up(experiment: Experiment) -> None:
     try:
         logs.make()
         Path(logs.directory, "experiment.json").write_text(experiment.model_dump_json())
-        _manual(experiment).up(site)
+        notes = _manual(experiment).up(site)
         owned.keep()
+        return notes
     except BaseException:
         owned.remove()
         raise

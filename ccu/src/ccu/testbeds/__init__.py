@@ -141,8 +141,9 @@ class Traffic(Protocol):
 class ManualTestbed(Protocol):
     """A testbed that stays up between commands (`ccu testbed`): a module, or an object."""
 
-    def up(self, site: Site, /) -> None:
-        """Bring it up and leave it. If this raises, nothing stays."""
+    def up(self, site: Site, /) -> list[str]:
+        """Bring it up and leave it; return sentences on what that needed. If this raises, nothing
+        stays."""
         ...
 
     def status(self, site: Site, /) -> list[tuple[str, str]]:

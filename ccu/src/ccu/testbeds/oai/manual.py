@@ -10,8 +10,8 @@ from ccu.testbeds.oai.stack import UE_INTERFACE, Stack, interface_address
 from testbed_console.problems import refusal
 
 
-def up(site: Site) -> None:
-    """Start the containers and leave them up."""
+def up(site: Site) -> list[str]:
+    """Start the containers and leave them up; return sentences on what that needed."""
     stack = testbed.prepare(site)
     try:
         stack.up()
@@ -19,6 +19,7 @@ def up(site: Site) -> None:
         stack.down()
         raise
     stack.stop_following()
+    return stack.notes
 
 
 def status(site: Site) -> list[tuple[str, str]]:

@@ -7,8 +7,8 @@ import contextlib
 import ipaddress
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from pyroute2 import IPRoute, netns
 from pyroute2.netlink.exceptions import NetlinkError
@@ -16,11 +16,12 @@ from pyroute2.netlink.exceptions import NetlinkError
 from ccu.host import programs
 from ccu.host.namespace import AttachedNetwork
 from ccu.host.resources import Resources
-from ccu.host.supervisor import Process, Supervisor
+from ccu.host.supervisor import Process, Supervisor, uncoloured
 from ccu.spec.errors import RunFailed
 from ccu.testbeds.oai.configs import RECONFIGURATION, TELNET_PORT, Plan
 from ccu.testbeds.oai.runtime import Runtime, listens
 from ccu.testbeds.oai.services import DATA_NETWORK, core_of, server_of
+from ccu.testbeds.oai.symptoms import hints
 
 UE_INTERFACE = "oaitun_ue1"
 # A core function is ready when it listens. A database's first start, which fills it, does not
@@ -46,36 +47,14 @@ _FOLLOWER_S = 3.0
 # Characters of another service's log that may explain a failure.
 _LOG_END = 20_000
 _AF_INET = 2
-# Text of the log, and its meaning with the fix.
-_SYMPTOMS = (
-    ("Expected FPGA compatibility", "the USRP's image is of another UHD. Use uhd_image_loader"),
-    ("No devices found", "no USRP was found. Check cable and address with uhd_find_devices"),
-    ("LIBUSB_ERROR", "the USRP's USB is not reachable. Check /dev/bus/usb and its permissions"),
-    ("unknown option", "this version has other options. Give the image's --oai-version"),
-    (
-        "Protocol not supported",
-        "the kernel has no SCTP, which gNB and AMF need. Type: sudo modprobe sctp",
-    ),
-    (
-        "exceeded RA window",
-        "the gNB answers random access too late. Give the image's --oai-version",
-    ),
-    (
-        "Error in pthread_create(): ret: 1,",
-        "the container may not have real-time priority. See ccu doctor --testbed rfsim",
-    ),
-    (
-        "No configuration file",
-        "the image wants its configuration elsewhere. Give the image's --oai-version",
-    ),
-    ("No AMF is associated", "the gNB reaches no AMF. See the AMF's log in raw/oai/"),
-    ("Illegal instruction", "the image was built for CPUs with AVX2 or AVX-512"),
-    ("Registration reject", "the core does not know the SIM. Check that the database was filled"),
-    (
-        "PDU Session Establishment reject",
-        "the core assigned no address. Check that its pool is not exhausted",
-    ),
-)
+
+
+class BesideGnb(Protocol):
+    """A program that connects to the gNB when it listens, and that the UEs connect to."""
+
+    def start(self, plan: Plan) -> None: ...
+
+    def stop(self) -> None: ...
 
 
 class Stack:
@@ -89,16 +68,16 @@ class Stack:
         supervisor: Supervisor,
         resources: Resources,
         logs: Path,
-        report: Callable[[str], None] = lambda _: None,
-        when_gnb_listens: Callable[[], None] = lambda: None,
+        beside_gnb: BesideGnb | None = None,
     ) -> None:
         self.plan = plan
         self.runtime = runtime
         self._supervisor = supervisor
         self._resources = resources
         self._logs = logs
-        self._report = report
-        self._when_gnb_listens = when_gnb_listens
+        self._beside_gnb = beside_gnb
+        self.notes: list[str] = []
+        """Sentences on what the start needed."""
         self._followers: dict[str, Process] = {}
         self.namespaces: dict[str, str] = {}
         """The name of each service's network for `ip netns`."""
@@ -109,16 +88,23 @@ class Stack:
         """Start core, data network and gNB, then each UE until it pings. Raises RunFailed."""
         if self._core:
             self._start_core()
-        self._report("starting the gNB")
         self._start_gnb()
-        self._when_gnb_listens()
-        for number in range(1, self.plan.ue_count + 1):
-            self._report(f"attaching UE {number}")
-            self._attach_ue(number)
+        if (missing := self._attach_ues()) is None:
+            return
+        # A UE whose random access has failed (`RAR reception failed`) never attaches to that gNB,
+        # and 2026.w11 ends now and then while a UE attaches (it prints from a message that it has
+        # given away, ngap_gNB_handle_initial_context_request).
+        cause = "did not attach" if self._gnb_runs() else "was lost, as the gNB ended,"
+        self.notes.append(f"UE {missing} {cause} at first: gNB and UEs were started again")
+        self._stop_radio()
+        self._start_gnb()
+        if missing := self._attach_ues():
+            again = "also when gNB and UEs were started again"
+            last_lines = self._last_lines(self.plan.ue_service(missing))
+            raise RunFailed("attach", f"UE {missing} did not attach, {again}{last_lines}")
 
     def _start_core(self) -> None:
         """Start the core and the data network. From here on, a function that ends fails the run."""
-        self._report("starting the core")
         # A function that does not find the database ends, and one that does not find the NRF waits
         # for seconds until it tries again.
         database, nrf, *others = self._core
@@ -134,7 +120,8 @@ class Stack:
 
     def _start_gnb(self) -> None:
         service = self.plan.gnb_service
-        self.runtime.start([service])
+        began_s = time.time()
+        self._start_again_or_first(service)
         self._follow(service, "gnb-stdout.log")
         ports = [TELNET_PORT, *([] if self.plan.usrp else [RFSIM_PORT])]
         for port in ports:
@@ -142,14 +129,38 @@ class Stack:
         if not self.plan.usrp:
             self._attach_namespace(service)
         if self.plan.core == "none":
-            self._pass_configuration(service)
+            self._pass_configuration(service, began_s)
+        if self._beside_gnb:
+            self._beside_gnb.start(self.plan)
 
-    def _pass_configuration(self, service: str) -> None:
-        """Copy the files by which a gNB without a core configures the UE to where the UE mounts
-        them."""
+    def _start_again_or_first(self, service: str) -> None:
+        """Start a container, which may have run before."""
+        if service in self._followers:
+            self._detach_namespace(service)
+            self.runtime.restart(service)
+        else:
+            self.runtime.start([service])
+
+    def _stop_radio(self) -> None:
+        """Stop gNB and UEs, to be started again."""
+        radio = [service for service in self._radio() if service in self._followers]
+        for service in radio:
+            self._followers[service].stopped = True
+        if self._beside_gnb:
+            self._beside_gnb.stop()
+        self.runtime.stop(radio)
+
+    def _radio(self) -> list[str]:
+        """Return the services of UEs and gNB, in the order in which they are stopped."""
+        ues = [self.plan.ue_service(number) for number in range(1, self.plan.ue_count + 1)]
+        return [*ues, self.plan.gnb_service]
+
+    def _pass_configuration(self, service: str, began_s: float) -> None:
+        """Copy the files by which a gNB without a core configures the UE, written since `began_s`,
+        to where the UE mounts them."""
         for name in RECONFIGURATION:
             deadline = time.monotonic() + _GNB_PATIENCE_S
-            while (file := self._file_of(service, name)) is None:
+            while (file := self._file_of(service, name, began_s)) is None:
                 self._check(spared=service)
                 if time.monotonic() > deadline:
                     rule = f"{service}: did not write {name}, which the UE needs without a core"
@@ -157,34 +168,48 @@ class Stack:
                 time.sleep(_POLL_S)
             (self._logs / "config" / name).write_bytes(file.read_bytes())
 
-    def _file_of(self, service: str, name: str) -> Path | None:
-        """Return a complete file in the working folder of a container, if there is one."""
+    def _file_of(self, service: str, name: str, began_s: float) -> Path | None:
+        """Return a file that a container has written into its working folder since `began_s`."""
         pid = self.runtime.pid(service)
         for folder in _WORKING_FOLDERS:
             file = Path(f"/proc/{pid}/root", folder, name)
             with contextlib.suppress(OSError):
-                if file.stat().st_size:
+                written = file.stat()
+                if written.st_size and written.st_mtime >= began_s:
                     return file
         return None
 
-    def _attach_ue(self, number: int) -> None:
-        """Attach a UE, with a second try, as a UE sometimes aborts at its start."""
+    def _attach_ues(self) -> int | None:
+        """Attach all UEs in turn; return the number of one that does not attach, if there is
+        one."""
+        numbers = range(1, self.plan.ue_count + 1)
+        return next((number for number in numbers if not self._attach_ue(number)), None)
+
+    def _attach_ue(self, number: int) -> bool:
+        """Attach a UE, with a second try if it has ended, as a UE sometimes aborts at its start."""
         service = self.plan.ue_service(number)
-        self.runtime.start([service])
+        self._start_again_or_first(service)
         if self._wait_attached(service, number):
-            return
-        self._report(f"UE {number} did not attach; trying again")
-        self._detach_namespace(service)
-        self.runtime.restart(service)
-        if not self._wait_attached(service, number):
-            raise RunFailed("attach", f"UE {number} did not attach{self._last_lines(service)}")
+            return True
+        if self.runtime.pid(service) is not None or not self._gnb_runs():
+            return False
+        self._start_again_or_first(service)
+        return self._wait_attached(service, number)
+
+    def _gnb_runs(self) -> bool:
+        return self.runtime.pid(self.plan.gnb_service) is not None
 
     def _wait_attached(self, service: str, number: int) -> bool:
         self._follow(service, f"ue{number - 1}-stdout.log")
         deadline = time.monotonic() + _ATTACH_PATIENCE_S / 2
         address = None
         while time.monotonic() < deadline:
-            self._check(spared=service)
+            try:
+                self._check(spared=service)
+            except RunFailed:
+                if self.notes or self._gnb_runs():
+                    raise
+                return False
             if self.runtime.pid(service) is None:
                 return False
             name = self._attach_namespace(service)
@@ -254,14 +279,14 @@ class Stack:
         if service not in self._followers:
             self._follow(service, f"{service}-stdout.log")
         time.sleep(0.3)
-        lines = self._followers[service].output.read_text(errors="replace").splitlines()[-8:]
+        printed = self._followers[service].output.read_text(errors="replace")
+        lines = uncoloured(printed).splitlines()[-8:]
         last_lines = "".join(f"\n  {line}" for line in lines)
         # The cause may be in the log of another service: a UE only waits where the gNB refuses it.
         others = [one.output for one in self._followers.values() if not one.ended]
         ends = [file.read_text(errors="replace")[-_LOG_END:] for file in others]
-        log = "\n".join([*lines, *ends]).casefold()
-        hints = [f"\n  {hint}" for mark, hint in _SYMPTOMS if mark.casefold() in log]
-        return ":" + last_lines + "".join(hints) if lines else " and printed nothing"
+        causes = "".join(f"\n  {hint}" for hint in hints("\n".join([*lines, *ends])))
+        return ":" + last_lines + causes if lines else " and printed nothing"
 
     def namespace_of(self, service: str) -> str:
         """Return a name for the network of any of the services."""
@@ -293,8 +318,7 @@ class Stack:
         """Stop the radio first, so that its logs are complete, then remove everything."""
         for follower in self._followers.values():
             follower.stopped = True
-        ues = [self.plan.ue_service(number) for number in range(1, self.plan.ue_count + 1)]
-        started = [one for one in (*ues, self.plan.gnb_service) if one in self._followers]
+        started = [service for service in self._radio() if service in self._followers]
         try:
             if started:
                 self.runtime.stop(started)

@@ -18,6 +18,7 @@ from ccu.host import namespace, programs
 from ccu.host.resources import Resources
 from ccu.host.supervisor import Supervisor
 from ccu.scenarios.oai_channel_model import series
+from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Direction, Experiment
 from ccu.testbeds import Host, Site
 from ccu.testbeds.namespaces import NamespaceHosts
@@ -34,7 +35,7 @@ from ccu.testbeds.oai.plans import plan_of
 from ccu.testbeds.oai.radio_control import RadioControl
 from ccu.testbeds.oai.runtime import Runtime
 from ccu.testbeds.oai.services import server_of
-from ccu.testbeds.oai.stack import UE_INTERFACE, Stack
+from ccu.testbeds.oai.stack import UE_INTERFACE, BesideGnb, Stack
 from ccu.testbeds.oai.verdict import real_time_verdict
 
 _SYSCTLS = {
@@ -77,7 +78,7 @@ def stack_of(
     folder: Path,
     resources: Resources,
     supervisor: Supervisor | None = None,
-    when_gnb_listens: Callable[[], None] = lambda: None,
+    beside_gnb: BesideGnb | None = None,
 ) -> Stack:
     """Return the containers of `experiment`, configured in `folder`; nothing runs yet."""
     plan = replace(plan_of(experiment), real_time=real_time.available())
@@ -86,14 +87,14 @@ def stack_of(
     files = services.write_additions(plan, folder)
     runtime = _runtime(experiment, plan, project, variables, files)
     supervisor = supervisor or Supervisor(resources, folder.parent / "logs")
-    return Stack(plan, runtime, supervisor, resources, folder, when_gnb_listens=when_gnb_listens)
+    return Stack(plan, runtime, supervisor, resources, folder, beside_gnb)
 
 
-def prepare(site: Site, when_gnb_listens: Callable[[], None] = lambda: None) -> Stack:
+def prepare(site: Site, beside_gnb: BesideGnb | None = None) -> Stack:
     """Return the containers as `stack_of`, with their resources registered for removal."""
     folder = site.raw / "oai"
     folder.mkdir(exist_ok=True)
-    stack = stack_of(site.experiment, folder, site.resources, site.supervisor, when_gnb_listens)
+    stack = stack_of(site.experiment, folder, site.resources, site.supervisor, beside_gnb)
     site.resources.register(*stack.runtime.resources())
     return stack
 
@@ -106,7 +107,12 @@ def up(site: Site) -> Iterator[OaiTestbed]:
         stack.up()
         testbed = OaiTestbed(site, stack)
         try:
-            testbed.begin()
+            try:
+                testbed.begin()
+            except RunFailed:
+                # The cause may be a container that has ended.
+                site.supervisor.check()
+                raise
             yield testbed
         finally:
             testbed.end()
@@ -210,5 +216,5 @@ class OaiTestbed(NamespaceHosts):
         verdict, reasons = real_time_verdict(clock)
         verdict = "degraded" if verdict == "valid" and self._problems else verdict
         queries = self._control or self._statistics
-        notes = queries.notes if queries else []
+        notes = [*self._stack.notes, *(queries.notes if queries else [])]
         return {"verdict": verdict, "verdict_reasons": reasons + self._problems + notes}

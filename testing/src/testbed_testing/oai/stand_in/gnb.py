@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stand-in for the gNB; see README.md. Its MAC counters are those of the tests' nr-link, one a UE.
 
-FAULT (environment): dies, telnet-refuses, truncated-log, old-format, unknown-format.
+FAULT (environment): dies, telnet-refuses, truncated-log, old-format, unknown-format, and of its first
+start only: spoilt-once (no UE attaches), dies-once (when a UE attaches).
 """
 
 import os
@@ -24,6 +25,8 @@ LINKS = Path("/tmp/link")
 FIRST_RNTI = 0x4CBA
 # ra_ResponseWindow 4 is 10 slots: with DDDDDDDSUU, Msg2 comes after 11 (TS 38.331; seen in 2026.w11).
 SHORTEST_WINDOW = 5
+STARTED = Path("/tmp/started-before")
+FIRST_ANSWERS = {"spoilt-once": b"2", "dies-once": b"3"}
 WITHOUT_CORE = b"stand-in: what the UE is configured by without a core"
 
 
@@ -115,13 +118,16 @@ def have_address():
         time.sleep(0.05)
 
 
-def accept(server, connected):
+def accept(server, connected, answer):
     while True:
         client, _ = server.accept()
         connected.append(client)
         say("[HW]   A client connects, sending the current time")
         # Says by the first byte whether random access will succeed, as only the real air can.
-        client.sendall(b"0" if Path("/tmp/late-answers").exists() else b"1")
+        if answer == b"3":
+            say("Segmentation fault")
+            os._exit(139)
+        client.sendall(answer)
 
 
 def main():
@@ -153,10 +159,12 @@ def main():
     )
     connected = []
     window = int(re.search(r"ra_ResponseWindow = (\d+);", config)[1])
-    if window < SHORTEST_WINDOW:
-        Path("/tmp/late-answers").touch()
+    answer = b"0" if window < SHORTEST_WINDOW else b"1"
+    if FAULT in FIRST_ANSWERS and not STARTED.exists():
+        STARTED.touch()
+        answer = FIRST_ANSWERS[FAULT]
     server = socket.create_server(("0.0.0.0", 4043))
-    threading.Thread(target=accept, args=(server, connected), daemon=True).start()
+    threading.Thread(target=accept, args=(server, connected, answer), daemon=True).start()
     threading.Thread(target=write_files, daemon=True).start()
     if "--do-ra" not in given:
         threading.Thread(target=echo, args=(config,), daemon=True).start()

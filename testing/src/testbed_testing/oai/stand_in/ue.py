@@ -61,10 +61,16 @@ def main():
             say(f"[HW]   connect() to {cell}:4043 failed, errno({error.errno})")
             time.sleep(1)
     say("[PHY]   Initial sync successful, PCI: 0")
-    while gnb.recv(1) == b"0":
+    while (answer := gnb.recv(1)) == b"0":
         say("[NR_MAC]   [UE 0][RAPROC] Got no response: exceeded RA window")
         time.sleep(0.5)
         gnb = socket.create_connection((cell, 4043), 10)
+    if not answer:
+        say("[HW]   W Lost socket")
+        sys.exit(1)
+    while answer == b"2":
+        say("[NR_MAC]   [UE 0][RAPROC] RAR reception failed")
+        time.sleep(0.5)
     Path("/tmp/synchronised").touch()
     if FAULT == "no-address":
         say("[NAS]   Received PDU Session Establishment reject")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ccu.host import programs, resources
+from ccu.host.supervisor import Process
 from ccu.spec.errors import RunFailed
 from ccu.testbeds import Site
 from ccu.testbeds.oai import configs
@@ -78,6 +79,7 @@ class Radio:
         self._site = site
         # Paths of sockets are short, those of runs may not be.
         self.path = resources.FOLDER / f"{site.resources.run_id}.radio"
+        self._process: Process | None = None
 
     def start(self, plan: Plan) -> None:
         """Start it. Raises RunFailed."""
@@ -87,7 +89,15 @@ class Radio:
         command += ["--listen", f"{configs.HOST_ADDRESS}:{RFSIM_PORT}"]
         command += ["--gnb", f"{configs.GNB_ADDRESS}:{RFSIM_PORT}"]
         command += ["--slot-samples", str(round(plan.carrier.sample_rate_hz * SLOT_S))]
-        supervisor.wait_ready_event(supervisor.start("nr-link-radio", command, stage=_STAGE))
+        self._process = supervisor.start("nr-link-radio", command, stage=_STAGE)
+        supervisor.wait_ready_event(self._process)
+
+    def stop(self) -> None:
+        """Stop it, if it runs; it can be started again."""
+        if self._process:
+            self._site.supervisor.stop(self._process)
+            self._site.resources.remove(RadioSocket(str(self.path)))
+            self._process = None
 
     def hold(self, stack: Stack) -> dict[str, Any]:
         """Stop the radio at the end of a slot; return how far the modems run ahead."""

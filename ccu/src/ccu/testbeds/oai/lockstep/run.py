@@ -25,7 +25,7 @@ def perform(site: Site, flows: Sequence[Flow]) -> Outcome:
     """Run the experiment. Raises RunFailed, or Interrupted."""
     radio = Radio(site)
     coupled: _Coupled | None = None
-    stack = testbed.prepare(site, lambda: radio.start(stack.plan))
+    stack = testbed.prepare(site, radio)
     try:
         stack.up()
         coupled = _Coupled(site, flows, stack, radio)
@@ -103,7 +103,7 @@ class _Coupled:
         summary = outcome.summary
         if summary["verdict"] == "valid" and self._problems:
             summary["verdict"] = "degraded"
-        summary["verdict_reasons"] += self._problems
+        summary["verdict_reasons"] += self._problems + self._stack.notes
         try:
             coupling = summary["coupling"] | {
                 "slot_ns": summary["slot_ns"],
