@@ -284,7 +284,7 @@ class Stack:
         last_lines = "".join(f"\n  {line}" for line in lines)
         # The cause may be in the log of another service: a UE only waits where the gNB refuses it.
         others = [one.output for one in self._followers.values() if not one.ended]
-        ends = [file.read_text(errors="replace")[-_LOG_END:] for file in others]
+        ends = [uncoloured(file.read_text(errors="replace"))[-_LOG_END:] for file in others]
         causes = "".join(f"\n  {hint}" for hint in hints("\n".join([*lines, *ends])))
         return ":" + last_lines + causes if lines else " and printed nothing"
 

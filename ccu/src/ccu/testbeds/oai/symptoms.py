@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-# Text of a log, and its meaning with the fix.
+# Text of a log, and its meaning with the fix; the most particular first.
 _SYMPTOMS = (
     ("Expected FPGA compatibility", "the USRP's image is of another UHD. Use uhd_image_loader"),
     ("No devices found", "no USRP was found. Check cable and address with uhd_find_devices"),
@@ -12,10 +12,6 @@ _SYMPTOMS = (
     (
         "Protocol not supported",
         "the kernel has no SCTP, which gNB and AMF need. Type: sudo modprobe sctp",
-    ),
-    (
-        "exceeded RA window",
-        "the gNB answers random access too late. Give the image's --oai-version",
     ),
     (
         "Error in pthread_create(): ret: 1,",
@@ -27,15 +23,33 @@ _SYMPTOMS = (
     ),
     ("No AMF is associated", "the gNB reaches no AMF. See the AMF's log in raw/oai/"),
     ("Illegal instruction", "the image was built for CPUs with AVX2 or AVX-512"),
-    ("Registration reject", "the core does not know the SIM. Check that the database was filled"),
+    (
+        "Cannot find SUPI in DB",
+        "the database has no such subscriber. Compare its IMSI with those in raw/oai/config/",
+    ),
+    (
+        "Authentication reject",
+        "SIM and subscriber have different keys. Compare them in raw/oai/config/",
+    ),
     (
         "PDU Session Establishment reject",
         "the core assigned no address. Check that its pool is not exhausted",
+    ),
+    ("Registration reject", "the core refuses the UE. See the AMF's log in raw/oai/"),
+    # A UE that the core has refused prints this as well, again and again.
+    (
+        "exceeded RA window",
+        "the gNB answers random access too late. Give the image's --oai-version",
     ),
 )
 
 
 def hints(log: str) -> list[str]:
-    """Return what the log tells, with what to do."""
-    folded = log.casefold()
-    return [meaning for text, meaning in _SYMPTOMS if text.casefold() in folded]
+    """Return the last line of the log that shows a cause, and what to do; the first cause that it
+    shows."""
+    lines = log.splitlines()
+    for text, meaning in _SYMPTOMS:
+        told = [line.strip() for line in lines if text.casefold() in line.casefold()]
+        if told:
+            return [told[-1], meaning]
+    return []
