@@ -18,6 +18,9 @@ OTHER_KEY = """\
 [gmm] ERROR: [suci-0-208-99-0000-0-0-0100001100] MAC failure (../src/amf/gmm-handler.c:952)
 [amf] WARNING: [suci-0-208-99-0000-0-0-0100001100] Authentication reject (nas-path.c:531)
 """
+OTHER_DNN = """\
+[imsi-208990100001100] Ue requested DNN "oai" Not Supported OR Not Subscribed in the Slice
+"""
 
 
 @pytest.mark.parametrize(
@@ -26,6 +29,7 @@ OTHER_KEY = """\
         (NO_SUBSCRIBER, 1, "no such subscriber"),
         (NO_SUBSCRIBER.replace("SUPI", "…"), 2, "the core refuses the UE"),
         (OTHER_KEY, 1, "different keys"),
+        (OTHER_DNN, 0, "no session of this DNN"),
     ],
 )
 def test_a_refused_ue_is_explained_by_the_line_of_the_core(

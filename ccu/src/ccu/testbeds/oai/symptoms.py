@@ -32,6 +32,10 @@ _SYMPTOMS = (
         "SIM and subscriber have different keys. Compare them in raw/oai/config/",
     ),
     (
+        "Not Subscribed in the Slice",
+        "the subscriber has no session of this DNN. Compare the DNNs in raw/oai/config/",
+    ),
+    (
         "PDU Session Establishment reject",
         "the core assigned no address. Check that its pool is not exhausted",
     ),
