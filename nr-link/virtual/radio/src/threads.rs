@@ -85,15 +85,17 @@ impl Threads {
         let deadline = Instant::now() + patience;
         let mut before = self.runs();
         loop {
-            if !self.any_runnable() {
+            if self.any_runnable() {
+                while self.threads[0].is_runnable() && Instant::now() < deadline {
+                    std::thread::sleep(PAUSE);
+                }
+                before = self.runs();
+            } else {
                 let now = self.runs();
                 if now == before {
                     return true;
                 }
                 before = now;
-            } else {
-                std::thread::sleep(PAUSE);
-                before = self.runs();
             }
             if Instant::now() > deadline {
                 return false;
@@ -114,8 +116,7 @@ impl Threads {
             .collect()
     }
 
-    /// The one that was found runnable is looked at first the next time: it mostly still is, and a look costs
-    /// microseconds.
+    /// Puts the one that was found runnable first, to be looked at alone until it sleeps: a look costs microseconds.
     fn any_runnable(&mut self) -> bool {
         let found = self.threads.iter().position(Thread::is_runnable);
         if let Some(index) = found {
