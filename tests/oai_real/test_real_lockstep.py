@@ -19,17 +19,17 @@ from ccu.host import programs, resources
 from ddu.api import analyze
 from testbed_testing.oai import real_runs
 from testbed_testing.oai.real_runs import (
-    CCU,
     PATIENCE_S,
     arguments,
     ccu,
     kill_container,
     left,
     manifest,
+    started,
     wait_until,
 )
 
-WORDS = ("--testbed", "rfsim", "--lockstep", "--rtt", "0ms", "--scenario", "static")
+LOCKSTEP = ("--lockstep", "--scenario", "static")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -43,8 +43,7 @@ def kernel() -> None:
 
 def performed(output: Path, version: str, core: str, *more: str) -> Path:
     """Perform a run; return its directory."""
-    chosen = ("--lockstep", "--scenario", "static")
-    return real_runs.performed(output, *chosen, *arguments(version, core, *more))
+    return real_runs.performed(output, *LOCKSTEP, *arguments(version, core, *more))
 
 
 def coupled(output: Path) -> bool:
@@ -82,19 +81,12 @@ def test_udp_under_the_capacity_arrives_at_its_rate(
     assert received_bps == pytest.approx(200e3, rel=0.03)
 
 
-def started(output: Path, version: str, core: str) -> subprocess.Popen[str]:
-    """Start a run that is longer than any test."""
-    words = ["run", *WORDS, "--cc", "cubic", "--duration", "300s", "--output", str(output)]
-    command = [CCU, *words, *arguments(version, core, "--prb", "24")]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-
-
 # Before, while and after the containers start; None: when hosts and radio are coupled.
 @pytest.mark.parametrize("after_s", [0.7, 3.0, 8.0, 13.0, 21.0, None])
 def test_a_killed_run_is_cleaned(
     oai_version: str, core: str, after_s: float | None, tmp_path: Path
 ) -> None:
-    process = started(tmp_path, oai_version, core)
+    process = started(tmp_path, *LOCKSTEP, *arguments(oai_version, core))
     if after_s is None:
         wait_until(lambda: coupled(tmp_path), process)
     else:
@@ -113,7 +105,7 @@ def test_a_killed_run_is_cleaned(
 def test_a_modem_that_dies_fails_the_run(
     oai_version: str, core: str, killed: str, tmp_path: Path
 ) -> None:
-    process = started(tmp_path, oai_version, core)
+    process = started(tmp_path, *LOCKSTEP, *arguments(oai_version, core))
     wait_until(lambda: coupled(tmp_path), process)
     kill_container(killed)
     printed, _ = process.communicate(timeout=PATIENCE_S)

@@ -11,7 +11,6 @@ import csv
 import os
 import re
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,6 @@ from ddu.api import analyze
 from testbed_testing.oai import real_runs
 from testbed_testing.oai.captures import captured_bytes, captured_lengths
 from testbed_testing.oai.real_runs import (
-    CCU,
     PATIENCE_S,
     arguments,
     ccu,
@@ -28,6 +26,7 @@ from testbed_testing.oai.real_runs import (
     left,
     manifest,
     service_of,
+    started,
     wait_until,
 )
 
@@ -113,12 +112,10 @@ def test_the_channel_follows_its_scenario(oai_version: str, core: str, tmp_path:
 
 
 def test_a_killed_run_is_cleaned(oai_version: str, core: str, tmp_path: Path) -> None:
-    words = ["run", "--testbed", "rfsim", "--cc", "cubic", "--rtt", "0ms", "--duration", "300s"]
-    words += ["--output", str(tmp_path), *arguments(oai_version, core, "--prb", "24")]
-    process = subprocess.Popen([CCU, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = started(tmp_path, *arguments(oai_version, core))
     wait_until(lambda: list(tmp_path.glob("*/raw/iperf3-f0-client.json")), process)
     process.send_signal(signal.SIGKILL)
-    process.wait()
+    process.communicate(timeout=PATIENCE_S)
     assert left()
     assert ccu("clean").returncode == 0
     assert left() == []
@@ -130,11 +127,7 @@ def test_a_modem_or_amf_that_dies_fails_the_run(
 ) -> None:
     if core == "none" and killed == "amf":
         pytest.skip("without a core there is no AMF")
-    words = ["run", "--testbed", "rfsim", "--cc", "cubic", "--rtt", "0ms", "--duration", "300s"]
-    words += ["--output", str(tmp_path), *arguments(oai_version, core, "--prb", "24")]
-    process = subprocess.Popen(
-        [CCU, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    process = started(tmp_path, *arguments(oai_version, core))
     wait_until(lambda: list(tmp_path.glob("*/raw/iperf3-f0-client.json")), process)
     service = service_of(killed, core)
     kill_container(service)

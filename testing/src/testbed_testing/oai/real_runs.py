@@ -13,6 +13,7 @@ from typing import Any
 
 CCU = Path(sys.executable).with_name("ccu")
 PATIENCE_S = 900
+RFSIM = ("--testbed", "rfsim", "--rtt", "0ms")
 
 
 def ccu(*words: str) -> subprocess.CompletedProcess[str]:
@@ -25,12 +26,19 @@ def arguments(version: str, core: str, *more: str) -> tuple[str, ...]:
 
 def performed(output: Path, *words: str) -> Path:
     """Perform a run over rfsim that leaves nothing behind; return its directory."""
-    common = ("--testbed", "rfsim", "--rtt", "0ms", "--output", str(output))
-    ran = ccu("run", *common, *words)
+    ran = ccu("run", *RFSIM, "--output", str(output), *words)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (run,) = output.iterdir()
     assert left() == []
     return run
+
+
+def started(output: Path, *words: str) -> subprocess.Popen[str]:
+    """Start a run over 24 PRB of rfsim that is longer than any test."""
+    common = (*RFSIM, "--cc", "cubic", "--prb", "24", "--duration", "300s", "--output", str(output))
+    return subprocess.Popen(
+        [CCU, "run", *common, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
 
 
 def left() -> list[str]:
