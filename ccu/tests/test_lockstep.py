@@ -250,6 +250,7 @@ def test_all_containers_that_carry_packets_are_watched(
     [
         ({"ues": 2}, "in lockstep there is one UE"),
         ({"capture_n3": True}, "only stand for packets"),
+        ({"runtime": "lxc"}, "with Docker only"),
         ({"testbed": "usrp", "usrp": "b210"}, "a USRP keeps real time"),
     ],
 )

@@ -33,7 +33,8 @@ from testbed_testing.oai.containers import (
 from testbed_testing.oai.radio import Pids, Radio
 
 BIN = Path(sys.executable).parent
-SHORT = ("--duration", "2s", "--rtt", "0ms", "--scenario", "static")
+# The stand-ins carry packets by themselves, and not in samples that could be held.
+SHORT = ("--duration", "2s", "--rtt", "0ms", "--scenario", "static", "--no-lockstep")
 # A stand-in that never attaches needs a shorter timeout than a real UE.
 HASTY = "import ccu.testbeds.oai.stack as s; s._ATTACH_PATIENCE_S = 5"
 # As on a machine whose kernel gives containers real-time priority.

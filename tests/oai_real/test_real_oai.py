@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs over the real OpenAirInterface, with images of the user; see docs/oai.md.
+"""Runs in wall time over the real OpenAirInterface, with images of the user; see docs/oai.md.
 
 Nothing is asserted about the speed of this machine: what is compared are counters of independent
 programs, and states.
@@ -30,10 +30,13 @@ from testbed_testing.oai.real_runs import (
     wait_until,
 )
 
+WALL_TIME = ("--no-lockstep",)
+
 
 def performed(output: Path, version: str, core: str, *more: str) -> Path:
     """Perform a run; return its directory."""
-    return real_runs.performed(output, "--cc", "cubic", *arguments(version, core, *more))
+    words = (*WALL_TIME, "--cc", "cubic", *arguments(version, core, *more))
+    return real_runs.performed(output, *words)
 
 
 @pytest.mark.parametrize("prb", ["24", "106"])
@@ -112,7 +115,7 @@ def test_the_channel_follows_its_scenario(oai_version: str, core: str, tmp_path:
 
 
 def test_a_killed_run_is_cleaned(oai_version: str, core: str, tmp_path: Path) -> None:
-    process = started(tmp_path, *arguments(oai_version, core))
+    process = started(tmp_path, *WALL_TIME, *arguments(oai_version, core))
     wait_until(lambda: list(tmp_path.glob("*/raw/iperf3-f0-client.json")), process)
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=PATIENCE_S)
@@ -127,7 +130,7 @@ def test_a_modem_or_amf_that_dies_fails_the_run(
 ) -> None:
     if core == "none" and killed == "amf":
         pytest.skip("without a core there is no AMF")
-    process = started(tmp_path, *arguments(oai_version, core))
+    process = started(tmp_path, *WALL_TIME, *arguments(oai_version, core))
     wait_until(lambda: list(tmp_path.glob("*/raw/iperf3-f0-client.json")), process)
     service = service_of(killed, core)
     kill_container(service)

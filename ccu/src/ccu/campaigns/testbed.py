@@ -1,42 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The testbed of a campaign that names none: one for all of its runs, chosen when it begins."""
+"""What a campaign leaves to the machine: one testbed for all of its runs, chosen when it begins."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from ccu.campaigns.cells import cells
 from ccu.campaigns.definition import Campaign
 from ccu.campaigns.folder import Folder
 from ccu.spec.experiment import Experiment
-from ccu.testbeds.choice import choose
-
-_KEY = "testbed"
+from ccu.testbeds import choice
 
 
-def on_a_testbed(campaign: Campaign, directory: Path) -> tuple[Campaign, str]:
-    """Return the campaign with a testbed in its base, and a notice if it is not the preferred.
+def on_a_testbed(campaign: Campaign, directory: Path) -> tuple[Campaign, list[str]]:
+    """Return the campaign with what it leaves to the machine in its base, and notices about what is
+    not as preferred.
 
-    A campaign that names a testbed anywhere stays as it is; one that has begun in `directory` stays
-    where it is.
+    What the campaign says anywhere stays as it is; one that has begun in `directory` stays where it
+    is.
     """
-    if _names_one(campaign):
-        return campaign, ""
+    said = _said(campaign)
     if (directory / "campaign.json").exists():
-        begun = Folder.open(directory).campaign
-        return _on(campaign, begun.base[_KEY]) if _KEY in begun.base else campaign, ""
-    choice = choose(lambda name: _points(_on(campaign, name)))
-    return _on(campaign, choice.testbed), choice.notice
+        begun = Folder.open(directory).campaign.base
+        left = choice.keys() & begun.keys() - said.keys()
+        return _with(campaign, {key: begun[key] for key in left}), []
+    chosen = choice.choose(said, lambda more: _points(_with(campaign, more)))
+    values = {one.key: one.value for one in chosen}
+    return _with(campaign, values), [one.notice for one in chosen if one.notice]
 
 
 def _points(campaign: Campaign) -> list[Experiment]:
     return list({cell.point: cell.of_point for cell in cells(campaign)}.values())
 
 
-def _names_one(campaign: Campaign) -> bool:
-    levels = (level for factor in campaign.factors.values() for level in factor.values())
-    return any(_KEY in keys for keys in (campaign.base, *levels))
+def _said(campaign: Campaign) -> dict[str, Any]:
+    """Return the keys that the campaign has anywhere; a testbed that differs is None."""
+    levels = [level for factor in campaign.factors.values() for level in factor.values()]
+    said = dict(campaign.base)
+    for level in levels:
+        said |= level
+    if any(choice.TESTBED in level for level in levels):
+        said[choice.TESTBED] = None
+    return said
 
 
-def _on(campaign: Campaign, testbed: str) -> Campaign:
-    return campaign.model_copy(update={"base": {**campaign.base, _KEY: testbed}})
+def _with(campaign: Campaign, values: Mapping[str, Any]) -> Campaign:
+    return campaign.model_copy(update={"base": {**campaign.base, **values}})

@@ -268,7 +268,7 @@ def _work(folder: Folder, jobs: int | None) -> runner.Work:
 def _read(name: str, profile: str | None, keep: Keep | None, output: Path) -> Campaign:
     """Return the campaign on a testbed, its report checked by ddu. Raises RefusedError.
 
-    Prints why, if the testbed is not the preferred one.
+    Prints why, if the testbed or an option is not the preferred one.
     """
     file = definition.locate(name)
     campaign = definition.read(file, profile)
@@ -283,8 +283,8 @@ def _read(name: str, profile: str | None, keep: Keep | None, output: Path) -> Ca
             raise RefusedError(_at_its_line(one, campaign) for one in problems)
         if answer.returncode != 0:
             raise CommandError(f"{shlex.join(command)} failed:\n{answer.stderr.strip()}")
-    campaign, notice = on_a_testbed(campaign, default_path(campaign, output))
-    if notice:
+    campaign, notices = on_a_testbed(campaign, default_path(campaign, output))
+    for notice in notices:
         print(f"ccu: {notice}", file=sys.stderr)
     return campaign
 

@@ -25,7 +25,7 @@ from ccu.runs import trial
 from ccu.scenarios.resolve import resolve
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import Driver, driver_of, drivers
-from ccu.testbeds.choice import Choice, choose
+from ccu.testbeds.choice import Choice, choose, choose_testbed
 from testbed_console.problems import CommandError, RefusedError, Where
 from testbed_console.suggestions import unknown
 
@@ -53,11 +53,13 @@ def doctor(
     """
     if testbed is not None and testbed not in drivers():
         raise RefusedError(unknown("testbed", testbed, drivers(), where=Where(key="--testbed")))
-    choice = choose(lambda name: [resolve({"cc": "cubic", "testbed": name})])
-    checked = testbed or choice.testbed
-    experiment = resolve({"cc": "cubic", "testbed": checked, **flags})
+    default = choose_testbed(lambda more: [resolve({"cc": "cubic", **more})])
+    checked = testbed or default.value
+    asked = {"cc": "cubic", "testbed": checked, **flags}
+    experiment = resolve(asked)
     driver = driver_of(experiment)
-    findings = [_default(choice), *examine(output, driver), *driver.examine(experiment)]
+    choices = [default, *choose(asked, lambda more: [resolve({**asked, **more})])]
+    findings = [*map(_default, choices), *examine(output, driver), *driver.examine(experiment)]
     if "prb" in flags and driver.radio_time_varies(experiment):
         ready = all(found.ok or not found.needed for found in findings)
         findings.append(_radio_time(experiment, ready))
@@ -106,11 +108,11 @@ def conclusion(findings: list[Finding], testbed: str) -> str:
 
 
 def _default(choice: Choice) -> Finding:
-    """Report the testbed of `ccu run` without --testbed; if not the preferred, why not."""
-    name = "default testbed"
+    """Report what `ccu run` takes where nothing is said; if not the preferred, why not."""
+    name = f"default {choice.key}"
     if not choice.passed_over:
-        return Finding(name, True, choice.testbed)
-    return Finding(name, False, choice.testbed, f"not {choice.passed_over}", needed=False)
+        return Finding(name, True, choice.shown)
+    return Finding(name, False, choice.shown, f"not {choice.passed_over}", needed=False)
 
 
 def examine(output: Path, driver: Driver) -> list[Finding]:

@@ -22,6 +22,7 @@ from ccu.host.root import need_root
 from ccu.runs import run as runs
 from ccu.scenarios.resolve import resolve_written
 from ccu.spec.experiment import RADIO_FIELDS, Experiment
+from ccu.spec.keys import flag_of
 from ccu.spec.places import Places, written_at
 from ccu.spec.resolve import collect
 from ccu.testbeds import driver_of, drivers
@@ -55,9 +56,7 @@ def run(
         if (option := driver.elsewhere)
     }
     written, places = collect(flags, file)
-    if "testbed" not in written:
-        written["testbed"], places["testbed"] = _default_testbed(written, places)
-    experiment = resolve_written(written, places)
+    experiment = resolve_written(*_chosen(written, places))
     with written_at(places):
         for flag, machine in machines.items():
             if machine is not None:
@@ -66,17 +65,18 @@ def run(
         perform(experiment, output, dry_run)
 
 
-def _default_testbed(written: Mapping[str, Any], places: Places) -> tuple[str, Where]:
-    """Return the testbed to take where none is named; print why, if it is not the preferred."""
-    place = Where(key="--testbed")
+def _chosen(written: Mapping[str, Any], places: Places) -> tuple[dict[str, Any], Places]:
+    """Return what was written with what it leaves to this machine; print why, if something is not
+    as preferred."""
 
-    def on(testbed: str) -> list[Experiment]:
-        return [resolve_written({**written, "testbed": testbed}, {**places, "testbed": place})]
+    def with_more(more: Mapping[str, Any]) -> tuple[dict[str, Any], Places]:
+        return {**written, **more}, {**places, **{key: Where(key=flag_of(key)) for key in more}}
 
-    choice = choose(on)
-    if choice.notice:
-        print(f"ccu: {choice.notice}", file=sys.stderr)
-    return choice.testbed, place
+    choices = choose(written, lambda more: [resolve_written(*with_more(more))])
+    for choice in choices:
+        if choice.notice:
+            print(f"ccu: {choice.notice}", file=sys.stderr)
+    return with_more({choice.key: choice.value for choice in choices})
 
 
 def _perform_elsewhere(

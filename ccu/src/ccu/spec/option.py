@@ -44,7 +44,7 @@ class Option:
     show: Callable[[Any], str] = str
     """From the default to how people write it."""
     unset: str = ""
-    """What a default of None means."""
+    """What the default means, where its value does not say it."""
     example: str = ""
     schema: Mapping[str, Any] = field(default_factory=lambda: {"type": "string"})
     """JSON Schema of what `read` takes."""
@@ -84,7 +84,7 @@ class Written(NamedTuple):
         if self.field.is_required():
             return ""
         value = self.field.get_default(call_default_factory=True)
-        if value is None or value == "" or value == {}:
+        if self.option.unset or value is None or value == "" or value == {}:
             return self.option.unset
         if isinstance(value, bool):
             return str(value).lower()

@@ -7,10 +7,11 @@ entry point of the group `ccu.testbeds` names. Nothing outside the folder knows 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
 from ccu import congestion
@@ -172,6 +173,9 @@ class Driver:
     needs_root: bool = True
     preference: ClassVar[int] = 0
     """Among the testbeds of an experiment that names none, the highest first; 0: only by name."""
+    preferred: Mapping[str, Any] = MappingProxyType({})
+    """Of its options, by the key of YAML: the values of experiments that do not say them, where
+    this machine can run them so; else, and in Python, it is the option's default."""
     own_kernel: bool = False
     """Its hosts have a kernel and captures of their own: those of this machine do not matter."""
     runs_programs: bool = False

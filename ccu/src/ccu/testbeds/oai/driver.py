@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from ccu.host.findings import Finding
 from ccu.spec.experiment import Experiment
@@ -18,8 +21,9 @@ class OaiDriver(Driver):
     options = OaiOptions
     panel = "Options of the testbeds rfsim and usrp (docs/oai.md)"
 
-    def __init__(self, summary: str) -> None:
+    def __init__(self, summary: str, preferred: Mapping[str, Any] = MappingProxyType({})) -> None:
         self.summary = summary
+        self.preferred = preferred
 
     def variant(self, experiment: Experiment) -> Driver:
         from ccu.testbeds.oai.lockstep.driver import LOCKSTEP
@@ -63,5 +67,7 @@ class OaiDriver(Driver):
         return manual
 
 
-RFSIM = OaiDriver("OpenAirInterface's core, gNB and UE in containers, radio in software")
+RFSIM = OaiDriver(
+    "OpenAirInterface's core, gNB and UE in containers, radio in software", {"lockstep": True}
+)
 USRP = OaiDriver("the same over two USRPs (--usrp b210 or x310:addr=A+addr=B)")

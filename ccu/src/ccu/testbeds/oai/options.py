@@ -59,7 +59,15 @@ class OaiOptions(TestbedOptions):
         Option(
             "Hosts in virtual time, which stands still while rfsim runs a slot: the run is the same"
             " however slow the machine (docs/oai.md).",
-            switches=(Switch("--lockstep", True),),
+            switches=(
+                Switch("--lockstep", True),
+                Switch(
+                    "--no-lockstep",
+                    False,
+                    "Hosts in wall time, whatever the pace of rfsim.",
+                ),
+            ),
+            unset="true where possible, else false",
             about_run=True,
         ),
     ] = False
@@ -82,12 +90,32 @@ class OaiOptions(TestbedOptions):
                     Where(key="usrp"),
                 )
             )
+        return self
+
+    @model_validator(mode="after")
+    def _lockstep_where_it_is_possible(self) -> OaiOptions:
         if self.lockstep and self.usrp is not None:
             raise InvalidValue(
                 Problem(
                     "a USRP keeps real time, and cannot wait for hosts in virtual time",
                     "leave --lockstep out, or choose --testbed rfsim",
                     Where(key="lockstep"),
+                )
+            )
+        if self.lockstep and self.capture_n3:
+            raise InvalidValue(
+                Problem(
+                    "in lockstep N3 has datagrams that only stand for packets",
+                    "leave --capture-n3 out, or write --no-lockstep",
+                    Where(key="capture_n3"),
+                )
+            )
+        if self.lockstep and self.runtime == "lxc":
+            raise InvalidValue(
+                Problem(
+                    "lockstep is set up with Docker only",
+                    "choose --runtime docker, or --no-lockstep",
+                    Where(key="runtime"),
                 )
             )
         return self
@@ -108,6 +136,14 @@ class OaiOptions(TestbedOptions):
                     "the path's whole delay is at the server, towards the UE",
                     "leave it out, or add --lockstep",
                     Where(key="dl_delay_ms"),
+                )
+            )
+        if experiment.ues > 1 and self.lockstep:
+            raise InvalidValue(
+                Problem(
+                    f"{experiment.ues}: in lockstep there is one UE",
+                    "leave it out, or write --no-lockstep",
+                    Where(key="ues"),
                 )
             )
 

@@ -45,8 +45,6 @@ def plan_of(experiment: Experiment) -> Plan:
             "use --testbed rfsim --runtime docker, or --core oai",
             key="core",
         )
-    if settings.lockstep:
-        _check_lockstep(experiment, settings)
     return Plan(
         settings.version,
         chosen,
@@ -56,16 +54,6 @@ def plan_of(experiment: Experiment) -> Plan:
         settings.core,
         rfsim_server=configs.HOST_ADDRESS if settings.lockstep else configs.GNB_ADDRESS,
     )
-
-
-def _check_lockstep(experiment: Experiment, settings: OaiOptions) -> None:
-    """Raise RefusedError for what cannot be coupled with hosts in virtual time."""
-    if experiment.ues > 1:
-        rule = f"{experiment.ues}: in lockstep there is one UE"
-        raise refusal(rule, "leave it out, or leave --lockstep out", key="ues")
-    if settings.capture_n3:
-        rule = "in lockstep N3 has datagrams that only stand for packets"
-        raise refusal(rule, "leave --capture-n3 or --lockstep out", key="capture_n3")
 
 
 def _check_without_core(experiment: Experiment, settings: OaiOptions) -> None:

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver of rfsim with --lockstep: OpenAirInterface's radio, and hosts in virtual time."""
+"""The driver of rfsim in lockstep: OpenAirInterface's radio, and hosts in virtual time."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from ccu.host.findings import Finding
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import Driver, WholeRun
 from ccu.testbeds.oai.options import OaiOptions
@@ -38,11 +37,6 @@ class LockstepDriver(Driver):
 
         checks.check_machine(experiment)
         testbed.check_machine(experiment)
-
-    def examine(self, experiment: Experiment) -> list[Finding]:
-        from ccu.testbeds.oai import doctor
-
-        return [*checks.examine(), *doctor.examine(experiment)]
 
     def expected_s(self, experiment: Experiment) -> float:
         return _START_S + experiment.duration_s * _WALL_S_A_SECOND
