@@ -39,8 +39,9 @@ pub struct Gnb {
     pub unasked_grant_slots: u64,
     /// Slots between two occasions for a scheduling request.
     pub request_period_slots: u64,
-    /// Share of downlink blocks whose first transmission fails however good the channel is.
-    pub residual_failures: f64,
+    /// What a receiver's channel estimation costs narrow downlink allocations: by their number of PRBs, in ascending
+    /// order, the SINR in dB that they have at most. Wider ones have no limit.
+    pub narrow_pdsch_sinr_db: &'static [(u16, f64)],
 }
 
 impl Gnb {
@@ -80,6 +81,13 @@ impl Gnb {
     }
 }
 
+impl FeedbackRule {
+    /// Returns whether a slot carries a report of measurements.
+    pub fn reports_in(&self, slot: Slot) -> bool {
+        slot.0 % self.report_period_slots == self.report_slot
+    }
+}
+
 impl Reserved {
     /// Returns whether a slot has them.
     pub fn is_in(&self, slot: Slot) -> bool {
@@ -98,6 +106,8 @@ pub struct FeedbackRule {
     pub bits: u8,
     /// Acknowledgements in a slot that carries a report of measurements too.
     pub bits_with_report: u8,
+    /// So many of them are understood; the gNB takes the blocks of further ones as failed.
+    pub understood_with_report: u8,
     /// Slots between two such reports.
     pub report_period_slots: u64,
     /// The slot of the first one.
@@ -126,6 +136,7 @@ pub const OAI_2026_W11: Gnb = Gnb {
         choices: 8,
         bits: 2,
         bits_with_report: 3,
+        understood_with_report: 2,
         report_period_slots: 160,
         report_slot: 8,
     },
@@ -147,5 +158,5 @@ pub const OAI_2026_W11: Gnb = Gnb {
     least_prb: 5,
     unasked_grant_slots: 20,
     request_period_slots: 10,
-    residual_failures: 0.012,
+    narrow_pdsch_sinr_db: &[(5, 20.1), (6, 24.4), (7, 27.0), (8, 28.0)],
 };

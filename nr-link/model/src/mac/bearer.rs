@@ -26,21 +26,27 @@ impl<T> Bearer<T> {
     }
 
     /// Records a transmission of a block, which is decoded at `decoded` if it arrived.
-    pub fn transmitted(&mut self, block: &Block, arrived: bool, decoded: Nanos) {
-        self.count_transmission(block, arrived);
+    pub fn transmitted(
+        &mut self,
+        block: &Block,
+        arrived: bool,
+        acknowledged: bool,
+        decoded: Nanos,
+    ) {
+        self.count_transmission(block, arrived, acknowledged);
         if arrived && block.span.bytes() > 0 {
             self.rlc.receive(block.span, decoded);
         }
     }
 
-    fn count_transmission(&mut self, block: &Block, arrived: bool) {
+    fn count_transmission(&mut self, block: &Block, arrived: bool, acknowledged: bool) {
         let Counters { totals, interval } = &mut self.counters;
         totals.rounds[usize::from(block.round) - 1] += 1;
         totals.prb += u64::from(block.prb);
         if block.round == 1 {
             totals.scheduled_bytes += u64::from(block.bytes);
             interval.first += 1;
-            interval.first_failed += u64::from(!arrived);
+            interval.first_failed += u64::from(!acknowledged);
             interval.mcs += u64::from(block.mcs);
         }
         if arrived {

@@ -4,7 +4,7 @@
 use super::adaptation::Occasion;
 use super::cell::{Cell, CellSlot, FreeResources};
 use super::harq::{Block, Feedback, Transmission};
-use super::serving::{OutcomeTimes, Serving};
+use super::serving::{Outcome, Serving};
 use super::ue::Ue;
 use crate::counters::Capacity;
 use crate::ids::CarrierId;
@@ -109,6 +109,7 @@ impl<T> Ue<T> {
             re_per_prb: taken.re_per_prb,
             layers,
             round: 0,
+            received: false,
             sinr: 0.0,
             capacity: Capacity {
                 bytes: f64::from(full),
@@ -131,7 +132,7 @@ impl<T> Ue<T> {
             slot,
         } = at;
         let serving = &mut self.serving[carrier.0];
-        let known = serving
+        let (known, understood) = serving
             .acknowledge(cell, slot)
             .expect("an acknowledgement has room before a block is sent");
         let Serving {
@@ -144,16 +145,17 @@ impl<T> Ue<T> {
         cell.layers
             .dl
             .divide(&mut observation.sinr_db, transmission.block.layers);
-        let times = OutcomeTimes {
+        let outcome = Outcome {
             decoded: cell.timing.decoded_by_ue(carrier, slot),
             known,
+            understood,
         };
         dl.transmit(
             &mut self.dl,
             transmission,
             &cell.schemes,
             &observation.sinr_db,
-            times,
+            outcome,
         );
     }
 

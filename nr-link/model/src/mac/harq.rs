@@ -23,6 +23,8 @@ pub(crate) struct Block {
     pub layers: u8,
     /// Transmissions so far.
     pub round: u8,
+    /// Whether the receiver has it already: an acknowledgement was not understood.
+    pub received: bool,
     /// Sum of the effective SINRs of its transmissions, ratio: chase combining.
     pub sinr: f64,
     /// The capacity of its slot at full allocation.
@@ -49,7 +51,7 @@ enum Process {
     /// Sent; the gNB has the outcome in slot `known`.
     Sent {
         block: Block,
-        arrived: bool,
+        acknowledged: bool,
         known: Slot,
     },
     /// To be retransmitted.
@@ -126,11 +128,11 @@ impl Harq {
     }
 
     /// Records a transmission in a reserved process.
-    pub fn sent(&mut self, transmission: Transmission, arrived: bool, known: Slot) {
+    pub fn sent(&mut self, transmission: Transmission, acknowledged: bool, known: Slot) {
         let Transmission { process, block } = transmission;
         self.processes[process.0] = Process::Sent {
             block,
-            arrived,
+            acknowledged,
             known,
         };
         self.next_known = self.next_known.min(known);
@@ -145,7 +147,7 @@ impl Harq {
         for process in &mut self.processes {
             let Process::Sent {
                 block,
-                arrived,
+                acknowledged,
                 known,
             } = *process
             else {
@@ -155,14 +157,14 @@ impl Harq {
                 next_known = next_known.min(known);
                 continue;
             }
-            if !arrived && usize::from(block.round) < MAX_ROUNDS {
+            if !acknowledged && usize::from(block.round) < MAX_ROUNDS {
                 *process = Process::Failed(block);
                 self.failed += 1;
                 return Some(Feedback::Failed(block));
             }
             *process = Process::Free;
             self.busy -= 1;
-            return Some(if arrived {
+            return Some(if acknowledged || block.received {
                 Feedback::Arrived(block)
             } else {
                 Feedback::GivenUp(block)

@@ -11,7 +11,7 @@ use super::harq::{Block, Feedback, Harq, Transmission};
 use super::report::Report;
 use crate::Direction;
 use crate::channel::{Channel, Observation};
-use crate::config::RadioConfig;
+use crate::config::{Gnb, RadioConfig};
 use crate::counters::Capacity;
 use crate::ids::{CarrierId, UeId};
 use crate::radio::bler::{CodeBlocks, block_error_ratio};
@@ -47,9 +47,9 @@ impl Serving {
             adaptation: Adaptation::new(radio, radio.carriers[carrier.0].numerology.slot_ns()),
             idle: None,
             errors: Stream::on_carrier(seed, Purpose::BlockError, ue, direction, carrier),
-            residual_failures: match (&radio.gnb, direction) {
-                (Some(gnb), Direction::Downlink) => gnb.residual_failures,
-                _ => 0.0,
+            narrow_sinr_db: match (&radio.gnb, direction) {
+                (Some(gnb), Direction::Downlink) => gnb.narrow_pdsch_sinr_db,
+                _ => &[],
             },
         };
         Self {
@@ -80,16 +80,16 @@ impl Serving {
         }
     }
 
-    /// Records that a downlink block of `slot` will be acknowledged; returns when the gNB knows its outcome.
-    pub fn acknowledge(&mut self, cell: &Cell, slot: Slot) -> Option<Slot> {
-        let known = self.acknowledged(cell, slot);
-        if let Some(gnb) = &cell.radio.gnb {
-            let duplex = cell.timing.duplex(self.carrier);
-            if let Some(sent) = self.occasions.occasion(&gnb.feedback, duplex, slot) {
-                self.occasions.take(slot, sent);
-            }
-        }
-        known
+    /// Records that a downlink block of `slot` will be acknowledged; returns when the gNB knows its outcome, and whether
+    /// it understands the acknowledgement.
+    pub fn acknowledge(&mut self, cell: &Cell, slot: Slot) -> Option<(Slot, bool)> {
+        let known = self.acknowledged(cell, slot)?;
+        let Some(Gnb { feedback: rule, .. }) = &cell.radio.gnb else {
+            return Some((known, true));
+        };
+        let duplex = cell.timing.duplex(self.carrier);
+        let sent = self.occasions.occasion(rule, duplex, slot)?;
+        Some((known, self.occasions.take(rule, slot, sent)))
     }
 
     /// Measures the channel in slots of the CSI period; returns the measurement.
@@ -115,17 +115,19 @@ pub(crate) struct ServingDirection {
     /// The capacity of an idle slot, cached until its inputs change.
     idle: Option<IdleCapacity>,
     errors: Stream,
-    /// The share of first transmissions that fail however good the channel is.
-    residual_failures: f64,
+    /// The highest SINR of narrow allocations, by their PRBs.
+    narrow_sinr_db: &'static [(u16, f64)],
 }
 
-/// When the outcome of a transmission is known.
+/// When and how the outcome of a transmission is known.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct OutcomeTimes {
+pub(crate) struct Outcome {
     /// When the receiver has decoded the block.
     pub decoded: Nanos,
     /// The first slot of the carrier in which the gNB can use the outcome.
     pub known: Slot,
+    /// Whether the gNB would understand that the block has arrived.
+    pub understood: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -144,23 +146,31 @@ impl ServingDirection {
         mut transmission: Transmission,
         schemes: &Schemes,
         sinr_db: &[f32],
-        times: OutcomeTimes,
+        outcome: Outcome,
     ) -> bool {
         let block = &mut transmission.block;
         let mcs = schemes.get(block.mcs);
+        let effective_db = Constellation::of(mcs.bits_per_symbol).effective_db(sinr_db);
         block.round += 1;
-        block.sinr +=
-            decibel::to_ratio(Constellation::of(mcs.bits_per_symbol).effective_db(sinr_db));
+        block.sinr += self.estimated(block.prb, decibel::to_ratio(effective_db));
         let blocks = CodeBlocks::of(8 * block.bytes, mcs);
-        let mut ratio = block_error_ratio(mcs, blocks, decibel::from_ratio(block.sinr));
-        if block.round == 1 && self.residual_failures > 0.0 {
-            ratio = 1.0 - (1.0 - ratio) * (1.0 - self.residual_failures);
-        }
-        let arrived = !self.errors.happens(ratio);
-        bearer.transmitted(block, arrived, times.decoded);
+        let ratio = block_error_ratio(mcs, blocks, decibel::from_ratio(block.sinr));
+        let arrived = !self.errors.happens(ratio) && !block.received;
+        block.received |= arrived;
+        let acknowledged = block.received && outcome.understood;
+        bearer.transmitted(block, arrived, acknowledged, outcome.decoded);
         self.adaptation.count(block.round);
-        self.harq.sent(transmission, arrived, times.known);
+        self.harq.sent(transmission, acknowledged, outcome.known);
         arrived
+    }
+
+    /// Returns the SINR, as a ratio, with which an allocation of so many PRBs is decoded: errors of its channel estimate
+    /// act as noise.
+    fn estimated(&self, prb: u16, sinr: f64) -> f64 {
+        let narrow = self.narrow_sinr_db.iter().find(|(width, _)| prb <= *width);
+        narrow.map_or(sinr, |(_, most_db)| {
+            1.0 / (1.0 / sinr + 1.0 / decibel::to_ratio(*most_db))
+        })
     }
 
     /// Passes the next outcome that is known by `slot` to link adaptation and returns it. `could_be_narrower` is

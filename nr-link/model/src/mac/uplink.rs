@@ -7,7 +7,7 @@ use super::grants::{Content, Grant};
 use super::harq::{Block, Feedback, Transmission};
 use super::power::{Power, uplink_snr};
 use super::report::Report;
-use super::serving::{OutcomeTimes, Serving};
+use super::serving::{Outcome, Serving};
 use super::ue::Ue;
 use crate::counters::Capacity;
 use crate::headers::{BUFFER_STATUS_BYTES, MOST_SEGMENT_BYTES, SHORTEST_SEGMENT_BYTES};
@@ -150,9 +150,10 @@ impl<T> Ue<T> {
             } => self.build_up(cell, &grant, mcs, allocation, bytes, full),
         };
         self.observe_up(cell, &grant, &block);
-        let times = OutcomeTimes {
+        let outcome = Outcome {
             decoded: cell.timing.decoded_by_gnb(grant.carrier, grant.slot),
             known: cell.timing.used_by_gnb(grant.carrier, grant.slot),
+            understood: true,
         };
         let Serving {
             observation, ul, ..
@@ -166,7 +167,7 @@ impl<T> Ue<T> {
             transmission,
             &cell.schemes,
             &observation.sinr_db,
-            times,
+            outcome,
         );
         if arrived {
             let built = cell.timing.start(grant.carrier, block.slot);
@@ -224,6 +225,7 @@ impl<T> Ue<T> {
             re_per_prb: allocation.re_per_prb,
             layers: allocation.layers,
             round: 0,
+            received: false,
             sinr: 0.0,
             capacity: Capacity {
                 bytes: full.bytes,
