@@ -10,7 +10,9 @@ import csv
 import json
 import os
 import re
+import signal
 import socket
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -26,7 +28,7 @@ from ccu.spec.errors import RunFailed
 from ccu.testbeds import driver_of
 from ccu.testbeds.oai import configs, plans
 from ccu.testbeds.oai.carrier import carrier
-from ccu.testbeds.oai.lockstep import channel, radio
+from ccu.testbeds.oai.lockstep import channel, radio, turns
 from ccu.testbeds.oai.lockstep.channel import HeldChannel
 from ccu.testbeds.oai.lockstep.clock import RadioTime
 from ccu.testbeds.oai.telnet import Softmodem
@@ -240,9 +242,36 @@ def test_all_containers_that_carry_packets_are_watched(
     site = SimpleNamespace(resources=SimpleNamespace(run_id="abc"))
     one = radio.Radio(cast(Any, site))
     monkeypatch.setattr(one, "connect", Held)
+    preferred: list[int] = []
+    monkeypatch.setattr(turns, "prefer", preferred.append)
+    one.attach(cast(Any, stack))
     one.hold(cast(Any, stack))
-    (request,) = asked
-    assert request["processes"].count(os.getpid()) == len(services)
+    attaching, held = asked
+    assert attaching["processes"] == [os.getpid()] * 2
+    assert held["processes"] == [os.getpid()] * len(services)
+    assert preferred == attaching["processes"] + held["processes"]
+
+
+def test_who_takes_turns_goes_first() -> None:
+    with turns.first():
+        child = subprocess.Popen(["sh", "-c", "sleep 60 & wait"])
+    plain = subprocess.Popen(["sh", "-c", "sleep 60 & echo; wait"], stdout=subprocess.PIPE)
+    assert plain.stdout is not None
+    plain.stdout.readline()
+    if os.getpriority(os.PRIO_PROCESS, child.pid) == os.getpriority(os.PRIO_PROCESS, plain.pid):
+        pytest.skip("needs the right to raise priorities")
+    turns.prefer(plain.pid)
+    (started,) = Path(f"/proc/{plain.pid}/task/{plain.pid}/children").read_text().split()
+    niceness = [
+        os.getpriority(os.PRIO_PROCESS, pid) for pid in (child.pid, plain.pid, int(started))
+    ]
+    assert niceness == [-10] * 3
+    for process in (child, plain):
+        for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
+            os.kill(int(pid), signal.SIGTERM)
+        process.wait()
+        if process.stdout:
+            process.stdout.close()
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,18 @@ pub type Sent = (u64, u32);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "snake_case")]
 pub enum Request {
+    /// Has the radio wait for these processes, the modems, slot by slot while the UE attaches.
+    Pace {
+        /// With all that they start.
+        processes: Vec<u32>,
+    },
     /// Names both ends of the tunnel and the processes between them, and stops the radio at the end of a slot.
     Hold {
         /// Where downlink packets enter.
         server: TunnelEnd,
         /// Where they come out.
         ue: TunnelEnd,
-        /// The modems, and what else carries packets.
+        /// The modems, and what else carries packets, with all that they have started.
         processes: Vec<u32>,
     },
     /// Lets the radio run by itself.

@@ -40,6 +40,8 @@ struct Stream {
     waiting: VecDeque<Block>,
     /// Radio time that the sender has reached.
     sent: u64,
+    /// Radio time up to which blocks have been taken to be passed on.
+    taken: u64,
     /// Radio time that the receiver has been given.
     passed: u64,
 }
@@ -112,7 +114,12 @@ impl Gate {
         let mut state = state.expect("no thread panics with it");
         match state.ended {
             Some(_) => None,
-            None => state.streams[direction].waiting.pop_front(),
+            None => {
+                let stream = &mut state.streams[direction];
+                let block = stream.waiting.pop_front();
+                stream.taken = block.as_ref().map_or(stream.taken, |block| block.end);
+                block
+            }
         }
     }
 
@@ -146,6 +153,23 @@ impl Gate {
     pub fn release(&self, limit: u64) {
         self.lock().limit = Some(limit);
         self.changed.notify_all();
+    }
+
+    /// Waits until nothing is left that may pass.
+    pub fn await_passed(&self, patience: Duration) {
+        let has_more = |state: &mut State| {
+            let limit = state.limit;
+            let waits = |stream: &Stream| {
+                let first = stream.waiting.front();
+                let passes = |block: &Block| limit.is_none_or(|limit| block.end <= limit);
+                stream.taken != stream.passed || first.is_some_and(passes)
+            };
+            state.ended.is_none() && state.streams.iter().any(waits)
+        };
+        let waited = self
+            .changed
+            .wait_timeout_while(self.lock(), patience, has_more);
+        drop(waited.expect("no thread panics with it"));
     }
 
     /// Radio time that each modem has reached.

@@ -6,6 +6,7 @@
 //! `docs/oai.md` describes the design.
 
 mod gate;
+mod pace;
 mod radio;
 mod sample_block;
 mod steps;

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use nr_link_virtual_plan::radio::{Answer, Request, State, TunnelEnd};
 
 use crate::gate::Gate;
+use crate::pace::Pace;
 use crate::steps::Steps;
 use crate::threads::Threads;
 use crate::tunnel::Tunnel;
@@ -19,9 +20,17 @@ pub struct Radio {
     slot_samples: u64,
     slot_ns: u64,
     gate: Mutex<Option<Arc<Gate>>>,
+    attaching: Mutex<Attaching>,
     steps: Mutex<Option<Steps>>,
     progress: Mutex<Progress>,
     progressed: Condvar,
+}
+
+/// What paces the radio while the UE attaches.
+#[derive(Debug, Default)]
+struct Attaching {
+    processes: Vec<u32>,
+    pace: Option<Pace>,
 }
 
 #[derive(Debug, Default)]
@@ -43,6 +52,7 @@ impl Radio {
             slot_samples,
             slot_ns,
             gate: Mutex::default(),
+            attaching: Mutex::default(),
             steps: Mutex::default(),
             progress: Mutex::default(),
             progressed: Condvar::new(),
@@ -56,12 +66,33 @@ impl Radio {
     pub fn connect(&self, gnb: &TcpStream, ue: &TcpStream) -> Result<()> {
         *locked(&self.gate) = Some(Gate::open(gnb, ue)?);
         locked(&self.progress).state.connected = true;
+        self.start_pace();
         Ok(())
+    }
+
+    /// Paces the radio by the processes that were named, once both they and the gate are there.
+    fn start_pace(&self) {
+        let mut attaching = locked(&self.attaching);
+        attaching.pace = None;
+        if let Some(gate) = &*locked(&self.gate)
+            && !attaching.processes.is_empty()
+        {
+            let processes = attaching.processes.clone();
+            let pace = Pace::start(Arc::clone(gate), processes, self.slot_samples);
+            attaching.pace = Some(pace);
+        }
+    }
+
+    fn pace(&self, processes: Vec<u32>) -> Answer {
+        locked(&self.attaching).processes = processes;
+        self.start_pace();
+        Answer::Done
     }
 
     /// Answers a request.
     pub fn answer(&self, request: Request) -> Answer {
         let answered = match request {
+            Request::Pace { processes } => Ok(self.pace(processes)),
             Request::Hold {
                 server,
                 ue,
@@ -84,6 +115,7 @@ impl Radio {
         let gate = locked(&self.gate).clone();
         let gate = gate.context("no UE is connected")?;
         let tunnel = Tunnel::open(server, ue)?;
+        *locked(&self.attaching) = Attaching::default();
         let steps = Steps::hold(gate, tunnel, Threads::of(processes), self.slot_samples)?;
         let [dl_lead_slots, ul_lead_slots] = steps.leads_slots();
         let threads = steps.threads();
@@ -97,6 +129,7 @@ impl Radio {
 
     fn free(&self) -> Result<Answer> {
         *locked(&self.steps) = None;
+        *locked(&self.attaching) = Attaching::default();
         if let Some(gate) = &*locked(&self.gate) {
             gate.free();
         }

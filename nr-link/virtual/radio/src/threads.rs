@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether processes do anything: the state of each of their threads, and how long it has run (proc(5)).
+//! Whether processes do anything: what each of their threads waits for, its state, and how long it has run (proc(5)).
 //!
-//! A thread that works, or would if it had a processor, is runnable. What only sleeps waits for
-//! samples, for packets or for a timer. That holds however busy the machine is. The threads are looked at one
-//! after the other, and one may wake another that was looked at before: so none may have run meanwhile.
+//! A thread that works, or would if it had a processor, waits for nothing; one that sleeps waits in a function of the
+//! kernel, for samples, for packets or for a timer. The state alone does not tell: a thread that was about to sleep when it
+//! lost its processor has that of a sleeper, and looks whether there is something to do when it gets one again. All this
+//! holds however busy the machine is.
+//!
+//! The threads are looked at one after the other, and one may wake another that was looked at before: so none may have run
+//! meanwhile. The kernel counts a thread's work when it gets a processor and when it leaves it: one that was woken after
+//! the look at it and waits for a processor shows in a second look only. Hence two rounds.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -12,11 +17,15 @@ use std::time::{Duration, Instant};
 
 /// Threads come and go at the start of a modem only.
 const LOOK_AGAIN_AFTER: u32 = 256;
+/// Successive rounds of looks in which no thread is busy or has run.
+const ROUNDS_AT_REST: u32 = 2;
 const PAUSE: Duration = Duration::from_micros(20);
+/// Enough for a name in the kernel, and for a thread's name and state.
+const LONGEST_BYTES: usize = 128;
 /// Enough for three decimal numbers of 64 bits.
 const RUN_BYTES: usize = 64;
 
-/// The threads of some processes.
+/// The threads of some processes and of all that these have started.
 #[derive(Debug, Default)]
 pub struct Threads {
     processes: Vec<u32>,
@@ -27,6 +36,8 @@ pub struct Threads {
 /// The files of a thread.
 #[derive(Debug)]
 struct Thread {
+    /// The function of the kernel in which it waits, or 0.
+    waits_in: File,
     state: File,
     /// How long it has run and waited, and how often.
     run: File,
@@ -36,17 +47,27 @@ impl Thread {
     fn open(folder: &Path) -> Option<Self> {
         let open = |name| File::open(folder.join(name)).ok();
         Some(Self {
+            waits_in: open("wchan")?,
             state: open("stat")?,
             run: open("schedstat")?,
         })
     }
 
-    fn is_runnable(&self) -> bool {
-        let mut text = [0; 96];
-        // A thread that has ended cannot be read.
-        let length = self.state.read_at(&mut text, 0).unwrap_or_default();
-        state_of(&text[..length]) == Some(b'R')
+    fn is_busy(&self) -> bool {
+        let mut text = [0; LONGEST_BYTES];
+        // One that has ended is a zombie until its parent has noticed, and cannot be read then.
+        read(&self.waits_in, &mut text) == b"0"
+            && !matches!(
+                state_of(read(&self.state, &mut text)),
+                Some(b'Z' | b'X') | None
+            )
     }
+}
+
+/// The text of a file in /proc; empty if it cannot be read.
+fn read<'text>(file: &File, text: &'text mut [u8; LONGEST_BYTES]) -> &'text [u8] {
+    let length = file.read_at(text, 0).unwrap_or_default();
+    &text[..length]
 }
 
 impl Threads {
@@ -60,13 +81,16 @@ impl Threads {
         threads
     }
 
-    fn find(&mut self) {
+    /// Looks for the threads that there are now.
+    pub fn find(&mut self) {
         self.looks = 0;
         self.threads.clear();
-        for process in &self.processes {
+        let mut processes = self.processes.clone();
+        while let Some(process) = processes.pop() {
             let folder = format!("/proc/{process}/task");
             for thread in fs::read_dir(folder).into_iter().flatten().flatten() {
                 self.threads.extend(Thread::open(&thread.path()));
+                processes.extend(children_of(&thread.path()));
             }
         }
     }
@@ -83,16 +107,17 @@ impl Threads {
             self.find();
         }
         let deadline = Instant::now() + patience;
-        let mut before = self.runs();
+        let (mut before, mut at_rest) = (self.runs(), 0);
         loop {
-            if self.any_runnable() {
-                while self.threads[0].is_runnable() && Instant::now() < deadline {
+            if self.any_busy() {
+                while self.threads[0].is_busy() && Instant::now() < deadline {
                     std::thread::sleep(PAUSE);
                 }
-                before = self.runs();
+                (before, at_rest) = (self.runs(), 0);
             } else {
                 let now = self.runs();
-                if now == before {
+                at_rest = if now == before { at_rest + 1 } else { 0 };
+                if at_rest == ROUNDS_AT_REST {
                     return true;
                 }
                 before = now;
@@ -116,14 +141,22 @@ impl Threads {
             .collect()
     }
 
-    /// Puts the one that was found runnable first, to be looked at alone until it sleeps: a look costs microseconds.
-    fn any_runnable(&mut self) -> bool {
-        let found = self.threads.iter().position(Thread::is_runnable);
+    /// Puts the one that was found busy first, to be looked at alone until it sleeps: a look costs microseconds.
+    fn any_busy(&mut self) -> bool {
+        let found = self.threads.iter().position(Thread::is_busy);
         if let Some(index) = found {
             self.threads.swap(0, index);
         }
         found.is_some()
     }
+}
+
+/// The processes that a thread has started; none of one that has ended.
+fn children_of(thread: &Path) -> Vec<u32> {
+    let text = fs::read_to_string(thread.join("children")).unwrap_or_default();
+    text.split_whitespace()
+        .filter_map(|word| word.parse().ok())
+        .collect()
 }
 
 /// The state in a line of /proc/…/stat; the name before it may hold anything.
@@ -161,6 +194,27 @@ mod tests {
         sleeper.kill().unwrap();
         sleeper.wait().unwrap();
         assert!(threads.settle(Duration::from_secs(1)));
+    }
+
+    #[test]
+    fn what_a_process_starts_is_watched_too() {
+        let mut shell = Command::new("sh")
+            .args(["-c", "sleep 60 & wait"])
+            .spawn()
+            .unwrap();
+        let mut threads = Threads::of(vec![shell.id()]);
+        for _ in 0..1000 {
+            if threads.count() == 2 {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+            threads.find();
+        }
+        assert_eq!(threads.count(), 2);
+        for child in children_of(Path::new(&format!("/proc/{0}/task/{0}", shell.id()))) {
+            let _ = Command::new("kill").arg(child.to_string()).status();
+        }
+        shell.wait().unwrap();
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
@@ -159,6 +160,19 @@ fn a_radio_runs_slot_by_slot() {
     ));
     // Free, the radio runs by itself.
     eventually(|| (sent.load(Ordering::SeqCst) > 1000 * SLOT).then_some(()));
+    // While the UE attaches, it waits for the modems' work: for long where that does not end.
+    let mut busy = Command::new("sh")
+        .args(["-c", "while :; do :; done"])
+        .spawn()
+        .unwrap();
+    let processes = vec![busy.id()];
+    assert_eq!(hosts.ask(&Request::Pace { processes }), Answer::Done);
+    let before = sent.load(Ordering::SeqCst);
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(sent.load(Ordering::SeqCst) < before + 100 * SLOT);
+    busy.kill().unwrap();
+    busy.wait().unwrap();
+    eventually(|| (sent.load(Ordering::SeqCst) > before + 1000 * SLOT).then_some(()));
 
     let hold = Request::Hold {
         server: end(1),

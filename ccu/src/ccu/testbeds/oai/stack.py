@@ -40,6 +40,8 @@ _OPEN5GS_PORT = (7777, "tcp")
 RFSIM_PORT = 4043
 _WORKING_FOLDERS = ("opt/oai-gnb", "")
 _CORE_PATIENCE_S, _GNB_PATIENCE_S, _ATTACH_PATIENCE_S, _PING_PATIENCE_S = 120.0, 60.0, 60.0, 15.0
+# A radio that waits for its modems takes as long as the machine makes them.
+_SLOW_ATTACH_PATIENCE_S = 240.0
 _POLL_S = 0.01
 # A container that does not run by then has already ended.
 _STARTING_S = 2.0
@@ -53,6 +55,9 @@ class BesideGnb(Protocol):
     """A program that connects to the gNB when it listens, and that the UEs connect to."""
 
     def start(self, plan: Plan) -> None: ...
+
+    def attach(self, stack: Stack) -> None:
+        """A UE has been started, and will connect."""
 
     def stop(self) -> None: ...
 
@@ -188,20 +193,26 @@ class Stack:
     def _attach_ue(self, number: int) -> bool:
         """Attach a UE, with a second try if it has ended, as a UE sometimes aborts at its start."""
         service = self.plan.ue_service(number)
-        self._start_again_or_first(service)
+        self._start_ue(service)
         if self._wait_attached(service, number):
             return True
         if self.runtime.pid(service) is not None or not self._gnb_runs():
             return False
-        self._start_again_or_first(service)
+        self._start_ue(service)
         return self._wait_attached(service, number)
+
+    def _start_ue(self, service: str) -> None:
+        self._start_again_or_first(service)
+        if self._beside_gnb:
+            self._beside_gnb.attach(self)
 
     def _gnb_runs(self) -> bool:
         return self.runtime.pid(self.plan.gnb_service) is not None
 
     def _wait_attached(self, service: str, number: int) -> bool:
         self._follow(service, f"ue{number - 1}-stdout.log")
-        deadline = time.monotonic() + _ATTACH_PATIENCE_S / 2
+        patience_s = _SLOW_ATTACH_PATIENCE_S if self._beside_gnb else _ATTACH_PATIENCE_S
+        deadline = time.monotonic() + patience_s / 2
         address = None
         while time.monotonic() < deadline:
             try:

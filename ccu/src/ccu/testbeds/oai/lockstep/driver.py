@@ -22,6 +22,7 @@ class LockstepDriver(Driver):
     options = OaiOptions
     needs = ("nr-link", "ip")
     own_kernel = True
+    runs_programs = True
 
     def check(self, experiment: Experiment, scenario: Path) -> None:
         from ccu.testbeds.oai import plans

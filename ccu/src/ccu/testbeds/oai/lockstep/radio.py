@@ -16,6 +16,7 @@ from ccu.spec.errors import RunFailed
 from ccu.testbeds import Site
 from ccu.testbeds.oai import configs
 from ccu.testbeds.oai.configs import Plan
+from ccu.testbeds.oai.lockstep import turns
 from ccu.testbeds.oai.services import server_of, upf_of
 from ccu.testbeds.oai.stack import RFSIM_PORT, UE_INTERFACE, Stack
 
@@ -99,20 +100,32 @@ class Radio:
             self._site.resources.remove(RadioSocket(str(self.path)))
             self._process = None
 
+    def attach(self, stack: Stack) -> None:
+        """Have the radio wait for the modems, slot by slot, while the UE attaches."""
+        modems = [stack.plan.gnb_service, stack.plan.ue_service(1)]
+        running = [pid for service in modems if (pid := stack.runtime.pid(service)) is not None]
+        for process in running:
+            turns.prefer(process)
+        self._ask("pace", processes=running)
+
     def hold(self, stack: Stack) -> dict[str, Any]:
         """Stop the radio at the end of a slot; return how far the modems run ahead."""
         plan = stack.plan
         server, ue = server_of(plan), plan.ue_service(1)
+        carriers = [_process(stack, service) for service in _carriers(stack)]
+        for process in carriers:
+            turns.prefer(process)
+        return self._ask(
+            "hold",
+            server=_end(stack, server.service, server.interface, server.address),
+            ue=_end(stack, ue, UE_INTERFACE, stack.ue_address()),
+            processes=carriers,
+        )
+
+    def _ask(self, request: str, **content: Any) -> dict[str, Any]:
         client = self.connect()
         try:
-            return client.ask(
-                "hold",
-                server=_end(stack, server.service, server.interface, server.address),
-                ue=_end(stack, ue, UE_INTERFACE, stack.ue_address()),
-                processes=[
-                    pid for service in _carriers(stack) for pid in _processes(stack, service)
-                ],
-            )
+            return client.ask(request, **content)
         finally:
             client.close()
 
@@ -132,14 +145,9 @@ def _carriers(stack: Stack) -> list[str]:
     return [*core, plan.gnb_service, plan.ue_service(1)]
 
 
-def _processes(stack: Stack, service: str) -> list[int]:
-    """Return the processes of a container."""
-    first = stack.runtime.pid(service)
-    if first is None:
+def _process(stack: Stack, service: str) -> int:
+    """Return the first process of a container."""
+    pid = stack.runtime.pid(service)
+    if pid is None:
         raise RunFailed(_STAGE, f"{service} does not run")
-    found = [first]
-    for pid in found:
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            with contextlib.suppress(OSError):
-                found += map(int, (task / "children").read_text().split())
-    return found
+    return pid

@@ -13,6 +13,7 @@ from ccu.testbeds import Outcome, Site
 from ccu.testbeds.flow import Flow
 from ccu.testbeds.oai import preflight, testbed
 from ccu.testbeds.oai.gnb_files import GnbFiles
+from ccu.testbeds.oai.lockstep import turns
 from ccu.testbeds.oai.lockstep.channel import HeldChannel
 from ccu.testbeds.oai.lockstep.clock import RadioTime
 from ccu.testbeds.oai.lockstep.radio import Radio
@@ -25,15 +26,16 @@ def perform(site: Site, flows: Sequence[Flow]) -> Outcome:
     """Run the experiment. Raises RunFailed, or Interrupted."""
     radio = Radio(site)
     coupled: _Coupled | None = None
-    stack = testbed.prepare(site, radio)
-    try:
-        stack.up()
-        coupled = _Coupled(site, flows, stack, radio)
-        return coupled.perform()
-    finally:
-        stack.down()
-        if coupled:
-            coupled.restamp_logs()
+    with turns.first():
+        stack = testbed.prepare(site, radio)
+        try:
+            stack.up()
+            coupled = _Coupled(site, flows, stack, radio)
+            return coupled.perform()
+        finally:
+            stack.down()
+            if coupled:
+                coupled.restamp_logs()
 
 
 class _Coupled:
