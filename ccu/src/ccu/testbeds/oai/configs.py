@@ -30,8 +30,10 @@ TELNET_PORT = 9090
 GNB_FILE, UE_FOLDER = "/opt/oai-gnb/etc/gnb.conf", "/opt/oai-nr-ue/etc"
 UE_FILE = f"{UE_FOLDER}/nr-ue.conf"
 GTP_U_PORT = 2152
-# The initial values in OpenAirInterface's own rfsim configuration, which a run restores.
-PLOSS_DB, DL_NOISE_DB, UL_NOISE_DB = 20, -4, -2
+# The initial channel, which a run restores. Noise begins when a UE connects: with that of
+# OpenAirInterface's own configuration (-4 and -2), a gNB that has heard none yet takes it for
+# preambles in five occasions, and a preamble is 21 dB above it where 20 are asked for.
+PLOSS_DB, NOISE_DB = 20, -30
 # Keys of OpenAirInterface's own test SIMs.
 _FIRST_IMSI = 208990100001100
 _KEY, _OPC = "fec86ba6eb707ed08905757b1bb44b8f", "c42449363bbad02b66d16bc975d77cc1"
@@ -226,11 +228,11 @@ def rendered(plan: Plan) -> dict[str, str]:
         "sims": known,
     }
     # Each process models the channels that it receives: the gNB one per UE, a UE that of the gNB.
-    uplinks = [(f"rfsimu_channel_ue{index}", UL_NOISE_DB) for index in range(plan.ue_count)]
+    uplinks = [(f"rfsimu_channel_ue{index}", NOISE_DB) for index in range(plan.ue_count)]
     files = {
         **{name: _template(f"core/{name}.j2").render(given) for name in _CORE_FILES[plan.core]},
         "gnb.conf": _template("ran/gnb.conf.j2").render(
-            given, models=[*uplinks, ("rfsimu_channel_enB0", DL_NOISE_DB)]
+            given, models=[*uplinks, ("rfsimu_channel_enB0", NOISE_DB)]
         ),
     }
     for number, sim in enumerate(known, start=1):
@@ -239,7 +241,7 @@ def rendered(plan: Plan) -> dict[str, str]:
             number=number,
             sim=sim,
             rfsim_server=plan.rfsim_server,
-            models=[("rfsimu_channel_enB0", DL_NOISE_DB)],
+            models=[("rfsimu_channel_enB0", NOISE_DB)],
         )
     return files
 
