@@ -39,8 +39,10 @@ pub struct Gnb {
     pub unasked_grant_slots: u64,
     /// Slots between two occasions for a scheduling request.
     pub request_period_slots: u64,
-    /// What a receiver's channel estimation costs narrow downlink allocations: by their number of PRBs, in ascending
-    /// order, the SINR in dB that they have at most. Wider ones have no limit.
+    /// Whether a scheduling request is heard in a slot in which the UE acknowledges blocks too.
+    pub hears_request_beside_feedback: bool,
+    /// What the UE's channel estimation costs narrow allocations: by their number of PRBs, in ascending order, the SINR
+    /// in dB that they have at most. Wider ones have no limit.
     pub narrow_pdsch_sinr_db: &'static [(u16, f64)],
 }
 
@@ -158,5 +160,6 @@ pub const OAI_2026_W11: Gnb = Gnb {
     least_prb: 5,
     unasked_grant_slots: 20,
     request_period_slots: 10,
-    narrow_pdsch_sinr_db: &[(5, 20.1), (6, 24.4), (7, 27.0), (8, 28.0)],
+    hears_request_beside_feedback: false,
+    narrow_pdsch_sinr_db: &[(5, 21.3), (6, 24.3), (7, 27.0), (8, 27.0)],
 };

@@ -9,6 +9,7 @@ use super::power::{Power, uplink_snr};
 use super::report::Report;
 use super::serving::{Outcome, Serving};
 use super::ue::Ue;
+use crate::config::Gnb;
 use crate::counters::Capacity;
 use crate::headers::{BUFFER_STATUS_BYTES, MOST_SEGMENT_BYTES, SHORTEST_SEGMENT_BYTES};
 use crate::ids::{CarrierId, HarqId};
@@ -192,6 +193,12 @@ impl<T> Ue<T> {
     /// Sends a scheduling request, in a slot of the primary carrier, if the UE has data of which the gNB does not know.
     pub fn request(&mut self, cell: &Cell, slot: Slot) {
         let start = cell.timing.start(CarrierId::PRIMARY, slot);
+        let feedback = &self.serving[CarrierId::PRIMARY.0].occasions;
+        let heard =
+            |gnb: &Gnb| gnb.hears_request_beside_feedback || !feedback.acknowledges_in(slot);
+        if !cell.radio.gnb.as_ref().is_none_or(heard) {
+            return;
+        }
         if self.buffer_status.unannounced() && self.ul.rlc.backlog_bytes(start) > 0 {
             self.buffer_status
                 .request(start, cell.timing.known_by_gnb(CarrierId::PRIMARY, slot));
