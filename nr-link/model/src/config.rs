@@ -15,7 +15,7 @@ mod resolve;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-pub use gnb::{FeedbackRule, Gnb, OAI_2026_W11, Reserved};
+pub use gnb::{FeedbackRule, Gnb, OAI_2026_W11, Receiver, Reserved};
 pub use path::{Cross, LineConfig, PathConfig};
 pub use queue::{Aqm, CoDel, DualPi2, Pie, Queue, QueueLimit};
 pub use radio::{Carrier, Discipline, LinkAdaptation, RadioConfig, RlcMode, ThresholdRule, Uplink};

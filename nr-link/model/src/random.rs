@@ -48,8 +48,17 @@ impl Stream {
         if probability <= 0.0 {
             return false;
         }
-        // A uniform number in [0, 1) with 53 random bits, the precision of a double.
-        let unit = (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-        unit < probability
+        self.unit() < probability
+    }
+
+    /// Draws from the standard normal distribution (Box and Muller 1958).
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * libm::log(1.0 - self.unit())).sqrt();
+        radius * libm::cos(std::f64::consts::TAU * self.unit())
+    }
+
+    /// Draws a uniform number in [0, 1) with 53 random bits, the precision of a double.
+    fn unit(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 }

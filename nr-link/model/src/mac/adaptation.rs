@@ -4,7 +4,7 @@
 mod outer_loop;
 mod thresholds;
 
-use crate::config::{LinkAdaptation, RadioConfig};
+use crate::config::{LinkAdaptation, RadioConfig, Receiver};
 use crate::radio::bler::{CodeBlocks, block_error_ratio, sinr_for};
 use crate::radio::{Constellation, Mcs, McsTable};
 use crate::time::{Nanos, Slot};
@@ -22,24 +22,32 @@ const REFERENCE: CodeBlocks = CodeBlocks {
 pub(crate) struct Schemes {
     schemes: Vec<Mcs>,
     thresholds_db: Vec<f64>,
+    /// What the receiver loses with each, dB.
+    losses_db: Vec<f64>,
     /// The share of blocks that may fail.
     target: f64,
 }
 
 impl Schemes {
-    pub fn new(table: McsTable, adaptation: LinkAdaptation) -> Self {
+    pub fn new(table: McsTable, adaptation: LinkAdaptation, receiver: Option<&Receiver>) -> Self {
         let target = match adaptation {
             LinkAdaptation::OuterLoop { bler_target } => bler_target,
             LinkAdaptation::Fixed { .. } | LinkAdaptation::Thresholds { .. } => 0.1,
         };
         let schemes = table.schemes();
+        let losses_db: Vec<f64> = schemes
+            .iter()
+            .map(|&mcs| receiver.map_or(0.0, |receiver| receiver.loss_db(mcs)))
+            .collect();
         let thresholds_db = schemes
             .iter()
-            .map(|&mcs| sinr_for(mcs, REFERENCE, target))
+            .zip(&losses_db)
+            .map(|(&mcs, loss_db)| sinr_for(mcs, REFERENCE, target) + loss_db)
             .collect();
         Self {
             schemes,
             thresholds_db,
+            losses_db,
             target,
         }
     }
@@ -48,7 +56,14 @@ impl Schemes {
         self.schemes[usize::from(index)]
     }
 
-    fn highest(&self) -> u8 {
+    /// Returns the share of blocks with this scheme that fail at an effective SINR in dB, without the receiver's spread.
+    pub fn block_error_ratio(&self, index: u8, bytes: u32, sinr_db: f64) -> f64 {
+        let mcs = self.get(index);
+        let loss_db = self.losses_db[usize::from(index)];
+        block_error_ratio(mcs, CodeBlocks::of(8 * bytes, mcs), sinr_db - loss_db)
+    }
+
+    pub fn highest(&self) -> u8 {
         self.schemes.len() as u8 - 1
     }
 
@@ -135,9 +150,7 @@ impl Adaptation {
         if sinr_db + offset_db > schemes.thresholds_db[usize::from(LOWEST)] + CLEAR_DB {
             return true;
         }
-        let lowest = schemes.get(LOWEST);
-        let blocks = CodeBlocks::of(8 * bytes, lowest);
-        block_error_ratio(lowest, blocks, sinr_db + offset_db) <= schemes.target
+        schemes.block_error_ratio(LOWEST, bytes, sinr_db + offset_db) <= schemes.target
     }
 
     /// Returns the MCS that a full queue would reach at this SINR. The threshold rule learns from traffic only, so that

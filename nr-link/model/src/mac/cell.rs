@@ -10,7 +10,6 @@ use crate::config::{PerDirection, RadioConfig, Uplink};
 use crate::counters::Capacity;
 use crate::headers::ip_bytes_of;
 use crate::ids::CarrierId;
-use crate::radio::bler::{CodeBlocks, block_error_ratio};
 use crate::radio::overhead::DataSymbols;
 use crate::radio::tbs::{Allocation, transport_block_bits};
 use crate::radio::{CqiTable, SlotKind, decibel};
@@ -93,7 +92,11 @@ impl Cell {
                 ul: layers(radio.layers.ul),
             },
             timing: Timing::new(radio),
-            schemes: Schemes::new(radio.mcs_table, radio.link_adaptation),
+            schemes: Schemes::new(
+                radio.mcs_table,
+                radio.link_adaptation,
+                radio.gnb.as_ref().map(|gnb| &gnb.receiver),
+            ),
             cqi_table: CqiTable::new(radio.mcs_table),
             mtu_bytes,
             radio: radio.clone(),
@@ -192,8 +195,7 @@ impl Cell {
     /// Returns the capacity of a slot that was not used: its block times the probability that it arrives.
     pub fn expected(&self, mcs: u8, allocation: Allocation, sinr_db: f64) -> Capacity {
         let bytes = self.block_bytes(mcs, allocation);
-        let scheme = self.schemes.get(mcs);
-        let failing = block_error_ratio(scheme, CodeBlocks::of(8 * bytes, scheme), sinr_db);
+        let failing = self.schemes.block_error_ratio(mcs, bytes, sinr_db);
         Capacity {
             bytes: f64::from(bytes) * (1.0 - failing),
             sdu_bytes: self.ip_bytes(f64::from(bytes)) * (1.0 - failing),

@@ -14,7 +14,6 @@ use crate::channel::{Channel, Observation};
 use crate::config::{Gnb, RadioConfig};
 use crate::counters::Capacity;
 use crate::ids::{CarrierId, UeId};
-use crate::radio::bler::{CodeBlocks, block_error_ratio};
 use crate::radio::tbs::Allocation;
 use crate::radio::{Constellation, decibel};
 use crate::random::{Purpose, Stream};
@@ -51,6 +50,7 @@ impl Serving {
                 (Some(gnb), Direction::Downlink) => gnb.narrow_pdsch_sinr_db,
                 _ => &[],
             },
+            spread_db: radio.gnb.map_or(0.0, |gnb| gnb.receiver.spread_db),
         };
         Self {
             carrier,
@@ -117,6 +117,8 @@ pub(crate) struct ServingDirection {
     errors: Stream,
     /// The highest SINR of narrow allocations, by their PRBs.
     narrow_sinr_db: &'static [(u16, f64)],
+    /// Standard deviation of the receiver's loss, dB.
+    spread_db: f64,
 }
 
 /// When and how the outcome of a transmission is known.
@@ -153,8 +155,11 @@ impl ServingDirection {
         let effective_db = Constellation::of(mcs.bits_per_symbol).effective_db(sinr_db);
         block.round += 1;
         block.sinr += self.estimated(block.prb, decibel::to_ratio(effective_db));
-        let blocks = CodeBlocks::of(8 * block.bytes, mcs);
-        let ratio = block_error_ratio(mcs, blocks, decibel::from_ratio(block.sinr));
+        let mut sinr_db = decibel::from_ratio(block.sinr);
+        if self.spread_db > 0.0 {
+            sinr_db += self.spread_db * self.errors.normal();
+        }
+        let ratio = schemes.block_error_ratio(block.mcs, block.bytes, sinr_db);
         let arrived = !self.errors.happens(ratio) && !block.received;
         block.received |= arrived;
         let acknowledged = block.received && outcome.understood;
