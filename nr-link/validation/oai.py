@@ -12,16 +12,20 @@ for each round trip of an idle link, in ms of radio time.
 
 Prints Markdown tables: new blocks per second, bytes per block, retransmissions, MAC rate, the
 distribution of MCS and what part of the two distributions overlaps; and idle round trips.
+
+The MCS is taken from the lines of link adaptation (`frame … MCS … -> …`, once a window of 10
+frames), if the gNB printed them, and else from its reports (once in 128 frames).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import tempfile
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +43,10 @@ _FULL = 0.8
 _RAMP_S = 6.0
 """Radio time from the first full interval until the MCS has risen from 0 to 28, twice over."""
 _LEAST_INTERVALS = 3
+_LEAST_BLOCKS = 40
+"""Transmissions of a window with a full queue, at least; the other direction has fewer."""
+_REPORT = re.compile(r"Frame\.Slot (\d+)\.")
+_WINDOW = re.compile(r"frame +(\d+) MCS (\d+) -> \d+ \(num_dl_sched (\d+), num_dl_retx (\d+)")
 
 
 @dataclass(frozen=True)
@@ -49,8 +57,8 @@ class Mac:
     bytes_per_block: float
     retransmission_ratio: float
     rate_mbps: float
-    mcs: Counter[int]
-    """Intervals by the MCS at their end."""
+    mcs: list[int]
+    """Of each interval of time, in order."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +86,7 @@ def mac_of(table: pd.DataFrame, rate: str) -> Mac:
         float(change[rate]) / first,
         float(change["second"]) / first,
         float(change[rate]) * 8 / lasts_s / 1e6,
-        Counter(int(mcs) for mcs in table["mcs"].iloc[1:].round()),
+        [int(mcs) for mcs in table["mcs"].iloc[1:].round()],
     )
 
 
@@ -100,15 +108,38 @@ def real(folder: Path) -> Real:
     full = _full_part(table)
     if len(full) <= _LEAST_INTERVALS:
         raise SystemExit(f"{folder}: {len(full)} intervals with a full queue are too few")
-    channel = _channel(folder, float(full["t_s"].iloc[0]), float(full["t_s"].iloc[-1]))
+    from_s, until_s = float(full["t_s"].iloc[0]), float(full["t_s"].iloc[-1])
+    mac = mac_of(full, "bytes")
+    windows = _windows(folder / "raw/oai/gnb-stdout.log", from_s, until_s)
+    if windows:
+        mac = replace(mac, mcs=windows)
+    channel = _channel(folder, from_s, until_s)
     return Real(
         folder.parent.name,
         int(experiment["prb"]),
         direction,
-        mac_of(full, "bytes"),
+        mac,
         channel,
-        float(full["t_s"].iloc[-1] - full["t_s"].iloc[0]),
+        until_s - from_s,
     )
+
+
+def _windows(log: Path, from_s: float, until_s: float) -> list[int]:
+    """Return the MCS of the windows of link adaptation between two times of the radio."""
+    found: list[int] = []
+    report = wraps = 0
+    for line in log.read_text(errors="replace").splitlines():
+        if match := _REPORT.search(line):
+            frame = int(match[1])
+            wraps += frame < report
+            report = frame
+        elif match := _WINDOW.search(line):
+            since = (int(match[1]) - report) % 1024
+            now_s = (1024 * wraps + report + since) * 0.01
+            blocks = int(match[3]) + int(match[4])
+            if from_s < now_s <= until_s and blocks >= _LEAST_BLOCKS:
+                found.append(int(match[2]))
+    return found
 
 
 def _full_part(table: pd.DataFrame) -> pd.DataFrame:
@@ -220,15 +251,22 @@ def emulated(run: Real, profile: str) -> Mac:
     return mac_of(table, "scheduled_bytes" if run.direction == "dl" else "bytes")
 
 
-def overlap(one: Counter[int], other: Counter[int]) -> float:
+def overlap(one: list[int], other: list[int]) -> float:
     """Return what two distributions have in common, 0 to 1."""
-    of_one, of_other = sum(one.values()), sum(other.values())
-    return sum(min(one[mcs] / of_one, other[mcs] / of_other) for mcs in one | other)
+    these, those = Counter(one), Counter(other)
+    return sum(
+        min(these[mcs] / len(one), those[mcs] / len(other)) for mcs in these.keys() & those.keys()
+    )
 
 
-def _span(mcs: Counter[int]) -> str:
-    values = sorted(mcs.elements())
-    return f"{np.mean(values):.1f} ({values[0]} to {values[-1]})"
+def halves(values: list[int]) -> float:
+    """Return what the halves of a run have in common: no model can agree better with it."""
+    middle = len(values) // 2
+    return overlap(values[:middle], values[middle:])
+
+
+def _span(mcs: list[int]) -> str:
+    return f"{np.mean(mcs):.1f} ({min(mcs)} to {max(mcs)})"
 
 
 def print_macs(runs: list[Real], profile: str) -> None:
@@ -236,9 +274,9 @@ def print_macs(runs: list[Real], profile: str) -> None:
     print(
         "| run | PRB | direction | SINR, dB | blocks/s: OAI | nr-link | bytes per block: OAI | "
         "nr-link | retransmissions, %: OAI | nr-link | MAC, Mbit/s: OAI | nr-link | difference, % "
-        "| MCS: OAI | nr-link | overlap | intervals |"
+        "| MCS: OAI | nr-link | overlap | overlap of OAI's halves | intervals |"
     )
-    print("|" + "---|" * 17)
+    print("|" + "---|" * 18)
     for run in runs:
         mine, his = emulated(run, profile), run.mac
         levels = [sinr for _, sinr in run.channel]
@@ -264,7 +302,8 @@ def print_macs(runs: list[Real], profile: str) -> None:
             _span(his.mcs),
             _span(mine.mcs),
             f"{overlap(his.mcs, mine.mcs):.2f}",
-            sum(his.mcs.values()),
+            f"{halves(his.mcs):.2f}",
+            len(his.mcs),
         ]
         print("| " + " | ".join(map(str, cells)) + " |")
 
