@@ -40,6 +40,8 @@ pub struct Gnb {
     pub unasked_grant_slots: u64,
     /// Slots between two occasions for a scheduling request.
     pub request_period_slots: u64,
+    /// Whether the uplink has the downlink's SINR, where no target for its power is given.
+    pub uplink_as_downlink: bool,
     /// Whether a scheduling request is heard in a slot in which the UE acknowledges blocks too.
     pub hears_request_beside_feedback: bool,
     /// What the UE's channel estimation costs narrow allocations: by their number of PRBs, in ascending order, the SINR
@@ -188,6 +190,7 @@ pub const OAI_2026_W11: Gnb = Gnb {
     least_prb: 5,
     unasked_grant_slots: 20,
     request_period_slots: 10,
+    uplink_as_downlink: true,
     hears_request_beside_feedback: false,
     narrow_pdsch_sinr_db: &[(5, 21.3), (6, 24.3), (7, 27.0), (8, 27.0)],
     receiver: Receiver {

@@ -141,4 +141,6 @@ pub struct Uplink {
     pub pcmax_dbm: f64,
     /// Target SNR at the gNB, dB.
     pub target_snr_db: f64,
+    /// The gNB receives with the downlink's SINR instead, whatever power the UE would have.
+    pub as_downlink: bool,
 }

@@ -257,15 +257,15 @@ pub(super) enum RlcMode {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Uplink {
     pub pcmax_dbm: f64,
-    pub target_snr_db: f64,
+    pub target_snr_db: Option<f64>,
 }
 
 impl Default for Uplink {
-    /// Power class 3 of TS 38.101-1 table 6.2.1-1, and the target SNR of OAI's gNB.
+    /// Power class 3 of TS 38.101-1 table 6.2.1-1.
     fn default() -> Self {
         Self {
             pcmax_dbm: 23.0,
-            target_snr_db: 20.0,
+            target_snr_db: None,
         }
     }
 }

@@ -86,6 +86,7 @@ fn clear_link(config: &ResolvedConfig, radio: &RadioConfig) -> Link<()> {
         uplink: Uplink {
             pcmax_dbm: 60.0,
             target_snr_db: 40.0,
+            as_downlink: false,
         },
         ..radio.clone()
     });

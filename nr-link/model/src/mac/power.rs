@@ -20,8 +20,15 @@ impl Power {
     /// Returns the power for `prb` PRBs, when power control uses `report`.
     pub fn of(uplink: Uplink, report: &Report, prb: u16) -> Self {
         let width_db = decibel::from_ratio(f64::from(u32::from(prb) * SUBCARRIERS_PER_PRB));
-        let wanted = uplink.target_snr_db + report.noise_ul_dbm + report.path_loss_db;
         let most = uplink.pcmax_dbm - width_db;
+        if uplink.as_downlink {
+            let alike = report.sinr_db + report.noise_ul_dbm + report.instant_loss_db;
+            return Self {
+                dbm_per_re: alike,
+                headroom_db: most - alike,
+            };
+        }
+        let wanted = uplink.target_snr_db + report.noise_ul_dbm + report.path_loss_db;
         Self {
             dbm_per_re: wanted.min(most),
             headroom_db: most - wanted,

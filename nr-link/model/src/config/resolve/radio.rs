@@ -57,7 +57,7 @@ pub(super) fn radio(raw: raw::Radio) -> Result<RadioConfig, Problem> {
         csi_period_slots: raw.csi.period_slots,
         csi_delay_slots,
         rlc: rlc(raw.rlc)?,
-        uplink: uplink(raw.uplink)?,
+        uplink: uplink(raw.uplink, gnb.as_ref())?,
         gnb,
     })
 }
@@ -265,7 +265,10 @@ fn rlc(raw: raw::Rlc) -> Result<RlcMode, Problem> {
     })
 }
 
-fn uplink(raw: raw::Uplink) -> Result<Uplink, Problem> {
+/// The target SNR of OpenAirInterface's gNB.
+const TARGET_SNR_DB: f64 = 20.0;
+
+fn uplink(raw: raw::Uplink, gnb: Option<&Gnb>) -> Result<Uplink, Problem> {
     const PLAUSIBLE: std::ops::RangeInclusive<f64> = -60.0..=60.0;
     Ok(Uplink {
         pcmax_dbm: within(
@@ -276,9 +279,10 @@ fn uplink(raw: raw::Uplink) -> Result<Uplink, Problem> {
         )?,
         target_snr_db: within(
             "radio.uplink.target_snr_db",
-            raw.target_snr_db,
+            raw.target_snr_db.unwrap_or(TARGET_SNR_DB),
             PLAUSIBLE,
             "Write an SNR in dB; 20 is usual",
         )?,
+        as_downlink: raw.target_snr_db.is_none() && gnb.is_some_and(|gnb| gnb.uplink_as_downlink),
     })
 }
