@@ -47,6 +47,8 @@ pub struct Gnb {
     /// What the UE's channel estimation costs narrow allocations: by their number of PRBs, in ascending order, the SINR
     /// in dB that they have at most. Wider ones have no limit.
     pub narrow_pdsch_sinr_db: &'static [(u16, f64)],
+    /// The same of the gNB's, for the uplink.
+    pub narrow_pusch_sinr_db: &'static [(u16, f64)],
     /// The receivers of the UE and of the gNB.
     pub receiver: Receiver,
 }
@@ -193,6 +195,7 @@ pub const OAI_2026_W11: Gnb = Gnb {
     uplink_as_downlink: true,
     hears_request_beside_feedback: false,
     narrow_pdsch_sinr_db: &[(5, 21.3), (6, 24.3), (7, 27.0), (8, 27.0)],
+    narrow_pusch_sinr_db: &[(5, 21.1)],
     receiver: Receiver {
         losses_db: [
             3.46, 3.01, 3.10, 2.86, 2.49, 2.33, 2.07, 1.87, 1.72, 1.59, // QPSK

@@ -48,7 +48,8 @@ impl Serving {
             errors: Stream::on_carrier(seed, Purpose::BlockError, ue, direction, carrier),
             narrow_sinr_db: match (&radio.gnb, direction) {
                 (Some(gnb), Direction::Downlink) => gnb.narrow_pdsch_sinr_db,
-                _ => &[],
+                (Some(gnb), Direction::Uplink) => gnb.narrow_pusch_sinr_db,
+                (None, _) => &[],
             },
             spread_db: radio.gnb.map_or(0.0, |gnb| gnb.receiver.spread_db),
         };
