@@ -253,25 +253,29 @@ def test_all_containers_that_carry_packets_are_watched(
 
 
 def test_who_takes_turns_goes_first() -> None:
+    script = ["sh", "-c", "sleep 60 & echo; wait"]
+
+    def start() -> subprocess.Popen[bytes]:
+        made = subprocess.Popen(script, stdout=subprocess.PIPE, start_new_session=True)
+        assert made.stdout is not None
+        made.stdout.readline()
+        return made
+
     with turns.first():
-        child = subprocess.Popen(["sh", "-c", "sleep 60 & wait"])
-    plain = subprocess.Popen(["sh", "-c", "sleep 60 & echo; wait"], stdout=subprocess.PIPE)
-    assert plain.stdout is not None
-    plain.stdout.readline()
-    if os.getpriority(os.PRIO_PROCESS, child.pid) == os.getpriority(os.PRIO_PROCESS, plain.pid):
-        pytest.skip("needs the right to raise priorities")
-    turns.prefer(plain.pid)
-    (started,) = Path(f"/proc/{plain.pid}/task/{plain.pid}/children").read_text().split()
-    niceness = [
-        os.getpriority(os.PRIO_PROCESS, pid) for pid in (child.pid, plain.pid, int(started))
-    ]
-    assert niceness == [-10] * 3
-    for process in (child, plain):
-        for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
-            os.kill(int(pid), signal.SIGTERM)
-        process.wait()
-        if process.stdout:
-            process.stdout.close()
+        inside = start()
+    outside = start()
+    try:
+        niceness = [os.getpriority(os.PRIO_PROCESS, one.pid) for one in (inside, outside)]
+        if niceness[0] == niceness[1]:
+            pytest.skip("needs the right to raise priorities")
+        turns.prefer(outside.pid)
+        (child,) = Path(f"/proc/{outside.pid}/task/{outside.pid}/children").read_text().split()
+        watched = (inside.pid, outside.pid, int(child))
+        assert [os.getpriority(os.PRIO_PROCESS, one) for one in watched] == [-10] * 3
+    finally:
+        for process in (inside, outside):
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
 
 
 @pytest.mark.parametrize(
