@@ -70,3 +70,74 @@ fn three_uplink_slots_of_ten_carry_blocks() {
     near(all as f64, 7_680.0, 0.001);
     near(bytes as f64 / first as f64, 1_232_960.0 / 768.0, 0.005);
 }
+
+/// Ten reports of a UE that sends a packet of 52 bytes each 7 ms and receives `down` packets of 1500 bytes each ms.
+struct Sparse {
+    /// Second transmissions over first ones.
+    again: [f64; 2],
+    /// Mean time of an uplink packet, ms.
+    uplink_ms: f64,
+}
+
+fn sparse_uplink(down: u64) -> Sparse {
+    let config = config(&[
+        ("prb: 106", "prb: 24"),
+        (
+            "  link_adaptation: {olla: {bler_target: 0.1}}",
+            "  gnb_profile: oai-2026.w11",
+        ),
+    ]);
+    let mut link: Link<u64> = link(&config, &flat(40.0));
+    let both = |link: &Link<u64>| {
+        [Direction::Downlink, Direction::Uplink].map(|direction| link.totals(UE, direction))
+    };
+    let (mut waited, mut arrived) = (0, 0);
+    let mut before = both(&link);
+    for now in (0..RAMP + 12_800 * MS).step_by(MS as usize) {
+        link.advance(now);
+        if now == RAMP {
+            before = both(&link);
+        }
+        while let Some(delivery) = link.dequeue() {
+            if delivery.packet.bytes == 52 && now > RAMP {
+                waited += delivery.due - delivery.packet.payload;
+                arrived += 1;
+            }
+        }
+        for _ in 0..down {
+            link.enqueue(Port::Core { ue: UE }, common::packet(1500, 0), now);
+        }
+        if (now / MS).is_multiple_of(7) {
+            link.enqueue(Port::Ue(UE), common::packet(52, now), now);
+        }
+    }
+    let after = both(&link);
+    let again = [0, 1].map(|index| {
+        let of = |round: usize| (after[index].rounds[round] - before[index].rounds[round]) as f64;
+        of(1) / of(0)
+    });
+    Sparse {
+        again,
+        uplink_ms: waited as f64 / f64::from(arrived) / MS as f64,
+    }
+}
+
+#[test]
+fn narrow_uplink_blocks_of_the_highest_mcs_fail_as_often_as_real_ones() {
+    // 257 of 2,356 blocks in 5 PRB.
+    let found = sparse_uplink(0).again[1];
+    assert!((0.07..0.15).contains(&found), "{found}");
+}
+
+#[test]
+fn one_downlink_block_of_a_hundred_is_sent_again_though_it_arrived() {
+    // 12.5 per second of 1,200.
+    let found = sparse_uplink(2).again[0];
+    assert!((0.005..0.02).contains(&found), "{found}");
+}
+
+#[test]
+fn under_downlink_data_the_uplink_waits_for_unasked_grants() {
+    let (alone, beside) = (sparse_uplink(0).uplink_ms, sparse_uplink(2).uplink_ms);
+    assert!(beside > alone + 0.5, "{alone} ms alone, {beside} beside");
+}

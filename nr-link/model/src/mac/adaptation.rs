@@ -63,7 +63,7 @@ impl Schemes {
         block_error_ratio(mcs, CodeBlocks::of(8 * bytes, mcs), sinr_db - loss_db)
     }
 
-    pub fn highest(&self) -> u8 {
+    fn highest(&self) -> u8 {
         self.schemes.len() as u8 - 1
     }
 
