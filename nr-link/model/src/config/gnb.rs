@@ -210,7 +210,7 @@ pub const OAI_2026_W11: Gnb = Gnb {
 mod tests {
     use super::*;
     use crate::Direction::{Downlink, Uplink};
-    use crate::radio::bler::{CodeBlocks, block_error_ratio};
+    use crate::radio::bler::{CodeBlocks, block_error_ratio, sinr_at};
 
     /// (direction, MCS, bytes of a block, SINR of the setting in dB, share of first transmissions that failed): a real gNB
     /// and UE over rfsim, 24 PRB, at ploss 0, with a fixed MCS and 1,800 to 7,600 blocks each.
@@ -264,16 +264,7 @@ mod tests {
 
     /// Returns the SINR in dB at which this share fails.
     fn needed_db(mcs: Mcs, bytes: u32, ratio: f64) -> f64 {
-        let (mut low, mut high) = (-10.0, 40.0);
-        for _ in 0..40 {
-            let middle = (low + high) / 2.0;
-            if failing(mcs, bytes, middle) > ratio {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        high
+        sinr_at(ratio, |sinr_db| failing(mcs, bytes, sinr_db))
     }
 
     #[test]

@@ -21,16 +21,14 @@ impl Power {
     pub fn of(uplink: Uplink, report: &Report, prb: u16) -> Self {
         let width_db = decibel::from_ratio(f64::from(u32::from(prb) * SUBCARRIERS_PER_PRB));
         let most = uplink.pcmax_dbm - width_db;
-        if uplink.as_downlink {
-            let alike = report.sinr_db + report.noise_ul_dbm + report.instant_loss_db;
-            return Self {
-                dbm_per_re: alike,
-                headroom_db: most - alike,
-            };
-        }
-        let wanted = uplink.target_snr_db + report.noise_ul_dbm + report.path_loss_db;
+        let (snr_db, loss_db, limit) = if uplink.as_downlink {
+            (report.sinr_db, report.instant_loss_db, f64::INFINITY)
+        } else {
+            (uplink.target_snr_db, report.path_loss_db, most)
+        };
+        let wanted = snr_db + report.noise_ul_dbm + loss_db;
         Self {
-            dbm_per_re: wanted.min(most),
+            dbm_per_re: wanted.min(limit),
             headroom_db: most - wanted,
         }
     }

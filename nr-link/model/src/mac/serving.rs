@@ -71,26 +71,29 @@ impl Serving {
 
     /// Returns when the gNB knows the outcome of a downlink block of `slot`; `None` if no acknowledgement of it has room.
     pub fn acknowledged(&self, cell: &Cell, slot: Slot) -> Option<Slot> {
-        let timing = &cell.timing;
         match &cell.radio.gnb {
-            None => Some(timing.acknowledged(self.carrier, slot)),
+            None => Some(cell.timing.acknowledged(self.carrier, slot)),
             Some(gnb) => self
-                .occasions
-                .occasion(&gnb.feedback, timing.duplex(self.carrier), slot)
-                .map(|sent| timing.used_by_gnb(self.carrier, sent)),
+                .occasion(cell, gnb, slot)
+                .map(|sent| cell.timing.used_by_gnb(self.carrier, sent)),
         }
     }
 
     /// Records that a downlink block of `slot` will be acknowledged; returns when the gNB knows its outcome, and whether
     /// it understands the acknowledgement.
     pub fn acknowledge(&mut self, cell: &Cell, slot: Slot) -> Option<(Slot, bool)> {
-        let known = self.acknowledged(cell, slot)?;
-        let Some(Gnb { feedback: rule, .. }) = &cell.radio.gnb else {
-            return Some((known, true));
+        let Some(gnb) = &cell.radio.gnb else {
+            return Some((cell.timing.acknowledged(self.carrier, slot), true));
         };
+        let sent = self.occasion(cell, gnb, slot)?;
+        let understood = self.occasions.take(&gnb.feedback, slot, sent);
+        Some((cell.timing.used_by_gnb(self.carrier, sent), understood))
+    }
+
+    /// Returns the slot in which the UE acknowledges a downlink block of `slot`, if one has room.
+    fn occasion(&self, cell: &Cell, gnb: &Gnb, slot: Slot) -> Option<Slot> {
         let duplex = cell.timing.duplex(self.carrier);
-        let sent = self.occasions.occasion(rule, duplex, slot)?;
-        Some((known, self.occasions.take(rule, slot, sent)))
+        self.occasions.occasion(&gnb.feedback, duplex, slot)
     }
 
     /// Measures the channel in slots of the CSI period; returns the measurement.

@@ -194,9 +194,9 @@ impl<T> Ue<T> {
     pub fn request(&mut self, cell: &Cell, slot: Slot) {
         let start = cell.timing.start(CarrierId::PRIMARY, slot);
         let feedback = &self.serving[CarrierId::PRIMARY.0].occasions;
-        let heard =
-            |gnb: &Gnb| gnb.hears_request_beside_feedback || !feedback.acknowledges_in(slot);
-        if !cell.radio.gnb.as_ref().is_none_or(heard) {
+        let is_deaf =
+            |gnb: &Gnb| !gnb.hears_request_beside_feedback && feedback.acknowledges_in(slot);
+        if cell.radio.gnb.as_ref().is_some_and(is_deaf) {
             return;
         }
         if self.buffer_status.unannounced() && self.ul.rlc.backlog_bytes(start) > 0 {

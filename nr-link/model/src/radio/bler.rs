@@ -66,10 +66,15 @@ pub fn block_error_ratio(mcs: Mcs, blocks: CodeBlocks, sinr_db: f64) -> f64 {
 /// Returns the effective SINR in dB at which the probability that a transport block fails is
 /// `ratio`.
 pub fn sinr_for(mcs: Mcs, blocks: CodeBlocks, ratio: f64) -> f64 {
+    sinr_at(ratio, |sinr_db| block_error_ratio(mcs, blocks, sinr_db))
+}
+
+/// Returns the SINR in dB at which the share of blocks that fail, which falls with SINR, is `ratio`.
+pub fn sinr_at(ratio: f64, failing: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (-30.0, 50.0);
     for _ in 0..40 {
         let middle = (low + high) / 2.0;
-        if block_error_ratio(mcs, blocks, middle) > ratio {
+        if failing(middle) > ratio {
             low = middle;
         } else {
             high = middle;
