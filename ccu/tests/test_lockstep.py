@@ -243,7 +243,7 @@ def test_all_containers_that_carry_packets_are_watched(
     one = radio.Radio(cast(Any, site))
     monkeypatch.setattr(one, "connect", Held)
     preferred: list[int] = []
-    monkeypatch.setattr(turns, "prefer", preferred.append)
+    monkeypatch.setattr(turns, "prefer", preferred.extend)
     one.attach(cast(Any, stack))
     one.hold(cast(Any, stack))
     attaching, held = asked
@@ -268,7 +268,7 @@ def test_who_takes_turns_goes_first() -> None:
         niceness = [os.getpriority(os.PRIO_PROCESS, one.pid) for one in (inside, outside)]
         if niceness[0] == niceness[1]:
             pytest.skip("needs the right to raise priorities")
-        turns.prefer(outside.pid)
+        turns.prefer([outside.pid])
         (child,) = Path(f"/proc/{outside.pid}/task/{outside.pid}/children").read_text().split()
         watched = (inside.pid, outside.pid, int(child))
         assert [os.getpriority(os.PRIO_PROCESS, one) for one in watched] == [-10] * 3

@@ -46,6 +46,14 @@ struct Stream {
     passed: u64,
 }
 
+impl Stream {
+    /// Whether a block waits that ends by `limit`, or any without a limit.
+    fn has_passing(&self, limit: Option<u64>) -> bool {
+        let first = self.waiting.front();
+        first.is_some_and(|block| limit.is_none_or(|limit| block.end <= limit))
+    }
+}
+
 impl Gate {
     /// Connects the UE's stream with the gNB's.
     ///
@@ -106,9 +114,7 @@ impl Gate {
     /// Waits for the next block that may pass; `None` at the end.
     fn next(&self, direction: usize) -> Option<Block> {
         let may_not_pass = |state: &mut State| {
-            let first = state.streams[direction].waiting.front();
-            let passes = |block: &Block| state.limit.is_none_or(|limit| block.end <= limit);
-            state.ended.is_none() && !first.is_some_and(passes)
+            state.ended.is_none() && !state.streams[direction].has_passing(state.limit)
         };
         let state = self.changed.wait_while(self.lock(), may_not_pass);
         let mut state = state.expect("no thread panics with it");
@@ -159,11 +165,8 @@ impl Gate {
     pub fn await_passed(&self, patience: Duration) {
         let has_more = |state: &mut State| {
             let limit = state.limit;
-            let waits = |stream: &Stream| {
-                let first = stream.waiting.front();
-                let passes = |block: &Block| limit.is_none_or(|limit| block.end <= limit);
-                stream.taken != stream.passed || first.is_some_and(passes)
-            };
+            let waits =
+                |stream: &Stream| stream.taken != stream.passed || stream.has_passing(limit);
             state.ended.is_none() && state.streams.iter().any(waits)
         };
         let waited = self

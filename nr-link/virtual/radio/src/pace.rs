@@ -16,7 +16,7 @@ const PASSING: Duration = Duration::from_millis(20);
 /// Longer work than that of a slot, such as the search for a cell, is not waited for to its end.
 const SETTLING: Duration = Duration::from_millis(200);
 /// Modems start threads and processes while they attach.
-const SLOTS_BETWEEN_LOOKS: u32 = 40;
+const SEARCH_AFTER: u32 = 40;
 
 /// Runs until it is dropped.
 #[derive(Debug)]
@@ -48,15 +48,10 @@ impl Drop for Pace {
 }
 
 fn run(gate: &Gate, processes: Vec<u32>, slot_samples: u64, stopped: &AtomicBool) {
-    let mut threads = Threads::of(processes);
+    let mut threads = Threads::of(processes, SEARCH_AFTER);
     let mut limit = gate.hold(slot_samples);
-    let mut slots = 0_u32;
     while !stopped.load(Ordering::Relaxed) && gate.ended().is_none() {
         gate.await_passed(PASSING);
-        slots = slots.wrapping_add(1);
-        if slots.is_multiple_of(SLOTS_BETWEEN_LOOKS) {
-            threads.find();
-        }
         threads.settle(SETTLING);
         limit += slot_samples;
         gate.release(limit);

@@ -14,6 +14,9 @@ use crate::steps::Steps;
 use crate::threads::Threads;
 use crate::tunnel::Tunnel;
 
+/// Threads come and go at the start of a modem only.
+const SEARCH_AFTER: u32 = 256;
+
 /// A radio, and how its time is counted.
 #[derive(Debug)]
 pub struct Radio {
@@ -116,7 +119,12 @@ impl Radio {
         let gate = gate.context("no UE is connected")?;
         let tunnel = Tunnel::open(server, ue)?;
         *locked(&self.attaching) = Attaching::default();
-        let steps = Steps::hold(gate, tunnel, Threads::of(processes), self.slot_samples)?;
+        let steps = Steps::hold(
+            gate,
+            tunnel,
+            Threads::of(processes, SEARCH_AFTER),
+            self.slot_samples,
+        )?;
         let [dl_lead_slots, ul_lead_slots] = steps.leads_slots();
         let threads = steps.threads();
         *locked(&self.steps) = Some(steps);

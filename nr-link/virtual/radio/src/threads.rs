@@ -15,8 +15,6 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Threads come and go at the start of a modem only.
-const LOOK_AGAIN_AFTER: u32 = 256;
 /// Successive rounds of looks in which no thread is busy or has run.
 const ROUNDS_AT_REST: u32 = 2;
 const PAUSE: Duration = Duration::from_micros(20);
@@ -31,6 +29,8 @@ pub struct Threads {
     processes: Vec<u32>,
     threads: Vec<Thread>,
     looks: u32,
+    /// After so many looks, the threads are searched again.
+    search_after: u32,
 }
 
 /// The files of a thread.
@@ -71,10 +71,11 @@ fn read<'text>(file: &File, text: &'text mut [u8; LONGEST_BYTES]) -> &'text [u8]
 }
 
 impl Threads {
-    /// Those of `processes`.
-    pub fn of(processes: Vec<u32>) -> Self {
+    /// Those of `processes`, searched again after so many looks, as threads come and go.
+    pub fn of(processes: Vec<u32>, search_after: u32) -> Self {
         let mut threads = Self {
             processes,
+            search_after,
             ..Self::default()
         };
         threads.find();
@@ -82,7 +83,7 @@ impl Threads {
     }
 
     /// Looks for the threads that there are now.
-    pub fn find(&mut self) {
+    fn find(&mut self) {
         self.looks = 0;
         self.threads.clear();
         let mut processes = self.processes.clone();
@@ -103,7 +104,7 @@ impl Threads {
     /// Waits until all sleep; false: some do not for that long.
     pub fn settle(&mut self, patience: Duration) -> bool {
         self.looks += 1;
-        if self.looks >= LOOK_AGAIN_AFTER {
+        if self.looks >= self.search_after {
             self.find();
         }
         let deadline = Instant::now() + patience;
@@ -182,14 +183,14 @@ mod tests {
 
     #[test]
     fn a_process_that_works_is_seen() {
-        let mut threads = Threads::of(vec![std::process::id()]);
+        let mut threads = Threads::of(vec![std::process::id()], 256);
         assert!(threads.count() >= 1);
         assert!(!threads.settle(Duration::from_millis(5))); // this thread
         let mut sleeper = std::process::Command::new("sleep")
             .arg("60")
             .spawn()
             .unwrap();
-        let mut threads = Threads::of(vec![sleeper.id()]);
+        let mut threads = Threads::of(vec![sleeper.id()], 256);
         assert!(threads.settle(Duration::from_secs(5)));
         sleeper.kill().unwrap();
         sleeper.wait().unwrap();
@@ -202,7 +203,7 @@ mod tests {
             .args(["-c", "sleep 60 & wait"])
             .spawn()
             .unwrap();
-        let mut threads = Threads::of(vec![shell.id()]);
+        let mut threads = Threads::of(vec![shell.id()], 256);
         for _ in 0..1000 {
             if threads.count() == 2 {
                 break;
@@ -232,7 +233,7 @@ mod tests {
         let asks = "i=0; while [ $i -lt 5000 ]; do echo x; read -r word; i=$((i + 1)); done";
         let mut answering = shell(answers, first.0, second.0);
         let mut asking = shell(asks, second.1, first.1);
-        let mut threads = Threads::of(vec![asking.id(), answering.id()]);
+        let mut threads = Threads::of(vec![asking.id(), answering.id()], 256);
         assert!(threads.settle(Duration::from_secs(60)));
         // At rest when all questions are answered.
         assert!(asking.try_wait().unwrap().is_some());

@@ -104,8 +104,7 @@ class Radio:
         """Have the radio wait for the modems, slot by slot, while the UE attaches."""
         modems = [stack.plan.gnb_service, stack.plan.ue_service(1)]
         running = [pid for service in modems if (pid := stack.runtime.pid(service)) is not None]
-        for process in running:
-            turns.prefer(process)
+        turns.prefer(running)
         self._ask("pace", processes=running)
 
     def hold(self, stack: Stack) -> dict[str, Any]:
@@ -113,8 +112,7 @@ class Radio:
         plan = stack.plan
         server, ue = server_of(plan), plan.ue_service(1)
         carriers = [_process(stack, service) for service in _carriers(stack)]
-        for process in carriers:
-            turns.prefer(process)
+        turns.prefer(carriers)
         return self._ask(
             "hold",
             server=_end(stack, server.service, server.interface, server.address),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 _NICE = -10
@@ -28,14 +28,14 @@ def first() -> Iterator[None]:
             os.setpriority(os.PRIO_PROCESS, 0, before)
 
 
-def prefer(process: int) -> None:
-    """Have a process, its threads and all that it has started go first."""
-    processes = [process]
-    for one in processes:
+def prefer(processes: Sequence[int]) -> None:
+    """Have processes, their threads and all that they have started go first."""
+    found = list(processes)
+    for one in found:
         with contextlib.suppress(OSError):  # It has ended.
             for task in Path(f"/proc/{one}/task").iterdir():
                 _prefer(int(task.name))
-                processes += map(int, (task / "children").read_text().split())
+                found += map(int, (task / "children").read_text().split())
 
 
 def _prefer(thread: int) -> None:
