@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from ccu.host.supervisor import uncoloured
 from ccu.testbeds.oai.symptoms import hints
+from testbed_console.colours import uncoloured
 
 NO_SUBSCRIBER = """\
 [udr] WARNING: [imsi-208990100001100] Cannot find SUPI in DB (../src/udr/nudr-handler.c:68)

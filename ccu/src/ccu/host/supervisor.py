@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import signal
 import subprocess
 import time
@@ -18,10 +17,10 @@ from ccu.host import processes
 from ccu.host.processes import StartedProcess
 from ccu.host.resources import Resources
 from ccu.spec.errors import Interrupted, RunFailed
+from testbed_console.colours import uncoloured
 
 _POLL_S = 0.02
 _SETTLE_S = 0.3
-_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 @dataclass
@@ -175,11 +174,6 @@ class Supervisor:
         for process in reversed(self._processes):
             if not process.stopped:
                 self.stop(process, patience_s=3.0)
-
-
-def uncoloured(text: str) -> str:
-    """Return what a program has printed without the colours of a terminal."""
-    return _COLOUR.sub("", text)
 
 
 def _last_lines(process: Process, count: int = 5) -> str:

@@ -16,8 +16,8 @@ from pathlib import Path
 import pandas as pd
 
 from ddu.errors import UnreadableInput
+from testbed_console.colours import uncoloured
 
-_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _CONTAINER = re.compile(r"^[\w.-]+ +\| ")
 _ISO_TIME = re.compile(
     r"^\[?(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)\]? ?"
@@ -94,13 +94,12 @@ def lines_of(text: str) -> Iterator[Line]:
 
 def line_of(number: int, raw: str) -> Line:
     """Return one line; see Line."""
-    text = _COLOUR.sub("", raw.rstrip("\r"))
+    text = uncoloured(raw.rstrip("\r"))
     text = _CONTAINER.sub("", text)
     utc_ns = uptime_ns = None
     if found := _ISO_TIME.match(text):
         utc_ns = _iso_ns(found)
         text = text[found.end() :]
-    text = _COLOUR.sub("", text)
     if found := _SECONDS.match(text):
         seconds = int(found[1])
         value = seconds * 1_000_000_000 + int(found[2].ljust(9, "0"))

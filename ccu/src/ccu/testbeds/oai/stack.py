@@ -16,12 +16,13 @@ from pyroute2.netlink.exceptions import NetlinkError
 from ccu.host import programs
 from ccu.host.namespace import AttachedNetwork
 from ccu.host.resources import Resources
-from ccu.host.supervisor import Process, Supervisor, uncoloured
+from ccu.host.supervisor import Process, Supervisor
 from ccu.spec.errors import RunFailed
 from ccu.testbeds.oai.configs import RECONFIGURATION, TELNET_PORT, Plan
 from ccu.testbeds.oai.runtime import Runtime, listens
 from ccu.testbeds.oai.services import DATA_NETWORK, core_of, server_of
 from ccu.testbeds.oai.symptoms import hints
+from testbed_console.colours import uncoloured
 
 UE_INTERFACE = "oaitun_ue1"
 # A core function is ready when it listens. A database's first start, which fills it, does not
