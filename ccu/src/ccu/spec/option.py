@@ -86,9 +86,11 @@ class Written(NamedTuple):
         value = self.field.get_default(call_default_factory=True)
         if self.option.unset or value is None or value == "" or value == {}:
             return self.option.unset
-        if isinstance(value, bool):
-            return str(value).lower()
-        return self.option.show(value)
+        return self.shown(value)
+
+    def shown(self, value: object) -> str:
+        """Return a value as people write it."""
+        return str(value).lower() if isinstance(value, bool) else self.option.show(value)
 
 
 def written(model: type[BaseModel]) -> Iterator[Written]:

@@ -93,14 +93,10 @@ def _option(option: Written, preferred: object, resolve: Resolve) -> Choice:
     default = option.field.default
     why = next(filter(None, _refusals(resolve, {option.key: preferred})), "")
     if not why:
-        return Choice(option.key, preferred, _shown(preferred))
+        return Choice(option.key, preferred, option.shown(preferred))
     if any(_refusals(resolve, {option.key: default})):
-        return Choice(option.key, default, _shown(default))
-    return Choice(option.key, default, _shown(default), f"{_shown(preferred)}: {why}")
-
-
-def _shown(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+        return Choice(option.key, default, option.shown(default))
+    return Choice(option.key, default, option.shown(default), f"{option.shown(preferred)}: {why}")
 
 
 def _refusals(resolve: Resolve, more: Mapping[str, Any]) -> tuple[str, str]:
