@@ -63,6 +63,15 @@ def test_pairing_sees_what_seeds_hide() -> None:
     assert found.effect > 5
 
 
+def test_runs_in_which_nothing_is_random_are_one_observation() -> None:
+    found = statistics.paired([96.4, 96.4, 96.4], [28.3, 28.3, 28.3])
+    assert found.difference.alike
+    assert (found.effect, found.p) == (None, None)
+    assert statistics.ratio([28.3] * 3, [96.4] * 3).alike
+    assert not statistics.of_repeats([96.4, 96.4, 96.5]).alike
+    assert not statistics.of_repeats([96.4]).alike
+
+
 def test_holm_is_the_step_down_by_hand() -> None:
     # Sorted 0.01, 0.02, 0.04 times 3, 2, 1, never falling.
     assert statistics.holm([0.04, 0.01, 0.02]) == pytest.approx([0.04, 0.03, 0.04])

@@ -34,6 +34,13 @@ class Interval:
     count: int
     method: str
 
+    @property
+    def alike(self) -> bool:
+        """Whether all values were the same, as those of runs in which nothing is random."""
+        if self.count < 2 or self.low is None or self.high is None:
+            return False
+        return math.isclose(self.low, self.high, rel_tol=1e-6)  # The root of a rounding error.
+
 
 @dataclass(frozen=True)
 class Pairing:
@@ -84,15 +91,18 @@ def of_series(
 
 
 def paired(a: Sequence[float], b: Sequence[float], confidence: float = CONFIDENCE) -> Pairing:
-    """Compare b with a, value by value; both have the same length and order of seeds."""
+    """Compare b with a, value by value; both have the same length and order of seeds.
+
+    Differences that are all the same come from runs in which nothing is random: they are one
+    observation, which no test can judge.
+    """
     from scipy import stats
 
     differences = np.asarray(b, dtype=np.float64) - np.asarray(a, dtype=np.float64)
     difference = of_repeats(list(differences), confidence)
-    if len(differences) < 2:
+    if len(differences) < 2 or not np.ptp(differences):
         return Pairing(difference, None, None)
-    spread = float(differences.std(ddof=1))
-    effect = float(differences.mean()) / spread if spread > 0 else None
+    effect = float(differences.mean() / differences.std(ddof=1))
     flipped = stats.permutation_test(
         (differences,), np.mean, permutation_type="samples", n_resamples=9999, random_state=1
     )

@@ -288,6 +288,8 @@ def ours(check: Check, found: Interval | None) -> str:
         return "not yet run"
     scale = _how(check).scale
     text = "∞" if math.isinf(found.mean) else number(found.mean * scale)
+    if found.alike:
+        return f"{text}; n = {found.count}, all alike"
     if found.low is not None and found.high is not None:
         text += f" ({number(found.low * scale)} … {number(found.high * scale)})"
     return f"{text}; n = {found.count}"
