@@ -121,6 +121,11 @@ def refusal(
     return RefusedError(Problem(rule, fix, where))
 
 
+def invalid(rule: str, fix: str = "", *, key: str | None = None) -> InvalidValue:
+    """Return the one rule that a value, or what `key` holds in it, breaks."""
+    return InvalidValue(Problem(rule, fix, Where(key=key)))
+
+
 def problems_of(check: Callable[[], object]) -> list[Problem]:
     """Return the problems for which `check` refuses; none if it returns."""
     try:

@@ -20,7 +20,7 @@ from ccu.campaigns.keeping import Keep
 from ccu.host.programs import REPOSITORY
 from ccu.spec import units
 from ccu.spec.yaml_places import Lines, read_lines, read_mapping
-from testbed_console.problems import InvalidValue, Problem, RefusedError, Where, refusal
+from testbed_console.problems import InvalidValue, RefusedError, Where, invalid, refusal
 from testbed_console.suggestions import unknown
 from testbed_console.validation import invalid_values
 
@@ -103,9 +103,7 @@ class Campaign(_Value):
     @classmethod
     def _levels(cls, written: Any) -> Any:
         if not isinstance(written, dict) or not written:
-            raise InvalidValue(
-                Problem("has no factor", "name at least one, such as `cc: [cubic, reno]`")
-            )
+            raise invalid("has no factor", "name at least one, such as `cc: [cubic, reno]`")
         return {str(name): _levels_of(str(name), levels) for name, levels in written.items()}
 
     @field_validator("stop", mode="before")
@@ -119,9 +117,7 @@ class Campaign(_Value):
     @classmethod
     def _labels(cls, written: Any) -> Any:
         if not isinstance(written, (list, tuple)):
-            raise InvalidValue(
-                Problem("is not a list", "write mappings from factor to level, or levels")
-            )
+            raise invalid("is not a list", "write mappings from factor to level, or levels")
         return [_as_labels(item) for item in written]
 
     @model_validator(mode="after")
@@ -145,22 +141,18 @@ def _levels_of(name: str, written: Any) -> Levels:
     if isinstance(written, list) and written:
         levels = {_label(value): {name: value} for value in written}
         if len(levels) < len(written):
-            raise InvalidValue(Problem("the same level twice", "name each once", Where(key=name)))
+            raise invalid("the same level twice", "name each once", key=name)
         return levels
     if isinstance(written, dict) and written:
         for label, keys in written.items():
             if not isinstance(keys, dict):
-                raise InvalidValue(
-                    Problem(
-                        f"is {keys!r}",
-                        "write a mapping of the experiment's keys",
-                        Where(key=f"{name}.{label}"),
-                    )
+                raise invalid(
+                    f"is {keys!r}",
+                    "write a mapping of the experiment's keys",
+                    key=f"{name}.{label}",
                 )
         return {_label(label): dict(keys) for label, keys in written.items()}
-    raise InvalidValue(
-        Problem("has no levels, so there is nothing to run", "list at least one", Where(key=name))
-    )
+    raise invalid("has no levels, so there is nothing to run", "list at least one", key=name)
 
 
 def _label(value: Any) -> str:
@@ -169,9 +161,7 @@ def _label(value: Any) -> str:
 
 def _as_labels(item: Any) -> Any:
     if not isinstance(item, dict):
-        raise InvalidValue(
-            Problem(f"the entry {item!r} is not a mapping", "write a level, or levels, by factor")
-        )
+        raise invalid(f"the entry {item!r} is not a mapping", "write a level, or levels, by factor")
     return {
         str(factor): tuple(
             _label(one) for one in (chosen if isinstance(chosen, list) else [chosen])

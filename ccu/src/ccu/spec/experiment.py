@@ -31,7 +31,7 @@ from ccu.spec.testbed import (
     options_of,
     preferred,
 )
-from testbed_console.problems import InvalidValue, Problem, Where
+from testbed_console.problems import InvalidValue, Problem, Where, invalid
 from testbed_console.suggestions import unknown
 
 SCHEMA_VERSION = 1
@@ -59,7 +59,7 @@ def _name_of_a_cc(written: str) -> str:
         fix = (
             "see `ccu list cc`; a file of your own needs a name of 1 to 15 letters, digits, - or _"
         )
-        raise InvalidValue(Problem(rule, fix))
+        raise invalid(rule, fix)
     return written
 
 
@@ -117,11 +117,9 @@ class Traffic(Value):
     @model_validator(mode="after")
     def _udp_has_a_rate(self) -> Traffic:
         if (self.kind == "udp") != (self.rate_bps is not None):
-            raise InvalidValue(
-                Problem("udp needs a rate and tcp has none", "write tcp or udp:100M")
-            )
+            raise invalid("udp needs a rate and tcp has none", "write tcp or udp:100M")
         if self.kind == "udp" and self.volume_bytes is not None:
-            raise InvalidValue(Problem("a volume is for tcp", "write tcp:1GB or udp:100M"))
+            raise invalid("a volume is for tcp", "write tcp:1GB or udp:100M")
         return self
 
 
@@ -134,9 +132,7 @@ class Buffer(Value):
     @model_validator(mode="after")
     def _one_limit(self) -> Buffer:
         if (self.packets is None) == (self.bytes is None):
-            raise InvalidValue(
-                Problem("a buffer is limited in packets or in bytes", "write 3200pkt or 2.5MB")
-            )
+            raise invalid("a buffer is limited in packets or in bytes", "write 3200pkt or 2.5MB")
         return self
 
 
@@ -413,12 +409,7 @@ class Experiment(Value):
             if isinstance(testbed, str) and options is options_of(testbed):
                 given["testbed"] = {**(inside or {}), "name": testbed}
             elif inside is not None:
-                raise InvalidValue(
-                    Problem(
-                        f"the testbed {testbed} has no such options",
-                        where=Where(key=options.section),
-                    )
-                )
+                raise invalid(f"the testbed {testbed} has no such options", key=options.section)
         return given
 
     @field_validator("testbed", mode="before")
@@ -443,9 +434,7 @@ class Experiment(Value):
     @classmethod
     def _fdd_or_tdd(cls, written: Any) -> Any:
         if isinstance(written, str) and written != "fdd":
-            raise InvalidValue(
-                Problem(f"{written!r} is not fdd", "of TDD write {tdd: {pattern: DDDSU}}")
-            )
+            raise invalid(f"{written!r} is not fdd", "of TDD write {tdd: {pattern: DDDSU}}")
         return written
 
     @model_validator(mode="after")
@@ -453,20 +442,16 @@ class Experiment(Value):
         for plan in self.flows:
             lasts_s = self.duration_s - plan.start_s
             if lasts_s <= 0:
-                raise InvalidValue(
-                    Problem(
-                        f"{plan} starts when the run of {self.duration_s:g} s is over",
-                        "start it earlier or run longer",
-                        Where(key="flows"),
-                    )
+                raise invalid(
+                    f"{plan} starts when the run of {self.duration_s:g} s is over",
+                    "start it earlier or run longer",
+                    key="flows",
                 )
             if abs(lasts_s - round(lasts_s)) > 1e-9:
-                raise InvalidValue(
-                    Problem(
-                        f"{plan} would last {lasts_s:g} s, and iperf3 counts whole seconds",
-                        "change its start or the duration",
-                        Where(key="flows"),
-                    )
+                raise invalid(
+                    f"{plan} would last {lasts_s:g} s, and iperf3 counts whole seconds",
+                    "change its start or the duration",
+                    key="flows",
                 )
         return self
 
@@ -480,12 +465,10 @@ class Experiment(Value):
             )
         wrong = {plan.cc for plan in self.flows} - {testbed.foreign_ccs.get(self.direction)}
         if self.direction in testbed.foreign_ccs and wrong:
-            raise InvalidValue(
-                Problem(
-                    f"{', '.join(sorted(wrong))}: the sender is not a host of this testbed",
-                    f"leave it out, or write {testbed.foreign_ccs[self.direction]}",
-                    Where(key="flows"),
-                )
+            raise invalid(
+                f"{', '.join(sorted(wrong))}: the sender is not a host of this testbed",
+                f"leave it out, or write {testbed.foreign_ccs[self.direction]}",
+                key="flows",
             )
         testbed.refuse(self)
         return self
@@ -495,24 +478,18 @@ class Experiment(Value):
         for plan in self.flows:
             files = (self.cc_files.get(plan.cc), self.programs.get(plan.cc))
             if (plan.cc_file, plan.program) != files:
-                raise InvalidValue(
-                    Problem(
-                        f"flows have different congestion controls with the name {plan.cc}",
-                        "rename a file",
-                        Where(key="flows"),
-                    )
+                raise invalid(
+                    f"flows have different congestion controls with the name {plan.cc}",
+                    "rename a file",
+                    key="flows",
                 )
         return self
 
     @model_validator(mode="after")
     def _programs_send_what_they_like(self) -> Experiment:
         if self.programs and self.traffic != Traffic():
-            raise InvalidValue(
-                Problem(
-                    "a sender program makes its own traffic",
-                    "leave out the traffic",
-                    Where(key="traffic"),
-                )
+            raise invalid(
+                "a sender program makes its own traffic", "leave out the traffic", key="traffic"
             )
         return self
 
@@ -520,36 +497,30 @@ class Experiment(Value):
     def _flows_have_their_ue(self) -> Experiment:
         for plan in self.flows:
             if plan.ue is not None and plan.ue > self.ues:
-                raise InvalidValue(
-                    Problem(
-                        f"{plan} is for UE {plan.ue} of {self.ues}",
-                        "give more --ues, or name another",
-                        Where(key="flows"),
-                    )
+                raise invalid(
+                    f"{plan} is for UE {plan.ue} of {self.ues}",
+                    "give more --ues, or name another",
+                    key="flows",
                 )
         return self
 
     @model_validator(mode="after")
     def _something_manages_the_queue(self) -> Experiment:
         if self.ecn and self.aqm == "droptail":
-            raise InvalidValue(
-                Problem(
-                    "a drop-tail queue marks nothing",
-                    "add --aqm codel, pie or dualpi2, or leave it out",
-                    Where(key="ecn"),
-                )
+            raise invalid(
+                "a drop-tail queue marks nothing",
+                "add --aqm codel, pie or dualpi2, or leave it out",
+                key="ecn",
             )
         return self
 
     @model_validator(mode="after")
     def _delay_is_part_of_the_round_trip(self) -> Experiment:
         if self.dl_delay_ms is not None and self.dl_delay_ms > self.rtt_ms:
-            raise InvalidValue(
-                Problem(
-                    f"dl_delay is {self.dl_delay_ms:g} ms of {self.rtt_ms:g} ms",
-                    "lower the one or raise the other",
-                    Where(key="rtt_ms"),
-                )
+            raise invalid(
+                f"dl_delay is {self.dl_delay_ms:g} ms of {self.rtt_ms:g} ms",
+                "lower the one or raise the other",
+                key="rtt_ms",
             )
         return self
 

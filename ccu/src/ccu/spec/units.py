@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 
-from testbed_console.problems import InvalidValue, Problem
+from testbed_console.problems import invalid
 
 _QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-z/]+)")
 _TIME_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
@@ -21,15 +21,13 @@ _PACKETS = ("pkt", "pkts", "packets")
 def _quantity(text: object, units: dict[str, float], example: str) -> float:
     match = _QUANTITY.fullmatch(str(text).strip())
     if match is None or match[2] not in units:
-        raise InvalidValue(
-            Problem(
-                f"{text!r} is not a quantity with a unit",
-                f"write for example {example} (units: {', '.join(units)})",
-            )
+        raise invalid(
+            f"{text!r} is not a quantity with a unit",
+            f"write for example {example} (units: {', '.join(units)})",
         )
     value = float(match[1]) * units[match[2]]
     if not math.isfinite(value):
-        raise InvalidValue(Problem(f"{text!r} is too large", f"write for example {example}"))
+        raise invalid(f"{text!r} is too large", f"write for example {example}")
     return value
 
 
@@ -70,11 +68,9 @@ def buffer(text: object) -> object:
     units = {**dict.fromkeys(_PACKETS, 1.0), **{k: float(v) for k, v in _SIZE_BYTES.items()}}
     value = round(_quantity(text, units, "3200pkt or 2.5MB"), 6)
     if value != int(value):
-        raise InvalidValue(
-            Problem(
-                f"{text!r} is not a whole number of packets or bytes",
-                "write for example 3200pkt or 2.5MB",
-            )
+        raise invalid(
+            f"{text!r} is not a whole number of packets or bytes",
+            "write for example 3200pkt or 2.5MB",
         )
     kind = "packets" if str(text).strip().endswith(_PACKETS) else "bytes"
     return {kind: int(value)}
@@ -97,13 +93,11 @@ def _share(text: object) -> float:
     try:
         value = float(number) / (100 if percent else 1)
     except ValueError:
-        raise InvalidValue(
-            Problem(f"{text!r} is not a ratio or percentage", "write for example 0.01 or 1%")
+        raise invalid(
+            f"{text!r} is not a ratio or percentage", "write for example 0.01 or 1%"
         ) from None
     if not 0 <= value <= 1:
-        raise InvalidValue(
-            Problem(f"{text!r} is not between 0 and 1", "write for example 0.01 or 1%")
-        )
+        raise invalid(f"{text!r} is not between 0 and 1", "write for example 0.01 or 1%")
     return round(value, 15)
 
 
@@ -119,9 +113,7 @@ def _flow(item: str) -> dict[str, object]:
         cc, start = start, ""
     bare = re.fullmatch(r"\d+(\.\d*)?", start.strip())
     if not cc or (at and not start):
-        raise InvalidValue(
-            Problem(f"{item!r} is not a flow", "write CC@SECONDS, for example cubic@0,reno@10")
-        )
+        raise invalid(f"{item!r} is not a flow", "write CC@SECONDS, for example cubic@0,reno@10")
     return {"cc": cc.strip(), "start_s": (float(start) if bare else seconds(start)) if at else 0.0}
 
 
@@ -137,9 +129,7 @@ def traffic(text: object) -> dict[str, object]:
         return {"kind": "tcp", "volume_bytes": round(_quantity(quantity, sizes, "tcp:1GB"))}
     if kind == "udp" and quantity:
         return {"kind": "udp", "rate_bps": bits_per_second(quantity)}
-    raise InvalidValue(
-        Problem(
-            f"{text!r} is not a kind of traffic",
-            "write tcp, tcp:VOLUME or udp:RATE, for example tcp:1GB, udp:100M",
-        )
+    raise invalid(
+        f"{text!r} is not a kind of traffic",
+        "write tcp, tcp:VOLUME or udp:RATE, for example tcp:1GB, udp:100M",
     )

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from ddu.metrics.catalogue import numbers
 from ddu.tables.columns import column, written_names
-from testbed_console.problems import InvalidValue, Problem, RefusedError, Where, refusal
+from testbed_console.problems import InvalidValue, Problem, RefusedError, Where, invalid, refusal
 from testbed_console.suggestions import unknown
 from testbed_console.validation import invalid_values
 
@@ -96,15 +96,13 @@ class Check(_Value):
     def _is_one_rule(self) -> Check:
         rules = (self.about, self.at_least, self.at_most, self.between)
         if sum(rule is not None for rule in rules) != 1:
-            raise InvalidValue(
-                Problem("has not one rule", "write about, at_least, at_most or between")
-            )
+            raise invalid("has not one rule", "write about, at_least, at_most or between")
         if (self.metric is None) == (self.column is None):
-            raise InvalidValue(Problem("has not one number", "write metric or column"))
+            raise invalid("has not one number", "write metric or column")
         if sum(one is not None for one in (self.over, self.over_flow, self.against)) > 1:
-            raise InvalidValue(Problem("has two divisors", "write over, over_flow or against"))
+            raise invalid("has two divisors", "write over, over_flow or against")
         if self.over_flow is not None and self.column is None:
-            raise InvalidValue(Problem("over_flow: is about a column", "write column"))
+            raise invalid("over_flow: is about a column", "write column")
         return self
 
     @property
@@ -158,7 +156,7 @@ class Claim(_Value):
     @model_validator(mode="after")
     def _can_be_judged(self) -> Claim:
         if bool(self.checks) == (self.untestable is not None):
-            raise InvalidValue(Problem("has no verdict", "write checks, or why it is untestable"))
+            raise invalid("has no verdict", "write checks, or why it is untestable")
         return self
 
 

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from ccu.spec.option import Option, Switch
 from ccu.spec.testbed import TestbedOptions
 from ccu.testbeds.oai.version import DEFAULT, OLDEST
-from testbed_console.problems import InvalidValue, Problem, Where
+from testbed_console.problems import invalid
 
 if TYPE_CHECKING:
     from ccu.spec.experiment import Experiment
@@ -83,68 +83,54 @@ class OaiOptions(TestbedOptions):
     @model_validator(mode="after")
     def _radios_where_there_are_some(self) -> OaiOptions:
         if (self.name == "usrp") != (self.usrp is not None):
-            raise InvalidValue(
-                Problem(
-                    "--testbed usrp needs --usrp, and rfsim has none",
-                    "write b210 or x310:addr=A+addr=B (docs/oai.md)",
-                    Where(key="usrp"),
-                )
+            raise invalid(
+                "--testbed usrp needs --usrp, and rfsim has none",
+                "write b210 or x310:addr=A+addr=B (docs/oai.md)",
+                key="usrp",
             )
         return self
 
     @model_validator(mode="after")
     def _lockstep_where_it_is_possible(self) -> OaiOptions:
         if self.lockstep and self.usrp is not None:
-            raise InvalidValue(
-                Problem(
-                    "a USRP keeps real time, and cannot wait for hosts in virtual time",
-                    "leave --lockstep out, or choose --testbed rfsim",
-                    Where(key="lockstep"),
-                )
+            raise invalid(
+                "a USRP keeps real time, and cannot wait for hosts in virtual time",
+                "leave --lockstep out, or choose --testbed rfsim",
+                key="lockstep",
             )
         if self.lockstep and self.capture_n3:
-            raise InvalidValue(
-                Problem(
-                    "in lockstep N3 has datagrams that only stand for packets",
-                    "leave --capture-n3 out, or write --no-lockstep",
-                    Where(key="capture_n3"),
-                )
+            raise invalid(
+                "in lockstep N3 has datagrams that only stand for packets",
+                "leave --capture-n3 out, or write --no-lockstep",
+                key="capture_n3",
             )
         if self.lockstep and self.runtime == "lxc":
-            raise InvalidValue(
-                Problem(
-                    "lockstep is set up with Docker only",
-                    "choose --runtime docker, or --no-lockstep",
-                    Where(key="runtime"),
-                )
+            raise invalid(
+                "lockstep is set up with Docker only",
+                "choose --runtime docker, or --no-lockstep",
+                key="runtime",
             )
         return self
 
     def refuse(self, experiment: Experiment) -> None:
         """Refuse options that OpenAirInterface does not implement."""
         if experiment.aqm != "droptail":
-            raise InvalidValue(
-                Problem(
-                    f"{experiment.aqm}: OpenAirInterface's queues are drop-tail",
-                    "leave it out, or take another testbed",
-                    Where(key="aqm"),
-                )
+            raise invalid(
+                f"{experiment.aqm}: OpenAirInterface's queues are drop-tail",
+                "leave it out, or take another testbed",
+                key="aqm",
             )
         if experiment.dl_delay_ms is not None and not self.lockstep:
-            raise InvalidValue(
-                Problem(
-                    "the path's whole delay is at the server, towards the UE",
-                    "leave it out, or add --lockstep",
-                    Where(key="dl_delay_ms"),
-                )
+            raise invalid(
+                "the path's whole delay is at the server, towards the UE",
+                "leave it out, or add --lockstep",
+                key="dl_delay_ms",
             )
         if experiment.ues > 1 and self.lockstep:
-            raise InvalidValue(
-                Problem(
-                    f"{experiment.ues}: in lockstep there is one UE",
-                    "leave it out, or write --no-lockstep",
-                    Where(key="ues"),
-                )
+            raise invalid(
+                f"{experiment.ues}: in lockstep there is one UE",
+                "leave it out, or write --no-lockstep",
+                key="ues",
             )
 
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from ccu.testbeds.oai.carrier import PRB_HZ, Carrier
-from testbed_console.problems import InvalidValue, Problem, refusal
+from testbed_console.problems import invalid, refusal
 
 _B210_BANDWIDTH_HZ = 56e6  # Ettus: the AD9361's widest filter
 _X310_CLOCK_HZ = 184_320_000
@@ -35,16 +35,16 @@ def parse(text: object) -> Usrp:
     model, colon, addresses = str(text).partition(":")
     address, plus, ue_address = addresses.partition("+")
     if model not in ("b210", "x310") or (colon and not address):
-        raise InvalidValue(Problem(f"{text!r} is not a USRP", f"write {_EXAMPLES}"))
+        raise invalid(f"{text!r} is not a USRP", f"write {_EXAMPLES}")
     if not re.fullmatch(r"[A-Za-z0-9_.,=+-]*", addresses):
         rule = f"{text!r}: an address has letters, digits and = , . - only"
-        raise InvalidValue(Problem(rule))
+        raise invalid(rule)
     if model == "x310" and "addr=" not in address:
         rule = f"{text!r}: an X310 needs an address"
-        raise InvalidValue(Problem(rule, f"write {_EXAMPLES}"))
+        raise invalid(rule, f"write {_EXAMPLES}")
     if colon and not (plus and ue_address):
         rule = f"{text!r}: gNB and UE need a radio each"
-        raise InvalidValue(Problem(rule, f"write {_EXAMPLES}"))
+        raise invalid(rule, f"write {_EXAMPLES}")
     return Usrp(model, address, ue_address)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from testbed_console.problems import InvalidValue, Problem
+from testbed_console.problems import invalid
 
 DEFAULT = "2026.w11"
 OLDEST = "2023.w16"
@@ -64,17 +64,17 @@ def week(tag: str) -> tuple[int, int] | None:
     if match is None:
         if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}", tag):
             rule = f"{tag!r} is not an image tag"
-            raise InvalidValue(Problem(rule, f"write for example {DEFAULT}"))
+            raise invalid(rule, f"write for example {DEFAULT}")
         return None
     year, number = int(match[1]), int(match[2])
     if not 1 <= number <= 53:
         rule = f"{tag!r}: a year has no week {number}"
-        raise InvalidValue(Problem(rule, f"write for example {DEFAULT}"))
+        raise invalid(rule, f"write for example {DEFAULT}")
     oldest = _TAG.fullmatch(OLDEST)
     assert oldest is not None
     if (year, number) < (int(oldest[1]), int(oldest[2])):
         rule = f"{tag!r} is older than {OLDEST}, the oldest supported version"
-        raise InvalidValue(Problem(rule))
+        raise invalid(rule)
     return year, number
 
 

@@ -12,7 +12,7 @@ from ccu.host.disk import amount
 from ccu.spec import units
 from ccu.spec.option import Option, Switch
 from ccu.spec.testbed import TestbedOptions
-from testbed_console.problems import InvalidValue, Problem, Where
+from testbed_console.problems import invalid
 
 if TYPE_CHECKING:
     from ccu.spec.experiment import Experiment
@@ -131,12 +131,10 @@ class PhoneOptions(TestbedOptions):
     def refuse(self, experiment: Experiment) -> None:
         """Refuse traffic other than TCP for a duration."""
         if experiment.traffic != type(experiment.traffic)():
-            raise InvalidValue(
-                Problem(
-                    "a phone's traffic is TCP, for the run's duration or --max-bytes",
-                    "leave it out",
-                    Where(key="traffic"),
-                )
+            raise invalid(
+                "a phone's traffic is TCP, for the run's duration or --max-bytes",
+                "leave it out",
+                key="traffic",
             )
 
 
