@@ -180,6 +180,7 @@ def test_the_summary_counts_verdicts_and_shows_sensitivity(tmp_path: Path) -> No
         " quick ",
         " 8 ",
         " 2.0 h ",
+        row.split("|")[6],  # Of disk.
         " 3 ",
         " 2 ",
         "  ",
@@ -188,6 +189,8 @@ def test_the_summary_counts_verdicts_and_shows_sensitivity(tmp_path: Path) -> No
         "  ",
         "",
     ]
+    assert float(row.split("|")[6]) > 0
+    assert "Together 8 runs took 2.0 h of one core, 4.00 runs an hour" in text
     assert "odd seeds: " in text
 
 

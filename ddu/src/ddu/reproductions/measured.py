@@ -33,6 +33,9 @@ class Cost:
     cpu_h: float
     disk_bytes: int
 
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.cpu_h + other.cpu_h, self.disk_bytes + other.disk_bytes)
+
 
 @dataclass(frozen=True)
 class Measured:

@@ -19,7 +19,7 @@ from ddu.campaign.metrics import Shown, shown
 from ddu.campaign.report import write_report
 from ddu.report.templates import number, templates_of
 from ddu.reproductions.claims import Check, Labels, OfCampaign, Paper
-from ddu.reproductions.measured import Analyze, Measured, measured
+from ddu.reproductions.measured import Analyze, Cost, Measured, measured
 from ddu.reproductions.outcomes import (
     Outcome,
     Sensitivity,
@@ -63,6 +63,7 @@ def write_pages(
     environment = templates_of("ddu.reproductions").overlay(autoescape=False)
     environment.globals |= {
         "rows_of": rows_of, "theirs": theirs, "ours": ours, "taken": taken, "text": _text,
+        "number": number,
     }  # fmt: skip
     pages: list[tuple[Paper, list[Section]]] = []
     for paper in papers:
@@ -74,7 +75,13 @@ def write_pages(
         pages.append((paper, sections))
     summary = environment.get_template("summary.md.j2")
     every = [one for _, sections in pages for one in sections]
-    content = {"pages": pages, "sections": every, "sensitivities": list(_sensitivities(every))}
+    there = [one.measured for one in every if one.measured is not None]
+    content = {
+        "pages": pages,
+        "runs": sum(len(one.runs) for one in there),
+        "total": sum((one.cost for one in there), Cost(0.0, 0)),
+        "sensitivities": list(_sensitivities(every)),
+    }
     (output / "README.md").write_text(summary.render(content))
     return output / "README.md"
 
