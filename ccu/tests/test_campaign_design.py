@@ -135,5 +135,12 @@ def test_the_projects_campaigns_have_a_quick_and_a_full_profile_that_resolve() -
         assert _hours(full) > _hours(quick)
 
 
+def test_the_library_tells_which_campaigns_have_a_profile() -> None:
+    third = definition.library("paper-third")
+    assert "urban-mmwave" in third
+    assert "hercules-h2" not in third
+    assert third.items() < definition.library().items()
+
+
 def _hours(planned: list[Cell]) -> float:
     return sum(cell.experiment.duration_s for cell in planned) / 3600

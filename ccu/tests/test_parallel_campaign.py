@@ -149,6 +149,12 @@ def test_several_campaigns_in_a_row(naps: Naps) -> None:
     assert total.split()[2:4] == ["4", "4"]
 
 
+def test_all_campaigns_that_have_no_such_profile(naps: Naps) -> None:
+    refused = naps.run("plan", "--all", "--profile", "none-has-it")
+    assert refused.returncode == 2
+    assert "no campaign has a profile 'none-has-it'" in refused.stderr
+
+
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_campaign_ends_its_runs_and_is_resumed(
     naps: Naps, sent: signal.Signals

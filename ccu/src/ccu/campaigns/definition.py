@@ -170,11 +170,14 @@ def _as_labels(item: Any) -> Any:
     }
 
 
-def library() -> dict[str, str]:
-    """Return the names and titles of the campaigns that come with the project."""
+def library(profile: str | None = None) -> dict[str, str]:
+    """Return the names and titles of the campaigns that come with the project, and have `profile`
+    if one is given."""
     titles = {}
     for file in sorted(LIBRARY.glob("*.yaml")):
-        titles[file.stem] = str(read_mapping(file)[0].get("title", ""))
+        content, _ = read_mapping(file)
+        if profile is None or profile in (content.get("profiles") or {}):
+            titles[file.stem] = str(content.get("title", ""))
     return titles
 
 

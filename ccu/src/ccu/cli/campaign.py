@@ -172,7 +172,7 @@ def status(directory: Directory) -> None:
 def plan(
     files: OptionalFiles = None,
     every: Annotated[
-        bool, typer.Option("--all", help="All campaigns of `ccu campaign list`.")
+        bool, typer.Option("--all", help="All campaigns of `ccu campaign list` with the profile.")
     ] = False,
     profile: Profile = None,
     output: Output = Path("runs"),
@@ -183,9 +183,11 @@ def plan(
 
     Changes nothing.
     """
-    names = list(definition.library()) if every else files or []
-    if not names or (every and files):
+    if every == bool(files):
         raise refusal("give names of campaigns, or --all", "see `ccu campaign list`")
+    names = list(definition.library(profile)) if every else files or []
+    if not names:
+        raise refusal(f"no campaign has a profile {profile!r}", "take full", key="--profile")
     if len(names) == 1:
         _show_plan(_work_of_plan(names[0], profile, keep, output, jobs))
         return
