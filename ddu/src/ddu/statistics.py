@@ -100,7 +100,7 @@ def paired(a: Sequence[float], b: Sequence[float], confidence: float = CONFIDENC
 
     differences = np.asarray(b, dtype=np.float64) - np.asarray(a, dtype=np.float64)
     difference = of_repeats(list(differences), confidence)
-    if len(differences) < 2 or not np.ptp(differences):
+    if len(differences) < 2 or difference.alike:
         return Pairing(difference, None, None)
     effect = float(differences.mean() / differences.std(ddof=1))
     flipped = stats.permutation_test(
