@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from ccu import __version__, congestion, scenarios
 from ccu.host import programs
 from ccu.spec.experiment import SCHEMA_VERSION, Experiment, FlowPlan
+from ccu.testbeds import driver_of
 from testbed_console.problems import RefusedError, refusal
 
 
@@ -42,7 +43,7 @@ class Manifest:
             "cc_implementation": {},
             # Hosts that share a kernel share its clock; otherwise the testbed corrects the value.
             "time": {"clock": "CLOCK_REALTIME", "offset_ns": 0, "offset_uncertainty_ns": 0},
-            "software": software(),
+            "software": software_of(experiment),
             "machine": _machine(),
             "seeds": {"experiment": experiment.seed, "nr-link": experiment.seed},
             "verdict": None,
@@ -142,6 +143,11 @@ def give_to_sudo_user(directory: Path) -> None:
     if os.geteuid() == 0 and uid.isdigit() and gid.isdigit():
         for path in (directory, *directory.rglob("*")):
             os.chown(path, int(uid), int(gid), follow_symlinks=False)
+
+
+def software_of(experiment: Experiment) -> dict[str, Any]:
+    """Return `software`, and the versions of what its testbed alone has."""
+    return software() | driver_of(experiment).software()
 
 
 def software() -> dict[str, Any]:

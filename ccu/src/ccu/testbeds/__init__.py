@@ -216,6 +216,10 @@ class Driver:
         """Return its part of `ccu doctor`, with the experiment's options; changes nothing."""
         return []
 
+    def software(self) -> dict[str, str]:
+        """Return the versions of what decides its runs besides programs that every run records."""
+        return {}
+
     def radio_time_varies(self, experiment: Experiment) -> bool:  # noqa: ARG002
         """Return whether the machine decides how fast the radio's time passes."""
         return False

@@ -59,6 +59,9 @@ class VirtualDriver(Driver):
         """Return whether the kernel is built and can run here."""
         return checks.examine()
 
+    def software(self) -> dict[str, str]:
+        return checks.software()
+
     def expected_s(self, experiment: Experiment) -> float:
         from ccu.testbeds.virtual import speed
 

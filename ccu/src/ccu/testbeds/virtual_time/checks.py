@@ -10,6 +10,7 @@ from ccu import congestion, scenarios
 from ccu.congestion.reminis import parameters as reminis
 from ccu.congestion.reminis.implementation import NAME as REMINIS
 from ccu.host import programs
+from ccu.host.digest import sha256_of
 from ccu.host.findings import Finding, refused
 from ccu.spec.experiment import Experiment
 from ccu.testbeds.virtual_time import controls, plan
@@ -40,6 +41,14 @@ def examine() -> list[Finding]:
         return [Finding("kernel in virtual time", True, _kernel())]
     except RefusedError as error:
         return refused("kernel in virtual time", error)
+
+
+def software() -> dict[str, str]:
+    """Return the release of the kernel in virtual time, and its digest: it has the TCP of a run."""
+    kernel = _kernel()
+    release = subprocess.run([kernel, "--version"], capture_output=True, text=True, check=True)
+    digest = sha256_of(Path(kernel))[:16]
+    return {"virtual-kernel": f"{release.stdout.strip()}, SHA-256 {digest}"}
 
 
 def _kernel() -> str:

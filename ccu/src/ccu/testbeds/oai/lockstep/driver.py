@@ -39,6 +39,9 @@ class LockstepDriver(Driver):
         checks.check_machine(experiment)
         testbed.check_machine(experiment)
 
+    def software(self) -> dict[str, str]:
+        return checks.software()
+
     def expected_s(self, experiment: Experiment) -> float:
         return _START_S + experiment.duration_s * _WALL_S_A_SECOND
 
