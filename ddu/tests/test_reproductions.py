@@ -153,6 +153,17 @@ def _written(tmp_path: Path, campaigns: Path) -> Path:
     return output
 
 
+def test_runs_that_another_campaign_made_cost_nothing(tmp_path: Path) -> None:
+    campaigns = _folders(tmp_path)
+    for file in (tmp_path / "runs").glob("*/runs/cc=cubic*/*/run.json"):
+        content = json.loads(file.read_text()) | {"shared_from": "campaign-other/runs/x/2026-run"}
+        file.write_text(json.dumps(content))
+    output = _written(tmp_path, campaigns)
+    page = (output / "paper.md").read_text().replace("\n", " ")
+    assert "8 runs, of which other campaigns share 4, 1.0 h of one core" in page
+    assert "Together 4 runs took 1.0 h" in (output / "README.md").read_text()
+
+
 def test_the_pages_have_numbers_verdicts_and_figures(tmp_path: Path) -> None:
     output = _written(tmp_path, _folders(tmp_path))
     page = (output / "paper.md").read_text()

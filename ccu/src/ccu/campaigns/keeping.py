@@ -34,6 +34,11 @@ def level_of(content: dict[str, Any]) -> Keep:
     return level
 
 
+def has(content: dict[str, Any], keep: Keep) -> bool:
+    """Return whether the run with this run.json still has all that `keep` says."""
+    return _LESS.index(level_of(content)) <= _LESS.index(keep)
+
+
 def reduce(run: Path, keep: Keep, analyst: Analyst) -> str | None:
     """Analyse a finished run, and keep what `keep` says. Return why everything stays, or None."""
     content = _content(run)
@@ -48,7 +53,7 @@ def reduce(run: Path, keep: Keep, analyst: Analyst) -> str | None:
         if cost := content.get("cost"):
             cost["analysis_s"] = round(time.monotonic() - began_s, 3)
             cost["analysis_cpu_s"] = answer.cpu_s
-    if _LESS.index(level) < _LESS.index(keep):
+    if level != keep and has(content, keep):
         _declare(run, content, keep)
     _drop(run, content)
     return None

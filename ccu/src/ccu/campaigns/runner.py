@@ -17,6 +17,7 @@ from ccu.campaigns.definition import StopRule
 from ccu.campaigns.engines import Engine, Listener
 from ccu.campaigns.folder import Attempts, Folder, State
 from ccu.campaigns.keeping import reduce
+from ccu.campaigns.sharing import Neighbours
 from ccu.host import cores, programs
 from ccu.runs import run as runs
 from ccu.runs import trial
@@ -232,6 +233,19 @@ def left_out_sentences(counts: Mapping[str, int]) -> list[str]:
         "which is not on this machine"
         for name, count in sorted(counts.items())
     ]
+
+
+def share_runs(work: Work, report: Callable[[str], None]) -> None:
+    """Take the runs to do that a campaign in the same folder has made."""
+    if not any(driver_of(one).repeatable for one in work.of_points):
+        return
+    neighbours, shared = Neighbours(work.folder), 0
+    for cell in work.to_do():
+        if neighbours.give(cell):
+            work.update(cell)
+            shared += 1
+    if shared:
+        report(f"runs shared with other campaigns in {work.folder.path.parent}: {shared}")
 
 
 def carry_out(work: Work, engine: Engine, listener: Listener) -> None:

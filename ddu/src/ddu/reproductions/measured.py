@@ -28,13 +28,18 @@ Analyze = Callable[[list[Path]], None]
 
 @dataclass(frozen=True)
 class Cost:
-    """What the runs of a campaign took."""
+    """What the runs took that a campaign has made, without those that others share with it."""
 
-    cpu_h: float
-    disk_bytes: int
+    runs_count: int = 0
+    cpu_h: float = 0.0
+    disk_bytes: int = 0
 
     def __add__(self, other: Cost) -> Cost:
-        return Cost(self.cpu_h + other.cpu_h, self.disk_bytes + other.disk_bytes)
+        return Cost(
+            self.runs_count + other.runs_count,
+            self.cpu_h + other.cpu_h,
+            self.disk_bytes + other.disk_bytes,
+        )
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,11 @@ class Measured:
     @property
     def profile(self) -> str:
         return str(self.campaign.definition["profile"])
+
+    @property
+    def shared_count(self) -> int:
+        """Return how many of the results another campaign has made."""
+        return len(self.campaign.results) - self.cost.runs_count
 
     @property
     def factors(self) -> dict[str, list[str]]:
@@ -135,10 +145,14 @@ def _is_in(levels: dict[str, str], item: dict[str, Any]) -> bool:
 
 
 def _cost(campaign: Campaign) -> Cost:
-    cpu_s, size = 0.0, 0
+    total = Cost()
     for cell in campaign.results:
         assert cell.path is not None
-        cost = json.loads((cell.path / "run.json").read_text()).get("cost") or {}
-        cpu_s += cost.get("cpu_s", 0.0) + cost.get("analysis_cpu_s", 0.0)
-        size += sum(file.stat().st_size for file in cell.path.rglob("*") if file.is_file())
-    return Cost(cpu_s / 3600, size)
+        content = json.loads((cell.path / "run.json").read_text())
+        if "shared_from" in content:
+            continue
+        cost = content.get("cost") or {}
+        cpu_s = cost.get("cpu_s", 0.0) + cost.get("analysis_cpu_s", 0.0)
+        size = sum(file.stat().st_size for file in cell.path.rglob("*") if file.is_file())
+        total += Cost(1, cpu_s / 3600, size)
+    return total

@@ -78,8 +78,7 @@ def write_pages(
     there = [one.measured for one in every if one.measured is not None]
     content = {
         "pages": pages,
-        "runs": sum(len(one.runs) for one in there),
-        "total": sum((one.cost for one in there), Cost(0.0, 0)),
+        "total": sum((one.cost for one in there), Cost()),
         "sensitivities": list(_sensitivities(every)),
     }
     (output / "README.md").write_text(summary.render(content))

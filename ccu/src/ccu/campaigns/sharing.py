@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs that another campaign has made: on a repeatable testbed, the same experiment with the same
+seed and software gives the same run, so that campaigns share it (docs/campaigns.md)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ccu import scenarios
+from ccu.campaigns.cells import Cell
+from ccu.campaigns.folder import Attempt, Folder
+from ccu.campaigns.keeping import has
+from ccu.runs import manifest
+from ccu.spec.experiment import Experiment
+from ccu.testbeds import driver_of
+
+
+class Neighbours:
+    """The results of the campaigns in the same folder, by what determines them."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self._software: dict[str, dict[str, Any]] = {}
+        self._runs = dict(_results(folder))
+
+    def give(self, cell: Cell) -> bool:
+        """Put a run like that of `cell` into its folder; return whether there is one."""
+        experiment = cell.experiment
+        if not _is_determined(experiment):
+            return False
+        source = self._runs.get(_key(experiment.record(), self._software_of(experiment)))
+        if source is None:
+            return False
+        _share(source, self._folder.prepare(cell) / source.name)
+        return True
+
+    def _software_of(self, experiment: Experiment) -> dict[str, Any]:
+        testbed = experiment.testbed.name
+        if testbed not in self._software:
+            self._software[testbed] = manifest.software_of(experiment)
+        return self._software[testbed]
+
+
+def _is_determined(experiment: Experiment) -> bool:
+    """Return whether experiment and software decide the run: no file of the user's does."""
+    if experiment.cc_files or experiment.programs or not driver_of(experiment).repeatable:
+        return False
+    return scenarios.locate(experiment.scenario).is_relative_to(scenarios.LIBRARY)
+
+
+def _results(folder: Folder) -> Iterator[tuple[str, Path]]:
+    """Yield the key and directory of each result that has all that this campaign keeps."""
+    for file in folder.path.parent.glob("campaign-*/runs/*/*/run.json"):
+        if folder.path in file.parents:
+            continue
+        attempt = Attempt.read(file)
+        if attempt is None or not attempt.counts:
+            continue
+        content = json.loads(file.read_text())
+        software = content.get("software", {})
+        known = software.get("git_revision") and software.get("git_modified") is False
+        if known and has(content, folder.campaign.keep):
+            yield _key(content["experiment"], software), attempt.path
+
+
+def _key(experiment: dict[str, Any], software: dict[str, Any]) -> str:
+    return json.dumps([experiment, software], sort_keys=True)
+
+
+def _share(source: Path, target: Path) -> None:
+    """Make `target` a run directory with the files of `source`, which take no space again.
+
+    run.json is the last: without it the directory counts as no run.
+    """
+    if not (target / "run.json").exists():
+        shutil.rmtree(target, ignore_errors=True)
+    others = shutil.ignore_patterns("run.json")
+    shutil.copytree(source, target, ignore=others, copy_function=_link_or_copy)
+    content = json.loads((source / "run.json").read_text())
+    origin = content.get("shared_from", str(source.relative_to(source.parents[3])))
+    manifest.write_whole(target / "run.json", content | {"shared_from": origin})
+    manifest.give_to_sudo_user(target)
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # A file system without hard links.
+        shutil.copy2(source, target)

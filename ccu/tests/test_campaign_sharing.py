@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run that another campaign has made with the same experiment, seed and software is shared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ccu.campaigns import definition
+from ccu.campaigns.cells import Cell, cells
+from ccu.campaigns.folder import Folder
+from ccu.campaigns.runner import Work, share_runs
+from ccu.runs import manifest
+
+TEXT = """\
+title: x
+base: {testbed: virtual, cc: cubic, duration: 2s}
+factors: {prb: [24, 106]}
+repeats: 3
+keep: summary
+"""
+SOFTWARE = {"ccu": "0.1.0", "git_revision": "a1b2", "git_modified": False}
+
+
+@pytest.fixture(autouse=True)
+def _software(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(manifest, "software_of", lambda _: SOFTWARE)
+
+
+def campaign(tmp_path: Path, name: str, text: str = TEXT) -> Folder:
+    file = tmp_path / f"{name}.yaml"
+    file.write_text(text)
+    return Folder.make(tmp_path / f"campaign-{name}-only", definition.read(file))
+
+
+def finished(folder: Folder, cell: Cell, **other: Any) -> Path:
+    """Make the directory of a run that finished."""
+    run = folder.prepare(cell) / "20261123T120000Z-cubic-dl"
+    (run / "raw").mkdir(parents=True)
+    (run / "raw" / "scenario.yaml").write_text("summary: x\n")
+    (run / "summary.json").write_text('{"throughput_bps": 1e7}\n')
+    content = {
+        "status": "finished", "verdict": "valid", "experiment": cell.experiment.record(),
+        "software": SOFTWARE, "kept": {"level": "summary", "dropped": []},
+        "cost": {"wall_s": 3.0, "cpu_s": 2.0}, **other,
+    }  # fmt: skip
+    (run / "run.json").write_text(json.dumps(content))
+    return run
+
+
+def shared(folder: Folder) -> tuple[list[Cell], list[str]]:
+    """Share what can be; return the cells that are done then, and what was printed."""
+    work, printed = Work(folder, set()), list[str]()
+    share_runs(work, printed.append)
+    return [cell for cell in work.cells if work.state(cell) == "done"], printed
+
+
+def test_a_run_is_shared_and_says_from_where(tmp_path: Path) -> None:
+    first = campaign(tmp_path, "first")
+    run = finished(first, cells(first.campaign)[0])
+    # Another factor, of which one level gives the same experiment.
+    text = TEXT.replace("prb: [24, 106]", "cc: [cubic, reno], prb: [24, 106]")
+    second = campaign(tmp_path, "second", text)
+    (cell,), printed = shared(second)
+    assert printed == [f"runs shared with other campaigns in {tmp_path}: 1"]
+    assert cell.experiment == cells(first.campaign)[0].experiment
+    there = second.cell(cell) / run.name
+    content = json.loads((there / "run.json").read_text())
+    assert content.pop("shared_from") == str(run.relative_to(tmp_path))
+    assert content == json.loads((run / "run.json").read_text())
+    files = ("summary.json", "raw/scenario.yaml")
+    assert all((there / name).samefile(run / name) for name in files)
+    # A third one names the campaign that made it.
+    third = campaign(tmp_path, "third")
+    (cell,), _ = shared(third)
+    (file,) = third.cell(cell).glob("*/run.json")
+    assert json.loads(file.read_text())["shared_from"] == str(run.relative_to(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"verdict": "invalid"},
+        {"status": "failed"},
+        {"software": SOFTWARE | {"git_revision": "c3d4"}},
+        {"software": SOFTWARE | {"git_modified": True}},
+        {"software": SOFTWARE | {"git_revision": None}},
+        {"software": SOFTWARE | {"virtual-kernel": "6.12"}},
+        {"experiment": {"cc": "cubic"}},
+    ],
+)
+def test_a_run_that_may_be_another_is_not_shared(tmp_path: Path, other: dict[str, Any]) -> None:
+    first = campaign(tmp_path, "first")
+    finished(first, cells(first.campaign)[0], **other)
+    assert shared(campaign(tmp_path, "second")) == ([], [])
+
+
+def test_a_run_of_which_too_little_is_kept_is_not_shared(tmp_path: Path) -> None:
+    first = campaign(tmp_path, "first")
+    finished(first, cells(first.campaign)[0])
+    for keep in ("raw", "tables"):
+        text = TEXT.replace("keep: summary", f"keep: {keep}")
+        assert shared(campaign(tmp_path, keep, text)) == ([], [])
+
+
+@pytest.mark.parametrize("key", ["cc: ./mine.bpf.c", "scenario: ./mine.yaml", "testbed: emulated"])
+def test_what_else_decides_a_run_prevents_sharing(tmp_path: Path, key: str) -> None:
+    source = Path(__file__).parents[2] / "rf-scenarios" / "constant-100M.yaml"
+    (tmp_path / "mine.yaml").write_text(source.read_text())
+    (tmp_path / "mine.bpf.c").write_text("\n")
+    name, value = key.split(": ")
+    value = value.replace("./", f"{tmp_path}/")
+    base = {"testbed": "virtual", "cc": "cubic", "duration": "2s", name: value}
+    text = TEXT.replace("{testbed: virtual, cc: cubic, duration: 2s}", json.dumps(base))
+    first = campaign(tmp_path, "first", text)
+    finished(first, cells(first.campaign)[0])
+    assert shared(campaign(tmp_path, "second", text)) == ([], [])
+
+
+def test_with_a_stop_rule_no_more_runs_than_needed_are_shared(tmp_path: Path) -> None:
+    text = f"{TEXT.replace('repeats: 3', 'repeats: 20')}stop:\n  metric: throughput_bps\n"
+    text += "  half_width_ratio: 0.1\n"
+    first = campaign(tmp_path, "first", text)
+    for cell in cells(first.campaign):
+        finished(first, cell)
+    done, _ = shared(campaign(tmp_path, "second", text))
+    assert len(done) == 6
+
+
+def test_what_a_killed_ccu_has_left_is_shared_again(tmp_path: Path) -> None:
+    first = campaign(tmp_path, "first")
+    run = finished(first, cells(first.campaign)[0])
+    second = campaign(tmp_path, "second")
+    part = second.prepare(cells(second.campaign)[0]) / run.name
+    (part / "raw").mkdir(parents=True)
+    done, _ = shared(second)
+    assert len(done) == 1
+    assert (part / "summary.json").exists()
