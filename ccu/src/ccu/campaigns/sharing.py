@@ -69,7 +69,9 @@ def _results(folder: Folder) -> Iterator[tuple[str, Path]]:
 
 
 def _key(experiment: dict[str, Any], software: dict[str, Any]) -> str:
-    return json.dumps([experiment, software], sort_keys=True)
+    # A repeatable testbed has a kernel of its own.
+    decisive = {name: version for name, version in software.items() if name != "kernel"}
+    return json.dumps([experiment, decisive], sort_keys=True)
 
 
 def _share(source: Path, target: Path) -> None:
