@@ -90,9 +90,12 @@ def test_a_run_is_shared_and_says_from_where(tmp_path: Path) -> None:
         {"software": SOFTWARE | {"git_revision": None}},
         {"software": SOFTWARE | {"virtual-kernel": "6.12"}},
         {"experiment": {"cc": "cubic"}},
+        {"kept": None},  # Its campaign is about to drop its raw data.
     ],
 )
 def test_a_run_that_may_be_another_is_not_shared(tmp_path: Path, other: dict[str, Any]) -> None:
+    (tmp_path / "campaign-broken").mkdir()
+    (tmp_path / "campaign-broken" / "campaign.json").write_text("{")
     first = campaign(tmp_path, "first")
     finished(first, cells(first.campaign)[0], **other)
     assert shared(campaign(tmp_path, "second")) == ([], [])

@@ -14,10 +14,11 @@ from typing import Any
 from ccu import scenarios
 from ccu.campaigns.cells import Cell
 from ccu.campaigns.folder import Attempt, Folder
-from ccu.campaigns.keeping import has
+from ccu.campaigns.keeping import has, level_of
 from ccu.runs import manifest
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
+from testbed_console.problems import RefusedError
 
 
 class Neighbours:
@@ -55,17 +56,29 @@ def _is_determined(experiment: Experiment) -> bool:
 
 def _results(folder: Folder) -> Iterator[tuple[str, Path]]:
     """Yield the key and directory of each result that has all that this campaign keeps."""
-    for file in folder.path.parent.glob("campaign-*/runs/*/*/run.json"):
-        if folder.path in file.parents:
+    for neighbour in _beside(folder):
+        for file in neighbour.path.glob("runs/*/*/run.json"):
+            attempt = Attempt.read(file)
+            if attempt is None or not attempt.counts:
+                continue
+            content = json.loads(file.read_text())
+            software = content.get("software", {})
+            known = software.get("git_revision") and software.get("git_modified") is False
+            # A campaign at work may have yet to drop what it does not keep.
+            settled = level_of(content) != "raw" or neighbour.campaign.keep == "raw"
+            if known and settled and has(content, folder.campaign.keep):
+                yield _key(content["experiment"], software), attempt.path
+
+
+def _beside(folder: Folder) -> Iterator[Folder]:
+    """Yield the other campaigns in the same folder that can be read."""
+    for path in sorted(folder.path.parent.glob("campaign-*")):
+        try:
+            neighbour = Folder.open(path)
+        except RefusedError:
             continue
-        attempt = Attempt.read(file)
-        if attempt is None or not attempt.counts:
-            continue
-        content = json.loads(file.read_text())
-        software = content.get("software", {})
-        known = software.get("git_revision") and software.get("git_modified") is False
-        if known and has(content, folder.campaign.keep):
-            yield _key(content["experiment"], software), attempt.path
+        if path != folder.path:
+            yield neighbour
 
 
 def _key(experiment: dict[str, Any], software: dict[str, Any]) -> str:
