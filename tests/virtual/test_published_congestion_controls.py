@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 from itertools import pairwise
 from pathlib import Path
 
@@ -52,6 +53,17 @@ def refused(*arguments: str) -> str:
     said = subprocess.run(command, capture_output=True, text=True)
     assert said.returncode == 2
     return said.stderr
+
+
+@pytest.mark.parametrize("cc", ["bbr2", "verus"])  # A module, and a program.
+def test_the_run_may_be_in_shared_memory(kernel: Path, link: str, cc: str) -> None:
+    """The hosts have a /dev/shm of their own, which hides the host's."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="ccu-test-") as folder:
+        command = [BIN / "ccu", "run", "--testbed", "virtual", "--cc", cc, "--scenario", link]
+        ran = subprocess.run(
+            [*command, "--duration", "1s", "--output", folder], capture_output=True, text=True
+        )
+        assert ran.returncode == 0, ran.stderr
 
 
 def test_parameters_that_the_source_does_not_declare_are_refused(kernel: Path) -> None:

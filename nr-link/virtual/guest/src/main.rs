@@ -16,12 +16,17 @@ mod tcp;
 mod traffic;
 mod udp;
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use anyhow::{Context, Result};
 use nix::mount::{MsFlags, mount};
 use nix::sys::reboot::{RebootMode, reboot};
 use nr_link_virtual_plan::{GUEST_PLAN, Report, Run};
 
 use hosts::Hosts;
+
+const SHARED_MEMORY: &str = "/dev/shm";
 
 fn main() {
     std::panic::set_hook(Box::new(|panic| end(Err(anyhow::anyhow!("{panic}")))));
@@ -34,6 +39,7 @@ fn run() -> Result<()> {
     mount_file_systems()?;
     let plan = std::fs::read(GUEST_PLAN).context(GUEST_PLAN)?;
     let run: Run = serde_json::from_slice(&plan).context(GUEST_PLAN)?;
+    show_folders(&run)?;
     let hosts = Hosts::make(&run)?;
     reports::send(&hosts.ready()?)?;
     traffic::run(&run, &hosts)
@@ -66,6 +72,22 @@ fn mount_file_systems() -> Result<()> {
     mount("proc", "/proc")?;
     mount("sysfs", "/sys")?;
     mount("devtmpfs", "/dev")?;
-    std::fs::create_dir_all("/dev/shm").context("/dev/shm")?;
-    mount("tmpfs", "/dev/shm")
+    std::fs::create_dir_all(SHARED_MEMORY).context(SHARED_MEMORY)?;
+    mount("tmpfs", SHARED_MEMORY)
+}
+
+/// Mounts the host's folders of modules and programs that the guest's own shared memory hides.
+fn show_folders(run: &Run) -> Result<()> {
+    let modules = run.modules.iter().filter_map(|module| module.parent());
+    let programs = run.programs.iter().map(|program| program.folder.as_path());
+    let folders: BTreeSet<&Path> = modules.chain(programs).collect();
+    for folder in folders {
+        if folder.starts_with(SHARED_MEMORY) {
+            let shown = || folder.display().to_string();
+            std::fs::create_dir_all(folder).with_context(shown)?;
+            let (kind, flags) = (Some("hostfs"), MsFlags::MS_NOATIME);
+            mount(kind, folder, kind, flags, Some(folder)).with_context(shown)?;
+        }
+    }
+    Ok(())
 }
