@@ -153,6 +153,14 @@ def _written(tmp_path: Path, campaigns: Path) -> Path:
     return output
 
 
+def test_a_campaign_that_is_not_complete_says_so(tmp_path: Path) -> None:
+    campaigns = _folders(tmp_path)
+    for run in (tmp_path / "runs").glob("*/runs/cc=cubic,seed=[34]"):
+        shutil.rmtree(run)
+    page = (_written(tmp_path, campaigns) / "paper.md").read_text()
+    assert "6 of at most 8 runs, 1.5 h of one core" in page.replace("\n", " ")
+
+
 def test_runs_that_another_campaign_made_cost_nothing(tmp_path: Path) -> None:
     campaigns = _folders(tmp_path)
     for file in (tmp_path / "runs").glob("*/runs/cc=cubic*/*/run.json"):

@@ -57,6 +57,11 @@ class Measured:
         return str(self.campaign.definition["profile"])
 
     @property
+    def most_count(self) -> int:
+        """Return how many runs there may be; a stop rule, or the one who ran them, ends sooner."""
+        return len(_points(self.campaign)) * int(self.campaign.definition["repeats"])
+
+    @property
     def shared_count(self) -> int:
         """Return how many of the results another campaign has made."""
         return len(self.campaign.results) - self.cost.runs_count
@@ -129,15 +134,19 @@ def measured(runs: Path, name: str, analyze: Analyze) -> Measured | None:
 
 def _is_covered(campaign: Campaign) -> bool:
     """Return whether each point of the design has a result."""
-    definition = campaign.definition
-    factors = list(definition["factors"])
+    factors = list(campaign.definition["factors"])
     there = {tuple(cell.levels[name] for name in factors) for cell in campaign.results}
-    excluded = definition.get("exclude") or ()
-    return all(
-        point in there
-        or any(_is_in(dict(zip(factors, point, strict=True)), item) for item in excluded)
-        for point in itertools.product(*definition["factors"].values())
-    )
+    return there.issuperset(_points(campaign))
+
+
+def _points(campaign: Campaign) -> list[tuple[str, ...]]:
+    """Return the levels of each point of the design."""
+    factors, excluded = campaign.definition["factors"], campaign.definition.get("exclude") or ()
+    return [
+        point
+        for point in itertools.product(*factors.values())
+        if not any(_is_in(dict(zip(factors, point, strict=True)), item) for item in excluded)
+    ]
 
 
 def _is_in(levels: dict[str, str], item: dict[str, Any]) -> bool:
