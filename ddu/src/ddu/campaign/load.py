@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -38,6 +39,26 @@ class Campaign:
     @property
     def results(self) -> list[CellRun]:
         return [cell for cell in self.cells if cell.path is not None]
+
+    @property
+    def points(self) -> list[tuple[str, ...]]:
+        """Return the levels of each point of the design: the factors' product without what is
+        excluded."""
+        factors, excluded = self.definition["factors"], self.definition.get("exclude") or ()
+        return [
+            point
+            for point in itertools.product(*factors.values())
+            if not any(_is_in(dict(zip(factors, point, strict=True)), item) for item in excluded)
+        ]
+
+    @property
+    def planned_count(self) -> int:
+        """Return how many runs there may be, as ccu counts cells; stop rules may end sooner."""
+        return len(self.points) * int(self.definition["repeats"])
+
+
+def _is_in(levels: dict[str, str], item: dict[str, Any]) -> bool:
+    return all(levels[factor] in labels for factor, labels in item.items())
 
 
 def load_campaign(path: Path) -> Campaign:

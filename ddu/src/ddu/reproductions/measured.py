@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -55,11 +53,6 @@ class Measured:
     @property
     def profile(self) -> str:
         return str(self.campaign.definition["profile"])
-
-    @property
-    def most_count(self) -> int:
-        """Return how many runs there may be; a stop rule, or the one who ran them, ends sooner."""
-        return len(_points(self.campaign)) * int(self.campaign.definition["repeats"])
 
     @property
     def shared_count(self) -> int:
@@ -136,21 +129,7 @@ def _is_covered(campaign: Campaign) -> bool:
     """Return whether each point of the design has a result."""
     factors = list(campaign.definition["factors"])
     there = {tuple(cell.levels[name] for name in factors) for cell in campaign.results}
-    return there.issuperset(_points(campaign))
-
-
-def _points(campaign: Campaign) -> list[tuple[str, ...]]:
-    """Return the levels of each point of the design."""
-    factors, excluded = campaign.definition["factors"], campaign.definition.get("exclude") or ()
-    return [
-        point
-        for point in itertools.product(*factors.values())
-        if not any(_is_in(dict(zip(factors, point, strict=True)), item) for item in excluded)
-    ]
-
-
-def _is_in(levels: dict[str, str], item: dict[str, Any]) -> bool:
-    return all(levels[factor] in labels for factor, labels in item.items())
+    return there.issuperset(campaign.points)
 
 
 def _cost(campaign: Campaign) -> Cost:

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from psycopg.types.json import Jsonb
 
@@ -26,22 +25,6 @@ def runs_of(path: Path) -> list[Path]:
     """Return the run directories of a campaign, the oldest first."""
     found = (file.parent for file in path.glob("runs/*/*/run.json"))
     return sorted(found, key=lambda run: (run.name, run.parent.name))
-
-
-def planned_count(definition: dict[str, Any]) -> int:
-    """Return the number of points of the factors' product that are not excluded, times repeats; as
-    ccu counts cells."""
-    axes = [[(name, label) for label in levels] for name, levels in definition["factors"].items()]
-    points = [dict(point) for point in itertools.product(*axes)]
-    left = [
-        point
-        for point in points
-        if not any(
-            all(point[factor] in labels for factor, labels in item.items())
-            for item in definition.get("exclude", [])
-        )
-    ]
-    return len(left) * int(definition["repeats"])
 
 
 def publish_campaign(
@@ -71,7 +54,7 @@ def record_campaign(url: str, path: Path) -> Recorded:
     """Writes the campaign's row. Raises RefusedError."""
     campaign = load_campaign(path)
     try:
-        name, planned = str(campaign.definition["name"]), planned_count(campaign.definition)
+        name, planned = str(campaign.definition["name"]), campaign.planned_count
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise refusal(f"not what ccu writes ({error!r})", file=path / "campaign.json") from None
     with connected(url) as connection:
