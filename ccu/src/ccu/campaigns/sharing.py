@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,11 @@ class Neighbours:
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
         self._software: dict[str, dict[str, Any]] = {}
-        self._runs = dict(_results(folder))
+
+    @cached_property
+    def _runs(self) -> dict[str, Path]:
+        """Read only when a run is to do: there may be thousands."""
+        return dict(_results(self._folder))
 
     def give(self, cell: Cell) -> bool:
         """Put a run like that of `cell` into its folder; return whether there is one."""

@@ -319,7 +319,8 @@ def _carry_out(folder: Folder, how: _How) -> None:
             for testbed in runner.disturbed_testbeds(work):
                 stack.enter_context(slots.held(testbed, how.wait, print))
             runner.check_radio_time(work, print)
-        runner.share_runs(work, print)
+            # Workers have kernels of their own in virtual time, which this machine may lack.
+            runner.share_runs(work, print)
         in_field = _field_engine(work, engine, spot)
         try:
             with display.shown(work, out, lines=in_field is not None) as listener:
