@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from ccu.testbeds.phone import radio_log
 from ddu.analyze import analysis_of
 from testbed_testing.phone.street import Street
 
@@ -56,7 +57,11 @@ def test_downlink(street: Street, tmp_path: Path) -> None:
     assert aligned["mac_rsrp_dbm"].notna().mean() > 0.9
     assert aligned["tcp_rtt_ms"].min() >= 20
     mac = pd.read_parquet(run / "tables" / "mac.parquet")
-    assert len(mac) / mac["duration_ns"].sum() * 1e9 > 2
+    # Each reading is a row, except the last if the end cut it. How many there are depends on the
+    # machine's load: adb and the phone's programs run on it as well.
+    readings = (run / "raw" / radio_log.FILE).read_text().count("### ")
+    assert readings - 2 <= len(mac) <= readings
+    assert mac["duration_ns"].min() >= radio_log.PAUSE_S * 1e9
     assert mac["phone_log_cpu_s"].dropna().is_monotonic_increasing
 
 
