@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from ccu.campaigns.keeping import Keep
+from ccu.runs.disk_space import mac_samples_per_s, raw_bytes, socket_samples_per_s
 from ccu.scenarios.load import load
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
@@ -12,9 +13,6 @@ from ccu.testbeds import driver_of
 _ANALYSIS_S = 0.12
 _ANALYSIS_SECOND_S = 0.0025
 _ANALYSIS_PACKET_S = 0.65e-6
-# 128 bytes of each packet and 16 of pcap's record header, at both ends; half as many ACKs.
-_CAPTURED_BYTES = 2 * (144 + 84 / 2)
-_SAMPLE_BYTES = 500
 # run.json with its list of what was dropped, summary.json, the scenario, logs.
 _SUMMARY_BYTES = 16e3
 # CSV and Parquet: distributions and headers, and a row for each sample or bin of 20 ms.
@@ -36,16 +34,7 @@ def kept_bytes(experiment: Experiment, keep: Keep) -> float:
     if keep == "summary":
         return _SUMMARY_BYTES
     packets, lasts_s = load(experiment)
-    samples = lasts_s * _samples_per_s(experiment)
-    if keep == "tables":
-        return _SUMMARY_BYTES + _TABLES_BYTES + samples * _ROW_BYTES
-    captured = packets * _CAPTURED_BYTES if experiment.capture else 0.0
-    return _SUMMARY_BYTES + samples * _SAMPLE_BYTES + captured
-
-
-def _samples_per_s(experiment: Experiment) -> float:
-    """Return how many samples of sockets and MAC there are each second."""
-    flows = len(experiment.flows) * len(experiment.directions)
-    of_sockets = flows * 1e3 / experiment.socket_interval_ms
-    of_mac = experiment.ues * 1e3 / experiment.mac_interval_ms
-    return of_sockets + of_mac
+    if keep == "raw":
+        return _SUMMARY_BYTES + raw_bytes(experiment, packets, lasts_s)
+    samples = lasts_s * (socket_samples_per_s(experiment) + mac_samples_per_s(experiment))
+    return _SUMMARY_BYTES + _TABLES_BYTES + samples * _ROW_BYTES

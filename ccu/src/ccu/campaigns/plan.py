@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ccu.campaigns.estimate import kept_bytes
 from ccu.campaigns.runner import Work
 from ccu.campaigns.status import CampaignStatus, status_of
-from ccu.host import disk
+from ccu.runs import disk_space
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ def plan_of(work: Work) -> Plan:
     """Return the plan of the campaign, as many runs at a time as the work says."""
     keep, status = work.folder.campaign.keep, status_of(work)
     first = {point: group[0].of_point for point, group in work.by_point.items()}
-    largest = max(map(disk.needed_bytes, first.values()), default=0)
+    largest = max(map(disk_space.most_bytes, first.values()), default=0)
     return Plan(
         status,
         sum(row.waiting * first[row.point].duration_s for row in status.rows),

@@ -15,7 +15,7 @@ from ccu import congestion, scenarios
 from ccu.host import disk, programs, resources
 from ccu.host.interruption import interruptible
 from ccu.host.supervisor import Supervisor
-from ccu.runs import capture, manifest
+from ccu.runs import capture, disk_space, manifest
 from ccu.runs import traffic as between_hosts
 from ccu.runs.cost import Cost
 from ccu.runs.manifest import Manifest, UnfinishedRun
@@ -51,7 +51,7 @@ _POLL_S = 0.1
 def check(experiment: Experiment, output: Path, *, machine: bool = True) -> Path:
     """Refuse a run that cannot work, before anything starts; return the scenario's file.
 
-    Without `machine`, devices and programs are not checked: for a plan.
+    Without `machine`, devices, programs and disk space are not checked: for a plan.
     """
     driver = driver_of(experiment)
     scenario, problems = None, list[Problem]()
@@ -64,10 +64,10 @@ def check(experiment: Experiment, output: Path, *, machine: bool = True) -> Path
         captures = experiment.capture and not driver.own_kernel
         needed = [*driver.needs, *(["tcpdump", "socket-sampler"] if captures else [])]
         checks += [partial(programs.require, name) for name in needed]
+        checks.append(lambda: disk_space.check(experiment, output))
     if not driver.own_kernel:
         checks.append(lambda: congestion.check(experiment, now=machine))
     checks.append(lambda: _check_programs(experiment))
-    checks.append(lambda: disk.check(experiment, output))
     if scenario:
         checks.append(partial(driver.check, experiment, scenario))
         checks += [partial(driver.check_machine, experiment)] if machine else []

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""About how many packets cross the link in a run: what it costs, and how much it writes."""
+"""How many packets cross the link in a run, about or at most: what it costs, and writes."""
 
 from __future__ import annotations
 
 import csv
 import io
+from contextlib import suppress
 from functools import cache
 from statistics import fmean
 from typing import NamedTuple
 
-from ccu.scenarios.library import seed_of
+from ccu.scenarios.library import locate, seed_of
 from ccu.scenarios.play import played
+from ccu.scenarios.settings import gives_capacity
 from ccu.spec.experiment import Direction, Experiment
 from testbed_console.problems import CommandError
 
@@ -25,6 +27,12 @@ _OF_THE_LINK = {
 }
 # Of a link that cannot be asked: the mean over slots that are all full is about twice this.
 _BPS_PER_PRB = 1.1e6
+# The highest code rate of the MCS tables (TS 38.214 clause 5.1.3.1), on 12 · 14 elements a slot.
+_BITS_PER_PRB_SLOT = {
+    table: 948 / 1024 * bits * 12 * 14
+    for table, bits in {"64qam": 6, "256qam": 8, "64qam-low-se": 6}.items()
+}
+_WITH_RETRANSMISSIONS = 1.5
 
 
 class Load(NamedTuple):
@@ -46,9 +54,35 @@ def load(experiment: Experiment) -> Load:
     return Load(bps * lasts_s / 8 / experiment.mtu_bytes, lasts_s)
 
 
+def most_packets(experiment: Experiment) -> float:
+    """Return how many data packets of both directions cross the link at most: if each slot of the
+    radio is full, or in all of the capacity that the scenario gives."""
+    bps = sum(_most_bps(experiment, direction) for direction in experiment.directions)
+    crossing_bytes = bps * experiment.duration_s / 8
+    if (volume := experiment.traffic.volume_bytes) is not None:
+        senders = len(experiment.flows) * len(experiment.directions)
+        crossing_bytes = min(crossing_bytes, _WITH_RETRANSMISSIONS * volume * senders)
+    return crossing_bytes / experiment.mtu_bytes
+
+
 def _rate_bps(experiment: Experiment, direction: Direction) -> float:
-    link, played_s = experiment.model_dump_json(include=_OF_THE_LINK), experiment.duration_s
-    rates_bps = [_capacity_bps(link, direction, min(played_s, _PLAYED_S))]
+    capacity_bps = _capacity_bps(experiment, direction, min(experiment.duration_s, _PLAYED_S))
+    return _limited_bps(capacity_bps, experiment, direction)
+
+
+def _most_bps(experiment: Experiment, direction: Direction) -> float:
+    slots_per_s = 1000 * 2**experiment.numerology
+    bits_per_slot = experiment.prb * _BITS_PER_PRB_SLOT[experiment.mcs_table]
+    capacity_bps = bits_per_slot * slots_per_s
+    with suppress(CommandError):  # A scenario that cannot be played is refused elsewhere.
+        if gives_capacity(locate(experiment.scenario)):
+            capacity_bps = _mean_bps(experiment, direction, experiment.duration_s, experiment.seed)
+    return _limited_bps(capacity_bps, experiment, direction)
+
+
+def _limited_bps(capacity_bps: float, experiment: Experiment, direction: Direction) -> float:
+    """Return what the traffic takes of a capacity, within the path's rate."""
+    rates_bps = [capacity_bps]
     if (rate_mbps := getattr(experiment.path, direction).rate_mbps) is not None:
         rates_bps.append(rate_mbps * 1e6)
     if (rate_bps := experiment.traffic.rate_bps) is not None:
@@ -56,19 +90,31 @@ def _rate_bps(experiment: Experiment, direction: Direction) -> float:
     return min(rates_bps)
 
 
-@cache
-def _capacity_bps(link: str, direction: Direction, played_s: float) -> float:
-    """Return the mean capacity of a link, given as JSON of an experiment with nothing else."""
-    planned = Experiment.model_validate_json(f'{{"flows": [{{"cc": "cubic"}}], {link[1:]}')
-    seeds = range(1, 2 if seed_of(planned.scenario) is not None else 1 + _LINKS)
-    rates_mbps: list[float] = []
+def _capacity_bps(experiment: Experiment, direction: Direction, played_s: float) -> float:
+    """Return the mean capacity of the experiment's link, over some that its scenario draws."""
+    seeds = range(1, 2 if seed_of(experiment.scenario) is not None else 1 + _LINKS)
+    rates_bps: list[float] = []
     try:
         for seed in seeds:
-            of_link = planned.model_copy(update={"seed": seed})
-            rows = csv.DictReader(io.StringIO(played(of_link, played_s, _INTERVAL_MS)))
-            rates_mbps.append(fmean(float(row[f"{direction}_capacity_mbps"]) for row in rows))
-            if rates_mbps == 2 * rates_mbps[:1]:  # Nothing is random.
+            rates_bps.append(_mean_bps(experiment, direction, played_s, seed))
+            if rates_bps == 2 * rates_bps[:1]:  # Nothing is random.
                 break
     except CommandError:  # What is wrong with the experiment is said where it is checked.
-        return _BPS_PER_PRB * planned.prb
-    return 1e6 * fmean(rates_mbps)
+        return _BPS_PER_PRB * experiment.prb
+    return fmean(rates_bps)
+
+
+def _mean_bps(experiment: Experiment, direction: Direction, played_s: float, seed: int) -> float:
+    """Return the mean capacity of a link from its begin on. Raises CommandError."""
+    return _means_bps(experiment.model_dump_json(include=_OF_THE_LINK), seed, played_s)[direction]
+
+
+@cache
+def _means_bps(link: str, seed: int, played_s: float) -> dict[Direction, float]:
+    """`link`: JSON of an experiment with nothing else."""
+    planned = Experiment.model_validate_json(
+        f'{{"flows": [{{"cc": "cubic"}}], "seed": {seed}, {link[1:]}'
+    )
+    rows = list(csv.DictReader(io.StringIO(played(planned, played_s, _INTERVAL_MS))))
+    ways: tuple[Direction, ...] = ("dl", "ul")
+    return {way: 1e6 * fmean(float(row[f"{way}_capacity_mbps"]) for row in rows) for way in ways}

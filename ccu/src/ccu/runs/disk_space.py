@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The disk space of a run: packets at both ends, and the samples of sockets and MAC."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ccu.host import disk
+from ccu.scenarios.load import most_packets
+from ccu.spec.experiment import Experiment
+from testbed_console.problems import refusal
+
+# 128 bytes of each packet and 16 of pcap's record header, at both ends; half as many ACKs, of 68.
+_PACKET_BYTES = 2 * (144 + 84 / 2)
+# inet_diag's answer for a flow, and a row of the MAC's table.
+_SOCKET_SAMPLE_BYTES = 600
+_MAC_SAMPLE_BYTES = 500
+
+
+def socket_samples_per_s(experiment: Experiment) -> float:
+    """Return how many samples of all sockets there are each second."""
+    flows = len(experiment.flows) * len(experiment.directions)
+    return flows * 1e3 / experiment.socket_interval_ms
+
+
+def mac_samples_per_s(experiment: Experiment) -> float:
+    """Return how many samples of all UEs' MAC there are each second."""
+    return experiment.ues * 1e3 / experiment.mac_interval_ms
+
+
+def raw_bytes(experiment: Experiment, packets: float, lasts_s: float) -> float:
+    """Return about how much a run of `lasts_s` writes if `packets` of data cross its link."""
+    of_mac = mac_samples_per_s(experiment) * lasts_s * _MAC_SAMPLE_BYTES
+    if not experiment.capture:
+        return of_mac
+    of_sockets = socket_samples_per_s(experiment) * lasts_s * _SOCKET_SAMPLE_BYTES
+    return of_mac + of_sockets + packets * _PACKET_BYTES
+
+
+def most_bytes(experiment: Experiment) -> float:
+    """Return about how much the run writes if its traffic takes all that the link carries."""
+    return raw_bytes(experiment, most_packets(experiment), experiment.duration_s)
+
+
+def check(experiment: Experiment, folder: Path) -> None:
+    """Raise RefusedError if the run may not fit."""
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    if not existing.is_dir():
+        raise refusal(f"{existing} is a file", "name a directory", key="--output")
+    needed = most_bytes(experiment) + disk.RESERVE_BYTES
+    if needed > (free := disk.free_bytes(existing)):
+        raise refusal(
+            f"{existing} has {disk.amount(free)} free, and the run may write up to "
+            f"{disk.amount(needed)}",
+            "free some, choose another disk, or --no-capture",
+            key="--output",
+        )
