@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from testbed_console.problems import Problem, RefusedError, Where
+from testbed_console.problems import refusal
 
 HEADER = b"== dumpstate: "
 ZIP_NAME = re.compile(r"^(?:bugreport|dumpstate)(?![a-z]).*\.zip$", re.IGNORECASE)
@@ -41,10 +41,6 @@ def is_bugreport(file: Path) -> bool:
     return head.startswith(_ZIP_MAGIC) or HEADER in head
 
 
-def _refusal(file: Path, rule: str, fix: str = "") -> RefusedError:
-    return RefusedError(Problem(rule, fix, Where(str(file))))
-
-
 def blocks(file: Path) -> Iterator[bytes]:
     """Yield the text in blocks of whole lines.
 
@@ -54,13 +50,13 @@ def blocks(file: Path) -> Iterator[bytes]:
         with _text_of(file) as stream:
             yield from _whole_lines(file, stream)
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-        raise _refusal(
-            file, f"not a whole zip archive ({error})", "copy it from the phone again"
+        raise refusal(
+            f"not a whole zip archive ({error})", "copy it from the phone again", file=file
         ) from None
     except (NotImplementedError, RuntimeError) as error:
-        raise _refusal(file, str(error), "unpack it, and give its .txt") from None
+        raise refusal(str(error), "unpack it, and give its .txt", file=file) from None
     except OSError as error:
-        raise _refusal(file, error.strerror or str(error)) from None
+        raise refusal(error.strerror or str(error), file=file) from None
 
 
 @contextmanager
@@ -85,8 +81,8 @@ def _copy(file: Path, packed: IO[bytes], to: IO[bytes]) -> None:
     while part := packed.read(_BLOCK_BYTES):
         to.write(part)
         if to.tell() > _MOST_BYTES:
-            raise _refusal(
-                file, f"a zip of more than {_MOST_BYTES >> 20} MiB in it", "unpack that one"
+            raise refusal(
+                f"a zip of more than {_MOST_BYTES >> 20} MiB in it", "unpack that one", file=file
             )
 
 
@@ -106,10 +102,10 @@ def _entry(
         if named:
             break
     else:
-        raise _refusal(
-            file,
+        raise refusal(
             f"no bugreport-*.txt among the {len(entries)} files of this zip",
             "give the zip that `adb bugreport` or the phone's developer options made",
+            file=file,
         )
     return max(named, key=lambda one: one.file_size)
 
@@ -121,10 +117,10 @@ def _whole_lines(file: Path, stream: IO[bytes]) -> Iterator[bytes]:
     while part := stream.read(_BLOCK_BYTES):
         read_bytes += len(part)
         if read_bytes > _MOST_BYTES:
-            raise _refusal(
-                file,
+            raise refusal(
                 f"more than {_MOST_BYTES >> 20} MiB of text, which no phone's report has",
                 "cut out `DUMP OF SERVICE telephony.registry` and give that as text",
+                file=file,
             )
         end = part.rfind(b"\n") + 1
         if end:
