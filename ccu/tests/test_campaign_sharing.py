@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ccu.campaigns import definition
 from ccu.campaigns.cells import Cell, cells
@@ -91,6 +93,7 @@ def test_a_run_is_shared_and_says_from_where(tmp_path: Path) -> None:
         {"software": SOFTWARE | {"virtual-kernel": "6.12"}},
         {"experiment": {"cc": "cubic"}},
         {"kept": None},  # Its campaign is about to drop its raw data.
+        {"cc_implementation": {"cubic": {"kind": "bpf", "sha256": "00ff"}}},
     ],
 )
 def test_a_run_that_may_be_another_is_not_shared(tmp_path: Path, other: dict[str, Any]) -> None:
@@ -109,18 +112,38 @@ def test_a_run_of_which_too_little_is_kept_is_not_shared(tmp_path: Path) -> None
         assert shared(campaign(tmp_path, keep, text)) == ([], [])
 
 
-@pytest.mark.parametrize("key", ["cc: ./mine.bpf.c", "scenario: ./mine.yaml", "testbed: emulated"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "cc: ./mine.bpf.c", "scenario: ./mine.yaml", "testbed: emulated",
+        "cc_params: {weights: ./mine.json}",
+    ],
+)  # fmt: skip
 def test_what_else_decides_a_run_prevents_sharing(tmp_path: Path, key: str) -> None:
     source = Path(__file__).parents[2] / "rf-scenarios" / "constant-100M.yaml"
     (tmp_path / "mine.yaml").write_text(source.read_text())
     (tmp_path / "mine.bpf.c").write_text("\n")
-    name, value = key.split(": ")
-    value = value.replace("./", f"{tmp_path}/")
-    base = {"testbed": "virtual", "cc": "cubic", "duration": "2s", name: value}
+    of_key = yaml.safe_load(key.replace("./", f"{tmp_path}/"))
+    base = {"testbed": "virtual", "cc": "cubic", "duration": "2s", **of_key}
     text = TEXT.replace("{testbed: virtual, cc: cubic, duration: 2s}", json.dumps(base))
     first = campaign(tmp_path, "first", text)
     finished(first, cells(first.campaign)[0])
     assert shared(campaign(tmp_path, "second", text)) == ([], [])
+
+
+def test_a_name_of_the_users_own_folder_prevents_sharing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = TEXT.replace("cc: cubic", "cc: verus")
+    first = campaign(tmp_path, "first", text)
+    for cell in cells(first.campaign):
+        finished(first, cell)
+    assert len(shared(campaign(tmp_path, "shipped", text))[0]) == 6
+    own = tmp_path / "policies"
+    own.mkdir()
+    shutil.copy(Path(__file__).parents[2] / "cc" / "policies" / "verus.py", own)
+    monkeypatch.setenv("CCU_CC_PATH", str(own))
+    assert shared(campaign(tmp_path, "own", text)) == ([], [])
 
 
 def test_with_a_stop_rule_no_more_runs_than_needed_are_shared(tmp_path: Path) -> None:

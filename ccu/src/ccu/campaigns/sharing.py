@@ -7,15 +7,17 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ccu import scenarios
+from ccu import congestion, scenarios
 from ccu.campaigns.cells import Cell
 from ccu.campaigns.folder import Attempt, Folder
 from ccu.campaigns.keeping import has, level_of
+from ccu.host import programs
+from ccu.host.digest import sha256_of
 from ccu.runs import manifest
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
@@ -32,12 +34,17 @@ class Neighbours:
     @cached_property
     def _runs(self) -> dict[str, Path]:
         """Read only when a run is to do: there may be thousands."""
-        return dict(_results(self._folder))
+        return dict(_results(self._folder, self._sources))
+
+    @cached_property
+    def _sources(self) -> dict[str, Path]:
+        """The sources of the congestion controls that have a name."""
+        return {name: one.file for name, one in congestion.by_name().items()}
 
     def give(self, cell: Cell) -> bool:
         """Put a run like that of `cell` into its folder; return whether there is one."""
         experiment = cell.experiment
-        if not _is_determined(experiment):
+        if not _is_determined(experiment, self._sources):
             return False
         source = self._runs.get(_key(experiment.record(), self._software_of(experiment)))
         if source is None:
@@ -52,15 +59,31 @@ class Neighbours:
         return self._software[testbed]
 
 
-def _is_determined(experiment: Experiment) -> bool:
+def _is_determined(experiment: Experiment, sources: Mapping[str, Path]) -> bool:
     """Return whether experiment and software decide the run: no file of the user's does."""
     if experiment.cc_files or experiment.programs or not driver_of(experiment).repeatable:
+        return False
+    if any("/" in value for value in experiment.cc_params.values()):  # A file.
+        return False
+    if not all(_is_ours(sources[name]) for name in sources.keys() & experiment.servers_ccs):
         return False
     return scenarios.locate(experiment.scenario).is_relative_to(scenarios.LIBRARY)
 
 
-def _results(folder: Folder) -> Iterator[tuple[str, Path]]:
+def _is_ours(source: Path) -> bool:
+    """Return whether the revision determines the source of a congestion control."""
+    return source.is_relative_to(programs.REPOSITORY / "cc")
+
+
+def _has_our_sources(content: dict[str, Any], ours: Mapping[str, str]) -> bool:
+    """Return whether the congestion controls of a run had the sources whose digests are `ours`."""
+    used = content.get("cc_implementation", {})
+    return all(ours.get(name) == one["sha256"] for name, one in used.items() if "sha256" in one)
+
+
+def _results(folder: Folder, sources: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
     """Yield the key and directory of each result that has all that this campaign keeps."""
+    ours = {name: sha256_of(file) for name, file in sources.items() if _is_ours(file)}
     for neighbour in _beside(folder):
         for file in neighbour.path.glob("runs/*/*/run.json"):
             attempt = Attempt.read(file)
@@ -71,7 +94,8 @@ def _results(folder: Folder) -> Iterator[tuple[str, Path]]:
             known = software.get("git_revision") and software.get("git_modified") is False
             # A campaign at work may have yet to drop what it does not keep.
             settled = level_of(content) != "raw" or neighbour.campaign.keep == "raw"
-            if known and settled and has(content, folder.campaign.keep):
+            kept = has(content, folder.campaign.keep)
+            if known and settled and kept and _has_our_sources(content, ours):
                 yield _key(content["experiment"], software), attempt.path
 
 
