@@ -254,7 +254,7 @@ class Experiment(Value):
     )
     numerology: Annotated[
         int,
-        Field(ge=0, le=6),
+        Field(ge=0, le=3),
         Option("Numerology \u00b5: subcarriers are 15\u00b72^\u00b5 kHz apart."),
     ] = 1
     scenario: Annotated[
