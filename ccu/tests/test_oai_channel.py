@@ -211,8 +211,9 @@ def test_a_strong_signal_needs_more(weak_db: float, strong_db: float) -> None:
 def test_a_setting_makes_the_sinr_that_was_wanted(rsrp_dbm: float, sinr_db: float) -> None:
     made = channel.setting(rsrp_dbm, sinr_db)
     if made.noise_db > -30:  # else the limit
-        # Noise is set in tenths of a step of 2 dB; a strong signal's SINR follows faster in places.
-        assert channel.sinr_db(made) == pytest.approx(sinr_db, abs=0.25)
+        # Noise is set in tenths of a step of 2 dB, so that the SINR of the powers is off by 0.1 dB at
+        # most; that of a strong signal changes by up to 3.2 times as much (-2.9 to 0 dB).
+        assert channel.sinr_db(made) == pytest.approx(sinr_db, abs=0.33)
 
 
 def test_mac_bytes_of_every_format() -> None:
