@@ -14,7 +14,7 @@ from ccu.runs.manifest import Manifest, experiment_of
 from ccu.scenarios.resolve import resolve
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Experiment
-from ccu.testbeds.phone import polling
+from ccu.testbeds.phone import clock, polling, remote_server
 from ccu.testbeds.phone.address import Address, host_and_port, plain, reached
 from ccu.testbeds.phone.clock import Offset, bounds, common
 from ccu.testbeds.phone.radio_log import crossed_bytes
@@ -223,3 +223,49 @@ def test_a_manifest_has_no_fields_of_an_unknown_link(tmp_path: Path) -> None:
     assert recorded["rtt_ms"] is None
     assert recorded["phone"]["place"] == "bridge"
     assert experiment_of(tmp_path) == experiment
+
+
+def far(folder: Path, script: str) -> Path:
+    """Make a stand-in for ssh that runs a script in place of each command."""
+    program = folder / "ssh"
+    program.write_text(f"#!/bin/sh\nfor last; do :; done\n{script}\n")
+    program.chmod(0o755)
+    return program
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ('eval "$last"; exit 255', "the connection ended"),
+        ('eval "$last" | head -c 600', "the connection ended"),
+        ('eval "$last" | head -c 6000', "tar: "),
+    ],
+)
+def test_a_copy_that_is_not_whole_leaves_the_run_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, words: str
+) -> None:
+    monkeypatch.setenv("CCU_SSH", str(far(tmp_path, script)))
+    there, output = tmp_path / "there", tmp_path / "here"
+    (there / "runs" / "2026-run").mkdir(parents=True)
+    (there / "runs" / "2026-run" / "run.json").write_text("{}" * 5000)
+    with pytest.raises(RunFailed, match=words) as refused:
+        remote_server._fetch(RemoteServer("far"), str(there), output)
+    assert f"it is on far in {there}/runs" in str(refused.value)
+    assert not list(output.iterdir())
+    monkeypatch.setenv("CCU_SSH", str(far(tmp_path, 'eval "$last"')))
+    assert remote_server._fetch(RemoteServer("far"), str(there), output) == output / "2026-run"
+    assert remote_server._fetch(RemoteServer("far"), str(tmp_path / "none"), output) is None
+
+
+def test_a_phone_that_no_longer_answers_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Silent:
+        serial = "x"
+
+        def command(self, _script: str) -> list[str]:
+            return ["sleep", "60"]
+
+    monkeypatch.setattr(clock, "_PATIENCE_S", 0.1)
+    with pytest.raises(RunFailed, match="does not report its time"):
+        clock.measure(Silent())  # type: ignore[arg-type]

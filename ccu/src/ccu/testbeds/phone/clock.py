@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import threading
 import time
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -75,19 +76,22 @@ def measure(phone: Shell) -> Offset:
     assert shell.stdin is not None
     assert shell.stdout is not None
     intervals = []
-    until = time.monotonic() + _PATIENCE_S
+    # A connection that has died without a word gives no line, nor an end.
+    alarm = threading.Timer(_PATIENCE_S, shell.kill)
+    alarm.start()
     try:
         for _ in range(_QUESTIONS):
             asked_ns = time.time_ns()
             shell.stdin.write("go\n")
             shell.stdin.flush()
             one = bounds(asked_ns, shell.stdout.readline(), time.time_ns())
-            if one is None or time.monotonic() > until:
+            if one is None:
                 break
             intervals.append(one)
     except OSError:
         pass
     finally:
+        alarm.cancel()
         shell.kill()
         shell.wait()
         shell.stdout.close()

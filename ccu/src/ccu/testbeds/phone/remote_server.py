@@ -11,6 +11,7 @@ import json
 import os
 import secrets
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -26,6 +27,12 @@ _CONNECT_S = 20
 _USUAL_ADB_PORT = 5037
 _CODE_OF_SSH = 255
 _CODES = {2: RefusedError, 130: Interrupted}
+_NO_RUN = 9
+"""The exit code of the copy's script if the remote ccu made no run directory."""
+
+
+class _NotCopied(RunFailed):
+    """The run stays on the server."""
 
 
 class RemoteServer:
@@ -80,10 +87,12 @@ def run(experiment: Experiment, host: str, output: Path, dry_run: bool) -> Path 
     try:
         code = _run_there(remote, folder, with_adb, dry_run)
         made = None if dry_run else _fetch(remote, folder, output)
-    finally:
-        subprocess.run(
-            remote.command(_as_root(f"rm -rf {shlex.quote(folder)}")), capture_output=True
-        )
+    except _NotCopied:
+        raise
+    except BaseException:
+        _remove(remote, folder)
+        raise
+    _remove(remote, folder)
     if code in _CODES:
         raise _CODES[code](f"--server: reported by {host}")
     if code != 0:
@@ -136,15 +145,38 @@ def _as_root(command: str) -> str:
 
 
 def _fetch(remote: RemoteServer, folder: str, output: Path) -> Path | None:
-    """Copy the run directory here; return None if the remote ccu made none."""
-    script = _as_root(f"tar -C {shlex.quote(folder)}/runs -cf - .")
+    """Copy the run directory here; return None if the remote ccu made none.
+
+    Raises _NotCopied if the copy is not whole.
+    """
+    runs = f"{shlex.quote(folder)}/runs"
+    send = ["sh", "-c", f"test -d {runs} || exit {_NO_RUN}; exec tar -C {runs} -cf - ."]
     output.mkdir(parents=True, exist_ok=True)
     before = set(output.iterdir())
     sending = subprocess.Popen(
-        remote.command(script), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        remote.command(_as_root(shlex.join(send))),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
     )
     unpack = ["tar", "-C", str(output), "--no-same-owner", "-xf", "-"]
-    subprocess.run(unpack, stdin=sending.stdout, stderr=subprocess.DEVNULL)
-    sending.wait()
+    try:
+        unpacked = subprocess.run(unpack, stdin=sending.stdout, stderr=subprocess.PIPE, text=True)
+        code = sending.wait()
+        reason = (unpacked.stderr.strip().splitlines() or ["the connection ended"])[0]
+        whole = code == 0 and unpacked.returncode == 0
+    except KeyboardInterrupt:
+        code, reason, whole = None, "interrupted", False
+    if code == _NO_RUN:
+        return None
     made = [entry for entry in output.iterdir() if entry not in before]
-    return made[0] if made else None
+    if not (whole and made):
+        for entry in made:
+            shutil.rmtree(entry, ignore_errors=True)
+        raise _NotCopied(
+            _STAGE, f"the run was not copied ({reason}); it is on {remote.host} in {runs}"
+        )
+    return made[0]
+
+
+def _remove(remote: RemoteServer, folder: str) -> None:
+    subprocess.run(remote.command(_as_root(f"rm -rf {shlex.quote(folder)}")), capture_output=True)
