@@ -4,11 +4,18 @@ traffic."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from ddu.align.anchoring.anchor import DAY_NS, by_file_time, by_zone
 from ddu.align.anchoring.correlation import Traffic, by_correlation
+from ddu.align.anchoring.mac import anchored_mac
+from ddu.align.anchoring.traffic import RunTraffic
+from ddu.readers.logs import LogTable
+from ddu.run.manifest import Time
 
 T0 = 1_795_282_920_000_000_000
 HEADERS = 1.03
@@ -84,3 +91,17 @@ def test_the_files_time_is_a_last_resort_and_says_so() -> None:
     anchor = by_file_time("radio", 5_000_000_000, T0, 1_280_000_000)
     assert anchor.utc_ns(np.array([5_000_000_000])).tolist() == [T0]
     assert anchor.uncertainty_ns == 1_280_000_000
+
+
+def test_a_log_of_times_of_day_goes_on_over_midnight() -> None:
+    midnight = (T0 // DAY_NS + 1) * DAY_NS
+    utc = midnight + np.arange(-10, 30) * 1_000_000_000
+    table = pd.DataFrame({"of_day_ns": utc % DAY_NS, "ue": 0, "mac_rsrp_dbm": -80.0})
+    table["utc_ns"] = pd.Series(pd.NA, index=table.index, dtype="Int64")
+    log = LogTable(Path("walk.csv"), "drive-test", table)
+    first, last = int(utc[0]), int(utc[-1])
+    of = RunTraffic(first, last, "dl", lambda: traffic(1))
+    found = anchored_mac(log, lambda _: pytest.fail("no clock is needed"), Time(), of)
+    assert found.table is not None
+    assert (found.table["utc_ns"].to_numpy() == utc[:-1]).all()
+    assert set(found.table["duration_ns"]) == {1_000_000_000}

@@ -42,7 +42,9 @@ def anchored_mac(
             )
         column = next(name for name, clock in _CLOCKS.items() if clock == anchor.source)
         alignment = anchor.as_dict()
-        log = log.with_columns(utc_ns=_converted(log.table[column], anchor.utc_ns))
+        continued = log.table[column].copy()
+        continued[continued.notna()] = unwrapped(continued, column)
+        log = log.with_columns(utc_ns=_converted(continued, anchor.utc_ns))
     else:
         alignment = form.clock.as_dict()
         if form.clock.host is not None:
