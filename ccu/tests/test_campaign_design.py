@@ -144,3 +144,13 @@ def test_the_library_tells_which_campaigns_have_a_profile() -> None:
 
 def _hours(planned: list[Cell]) -> float:
     return sum(cell.experiment.duration_s for cell in planned) / 3600
+
+
+@pytest.mark.parametrize("wrong", ["base: [cc]", "factors: cc"])
+def test_what_is_no_mapping_is_refused_whatever_the_profile_sets(
+    tmp_path: Path, wrong: str
+) -> None:
+    key = wrong.partition(":")[0]
+    text = f"title: x\n{wrong}\nprofiles: {{quick: {{{key}: {{prb: [24]}}}}}}\n"
+    with pytest.raises(RefusedError, match=rf"try.yaml:\d: {key}"):
+        read(tmp_path, text, "quick")

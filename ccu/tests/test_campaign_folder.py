@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from ccu.campaigns import definition, slots
+from ccu.campaigns import definition, slots, stopping
 from ccu.campaigns.cells import Cell, cells
+from ccu.campaigns.display import lines_of, matrix
 from ccu.campaigns.folder import Folder
-from ccu.campaigns.runner import Work
+from ccu.campaigns.runner import Work, check
+from ccu.campaigns.status import status_of
 from ccu.campaigns.stopping import enough
 from ccu.cli.main import app
+from ccu.host import programs
 from testbed_console.problems import RefusedError
 
 TEXT = "title: x\nbase: {duration: 2s}\nfactors: {cc: [cubic, reno]}\nrepeats: 3\nretries: 1\n"
@@ -170,3 +173,33 @@ def test_a_refused_campaign_leaves_no_directory(tmp_path: Path) -> None:
         ran = CliRunner().invoke(app, ["campaign", "run", str(file), *into])
         assert isinstance(ran.exception, RefusedError)
         assert not (tmp_path / "runs").exists()
+
+
+def test_a_refused_command_leaves_a_running_campaign_as_it_is(folder: Folder) -> None:
+    """Else what it keeps would change under it, and raw data go."""
+    other = folder.campaign.model_copy(update={"keep": "summary"})
+    with folder.locked(), pytest.raises(RefusedError, match="another ccu"):
+        Folder.make(folder.path, other)
+    assert Folder.open(folder.path).campaign.keep == "raw"
+
+
+def test_a_run_that_cannot_be_analysed_has_no_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(programs, "require", lambda _: "false")
+    assert stopping.metric(tmp_path, "throughput_bps") is None
+
+
+def test_a_stop_rule_needs_what_the_analysis_reads(tmp_path: Path) -> None:
+    file = tmp_path / "try.yaml"
+    stop = "stop: {metric: throughput_bps, half_width_ratio: 0.1}\n"
+    file.write_text(TEXT.replace("2s", "2s, capture: false") + stop)
+    folder = Folder.make(tmp_path / "campaign", definition.read(file))
+    with pytest.raises(RefusedError, match="stop: needs analysed runs, and capture is off"):
+        check(Work(folder, {"cubic", "reno"}), machine=False)
+
+
+def test_the_status_of_what_cannot_run_here_is_empty(folder: Folder) -> None:
+    now = status_of(Work(folder, set()))
+    assert matrix(now, 80).row_count == 0
+    assert lines_of(now, 80) == 1

@@ -8,7 +8,7 @@ import yaml
 
 from ccu import scenarios
 from ccu.cli.run import resolved
-from ccu.scenarios.link_config import copy_scenario, link_config
+from ccu.scenarios.link_config import copy_scenario, link_config, traces
 from ccu.scenarios.resolve import resolve
 from ccu.spec.experiment import RADIO_FIELDS, Buffer
 from testbed_console.problems import RefusedError
@@ -100,3 +100,7 @@ def test_a_dry_run_over_given_capacity_shows_no_radio(uneven: Path) -> None:
     assert shown.startswith(f"# {uneven} gives capacity itself")
     radio = scenarios.locate("static")
     assert "prb: 106" in resolved(resolve({"cc": "cubic", "scenario": "static"}), radio)
+
+
+def test_a_scenario_that_is_not_there_has_no_traces(tmp_path: Path) -> None:
+    assert traces(tmp_path / "none.yaml") == []

@@ -136,6 +136,7 @@ def check_records(raw: Path, amf: str) -> None:
     assert "Frame.Slot" in (raw / "oai/gnb-stdout.log").read_text()
     assert "Initial sync successful" in (raw / "oai/ue1-stdout.log").read_text()
     assert (raw / "oai/nrMAC_stats.log").read_text().startswith("### ")
+    assert (raw / "scenario.yaml").exists()
     assert "amf listens" in (raw / f"oai/{amf}-stdout.log").read_text()
     lines = (raw / "oai/o1-stats.jsonl").read_text().splitlines()
     assert len(lines) >= 3
@@ -363,6 +364,7 @@ def test_a_run_over_usrps_keeps_o1_stats_and_plays_no_scenario(docker_ccu: Ccu) 
     assert received_bytes(run, "f0") > 1e5
     assert len((run / "raw/oai/o1-stats.jsonl").read_text().splitlines()) >= 3
     assert not list((run / "raw/oai").glob("channel-*"))
+    assert not (run / "raw/scenario.yaml").exists()
     assert "addr=127.0.0.1" in (run / "raw/oai/config/gnb.conf").read_text()
     assert leftovers(docker_ccu) == []
 

@@ -233,7 +233,10 @@ def _merged(content: dict[str, Any], profile: dict[str, Any]) -> dict[str, Any]:
     merged = dict(content)
     for key, value in profile.items():
         if key in ("base", "factors") and isinstance(value, dict):
-            both = {**(content.get(key) or {}), **value}
+            before = content.get(key) or {}
+            if not isinstance(before, dict):
+                continue  # It is refused as it stands.
+            both = {**before, **value}
             merged[key] = {name: item for name, item in both.items() if item is not None}
         else:
             merged[key] = value

@@ -120,6 +120,8 @@ def matrix(now: CampaignStatus, width: int) -> Table:
 
     `width` is the console's, in characters.
     """
+    if not now.rows:
+        return Table(box=None)
     names = [factor for factor, _ in now.rows[0].point]
     across = _across(now, width)
     down = [name for name in names if name != across]
@@ -174,7 +176,7 @@ def _across(now: CampaignStatus, width: int) -> str | None:
     for row in now.rows:
         for factor, label in row.point:
             labels.setdefault(factor, set()).add(label)
-    entry = max(len(_entry(row)) for row in now.rows)
+    entry = max((len(_entry(row)) for row in now.rows), default=0)
     whole = {name: max(map(len, [name, *levels])) for name, levels in labels.items()}
 
     def fits(name: str) -> bool:

@@ -116,8 +116,9 @@ class Folder:
                     "restore the file and resume, or choose another --output",
                     file=path,
                 )
-            there.campaign = campaign
-            there._write()
+            with there.locked():
+                there.campaign = campaign
+                there._write()
             return there
         try:
             path.mkdir(parents=True, exist_ok=True)

@@ -23,7 +23,7 @@ from ccu.runs import run as runs
 from ccu.runs import trial
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
-from testbed_console.problems import Problem, RefusedError, problems_of, refusal
+from testbed_console.problems import Problem, RefusedError, Where, problems_of, refusal
 
 _WITHOUT_EFFECT_ON_RADIO_TIME = {"flows", "cc_params", "seed", "duration_s", "scenario", "rtt_ms"}
 
@@ -146,15 +146,23 @@ def lacking(experiment: Experiment, there: set[str]) -> set[str]:
     return set() if driver_of(experiment).own_kernel else named - there
 
 
+def check_not_empty(work: Work) -> None:
+    """Refuse a campaign of which nothing can run."""
+    if not work.cells:
+        raise refusal(f"nothing can run: no machine here has {', '.join(sorted(work.left_out))}")
+
+
 def check(work: Work, *, machine: bool = True) -> None:
     """Refuse a campaign that cannot work, before anything starts, with each mistake once.
 
     Without `machine`, check the campaign itself only: for a plan.
     """
-    if not work.cells:
-        raise refusal(f"nothing can run: no machine here has {', '.join(sorted(work.left_out))}")
+    check_not_empty(work)
     firsts = work.firsts
     problems: list[Problem] = []
+    if work.folder.campaign.stop and not all(one.capture for one in work.of_points):
+        fix = "take one of them away"
+        problems.append(Problem("needs analysed runs, and capture is off", fix, Where(key="stop")))
     for one in _distinct(firsts, without={"flows", "cc_params", "seed", "duration_s"}):
         problems += _refusals(one, partial(_check_link, one.of_point, machine))
     for one in _distinct(firsts, only={"flows", "cc_params", "traffic", "testbed"}):

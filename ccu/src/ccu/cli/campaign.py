@@ -321,6 +321,8 @@ def _carry_out(folder: Folder, how: _How) -> None:
             runner.check_radio_time(work, print)
             # Workers have kernels of their own in virtual time, which this machine may lack.
             runner.share_runs(work, print)
+        else:
+            runner.check_not_empty(work)
         in_field = _field_engine(work, engine, spot)
         try:
             with display.shown(work, out, lines=in_field is not None) as listener:

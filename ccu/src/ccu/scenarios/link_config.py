@@ -144,7 +144,7 @@ def traces(scenario: Path) -> list[Path]:
 
     try:
         visit(yaml.safe_load(scenario.read_text()))
-    except (yaml.YAMLError, ValueError, RecursionError):
+    except (OSError, yaml.YAMLError, ValueError, RecursionError):
         return []
     return [path for path in files if not path.is_absolute() and ".." not in path.parts]
 
