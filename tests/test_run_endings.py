@@ -21,7 +21,7 @@ Ours = Callable[[], set[str]]
 def started(output: Path, *args: str) -> subprocess.Popen[str]:
     """Yield a run of 20 s whose traffic flows."""
     run = subprocess.Popen(
-        [".venv/bin/ccu", "run", "--testbed", "emulated", *args, *LONG, "--output", str(output)],
+        [".venv/bin/ccu", "run", "--testbed", "emulated", *LONG, *args, "--output", str(output)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -53,6 +53,23 @@ def test_a_signal_ends_a_run_in_order(
     run.communicate(timeout=600)
     assert run.returncode == 130
     assert manifest(tmp_path)["status"] == "interrupted"
+    assert ours() == before
+
+
+@pytest.mark.root
+def test_a_signal_after_the_traffic_is_heard(runs: Runs, ours: Ours, tmp_path: Path) -> None:
+    """The run is complete; but no script or campaign may go on as if nothing had come."""
+    before = ours()
+    run = started(tmp_path, "--cc", "cubic", "--duration", "3s")
+    deadline = time.monotonic() + 300
+    while not dict(manifest(tmp_path)["time"]).get("traffic_stop_utc_ns"):  # type: ignore[call-overload]
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    run.send_signal(signal.SIGTERM)
+    printed, _ = run.communicate(timeout=600)
+    assert run.returncode == 130
+    assert "interrupted by SIGTERM; the run is complete" in printed
+    assert manifest(tmp_path)["status"] == "finished"
     assert ours() == before
 
 

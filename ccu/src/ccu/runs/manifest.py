@@ -155,12 +155,13 @@ def software() -> dict[str, Any]:
     names = ("nr-link", "socket-sampler", "iperf3", "tcpdump")
     git = ["git", "-c", f"safe.directory={programs.REPOSITORY}", "-C", str(programs.REPOSITORY)]
     revision = _output([*git, "rev-parse", "HEAD"])
+    status = _output([*git, "status", "--porcelain"]) if revision else None
     return {
         "ccu": __version__,
         **{name: programs.version(name) for name in names},
         "kernel": platform.release(),
         "git_revision": revision,
-        "git_modified": bool(_output([*git, "status", "--porcelain"])) if revision else None,
+        "git_modified": None if status is None else bool(status),
     }
 
 

@@ -124,6 +124,8 @@ def run(experiment: Experiment, output: Path, report: Listener) -> Path:
         supervisor.stop_all()
         owned.remove()
         manifest.give_to_sudo_user(directory)
+    if by := supervisor.interrupted_by:  # Too late for the run, not for what would follow it.
+        raise Interrupted(f"interrupted by {by}; the run is complete: {directory}")
     return directory
 
 
