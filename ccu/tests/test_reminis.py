@@ -245,3 +245,13 @@ def test_both_implementations_accept_every_parameter() -> None:
     module = parameters.for_module(every)
     assert (module["dtt_us"], module["dtt_percent"], module["pacing"]) == ("40000", "200", "N")
     assert (module["nde_mean"], module["stale_rtt"], module["ewma"]) == ("Y", "Y", "N")
+
+
+def test_two_runs_do_not_share_the_modules_parameters(machine: Machine) -> None:
+    machine.has_module()
+    assert implementation.load() is None
+    run = site(machine, dtt="30ms")
+    with session.in_kernel(run):
+        with pytest.raises(RunFailed, match="another run uses"), session.in_kernel(run):
+            pass
+        assert implementation.parameters_in_force()["dtt_us"] == "30000"

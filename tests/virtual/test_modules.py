@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,11 @@ from typing import Any
 
 import pytest
 
+from ccu.congestion import native
+
 from .conftest import VirtualRun, constant
+
+AIMD = Path(__file__).parents[2] / "cc" / "bpf" / "aimd.bpf.c"
 
 Virtual = Callable[..., VirtualRun]
 
@@ -171,3 +176,19 @@ def test_a_module_that_is_not_there_is_named_before_anything_is_made(virtual: Vi
     assert run.result.returncode == 2
     assert "modules[0]: there is no file" in run.result.stderr
     assert not (run.folder / "mac.csv").exists()
+
+
+def test_a_source_that_changes_is_compiled_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A campaign may be at work while its user edits the file."""
+
+    def build(command: list[Path], **_: object) -> subprocess.CompletedProcess[str]:
+        shutil.copyfile(command[1] / "mine.bpf.c", command[2])
+        return subprocess.CompletedProcess([], 0, "", "")
+
+    monkeypatch.setattr(subprocess, "run", build)
+    source = tmp_path / "mine.bpf.c"
+    for content in (AIMD.read_text(), f"{AIMD.read_text()}/* changed */\n"):
+        source.write_text(content)
+        assert native.module("mine", source) == content.encode()

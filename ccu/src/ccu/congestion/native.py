@@ -47,11 +47,16 @@ def module_name(name: str) -> str:
     return f"cc_{name.replace('-', '_')}"
 
 
-@cache
 def module(name: str, source: Path, defines: tuple[str, ...] = ()) -> bytes:
     """Return the kernel module that `source` becomes. Raises RefusedError with the compiler's first
     error."""
-    text = source.read_text(errors="replace")
+    return _module(name, source, source.read_bytes(), defines)
+
+
+@cache
+def _module(name: str, source: Path, content: bytes, defines: tuple[str, ...]) -> bytes:
+    """A source may change while a campaign uses it: its content decides, not its name."""
+    text = content.decode(errors="replace")
     if found := _MAPS.search(text):
         line = text.count("\n", 0, found.start()) + 1
         fix = "keep the state in private_area(sk)"
@@ -65,8 +70,9 @@ def module(name: str, source: Path, defines: tuple[str, ...] = ()) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder, "source")
         work.mkdir()
-        for file in (source, *files.SHIPPED.glob("*.h")):
-            shutil.copyfile(file, work / file.name)
+        (work / source.name).write_bytes(content)
+        for header in files.SHIPPED.glob("*.h"):
+            shutil.copyfile(header, work / header.name)
         (work / f"{own}.c").write_text(_REGISTRATION.format(source=source.name, ops=ops[1]))
         (work / "Kbuild").write_text(_KBUILD.format(module=own, defines=flags))
         built = Path(folder, f"{own}.ko")

@@ -13,6 +13,7 @@ from ccu.congestion.provider import Setup
 from ccu.congestion.reminis import implementation, parameters
 from ccu.congestion.reminis.resources import BpfProgram, LoadedModule, ModuleParameters
 from ccu.host import programs
+from ccu.host.resources import readable_records
 from ccu.spec.errors import RunFailed
 
 _STAGE = "congestion control"
@@ -52,6 +53,12 @@ def _load(setup: Setup) -> str | None:
 
 @contextmanager
 def _module(setup: Setup) -> Iterator[dict[str, Any]]:
+    if any(one.of(ModuleParameters) and not one.abandoned for one in readable_records()):
+        raise RunFailed(
+            _STAGE,
+            f"another run uses the module {implementation.MODULE}, whose parameters are those of "
+            "the whole machine; wait until it ends",
+        )
     wanted = parameters.for_module(parameters.of_experiment(setup.experiment))
     before = implementation.parameters_in_force()
     changed = ModuleParameters({name: before[name] for name in wanted if name in before})
