@@ -193,3 +193,16 @@ def test_a_key_merged_by_yaml_has_a_place(tmp_path: Path) -> None:
     file.write_text("cc: cubic\n<<: {prb: 24, ues: 400}\n")
     with pytest.raises(RefusedError, match=f"{file}:1: ues: Input should be"):
         resolve({}, file)
+
+
+@pytest.mark.parametrize("text", ["1%,2%", "0.5%dl", "1%5", "%", "1%%"])
+def test_a_loss_is_one_number(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a ratio or percentage"):
+        units.loss(text)
+
+
+@pytest.mark.parametrize("ues", ["2", "'2'", "2.0"])
+def test_each_ue_has_a_flow_however_their_number_is_written(tmp_path: Path, ues: str) -> None:
+    file = tmp_path / "e.yaml"
+    file.write_text(f"cc: cubic\nues: {ues}\n")
+    assert len(resolve({}, file).flows) == 2

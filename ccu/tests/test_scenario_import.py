@@ -292,3 +292,10 @@ def test_chosen_values_of_a_radio_are_among_its_sources(tmp_path: Path) -> None:
         "Power of the SSB: chosen, 0 dBm a resource element.",
         "Noise: chosen, a noise figure of 7 dB.",
     ]
+
+
+def test_blanks_in_a_header_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "taps.csv"
+    file.write_text("t_s, delay_ns_1, re_1, im_1\n0,0,1,0\n1,0,1,0\n")
+    with pytest.raises(RefusedError, match=r"taps\.csv:1: no column delay_ns_1"):
+        FORMATS["taps"].read(file, ImportOptions("x"))

@@ -197,8 +197,11 @@ def _choose_flows(
 
 def _ues(values: dict[str, Any]) -> int:
     """Return one flow for each UE; an invalid number of UEs is reported later."""
-    ues = values.get("ues", 1)
-    return ues if isinstance(ues, int) and 0 < ues <= MOST_UES else 1
+    try:
+        ues = int(values.get("ues", 1))
+    except (TypeError, ValueError, OverflowError):
+        return 1
+    return ues if 0 < ues <= MOST_UES else 1
 
 
 def _validated(values: dict[str, Any], problems: list[Problem]) -> Experiment:

@@ -89,9 +89,9 @@ def loss(text: object) -> object:
 
 
 def _share(text: object) -> float:
-    number, percent, _ = str(text).strip().partition("%")
+    written = str(text).strip()
     try:
-        value = float(number) / (100 if percent else 1)
+        value = float(written.removesuffix("%")) / (100 if written.endswith("%") else 1)
     except ValueError:
         raise invalid(
             f"{text!r} is not a ratio or percentage", "write for example 0.01 or 1%"
