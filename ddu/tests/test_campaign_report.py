@@ -139,3 +139,18 @@ def test_numbers_keep_three_digits() -> None:
     assert [number(value) for value in (0.012345, 1.2345, 123.45, 12345.6, None, 0)] == [
         "0.0123", "1.23", "123", "12,346", "n/a", "0",
     ]  # fmt: skip
+
+
+def test_a_figure_of_a_number_that_runs_lack_is_left_out(tmp_path: Path) -> None:
+    """Of UDP there is no RTT; of one run of many it may be missing."""
+    planes = [
+        {"kind": "plane", "title": "of all", "colour": "cc", "x": "rtt_ms.mean"},
+        {"kind": "plane", "title": "of some", "colour": "cc", "x": "rtt_ms.p95"},
+    ]
+    path = made(tmp_path / "c", {**REPORT, "figures": planes})
+    summary = next(path.glob("runs/cc=cubic,prb=24,seed=0/*/summary.json"))
+    content = json.loads(summary.read_text())
+    summary.write_text(json.dumps({**content, "rtt_ms": {"p95": None}}))
+    write_report(path, no_analysis)
+    (drawn,) = sorted(file.name for file in (path / "report" / "figures").glob("*.svg"))
+    assert "cubic" in (path / "report" / "figures" / drawn).read_text()

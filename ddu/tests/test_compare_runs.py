@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from typer.testing import CliRunner
 
 from ddu.cli.main import app
 from ddu.compare.figures import plane
-from ddu.compare.load import Compared, load_runs, same_runs
+from ddu.compare.load import Compared, load_runs, same_runs, unfinished
 from ddu.compare.tables import (
     groups_table,
     means_text,
@@ -24,6 +25,7 @@ from ddu.compare.tables import (
     refuse_unknown,
     runs_table,
 )
+from ddu.report.figures import _half_width
 from testbed_console.problems import RefusedError
 from testbed_testing.synthetic_run import MS, T0, SyntheticRun
 
@@ -206,3 +208,18 @@ def test_a_metric_that_no_run_has_is_told_with_those_near_it(tmp_path: Path) -> 
     refuse_unknown(runs, ["rtt_ms.p95"])
     with pytest.raises(RefusedError, match=r"Did you mean .*rtt_ms\.p95"):
         refuse_unknown(runs, ["rtt_ms.p59"])
+
+
+def test_a_run_that_failed_is_none_to_compare(tmp_path: Path) -> None:
+    varied(tmp_path, "cubic", 1)
+    varied(tmp_path, "reno", 2)
+    failed = varied(tmp_path, "vegas", 3) / "run.json"
+    failed.write_text(json.dumps(json.loads(failed.read_text()) | {"status": "failed"}))
+    assert {run.label for run in load_runs([tmp_path], "cc")} == {"cubic", "reno"}
+    assert unfinished([tmp_path]) == [failed.parent]
+
+
+def test_the_interval_follows_from_the_number_of_batches() -> None:
+    values = np.random.default_rng(1).normal(size=10)
+    low, high = stats.t.interval(0.95, 9, values.mean(), stats.sem(values))
+    assert _half_width(values) == pytest.approx((high - low) / 2)

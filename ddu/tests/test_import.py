@@ -6,16 +6,19 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import random
 import tarfile
 from datetime import datetime, timezone
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from ddu.analyze import analysis_of
 from ddu.describe import describe
 from ddu.importing.run import import_folder
-from ddu.readers.hercules import read_series, read_wireless, version_of
+from ddu.readers.fields import number
+from ddu.readers.hercules import _of_fairness, read_series, read_wireless, version_of
 from testbed_console.problems import RefusedError
 from testbed_testing.foreign_logs import wandering
 from testbed_testing.oai_samples import SAMPLES
@@ -198,3 +201,31 @@ def test_their_wireless_data(tmp_path: Path) -> None:
     assert log.table["mac_rsrp_dbm"].tolist() == [-56, -71]
     assert log.table["extra"].iloc[1] == "9,0.5"
     assert log.truncated_at == 40
+
+
+@pytest.mark.parametrize("kind", ["gz", "xz"])
+def test_a_damaged_archive_is_refused(tmp_path: Path, kind: str) -> None:
+    folder = tmp_path / "walk"
+    folder.mkdir()
+    content = random.Random(1).randbytes(1 << 20)
+    archive = folder / f"core_reno_DL.pcap.tar.{kind}"
+    with tarfile.open(archive, f"w:{kind}") as tar:  # type: ignore[call-overload]
+        member = tarfile.TarInfo("some.pcap")
+        member.size = len(content)
+        tar.addfile(member, io.BytesIO(content))
+    damaged = bytearray(archive.read_bytes())
+    damaged[len(damaged) // 2] ^= 0x10
+    archive.write_bytes(damaged)
+    with pytest.raises(RefusedError, match="not a whole archive"):
+        import_folder(folder, tmp_path / "runs")
+    assert not list((tmp_path / "runs").iterdir())
+
+
+def test_a_fairness_of_nothing_is_told(tmp_path: Path) -> None:
+    found = list(_of_fairness(Path("fairness.csv"), pd.DataFrame({"value": [0.0, 1.0]}), 2))
+    assert found[0].startswith("fairness.csv: Jain's index goes down to 0.00, but 2 carry data")
+
+
+def test_a_number_of_many_digits_is_none() -> None:
+    assert number("9" * 400) is None
+    assert number("18446744073709551615") == 2**64 - 1

@@ -7,12 +7,14 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from ddu.cli.main import app
-from ddu.reproductions.claims import Check, read_papers
+from ddu.reproductions.claims import Check, Column, read_papers
+from ddu.reproductions.measured import _number
 from ddu.reproductions.verdicts import judge, together
 from ddu.statistics import Interval
 from testbed_console.problems import RefusedError
@@ -286,3 +288,11 @@ def test_a_wrong_claim_is_refused(tmp_path: Path, old: str, new: str, printed: s
         read_papers(campaigns / "claims")
     assert printed in str(refused.value)
     assert "paper.yaml" in str(refused.value)
+
+
+def test_a_column_that_a_run_lacks_is_no_number(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    table = pd.DataFrame({"t_s": [0.0], "flow": ["f0"], "tcp_rtt_ms": [30.0]})
+    table.to_parquet(tmp_path / "tables" / "aligned.parquet")
+    assert _number(tmp_path, Column(name="tcp_rtt_ms", take="mean")) == 30
+    assert np.isnan(_number(tmp_path, Column(name="tcp_cwnd_bytes", take="mean")))

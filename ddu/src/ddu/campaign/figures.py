@@ -69,6 +69,8 @@ def write_figures(
 
 
 def _drawn(wanted: Any, runs: pd.DataFrame, aligned: Aligned) -> Figure | None:
+    if not set(plans.metrics_of(wanted)) <= set(runs):  # No run has the number.
+        return None
     panels = list(_panels(wanted, _chosen(runs, wanted.where)))
     if not panels:
         return None
@@ -128,7 +130,7 @@ def _coloured(wanted: Any, runs: pd.DataFrame) -> Iterator[tuple[str, str, pd.Da
 
 def _plane(axis: Axes, runs: pd.DataFrame, wanted: plans.Plane, _: Any, __: Aligned) -> None:
     x, y = shown(wanted.x), shown(wanted.y)
-    for label, colour, rows in _coloured(wanted, runs):
+    for label, colour, rows in _coloured(wanted, runs.dropna(subset=[wanted.x, wanted.y])):
         xs = rows[wanted.x].to_numpy(float) * x.scale
         ys = rows[wanted.y].to_numpy(float) * y.scale
         add_ellipse(axis, xs, ys, colour)

@@ -151,7 +151,7 @@ def _problems_of_plan(plan: ReportPlan, factors: dict[str, Any]) -> Iterator[Pro
         named |= {figure.colour} if "colour" in figure.model_fields_set else set()
         named |= {figure.x} if isinstance(figure, Lines) else set()
         yield from _unknown_factors(key, named, factors)
-        yield from _unknown_metrics(key, _figures_of(figure), known)
+        yield from _unknown_metrics(key, metrics_of(figure), known)
         for name in _columns_of(figure):
             if column(name) is None:
                 see = "see `ddu schema aligned`"
@@ -169,7 +169,8 @@ def _unknown_metrics(key: str, named: Iterable[str], known: Iterable[str]) -> It
             yield unknown("metric", name, known, "docs/metrics.md", Where(key=key))
 
 
-def _figures_of(figure: _Figure) -> Iterable[str]:
+def metrics_of(figure: _Figure) -> Iterable[str]:
+    """Return the numbers of a run that the figure shows."""
     if isinstance(figure, Plane):
         return [figure.x, figure.y]
     return [figure.y] if isinstance(figure, Lines) else []

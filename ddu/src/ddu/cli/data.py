@@ -46,7 +46,7 @@ def compare(
     reanalyze: Annotated[bool, typer.Option("--reanalyze", help="Analyse all runs again.")] = False,
 ) -> None:
     """Compare runs: tables, throughput-delay ellipses, CDFs, intervals, effect sizes."""
-    from ddu.compare.load import load_runs, same_runs
+    from ddu.compare.load import load_runs, same_runs, unfinished
     from ddu.compare.page import write_comparison
     from ddu.compare.tables import METRICS, means_text, mixtures, refuse_unknown
 
@@ -58,6 +58,8 @@ def compare(
     typer.echo(means_text(found, metrics))
     for sentence in same_runs(found) + mixtures(found):
         typer.secho(sentence, fg="yellow")
+    if others := unfinished(runs):
+        typer.secho(f"runs left out that did not finish: {len(others)}", fg="yellow")
     if left_out:
         typer.secho(f"invalid runs left out of the means: {left_out}", fg="yellow")
     typer.echo(str(page))

@@ -37,9 +37,9 @@ class Compared:
 def load_runs(paths: list[Path], by: str, reuse: bool = True) -> list[Compared]:
     """Return the runs, analysed if they were not yet, labelled by `by`, one of GROUPINGS.
 
-    A directory stands for the runs in it, a campaign's for all of its runs; a run that is there
-    more than once, copied, linked or imported again, is taken once. Raises RefusedError when fewer
-    than two are there.
+    A directory stands for the runs in it that finished, a campaign's for all of them; a run that is
+    there more than once, copied, linked or imported again, is taken once. Raises RefusedError when
+    fewer than two are there.
     """
     directories: dict[Path, Path] = {}
     for path in (run for each in paths for run in _runs_in(each)):
@@ -50,6 +50,12 @@ def load_runs(paths: list[Path], by: str, reuse: bool = True) -> list[Compared]:
         same = "".join(f"; {_same(run.path, other.path)}" for run, other in pairs)
         raise refusal(f"{len(found)} run given{same}", "give two or more run directories")
     return [_load(run, by, reuse, tuple(each.path for each in others)) for run, *others in found]
+
+
+def unfinished(paths: Iterable[Path]) -> list[Path]:
+    """Return the runs in the directories that did not finish, and are left out."""
+    directories = (path for path in paths if not (path / "run.json").exists())
+    return [run for path in directories for run in _inside(path) if not _is_finished(run)]
 
 
 def same_runs(runs: Iterable[Compared]) -> list[str]:
@@ -79,10 +85,18 @@ def _identity(run: Run) -> object:
 def _runs_in(path: Path) -> list[Path]:
     if (path / "run.json").exists() or not path.is_dir():
         return [path]
-    inside = sorted(manifest.parent for manifest in path.rglob("run.json"))
-    if not inside:
-        raise refusal("contains no run directory", "give directories of runs", file=path)
-    return inside
+    finished = [run for run in _inside(path) if _is_finished(run)]
+    if not finished:
+        raise refusal("contains no run that finished", "give directories of runs", file=path)
+    return finished
+
+
+def _inside(path: Path) -> list[Path]:
+    return sorted(manifest.parent for manifest in path.rglob("run.json"))
+
+
+def _is_finished(run: Path) -> bool:
+    return open_run(run).manifest.status == "finished"
 
 
 def _load(run: Run, by: str, reuse: bool, copies: tuple[Path, ...]) -> Compared:

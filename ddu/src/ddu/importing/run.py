@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import lzma
 import re
 import shutil
 import tarfile
 import tempfile
+import zlib
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -227,7 +230,11 @@ def _copy_capture(file: Path, raw: Path, role: str) -> str:
                 raise UnreadableInput(file, "its member cannot be read")
             with (raw / f"{role}.pcap").open("wb") as to:
                 shutil.copyfileobj(content, to)
-    except (tarfile.TarError, EOFError) as error:
+            # The digest of a compressed archive stands at its end, behind what tarfile reads.
+            assert archive.fileobj is not None
+            while archive.fileobj.read(1 << 20):
+                pass
+    except (tarfile.TarError, EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
         raise UnreadableInput(file, f"not a whole archive ({error})") from None
     return f"{role}.pcap"
 

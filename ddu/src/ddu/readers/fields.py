@@ -54,7 +54,9 @@ def number(text: str) -> float | int | None:
     negative = "-" in whole or "-" in part
     digits = whole.lstrip("+-") + point + part.lstrip("-")
     try:
-        size = float(digits) if point or not digits.isdigit() else int(digits)
+        # What no counter of 64 bits holds is kept as a float, which overflows to infinity.
+        is_count = digits.isdigit() and not point and len(digits) <= 20
+        size = int(digits) if is_count else float(digits)
     except ValueError:
         return None
     if size != size or size in (float("inf"), float("-inf")):

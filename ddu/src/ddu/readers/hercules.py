@@ -98,9 +98,9 @@ def _of_times(file: Path, series: pd.DataFrame) -> Iterator[str]:
 def _of_fairness(file: Path, series: pd.DataFrame, data_flows: int) -> Iterator[str]:
     least = series["value"].min()
     if data_flows and least < 1 / data_flows - 0.01:
-        counted = round(1 / least)
+        counted = f", the least of {round(1 / least)} flows" if least > 0 else ""
         yield (
-            f"{file.name}: Jain's index goes down to {least:.2f}, the least of {counted} flows, "
+            f"{file.name}: Jain's index goes down to {least:.2f}{counted}, "
             f"but {data_flows} carry data: control connections are counted as flows."
         )
 

@@ -12,6 +12,7 @@ from ddu.report.figure import Figure, Plot, Series
 from ddu.report.palette import DASHES, INK, RADIO, colour_of
 from ddu.schema.arrays import Float
 from ddu.schema.columns import Column, Panel
+from ddu.statistics import of_repeats
 from ddu.tables.columns import column, columns_of
 
 CAPTIONS = {
@@ -169,10 +170,10 @@ def _known(table: pd.DataFrame | None, name: str) -> Float:
 
 def _half_width(values: Float) -> float:
     """Return half of the mean's 95 % interval, from 20 batch means: neighbours are not
-    independent."""
-    batches = np.array([batch.mean() for batch in np.array_split(values, 20) if len(batch)])
-    student_t_19 = 2.093
-    return float(student_t_19 * batches.std(ddof=1) / np.sqrt(len(batches)))
+    independent. NaN for a single value."""
+    batches = [float(batch.mean()) for batch in np.array_split(values, 20) if len(batch)]
+    interval = of_repeats(batches)
+    return float("nan") if interval.high is None else interval.high - interval.mean
 
 
 def _thinned(x: Float, y: Float) -> tuple[Float, Float]:

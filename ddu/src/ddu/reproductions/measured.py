@@ -94,9 +94,9 @@ class Measured:
 
 
 def _number(run: Path, wanted: Column) -> float:
-    """Return a number of the run's aligned table; NaN if that was not kept."""
+    """Return a number of the run's aligned table; NaN if table or column is not there."""
     file = run / "tables" / "aligned.parquet"
-    if not file.exists():
+    if not file.exists() or wanted.name not in pq.read_schema(file).names:
         return float("nan")
     table = pq.read_table(file, columns=["t_s", "flow", wanted.name], use_threads=False).to_pandas()
     chosen = table["t_s"].between(wanted.from_s, wanted.to_s, inclusive="left")
