@@ -29,11 +29,6 @@ def unknown(
     return Problem(f"no {what} {name!r}", instead_of(name, there, see), where)
 
 
-def no_such(what: str, name: object, there: Iterable[str], see: str = "") -> str:
-    """Return the problem as text."""
-    return str(unknown(what, name, there, see))
-
-
 def instead_of(name: object, there: Iterable[str], see: str = "") -> str:
     """`did you mean rome-moderate? There are …`; `see` names where more about them stands."""
     names = sorted(there)
