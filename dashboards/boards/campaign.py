@@ -21,18 +21,21 @@ STUDENT = (
 )
 """Student's t, two-sided 95 %, for 1 to 30 degrees of freedom."""
 
+RESULT = "status = 'finished' AND verdict <> 'invalid'"
+"""The runs that are results, as for a campaign's report."""
+
 CELLS = f"""
 WITH cell AS (
     SELECT cc, direction, prb, scenario, experiment_id,
-           count(*) FILTER (WHERE status = 'finished' AND verdict <> 'invalid') AS n,
+           count(*) FILTER (WHERE {RESULT}) AS n,
            count(*) AS runs,
            count(*) FILTER (WHERE verdict = 'degraded') AS degraded,
            count(*) FILTER (WHERE verdict = 'invalid' OR status = 'failed') AS failed,
-           avg(throughput_bps) FILTER (WHERE verdict <> 'invalid') AS rate,
-           stddev_samp(throughput_bps) FILTER (WHERE verdict <> 'invalid') AS rate_sd,
-           avg(rtt_p50_ms) FILTER (WHERE verdict <> 'invalid') AS rtt,
-           stddev_samp(rtt_p50_ms) FILTER (WHERE verdict <> 'invalid') AS rtt_sd,
-           avg(utilisation_ratio) FILTER (WHERE verdict <> 'invalid') AS utilisation
+           avg(throughput_bps) FILTER (WHERE {RESULT}) AS rate,
+           stddev_samp(throughput_bps) FILTER (WHERE {RESULT}) AS rate_sd,
+           avg(rtt_p50_ms) FILTER (WHERE {RESULT}) AS rtt,
+           stddev_samp(rtt_p50_ms) FILTER (WHERE {RESULT}) AS rtt_sd,
+           avg(utilisation_ratio) FILTER (WHERE {RESULT}) AS utilisation
     FROM testbed.run
     WHERE {OF} AND state = 'published'
     GROUP BY cc, direction, prb, scenario, experiment_id
@@ -68,7 +71,7 @@ def _progress() -> list[object]:
     """Show the cells with a result relative to the planned ones, if the campaign's directory was published."""
     done = f"""
 SELECT (SELECT count(DISTINCT split_part(name, '/', 2)) FROM testbed.run
-        WHERE {OF} AND status = 'finished' AND verdict <> 'invalid' AND name LIKE campaign || '/%')
+        WHERE {OF} AND {RESULT} AND name LIKE campaign || '/%')
        / nullif((SELECT sum(planned_count)::float8 FROM testbed.campaign WHERE name IN (${{campaign:sqlstring}})), 0)
        AS done""".strip()
     latest = f"SELECT max(coalesce(started, published_at)) FROM testbed.run WHERE {OF}"

@@ -37,7 +37,7 @@ def _trace(values: dict[str, str]) -> str:
     return f"""
 SELECT {sql.relative("b.t_s")} AS time, m.name || ' ' || f.flow AS metric, m.value AS value
 FROM (
-    SELECT floor(s.t_s / {sql.STEP}) * {sql.STEP} AS t_s, s.run_id, s.flow_id, {inner}
+    SELECT {sql.step_of("s.t_s")} AS t_s, s.run_id, s.flow_id, {inner}
     FROM testbed.reminis_sample s
     WHERE s.{sql.RUN} AND s.{sql.WITHIN}
     GROUP BY 1, 2, 3
@@ -53,7 +53,7 @@ def _panels() -> list[object]:
     gaussian = {"mean": "avg(s.mu)", "draw": "avg(s.draw)"}
     window = {"before": "avg(s.cwnd_before)", "after": "avg(s.cwnd_after)"}
     zone = f"""
-SELECT {sql.relative(f"floor(s.t_s / {sql.STEP}) * {sql.STEP}")} AS time, f.cc || ' ' || f.flow AS metric,
+SELECT {sql.relative(sql.step_of("s.t_s"))} AS time, f.cc || ' ' || f.flow AS metric,
        mode() WITHIN GROUP (ORDER BY s.zone) AS value
 FROM testbed.reminis_sample s
 JOIN testbed.flow f USING (run_id, flow_id)

@@ -15,6 +15,14 @@ STEP = "greatest(0.02, $__interval_ms / 1000.0)"
 WITHIN = "t_s BETWEEN $__unixEpochFrom() - 1 AND $__unixEpochTo() + 1"
 
 
+def step_of(seconds: str) -> str:
+    """Return the SQL of the begin of the step in which an instant is, both in seconds.
+
+    0.58 / 0.02 is 28.999…: without the millionth, a bin that begins a step counted to the one before.
+    """
+    return f"floor({seconds} / {STEP} + 1e-6) * {STEP}"
+
+
 def relative(seconds: str) -> str:
     """Return the SQL of an instant in 1970 for an expression in seconds since the run's first payload."""
     return f"timestamptz 'epoch' + ({seconds}) * interval '1 second'"
@@ -23,7 +31,7 @@ def relative(seconds: str) -> str:
 def per_flow(value: str, where: str = "") -> str:
     """Return the SQL of `value`, an aggregate over transport_sample `s`, per step and flow of the run."""
     return f"""
-SELECT {relative(f"floor(s.t_s / {STEP}) * {STEP}")} AS time,
+SELECT {relative(step_of("s.t_s"))} AS time,
        f.cc || ' ' || f.flow AS metric,
        {value} AS value
 FROM testbed.transport_sample s
@@ -41,7 +49,7 @@ def per_ue(values: dict[str, str], ue: bool = True) -> str:
     return f"""
 SELECT {relative("b.t_s")} AS time, {metric} AS metric, m.value AS value
 FROM (
-    SELECT floor(s.t_s / {STEP}) * {STEP} AS t_s, s.ue, {inner}
+    SELECT {step_of("s.t_s")} AS t_s, s.ue, {inner}
     FROM testbed.radio_sample s
     WHERE s.{RUN} AND s.{WITHIN}
     GROUP BY 1, 2
@@ -54,7 +62,7 @@ def per_step(table: str, values: dict[str, str]) -> str:
     """Return the SQL of aggregates over a table without flows and UEs, one column each."""
     columns = ",\n       ".join(f'{value} AS "{name}"' for name, value in values.items())
     return f"""
-SELECT {relative(f"floor(s.t_s / {STEP}) * {STEP}")} AS time,
+SELECT {relative(step_of("s.t_s"))} AS time,
        {columns}
 FROM testbed.{table} s
 WHERE s.{RUN} AND s.{WITHIN}
