@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 import shutil
+import socket
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from typer.testing import CliRunner, Result
 
 from ddu.cli.main import app
 from ddu.errors import StoreError
 from ddu.store import private
+from ddu.store.place import Address, Place
 from testbed_testing.store_runs import tabled, two_flows
 from testbed_testing.store_server import free_port
 
@@ -79,3 +82,31 @@ def test_live_follows_one_run(directory: Path, tmp_path: Path) -> None:
     said = ddu("publish", "--live", "a", "b", "--store", "postgresql://ddu@127.0.0.1:1/x")
     assert said.exit_code != 0
     assert "one run" in said.stderr
+
+
+def test_a_store_for_other_machines(directory: Path) -> None:
+    """Any address of this machine but 127.0.0.1 is another machine's to PostgreSQL."""
+    every = (each for all_of in psutil.net_if_addrs().values() for each in all_of)
+    addresses = [
+        each.address
+        for each in every
+        if each.family == socket.AF_INET and not each.address.startswith("127.")
+    ]
+    if not addresses:
+        pytest.skip("needs a network interface with an address of its own")
+    port = str(free_port())
+    done = ddu("store", "up", "--port", port, "--bind", addresses[0])
+    assert done.exit_code == 0, done.output
+    assert ddu("store", "status").exit_code == 0
+    assert ddu("store", "down").stdout == "store: stopped\n"
+    assert ddu("store", "up", "--bind", "127.0.0.1").exit_code == 0
+    assert "--bind" not in (directory / "data" / "pg_hba.conf").read_text()
+
+
+def test_a_start_that_was_interrupted_is_completed(directory: Path) -> None:
+    place, address = Place(directory), Address("private", port=free_port())
+    place.make_passwords()
+    private.start(place, address)  # Then its caller ended, before it made the database.
+    done = ddu("store", "up", "--port", str(address.port))
+    assert done.exit_code == 0, done.output
+    assert "0 runs" in ddu("store", "status").stdout

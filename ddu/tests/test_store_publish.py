@@ -18,6 +18,7 @@ from ddu.store.connect import connected
 from ddu.store.contents import stored_name
 from ddu.store.place import Place
 from ddu.store.publish import Published, publish, unpublish
+from ddu.store.schema import migrations
 from testbed_console.problems import RefusedError
 from testbed_testing.store_runs import tabled, two_flows, with_radio
 from testbed_testing.store_server import reader_url
@@ -173,7 +174,9 @@ def campaign_in(directory: Path) -> Path:
     directory.mkdir()
     factors = {"cc": {"cubic": {}, "bbr": {}, "reno": {}}, "prb": {"24": {}, "106": {}}}
     exclude = [{"cc": ["reno", "bbr"], "prb": ["106"]}]
-    definition = {"name": "fig3", "factors": factors, "exclude": exclude, "repeats": 2}
+    definition = {
+        "name": "fig3", "profile": "quick", "factors": factors, "exclude": exclude, "repeats": 2,
+    }  # fmt: skip
     content = {"schema_version": 1, "campaign": definition}
     (directory / "campaign.json").write_text(json.dumps(content))
     for cell in ("cubic", "bbr", "reno"):
@@ -194,13 +197,30 @@ def test_a_campaign_is_published_by_its_directory(empty_store: Place, tmp_path: 
         assert [one.outcome for one in done if isinstance(one, Published)] == [expected] * 2
     stored = frame(empty_store, "SELECT name, campaign FROM testbed.run ORDER BY name")
     assert stored.to_numpy().tolist() == [
-        ["fig3/bbr/synthetic", "fig3"],
-        ["fig3/cubic/synthetic", "fig3"],
+        ["fig3-quick/bbr/synthetic", "fig3-quick"],
+        ["fig3-quick/cubic/synthetic", "fig3-quick"],
     ]
     # (3 congestion controls by 2 widths, less 2) twice.
     assert frame(empty_store, "SELECT planned_count FROM testbed.campaign").iat[0, 0] == 8
     unpublish(empty_store.url(), stored_name(str(campaign / "runs" / "bbr" / "run")))
     assert counts(empty_store)["run"] == 1
+
+
+def test_a_campaign_that_an_earlier_version_published_gets_its_profile(
+    empty_store: Place, tmp_path: Path
+) -> None:
+    """That named both profiles of a campaign alike, and so their cells."""
+    publish_all = publish_campaign(empty_store.url(), campaign_in(tmp_path / "campaign"))
+    assert len(list(publish_all)) == 2
+    as_before = """
+        UPDATE testbed.run SET campaign = 'fig3', name = replace(name, '-quick', '');
+        UPDATE testbed.campaign SET name = 'fig3'"""
+    with connected(empty_store.url()) as connection:
+        connection.execute(as_before)
+        connection.execute(migrations()[5].sql)
+    stored = frame(empty_store, "SELECT name, campaign FROM testbed.run ORDER BY name")
+    assert stored.iloc[0].tolist() == ["fig3-quick/bbr/synthetic", "fig3-quick"]
+    assert frame(empty_store, "SELECT name FROM testbed.campaign").iat[0, 0] == "fig3-quick"
 
 
 def test_one_run_of_a_campaign_that_is_broken_stops_no_other(

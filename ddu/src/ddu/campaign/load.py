@@ -29,6 +29,15 @@ class CellRun:
     """The place of a phone."""
 
 
+def name_of(definition: dict[str, Any]) -> str:
+    """Return the name of a campaign with its profile, as that of its directory.
+
+    Raises KeyError if it has none.
+    """
+    profile = definition.get("profile")
+    return f"{definition['name']}-{profile}" if profile else str(definition["name"])
+
+
 @dataclass(frozen=True)
 class Campaign:
     path: Path

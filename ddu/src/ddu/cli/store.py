@@ -213,10 +213,10 @@ def status(directory: Directory = None, store: StoreUrl = None) -> None:
     from ddu.store.service import status as ask
 
     url = store or (Place(directory.absolute()).url() if directory else locate(None))
+    if not store:  # First: a store that refuses a password is why one looks for it.
+        typer.echo(f"passwords: {(directory or default_directory()) / 'secrets'}")
     found = ask(url)
     typer.echo(f"{described(url)}: {found['server']}")
-    if not store:
-        typer.echo(f"passwords: {(directory or default_directory()) / 'secrets'}")
     if found["schema"] != found["schema_known"]:
         typer.echo(f"schema: version {found['schema']}; this ddu has {found['schema_known']}")
     if "runs" in found:

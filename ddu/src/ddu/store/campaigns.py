@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from psycopg.types.json import Jsonb
 
-from ddu.campaign.load import load_campaign
+from ddu.campaign.load import load_campaign, name_of
 from ddu.run.manifest import read_manifest
 from ddu.store.connect import connected
 from ddu.store.publish import Published, publish
@@ -54,7 +54,7 @@ def record_campaign(url: str, path: Path) -> Recorded:
     """Writes the campaign's row. Raises RefusedError."""
     campaign = load_campaign(path)
     try:
-        name, planned = str(campaign.definition["name"]), campaign.planned_count
+        name, planned = name_of(campaign.definition), campaign.planned_count
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise refusal(f"not what ccu writes ({error!r})", file=path / "campaign.json") from None
     with connected(url) as connection:

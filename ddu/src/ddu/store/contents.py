@@ -14,6 +14,7 @@ import pandas as pd
 
 from ddu.align.bins import Bins
 from ddu.api import Run
+from ddu.campaign.load import name_of
 from ddu.errors import FailedRun, StoreRefused, UnreadableInput
 from ddu.run.manifest import Manifest, read_manifest
 from ddu.store.metric_columns import flow_values, run_values
@@ -123,13 +124,15 @@ def run_name(manifest: Manifest, path: Path) -> str:
 
 
 def campaign_of(path: Path) -> str | None:
-    """Return the campaign whose directory (docs/campaigns.md) this run directory is in, by name."""
+    """Return the campaign whose directory (docs/campaigns.md) this run directory is in, by name and
+    profile."""
     directory = path.absolute().parents[2] if len(path.absolute().parts) > 3 else path
     try:
-        name = json.loads((directory / "campaign.json").read_bytes())["campaign"]["name"]
-    except (OSError, ValueError, KeyError, TypeError):
+        definition = json.loads((directory / "campaign.json").read_bytes())["campaign"]
+        known = isinstance(definition["name"], str) and definition["name"] != ""
+        return name_of(definition) if known else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    return name if isinstance(name, str) and name else None
 
 
 def _fill(

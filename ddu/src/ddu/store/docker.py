@@ -17,7 +17,19 @@ SERVICES = ("store", "grafana", "files")
 
 def start(place: Place, address: Address, grafana_port: int) -> None:
     """Brings the services up. Raises StoreError in Docker's words when that fails."""
+    _make_runs_folder()
     _compose(place, address, grafana_port, "up", "--detach", *SERVICES)
+
+
+def _make_runs_folder() -> None:
+    """Make the folder that `files` serves, for this user: Docker would make it for root."""
+    runs = Path(os.environ.get("DDU_RUNS") or COMPOSE_FILE.parent / "runs")
+    if runs.exists():
+        return
+    runs.mkdir(parents=True)
+    uid, gid = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
+    if os.geteuid() == 0 and uid.isdigit() and gid.isdigit():
+        os.chown(runs, int(uid), int(gid))
 
 
 def stop(place: Place, address: Address) -> None:
@@ -31,8 +43,11 @@ def running(place: Place, address: Address) -> bool:
 
 
 def inside(*command: str) -> list[str]:
-    """Return the command that runs `command` in the store's container."""
-    return ["docker", "compose", "-f", str(COMPOSE_FILE), "exec", "-T", "store", *command]
+    """Return the command that runs `command` in the store's container, which asks for the owner's
+    password on its socket, too."""
+    with_password = ["sh", "-c", 'PGPASSWORD=$(cat /run/secrets/owner) exec "$@"', "sh"]
+    compose = ["docker", "compose", "-f", str(COMPOSE_FILE), "exec", "-T", "store"]
+    return [*compose, *with_password, *command]
 
 
 def environment(place: Place, address: Address, grafana_port: int = 0) -> dict[str, str]:

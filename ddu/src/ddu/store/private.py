@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from ddu.errors import StoreError, StoreRefused
-from ddu.store.place import DATABASE, OWNER, Address, Place
+from ddu.store.place import DATABASE, OWNER, READER, Address, Place
 
 UNPRIVILEGED = ("postgres", "nobody")
 """Whom root becomes: PostgreSQL refuses to run as root."""
+
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_OURS = "# ddu store up --bind"
 
 SETTINGS = {
     "shared_buffers": "256MB",
@@ -29,18 +32,18 @@ SETTINGS = {
 
 
 def start(place: Place, address: Address) -> None:
-    """Make the cluster if there is none, start it, and return when it answers."""
+    """Make the cluster if there is none, start it, and return when it runs."""
     if running(place):
         _refuse_moved(place, address)
         return
     _refuse_taken(address)
     if not (place.data / "PG_VERSION").exists():
         _initialise(place)
+    _admit_others(place, address)
     options = {"listen_addresses": address.host, "port": address.port}
     options |= {"unix_socket_directories": ""} | SETTINGS
     arguments = " ".join(f"-c {name}='{value}'" for name, value in options.items())
     _run(place, "pg_ctl", "start", "-w", "-s", "-D", place.data, "-l", place.log, "-o", arguments)
-    _make_database(place, address)
 
 
 def stop(place: Place) -> bool:
@@ -102,7 +105,18 @@ def _initialise(place: Place) -> None:
         file.unlink(missing_ok=True)
 
 
-def _make_database(place: Place, address: Address) -> None:
+def _admit_others(place: Place, address: Address) -> None:
+    """Let the server accept passwords from other machines if it listens for them; initdb's
+    pg_hba.conf accepts them from this one."""
+    file = place.data / "pg_hba.conf"
+    lines = [line for line in file.read_text().splitlines() if not line.endswith(_OURS)]
+    if address.host not in _LOOPBACK:
+        lines.append(f"host {DATABASE},postgres {OWNER},{READER} all scram-sha-256 {_OURS}")
+    file.write_text("\n".join(lines) + "\n")
+
+
+def make_database(place: Place, address: Address) -> None:
+    """Make the database of the runs if it is not there. Raises StoreError."""
     import psycopg
 
     url = f"postgresql://{OWNER}@{address.host}:{address.port}/postgres"

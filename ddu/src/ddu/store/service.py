@@ -32,7 +32,9 @@ def up(place: Place, address: Address, grafana_port: int = 3000) -> Up:
         docker.start(place, address, grafana_port)
     else:
         private.start(place, address)
-    place.remember(address)
+    place.remember(address)  # What runs can be stopped, whatever comes next.
+    if address.kind == "private":
+        private.make_database(place, address)
     _await_answer(place)
     with connected(place.url()) as connection:
         applied = migrate(connection)
