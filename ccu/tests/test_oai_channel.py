@@ -211,8 +211,8 @@ def test_a_strong_signal_needs_more(weak_db: float, strong_db: float) -> None:
 def test_a_setting_makes_the_sinr_that_was_wanted(rsrp_dbm: float, sinr_db: float) -> None:
     made = channel.setting(rsrp_dbm, sinr_db)
     if made.noise_db > -30:  # else the limit
-        # Noise is set in tenths of a step of 2 dB, so that the SINR of the powers is off by 0.1 dB at
-        # most; that of a strong signal changes by up to 3.2 times as much (-2.9 to 0 dB).
+        # Noise is set in tenths of a step of 2 dB: the SINR of the powers is off by 0.1 dB at most,
+        # that of a strong signal by up to 3.2 times as much (from -2.9 to 0 dB).
         assert channel.sinr_db(made) == pytest.approx(sinr_db, abs=0.33)
 
 

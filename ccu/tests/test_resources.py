@@ -20,7 +20,10 @@ import pytest
 from ccu.host import processes, resources
 from ccu.host.processes import Identity, StartedProcess
 from ccu.host.resources import Resources
+from ccu.host.root import need_root
+from ccu.runs import manifest
 from ccu.runs.manifest import UnfinishedRun
+from testbed_console.problems import RefusedError
 
 GONE = Identity(2**22 + 1, 1)
 """A pid above the largest pid of Linux, which no process has."""
@@ -253,3 +256,27 @@ def test_nothing_stays_after_a_kill_at_any_line(tmp_path: Path, run_ccu: Path) -
 def test_each_kind_is_found_under_its_name() -> None:
     for entry in entry_points(group=resources.ENTRY_POINTS):
         assert entry.load().kind == entry.name
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: only root gives files away")
+def test_new_folders_belong_to_the_user_who_called_sudo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SUDO_UID", "4321")
+    monkeypatch.setenv("SUDO_GID", "4322")
+    made = tmp_path / "runs" / "2026-run" / "raw"
+    manifest.make_directory(made)
+    owners = {(path.stat().st_uid, path.stat().st_gid) for path in (made, *made.parents[:2])}
+    assert owners == {(4321, 4322)}
+    assert tmp_path.stat().st_uid != 4321
+    with pytest.raises(FileExistsError):
+        manifest.make_directory(made)
+
+
+def test_a_command_that_needs_root_is_named_as_sudo_finds_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(sys, "argv", ["/opt/5g/.venv/bin/ccu", "testbed", "up", "rfsim"])
+    with pytest.raises(RefusedError, match=r"Type: sudo /opt/5g/\.venv/bin/ccu testbed up rfsim"):
+        need_root()

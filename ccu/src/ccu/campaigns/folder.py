@@ -121,7 +121,8 @@ class Folder:
                 there._write()
             return there
         try:
-            path.mkdir(parents=True, exist_ok=True)
+            if not path.is_dir():
+                manifest.make_directory(path)
         except OSError as error:
             raise refusal(f"{path}: {error.strerror}", key="--output") from None
         made = cls(path, campaign)

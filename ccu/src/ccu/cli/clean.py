@@ -17,7 +17,7 @@ def clean() -> None:
 
     Only what ccu made is removed.
     """
-    need_root("ccu clean")
+    need_root()
     for sentence in resources.clean() + testbed_logs.remove() or ["nothing was left"]:
         print(sentence)
     if resources.kept():

@@ -102,7 +102,7 @@ def perform(experiment: Experiment, output: Path, dry_run: bool) -> Path | None:
         print(notice([experiment]), end="\n" if notice([experiment]) else "")
         return None
     if driver_of(experiment).needs_root:
-        need_root(shlex.join([str(Path(sys.argv[0]).resolve()), *sys.argv[1:]]))
+        need_root()
     if sentence := notice([experiment]):
         print(sentence)
     with progress.shown(out) as tell:

@@ -38,7 +38,7 @@ def up(
             )
         )
     experiment = resolve({"cc": "cubic", "testbed": testbed, **flags})
-    need_root("ccu testbed up")
+    need_root()
     for note in manual.up(experiment):
         print(note)
     _show(manual.status())
@@ -48,7 +48,7 @@ def up(
 @app.command()
 def status() -> None:
     """Show what runs, and the addresses of the UEs."""
-    need_root("ccu testbed status")
+    need_root()
     _show(manual.status())
 
 
@@ -57,7 +57,7 @@ def shell(
     part: Annotated[str, typer.Argument(help="Part of the testbed, as `status` names it.")],
 ) -> None:
     """Open a shell in a part of the testbed."""
-    need_root("ccu testbed shell")
+    need_root()
     command = manual.shell_command(part)
     os.execvp(command[0], command)
 
@@ -65,7 +65,7 @@ def shell(
 @app.command()
 def down() -> None:
     """Remove everything that `up` made, except its logs."""
-    need_root("ccu testbed down")
+    need_root()
     for sentence in manual.down() or ["no testbed was up"]:
         print(sentence)
 

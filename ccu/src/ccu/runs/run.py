@@ -136,7 +136,7 @@ def _make_directory(experiment: Experiment, output: Path) -> Path:
     for number in range(1, 100):
         directory = output / (name if number == 1 else f"{name}-{number}")
         try:
-            (directory / "raw" / "logs").mkdir(parents=True)
+            manifest.make_directory(directory / "raw" / "logs")
         except FileExistsError:
             continue
         except OSError as error:
