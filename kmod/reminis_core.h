@@ -451,8 +451,10 @@ reminis_inline void reminis_guard(struct reminis *r, const struct reminis_params
 	r->action = d->action;
 	r->rtt_sum_us = 0;
 	r->rtt_count = 0;
+	/* One for each multiple of 2^SHIFT us that the SI has passed, so that none gets lost. */
+	r->floor_us += (d->si_us + (r->si_start_us & ((1U << REMINIS_CLOCK_DRIFT_SHIFT) - 1))) >>
+		       REMINIS_CLOCK_DRIFT_SHIFT;
 	r->si_start_us = s->now_us;
-	r->floor_us += d->si_us >> REMINIS_CLOCK_DRIFT_SHIFT;
 }
 
 #endif
