@@ -14,7 +14,7 @@ class Aimd:
         if report.losses and report.prior_delivered >= self.until:
             self.threshold = flow.cwnd = max(2, flow.cwnd * self.decrease)
             self.until = report.delivered + report.inflight
-        elif report.ca_state or not report.cwnd_limited:
+        elif report.ca_state != LOSS and (report.ca_state or not report.cwnd_limited):
             return  # The window does not grow in recovery, nor while it does not limit the flow.
         elif flow.cwnd < self.threshold:
             flow.cwnd = min(flow.cwnd + report.acked, self.threshold)

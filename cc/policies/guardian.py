@@ -18,20 +18,21 @@ CUBIC_C, CUBIC_BETA = 0.4, 0.7
 
 class Guardian:
     def __init__(self, si_ms: float = 20.0, dtt_ms: float = 0.0, dtt_factor: float = 1.5,
-                 base: str = "cubic", nde: str = "draw", ps: str = "on", cm: str = "on",
-                 fresh_rtt: str = "off", seed: int = 1):  # fmt: skip
+                 base: str = "cubic", nde: str = "draw", ps: bool = True, cm: bool = True,
+                 fresh_rtt: bool = False):  # fmt: skip
         if base not in ("cubic", "reno") or nde not in ("draw", "mean", "off"):
             raise ValueError("base is cubic or reno, nde is draw, mean or off")
         self.si_ns, self.dtt_us, self.dtt_factor = si_ms * 1e6, dtt_ms * 1e3, dtt_factor
-        self.nde, self.ps, self.cm = nde, ps == "on", cm == "on"
-        self.fresh = fresh_rtt == "on"
+        self.nde, self.ps, self.cm, self.fresh = nde, ps, cm, fresh_rtt
         self.base = Cubic() if base == "cubic" else Reno()
-        self.random = random.Random(seed)
+        self.random = random.Random()
         self.min_us, self.last_us, self.mu = math.inf, 0.0, 1.0
         self.began_ns, self.sum_us, self.count = 0, 0.0, 0
         self.slow_start, self.until, self.cut_until = True, 0, 0
+        self.threshold = 0.0  # Up to it the window grows in slow start after a timeout.
 
     def start(self, flow):
+        self.random.seed(flow.seed)
         flow.period_ms = 5
 
     def report(self, flow, report):
@@ -40,11 +41,11 @@ class Guardian:
         if report.losses and report.prior_delivered >= self.until:
             flow.cwnd = max(2.0, self.base.after_loss(flow.cwnd))
             self.until, self.slow_start = report.delivered + report.inflight, False
-        elif not report.ca_state and report.cwnd_limited:
+        elif report.ca_state == LOSS or (not report.ca_state and report.cwnd_limited):
             seconds = report.time_ns / 1e9
             flow.cwnd += (
                 report.acked
-                if self.slow_start
+                if self.slow_start or flow.cwnd < self.threshold
                 else self.base.growth(flow.cwnd, report.acked, seconds, self.min_us / 1e6)
             )
         self.observe(flow, report)
@@ -95,7 +96,7 @@ class Guardian:
 
     def state(self, flow, report):
         if report.ca_state == LOSS:  # RFC 5681 section 3.1: one packet after a timeout
-            self.base.after_loss(flow.cwnd)
+            self.threshold = max(2.0, self.base.after_loss(flow.cwnd))
             flow.cwnd, self.slow_start = 1.0, False
             self.until = report.delivered + report.inflight
 

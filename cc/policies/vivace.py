@@ -54,11 +54,10 @@ class Vivace:
         loss: float = 11.35,
         errors: float = 2.0,
         least_slope: float = 0.01,
-        seed: int = 1,
     ):
         self.exponent, self.latency, self.loss = exponent, latency, loss
         self.errors, self.least_slope = errors, least_slope
-        self.random = random.Random(seed)
+        self.random = random.Random()
         self.rate_mbps = 2.0
         self.trials = deque()  # rates to try, each for one interval
         self.intervals = deque()  # whose packets may still come
@@ -69,6 +68,7 @@ class Vivace:
         self.direction, self.agreed, self.bounds = 0, 0, 0
 
     def start(self, flow):
+        self.random.seed(flow.seed)
         flow.period_ms, flow.cwnd = 1, 100_000
         self._pace(flow, self.rate_mbps)
 

@@ -14,6 +14,8 @@ import pytest
 import yaml
 
 from ccplane import abi
+from ccplane.cubic import Cubic, Reno
+from ccplane.flow import Flow
 from ccplane.loop import Loop
 from ccplane.policy_file import Policy
 from ccplane.trace import Trace
@@ -206,3 +208,26 @@ def test_a_file_of_the_name_that_is_not_there_is_named(
 def test_two_files_cannot_have_one_name() -> None:
     with pytest.raises(ValueError, match="different congestion controls with the name a"):
         Experiment.model_validate({"flows": [{"cc": "./a.py"}, {"cc": "./other/a.py"}]})
+
+
+@pytest.mark.parametrize("kind", [Cubic, Reno])
+def test_after_a_timeout_a_window_grows_to_its_threshold(kind: type[Cubic]) -> None:
+    """As Linux's, which sends what was lost again in slow start (RFC 5681 section 3.1)."""
+    window, nothing = kind(100.0), abi.Report._make([0] * len(abi.Report._fields))
+    window.state(nothing._replace(ca_state=abi.LOSS))
+    assert window.cwnd == 1
+    for _ in range(7):
+        acked = nothing._replace(ca_state=abi.LOSS, acked=int(window.cwnd), min_rtt_us=20_000)
+        window.report(acked)
+    assert window.ssthresh <= window.cwnd < 1.1 * window.ssthresh
+
+
+def test_each_flow_and_each_run_has_a_seed_of_its_own() -> None:
+    start = abi.Report._make([0] * len(abi.Report._fields))._replace(acks=40_000, acked=5201)
+    seeds = {
+        Flow(start._replace(acked=port), 10.0, run_seed).seed
+        for port in (5201, 5202)
+        for run_seed in (1, 2)
+    }
+    assert len(seeds) == 4
+    assert Flow(start, 10.0, 1).seed == Flow(start, 5.0, 1).seed

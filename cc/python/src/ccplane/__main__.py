@@ -53,6 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--maps", type=int, nargs=2, metavar=("REPORTS", "COMMANDS"),
                         help="descriptors of the BPF program's maps")  # fmt: skip
     parser.add_argument("--files", type=Path, metavar="FOLDER", help="/proc/nr-link/plane-NAME")
+    parser.add_argument("--seed", type=int, default=1, help="the run's seed")
     parser.add_argument("--trace", type=Path, help="the file for every report and its answer")
     parser.add_argument("--ended", type=Path, help="the file that says why it ended")
     return parser
@@ -84,7 +85,7 @@ def _run(arguments: argparse.Namespace, policy: Policy) -> int:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         print(_ready(policy), flush=True)
         os.dup2(2, 1)  # Whoever waits for this line sees the end of it.
-        Loop(policy, kernel, trace).run()
+        Loop(policy, kernel, trace, arguments.seed).run()
     except _Stopped:
         pass
     except BaseException as error:

@@ -41,7 +41,8 @@ class Cubic:
 
     def report(self, report: Report) -> None:
         """Grow by what a report says."""
-        if report.ca_state < RECOVERY and report.acked:
+        # After a timeout what was lost is sent again in slow start (RFC 5681 section 3.1).
+        if report.ca_state != RECOVERY and report.acked:
             now_s, least_s = report.time_ns / 1e9, report.min_rtt_us / 1e6
             if self.cwnd < self.ssthresh:
                 self._look_at_delay(report, now_s, least_s)

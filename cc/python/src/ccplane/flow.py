@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from numbers import Real
 
@@ -17,12 +18,15 @@ class Flow:
 
     __slots__ = (
         "cwnd", "generation", "index", "local_port", "mss", "pacing_bps", "period_ms",
-        "remote_port", "sequence", "ssthresh",
+        "remote_port", "seed", "sequence", "ssthresh",
     )  # fmt: skip
 
-    def __init__(self, start: Report, period_ms: float) -> None:
+    def __init__(self, start: Report, period_ms: float, run_seed: int = 1) -> None:
         self.index, self.generation, self.sequence = start.flow_index, start.generation, 0
         self.local_port, self.remote_port = start.acks, start.acked
+        drawn = f"{run_seed} {self.local_port} {self.remote_port}".encode()
+        self.seed = int.from_bytes(hashlib.blake2s(drawn, digest_size=8).digest(), "little")
+        """For a random generator: another number for each flow, and for each seed of the run."""
         self.mss = start.mss
         """Bytes of payload in a packet."""
         self.cwnd: float = start.cwnd

@@ -39,8 +39,11 @@ class _Controlled:
 class Loop:
     """All flows of one policy."""
 
-    def __init__(self, policy: Policy, kernel: Kernel, trace: Trace | None) -> None:
+    def __init__(
+        self, policy: Policy, kernel: Kernel, trace: Trace | None, run_seed: int = 1
+    ) -> None:
         self._policy, self._kernel, self._trace = policy, kernel, trace
+        self._run_seed = run_seed
         self._flows: dict[int, _Controlled] = {}
 
     def run(self) -> None:
@@ -53,7 +56,7 @@ class Loop:
 
     def _take(self, report: Report) -> None:
         if report.event == abi.START:
-            flow = Flow(report, self._policy.period_ms)
+            flow = Flow(report, self._policy.period_ms, self._run_seed)
             controlled = self._flows[report.flow_index] = _Controlled(flow, self._policy.make())
             if start := getattr(controlled.policy, "start", None):
                 start(flow)

@@ -27,6 +27,7 @@ def run_arguments(name: str, kept: Path, setup: Setup) -> list[str]:
     """Return the arguments that run a policy in the run's raw folder, where its source is kept."""
     given = setup.experiment.cc_params_of(name)
     own = arguments("run", Path(kept.name), files.keep_parameters(setup.raw, name, given))
+    own += ["--seed", str(setup.experiment.seed)]
     return [*own, "--trace", trace_file(setup.raw, name).name, "--ended", ended_file(name)]
 
 
