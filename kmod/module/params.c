@@ -168,7 +168,9 @@ static int parse_ports(char *text, struct port_table *table)
 {
 	char *entry, *dtt;
 
-	while ((entry = strsep(&text, ",")) && *entry) {
+	if (!*text)
+		return 0;
+	while ((entry = strsep(&text, ","))) {
 		struct port_dtt *port = &table->entries[table->count];
 
 		dtt = entry;

@@ -139,7 +139,11 @@ fn invalid_keys_are_rejected() {
         ),
         (
             good.replace("duration_s: 60", "duration_s: 1e9"),
-            "x.yaml:6: duration_s: 1000000000 s is longer than 21600 s. Use",
+            "x.yaml:6: duration_s: 1000000000 s is not between 0.001 and 21600 s. Use",
+        ),
+        (
+            good.replace("duration_s: 60", "duration_s: 1e-10"),
+            "x.yaml:6: duration_s: 0.0000000001 s is not between 0.001 and 21600 s. Use",
         ),
         (
             good.replace("duration_s: 60", "duration_s: .nan"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The command line.
 
-use std::io::stdout;
+use std::io::{Write, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -140,7 +140,7 @@ fn execute(command: Command) -> Result<ExitCode> {
     match command {
         Command::Run(Configuration { config, .. }) => {
             let session = Session::open(ResolvedConfig::load(&config)?)?;
-            println!("{}", session.ready()?);
+            writeln!(stdout(), "{}", session.ready()?).context("standard output")?;
             session.run()?;
         }
         Command::Check(Configuration { config, .. }) => {

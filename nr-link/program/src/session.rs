@@ -219,6 +219,8 @@ impl Session {
         let wakened = |event| match event {
             Event::Packets(device) => readable.push(device),
             Event::Deadline => timed_out = true,
+            // The end of a child is looked at whatever ends the session.
+            Event::Signal(Signal::SIGCHLD) if signalled.is_some() => {}
             Event::Signal(signal) => signalled = Some(signal),
         };
         let asleep = self.clock.now();

@@ -212,8 +212,16 @@ fn terminate(child: &mut Child, group: Target) -> Result<ExitStatus> {
     });
     let deadline = Instant::now() + TERMINATION_TIMEOUT;
     let mut signal = None;
+    if let Target::Group = group {
+        // What the child has left in its group when it ended before.
+        let _ = kill(target, Signal::SIGTERM);
+        signal = Some(Signal::SIGTERM);
+    }
     loop {
         if let Some(status) = child.try_wait().context("waiting for a command")? {
+            if let Target::Group = group {
+                let _ = kill(target, Signal::SIGKILL);
+            }
             return Ok(status);
         }
         let stronger = match signal {

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::Barrier;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use testbed::error_message;
 
@@ -118,6 +119,24 @@ fn it_works_without_privileges_in_a_user_namespace() {
     }
     assert!(text.contains("5 received"), "{text}");
     assert!(least_rtt_ms(&text) >= 20.0, "{text}");
+}
+
+#[test]
+fn what_the_servers_command_has_started_ends_with_it() {
+    needs_a_testbed!();
+    let folder = tempfile::tempdir().unwrap();
+    write_traces(folder.path());
+    let server = "sleep 1234 & echo $! > pid";
+    let output = shell(folder.path(), &["--server", server, "--", "sleep", "0.3"]);
+    assert_eq!(output.status.code(), Some(0), "{}", output_text(&output));
+    let pid = fs::read_to_string(folder.path().join("pid")).unwrap();
+    let state = format!("/proc/{}/stat", pid.trim());
+    let deadline = Instant::now() + Duration::from_secs(10);
+    // It is gone, or waits for init to look at its end.
+    while fs::read_to_string(&state).is_ok_and(|text| !text.contains(") Z ")) {
+        assert!(Instant::now() < deadline, "{pid} still runs");
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 /*
  * The interface between this driver and the library that holds the model of
  * the link. The library is a file of the host: the kernel's own process opens
- * it, so that another model needs no other kernel. ../model/src/interface.rs
+ * it, so that another model needs no other kernel. ../library/src/interface.rs
  * has the same types; a change of either side needs another NR_LINK_ABI.
  *
  * All calls come from one thread, with interrupts off. Times are nanoseconds

@@ -27,8 +27,12 @@ const MOST_RATES: usize = 1_000_000;
 /// # Errors
 /// The file cannot be opened or is too large.
 pub(super) fn open(file: &Path) -> Result<impl BufRead, Problem> {
-    let opened = File::open(file).and_then(|opened| Ok((opened.metadata()?.len(), opened)));
-    let (bytes, opened) = opened.map_err(|error| unreadable(file, &error))?;
+    let about = std::fs::metadata(file).map_err(|error| unreadable(file, &error))?;
+    if !about.is_file() {
+        return Err(violation!("is not a file", "Name a trace").in_file(file, None));
+    }
+    let bytes = about.len();
+    let opened = File::open(file).map_err(|error| unreadable(file, &error))?;
     if bytes > LARGEST_BYTES {
         return Err(violation!(
             "has {bytes} bytes, which is more than {LARGEST_BYTES}",

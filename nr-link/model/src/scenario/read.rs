@@ -17,6 +17,8 @@ type SeriesRule = fn(&Series) -> Result<(), Violation>;
 
 /// A larger file is not read: long series should be in CSV files beside the scenario.
 const LARGEST_BYTES: u64 = 16 << 20;
+/// Shorter than any step of a model; the capacity repeats after it.
+const SHORTEST_S: f64 = 1e-3;
 /// Six hours, for which the channel's tables take 9 MB per UE.
 const LONGEST_S: f64 = 21_600.0;
 
@@ -65,10 +67,10 @@ impl Scenario {
     /// Checks the rules that concern several keys.
     fn check(&self) -> Result<(), Problem> {
         let duration_s = self.duration_s.get();
-        if duration_s > LONGEST_S {
+        if !(SHORTEST_S..=LONGEST_S).contains(&duration_s) {
             return Err(violation!(
-                "{duration_s} s is longer than {LONGEST_S} s",
-                "Use a shorter part that loops"
+                "{duration_s} s is not between {SHORTEST_S} and {LONGEST_S} s",
+                "Use a part that loops"
             )
             .at_key("duration_s"));
         }

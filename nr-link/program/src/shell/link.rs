@@ -73,6 +73,9 @@ fn from_traces(shell: &Shell, traces: &[PathBuf], folder: &Path) -> Result<Resol
             .canonicalize()
             .map_err(|error| refuse(error.to_string()))?;
         ensure!(file.is_file(), refuse("is not a file".to_owned()));
+        let file = file
+            .to_str()
+            .ok_or_else(|| refuse("has a path that is not UTF-8".to_owned()))?;
         Ok(json!({"trace": {"file": file, "format": "mahimahi"}}))
     };
     let scenario = json!({

@@ -19,7 +19,7 @@ mod watch;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Subcommand;
 use nr_link_model::Problem;
 use nr_link_virtual_plan::Run;
@@ -66,8 +66,9 @@ pub fn execute(command: Virtual) -> Result<()> {
             let (file, run) = read(&plan)?;
             let parts = parts.find()?;
             machine::check(file.memory_mb)?;
-            let ended = kernel::run(&parts, &file, &run, None)?;
             let folder = resolve::output_folder(&file, &plan)?;
+            std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+            let ended = kernel::run(&parts, &file, &run, None)?;
             println!("{}", account::write(&folder, &run, &ended)?);
         }
         Virtual::Check { plan } => {

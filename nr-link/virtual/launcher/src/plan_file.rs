@@ -204,6 +204,11 @@ pub struct SocketsEntry {
     pub files: BTreeMap<String, PathBuf>,
 }
 
+/// Times in nanoseconds have to fit into 64 bits, with sums of them.
+const LONGEST_S: f64 = 1e9;
+const LEAST_BPS: f64 = 1.0;
+const MOST_BPS: f64 = 1e12;
+
 fn default_interval() -> f64 {
     20.0
 }
@@ -324,8 +329,13 @@ impl FlowEntry {
                 "Leave it out, or change transport (tcp or udp)",
             )?;
         }
-        self.rate_bps
-            .map_or(Ok(()), |rate_bps| positive(&key("rate_bps"), rate_bps))?;
+        let rate_bps = self.rate_bps.unwrap_or(LEAST_BPS);
+        rule(
+            (LEAST_BPS..=MOST_BPS).contains(&rate_bps),
+            &key("rate_bps"),
+            || format!("{rate_bps} is not between {LEAST_BPS} and {MOST_BPS}"),
+            "Write bit/s",
+        )?;
         let length_bytes = self.length_bytes.unwrap_or(LEAST_DATAGRAM_BYTES);
         rule(
             (LEAST_DATAGRAM_BYTES..=MOST_DATAGRAM_BYTES).contains(&length_bytes),
@@ -351,18 +361,18 @@ fn rule(kept: bool, key: &str, broken: impl FnOnce() -> String, fix: &str) -> Re
 
 fn positive(key: &str, value: f64) -> Result<(), Problem> {
     rule(
-        value > 0.0 && value.is_finite(),
+        value > 0.0 && value <= LONGEST_S,
         key,
-        || format!("{value} is not above 0"),
-        "Write a positive number",
+        || format!("{value} is not above 0 and at most {LONGEST_S}"),
+        "Write seconds",
     )
 }
 
 fn not_negative(key: &str, value: f64) -> Result<(), Problem> {
     rule(
-        value >= 0.0 && value.is_finite(),
+        (0.0..=LONGEST_S).contains(&value),
         key,
-        || format!("{value} is below 0"),
-        "Write 0 or a positive number",
+        || format!("{value} is not between 0 and {LONGEST_S}"),
+        "Write seconds",
     )
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From the user's plan to the run: hosts by number, paths absolute, defaults filled in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
@@ -46,6 +46,8 @@ pub fn run(file: &PlanFile, path: &Path) -> Result<Run> {
     let flows: Vec<Flow> = flows
         .map(|(number, entry)| flow(number, entry, &hosts, config.mtu_bytes))
         .collect::<Result<_>>()?;
+    check_ids(&flows)?;
+    check_addresses(&hosts, &file.link)?;
     let last_s = flows.iter().map(|flow| flow.start_s + flow.duration_s);
     let last_s = last_s.fold(0.0, f64::max);
     Ok(Run {
@@ -141,6 +143,38 @@ fn hosts(file: &PlanFile, config: &ResolvedConfig, folder: &Path) -> Result<Vec<
             address,
         })
         .collect())
+}
+
+/// A report's file has its flow's id in its name.
+fn check_ids(flows: &[Flow]) -> Result<()> {
+    let mut known = BTreeSet::new();
+    for (number, flow) in flows.iter().enumerate() {
+        if flow.id.contains('/') || !known.insert(&flow.id) {
+            let rule = format!("{} is another flow's id, or has a /", flow.id);
+            let problem = Violation::new(rule, "Give each flow an id of its own");
+            return Err(problem.at_key(format!("flows[{number}].id")).into());
+        }
+    }
+    Ok(())
+}
+
+/// The link finds a packet's host by its address.
+fn check_addresses(hosts: &[Host], link: &Path) -> Result<()> {
+    let mut known = BTreeSet::new();
+    for host in hosts {
+        if !known.insert(host.address) {
+            let rule = format!(
+                "{} has the address of another host, {}",
+                host.name, host.address
+            );
+            let fix = "Change server_address of the plan, or addresses of the link's UEs";
+            return Err(Violation::new(rule, fix)
+                .at_key("server_address")
+                .or_in_file(link)
+                .into());
+        }
+    }
+    Ok(())
 }
 
 fn host_number<'a>(

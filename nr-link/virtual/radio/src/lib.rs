@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use clap::Args;
+use clap::{Args, value_parser};
 use nix::sys::prctl;
 use nr_link_virtual_plan::radio::{Answer, Request};
 
@@ -39,10 +39,10 @@ pub struct RadioArguments {
     #[arg(long, value_name = "PATH")]
     socket: PathBuf,
     /// Samples in a slot
-    #[arg(long)]
+    #[arg(long, value_parser = value_parser!(u64).range(1..))]
     slot_samples: u64,
     /// Length of a slot, ns
-    #[arg(long, default_value_t = 500_000)]
+    #[arg(long, default_value_t = 500_000, value_parser = value_parser!(u64).range(1..))]
     slot_ns: u64,
 }
 
