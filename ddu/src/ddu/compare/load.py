@@ -41,10 +41,10 @@ def load_runs(paths: list[Path], by: str, reuse: bool = True) -> list[Compared]:
     there more than once, copied, linked or imported again, is taken once. Raises RefusedError when
     fewer than two are there.
     """
-    directories: dict[Path, Path] = {}
-    for path in (run for each in paths for run in _runs_in(each)):
-        directories.setdefault(path.resolve(), path)
-    found = _apart([open_run(path) for path in directories.values()])
+    directories: dict[Path, Run] = {}
+    for run in (run for each in paths for run in _runs_in(each)):
+        directories.setdefault(run.path.resolve(), run)
+    found = _apart(list(directories.values()))
     if len(found) < 2:
         pairs = [(run, other) for run, *others in found for other in others]
         same = "".join(f"; {_same(run.path, other.path)}" for run, other in pairs)
@@ -55,7 +55,7 @@ def load_runs(paths: list[Path], by: str, reuse: bool = True) -> list[Compared]:
 def unfinished(paths: Iterable[Path]) -> list[Path]:
     """Return the runs in the directories that did not finish, and are left out."""
     directories = (path for path in paths if not (path / "run.json").exists())
-    return [run for path in directories for run in _inside(path) if not _is_finished(run)]
+    return [run.path for path in directories for run in _inside(path) if not _is_finished(run)]
 
 
 def same_runs(runs: Iterable[Compared]) -> list[str]:
@@ -82,21 +82,21 @@ def _identity(run: Run) -> object:
     return (run.manifest.run, started) if started else run.path.resolve()
 
 
-def _runs_in(path: Path) -> list[Path]:
+def _runs_in(path: Path) -> list[Run]:
     if (path / "run.json").exists() or not path.is_dir():
-        return [path]
+        return [open_run(path)]
     finished = [run for run in _inside(path) if _is_finished(run)]
     if not finished:
         raise refusal("contains no run that finished", "give directories of runs", file=path)
     return finished
 
 
-def _inside(path: Path) -> list[Path]:
-    return sorted(manifest.parent for manifest in path.rglob("run.json"))
+def _inside(path: Path) -> list[Run]:
+    return [open_run(run.parent) for run in sorted(path.rglob("run.json"))]
 
 
-def _is_finished(run: Path) -> bool:
-    return open_run(run).manifest.status == "finished"
+def _is_finished(run: Run) -> bool:
+    return run.manifest.status == "finished"
 
 
 def _load(run: Run, by: str, reuse: bool, copies: tuple[Path, ...]) -> Compared:
