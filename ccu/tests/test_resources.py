@@ -21,8 +21,8 @@ from ccu.host import processes, resources
 from ccu.host.processes import Identity, StartedProcess
 from ccu.host.resources import Resources
 from ccu.host.root import need_root
-from ccu.runs import manifest
 from ccu.runs.manifest import UnfinishedRun
+from testbed_console.ownership import make_directory
 from testbed_console.problems import RefusedError
 
 GONE = Identity(2**22 + 1, 1)
@@ -265,12 +265,12 @@ def test_new_folders_belong_to_the_user_who_called_sudo(
     monkeypatch.setenv("SUDO_UID", "4321")
     monkeypatch.setenv("SUDO_GID", "4322")
     made = tmp_path / "runs" / "2026-run" / "raw"
-    manifest.make_directory(made)
+    make_directory(made)
     owners = {(path.stat().st_uid, path.stat().st_gid) for path in (made, *made.parents[:2])}
     assert owners == {(4321, 4322)}
     assert tmp_path.stat().st_uid != 4321
     with pytest.raises(FileExistsError):
-        manifest.make_directory(made)
+        make_directory(made)
 
 
 def test_a_command_that_needs_root_is_named_as_sudo_finds_it(

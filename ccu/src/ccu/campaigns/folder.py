@@ -23,6 +23,7 @@ from ccu.campaigns.cells import Cell
 from ccu.campaigns.definition import Campaign
 from ccu.campaigns.keeping import Keep
 from ccu.runs import manifest
+from testbed_console.ownership import give_to_sudo_user, make_directory
 from testbed_console.problems import refusal
 
 SCHEMA_VERSION = 1
@@ -122,7 +123,7 @@ class Folder:
             return there
         try:
             if not path.is_dir():
-                manifest.make_directory(path)
+                make_directory(path)
         except OSError as error:
             raise refusal(f"{path}: {error.strerror}", key="--output") from None
         made = cls(path, campaign)
@@ -142,7 +143,7 @@ class Folder:
             "software": manifest.software(),
         }
         manifest.write_whole(self.path / "campaign.json", content)
-        manifest.give_to_sudo_user(self.path)
+        give_to_sudo_user(self.path)
 
     @classmethod
     def open(cls, path: Path) -> Folder:
@@ -189,7 +190,7 @@ class Folder:
                 "seed": cell.seed,
             }
             manifest.write_whole(folder / "cell.json", content)
-            manifest.give_to_sudo_user(folder)
+            give_to_sudo_user(folder)
         return folder
 
     def begun(self) -> set[str]:

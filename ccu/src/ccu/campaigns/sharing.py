@@ -21,6 +21,7 @@ from ccu.host.digest import sha256_of
 from ccu.runs import manifest
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
+from testbed_console.ownership import give_to_sudo_user
 from testbed_console.problems import RefusedError
 
 
@@ -128,7 +129,7 @@ def _share(source: Path, target: Path) -> None:
     content = json.loads((source / "run.json").read_text())
     origin = content.get("shared_from", str(source.relative_to(source.parents[3])))
     manifest.write_whole(target / "run.json", content | {"shared_from": origin})
-    manifest.give_to_sudo_user(target)
+    give_to_sudo_user(target)
 
 
 def _link_or_copy(source: str, target: str) -> None:

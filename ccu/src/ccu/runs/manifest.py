@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import subprocess
 from dataclasses import dataclass
@@ -135,24 +134,6 @@ class UnfinishedRun:
         content |= {"status": "failed", "failure": {"stage": "ccu", "reason": reason}}
         write_whole(file, content)
         return [f"marked {self.directory} as failed"]
-
-
-def make_directory(directory: Path) -> None:
-    """Make a directory, and those above it that are missing, for the user who called sudo.
-
-    Raises OSError.
-    """
-    new = [one for one in (directory, *directory.parents) if not one.exists()]
-    directory.mkdir(parents=True)
-    give_to_sudo_user(new[-1])
-
-
-def give_to_sudo_user(directory: Path) -> None:
-    """Change the owner of a directory, and of what is in it, to the user who called sudo."""
-    uid, gid = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
-    if os.geteuid() == 0 and uid.isdigit() and gid.isdigit():
-        for path in (directory, *directory.rglob("*")):
-            os.chown(path, int(uid), int(gid), follow_symlinks=False)
 
 
 def software_of(experiment: Experiment) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from ccu import congestion, scenarios
 from ccu.host import disk, programs, resources
 from ccu.host.interruption import interruptible
 from ccu.host.supervisor import Supervisor
-from ccu.runs import capture, disk_space, manifest
+from ccu.runs import capture, disk_space
 from ccu.runs import traffic as between_hosts
 from ccu.runs.cost import Cost
 from ccu.runs.manifest import Manifest, UnfinishedRun
@@ -33,6 +33,7 @@ from ccu.testbeds import (
     sender_program,
 )
 from ccu.testbeds.flow import Flow
+from testbed_console.ownership import give_to_sudo_user, make_directory
 from testbed_console.problems import (
     CommandError,
     Problem,
@@ -123,7 +124,7 @@ def run(experiment: Experiment, output: Path, report: Listener) -> Path:
     finally:
         supervisor.stop_all()
         owned.remove()
-        manifest.give_to_sudo_user(directory)
+        give_to_sudo_user(directory)
     if by := supervisor.interrupted_by:  # Too late for the run, not for what would follow it.
         raise Interrupted(f"interrupted by {by}; the run is complete: {directory}")
     return directory
@@ -136,7 +137,7 @@ def _make_directory(experiment: Experiment, output: Path) -> Path:
     for number in range(1, 100):
         directory = output / (name if number == 1 else f"{name}-{number}")
         try:
-            manifest.make_directory(directory / "raw" / "logs")
+            make_directory(directory / "raw" / "logs")
         except FileExistsError:
             continue
         except OSError as error:

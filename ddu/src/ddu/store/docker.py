@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ddu.errors import StoreError, StoreRefused
 from ddu.store.place import Address, Place
+from testbed_console.ownership import make_directory
 
 COMPOSE_FILE = Path(__file__).parents[4] / "docker-compose.yml"
 SERVICES = ("store", "grafana", "files")
@@ -24,12 +25,8 @@ def start(place: Place, address: Address, grafana_port: int) -> None:
 def _make_runs_folder() -> None:
     """Make the folder that `files` serves, for this user: Docker would make it for root."""
     runs = Path(os.environ.get("DDU_RUNS") or COMPOSE_FILE.parent / "runs")
-    if runs.exists():
-        return
-    runs.mkdir(parents=True)
-    uid, gid = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
-    if os.geteuid() == 0 and uid.isdigit() and gid.isdigit():
-        os.chown(runs, int(uid), int(gid))
+    if not runs.exists():
+        make_directory(runs)
 
 
 def stop(place: Place, address: Address) -> None:
