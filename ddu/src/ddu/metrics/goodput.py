@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ddu.metrics.ranges import cut, overlaps, union
+from ddu.metrics.ranges import cut, distinct, overlaps, union
 from ddu.readers.packets.segments import Acks, Segments, highest_before
 from ddu.schema.arrays import Int, UInt32
 
@@ -56,7 +56,7 @@ def _first_arrivals(received: Segments) -> tuple[Int, Int, Int]:
     if not len(repeated[0]):
         return begin, end, utc_ns
     several = overlaps(repeated, begin, end)
-    cuts = np.unique(np.concatenate([begin[several], end[several]]))
+    cuts = distinct(begin[several], end[several])
     arrivals = cut(begin[several], end[several], cuts)
     first = np.full(len(cuts), NEVER)
     np.minimum.at(first, arrivals.piece, utc_ns[several][arrivals.packet])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ddu.metrics.ranges import contains, cut, holes, merged, overlaps, union
+from ddu.metrics.ranges import contains, cut, distinct, holes, merged, overlaps, union
 from ddu.readers.packets.segments import Segments, highest_before
 from ddu.schema.arrays import Float, Int, UInt32
 
@@ -74,16 +74,14 @@ def fates(sent: Segments, received: Segments) -> Fates:
         return Fates(NO_EVENTS, NO_EVENTS)
     sent = sent.where(overlaps(doubtful, sent.seq, sent.end) & (sent.end <= reached))
     received = received.where(overlaps(doubtful, received.seq, received.end))
-    boundaries = np.unique(
-        np.concatenate([sent.seq, sent.end, received.seq, received.end, *doubtful])
-    )
-    sends = cut(sent.seq, sent.end, boundaries)
-    arrivals = cut(received.seq, received.end, boundaries)
-    pieces = len(boundaries)
+    cuts = distinct(sent.seq, sent.end, received.seq, received.end, *doubtful)
+    sends = cut(sent.seq, sent.end, cuts)
+    arrivals = cut(received.seq, received.end, cuts)
+    pieces = len(cuts)
     missing = np.bincount(sends.piece, minlength=pieces) - np.bincount(
         arrivals.piece, minlength=pieces
     )
-    within = contains(doubtful, boundaries)[sends.piece]
+    within = contains(doubtful, cuts)[sends.piece]
     copy, lost_copies = _rank_within(sends.piece), missing[sends.piece]
 
     def events(chosen: npt.NDArray[np.bool_]) -> Events:

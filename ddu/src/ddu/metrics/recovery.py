@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ddu.metrics.loss import NO_EVENTS, Events, retransmissions
-from ddu.metrics.ranges import Ranges, cut, overlaps
+from ddu.metrics.ranges import Ranges, cut, distinct, overlaps
 from ddu.readers.packets.segments import Acks, Segments, highest_before
 from ddu.schema.arrays import Int
 
@@ -60,7 +60,7 @@ def _reported_by_acks(
 def _copy_before(sent: Segments, resent: Ranges, again: Int) -> Int:
     packets = np.flatnonzero(overlaps(resent, sent.seq, sent.end))
     begin, end = sent.seq[packets], sent.end[packets]
-    pieces = cut(begin, end, np.unique(np.concatenate([begin, end])))
+    pieces = cut(begin, end, distinct(begin, end))
     order = np.argsort(pieces.piece, kind="stable")
     same = pieces.piece[order][1:] == pieces.piece[order][:-1]
     before = np.full(len(order), np.iinfo(np.int64).min)
