@@ -77,7 +77,7 @@ def test_the_reports_of_the_projects_campaigns_can_be_made() -> None:
         for profile in ("quick", "full"):
             campaign = definition.read(definition.locate(name), profile)
             stop = [rule.model_dump() for rule in campaign.stop]
-            assert not plan.problems_of(campaign.report, campaign.factors, name, stop)
+            assert not plan.problems_of(campaign.report, campaign.factors, stop)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_the_reports_of_the_projects_campaigns_can_be_made() -> None:
 def test_an_invalid_report_is_refused(file: Path, report: str, printed: str) -> None:
     file.write_text(f"{FILE}report: {report}\n")
     campaign = definition.read(file)
-    problems = plan.problems_of(campaign.report, campaign.factors, "short.yaml")
+    problems = plan.problems_of(campaign.report, campaign.factors)
     assert printed in "\n".join(map(str, problems))
 
 

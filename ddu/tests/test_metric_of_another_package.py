@@ -84,7 +84,7 @@ def write_trace(run: Path) -> None:
 
 def test_campaigns_may_ask_for_it(packages: Path, tmp_path: Path) -> None:
     asked = "import json, sys; from ddu.campaign.plan import problems_of; "
-    asked += f"print(problems_of({{'metrics': ['flow.{NUMBER}']}}, {{}}, 'c.yaml'))"
+    asked += f"print(problems_of({{'metrics': ['flow.{NUMBER}']}}, {{}}))"
     assert command(packages, sys.executable, "-c", asked).stdout == "[]\n"
     assert "no metric" in command(tmp_path, sys.executable, "-c", asked).stdout
 

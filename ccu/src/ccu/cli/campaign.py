@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
-import subprocess
 import sys
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from rich.table import Table
 
 from ccu.campaigns import definition, display, field, runner, slots
 from ccu.campaigns.cells import cells
+from ccu.campaigns.checker import Checker
 from ccu.campaigns.definition import Campaign
 from ccu.campaigns.engines import Engine
 from ccu.campaigns.engines.local import Local
@@ -32,7 +31,7 @@ from ccu.host import disk, programs
 from ccu.host.root import need_root
 from ccu.spec.errors import Incomplete
 from ccu.testbeds import driver_of
-from testbed_console.problems import CommandError, Problem, RefusedError, Where, refusal
+from testbed_console.problems import Problem, RefusedError, Where, refusal
 from testbed_console.suggestions import unknown
 
 app = typer.Typer(
@@ -102,7 +101,8 @@ def run(
     note: Note = "",
 ) -> None:
     """Execute every run of the campaign, or of several in a row, that has no result yet."""
-    campaigns = [_read(file, profile, keep, output) for file in files]
+    with Checker() as checker:
+        campaigns = [_read(file, profile, keep, output, checker) for file in files]
     for campaign in campaigns:
         cells(campaign)  # Raises RefusedError before a directory is made.
     how = _How(engine, scheduler, jobs, not no_wait, _spot(place, note))
@@ -188,26 +188,26 @@ def plan(
     names = list(definition.library(profile)) if every else files or []
     if not names:
         raise refusal(f"no campaign has a profile {profile!r}", "take full", key="--profile")
-    if len(names) == 1:
-        _show_plan(_work_of_plan(names[0], profile, keep, output, jobs))
-        return
     totals, refused = display.PlanTable(), list[Problem]()
-    for name in names:
-        try:
-            work = _work_of_plan(name, profile, keep, output, jobs)
-        except RefusedError as error:
-            refused += error.problems
-            continue
-        totals.add(work, plan_of(work))
-    out.print(totals.table())
+    with Checker() as checker:
+        for name in names:
+            try:
+                campaign = _read(name, profile, keep, output, checker)
+                work = _work_of_plan(campaign, output, jobs)
+            except RefusedError as error:
+                refused += error.problems
+                continue
+            if len(names) == 1:
+                _show_plan(work)
+                return
+            totals.add(work, plan_of(work))
+    if len(names) > 1:
+        out.print(totals.table())
     if refused:
         raise RefusedError(refused)
 
 
-def _work_of_plan(
-    name: str, profile: str | None, keep: Keep | None, output: Path, jobs: int | None
-) -> runner.Work:
-    campaign = _read(name, profile, keep, output)
+def _work_of_plan(campaign: Campaign, output: Path, jobs: int | None) -> runner.Work:
     work = _work(Folder(default_path(campaign, output), campaign), jobs)
     runner.check(work, machine=False)
     return work
@@ -267,32 +267,22 @@ def _work(folder: Folder, jobs: int | None) -> runner.Work:
     return work
 
 
-def _read(name: str, profile: str | None, keep: Keep | None, output: Path) -> Campaign:
+def _read(
+    name: str, profile: str | None, keep: Keep | None, output: Path, checker: Checker
+) -> Campaign:
     """Return the campaign on a testbed, its report checked by ddu. Raises RefusedError.
 
     Prints why, if the testbed or an option is not the preferred one.
     """
-    file = definition.locate(name)
-    campaign = definition.read(file, profile)
+    campaign = definition.read(definition.locate(name), profile)
     if keep is not None:
         campaign = campaign.model_copy(update={"keep": keep})
-    if (campaign.report or campaign.stop) and (ddu := programs.find("ddu")):
-        asked = campaign.model_dump_json(include={"factors", "report", "stop"})
-        command = [str(ddu), "campaign", "check", "--json", str(file)]
-        answer = subprocess.run(command, input=asked, capture_output=True, text=True)
-        if answer.returncode == RefusedError.exit_code:
-            problems = map(Problem.from_json, json.loads(answer.stdout))
-            raise RefusedError(_at_its_line(one, campaign) for one in problems)
-        if answer.returncode != 0:
-            raise CommandError(f"{shlex.join(command)} failed:\n{answer.stderr.strip()}")
+    if problems := checker.problems_of(campaign):
+        raise RefusedError(problems)
     campaign, notices = on_a_testbed(campaign, default_path(campaign, output))
     for notice in notices:
         print(f"ccu: {notice}", file=sys.stderr)
     return campaign
-
-
-def _at_its_line(problem: Problem, campaign: Campaign) -> Problem:
-    return problem.at(campaign.where(*(problem.where.key or "").split(".")))
 
 
 @dataclass(frozen=True)

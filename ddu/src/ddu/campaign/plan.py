@@ -109,7 +109,7 @@ class ReportPlan(_Value):
     reference: tuple[Reference, ...] = ()
 
 
-def report_plan(written: Any, file: str) -> ReportPlan:
+def report_plan(written: Any, file: str | None = None) -> ReportPlan:
     """Return the plan in `written`. Raises RefusedError with every problem of it."""
     try:
         return ReportPlan.model_validate(written or {})
@@ -120,12 +120,12 @@ def report_plan(written: Any, file: str) -> ReportPlan:
 
 
 def problems_of(
-    written: Any, factors: dict[str, Any], file: str, stop: Sequence[dict[str, Any]] = ()
+    written: Any, factors: dict[str, Any], stop: Sequence[dict[str, Any]] = ()
 ) -> list[Problem]:
     """Return what keeps the plan from being drawn for a campaign with `factors`, and its stop rules
     from being followed: known before the first run, not after the last."""
     try:
-        plan = report_plan(written, file)
+        plan = report_plan(written)
     except RefusedError as error:
         return list(error.problems)
     found = list(_problems_of_plan(plan, factors))
@@ -133,7 +133,7 @@ def problems_of(
     known = [name for name in numbers() if not name.startswith(PER_FLOW)]
     for number, rule in enumerate(stop):
         found += _unknown_metrics(f"stop.{number}.metric", [rule["metric"]], known)
-    return [problem.at(Where(file, key=problem.where.key)) for problem in found]
+    return found
 
 
 def _problems_of_plan(plan: ReportPlan, factors: dict[str, Any]) -> Iterator[Problem]:

@@ -12,8 +12,6 @@ from typing import Annotated
 
 import typer
 
-from testbed_console.problems import RefusedError
-
 app = typer.Typer(no_args_is_help=True, help="Report on the runs of a campaign.")
 
 
@@ -57,25 +55,15 @@ def analyze() -> None:
 
 
 @app.command(hidden=True)
-def check(
-    file: Annotated[str, typer.Argument(help="Name of the campaign's file, for messages.")],
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the problems as a JSON list on standard output.")
-    ] = False,
-) -> None:
-    """Check that the `report` and `stop` of a campaign can be carried out.
+def check() -> None:
+    """Check that the `report` and `stop` of campaigns can be carried out, for `ccu campaign`.
 
-    Standard input: a JSON object with `factors`, `report` and `stop`, as `ccu campaign` sends it
-    before the first run. The exit code is 2 if there is a problem.
+    Standard input: a line for each campaign, a JSON object with its `factors`, `report` and `stop`.
+    The answer to each is a line with a JSON list of problems (docs/errors.md).
     """
     from ddu.campaign.plan import problems_of
 
-    content = json.load(sys.stdin)
-    problems = problems_of(
-        content.get("report"), content["factors"], file, content.get("stop") or ()
-    )
-    if as_json:
-        print(json.dumps([problem.to_json() for problem in problems], indent=2))
-        raise typer.Exit(RefusedError.exit_code if problems else 0)
-    if problems:
-        raise RefusedError(problems)
+    for line in sys.stdin:
+        asked = json.loads(line)
+        problems = problems_of(asked["report"], asked["factors"], asked["stop"])
+        print(json.dumps([problem.to_json() for problem in problems]), flush=True)
