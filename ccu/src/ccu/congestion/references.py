@@ -17,7 +17,7 @@ FILE = programs.REPOSITORY / "cc" / "references.yaml"
 
 @cache
 def _declared() -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = yaml.safe_load(FILE.read_text())
+    found: dict[str, dict[str, str]] = yaml.load(FILE.read_bytes(), Loader=yaml.CSafeLoader)
     return found
 
 

@@ -23,7 +23,7 @@ def library() -> dict[str, str]:
     summaries = {}
     for file in sorted(LIBRARY.glob("*.yaml")):
         try:
-            summary = yaml.safe_load(file.read_text()).get("summary", "")
+            summary = yaml.load(file.read_bytes(), Loader=yaml.CSafeLoader).get("summary", "")
         except (yaml.YAMLError, AttributeError):
             summary = "(not readable)"
         summaries[file.stem] = str(summary)

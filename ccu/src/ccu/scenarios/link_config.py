@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 
 from ccu.host import programs
+from ccu.spec import yaml_text
 from ccu.spec.experiment import Direction, Experiment
 from ccu.spec.gnb_profile import IDEAL
 from testbed_console.problems import CommandError, Problem, RefusedError, Where
@@ -143,8 +144,8 @@ def traces(scenario: Path) -> list[Path]:
                 visit(value)
 
     try:
-        visit(yaml.safe_load(scenario.read_text()))
-    except (OSError, yaml.YAMLError, ValueError, RecursionError):
+        visit(yaml_text.load(scenario.read_bytes()))
+    except (OSError, yaml.YAMLError, ValueError):
         return []
     return [path for path in files if not path.is_absolute() and ".." not in path.parts]
 

@@ -12,6 +12,7 @@ import yaml
 from ccu.scenarios import link_config
 from ccu.scenarios.library import locate, seed_of
 from ccu.scenarios.resolve import resolve
+from ccu.spec import yaml_text
 from ccu.spec.experiment import Experiment
 from testbed_console.problems import refusal
 
@@ -52,10 +53,9 @@ def played(planned: Experiment, seconds: float | None = None, interval_ms: int =
 
 def content(file: Path) -> dict[str, Any]:
     """Return the scenario as written, unchecked. Raises RefusedError if it is not a mapping."""
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        scenario = yaml.load(file.read_bytes(), Loader=loader)
-    except (OSError, yaml.YAMLError, ValueError, RecursionError) as error:
+        scenario = yaml_text.load(file.read_bytes())
+    except (OSError, yaml.YAMLError, ValueError) as error:
         raise refusal(f"cannot be read as YAML ({error})", "fix it", file=file) from None
     if not isinstance(scenario, dict):
         raise refusal("is not a scenario", "write it as in docs/scenarios.md", file=file)

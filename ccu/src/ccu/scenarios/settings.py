@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from ccu.spec import yaml_text
 from ccu.spec.experiment import HEADERS_BYTES
 from testbed_console.problems import refusal
 
@@ -58,8 +59,8 @@ def check_time(file: Path, duration_s: float) -> None:
 
 def _content(file: Path) -> dict[str, Any]:
     try:
-        content = yaml.load(file.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (OSError, yaml.YAMLError, ValueError, RecursionError):
+        content = yaml_text.load(file.read_bytes())
+    except (OSError, yaml.YAMLError, ValueError):
         return {}
     return content if isinstance(content, dict) else {}
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from ccu.spec import yaml_text
 from testbed_console.problems import refusal
 
 Lines = dict[tuple[str, ...], int]
@@ -21,8 +22,8 @@ _WORDS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")
 def read_mapping(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
     """The mapping in `file` and the line of each of its keys, from 1. Raises RefusedError."""
     try:
-        node = yaml.compose(file.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+        node = yaml_text.compose(file.read_text(encoding="utf-8"))
+        content = yaml_text.load(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise refusal(str(error.strerror), "give the path of a readable file", file=file) from None
     except UnicodeDecodeError:
@@ -47,7 +48,7 @@ def read_mapping(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
 
 def read_lines(file: Path) -> Lines:
     """The lines, from 1, of all keys and entries in `file`, which `read_mapping` knows."""
-    node = yaml.compose(file.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+    node = yaml_text.compose(file.read_text(encoding="utf-8"))
     return dict(_lines_within(node, ()))
 
 
