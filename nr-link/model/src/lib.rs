@@ -32,6 +32,7 @@ pub use config::ResolvedConfig;
 pub use counters::Totals;
 pub use ids::UeId;
 pub use link::{Contents, Link, NextEvent, Source};
+pub use mac::adaptation::SettledMcs;
 pub use packet::{Delivery, Direction, Ecn, Packet, Port};
 pub use path::CrossTotals;
 pub use problem::{Place, Problem, Violation};

@@ -8,7 +8,7 @@ use nr_link_model::config::PerDirection;
 use nr_link_model::radio::bler::{CodeBlocks, block_error_ratio};
 use nr_link_model::radio::tbs::{Allocation, transport_block_bits};
 use nr_link_model::radio::{McsTable, decibel};
-use nr_link_model::{Direction, Link, Port, ResolvedConfig, Totals, UeId};
+use nr_link_model::{Direction, Link, Port, ResolvedConfig, SettledMcs, Totals, UeId};
 
 const DOWN: Port = Port::Core { ue: UeId(0) };
 
@@ -84,6 +84,32 @@ fn the_threshold_rule_and_the_outer_loop_agree_on_a_constant_channel() {
             "{sinr_db} dB: {idle_ratio}"
         );
     }
+}
+
+#[test]
+fn the_settled_mcs_is_that_of_the_first_blocks() {
+    let written = "{olla: {bler_target: 0.1}}";
+    let mut chosen = Vec::new();
+    for adaptation in [written, "{olla: {bler_target: 0.00001}}", "{fixed_mcs: 9}"] {
+        let config = config(&[(written, adaptation)]);
+        let settled = SettledMcs::new(config.radio.as_ref().unwrap());
+        let mut link = link(&config, &flat(15.0));
+        saturate(&mut link, DOWN, SECOND / 10);
+        let first = link
+            .samples()
+            .find(|sample| sample.directions.dl.mcs.is_some())
+            .expect("nothing was sent");
+        let cqi = first.radio.as_ref().and_then(|radio| radio.cqi).unwrap();
+        let mcs = settled.get(cqi).unwrap();
+        assert_eq!(
+            first.directions.dl.mcs,
+            Some(f64::from(mcs)),
+            "{adaptation}"
+        );
+        assert_eq!(settled.get(0), None);
+        chosen.push(mcs);
+    }
+    assert!(chosen[0] > chosen[1] && chosen[2] == 9, "{chosen:?}");
 }
 
 #[test]

@@ -4,20 +4,12 @@
 use std::io::{self, BufWriter, Write};
 
 use anyhow::{Context, Result, ensure};
-use nr_link_model::radio::CqiTable;
-use nr_link_model::radio::bler::{CodeBlocks, sinr_for};
-use nr_link_model::{Link, MacSample, Nanos, ResolvedConfig, Source, Violation};
+use nr_link_model::{Link, MacSample, Nanos, ResolvedConfig, SettledMcs, Source, Violation};
 
 /// Allowed lengths of a sample interval: at least a slot, at most an hour.
 const INTERVALS_MS: std::ops::RangeInclusive<u64> = 1..=3_600_000;
 /// Six hours, like the longest scenario.
 const LONGEST_S: f64 = 21_600.0;
-/// The code block for which link adaptation computes its thresholds.
-const REFERENCE: CodeBlocks = CodeBlocks {
-    count: 1,
-    bits: 8448,
-};
-const TARGET: f64 = 0.1;
 
 const HEADER: &str =
     "t_s,ue,rsrp_dbm,sinr_db,ul_snr_db,cqi,dl_mcs,dl_capacity_mbps,ul_capacity_mbps";
@@ -51,7 +43,7 @@ pub fn write(
         .at_key("--interval-ms")
     );
     config.sample_interval = interval_ms * 1_000_000;
-    let mcs = config.radio.as_ref().map(McsByCqi::new);
+    let mcs = config.radio.as_ref().map(SettledMcs::new);
     let mut link: Link<()> = Link::new(&config, Source::load(&config)?)?;
     let mut out = BufWriter::new(out);
     let mut before = vec![(0.0, 0.0); link.ues()];
@@ -70,7 +62,7 @@ pub fn write(
 
 fn row(
     sample: &MacSample,
-    mcs: Option<&McsByCqi>,
+    mcs: Option<&SettledMcs>,
     before: &mut (f64, f64),
     out: &mut impl Write,
 ) -> io::Result<()> {
@@ -103,29 +95,4 @@ fn row(
     writeln!(out, ",{:.4},{:.4}", mbps(dl, before.0), mbps(ul, before.1))?;
     *before = (dl, ul);
     Ok(())
-}
-
-/// The MCS that link adaptation initially chooses for each CQI.
-struct McsByCqi(Vec<usize>);
-
-impl McsByCqi {
-    fn new(radio: &nr_link_model::config::RadioConfig) -> Self {
-        let cqis = CqiTable::new(radio.mcs_table);
-        let needed: Vec<f64> = radio
-            .mcs_table
-            .schemes()
-            .into_iter()
-            .map(|mcs| sinr_for(mcs, REFERENCE, TARGET))
-            .collect();
-        let fitting = |cqi| {
-            let sinr_db = cqis.sinr_db(cqi);
-            needed.iter().rposition(|&needed| needed <= sinr_db)
-        };
-        Self((1..=15).map(|cqi| fitting(cqi).unwrap_or(0)).collect())
-    }
-
-    /// Returns the MCS; `None` if the UE is out of range.
-    fn get(&self, cqi: u8) -> Option<usize> {
-        self.0.get(usize::from(cqi).checked_sub(1)?).copied()
-    }
 }

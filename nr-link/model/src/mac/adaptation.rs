@@ -4,9 +4,9 @@
 mod outer_loop;
 mod thresholds;
 
-use crate::config::{LinkAdaptation, RadioConfig, Receiver};
+use crate::config::{LinkAdaptation, RadioConfig};
 use crate::radio::bler::{CodeBlocks, block_error_ratio, sinr_for};
-use crate::radio::{Constellation, Mcs, McsTable};
+use crate::radio::{Constellation, CqiTable, Mcs};
 use crate::time::{Nanos, Slot};
 use outer_loop::{Extremes, OuterLoop};
 use thresholds::Thresholds;
@@ -29,12 +29,13 @@ pub(crate) struct Schemes {
 }
 
 impl Schemes {
-    pub fn new(table: McsTable, adaptation: LinkAdaptation, receiver: Option<&Receiver>) -> Self {
-        let target = match adaptation {
+    pub fn new(radio: &RadioConfig) -> Self {
+        let target = match radio.link_adaptation {
             LinkAdaptation::OuterLoop { bler_target } => bler_target,
             LinkAdaptation::Fixed { .. } | LinkAdaptation::Thresholds { .. } => 0.1,
         };
-        let schemes = table.schemes();
+        let schemes = radio.mcs_table.schemes();
+        let receiver = radio.gnb.as_ref().map(|gnb| &gnb.receiver);
         let losses_db: Vec<f64> = schemes
             .iter()
             .map(|&mcs| receiver.map_or(0.0, |receiver| receiver.loss_db(mcs)))
@@ -199,5 +200,33 @@ impl Adaptation {
             Self::Thresholds(rule) => rule.version(),
             Self::Fixed(_) => 0,
         }
+    }
+}
+
+/// The MCS of new data in the downlink before link adaptation has learned from any.
+#[derive(Debug)]
+pub struct SettledMcs {
+    cqis: CqiTable,
+    schemes: Schemes,
+    adaptation: Adaptation,
+}
+
+impl SettledMcs {
+    /// Takes the tables, the link adaptation and the receivers of a configuration.
+    pub fn new(radio: &RadioConfig) -> Self {
+        Self {
+            cqis: CqiTable::new(radio.mcs_table),
+            schemes: Schemes::new(radio),
+            adaptation: Adaptation::new(radio, radio.carriers[0].numerology.slot_ns()),
+        }
+    }
+
+    /// Returns the MCS for a reported CQI; `None` if the UE is out of range.
+    pub fn get(&self, cqi: u8) -> Option<u8> {
+        let in_range = cqi > 0;
+        in_range.then(|| {
+            self.adaptation
+                .settled(&self.schemes, self.cqis.sinr_db(cqi))
+        })
     }
 }

@@ -92,11 +92,7 @@ impl Cell {
                 ul: layers(radio.layers.ul),
             },
             timing: Timing::new(radio),
-            schemes: Schemes::new(
-                radio.mcs_table,
-                radio.link_adaptation,
-                radio.gnb.as_ref().map(|gnb| &gnb.receiver),
-            ),
+            schemes: Schemes::new(radio),
             cqi_table: CqiTable::new(radio.mcs_table),
             mtu_bytes,
             radio: radio.clone(),
