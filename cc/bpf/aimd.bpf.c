@@ -22,6 +22,7 @@ SEC("struct_ops/aimd_cong_avoid")
 void BPF_PROG(aimd_cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
+	__u32 per_packet;
 
 	if (!is_cwnd_limited(tp))
 		return; /* The application, not the window, limits the flow. */
@@ -30,8 +31,9 @@ void BPF_PROG(aimd_cong_avoid, struct sock *sk, __u32 ack, __u32 acked)
 		if (!acked)
 			return;
 	}
-	/* One packet more for each W/ALPHA packets that are acknowledged. */
-	tcp_cong_avoid_ai(tp, tp->snd_cwnd / ALPHA, acked);
+	/* One packet more for each W/ALPHA that are acknowledged; the kernel divides by that. */
+	per_packet = tp->snd_cwnd / ALPHA;
+	tcp_cong_avoid_ai(tp, per_packet ? per_packet : 1, acked);
 }
 
 SEC("struct_ops/aimd_ssthresh")

@@ -13,6 +13,7 @@ from ccplane import LOSS
 
 LEAST_WINDOW = 4.0
 MU_LIMIT = 8.0
+LEAST_ROOM_US = 1000.0
 CUBIC_C, CUBIC_BETA = 0.4, 0.7
 
 
@@ -22,6 +23,8 @@ class Guardian:
                  fresh_rtt: bool = False):  # fmt: skip
         if base not in ("cubic", "reno") or nde not in ("draw", "mean", "off"):
             raise ValueError("base is cubic or reno, nde is draw, mean or off")
+        if not dtt_factor > 1:
+            raise ValueError("dtt_factor is above 1")
         self.si_ns, self.dtt_us, self.dtt_factor = si_ms * 1e6, dtt_ms * 1e3, dtt_factor
         self.nde, self.ps, self.cm, self.fresh = nde, ps, cm, fresh_rtt
         self.base = Cubic() if base == "cubic" else Reno()
@@ -77,7 +80,9 @@ class Guardian:
         gradient = change_us / elapsed_us
         self.last_us = delay_us
         self.mu = min(max(self.mu - gradient, -MU_LIMIT), MU_LIMIT)
-        dtt_us = self.dtt_us or self.dtt_factor * self.min_us
+        dtt_us = self.dtt_factor * self.min_us
+        if self.dtt_us:  # As in the kernel: section 6, always above mRTT.
+            dtt_us = max(self.dtt_us, self.min_us + max(self.min_us / 8, LEAST_ROOM_US))
         if delay_us > dtt_us:
             self.slow_start = False
             return 2 ** (self.safe_zone(delay_us, dtt_us) - 1) if self.cm else 1.0
@@ -128,6 +133,6 @@ class Cubic:
             self.inflexion_s = ((self.origin - cwnd) / CUBIC_C) ** (1 / 3)
         elapsed_s = seconds + min_s - self.epoch_s
         target = self.origin + CUBIC_C * (elapsed_s - self.inflexion_s) ** 3
-        target = min(max(target, cwnd), 1.5 * cwnd)
         self.friendly += 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA) * acked / cwnd
-        return max((target - cwnd) * acked / cwnd, self.friendly - cwnd, 0.0)
+        # A packet for two that are acknowledged, at most: after a cut it takes round trips.
+        return min(max(target, self.friendly, cwnd) / cwnd - 1, 0.5) * acked

@@ -28,6 +28,7 @@ class Interval:
     def __init__(self, rate_mbps, begin_s, end_s):
         self.rate_mbps, self.begin_s, self.end_s = rate_mbps, begin_s, end_s
         self.acked = self.lost = 0
+        self.app_limited = False
         self.times_s, self.rtts_s = [], []
 
     def slope(self, errors):
@@ -95,6 +96,7 @@ class Vivace:
             if one.begin_s <= departed_s < one.end_s:
                 one.acked += report.acked
                 one.lost += report.losses
+                one.app_limited |= report.app_limited
                 if report.rtt_us:
                     one.times_s.append(departed_s)
                     one.rtts_s.append(report.rtt_us / 1e6)
@@ -127,6 +129,10 @@ class Vivace:
             self.trials.extend(pair)
 
     def _judge(self, interval):
+        if interval.app_limited:  # What came back is not what its rate would have given.
+            self.trials.clear()
+            self.results.clear()
+            return
         self.results.append((interval.rate_mbps, self._utility(interval)))
         if self.trials or self.intervals:
             return
