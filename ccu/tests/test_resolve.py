@@ -35,6 +35,23 @@ def test_flags_win_over_the_file_and_errors_name_its_lines(tmp_path: Path) -> No
         resolve({}, file)
 
 
+def test_one_setting_has_one_value_however_it_is_spelt(tmp_path: Path) -> None:
+    file = tmp_path / "e.yaml"
+    file.write_text("cc: cubic\nrtt_ms: 20\n")
+    assert resolve({}, file).rtt_ms == 20
+    assert resolve({"rtt": "70ms"}, file).rtt_ms == 70
+    file.write_text("cc: cubic\nrtt: 50ms\nrtt_ms: 20\n")
+    with pytest.raises(RefusedError, match=r"e.yaml:2: rtt: is given as rtt_ms too"):
+        resolve({}, file)
+
+
+def test_udp_flows_have_no_congestion_control() -> None:
+    assert [flow.cc for flow in resolve({"traffic": "udp:10M", "ues": 2}).flows] == ["udp"] * 2
+    assert [flow.cc for flow in resolve({"traffic": "udp:10M", "flows": "udp@0,udp@1"}).flows]
+    with pytest.raises(RefusedError, match=r"flows: UDP has no congestion control"):
+        resolve({"traffic": "udp:10M", "flows": "cubic@0,reno@1"})
+
+
 def test_a_flow_may_not_start_after_the_end() -> None:
     with pytest.raises(RefusedError, match=r"is over\. Start it earlier"):
         resolve({"flows": "cubic@0,reno@30"})

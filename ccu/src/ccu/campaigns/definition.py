@@ -152,6 +152,8 @@ def _levels_of(name: str, written: Any) -> Levels:
                     key=f"{name}.{label}",
                 )
         return {_label(label): dict(keys) for label, keys in written.items()}
+    if written and not isinstance(written, (list, dict)):
+        raise invalid("is not a list", f"write [{written}]", key=name)
     raise invalid("has no levels, so there is nothing to run", "list at least one", key=name)
 
 

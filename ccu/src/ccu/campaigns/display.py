@@ -242,8 +242,10 @@ class PlanTable:
 
 def left(seconds: float) -> str:
     """Return a text such as `about 1 h 20 min left`."""
-    if seconds < 1:
+    if seconds == 0:
         return "nothing left"
+    if seconds < 1:
+        return "less than 1 s left"
     minutes = round(seconds / 60)
     if minutes < 1:
         return f"about {seconds:.0f} s left"

@@ -215,7 +215,10 @@ def _distinct(
 
 
 def _check_congestion_control(experiment: Experiment) -> None:
-    if not driver_of(experiment).own_kernel:
+    driver = driver_of(experiment)
+    if driver.own_kernel:
+        driver.carries(experiment)
+    else:
         congestion.check(experiment, now=False)
 
 

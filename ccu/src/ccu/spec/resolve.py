@@ -54,6 +54,9 @@ def resolve_written(
     values: dict[str, Any] = {}
     for key, value in written.items():
         if key in fields:
+            if key != fields[key].name in written:
+                problem = f"is given as {fields[key].name} too"
+                problems.append(Problem(problem, "leave one of them out", Where(key=key)))
             places.setdefault(fields[key].name, places[key])
             _read(fields[key], value, values, problems)
         else:
@@ -94,6 +97,7 @@ def collect(flags: Mapping[str, Any], file: Path | None) -> tuple[dict[str, Any]
     """
     written: dict[str, Any] = {}
     places: dict[str, Where] = {}
+    spellings = {one.key: {one.name} - {one.key} for one in written_fields(Experiment)}
     if file is not None:
         content, lines = read_mapping(file)
         for key, value in content.items():
@@ -104,6 +108,8 @@ def collect(flags: Mapping[str, Any], file: Path | None) -> tuple[dict[str, Any]
             if key in ("cc", "flows"):  # Either says which flows there are: the flag replaces both.
                 written.pop("cc", None)
                 written.pop("flows", None)
+            for other in spellings.get(key, ()):  # A file may have run.json's: rtt_ms for rtt.
+                written.pop(other, None)
             written[key] = value
             places[key] = Where(key=flag_of(key))
     if flags.get("cc") and flags.get("flows"):
@@ -178,7 +184,10 @@ def _choose_flows(
     if isinstance(traffic, dict) and traffic.get("kind") == "udp":
         if cc not in (None, "udp"):
             problems.append(Problem("UDP has no congestion control", "leave it out", _CC))
-        values.setdefault("flows", [{"cc": "udp"}] * _ues(values))
+        flows = values.setdefault("flows", [{"cc": "udp"}] * _ues(values))
+        if isinstance(flows, list) and any(_is_of_tcp(flow) for flow in flows):
+            fix = "leave flows out, or write udp for each"
+            problems.append(Problem("UDP has no congestion control", fix, Where(key="flows")))
     elif cc is not None and "flows" in values:
         problems.append(
             Problem("flows name their own congestion controls", "give one of both", _CC)
@@ -193,6 +202,10 @@ def _choose_flows(
         problems.append(
             Problem("no congestion control is chosen", "name one of `ccu list cc`", _CC)
         )
+
+
+def _is_of_tcp(flow: object) -> bool:
+    return isinstance(flow, dict) and flow.get("cc", "udp") != "udp"
 
 
 def _ues(values: dict[str, Any]) -> int:

@@ -241,7 +241,8 @@ class Driver:
 
     def label(self, experiment: Experiment) -> str:
         """Return the last part of the run directory's name."""
-        return f"{experiment.prb}prb-{Path(experiment.scenario).stem}"
+        scenario = Path(experiment.scenario).name.removesuffix(".yaml").removesuffix(".yml")
+        return f"{experiment.prb}prb-{scenario}"
 
     def notice(self, experiments: Sequence[Experiment]) -> str:  # noqa: ARG002
         """Return what users have to know before these runs, such as what they cost."""
