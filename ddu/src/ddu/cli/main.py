@@ -76,7 +76,7 @@ def show(path: Path, summary: dict[str, Any], made: str = "report.html") -> None
     parts = [
         typer.style(summary["verdict"], fg=colour),
         f"{rate_bps / 1e6:.1f} Mbit/s" if rate_bps is not None else "throughput not captured",
-        f"RTT {rtt:.1f} ms" if rtt is not None else "no RTT",
+        f"median RTT {rtt:.1f} ms" if rtt is not None else "no RTT",
         f"{used:.0%} of the link" if used is not None else "no MAC capacity",
     ]
     if summary["retransmissions_count"] is not None:

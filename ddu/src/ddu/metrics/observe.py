@@ -64,9 +64,12 @@ class ObservedFlow:
 
     @cached_property
     def last_utc_ns(self) -> int:
-        """The last payload packet in either capture."""
-        both = np.concatenate([self.sent.utc_ns[-1:], self.received.utc_ns[-1:]])
-        return int(both.max())
+        """The last payload packet in either capture; of the sender's alone, the last new ACK, since
+        data counts as delivered when its ACK is back."""
+        last = [self.sent.utc_ns[-1:], self.received.utc_ns[-1:]]
+        if self.is_tcp and not self.at_receiver:
+            last.append(self.delivered[0][-1:])
+        return int(np.concatenate(last).max())
 
     @cached_property
     def resent(self) -> tuple[Int, Int]:

@@ -65,7 +65,9 @@ METRICS = (
         of_flow=lambda view: view.flow.flow.start_s, in_report=False,
     ),
     SummaryMetric(
-        "duration_s", "traffic time: from the first payload packet sent to the last one received",
+        "duration_s",
+        "traffic time: from the first payload packet sent to the last one received (of the "
+        "sender's side alone: to the last new ACK)",
         "Duration", of_run=lambda run: run.duration_s, of_flow=lambda view: view.duration_s,
         in_report=False,
     ),
