@@ -13,8 +13,10 @@ import pytest
 from typer.testing import CliRunner
 
 from ddu.cli.main import app
+from ddu.report.templates import number
 from ddu.reproductions.claims import Check, Column, read_papers
 from ddu.reproductions.measured import _number
+from ddu.reproductions.outcomes import balanced
 from ddu.reproductions.verdicts import judge, together
 from ddu.statistics import Interval
 from testbed_console.problems import RefusedError
@@ -55,7 +57,8 @@ def _interval(mean: float, low: float | None, high: float | None, count: int = 5
         ({"about": 2}, (2.1, 1.8, 2.4), "holds"),
         ({"about": 2}, (2.1, 0.9, 3.3), "holds in part"),  # It may be that there is no effect.
         ({"about": 2}, (3.0, 2.8, 3.2), "holds in part"),  # The direction only.
-        ({"about": 2}, (1.2, 0.8, 1.6), "does not hold"),
+        ({"about": 2}, (1.2, 0.8, 1.5), "does not hold"),
+        ({"about": 2}, (1.2, 0.7, 1.7), "holds in part"),  # Only the interval reaches the number.
         ({"about": 2}, (0.5, 0.4, 0.6), "does not hold"),
         ({"about": 0.5}, (0.7, 0.6, 0.8), "holds in part"),
         ({"about": 1, "tolerance": 0.1}, (1.05, 0.7, 1.4), "holds"),
@@ -65,6 +68,9 @@ def _interval(mean: float, low: float | None, high: float | None, count: int = 5
         ({"at_most": 0.95, "tolerance": 0}, (0.9, 0.8, 1.1), "holds in part"),
         ({"about": 2}, (2.0, None, None), "holds in part"),
         ({"between": [1.05, 1.5]}, (1.2, 1.1, 1.3), "holds"),
+        # Within the tolerance of 5 %, and without an effect.
+        ({"between": [1.05, 1.5]}, (1.0, 0.99, 1.01), "holds in part"),
+        ({"about": 2}, (1.2, None, None), "holds in part"),  # Fieller's, which has no bounds.
     ],
 )
 def test_the_verdict_on_a_ratio(rule: dict[str, object], found: tuple, verdict: str) -> None:
@@ -91,7 +97,7 @@ def test_a_difference_confirms_a_ratio_to_nothing() -> None:
         ({"about": 30}, (37.0, 35.0, 39.0), "holds in part"),
         ({"about": 30}, (40.0, 39.0, 41.0), "does not hold"),
         ({"at_most": -45}, (-44.0, None, None), "holds"),
-        ({"at_least": -60, "tolerance": 0}, (-61.0, None, None), "does not hold"),
+        ({"at_least": -60, "tolerance": 0}, (-61.0, -61.5, -60.5), "does not hold"),
     ],
 )
 def test_the_verdict_on_a_number(rule: dict[str, object], found: tuple, verdict: str) -> None:
@@ -99,11 +105,36 @@ def test_the_verdict_on_a_number(rule: dict[str, object], found: tuple, verdict:
     assert judge(check, _interval(*found), None)[0] == verdict
 
 
+def test_links_of_all_scenarios_count_alike() -> None:
+    seeds = [(seed, "walking") for seed in (3, 1, 2)] + [(seed, "driving") for seed in range(1, 9)]
+    index = pd.MultiIndex.from_tuples(seeds, names=["seed", "scenario"])
+    found = balanced(pd.Series([1.0] * 3 + [5.0] * 8, index=index))
+    assert found.mean() == 3
+    assert sorted(found.index) == [(s, each) for s in (1, 2, 3) for each in ("driving", "walking")]
+    alone = pd.Series([1.0, 2.0], index=pd.Index([1, 2], name="seed"))
+    assert balanced(alone) is alone
+
+
+def test_an_infinite_number_is_shown() -> None:
+    assert [number(each) for each in (float("inf"), -float("inf"), float("nan"))] == [
+        "∞",
+        "-∞",
+        "n/a",
+    ]
+
+
 def test_a_claim_holds_if_all_of_it_does() -> None:
     assert together(["holds", "holds"]) == "holds"
     assert together(["holds", "does not hold"]) == "holds in part"
     assert together(["does not hold", "does not hold"]) == "does not hold"
     assert together(["holds", "not yet run"]) == "not yet run"
+    assert together(["holds", "does not hold"], one_suffices=True) == "holds"
+
+
+def test_one_run_is_no_refutation_without_a_word() -> None:
+    check = Check.model_validate({"metric": "rtt_ms.mean", "about": 30})
+    one = _interval(40.0, None, None, count=1)
+    assert judge(check, one, None) == ("does not hold", "one run only")
 
 
 def _folders(tmp_path: Path, claims: str = CLAIMS) -> Path:

@@ -16,6 +16,7 @@ from ddu import statistics
 from ddu.campaign.load import Campaign
 from ddu.campaign.metrics import flat
 from ddu.campaign.plan import OF_BEST, Compare, Reference, ReportPlan
+from ddu.statistics import Interval
 
 
 def runs_table(campaign: Campaign, summaries: dict[Path, dict[str, Any]]) -> pd.DataFrame:
@@ -157,10 +158,11 @@ def reference_table(runs: pd.DataFrame, plan: ReportPlan) -> pd.DataFrame:
 
 
 def _beside(runs: pd.DataFrame, theirs: Reference) -> dict[str, Any]:
-    values = _by_seed(runs, theirs.where, theirs.metric)
+    above = _by_seed(runs, theirs.where, theirs.metric)
+    below = None
     if theirs.relative_to is not None:
         below = _by_seed(runs, theirs.relative_to, theirs.metric)
-        values = (values / below).dropna()
+    found, count = _mean_or_ratio(above, below)
     named = ", ".join(f"{factor}={label}" for factor, label in theirs.where.items())
     if theirs.relative_to:
         named += " over " + ", ".join(f"{k}={v}" for k, v in theirs.relative_to.items())
@@ -172,16 +174,28 @@ def _beside(runs: pd.DataFrame, theirs: Reference) -> dict[str, Any]:
         "ours": None,
         "low": None,
         "high": None,
-        "runs": len(values),
+        "runs": count,
         "difference_ratio": None,
         "source": theirs.source,
     }
-    if len(values):
-        found = statistics.of_repeats(list(values.astype(float)))
+    if found is not None:
         row |= {"ours": found.mean, "low": found.low, "high": found.high}
         if theirs.value:
             row["difference_ratio"] = found.mean / theirs.value - 1
     return row
+
+
+def _mean_or_ratio(
+    above: pd.Series[float], below: pd.Series[float] | None
+) -> tuple[Interval | None, int]:
+    """Return the mean over seeds, or the ratio of the means over the same seeds, and how many."""
+    if below is None:
+        values = list(above.astype(float))
+        return (statistics.of_repeats(values) if values else None), len(values)
+    both = pd.concat([above, below], axis=1, join="inner").astype(float)
+    if both.empty:
+        return None, 0
+    return statistics.ratio(list(both.iloc[:, 0]), list(both.iloc[:, 1])), len(both)
 
 
 def _by_seed(runs: pd.DataFrame, where: dict[str, str], metric: str) -> pd.Series[float]:

@@ -59,7 +59,7 @@ def refuse_unknown(runs: Sequence[Compared], metrics: Sequence[str]) -> None:
 
 
 def groups_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFrame:
-    """Return one row per group and metric: mean, interval, number of runs, method."""
+    """Return one row per group and metric: mean, interval, number of runs that have it, method."""
     rows = []
     for label, group in grouped(runs).items():
         for metric in metrics:
@@ -67,7 +67,7 @@ def groups_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFra
             if found is not None:
                 rows.append(
                     {"group": label, "metric": metric, "mean": found.mean, "low": found.low,
-                     "high": found.high, "runs": len(group), "method": found.method}
+                     "high": found.high, "runs": found.count, "method": found.method}
                 )  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -78,7 +78,8 @@ def means_text(runs: Sequence[Compared], metrics: Sequence[str]) -> str:
     table = groups_table(runs, metrics)
     if table.empty:
         return "no run has a result"
-    table["group"] = [f"{row.group} (n={row.runs})" for row in table.itertuples()]
+    titles = {label: f"{label} (n={len(group)})" for label, group in grouped(runs).items()}
+    table["group"] = table["group"].map(titles)
     groups = table["group"].unique()
     means = table.pivot(index="metric", columns="group", values="mean")
     means = means.dropna(how="all")[list(groups)]
@@ -198,7 +199,9 @@ def _of_repeats(a: np.ndarray, b: np.ndarray) -> dict[str, object]:
     degrees = len(a) + len(b) - 2
     pooled = ((len(a) - 1) * a.var(ddof=1) + (len(b) - 1) * b.var(ddof=1)) / degrees
     correction = 1 - 3 / (4 * degrees - 1)
-    effect = (b.mean() - a.mean()) / np.sqrt(pooled) * correction if pooled > 0 else None
+    # The variance of equal numbers may be a rounding error.
+    random = not all(statistics.of_repeats(list(one)).alike for one in (a, b))
+    effect = (b.mean() - a.mean()) / np.sqrt(pooled) * correction if random else None
     larger = np.sign(b[:, None] - a[None, :]).mean()
     bounds = (float(welch.low), float(welch.high))
     known = not np.isnan(bounds).any()

@@ -31,11 +31,13 @@ def records(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Return the value with so many significant digits; n/a if it is null."""
+    """Return the value with so many significant digits; n/a if it is null or NaN."""
     if value is None or math.isnan(value):
         return "n/a"
     if value == 0:
         return "0"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
     places = max(digits - 1 - math.floor(math.log10(abs(value))), 0)
     return f"{value:,.{places}f}"
 

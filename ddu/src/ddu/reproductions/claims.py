@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isinf
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -123,19 +124,33 @@ class Check(_Value):
         return 1.0 if self.neutral is None and self.is_ratio else self.neutral
 
     @property
+    def claimed_effect(self) -> int:
+        """Return 1 if the rule's own numbers are above that of no effect, -1 if below, else 0."""
+        low, high = self._numbers
+        if self.no_effect is None or low <= self.no_effect <= high:
+            return 0
+        return 1 if low > self.no_effect else -1
+
+    @property
+    def _numbers(self) -> tuple[float, float]:
+        """Return the range that the rule names."""
+        if self.between is not None:
+            return self.between
+        if self.about is not None:
+            return self.about, self.about
+        return (
+            float("-inf") if self.at_least is None else self.at_least,
+            float("inf") if self.at_most is None else self.at_most,
+        )
+
+    @property
     def band(self) -> tuple[float, float]:
         """Return the range in which ours agrees."""
-        if self.about is not None:
-            reach = abs(self.about) * (ABOUT if self.tolerance is None else self.tolerance)
-            return self.about - reach, self.about + reach
-        share = LIMIT if self.tolerance is None else self.tolerance
-        if self.between is not None:
-            low, high = self.between
-            return low - abs(low) * share, high + abs(high) * share
-        if self.at_least is not None:
-            return self.at_least - abs(self.at_least) * share, float("inf")
-        assert self.at_most is not None
-        return float("-inf"), self.at_most + abs(self.at_most) * share
+        usual = LIMIT if self.about is None else ABOUT
+        share = usual if self.tolerance is None else self.tolerance
+        low, high = self._numbers
+        below, above = (0.0 if isinf(one) else abs(one) * share for one in (low, high))
+        return low - below, high + above
 
 
 class Claim(_Value):
@@ -144,6 +159,8 @@ class Claim(_Value):
     quote: str
     section: str
     checks: tuple[Check, ...] = ()
+    one_suffices: bool = False
+    """Whether it holds if one of its checks does, as a sentence with "or"."""
     untestable: str | None = None
     """The reason why it cannot be tested here."""
     note: str = ""

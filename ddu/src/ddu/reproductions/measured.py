@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,6 +60,21 @@ class Measured:
     def shared_count(self) -> int:
         """Return how many of the results another campaign has made."""
         return len(self.campaign.results) - self.cost.runs_count
+
+    @property
+    def degraded_count(self) -> int:
+        return int((self.runs["verdict"] == "degraded").sum())
+
+    @property
+    def is_finished(self) -> bool:
+        """Return whether each point has the runs that the campaign asks for at least."""
+        rules = self.campaign.definition.get("stop") or ()
+        least = max((rule["min_repeats"] for rule in rules), default=math.inf)
+        least = min(least, self.campaign.definition["repeats"])
+        factors = list(self.factors)
+        results = self.campaign.results
+        counts = Counter(tuple(cell.levels[name] for name in factors) for cell in results)
+        return all(counts[point] >= least for point in self.campaign.points)
 
     @property
     def factors(self) -> dict[str, list[str]]:

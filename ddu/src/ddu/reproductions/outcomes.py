@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import pandas as pd
 
@@ -46,7 +47,7 @@ def tested(claim: Claim, runs: Measured | None) -> Tested:
     if claim.untestable is not None:
         return Tested(claim, (), "cannot be tested here")
     outcomes = tuple(outcome for check in claim.checks for outcome in _outcomes(check, runs))
-    return Tested(claim, outcomes, together([one.verdict for one in outcomes]))
+    return Tested(claim, outcomes, together([one.verdict for one in outcomes], claim.one_suffices))
 
 
 def corrected(claims: list[Tested]) -> list[Tested]:
@@ -114,7 +115,7 @@ def _measure(
     """Return the number with its interval, and its difference from where there is no effect."""
     above = runs.values(check, of)
     if over is None:
-        values = list(above)
+        values = list(balanced(above))
         if not values:
             return None, None
         found = statistics.of_repeats(values)
@@ -124,9 +125,23 @@ def _measure(
     both = pd.concat([above, runs.values(check.divisor, over)], axis=1, join="inner")
     if both.empty:
         return None, None
+    both = balanced(both)
     a, b = list(both.iloc[:, 0]), list(both.iloc[:, 1])
     assert check.no_effect is not None
     return statistics.ratio(a, b), statistics.paired([check.no_effect * value for value in b], a)
+
+
+_Rows = TypeVar("_Rows", "pd.Series[float]", pd.DataFrame)
+
+
+def balanced(found: _Rows) -> _Rows:
+    """Return as many rows of each scenario as there are of that with the fewest, so that links of
+    all count alike: the first by seed. The index: the seed, then what else tells links apart."""
+    names = list(found.index.names)[1:]
+    if not names:
+        return found
+    groups = found.sort_index().groupby(level=names)
+    return groups.head(int(groups.size().min()))
 
 
 @dataclass(frozen=True)
@@ -134,12 +149,13 @@ class Sensitivity:
     """Our number for a main claim, over parts of the runs."""
 
     claim: Claim
-    campaign: str
+    of: Labels
+    over: Labels | None
     every: Interval
     parts: tuple[tuple[str, Interval], ...]
 
 
-def sensitivity(name: str, claim: Claim, runs: Measured) -> Sensitivity | None:
+def sensitivity(claim: Claim, runs: Measured) -> Sensitivity | None:
     """Return how the number of the claim's first check depends on seeds, links, and the factors
     that the claim says."""
     check = claim.checks[0]
@@ -164,4 +180,4 @@ def sensitivity(name: str, claim: Claim, runs: Measured) -> Sensitivity | None:
             below = None if over is None else {**over, **fixed}
             found, _ = _measure(check, runs, {**of, **fixed}, below)
             parts += [(level, found)] if found else []
-    return Sensitivity(claim, name, every, tuple(parts))
+    return Sensitivity(claim, of, over, every, tuple(parts))

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import csv
-import itertools
 import math
 import shutil
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +61,8 @@ def write_pages(
     output.mkdir(parents=True, exist_ok=True)
     environment = templates_of("ddu.reproductions").overlay(autoescape=False)
     environment.globals |= {
-        "rows_of": rows_of, "theirs": theirs, "ours": ours, "taken": taken, "text": _text,
-        "number": number,
+        "rows_of": rows_of, "what": _what, "theirs": theirs, "ours": ours, "taken": taken,
+        "text": _text, "number": number,
     }  # fmt: skip
     pages: list[tuple[Paper, list[Section]]] = []
     for paper in papers:
@@ -86,16 +85,15 @@ def write_pages(
 
 
 def _sections(paper: Paper, campaigns: Path, runs: Path, analyze: Analyze) -> list[Section]:
-    """Return the campaigns of the paper, whose p-values are corrected together."""
+    """Return the campaigns of the paper."""
     found: list[Section] = []
     for name, of_campaign in paper.campaigns.items():
         there = measured(runs, name, analyze)
         if there is not None:
             write_report(there.campaign.path, analyze)
-        claims = [tested(claim, there) for claim in of_campaign.claims]
+        claims = corrected([tested(claim, there) for claim in of_campaign.claims])
         found.append(Section(name, _about(campaigns, name), of_campaign, there, claims))
-    every = iter(corrected([claim for one in found for claim in one.claims]))
-    return [replace(one, claims=list(itertools.islice(every, len(one.claims)))) for one in found]
+    return found
 
 
 def _about(campaigns: Path, name: str) -> dict[str, Any]:
@@ -156,8 +154,8 @@ def _record(claim: Tested, one: Outcome) -> list[object]:
         values, count = [one.found.mean, one.found.low, one.found.high], one.found.count
     precise = [None if value is None else f"{value:.6g}" for value in (*values,)]
     tests = [None if value is None else f"{value:.4g}" for value in (one.effect, one.p, one.p_holm)]
-    return [claim.claim.quote, _what(one), theirs(one.check), *precise, count,
-            *tests, one.verdict]  # fmt: skip
+    what = _what(one.check, one.of, one.over)
+    return [claim.claim.quote, what, theirs(one.check), *precise, count, *tests, one.verdict]
 
 
 @dataclass(frozen=True)
@@ -184,7 +182,7 @@ def rows_of(claim: Tested) -> Iterator[Row]:
 
 def _row(one: Outcome) -> Row:
     reason = f"{one.verdict}: {one.reason}" if one.reason else one.verdict
-    return Row(_what(one), theirs(one.check), ours(one.check, one.found),
+    return Row(_what(one.check, one.of, one.over), theirs(one.check), ours(one.check, one.found),
                _tests(one), reason)  # fmt: skip
 
 
@@ -192,10 +190,9 @@ def _row_of_many(check: Check, outcomes: list[Outcome]) -> Row:
     """Return the line of a check with many numbers: their range, and which do not hold."""
     known = [one.found for one in outcomes if one.found is not None]
     values = "not yet run"
-    if known:
-        ends = [
-            number(one(found.mean for found in known) * _how(check).scale) for one in (min, max)
-        ]
+    means = [found.mean for found in known if not math.isnan(found.mean)]
+    if means:
+        ends = [number(one(means) * _how(check).scale) for one in (min, max)]
         values = f"{' to '.join(ends)}; n ≥ {min(one.count for one in known)}"
     others = "; ".join(_distinct(one, outcomes) for one in outcomes if one.verdict != "holds")
     held = sum(one.verdict == "holds" for one in outcomes)
@@ -229,11 +226,11 @@ def _how(check: Check) -> Shown:
     return found
 
 
-def _what(one: Outcome) -> str:
+def _what(check: Check, of: Labels, over: Labels | None) -> str:
     """Return what is compared, in words."""
-    text = f"{_number_of(one.check)}: {_sides(one.of, one.over)}"
-    if one.check.over_flow is not None:
-        text += f" over {one.check.over_flow}"
+    text = f"{_number_of(check)}: {_sides(of, over)}"
+    if check.over_flow is not None:
+        text += f" over {check.over_flow}"
     return text.strip(" :")
 
 
@@ -293,9 +290,9 @@ def ours(check: Check, found: Interval | None) -> str:
     if found is None:
         return "not yet run"
     scale = _how(check).scale
-    text = "∞" if math.isinf(found.mean) else number(found.mean * scale)
+    text = number(found.mean * scale)
     if found.alike:
-        return f"{text}; n = {found.count}, all alike"
+        return f"{text}; n = {found.count}, all the same"
     if found.low is not None and found.high is not None:
         text += f" ({number(found.low * scale)} … {number(found.high * scale)})"
     return f"{text}; n = {found.count}"
@@ -317,6 +314,6 @@ def _sensitivities(sections: list[Section]) -> Iterator[Sensitivity]:
     for section in sections:
         for claim in section.claims:
             if claim.claim.main and section.measured is not None:
-                found = sensitivity(section.name, claim.claim, section.measured)
+                found = sensitivity(claim.claim, section.measured)
                 if found is not None:
                     yield found

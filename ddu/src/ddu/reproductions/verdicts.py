@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
@@ -23,30 +24,45 @@ def judge(check: Check, found: Interval, difference: Interval | None) -> tuple[V
     direction is confirmed, or if only the interval reaches the paper's number.
     """
     low, high = check.band
-    inside, no_effect = low <= found.mean <= high, check.no_effect
-    if no_effect is None or difference is None or low <= no_effect <= high:
+    inside, reached = low <= found.mean <= high, _reaches(found, low, high)
+    if difference is None or not check.claimed_effect:
         if inside:
             return "holds", ""
-        least = found.mean if found.low is None else found.low
-        most = found.mean if found.high is None else found.high
-        if least <= high and most >= low:
-            return "holds in part", "only the interval"
-        return "does not hold", ""
-    if difference.low is None or difference.high is None:
-        confirmed, unconfirmed = False, "one run only"
-    else:
-        confirmed = difference.low > 0 if low > no_effect else difference.high < 0
-        unconfirmed = "no significant effect"
+        return ("holds in part", reached) if reached else ("does not hold", _few(found))
+    confirmed = _is_beyond_zero(difference, check.claimed_effect)
     if inside:
-        return ("holds", "") if confirmed else ("holds in part", unconfirmed)
-    return ("holds in part", "the direction, not the size") if confirmed else ("does not hold", "")
+        if confirmed:
+            return "holds", ""
+        return "holds in part", _few(found) or "no significant effect"
+    if confirmed:
+        return "holds in part", "the direction, not the size"
+    return ("holds in part", reached) if reached else ("does not hold", _few(found))
 
 
-def together(verdicts: Sequence[Verdict]) -> Verdict:
-    """Return the verdict on a claim by those on its parts."""
+def _reaches(found: Interval, low: float, high: float) -> str:
+    """Return in which sense the interval reaches the paper's number; empty if it does not."""
+    if found.count < 2 or math.isnan(found.mean):
+        return ""
+    if found.low is None or found.high is None:
+        return "the interval has no bounds"
+    return "only the interval" if found.low <= high and found.high >= low else ""
+
+
+def _is_beyond_zero(difference: Interval, direction: int) -> bool:
+    if difference.low is None or difference.high is None:
+        return False
+    return difference.low > 0 if direction > 0 else difference.high < 0
+
+
+def _few(found: Interval) -> str:
+    return "one run only" if found.count < 2 else ""
+
+
+def together(verdicts: Sequence[Verdict], one_suffices: bool = False) -> Verdict:
+    """Return the verdict on a claim by those on its parts: all have to hold, or one."""
     tested = [one for one in verdicts if one != "not yet run"]
     if len(tested) < len(verdicts) or not tested:
         return "not yet run"
-    if all(one == "holds" for one in tested):
+    if (any if one_suffices else all)(one == "holds" for one in tested):
         return "holds"
     return "does not hold" if all(one == "does not hold" for one in tested) else "holds in part"
