@@ -94,6 +94,6 @@ class RunView:
 
 
 def duration_s(flows: Sequence[ObservedFlow]) -> float:
-    """Return the time from the first payload packet sent to the last one received, or acknowledged."""
+    """Return the time from the first payload packet sent to the last received or acknowledged."""
     first = min(flow.first_utc_ns for flow in flows)
     return max(max(flow.last_utc_ns for flow in flows) - first, 1) / 1e9
