@@ -134,7 +134,7 @@ def test_the_verifiers_reason_is_given_with_its_line(source: Path, tmp_path: Pat
         ("broken.py", "broken.py:1: syntax error"),
         ("without.py", "without.py:1: A has no `report`"),
         ("cubic.py", "the kernel has a congestion control cubic already"),
-        ("renamed.bpf.c", "renamed.bpf.c:56: the kernel would call it toy"),
+        ("renamed.bpf.c", "renamed.bpf.c:58: the kernel would call it toy"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused(

@@ -86,7 +86,7 @@ def test_acknowledged_bytes_come_when_the_acks_do(tmp_path: Path) -> None:
     run = one_sided(steady(100), tmp_path / "run", "sender")
     goodput = analysis_of(run, bin_ns=10 * MS).tables["aligned"]["tcp_goodput_bps"]
     # Sent from 0 to 99 ms; each ACK is back 20 ms later, a packet a ms from then on.
-    assert list(goodput) == [0, 0] + [10 * 1448 * 8 / 0.01] * 8
+    assert list(goodput) == [0, 0] + [10 * 1448 * 8 / 0.01] * 10
 
 
 @pytest.mark.parametrize("role", ["sender", "receiver"])
