@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from pathlib import Path
 
@@ -242,6 +243,56 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     imported("mahimahi", file, tmp_path)
     with pytest.raises(RefusedError, match=r"x\.yaml: exists already. Give another --name"):
         imported("mahimahi", file, tmp_path)
+
+
+def test_a_trace_in_the_folder_of_the_scenario_is_played_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bus.down").write_text("1\n2\n2000\n")
+    Path("bus.up").write_text("5\n2000\n")
+    options = ["scenario", "import", "mahimahi", "bus.down", "--ul", "bus.up"]
+    ran = CliRunner().invoke(app, options)
+    assert ran.exit_code == 0, ran.output
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bus.down", "bus.up", "bus.yaml"]
+    assert Path("bus.down").read_text() == "1\n2\n2000\n"
+    assert "bus.down\n" not in ran.output.splitlines(keepends=True)  # Not written.
+    validate(Path("bus.yaml"))
+
+
+def test_an_input_of_the_name_of_an_output_is_called_the_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("taps.csv").write_text("t_s,delay_ns_1,re_1,im_1\n0,0,1,0\n1,0,0.5,0\n")
+    ran = CliRunner().invoke(app, ["scenario", "import", "taps", "taps.csv"])
+    assert isinstance(ran.exception, RefusedError)
+    assert str(ran.exception).startswith("taps.csv: is the input")
+    assert "--name taps-1" in str(ran.exception)
+    assert [path.name for path in tmp_path.iterdir()] == ["taps.csv"]
+
+
+@pytest.mark.parametrize(
+    ("form", "options", "expected"),
+    [
+        ("mahimahi", "--as radio", "--as: the format mahimahi holds capacity only, not radio"),
+        ("taps", "--as capacity", "--as: the format taps holds radio only"),
+        ("mahimahi", "--run 2", r"--run: does not apply to the format mahimahi. .*for lumos5g\)"),
+        ("mahimahi", "--period 1s", r"--period: does not apply .*for android\)"),
+        ("ucc5g", "--ul x", r"--ul: does not apply .*for mahimahi, seconds-mbps\)"),
+    ],
+)
+def test_an_option_of_other_formats_is_refused(
+    tmp_path: Path, form: str, options: str, expected: str
+) -> None:
+    file = source(tmp_path, "1\n2000\n")
+    made = tmp_path / "made"
+    words = ["scenario", "import", form, str(file), *options.split(), "--output", str(made)]
+    ran = CliRunner().invoke(app, words)
+    assert isinstance(ran.exception, RefusedError)
+    assert ran.exception.exit_code == 2
+    assert re.match(expected, str(ran.exception)), ran.exception
+    assert not made.exists()
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ def import_command(
     ] = UNKNOWN,
 ) -> None:
     """Make a scenario from a measurement, a trace or a run."""
-    from ccu.scenarios.sources import FORMATS, ImportOptions
+    from ccu.scenarios.sources import FORMATS, ImportOptions, check_options
     from ccu.scenarios.write import write
 
     if form not in FORMATS:
@@ -157,8 +157,9 @@ def import_command(
     except ValueError as error:
         raise refusal(str(error), key="--period") from None
     wanted = ImportOptions(called, kind, run, ul, period_s)  # type: ignore[arg-type]
+    check_options(form, wanted)
     imported = FORMATS[form].read(file, wanted)
-    made = write(imported, called, license_name, output)
+    made = write(imported, called, license_name, output, inputs=[file, *([ul] if ul else [])])
     for path in made:
         print(path)
     for sentence in [

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +19,37 @@ from ccu.scenarios.validate import validate
 from testbed_console.problems import refusal
 
 
-def write(found: ImportedScenario, name: str, license_name: str, folder: Path) -> list[Path]:
+def write(
+    found: ImportedScenario,
+    name: str,
+    license_name: str,
+    folder: Path,
+    inputs: Sequence[Path] = (),
+) -> list[Path]:
     """Write the scenario NAME.yaml and its series, after nr-link has accepted it.
 
-    Raises RefusedError; nothing is written then.
+    A file of `inputs` that would be copied onto itself is played where it is.
+    Returns the written files, the scenario first. Raises RefusedError; nothing is written then.
     """
-    targets = [f"{name}.yaml", *found.copies, *found.columns]
+    there = {
+        target
+        for target, source in found.copies.items()
+        if (folder / target).exists() and (folder / target).samefile(source)
+    }
+    targets = [
+        target for target in (f"{name}.yaml", *found.copies, *found.columns) if target not in there
+    ]
     for target in targets:
-        if (folder / target).exists():
-            raise refusal("exists already", "give another --name or --output", file=folder / target)
+        path = folder / target
+        if not path.exists():
+            continue
+        if any(path.samefile(each) for each in inputs):
+            raise refusal(
+                "is the input, and the scenario would have a file of this name",
+                f"give another name, such as --name {name}-1, or another folder with --output",
+                file=path,
+            )
+        raise refusal("exists already", "give another --name or --output", file=path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".import-", dir=folder) as part:

@@ -5,28 +5,89 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ccu.scenarios.sources import android, lumos5g, mahimahi, oai, seconds_mbps, taps, ucc5g
 from ccu.scenarios.sources.imported_scenario import ImportedScenario, ImportOptions
+from testbed_console.problems import Problem, RefusedError, Where
+
+Kind = Literal["radio", "capacity"]
 
 
 class Format(NamedTuple):
     summary: str
     read: Callable[[Path, ImportOptions], ImportedScenario]
     """Read the file. Raises RefusedError with file, line, rule and fix."""
+    kinds: tuple[Kind, ...]
+    """What its files hold, the usual one first."""
+    options: frozenset[str] = frozenset()
+    """The optional fields of ImportOptions that it uses, except `kind`."""
 
+
+_RATES: tuple[Kind, ...] = ("capacity",)
+_RADIO: tuple[Kind, ...] = ("radio",)
 
 FORMATS: dict[str, Format] = {
     "mahimahi": Format(
-        "a trace of delivery opportunities: one integer in ms per line", mahimahi.read
+        "a trace of delivery opportunities: one integer in ms per line",
+        mahimahi.read,
+        _RATES,
+        frozenset({"ul"}),
     ),
-    "seconds-mbps": Format("lines of `second Mbit/s`", seconds_mbps.read),
-    "lumos5g": Format("the CSV of Lumos5G: throughput, or RSRP and SINR, of one run", lumos5g.read),
-    "ucc5g": Format("a CSV of UCC's 5G dataset: RSRP and SNR, or bit rates", ucc5g.read),
-    "taps": Format("CSV of 1 to 4 complex taps over time, as of channel emulators", taps.read),
-    "oai": Format("a finished run, or a log of OpenAirInterface's gNB", oai.read),
-    "android": Format("`dumpsys telephony.registry` of a phone, with timestamps", android.read),
+    "seconds-mbps": Format(
+        "lines of `second Mbit/s`", seconds_mbps.read, _RATES, frozenset({"ul"})
+    ),
+    "lumos5g": Format(
+        "the CSV of Lumos5G: throughput, or RSRP and SINR, of one run",
+        lumos5g.read,
+        ("capacity", "radio"),
+        frozenset({"run"}),
+    ),
+    "ucc5g": Format(
+        "a CSV of UCC's 5G dataset: RSRP and SNR, or bit rates", ucc5g.read, ("radio", "capacity")
+    ),
+    "taps": Format(
+        "CSV of 1 to 4 complex taps over time, as of channel emulators", taps.read, _RADIO
+    ),
+    "oai": Format("a finished run, or a log of OpenAirInterface's gNB", oai.read, _RADIO),
+    "android": Format(
+        "`dumpsys telephony.registry` of a phone, with timestamps",
+        android.read,
+        _RADIO,
+        frozenset({"period"}),
+    ),
 }
 
-__all__ = ["FORMATS", "Format", "ImportOptions", "ImportedScenario"]
+
+def check_options(form: str, options: ImportOptions) -> None:
+    """Raise RefusedError for each option that has no meaning for the format."""
+    ours = FORMATS[form]
+    given = {"run": options.run, "ul": options.ul, "period": options.period_s}
+    problems = []
+    if options.kind is not None and options.kind not in ours.kinds:
+        problems.append(
+            Problem(
+                f"the format {form} holds {ours.kinds[0]} only, not {options.kind}",
+                f"leave it out, or choose {_with(lambda one: options.kind in one.kinds)}",
+                Where(key="--as"),
+            )
+        )
+    for name, value in given.items():
+        if value is not None and name not in ours.options:
+            users = _with(lambda one, name=name: name in one.options)  # type: ignore[misc]
+            problems.append(
+                Problem(
+                    f"does not apply to the format {form}",
+                    f"leave it out (it is for {users})",
+                    Where(key=f"--{name}"),
+                )
+            )
+    if problems:
+        raise RefusedError(problems)
+
+
+def _with(has_it: Callable[[Format], bool]) -> str:
+    return ", ".join(name for name, one in FORMATS.items() if has_it(one))
+
+
+__all__ = ["FORMATS", "Format", "ImportOptions", "ImportedScenario", "check_options"]
