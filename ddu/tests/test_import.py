@@ -164,9 +164,54 @@ def test_what_cannot_be_imported_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(RefusedError, match="carries 50000 bytes"):
         import_folder(empty, tmp_path / "runs")
     (empty / "core_DL.pcap").write_bytes(b"\x1f\x8bnonsense")
-    with pytest.raises(RefusedError, match=r"sender\.pcap"):
+    with pytest.raises(RefusedError, match=rf"{empty}/core_DL\.pcap"):
         import_folder(empty, tmp_path / "runs")
     assert not list((tmp_path / "runs").iterdir())
+
+
+def plain(directory: Path) -> Path:
+    """A folder with a capture of each side, and nothing else."""
+    run, _, _ = wandering(5)
+    raw = run.write(directory / "source") / "raw"
+    folder = directory / "mine_DL"
+    folder.mkdir()
+    (raw / "sender.pcap").rename(folder / "server.pcap")
+    (raw / "receiver.pcap").rename(folder / "client.pcap")
+    return folder
+
+
+@pytest.mark.parametrize("content", [b"not a capture at all\n" * 9, b"", b"\n\r\r\n" + bytes(64)])
+def test_an_unreadable_capture_of_the_receiver_is_refused(tmp_path: Path, content: bytes) -> None:
+    folder = plain(tmp_path)
+    (folder / "client.pcap").write_bytes(content)
+    with pytest.raises(RefusedError, match=rf"^{folder}/client\.pcap: "):
+        import_folder(folder, tmp_path / "runs")
+    assert not list((tmp_path / "runs").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a,b\n1,2\n", r"notes\.csv:1: a CSV of unknown format; expected .*log-sources\.md\)\. "),
+        ("rsrp,other\n-80,1\n", r"notes\.csv:1: "),
+        ("", r"notes\.csv: empty"),
+    ],
+)
+def test_a_csv_that_no_format_reads_is_refused(tmp_path: Path, text: str, expected: str) -> None:
+    folder = plain(tmp_path)
+    (folder / "notes.csv").write_text(text)
+    with pytest.raises(RefusedError, match=expected):
+        import_folder(folder, tmp_path / "runs")
+    assert not (tmp_path / "runs").exists()
+
+
+def test_what_is_only_copied_or_left_out_is_reported(tmp_path: Path) -> None:
+    folder = plain(tmp_path)
+    (folder / "notes.txt").write_text("a sunny day\n")
+    (folder / "server2.pcap").write_bytes((folder / "server.pcap").read_bytes())
+    (made,) = import_folder(folder, tmp_path / "runs")
+    assert "notes.txt: only copied: its format is unknown." in made.faults
+    assert "server2.pcap: left out: captures of both hosts are there already." in made.faults
 
 
 def test_a_second_import_does_not_overwrite(tmp_path: Path) -> None:

@@ -11,7 +11,9 @@ import shutil
 import tarfile
 import tempfile
 import zlib
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,8 @@ from ddu.errors import UnreadableInput
 from ddu.importing.flows import data_flows, manifest_flows
 from ddu.importing.survey import FoundRun, survey
 from ddu.readers.hercules import faults_of_series
-from testbed_console.problems import refusal
+from ddu.readers.packets.native.stream import PacketStream
+from testbed_console.problems import RefusedError, refusal
 
 
 @dataclass(frozen=True)
@@ -110,9 +113,12 @@ def _fill(
     captures = []
     for host, file in found.captures.items():
         name = _copy_capture(file, raw, roles[host])
+        with _as_named(file):
+            _check_capture(raw / name)
         captures.append({"host": host, "role": roles[host], "file": f"raw/{name}"})
     sender = next((c for c in captures if c["role"] == "sender"), captures[0])
-    flows = data_flows(made / sender["file"])
+    with _as_named(found.captures[sender["host"]]):
+        flows = data_flows(made / sender["file"])
     samples = _samples(found)
     name = f"{folder.name} {' '.join(file.name for file in found.captures.values())}"
     entries = manifest_flows(flows, direction, samples, name)
@@ -142,6 +148,27 @@ def _fill(
     return manifest, faults
 
 
+@contextmanager
+def _as_named(original: Path) -> Iterator[None]:
+    """Name in refusals the file that the user has, not its copy."""
+    try:
+        yield
+    except RefusedError as error:
+        raise RefusedError(
+            one.at(replace(one.where, file=str(original))) for one in error.problems
+        ) from None
+
+
+def _check_capture(file: Path) -> None:
+    """Raise UnreadableInput unless it is a capture with packets, one that is cut off included."""
+    if not sum(batch.num_rows for batch in PacketStream(file, columns=["utc_ns"])):
+        raise UnreadableInput(
+            file,
+            "a capture without IP packets",
+            "give one of the traffic, or move it out of the folder to import the other side alone",
+        )
+
+
 def _clocks(found: FoundRun) -> dict[str, None]:
     """A phone has a clock of its own, whose offset nobody measured."""
     if found.mac is None or found.mac[0].clock.host is None:
@@ -156,6 +183,11 @@ def _faults(
     if len(captures) == 1:
         other = "receiver" if captures[0]["role"] == "sender" else "sender"
         faults.append(f"There is no capture of the {other}'s side.")
+    faults += [
+        f"{file.name}: left out: captures of both hosts are there already."
+        for file in found.unplaced
+    ]
+    faults += found.unknown
     if samples is not None and found.sockets is not None and samples["utc_ns"].isna().all():
         faults.append(
             f"{found.sockets[1].name}: its times have no date and no zone; they are found by the "

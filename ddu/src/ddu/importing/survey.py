@@ -6,11 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ddu.errors import UnreadableInput
 from ddu.readers.format import Format
 from ddu.readers.formats import read_log
 from ddu.readers.hercules import version_of
 from testbed_console.android_bugreport import ZIP_NAME
-from testbed_console.problems import RefusedError, refusal
+from testbed_console.problems import NOWHERE, RefusedError, refusal
 
 _SERVER_WORDS = ("core", "server", "upf", "ext-dn", "dn_")
 _UE_WORDS = ("ue_", "ue.", "ue1", "client", "phone")
@@ -18,6 +19,8 @@ _CAPTURES = (".pcap", ".pcapng", ".cap")
 _DOCUMENTS = (".md", ".yaml", ".yml", ".html", ".pdf", ".py", ".sh")
 """Documents, which may quote a log."""
 _MOST_BYTES_OF_LOG = 200_000_000
+_RESULTS_OF_HERCULES = ("ci_throughput_delay.csv",)
+"""Its results of a whole folder, which are computed again."""
 
 
 @dataclass
@@ -36,12 +39,15 @@ class FoundRun:
     tables: dict[str, Path] = field(default_factory=dict)
     """Logs that become a table of their own, by their place under raw/."""
     other: list[Path] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+    """Sentences about logs that no format reads; they are in `other`, too."""
 
 
 def survey(folder: Path) -> list[FoundRun]:
     """Return the runs in a folder, by the repeat that the files' names state; one, if none do.
 
-    Raises RefusedError when the folder is missing or holds no capture.
+    Raises RefusedError when the folder is missing or holds no capture, and for a CSV of no known
+    format.
     """
     if not folder.is_dir():
         raise refusal("no such directory", "name the folder that holds the captures", file=folder)
@@ -87,16 +93,31 @@ def _place(run: FoundRun, item: Path) -> None:
 
 
 def _place_log(run: FoundRun, item: Path) -> None:
-    """Place a log by its format, the first of a kind; what is not one is only copied.
+    """Place a log by its format, the first of a kind; any other text is only copied, and reported.
 
-    A damaged bugreport is an error: its name says that it is one.
+    A CSV is a measurement, and the name of a bugreport says what it is: one that cannot be read is
+    an error.
     """
+    is_csv = item.suffix.lower() == ".csv" and item.name not in _RESULTS_OF_HERCULES
     try:
         found = read_log(item)
-    except RefusedError:
-        if ZIP_NAME.match(item.name):
+    except RefusedError as error:
+        if is_csv or ZIP_NAME.match(item.name):
             raise
         found = None
+        run.unknown += [str(problem.at(NOWHERE)) for problem in error.problems]
+        run.unknown[-1] = f"{item.name}: only copied: {run.unknown[-1]}"
+    else:
+        if found is None and is_csv:
+            raise UnreadableInput(
+                item,
+                "a CSV of unknown format; expected the columns of an xApp of FlexRIC or KPM, of a "
+                "drive-test app, or of Hercules (docs/log-sources.md)",
+                "correct its header, or move it out of the folder",
+                line=1,
+            )
+        if found is None:
+            run.unknown.append(f"{item.name}: only copied: its format is unknown.")
     form = found[0] if found else None
     if form is not None and form.holds == "sockets" and run.sockets is None:
         run.sockets = (form, item)
