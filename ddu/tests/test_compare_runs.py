@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from ddu.cli.main import app
 from ddu.compare.figures import plane
-from ddu.compare.load import Compared, load_runs, same_runs, unfinished
+from ddu.compare.load import Compared, load_runs, same_runs, uncaptured, unfinished
 from ddu.compare.tables import (
     groups_table,
     means_text,
@@ -217,6 +217,21 @@ def test_a_run_that_failed_is_none_to_compare(tmp_path: Path) -> None:
     failed.write_text(json.dumps(json.loads(failed.read_text()) | {"status": "failed"}))
     assert {run.label for run in load_runs([tmp_path], "cc")} == {"cubic", "reno"}
     assert unfinished([tmp_path]) == [failed.parent]
+
+
+def test_a_run_without_a_capture_is_left_out(tmp_path: Path) -> None:
+    varied(tmp_path, "cubic", 1)
+    varied(tmp_path, "reno", 2)
+    without = varied(tmp_path, "vegas", 3)
+    content = json.loads((without / "run.json").read_text())
+    (without / "run.json").write_text(json.dumps(content | {"captures": []}))
+    to = tmp_path / "comparison"
+    ran = CliRunner().invoke(app, ["compare", str(tmp_path), "--to", str(to)])
+    assert ran.exit_code == 0, ran.exception
+    assert "runs left out that have no capture: 1" in ran.output
+    assert uncaptured([tmp_path]) == [without]
+    with pytest.raises(RefusedError, match=r"has no capture, .* without --no-capture"):
+        load_runs([tmp_path / "cubic-1", without], "cc")
 
 
 def test_the_interval_follows_from_the_number_of_batches() -> None:

@@ -123,6 +123,22 @@ def test_the_schema_for_programs(analysed: Path) -> None:
     assert rows["tcp_ssthresh_bytes"]["null_count"] == len(open_run(analysed).aligned)
 
 
+def test_the_schema_of_a_run_as_text(analysed: Path) -> None:
+    lines = ddu("schema", "aligned", "--run", analysed).splitlines()
+    rows = len(open_run(analysed).aligned)
+    assert any(
+        line.startswith(f"  tcp_ssthresh_bytes [B] (float64, nulls: {rows}): ") for line in lines
+    )
+    assert "nulls" not in ddu("schema", "aligned")
+
+
+@pytest.mark.parametrize("table", ["aligned", "mac"])
+def test_describe_knows_a_table_in_csv(analysed: Path, tmp_path: Path, table: str) -> None:
+    assert tell(analysed / "tables" / f"{table}.csv")["kind"] == "samples (CSV)"
+    ddu("export", analysed, tmp_path / "exported.csv", "--table", table)
+    assert tell(tmp_path / "exported.csv")["kind"] == "samples (CSV)"
+
+
 def test_describe_tells_every_kind(analysed: Path) -> None:
     run = analysed
     found = json.loads(ddu("describe", run, "--json"))

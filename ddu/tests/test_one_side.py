@@ -123,5 +123,5 @@ def test_a_clock_that_nobody_measured_is_told(tmp_path: Path) -> None:
 
 
 def test_without_any_capture_it_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RefusedError, match="names no captures"):
+    with pytest.raises(RefusedError, match=r"has no capture, .* repeat it without --no-capture"):
         analyze(steady().write(tmp_path / "run", captures=[]))

@@ -197,7 +197,7 @@ def _text(path: Path) -> Described:
     if path.suffix in (".yaml", ".yml"):
         return {"kind": "YAML"}
     with path.open("rb") as file:
-        ours = file.readline(200).startswith(b"utc_ns,")
+        ours = file.readline(200).startswith((b"utc_ns,", b'"utc_ns",'))  # Tables quote names.
     for describe_it in (_samples,) if ours else (_log, _scenario, _series, _samples):
         try:
             found = describe_it(path)

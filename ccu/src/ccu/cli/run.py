@@ -134,7 +134,11 @@ def _show_result(directory: Path) -> None:
     out.print(table)
     reasons = "; ".join(content["verdict_reasons"])
     print(f"verdict: {content['verdict']}{f' ({reasons})' if reasons else ''}")
-    print(f"run: {directory}\nnext: ddu analyze {shlex.quote(str(directory))}")
+    print(f"run: {directory}")
+    if content.get("captures"):
+        print(f"next: ddu analyze {shlex.quote(str(directory))}")
+    else:
+        print("no capture: it cannot be analysed; its measurements are in raw/")
 
 
 def _received_bps(directory: Path, flow: dict[str, Any]) -> float:

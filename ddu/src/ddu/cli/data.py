@@ -46,7 +46,7 @@ def compare(
     reanalyze: Annotated[bool, typer.Option("--reanalyze", help="Analyse all runs again.")] = False,
 ) -> None:
     """Compare runs: tables, throughput-delay ellipses, CDFs, intervals, effect sizes."""
-    from ddu.compare.load import load_runs, same_runs, unfinished
+    from ddu.compare.load import load_runs, same_runs, uncaptured, unfinished
     from ddu.compare.page import write_comparison
     from ddu.compare.tables import METRICS, means_text, mixtures, refuse_unknown
 
@@ -60,6 +60,8 @@ def compare(
         typer.secho(sentence, fg="yellow")
     if others := unfinished(runs):
         typer.secho(f"runs left out that did not finish: {len(others)}", fg="yellow")
+    if without := uncaptured(runs):
+        typer.secho(f"runs left out that have no capture: {len(without)}", fg="yellow")
     if left_out:
         typer.secho(f"invalid runs left out of the means: {left_out}", fg="yellow")
     typer.echo(str(page))
@@ -164,7 +166,8 @@ def schema(
         typer.secho(name, bold=True)
         for each in columns:
             unit = f" [{each['unit']}]" if each["unit"] else ""
-            typer.echo(f"  {each['name']}{unit}: {each['definition']}")
+            found_in_run = f" ({each['type']}, nulls: {each['null_count']})" if run else ""
+            typer.echo(f"  {each['name']}{unit}{found_in_run}: {each['definition']}")
 
 
 def _need_known(table: str) -> None:

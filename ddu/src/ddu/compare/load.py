@@ -37,9 +37,9 @@ class Compared:
 def load_runs(paths: list[Path], by: str, reuse: bool = True) -> list[Compared]:
     """Return the runs, analysed if they were not yet, labelled by `by`, one of GROUPINGS.
 
-    A directory stands for the runs in it that finished, a campaign's for all of them; a run that is
-    there more than once, copied, linked or imported again, is taken once. Raises RefusedError when
-    fewer than two are there.
+    A directory stands for the runs in it that finished, a campaign's for all of them, except those
+    without a capture; a run that is there more than once, copied, linked or imported again, is
+    taken once. Raises RefusedError when fewer than two are there.
     """
     directories: dict[Path, Run] = {}
     for run in (run for each in paths for run in _runs_in(each)):
@@ -56,6 +56,13 @@ def unfinished(paths: Iterable[Path]) -> list[Path]:
     """Return the runs in the directories that did not finish, and are left out."""
     directories = (path for path in paths if not (path / "run.json").exists())
     return [run.path for path in directories for run in _inside(path) if not _is_finished(run)]
+
+
+def uncaptured(paths: Iterable[Path]) -> list[Path]:
+    """Return the runs in the directories that finished without a capture, and are left out."""
+    directories = (path for path in paths if not (path / "run.json").exists())
+    inside = (run for path in directories for run in _inside(path) if _is_finished(run))
+    return [run.path for run in inside if not _has_packets(run)]
 
 
 def same_runs(runs: Iterable[Compared]) -> list[str]:
@@ -88,7 +95,12 @@ def _runs_in(path: Path) -> list[Run]:
     finished = [run for run in _inside(path) if _is_finished(run)]
     if not finished:
         raise refusal("contains no run that finished", "give directories of runs", file=path)
-    return finished
+    captured = [run for run in finished if _has_packets(run)]
+    if not captured:
+        raise refusal(
+            "contains no run with a capture", "repeat them without --no-capture", file=path
+        )
+    return captured
 
 
 def _inside(path: Path) -> list[Run]:
@@ -97,6 +109,11 @@ def _inside(path: Path) -> list[Run]:
 
 def _is_finished(run: Run) -> bool:
     return run.manifest.status == "finished"
+
+
+def _has_packets(run: Run) -> bool:
+    """Return whether the run can be analysed, or was."""
+    return bool(run.manifest.captures) or (run.path / "summary.json").exists()
 
 
 def _load(run: Run, by: str, reuse: bool, copies: tuple[Path, ...]) -> Compared:

@@ -112,11 +112,18 @@ def refuse_unfinished(path: Path, manifest: Manifest) -> None:
         failure = manifest.failure
         why = f"{failure.stage}: {failure.reason}" if failure else "it does not say why"
         raise FailedRun(path, f"this run failed ({why}); there is nothing to analyse")
-    if not manifest.flows or not manifest.captures:
+    if not manifest.flows:
         raise FailedRun(
             path,
-            f"this run is {manifest.status} and its run.json names no "
-            f"{'captures' if manifest.flows else 'flows'}; there is nothing to analyse",
+            f"this run is {manifest.status} and its run.json names no flows; there is nothing to "
+            "analyse",
+        )
+    if not manifest.captures:
+        raise FailedRun(
+            path,
+            "this run has no capture, and tables are computed from captures",
+            "read what it recorded in raw/ (iperf3-*.json, mac.csv), or repeat it without "
+            "--no-capture",
         )
 
 

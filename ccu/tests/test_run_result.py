@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `ccu run` prints at its end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ccu.cli.run import _show_result
+
+_FLOW = {
+    **{"id": "f0", "cc": "cubic", "cc_read_back": "cubic", "direction": "dl"},
+    **{"received_bytes": 1_000_000, "with_drain_s": 1.0},
+}
+
+
+@pytest.mark.parametrize(
+    ("captures", "expected"),
+    [
+        ([{"host": "server"}], "next: ddu analyze"),
+        ([], "no capture: it cannot be analysed; its measurements are in raw/"),
+    ],
+)
+def test_the_next_step_is_one_that_can_be_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], captures: list[Any], expected: str
+) -> None:
+    content = {"flows": [_FLOW], "verdict": "valid", "verdict_reasons": [], "captures": captures}
+    (tmp_path / "run.json").write_text(json.dumps(content))
+    _show_result(tmp_path)
+    printed = capsys.readouterr().out
+    assert expected in printed
+    assert ("ddu analyze" in printed) == bool(captures)
