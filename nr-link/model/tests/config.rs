@@ -63,7 +63,7 @@ fn every_problem_names_its_line_rule_and_fix() {
         (
             "numerology: 1",
             "numerology: 3",
-            "dir/link.yaml:7: radio.prb: Fr1 has no carriers of 120 kHz",
+            "dir/link.yaml:7: radio.prb: FR1 has no carriers of 120 kHz",
         ),
         (
             "carrier_ghz: 3.6",
@@ -211,7 +211,7 @@ fn every_problem_names_its_line_rule_and_fix() {
         (
             "mcs_table: 64qam",
             "mcs_table: 64qam\n  secondary: [{carrier_ghz: 28}]",
-            "dir/link.yaml:11: radio.secondary.prb: Fr2 has no carriers of 30 kHz",
+            "dir/link.yaml:11: radio.secondary.prb: FR2 has no carriers of 30 kHz",
         ),
         (
             "mcs_table: 64qam",

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,8 +14,9 @@ import typer
 from rich.console import Console
 
 from ccu.scenarios.library import locate, seed_of
+from ccu.scenarios.settings import settings
 from ccu.spec import units
-from testbed_console.problems import Problem, RefusedError, refusal
+from testbed_console.problems import Problem, RefusedError, Where, refusal
 from testbed_console.suggestions import unknown
 
 app = typer.Typer(
@@ -68,7 +71,8 @@ def show(
             "give one of these endings",
             key="--figure",
         )
-    seen = play(experiment, seconds)
+    with _named_by_flags(scenario, seed=seed, prb=prb, numerology=numerology):
+        seen = play(experiment, seconds)
     title = (
         f"{scenario}, seed {seed_of(scenario) or experiment.seed}, {experiment.prb} PRB at "
         f"{15 * 2**experiment.numerology} kHz, {experiment.carrier_ghz:g} GHz"
@@ -198,7 +202,8 @@ def export(
     try:
         output.mkdir(parents=True, exist_ok=True)
         name = Path(scenario).stem if "/" in scenario else scenario
-        written = FORMATS[form].write(experiment, seconds, output / name)
+        with _named_by_flags(scenario, seed=seed, prb=prb, numerology=numerology):
+            written = FORMATS[form].write(experiment, seconds, output / name)
     except OSError as error:
         raise refusal(f"{output}: {error.strerror}", key="--output") from None
     for path in written:
@@ -213,6 +218,22 @@ def formats() -> None:
     for heading, known in (("import", sources.FORMATS), ("export", exports.FORMATS)):
         for name, one in known.items():
             print(f"{heading} {name:13} {one.summary}")
+
+
+@contextmanager
+def _named_by_flags(scenario: str, **flags: Any) -> Iterator[None]:
+    """Name in refusals the flag of a value, or the scenario if it fixes the value."""
+    try:
+        yield
+    except RefusedError as error:
+        file = locate(scenario)
+        fixed = settings(file, {key for key, value in flags.items() if value is not None})
+        places = {key: Where(key=f"--{key}") for key in flags}
+        places |= {key: Where(str(file), key=part) for key, (_, part) in fixed.items()}
+        raise RefusedError(
+            one if one.where.file else one.at(places.get(one.where.key or "", one.where))
+            for one in error.problems
+        ) from None
 
 
 def _as_path(file: Path) -> str:

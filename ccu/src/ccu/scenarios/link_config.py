@@ -123,8 +123,10 @@ def copy_scenario(scenario: Path, folder: Path, seed: int | None = None) -> None
         with copied.open("a") as file:
             file.write(f"\nseed: {seed}\n")
     for trace in traces(scenario):
-        if (scenario.parent / trace).is_file():
-            target = folder / trace
+        target = folder / trace
+        if (scenario.parent / trace).is_dir():
+            target.mkdir(parents=True, exist_ok=True)  # nr-link refuses it as what it is.
+        elif (scenario.parent / trace).is_file():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(scenario.parent / trace, target)
 

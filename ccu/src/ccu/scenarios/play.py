@@ -7,13 +7,11 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from ccu.scenarios import link_config
 from ccu.scenarios.library import locate, seed_of
 from ccu.scenarios.resolve import resolve
-from ccu.spec import yaml_text
 from ccu.spec.experiment import Experiment
+from ccu.spec.yaml_places import read_mapping
 from testbed_console.problems import refusal
 
 if TYPE_CHECKING:
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
 MM_WAVE_GHZ = 24.25
 """The lower limit of frequency range 2 (TS 38.101-2 clause 5.2), of carriers with 120 kHz."""
 DEFAULT_S = 100.0
+_FORM = "write the scenario as in docs/scenarios.md"
 
 
 def experiment(scenario: str, flags: dict[str, Any]) -> Experiment:
@@ -53,18 +52,21 @@ def played(planned: Experiment, seconds: float | None = None, interval_ms: int =
 
 def content(file: Path) -> dict[str, Any]:
     """Return the scenario as written, unchecked. Raises RefusedError if it is not a mapping."""
-    try:
-        scenario = yaml_text.load(file.read_bytes())
-    except (OSError, yaml.YAMLError, ValueError) as error:
-        raise refusal(f"cannot be read as YAML ({error})", "fix it", file=file) from None
-    if not isinstance(scenario, dict):
-        raise refusal("is not a scenario", "write it as in docs/scenarios.md", file=file)
-    return scenario
+    return read_mapping(file, _FORM)[0]
 
 
 def duration_s(file: Path) -> float:
     """Return the scenario's duration in seconds. Raises RefusedError."""
+    scenario, lines = read_mapping(file, _FORM)
+    if "duration_s" not in scenario:
+        raise refusal("is missing", "write seconds", file=file, key="duration_s")
     try:
-        return float(str(content(file).get("duration_s")))
+        return float(str(scenario["duration_s"]))
     except ValueError:
-        raise refusal("duration_s is not a number", "write seconds", file=file) from None
+        raise refusal(
+            "is not a number",
+            "write seconds",
+            file=file,
+            line=lines["duration_s"],
+            key="duration_s",
+        ) from None

@@ -19,8 +19,14 @@ _DEEPEST = 8
 _WORDS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")
 
 
-def read_mapping(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
-    """The mapping in `file` and the line of each of its keys, from 1. Raises RefusedError."""
+_FORM = "write one `key: value` a line, such as `prb: 106`"
+
+
+def read_mapping(file: Path, form: str = _FORM) -> tuple[dict[str, Any], dict[str, int]]:
+    """The mapping in `file` and the line of each of its keys, from 1. Raises RefusedError.
+
+    `form`: the fix for a file that is not a mapping.
+    """
     try:
         node = yaml_text.compose(file.read_text(encoding="utf-8"))
         content = yaml_text.load(file.read_text(encoding="utf-8"))
@@ -40,9 +46,7 @@ def read_mapping(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
     except (yaml.YAMLError, ValueError) as error:
         raise refusal(f"not YAML ({error})", "correct or quote the value", file=file) from None
     if not isinstance(node, yaml.MappingNode):
-        raise refusal(
-            "not a mapping", "write one `key: value` a line, such as `prb: 106`", file=file, line=1
-        )
+        raise refusal("not a mapping", form, file=file, line=1)
     return content, _lines(file, node)
 
 

@@ -103,14 +103,15 @@ pub fn widths(range: FrequencyRange, numerology: Numerology) -> Widths {
 /// # Errors
 /// The standard does not define it.
 pub fn check_prb(range: FrequencyRange, numerology: Numerology, prb: u16) -> Result<(), Violation> {
-    let (part, khz) = match range {
-        FrequencyRange::Fr1 => ("TS 38.101-1", numerology.scs_khz()),
-        FrequencyRange::Fr2 => ("TS 38.101-2", numerology.scs_khz()),
+    let khz = numerology.scs_khz();
+    let (name, part) = match range {
+        FrequencyRange::Fr1 => ("FR1", "TS 38.101-1"),
+        FrequencyRange::Fr2 => ("FR2", "TS 38.101-2"),
     };
     let widths = widths(range, numerology);
     if widths.is_empty() {
         return Err(Violation::new(
-            format!("{range:?} has no carriers of {khz} kHz ({part} table 5.3.2-1)"),
+            format!("{name} has no carriers of {khz} kHz ({part} table 5.3.2-1)"),
             "Use numerology 0 to 2 below 7.125 GHz, 2 or 3 above 24.25 GHz",
         ));
     }

@@ -14,7 +14,14 @@ import pyarrow.csv as pc
 from testbed_console.problems import RefusedError, refusal
 
 LARGEST_BYTES = 1 << 30
+# Messages of Arrow's reader of CSV.
 _ROW = re.compile(r"Row #(\d+)")
+_INVALID = re.compile(
+    r"In CSV column #(?P<column>\d+):.* conversion error to (?P<type>\S+): invalid value "
+    r"'(?P<value>.*)'"
+)
+_FIELDS = re.compile(r"Expected (?P<expected>\d+) columns, got (?P<got>\d+): (?P<text>.*)")
+_TYPE_NAMES = {"int": "an integer", "double": "a number", "timestamp": "a time of this format"}
 _MISSING = ["", "NA", "N/A", "null", "-", "nan", "NaN"]
 
 
@@ -159,10 +166,21 @@ def line_of(file: Path, row: int, first_line: int) -> int:
 
 
 def _refusal(file: Path, message: str) -> RefusedError:
-    """Return Arrow's message as a refusal; the line number is in its text only."""
+    """Return Arrow's message as a refusal; line, column and value are in its text only."""
     row = _ROW.search(message)
-    rule = message.partition("\n")[0]
-    rule = re.sub(r"^(In )?CSV (column #\d+|parse error)?:?\s*", r"\2: ", rule)
-    rule = re.sub(r"Row #\d+:\s*", "", rule).strip(": ")
+    first = message.partition("\n")[0]
+    if value := _INVALID.search(message):
+        named = [name for kind, name in _TYPE_NAMES.items() if value["type"].startswith(kind)]
+        wanted = named[0] if named else value["type"]
+        rule = f"{value['value']!r} in column {int(value['column']) + 1} is not {wanted}"
+    elif fields := _FIELDS.search(message):
+        columns = "1 column" if fields["got"] == "1" else f"{fields['got']} columns"
+        rule = f"{columns} in place of {fields['expected']}: {fields['text'].strip()[:80]!r}"
+    elif "straddling" in message:
+        rule = "a line is too long for a table of numbers"
+    else:
+        rule = f"is not a table of numbers ({_ROW.sub('', first).strip(': ')})"
     fix = "write bare numbers of one unit, the same number of columns in each line"
+    if value and value["type"].startswith("timestamp"):
+        fix = "write each time in the form that this format has"
     return refusal(rule, fix, file=file, line=int(row[1]) if row else None)
