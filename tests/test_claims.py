@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from ccu.campaigns import cells, definition
 from ddu.reproductions.claims import Check, Labels, checks_of, read_papers
+from ddu.reproductions.pages import write_pages
 
+PAGES = Path(__file__).parents[1] / "docs" / "reproductions"
 PAPERS = read_papers(definition.LIBRARY / "claims")
 
 
@@ -23,6 +27,17 @@ def test_the_full_profile_has_all_points_that_a_check_compares() -> None:
         for levels in _compared(check, {k: list(v) for k, v in campaign.factors.items()}):
             there = any(_has(point, levels) for point in points)
             assert there, f"{name}: {claim.quote}: no point has {levels}"
+
+
+def test_the_pages_are_what_the_records_give(tmp_path: Path) -> None:
+    """Verdicts follow from numbers that are kept: nothing on the pages is edited by hand."""
+    again = tmp_path / "reproductions"
+    shutil.copytree(PAGES, again, ignore=shutil.ignore_patterns("*.md"))
+    write_pages(PAPERS, definition.LIBRARY, tmp_path, again, lambda _: None)
+    names = {file.name for file in PAGES.glob("*.md")}
+    assert names == {file.name for file in again.glob("*.md")}
+    for name in sorted(names):
+        assert (again / name).read_text() == (PAGES / name).read_text(), name
 
 
 def _compared(check: Check, factors: Mapping[str, Sequence[str]]) -> list[Labels]:

@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import Result
 from typer.testing import CliRunner
 
 from ddu.cli.main import app
 from ddu.report.templates import number
 from ddu.reproductions.claims import Check, Column, read_papers
-from ddu.reproductions.measured import _number
+from ddu.reproductions.of_runs import number_of
 from ddu.reproductions.outcomes import balanced
 from ddu.reproductions.verdicts import judge, together
 from ddu.statistics import Interval
@@ -178,12 +179,20 @@ def _folders(tmp_path: Path, claims: str = CLAIMS) -> Path:
     return campaigns
 
 
-def _written(tmp_path: Path, campaigns: Path) -> Path:
+def _invoked(tmp_path: Path, campaigns: Path, runs: str = "runs") -> Result:
     output = tmp_path / "pages"
-    arguments = ["--runs", tmp_path / "runs", "--campaigns", campaigns, "--output", output]
-    done = CliRunner().invoke(app, ["reproductions", *map(str, arguments)], catch_exceptions=False)
+    arguments = ["--runs", tmp_path / runs, "--campaigns", campaigns, "--output", output]
+    return CliRunner().invoke(app, ["reproductions", *map(str, arguments)])
+
+
+def _written(tmp_path: Path, campaigns: Path, runs: str = "runs") -> Path:
+    done = _invoked(tmp_path, campaigns, runs)
     assert done.exit_code == 0, done.output
-    return output
+    return tmp_path / "pages"
+
+
+def _texts(pages: Path) -> dict[str, str]:
+    return {str(file.relative_to(pages)): file.read_text() for file in pages.rglob("*.*")}
 
 
 def test_a_campaign_that_is_not_complete_says_so(tmp_path: Path) -> None:
@@ -302,6 +311,40 @@ def test_a_profile_without_a_run_of_each_point_is_not_shown(tmp_path: Path) -> N
     assert "Profile `quick`" in (_written(tmp_path, campaigns) / "paper.md").read_text()
 
 
+def test_pages_need_only_the_records(tmp_path: Path) -> None:
+    """Also where a level has a name that tables elsewhere take for a missing value."""
+    campaigns = _folders(tmp_path, CLAIMS.replace("cc: reno", "cc: none"))
+    for file in (tmp_path / "runs").rglob("*.json"):
+        file.write_text(file.read_text().replace('"reno"', '"none"'))
+    before = _texts(_written(tmp_path, campaigns))
+    assert "**Holds**" in before["paper.md"]
+    assert _texts(_written(tmp_path, campaigns, "nothing")) == before
+
+
+def test_a_record_of_more_runs_is_kept(tmp_path: Path) -> None:
+    campaigns = _folders(tmp_path)
+    before = _texts(_written(tmp_path, campaigns))
+    run = tmp_path / "runs" / "campaign-short-quick" / "runs" / "cc=cubic,seed=4"
+    shutil.move(run, tmp_path / "away")
+    done = _invoked(tmp_path, campaigns)
+    assert "short: keeps its record of more runs; delete" in done.output
+    assert _texts(tmp_path / "pages") == before
+    shutil.move(tmp_path / "away", run)
+    for summary in run.rglob("summary.json"):
+        summary.write_text(summary.read_text().replace('"p95": 48', '"p95": 480'))
+    assert _texts(_written(tmp_path, campaigns)) != before
+
+
+def test_a_damaged_record_is_refused(tmp_path: Path) -> None:
+    campaigns = _folders(tmp_path)
+    record = _written(tmp_path, campaigns) / "short" / "record.json"
+    record.write_text(record.read_text()[:40])
+    done = _invoked(tmp_path, campaigns)
+    assert done.exit_code != 0
+    assert isinstance(done.exception, RefusedError)
+    assert "short/record.json: not a record of a campaign (JSONDecodeError" in str(done.exception)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "printed"),
     [
@@ -321,9 +364,9 @@ def test_a_wrong_claim_is_refused(tmp_path: Path, old: str, new: str, printed: s
     assert "paper.yaml" in str(refused.value)
 
 
-def test_a_column_that_a_run_lacks_is_no_number(tmp_path: Path) -> None:
+def test_a_column_that_a_run_lacks_is_nonumber_of(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
     table = pd.DataFrame({"t_s": [0.0], "flow": ["f0"], "tcp_rtt_ms": [30.0]})
     table.to_parquet(tmp_path / "tables" / "aligned.parquet")
-    assert _number(tmp_path, Column(name="tcp_rtt_ms", take="mean")) == 30
-    assert np.isnan(_number(tmp_path, Column(name="tcp_cwnd_bytes", take="mean")))
+    assert number_of(tmp_path, Column(name="tcp_rtt_ms", take="mean")) == 30
+    assert np.isnan(number_of(tmp_path, Column(name="tcp_cwnd_bytes", take="mean")))

@@ -21,11 +21,14 @@ def reproductions(
     campaigns: Annotated[
         Path, typer.Option(help="Folder of the campaigns' files, with claims/ in it.")
     ] = Path("campaigns"),
-    output: Annotated[Path, typer.Option(help="Folder for the pages.")] = Path(
-        "docs/reproductions"
-    ),
+    output: Annotated[
+        Path, typer.Option(help="Folder for the pages and for the records of campaigns.")
+    ] = Path("docs/reproductions"),
 ) -> None:
-    """Write what papers claim beside what campaigns measured: a page a paper, and a summary."""
+    """Write what papers claim beside what campaigns measured: a page a paper, and a summary.
+
+    A campaign without runs is judged by its record from an earlier time.
+    """
     from rich.console import Console
 
     from ddu.campaign.analysis import analyze_all
@@ -34,4 +37,7 @@ def reproductions(
 
     papers = read_papers(campaigns / "claims")
     console = Console(soft_wrap=True, highlight=False)
-    typer.echo(write_pages(papers, campaigns, runs, output, analyze_all(console)))
+    page, less_complete = write_pages(papers, campaigns, runs, output, analyze_all(console))
+    for name in less_complete:
+        typer.echo(f"{name}: keeps its record of more runs; delete {output / name} to use these")
+    typer.echo(page)

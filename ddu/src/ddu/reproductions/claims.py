@@ -47,6 +47,12 @@ class Column(_Value):
             )
         return name
 
+    @property
+    def number(self) -> str:
+        """Return the name of the number, as records of campaigns have it."""
+        part = f"{self.from_s:g} to {self.to_s:g} s"
+        return " ".join(filter(None, [self.name, self.take, self.flow, part]))
+
 
 class Check(_Value):
     """One comparison of a number of the paper with ours."""
@@ -105,6 +111,14 @@ class Check(_Value):
         if self.over_flow is not None and self.column is None:
             raise invalid("over_flow: is about a column", "write column")
         return self
+
+    @property
+    def number(self) -> str:
+        """Return the name of the number that a run has for this."""
+        if self.column is not None:
+            return self.column.number
+        assert self.metric is not None
+        return self.metric
 
     @property
     def is_ratio(self) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import csv
 import math
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,10 +14,10 @@ from typing import Any
 import yaml
 
 from ddu.campaign.metrics import Shown, shown
-from ddu.campaign.report import write_report
 from ddu.report.templates import number, templates_of
 from ddu.reproductions.claims import Check, Labels, OfCampaign, Paper
-from ddu.reproductions.measured import Analyze, Cost, Measured, measured
+from ddu.reproductions.measured import Cost, Measured
+from ddu.reproductions.of_runs import Analyze, measured
 from ddu.reproductions.outcomes import (
     Outcome,
     Sensitivity,
@@ -27,6 +26,7 @@ from ddu.reproductions.outcomes import (
     sensitivity,
     tested,
 )
+from ddu.reproductions.records import read_record, write_record
 from ddu.reproductions.verdicts import VERDICTS, Verdict
 from ddu.statistics import Interval
 from testbed_console.problems import refusal
@@ -45,6 +45,8 @@ class Section:
     of_campaign: OfCampaign
     measured: Measured | None
     claims: list[Tested]
+    has_less_complete_runs: bool = False
+    """Whether there are runs, of which the record has more."""
 
     @property
     def verdicts(self) -> dict[Verdict, int]:
@@ -55,9 +57,12 @@ class Section:
 
 def write_pages(
     papers: list[Paper], campaigns: Path, runs: Path, output: Path, analyze: Analyze
-) -> Path:
-    """Write a page for each paper, tables and figures of its campaigns, and README.md, which it
-    returns. `campaigns`: the folder of their files; `runs`: that of their directories."""
+) -> tuple[Path, list[str]]:
+    """Write a page for each paper, records of its campaigns, and README.md.
+
+    `campaigns`: the folder of their files; `runs`: that of their directories. A campaign without
+    runs there, or with less complete ones, keeps the record that `output` has of it. Returns
+    README.md and the campaigns with less complete runs."""
     output.mkdir(parents=True, exist_ok=True)
     environment = templates_of("ddu.reproductions").overlay(autoescape=False)
     environment.globals |= {
@@ -66,11 +71,12 @@ def write_pages(
     }  # fmt: skip
     pages: list[tuple[Paper, list[Section]]] = []
     for paper in papers:
-        sections = _sections(paper, campaigns, runs, analyze)
-        figures = {one.name: _files(one, output / one.name) for one in sections}
+        sections = [
+            _section(name, of_campaign, campaigns, runs, output / name, analyze)
+            for name, of_campaign in paper.campaigns.items()
+        ]
         page = environment.get_template("paper.md.j2")
-        text = page.render(paper=paper, sections=sections, figures=figures)
-        (output / f"{paper.name}.md").write_text(text)
+        (output / f"{paper.name}.md").write_text(page.render(paper=paper, sections=sections))
         pages.append((paper, sections))
     summary = environment.get_template("summary.md.j2")
     every = [one for _, sections in pages for one in sections]
@@ -81,19 +87,24 @@ def write_pages(
         "sensitivities": list(_sensitivities(every)),
     }
     (output / "README.md").write_text(summary.render(content))
-    return output / "README.md"
+    return output / "README.md", [one.name for one in every if one.has_less_complete_runs]
 
 
-def _sections(paper: Paper, campaigns: Path, runs: Path, analyze: Analyze) -> list[Section]:
-    """Return the campaigns of the paper."""
-    found: list[Section] = []
-    for name, of_campaign in paper.campaigns.items():
-        there = measured(runs, name, analyze)
-        if there is not None:
-            write_report(there.campaign.path, analyze)
-        claims = corrected([tested(claim, there) for claim in of_campaign.claims])
-        found.append(Section(name, _about(campaigns, name), of_campaign, there, claims))
-    return found
+def _section(
+    name: str, of_campaign: OfCampaign, campaigns: Path, runs: Path, record: Path, analyze: Analyze
+) -> Section:
+    """Return the campaign as its record has it, which new runs that are as complete replace."""
+    there = read_record(record)
+    checks = [check for claim in of_campaign.claims for check in claim.checks]
+    new = measured(runs, name, checks, analyze)
+    is_less = new is not None and there is not None and new[0].completeness < there.completeness
+    if new is not None and not is_less:
+        write_record(record, *new)
+        there = read_record(record)
+    claims = corrected([tested(claim, there) for claim in of_campaign.claims])
+    if there is not None:
+        _write_claims(record / "claims.csv", claims)
+    return Section(name, _about(campaigns, name), of_campaign, there, claims, is_less)
 
 
 def _about(campaigns: Path, name: str) -> dict[str, Any]:
@@ -107,47 +118,19 @@ def _about(campaigns: Path, name: str) -> dict[str, Any]:
     return content
 
 
-def _files(section: Section, folder: Path) -> list[tuple[str, str]]:
-    """Write the tables and figures of the section anew; return titles and names of the figures."""
-    shutil.rmtree(folder, ignore_errors=True)
-    there = section.measured
-    if there is None:
-        return []
-    folder.mkdir()
-    factors = list(there.factors)
-    metrics = [*there.campaign.definition["report"].get("metrics", ()), *_metrics(section)]
-    columns = [
-        *factors, "seed", "verdict", "run",
-        *(name for name in dict.fromkeys(metrics) if name in there.runs),
-    ]  # fmt: skip
-    there.runs[columns].to_csv(folder / "runs.csv", index=False, float_format="%.6g")
-    with (folder / "claims.csv").open("w", newline="") as file:
+def _write_claims(path: Path, claims: list[Tested]) -> None:
+    with path.open("w", newline="") as file:
         write = csv.writer(file, lineterminator="\n")
         write.writerow(
             ["claim", "number", "theirs", "ours", "low", "high", "count", "cohen_dz", "p",
              "p_holm", "verdict"]
         )  # fmt: skip
-        for claim in section.claims:
+        for claim in claims:
             for one in claim.outcomes:
-                write.writerow(_record(claim, one))
-    drawn = sorted((there.campaign.path / "report" / "figures").glob("*.svg"))
-    titles = [str(one["title"]) for one in there.campaign.definition["report"].get("figures", ())]
-    for figure in drawn:
-        shutil.copyfile(figure, folder / figure.name)
-    # A figure's name begins with its number in the campaign's file.
-    return [(titles[int(figure.name[:2]) - 1], figure.name) for figure in drawn]
+                write.writerow(_fields(claim, one))
 
 
-def _metrics(section: Section) -> list[str]:
-    return [
-        check.metric
-        for claim in section.of_campaign.claims
-        for check in claim.checks
-        if check.metric is not None
-    ]
-
-
-def _record(claim: Tested, one: Outcome) -> list[object]:
+def _fields(claim: Tested, one: Outcome) -> list[object]:
     values: list[float | None] = [None] * 3
     count = 0
     if one.found is not None:

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures a campaign from its directory: numbers of its runs, their cost, and figures."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+
+from ddu.campaign.load import Campaign, load_campaign, summaries
+from ddu.campaign.report import write_report
+from ddu.campaign.tables import runs_table, usable
+from ddu.reproductions.claims import Check, Column
+from ddu.reproductions.measured import PROFILES, Cost, Figure, Measured
+
+Analyze = Callable[[list[Path]], None]
+
+
+def measured(
+    runs: Path, name: str, checks: Iterable[Check], analyze: Analyze
+) -> tuple[Measured, Path] | None:
+    """Return what was measured of the campaign `name` under `runs` with the folder of its figures,
+    or None if no profile has a usable run of each point."""
+    for profile in PROFILES:
+        path = runs / f"campaign-{name}-{profile}"
+        if not (path / "campaign.json").exists():
+            continue
+        campaign = load_campaign(path)
+        if not _is_covered(campaign):
+            continue
+        write_report(path, analyze)
+        table = usable(runs_table(campaign, summaries(campaign, analyze)))
+        return _measured(campaign, table, list(checks)), path / "report" / "figures"
+    return None
+
+
+def _measured(campaign: Campaign, table: pd.DataFrame, checks: list[Check]) -> Measured:
+    definition, software = campaign.definition, campaign.software
+    cost = _cost(campaign)
+    return Measured(
+        profile=str(definition["profile"]),
+        factors={name: list(levels) for name, levels in definition["factors"].items()},
+        planned_count=campaign.planned_count,
+        shared_count=len(campaign.results) - cost.runs_count,
+        is_finished=_is_finished(campaign),
+        testbed=definition["base"].get("testbed"),
+        git_revision=software["git_revision"],
+        git_modified=software.get("git_modified", False),
+        cost=cost,
+        figures=tuple(_figures(campaign)),
+        runs=_numbers(campaign, table, checks),
+    )
+
+
+def _numbers(campaign: Campaign, table: pd.DataFrame, checks: list[Check]) -> pd.DataFrame:
+    """Return the runs with the numbers that the report shows and those that the checks need."""
+    columns = {
+        one.number: one.column
+        for check in checks
+        for one in (check, check.divisor)
+        if one.column is not None
+    }
+    metrics = [
+        *campaign.definition["report"].get("metrics", ()),
+        *(check.metric for check in checks if check.metric is not None),
+    ]
+    about = [*campaign.definition["factors"], "seed", "verdict", "run"]
+    found = table[[*about, *(name for name in dict.fromkeys(metrics) if name in table)]].copy()
+    for name, wanted in columns.items():
+        found[name] = [number_of(campaign.path / run, wanted) for run in table["run"]]
+    return found
+
+
+def number_of(run: Path, wanted: Column) -> float:
+    """Return a number of the run's aligned table; NaN if table or column is not there."""
+    file = run / "tables" / "aligned.parquet"
+    if not file.exists() or wanted.name not in pq.read_schema(file).names:
+        return float("nan")
+    table = pq.read_table(file, columns=["t_s", "flow", wanted.name], use_threads=False).to_pandas()
+    chosen = table["t_s"].between(wanted.from_s, wanted.to_s, inclusive="left")
+    if wanted.flow is not None:
+        chosen &= table["flow"] == wanted.flow
+    values = table.loc[chosen, wanted.name].dropna().to_numpy(float)
+    if not len(values):
+        return float("nan")
+    if wanted.take in ("mean", "max"):
+        return float(getattr(np, wanted.take)(values))
+    return float(np.percentile(values, float(wanted.take[1:])))
+
+
+def _figures(campaign: Campaign) -> Iterable[Figure]:
+    titles = [str(one["title"]) for one in campaign.definition["report"].get("figures", ())]
+    for file in sorted((campaign.path / "report" / "figures").glob("*.svg")):
+        # A figure's name begins with its number in the campaign's file.
+        yield Figure(titles[int(file.name[:2]) - 1], file.name)
+
+
+def _counts(campaign: Campaign) -> Counter[tuple[str, ...]]:
+    """Return how many results each point has."""
+    factors = list(campaign.definition["factors"])
+    return Counter(tuple(cell.levels[name] for name in factors) for cell in campaign.results)
+
+
+def _is_covered(campaign: Campaign) -> bool:
+    """Return whether each point of the design has a result."""
+    return _counts(campaign).keys() >= set(campaign.points)
+
+
+def _is_finished(campaign: Campaign) -> bool:
+    rules = campaign.definition.get("stop") or ()
+    least = max((rule["min_repeats"] for rule in rules), default=math.inf)
+    least = min(least, campaign.definition["repeats"])
+    counts = _counts(campaign)
+    return all(counts[point] >= least for point in campaign.points)
+
+
+def _cost(campaign: Campaign) -> Cost:
+    total = Cost()
+    for cell in campaign.results:
+        assert cell.path is not None
+        content = json.loads((cell.path / "run.json").read_text())
+        if "shared_from" in content:
+            continue
+        cost = content.get("cost") or {}
+        cpu_s = cost.get("cpu_s", 0.0) + cost.get("analysis_cpu_s", 0.0)
+        size = sum(file.stat().st_size for file in cell.path.rglob("*") if file.is_file())
+        total += Cost(1, cpu_s / 3600, size)
+    return total

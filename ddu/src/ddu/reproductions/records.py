@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records of campaigns: what was measured, as files beside the pages that are made from them.
+
+Runs take gigabytes and stay on the machine that made them. A record is small, has every number
+that a claim is judged by, and is kept with the pages: they can be written again anywhere, and a
+campaign that is run again replaces its own record only.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ddu.reproductions.measured import Cost, Figure, Measured
+from testbed_console.problems import refusal
+
+SCHEMA_VERSION = 1
+_FILE, _RUNS = "record.json", "runs.csv"
+
+
+def write_record(folder: Path, found: Measured, figures: Path) -> None:
+    """Write the record into `folder` anew, with the figures of the folder `figures`."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for figure in found.figures:
+        shutil.copyfile(figures / figure.file, folder / figure.file)
+    found.runs.to_csv(folder / _RUNS, index=False)
+    fields = {one.name: getattr(found, one.name) for one in dataclasses.fields(found)}
+    del fields["runs"]
+    content = {"schema_version": SCHEMA_VERSION, **fields}
+    text = json.dumps(content, indent=2, default=dataclasses.asdict)
+    (folder / _FILE).write_text(text + "\n")
+
+
+def read_record(folder: Path) -> Measured | None:
+    """Return what was measured, or None if `folder` has no record.
+
+    Raises RefusedError when the record cannot be read, or is newer than this ddu.
+    """
+    file = folder / _FILE
+    if not file.exists():
+        return None
+    try:
+        return _read(json.loads(file.read_text()), folder / _RUNS)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise refusal(
+            f"not a record of a campaign ({type(error).__name__}: {error})",
+            "take the folder from the repository again, or run the campaign again",
+            file=file,
+        ) from None
+
+
+def _read(content: dict[str, Any], runs: Path) -> Measured:
+    if content.pop("schema_version") != SCHEMA_VERSION:
+        raise ValueError(f"its schema_version is not {SCHEMA_VERSION}")
+    labels = [*content["factors"], "verdict", "run"]
+    # A level may be named "none" or "NA": only an empty field is missing.
+    table = pd.read_csv(
+        runs, dtype=dict.fromkeys(labels, str), keep_default_na=False, na_values=[""],
+        float_precision="round_trip",
+    )  # fmt: skip
+    content["cost"] = Cost(**content["cost"])
+    content["figures"] = tuple(Figure(**one) for one in content["figures"])
+    return Measured(runs=table, **content)
