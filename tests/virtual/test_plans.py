@@ -38,6 +38,26 @@ def test_wrong_plans(tmp_path: Path, plan: dict[str, Any], words: str) -> None:
     assert words in said(["virtual", "check"], prepare(tmp_path, plan))
 
 
+def test_the_place_has_the_line(tmp_path: Path) -> None:
+    file = prepare(tmp_path, {"flows": [FLOW]})
+    flows = "".join(f"  - {{cc: cubic, direction: dl, duration_s: 1}}\n    # {ue}\n" for ue in "ab")
+    file.write_text(
+        f"schema: nr-link-virtual/1\nlink: link.yaml\nflows:\n{flows}"
+        "  - cc: reno\n    direction: dl\n    duration_s: 1\n    ue: 2\n"
+    )
+    assert f"{file}:11: flows[2].ue: 2 is not between" in said(["virtual", "check"], file)
+
+
+def test_the_plan_of_the_documentation_is_one(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "virtual-time.md").read_text()
+    example = text.partition("schema: nr-link-virtual/1")[2].partition("```")[0]
+    file = prepare(tmp_path, {"flows": [FLOW]})
+    file.write_text(f"schema: nr-link-virtual/1{example}")
+    command = [PROGRAM, "virtual", "check", file]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=20)
+    assert ran.returncode == 0, ran.stderr
+
+
 def test_a_folder_for_reports_is_made(kernel: Path, tmp_path: Path) -> None:
     file = prepare(tmp_path, {"flows": [FLOW], "output": "reports/new"})
     subprocess.run([PROGRAM, "virtual", "run", file], check=True, capture_output=True)

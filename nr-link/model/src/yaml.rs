@@ -115,19 +115,92 @@ pub fn located(problem: Problem, text: &str, file: &Path) -> Problem {
     problem.or_in_line(line).or_in_file(file)
 }
 
-/// Finds the line of the key with this path: each part of the path is searched after the one before it.
+/// Finds the line of the key with this path: each part of the path is searched after the one before it,
+/// and within the entry where a part has an index, as in `flows[1].ue`. A key that the entry does not
+/// have is on the entry's line.
 fn line_of(text: &str, key: &str) -> Option<u64> {
     let mut at = 0;
+    let mut end = text.len();
+    let mut in_entry = false;
     for part in key.split('.') {
-        at += find_key(&text[at..], part)?;
+        let (name, index) = match part.strip_suffix(']').and_then(|part| part.split_once('[')) {
+            Some((name, index)) => (name, Some(index.parse().ok()?)),
+            None => (part, None),
+        };
+        match find_key(&text[at..end], name) {
+            Some(found) => at += found,
+            None if in_entry => break,
+            None => return None,
+        }
+        if let Some(index) = index {
+            let Some((begin, length)) = entry(&text[at..end], index) else {
+                break; // A list between brackets.
+            };
+            at += begin;
+            end = at + length;
+            in_entry = true;
+        }
     }
     Some(text[..at].matches('\n').count() as u64 + 1)
 }
 
-/// Finds where `key:` begins as a whole word.
+/// Finds an entry of the list whose key begins `text`: one that has `- ` on lines of its own. Returns
+/// its begin and length.
+fn entry(text: &str, index: usize) -> Option<(usize, usize)> {
+    let mut at = 0;
+    let mut indent = None;
+    let mut begins = Vec::new();
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        let content = line.trim_start();
+        let before = line.len() - content.len();
+        let is_entry = content.starts_with("- ") || content.trim_end() == "-";
+        if number > 0 && !content.is_empty() && !content.starts_with('#') {
+            if is_entry && indent.is_none_or(|indent| indent == before) {
+                indent = Some(before);
+                begins.push(at + before);
+            } else if indent.is_none_or(|indent| before <= indent) {
+                break;
+            }
+        }
+        at += line.len();
+    }
+    let begin = *begins.get(index)?;
+    Some((begin, begins.get(index + 1).copied().unwrap_or(at) - begin))
+}
+
+/// Finds where `key:`, or JSON's `"key":`, begins as a whole word.
 fn find_key(text: &str, key: &str) -> Option<usize> {
-    let pattern = format!("{key}:");
-    text.match_indices(&pattern)
+    text.match_indices(key)
+        .filter(|(at, _)| {
+            let after = &text[at + key.len()..];
+            after.starts_with(':') || after.starts_with("\":")
+        })
         .map(|(at, _)| at)
         .find(|&at| !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_keys_in_lists() {
+        let text = "schema: x\nflows:\n  # two\n  - {direction: dl, cc: reno}\n\n  - direction: ul\n    ue: 2\nprograms:\n- ue: 3\n- - 4\nue: 5\n";
+        for (key, line) in [
+            ("flows", Some(2)),
+            ("flows[0].cc", Some(4)),
+            ("flows[0].ue", Some(4)),
+            ("flows[1].ue", Some(7)),
+            ("flows[1].start_s", Some(6)),
+            ("flows[2].ue", Some(2)),
+            ("programs[0].ue", Some(9)),
+            ("programs[1]", Some(10)),
+            ("ports[0]", None),
+        ] {
+            assert_eq!(line_of(text, key), line, "{key}");
+        }
+        let json = "{\n \"flows\": [\n  {\"ue\": 2}],\n \"seed\": -1}";
+        assert_eq!(line_of(json, "flows[0].ue"), Some(2));
+        assert_eq!(line_of(json, "seed"), Some(4));
+    }
 }

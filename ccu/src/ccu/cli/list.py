@@ -12,6 +12,7 @@ from rich.table import Table
 
 from ccu import congestion, scenarios
 from ccu.campaigns import definition
+from ccu.congestion import Control
 from ccu.testbeds import drivers
 from testbed_console.problems import RefusedError
 from testbed_console.suggestions import unknown
@@ -51,13 +52,35 @@ def _each_alone(summaries: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 
 
 def _controls() -> dict[str, tuple[str, ...]]:
-    """Return where each congestion control comes from, what it follows, and which test shows it."""
-    return {
-        name: (
-            f"not now: {one.obstacle}" if one.obstacle else one.source,
-            one.reference or "",
-            one.proof.rpartition("::")[2] if one.proof else "",
-            one.passed or "",
-        )
-        for name, one in congestion.describe().items()
+    """Return where each congestion control comes from, what it follows, and which test shows it.
+
+    What only the kernel of a testbed has, or has as well as this machine cannot now, names it.
+    """
+    elsewhere: dict[str, str] = {}
+    for testbed, driver in drivers().items():
+        for name in sorted(driver.own_controls()):
+            elsewhere.setdefault(name, f"kernel of --testbed {testbed}")
+    here = congestion.describe()
+    rows: dict[str, tuple[str, ...]] = {
+        name: (_source(one, elsewhere.get(name)), *_evidence(one)) for name, one in here.items()
     }
+    return rows | {
+        name: (f"{source} only", *_evidence(congestion.referenced(name, Control(source))))
+        for name, source in elsewhere.items()
+        if name not in here
+    }
+
+
+def _source(control: Control, elsewhere: str | None) -> str:
+    if control.obstacle is None:
+        return control.source
+    return (
+        f"{elsewhere} only; here: {control.obstacle}"
+        if elsewhere
+        else f"not now: {control.obstacle}"
+    )
+
+
+def _evidence(control: Control) -> tuple[str, str, str]:
+    test = control.proof.rpartition("::")[2] if control.proof else ""
+    return control.reference or "", test, control.passed or ""

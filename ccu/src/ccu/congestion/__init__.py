@@ -25,6 +25,7 @@ from ccu.congestion.catalogue import (
 )
 from ccu.congestion.files import kept_source
 from ccu.congestion.provider import Control, InVirtualTime, Provider, Setup
+from ccu.congestion.references import referenced
 
 __all__ = [
     "Control",
@@ -44,6 +45,7 @@ __all__ = [
     "not_there",
     "of_files",
     "problems",
+    "referenced",
     "trace_file",
     "traces",
     "unavailable",

@@ -209,6 +209,10 @@ class Driver:
         if not self.own_kernel:
             congestion.check_names(experiment)
 
+    def own_controls(self) -> frozenset[str]:
+        """Return the congestion controls of its own kernel, where it has one and can run here."""
+        return frozenset()
+
     def check_machine(self, experiment: Experiment) -> None:
         """Refuse a machine on which it cannot run: devices, ports, images."""
 

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Subcommand;
-use nr_link_model::Problem;
+use nr_link_model::{Problem, yaml};
 use nr_link_virtual_plan::Run;
 
 use parts::Parts;
@@ -89,7 +89,15 @@ fn read(plan: &Path) -> Result<(PlanFile, Run)> {
     let file = PlanFile::read(plan)?;
     match resolve::run(&file, plan) {
         Ok(run) => Ok((file, run)),
-        Err(error) => Err(error.downcast::<Problem>()?.or_in_file(plan).into()),
+        Err(error) => {
+            let problem = error.downcast::<Problem>()?;
+            if problem.place.file.is_some() {
+                return Err(problem.into());
+            }
+            // It was readable a moment ago; without it, the line is left out.
+            let text = std::fs::read_to_string(plan).unwrap_or_default();
+            Err(yaml::located(problem, &text, plan).into())
+        }
     }
 }
 

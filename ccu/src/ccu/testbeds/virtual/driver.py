@@ -51,6 +51,11 @@ class VirtualDriver(Driver):
         own."""
         controls.check(experiment)
 
+    def own_controls(self) -> frozenset[str]:
+        if any(not one.ok for one in checks.examine()):
+            return frozenset()
+        return controls.OF_THE_KERNEL
+
     def check_machine(self, experiment: Experiment) -> None:
         """Ask whether the kernel is built and can run here, and for iperf3 where it is wanted."""
         checks.check_machine(experiment)
