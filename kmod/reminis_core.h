@@ -24,11 +24,15 @@
  * to which recovery (PRR, RFC 6937) reduces the window.
  *
  * Departures from the paper, each for a reason (docs/reminis.md has them all):
- *   - μ is kept within ±8 and set to 1 - (d - mRTT)/mRTT when mRTT falls: with
- *     constant SIs the sum of its steps has this value.
+ *   - μ is kept within ±8 and set to 1 - (d - mRTT)/mRTT when mRTT falls, and after an
+ *     idle time: with constant SIs the sum of its steps has this value.
  *   - If the window did not limit the flow, there is no NDE: an unused window
  *     says nothing about the path.
- *   - An SI without an RTT sample goes on until it has one.
+ *   - An SI without an RTT sample goes on until it has one. If it does because the
+ *     sender was idle, it begins again with the data that ends the idle time, and the
+ *     next ∇d is 0: what was measured before says nothing about the path now.
+ *   - RTTs by TCP timestamps, which recovery depends on, do not lower mRTT: in whole ms,
+ *     they can be a ms too small, for the rest of the flow.
  *   - After a cut the next SI begins with the first sample of data sent after the
  *     cut: appendix E takes d as the queue that the cut left (steps 3 to 5 and
  *     7 to 9), and a sample shows the queue of one RTT ago.
@@ -107,11 +111,11 @@ struct reminis {
 	uint64_t si_start_us;
 	uint64_t rtt_sum_us;
 	uint64_t cut_us;	/* when the window was last cut */
-	uint64_t mean_cwnd_q16; /* REMINIS_EWMA only */
+	uint64_t mean_cwnd_q16; /* REMINIS_EWMA only; 0: none yet */
 	uint32_t rtt_count;	/* samples in this SI */
 	uint32_t min_rtt_us;	/* lifetime minimum; 0: no sample yet */
-	uint32_t anchor_us;	/* the base_us that μ is based on */
-	uint32_t delay_us;	/* d of the last SI; 0: none yet */
+	uint32_t anchor_us;	/* the base_us that μ is based on; 0: none yet */
+	uint32_t delay_us;	/* d of the last SI; 0: none yet, or idle since */
 	int32_t mu_q24;
 	uint32_t cwnd_fraction_q16;
 	uint32_t dtt_us; /* of this flow; 0: that of the machine */
@@ -119,10 +123,11 @@ struct reminis {
 	uint32_t draws;
 	uint32_t base_us;     /* what the zones take for the delay without a queue; 0: none yet */
 	uint32_t floor_us;    /* least (ACK's arrival - peer's timestamp), modulo 2^32 */
+	uint32_t floor_ticks; /* when it last rose, in units of 2^REMINIS_CLOCK_DRIFT_SHIFT µs */
 	uint32_t reverse_us;  /* how much later than that the last ACK was, in whole ms */
 	uint8_t peer_clock;   /* enum reminis_peer_clock */
 	uint8_t zone, action; /* of the last SI */
-	uint8_t has_cut, has_mean; /* cut_us, mean_cwnd_q16 are valid */
+	uint8_t has_cut;      /* cut_us is valid */
 };
 
 /* State of the sender when an SI ends. */
@@ -149,6 +154,15 @@ reminis_inline void reminis_init(struct reminis *r, uint32_t flow)
 	*r = (struct reminis){.mu_q24 = REMINIS_ONE_Q24, .flow = flow};
 }
 
+/* Two clocks drift apart: the floor rises with time, by 1 µs for each tick that has passed. */
+reminis_inline void reminis_raise_floor(struct reminis *r, uint64_t now_us)
+{
+	uint32_t ticks = now_us >> REMINIS_CLOCK_DRIFT_SHIFT;
+
+	r->floor_us += ticks - r->floor_ticks;
+	r->floor_ticks = ticks;
+}
+
 /*
  * Processes the timestamp of an ACK (TSval, in ms by the peer's clock), before
  * reminis_on_ack(). The difference to the arrival is the reverse path's delay and a
@@ -165,6 +179,8 @@ reminis_inline void reminis_on_timestamp(struct reminis *r, const struct reminis
 	if (!(params->switches & REMINIS_ONE_WAY) || rtt_us < 0 ||
 	    r->peer_clock == REMINIS_CLOCK_UNUSABLE)
 		return;
+	if (r->peer_clock == REMINIS_CLOCK_UNKNOWN)
+		r->floor_ticks = now_us >> REMINIS_CLOCK_DRIFT_SHIFT;
 	if (r->peer_clock == REMINIS_CLOCK_UNKNOWN || (int32_t)(passage_us - r->floor_us) < 0)
 		r->floor_us = passage_us;
 	r->peer_clock = REMINIS_CLOCK_USED;
@@ -177,23 +193,48 @@ reminis_inline void reminis_on_timestamp(struct reminis *r, const struct reminis
 	}
 }
 
+/* The SI is over, as soon as it has a sample. */
+reminis_inline int reminis_is_over(const struct reminis *r, uint64_t now_us)
+{
+	return now_us - r->si_start_us >= (uint64_t)r->min_rtt_us + r->reverse_us;
+}
+
 /*
- * Processes one ACK. rtt_us < 0: the ACK has no valid RTT sample. Returns true when
- * the SI is over and has a sample: the caller must then call reminis_guard().
+ * Processes data that leaves while nothing else is in flight. If the SI only waits for a
+ * sample, the sender was idle; without an idle time, the ACK of the last data has ended it.
+ */
+reminis_inline void reminis_on_restart(struct reminis *r, uint64_t now_us)
+{
+	if (!r->min_rtt_us || !reminis_is_over(r, now_us))
+		return;
+	reminis_raise_floor(r, now_us);
+	r->si_start_us = now_us;
+	r->rtt_sum_us = 0;
+	r->rtt_count = 0;
+	r->delay_us = 0;
+}
+
+/*
+ * Processes one ACK. rtt_us < 0: the ACK has no valid RTT sample. After a retransmission
+ * (`repairing`), a sample in whole ms may be of TCP timestamps: Karn's algorithm leaves no
+ * other for an ACK of retransmitted data. Returns true when the SI is over and has a sample:
+ * the caller must then call reminis_guard().
  */
 reminis_inline int reminis_on_ack(struct reminis *r, const struct reminis_params *params,
-				  uint64_t now_us, int32_t rtt_us)
+				  uint64_t now_us, int32_t rtt_us, int repairing)
 {
 	uint32_t sample_us = rtt_us > 0 ? rtt_us : 1;
 	uint32_t delay_us = sample_us > r->reverse_us ? sample_us - r->reverse_us : 1;
+	int exact = !repairing || sample_us % 1000;
 
-	if (rtt_us < 0)
+	if (rtt_us < 0 || (!exact && !r->min_rtt_us))
 		return 0;
 	if (!r->min_rtt_us)
 		r->si_start_us = now_us;
-	if (!r->min_rtt_us || sample_us < r->min_rtt_us)
+	if (!r->min_rtt_us || (exact && sample_us < r->min_rtt_us))
 		r->min_rtt_us = sample_us;
-	if (!(params->switches & REMINIS_MEAN_BASE) && (!r->base_us || delay_us < r->base_us))
+	if (!(params->switches & REMINIS_MEAN_BASE) &&
+	    (!r->base_us || (exact && delay_us < r->base_us)))
 		r->base_us = delay_us;
 	if (!(params->switches & REMINIS_STALE_RTT) && r->has_cut &&
 	    (int64_t)(now_us - sample_us - r->cut_us) < 0) {
@@ -202,7 +243,7 @@ reminis_inline int reminis_on_ack(struct reminis *r, const struct reminis_params
 	}
 	r->rtt_sum_us += delay_us;
 	r->rtt_count++;
-	return now_us - r->si_start_us >= (uint64_t)r->min_rtt_us + r->reverse_us;
+	return reminis_is_over(r, now_us);
 }
 
 /* Returns the DTT in force; section 6: always above mRTT. The default is a multiple of mRTT. */
@@ -254,7 +295,7 @@ reminis_inline int32_t reminis_mu(const struct reminis *r, const struct reminis_
 {
 	int64_t mu_q24 = r->mu_q24 - d->gradient_q24;
 
-	if (r->anchor_us && r->anchor_us != d->base_us)
+	if (r->anchor_us && (r->anchor_us != d->base_us || !r->delay_us))
 		mu_q24 = 2 * REMINIS_ONE_Q24 -
 			 (int64_t)reminis_div((uint64_t)d->delay_us << 24, d->base_us);
 	if (mu_q24 > REMINIS_MU_LIMIT_Q24)
@@ -276,9 +317,8 @@ reminis_inline uint64_t reminis_scaled(const struct reminis *r, uint32_t cwnd, u
 /* The authors' code averages a new window with the mean window; gain 1/8 (RFC 6298). */
 reminis_inline uint64_t reminis_averaged(struct reminis *r, uint64_t cwnd_q16)
 {
-	if (!r->has_mean)
+	if (!r->mean_cwnd_q16)
 		r->mean_cwnd_q16 = cwnd_q16;
-	r->has_mean = 1;
 	r->mean_cwnd_q16 += (cwnd_q16 >> 3) - (r->mean_cwnd_q16 >> 3);
 	return (cwnd_q16 + r->mean_cwnd_q16) >> 1;
 }
@@ -451,9 +491,7 @@ reminis_inline void reminis_guard(struct reminis *r, const struct reminis_params
 	r->action = d->action;
 	r->rtt_sum_us = 0;
 	r->rtt_count = 0;
-	/* One for each multiple of 2^SHIFT us that the SI has passed, so that none gets lost. */
-	r->floor_us += (d->si_us + (r->si_start_us & ((1U << REMINIS_CLOCK_DRIFT_SHIFT) - 1))) >>
-		       REMINIS_CLOCK_DRIFT_SHIFT;
+	reminis_raise_floor(r, s->now_us);
 	r->si_start_us = s->now_us;
 }
 

@@ -20,6 +20,7 @@ typedef __s64 int64_t;
 
 #define ICSK_CA_PRIV_SIZE 104 /* bytes, include/net/inet_connection_sock.h */
 #define TCP_CA_OPEN	  0   /* TCP_CA_Open of include/uapi/linux/tcp.h */
+#define TCP_CA_RECOVERY	  3   /* TCP_CA_Recovery there */
 #define SK_PACING_NONE	  0
 #define SK_PACING_NEEDED  1 /* include/net/sock.h: TCP's own timer paces */
 
@@ -56,6 +57,8 @@ struct tcp_sock {
 	__u32 snd_cwnd;
 	__u32 snd_ssthresh;
 	__u32 snd_cwnd_clamp;
+	__u32 packets_out;
+	__u32 tlp_high_seq; /* not 0: a tail loss probe is in flight */
 	__u8 is_cwnd_limited : 1;
 	struct tcp_options_received rx_opt;
 };
@@ -66,9 +69,14 @@ struct ack_sample {
 	__u32 in_flight;
 };
 
+enum tcp_ca_event {
+	CA_EVENT_TX_START, /* data leaves while nothing is in flight */
+};
+
 struct tcp_congestion_ops {
 	__u32 (*ssthresh)(struct sock *sk);
 	void (*cong_avoid)(struct sock *sk, __u32 ack, __u32 acked);
+	void (*cwnd_event)(struct sock *sk, enum tcp_ca_event event);
 	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
 	__u32 (*undo_cwnd)(struct sock *sk);
 	char name[16];

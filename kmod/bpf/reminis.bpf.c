@@ -119,10 +119,13 @@ void BPF_PROG(reminis_bpf_pkts_acked, struct sock *sk, const struct ack_sample *
 	struct reminis_decision decision;
 	struct socket_dtt *own;
 	uint32_t local, remote;
+	uint32_t ca_state = BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state);
 
 	if (BPF_CORE_READ_BITFIELD(tp, rx_opt.saw_tstamp))
 		reminis_on_timestamp(r, &p, tp->tcp_mstamp, sample->rtt_us, tp->rx_opt.rcv_tsval);
-	if (!reminis_on_ack(r, &p, tp->tcp_mstamp, sample->rtt_us))
+	/* The ACK may be of retransmitted data: in recovery, after a timeout, or of a probe. */
+	if (!reminis_on_ack(r, &p, tp->tcp_mstamp, sample->rtt_us,
+			    ca_state >= TCP_CA_RECOVERY || tp->tlp_high_seq))
 		return;
 	local = sk->__sk_common.skc_num;
 	remote = bpf_ntohs(sk->__sk_common.skc_dport);
@@ -135,7 +138,7 @@ void BPF_PROG(reminis_bpf_pkts_acked, struct sock *sk, const struct ack_sample *
 		.cwnd_max = tp->snd_cwnd_clamp,
 		.random =
 			p.seed ? reminis_random(p.seed, r->flow, r->draws) : bpf_get_prandom_u32(),
-		.open = BPF_CORE_READ_BITFIELD(&tp->inet_conn, icsk_ca_state) == TCP_CA_OPEN,
+		.open = ca_state == TCP_CA_OPEN,
 		.cwnd_limited = BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited),
 	};
 	reminis_guard(r, &p, &sender, &decision);
@@ -145,6 +148,16 @@ void BPF_PROG(reminis_bpf_pkts_acked, struct sock *sk, const struct ack_sample *
 	tp->snd_ssthresh = decision.ssthresh_after;
 	if (tracing)
 		record(local, remote, &decision);
+}
+
+SEC("struct_ops/reminis_bpf_cwnd_event")
+void BPF_PROG(reminis_bpf_cwnd_event, struct sock *sk, enum tcp_ca_event event)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+
+	/* After a timeout, too, nothing counts as in flight, but then the sender was not idle. */
+	if (event == CA_EVENT_TX_START && !tp->packets_out)
+		reminis_on_restart(state_of(sk), tp->tcp_mstamp);
 }
 
 SEC("struct_ops/reminis_bpf_cong_avoid")
@@ -177,6 +190,7 @@ struct tcp_congestion_ops reminis_testbed = {
 	.init = (void *)reminis_bpf_init,
 	.release = (void *)reminis_bpf_release,
 	.pkts_acked = (void *)reminis_bpf_pkts_acked,
+	.cwnd_event = (void *)reminis_bpf_cwnd_event,
 	.cong_avoid = (void *)reminis_bpf_cong_avoid,
 	.ssthresh = (void *)reminis_bpf_ssthresh,
 	.undo_cwnd = (void *)reminis_bpf_undo_cwnd,

@@ -63,6 +63,12 @@ static void end_interval(struct sock *sk, const struct reminis_params *params)
 	trace_reminis_si(sk, &decision);
 }
 
+/* The ACK may be of retransmitted data: in recovery, after a timeout, or of a tail loss probe. */
+static bool is_repairing(const struct sock *sk)
+{
+	return inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery || tcp_sk(sk)->tlp_high_seq;
+}
+
 static void reminis_tcp_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 {
 	struct reminis *guardian = &reminis_flow(sk)->guardian;
@@ -72,8 +78,17 @@ static void reminis_tcp_pkts_acked(struct sock *sk, const struct ack_sample *sam
 	if (tp->rx_opt.saw_tstamp)
 		reminis_on_timestamp(guardian, &params, tp->tcp_mstamp, sample->rtt_us,
 				     tp->rx_opt.rcv_tsval);
-	if (reminis_on_ack(guardian, &params, tp->tcp_mstamp, sample->rtt_us))
+	if (reminis_on_ack(guardian, &params, tp->tcp_mstamp, sample->rtt_us, is_repairing(sk)))
 		end_interval(sk, &params);
+}
+
+static void reminis_tcp_cwnd_event(struct sock *sk, enum tcp_ca_event event)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	/* After a timeout, too, nothing counts as in flight, but then the sender was not idle. */
+	if (event == CA_EVENT_TX_START && !tp->packets_out)
+		reminis_on_restart(&reminis_flow(sk)->guardian, tp->tcp_mstamp);
 }
 
 static bool aimd_is_off(void)
@@ -115,6 +130,7 @@ struct tcp_congestion_ops reminis_ops __read_mostly = {
 	.owner = THIS_MODULE,
 	.init = reminis_tcp_init,
 	.pkts_acked = reminis_tcp_pkts_acked,
+	.cwnd_event = reminis_tcp_cwnd_event,
 	.cong_avoid = reminis_tcp_cong_avoid,
 	.ssthresh = reminis_tcp_ssthresh,
 	.undo_cwnd = tcp_reno_undo_cwnd,

@@ -169,7 +169,7 @@ int bottleneck_run(const struct scenario *s, struct outcome *o)
 		if (now_us >= s->change_us)
 			run->params.switches = s->later_switches;
 		measure(run, &p);
-		if (reminis_on_ack(&run->guardian, &run->params, now_us, now_us - p.sent_us))
+		if (reminis_on_ack(&run->guardian, &run->params, now_us, now_us - p.sent_us, 0))
 			end_interval(run, now_us);
 		avoid_congestion(run);
 		if (!o->intervals_to_target && run->cwnd >= s->target_cwnd)

@@ -37,9 +37,14 @@ void core_init(struct reminis *r, uint32_t flow)
 }
 
 int core_on_ack(struct reminis *r, const struct reminis_params *params, uint64_t now_us,
-		int32_t rtt_us)
+		int32_t rtt_us, int repairing)
 {
-	return reminis_on_ack(r, params, now_us, rtt_us);
+	return reminis_on_ack(r, params, now_us, rtt_us, repairing);
+}
+
+void core_on_restart(struct reminis *r, uint64_t now_us)
+{
+	reminis_on_restart(r, now_us);
 }
 
 void core_on_timestamp(struct reminis *r, const struct reminis_params *params, uint64_t now_us,

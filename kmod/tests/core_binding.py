@@ -30,8 +30,8 @@ class Reminis(c.Structure):
         *((n, c.c_uint32) for n in ("rtt_count", "min_rtt_us", "anchor_us", "delay_us")),
         ("mu_q24", c.c_int32),
         *((n, c.c_uint32) for n in ("cwnd_fraction_q16", "dtt_us", "flow", "draws")),
-        *((n, c.c_uint32) for n in ("base_us", "floor_us", "reverse_us")),
-        *((n, c.c_uint8) for n in ("peer_clock", "zone", "action", "has_cut", "has_mean")),
+        *((n, c.c_uint32) for n in ("base_us", "floor_us", "floor_ticks", "reverse_us")),
+        *((n, c.c_uint8) for n in ("peer_clock", "zone", "action", "has_cut")),
     ]
 
 
@@ -114,11 +114,16 @@ class Flow:
         self.state = Reminis()
         library().core_init(c.byref(self.state), 0)
 
-    def ack(self, now_us: int, rtt_us: int) -> bool:
+    def ack(self, now_us: int, rtt_us: int, *, repairing: bool = False) -> bool:
         over: int = library().core_on_ack(
-            c.byref(self.state), c.byref(self.params), c.c_uint64(now_us % 2**64), c.c_int32(rtt_us)
-        )
+            c.byref(self.state), c.byref(self.params), c.c_uint64(now_us % 2**64),
+            c.c_int32(rtt_us), c.c_int(repairing),
+        )  # fmt: skip
         return bool(over)
+
+    def restart(self, now_us: int) -> None:
+        """Data leaves while nothing else is in flight."""
+        library().core_on_restart(c.byref(self.state), c.c_uint64(now_us % 2**64))
 
     def timestamped_ack(self, now_us: int, rtt_us: int, peer_ms: int) -> bool:
         """An ACK with the peer's timestamp."""

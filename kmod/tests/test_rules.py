@@ -211,6 +211,45 @@ def test_after_a_cut_only_data_sent_since_counts() -> None:
     assert (decision.samples, decision.delay_us, decision.si_us) == (3, 25_000, MRTT_US)
 
 
+def test_what_was_measured_before_an_idle_time_is_forgotten() -> None:
+    """One RTT of 60 ms ended a burst; after a second without data the path has no queue."""
+    flow = Flow(params())
+    feed(flow, MRTT_US, 25_000, cwnd=10)
+    idle_from_us = flow.state.si_start_us + 1000
+    assert not flow.ack(idle_from_us, 60_000)
+    restart_us = idle_from_us + 1_000_000
+    flow.restart(restart_us)
+    assert flow.ack(restart_us + MRTT_US, MRTT_US)
+    decision = flow.guard(restart_us + MRTT_US, 10, is_open=False)
+    assert (decision.samples, decision.delay_us, decision.si_us) == (1, MRTT_US, MRTT_US)
+    assert (decision.zone, action(decision), decision.cwnd_after) == (1, "none", 10)
+    assert (decision.gradient_q24, decision.mu_q24) == (0, ONE_Q24)
+
+
+def test_data_that_leave_at_once_after_the_last_ack_end_no_idle_time() -> None:
+    flow = Flow(params())
+    flow.restart(1000)  # the first data of a flow
+    feed(flow, MRTT_US, 25_000)
+    flow.ack(flow.state.si_start_us + 5000, 26_000)
+    before = bytes(flow.state)
+    flow.restart(flow.state.si_start_us + 6000)
+    assert bytes(flow.state) == before
+
+
+def test_a_timestamp_does_not_lower_mrtt_in_recovery() -> None:
+    """Clocks of whole ms may show 19 ms for 19.8."""
+    flow = Flow(params())
+    assert not flow.ack(0, 19_000, repairing=True)
+    assert flow.state.min_rtt_us == 0
+    flow.ack(1000, 19_800)
+    flow.ack(2000, 19_000, repairing=True)
+    assert (flow.state.min_rtt_us, flow.state.base_us, flow.state.rtt_count) == (19_800, 19_800, 2)
+    flow.ack(3000, 19_700, repairing=True)  # of a SACK
+    assert (flow.state.min_rtt_us, flow.state.base_us) == (19_700, 19_700)
+    flow.ack(4000, 19_000)
+    assert (flow.state.min_rtt_us, flow.state.base_us) == (19_000, 19_000)
+
+
 def test_stale_rtt_counts_what_was_sent_before_the_cut() -> None:
     flow = Flow(params(switches=STALE_RTT))
     feed(flow, MRTT_US, 35_000)
@@ -324,6 +363,22 @@ def test_a_slowly_drifting_clock_adds_no_delay(mrtt_us: int, ack_us: int) -> Non
             decision = flow.guard(now_us, 100)
             assert decision.delay_us >= mrtt_us - 1000
     assert decision.delay_us >= mrtt_us - 1000
+
+
+@pytest.mark.parametrize("pause_us", [0, 60_000_000])
+def test_a_clock_drifts_also_while_no_sample_counts(pause_us: int) -> None:
+    """100 ppm for ten minutes are 60 ms; each SI ends with a cut, or an idle time follows it."""
+    flow = Flow(params(switches=ONE_WAY))
+    now_us = 1_000_000
+    while now_us < 601_000_000:
+        rtt_us = MRTT_US if now_us == 1_000_000 else 2 * MRTT_US
+        peer_us = now_us - 10_000 - (now_us - 1_000_000) * 100 // 1_000_000
+        if flow.timestamped_ack(now_us, rtt_us, peer_us // 1000):
+            decision = flow.guard(now_us, 100)
+            now_us += pause_us
+            flow.restart(now_us)
+        now_us += 5000
+    assert decision.delay_us >= 2 * MRTT_US - 1000
 
 
 def test_without_the_switch_timestamps_change_nothing() -> None:
