@@ -31,7 +31,7 @@ class Guardian:
         self.random = random.Random()
         self.min_us, self.last_us, self.mu = math.inf, 0.0, 1.0
         self.began_ns, self.sum_us, self.count = 0, 0.0, 0
-        self.slow_start, self.until, self.cut_until = True, 0, 0
+        self.slow_start, self.until, self.cut_until, self.reported_ns = True, 0, 0, 0
         self.threshold = 0.0  # Up to it the window grows in slow start after a timeout.
 
     def start(self, flow):
@@ -41,6 +41,9 @@ class Guardian:
     def report(self, flow, report):
         if report.rtt_min_us:
             self.min_us = min(self.min_us, report.rtt_min_us)
+        if report.app_limited and report.rtt_us:  # Idle from the last report to this departure.
+            idle_ns = report.time_ns - report.rtt_us * 1e3 - self.reported_ns
+            self.base.pass_idle_time(max(0.0, idle_ns / 1e9))
         if report.losses and report.prior_delivered >= self.until:
             flow.cwnd = max(2.0, self.base.after_loss(flow.cwnd))
             self.until, self.slow_start = report.delivered + report.inflight, False
@@ -51,6 +54,7 @@ class Guardian:
                 if self.slow_start or flow.cwnd < self.threshold
                 else self.base.growth(flow.cwnd, report.acked, seconds, self.min_us / 1e6)
             )
+        self.reported_ns = report.time_ns
         self.observe(flow, report)
 
     def observe(self, flow, report):
@@ -113,6 +117,9 @@ class Reno:
     def growth(self, cwnd, acked, _seconds, _min_s):
         return acked / cwnd
 
+    def pass_idle_time(self, seconds):
+        pass
+
 
 class Cubic:
     """The kernel's, whose curve goes on whatever else moves the window."""
@@ -125,6 +132,11 @@ class Cubic:
         self.most = cwnd * (1 + CUBIC_BETA) / 2 if lower else cwnd  # Fast convergence.
         self.epoch_s = None
         return cwnd * CUBIC_BETA
+
+    def pass_idle_time(self, seconds):
+        """Shift the curve, as Linux does: the window grows by the time that it was used."""
+        if self.epoch_s is not None:
+            self.epoch_s += seconds
 
     def growth(self, cwnd, acked, seconds, min_s):
         if self.epoch_s is None:

@@ -222,6 +222,34 @@ def test_after_a_timeout_a_window_grows_to_its_threshold(kind: type[Cubic]) -> N
     assert window.ssthresh <= window.cwnd < 1.1 * window.ssthresh
 
 
+def test_slow_start_ends_where_the_application_leaves_the_window_unused() -> None:
+    window, nothing = Cubic(), abi.Report._make([0] * len(abi.Report._fields))
+    for _ in range(1000):  # ten packets each time
+        window.report(nothing._replace(acked=10, tx_inflight=10, min_rtt_us=20_000))
+    assert window.cwnd < 40
+    for _ in range(5):  # as many as the window admits, twice as many a round trip later
+        window.report(nothing._replace(acked=int(window.cwnd), min_rtt_us=20_000))
+    assert window.cwnd > 16 * 20
+
+
+def test_an_idle_time_does_not_count_in_cubics_curve() -> None:
+    def grown(idle_s: int) -> float:
+        window, nothing = Cubic(200.0), abi.Report._make([0] * len(abi.Report._fields))
+        window.state(nothing._replace(ca_state=abi.RECOVERY))
+        for n in range(200):
+            after = n >= 100
+            flags = abi.CWND_LIMITED | (abi.APP_LIMITED if n == 100 else 0)
+            now_ns = int(1e9 + n * 5e6 + after * (idle_s * 1e9 + 15e6))
+            window.report(
+                nothing._replace(
+                    acked=20, flags=flags, time_ns=now_ns, rtt_us=20_000, min_rtt_us=20_000
+                )
+            )
+        return window.cwnd
+
+    assert grown(idle_s=10) == pytest.approx(grown(idle_s=0), rel=1e-3)
+
+
 def test_each_flow_and_each_run_has_a_seed_of_its_own() -> None:
     start = abi.Report._make([0] * len(abi.Report._fields))._replace(acks=40_000, acked=5201)
     seeds = {

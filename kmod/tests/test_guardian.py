@@ -51,12 +51,30 @@ def test_it_acts_each_20_ms_on_the_mean_rtt_of_them() -> None:
         report = SimpleNamespace(
             rtt_min_us=MIN_RTT_US, losses=0, ca_state=0, cwnd_limited=True, acked=0, acks=10,
             rtt_avg_us=40_000 if at_ms < 20 else 60_000, time_ns=1 + int(at_ms * 1e6),
-            prior_delivered=0, delivered=0, inflight=0,
+            prior_delivered=0, delivered=0, inflight=0, app_limited=False,
         )  # fmt: skip
         assert flow.cwnd == 1000
         ours.report(flow, report)
     # 44 ms of 20 and DTT 30: half, times 2 to the power of 1 - 24/10.
     assert flow.cwnd == pytest.approx(1000 * 0.5 * 2 ** (1 - 2.4))
+
+
+def test_an_idle_time_does_not_count_in_cubics_curve() -> None:
+    def grown(idle_s: int) -> float:
+        ours, flow = guardian(), SimpleNamespace(cwnd=100.0, period_ms=0)
+        ours.base.after_loss(200.0)
+        for n in range(200):
+            waits = n == 100
+            report = SimpleNamespace(
+                rtt_min_us=MIN_RTT_US, losses=0, ca_state=0, cwnd_limited=True, acked=20, acks=0,
+                rtt_us=MIN_RTT_US, rtt_avg_us=0, app_limited=waits,
+                time_ns=int(1e9 + n * 5e6 + (n >= 100) * (idle_s * 1e9 + 15e6)),
+                prior_delivered=0, delivered=0, inflight=0,
+            )  # fmt: skip
+            ours.report(flow, report)
+        return flow.cwnd
+
+    assert grown(idle_s=10) == pytest.approx(grown(idle_s=0), rel=1e-3)
 
 
 def test_parameters_that_it_does_not_have_are_refused() -> None:

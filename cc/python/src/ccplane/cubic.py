@@ -34,20 +34,36 @@ class Cubic:
         self.cwnd, self.ssthresh = cwnd, inf
         self._forget()
         self._round_end_s, self._round_min_s, self._round_acks = 0.0, inf, 0
+        self._reported_s = 0.0
 
     def _forget(self) -> None:
         self._epoch_s: float | None = None
         self._last_max = self._origin = self._k_s = self._reno = 0.0
 
     def report(self, report: Report) -> None:
-        """Grow by what a report says."""
+        """Grow by what a report says, unless the application left the window unused."""
+        self._pass_idle_time(report)
         # After a timeout what was lost is sent again in slow start (RFC 5681 section 3.1).
         if report.ca_state != RECOVERY and report.acked:
             now_s, least_s = report.time_ns / 1e9, report.min_rtt_us / 1e6
             if self.cwnd < self.ssthresh:
                 self._look_at_delay(report, now_s, least_s)
-            if report.cwnd_limited or self.cwnd < self.ssthresh:
+            if report.cwnd_limited or self._doubles_what_was_used(report):
                 self.grow(report.acked, now_s, least_s)
+
+    def _doubles_what_was_used(self, report: Report) -> bool:
+        """Return whether slow start goes on: pacing, too, may keep packets from filling a window,
+        up to half of it (tcp_is_cwnd_limited() of Linux)."""
+        used = max(report.inflight + report.acked, report.tx_inflight)
+        return self.cwnd < min(self.ssthresh, 2 * used)
+
+    def _pass_idle_time(self, report: Report) -> None:
+        """Shift CUBIC's curve by the time in which the sender had nothing in flight or to send
+        (RFC 9438 section 5.8): between the last report and the departure of the newest packet."""
+        now_s = report.time_ns / 1e9
+        if self._epoch_s is not None and report.app_limited and report.rtt_us:
+            self._epoch_s += max(0.0, now_s - report.rtt_us / 1e6 - self._reported_s)
+        self._reported_s = now_s
 
     def state(self, report: Report) -> None:
         """Shrink after a loss or a timeout."""
