@@ -23,7 +23,7 @@
 #define ALPHA 2 /* parameter, 1 to 1000: packets in queues, at least */
 #endif
 #ifndef BETA
-#define BETA 4 /* parameter, 1 to 1000: packets in queues, at most */
+#define BETA 4 /* parameter, ALPHA to 1000: packets in queues, at most */
 #endif
 #ifndef GAMMA
 #define GAMMA 1 /* parameter, 0 to 1000: packets in queues that end slow start */

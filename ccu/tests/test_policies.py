@@ -20,7 +20,7 @@ from ccplane.loop import Loop
 from ccplane.policy_file import Policy
 from ccplane.trace import Trace
 from ccu import congestion
-from ccu.congestion import bpf, policy, proofs, references, verifier
+from ccu.congestion import bpf, parameters, policy, proofs, references, verifier
 from ccu.spec.experiment import Experiment, FlowPlan
 from testbed_console.problems import RefusedError
 
@@ -248,6 +248,21 @@ def test_an_idle_time_does_not_count_in_cubics_curve() -> None:
         return window.cwnd
 
     assert grown(idle_s=10) == pytest.approx(grown(idle_s=0), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"alpha": "5"}, "beta=4: not a whole number from alpha=5 to 1000"),
+        ({"beta": "1"}, "beta=1: not a whole number from alpha=2 to 1000"),
+        ({"alpha": "x"}, "alpha=x: not a whole number from 1 to 1000"),
+    ],
+)
+def test_vegas_refuses_an_alpha_above_beta(given: dict[str, str], said: str) -> None:
+    source = ROOT / "cc/bpf/vegas.bpf.c"
+    with pytest.raises(RefusedError, match=re.escape(said)):
+        parameters.check("vegas", source, given)
+    parameters.check("vegas", source, {"alpha": "5", "beta": "5"})
 
 
 def test_each_flow_and_each_run_has_a_seed_of_its_own() -> None:
