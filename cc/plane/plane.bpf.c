@@ -20,6 +20,8 @@ struct {
 	__uint(max_entries, PLANE_RING_BYTES);
 } reports SEC(".maps");
 
+STATE_OF_SOCKET(struct plane_history)
+
 static __always_inline struct plane *plane_of(struct sock *sk)
 {
 	return &plane;

@@ -39,7 +39,7 @@ struct plane_report {  /* 128 bytes */
 	__u32 acks;
 	__u32 acked; /* packets */
 	/* over the ACKs since the last report */
-	__u32 losses;	  /* packets newly marked lost */
+	__u32 losses;	  /* packets newly marked lost, also by timers */
 	__u32 rtt_us;	  /* newest sample; 0: none */
 	__u32 rtt_min_us; /* 0: none */
 	__u32 rtt_avg_us; /* 0: none */

@@ -13,6 +13,7 @@
  *	plane_now()                      CLOCK_MONOTONIC, ns
  *	plane_reserve(), plane_submit()  memory for a report, and its delivery
  *	plane_local_port(sk), plane_remote_port(sk), is_cwnd_limited(tp)
+ *	create_state(sk), state_of(sk), drop_state(sk)   a flow's history; NULL without memory
  */
 #ifndef CC_PLANE_CORE_H
 #define CC_PLANE_CORE_H
@@ -20,8 +21,8 @@
 #include "plane_abi.h"
 
 #define PLANE_PATIENCE_NS 500000000ull
-#define PLANE_HISTORY	  512 /* a power of two: packets delivered that are remembered */
-#define PLANE_TSO_SEGS	  2   /* net.ipv4.tcp_min_tso_segs */
+#define PLANE_HISTORY	  4096 /* a power of two: packets delivered that are remembered */
+#define PLANE_TSO_SEGS	  2    /* net.ipv4.tcp_min_tso_segs */
 
 /* What outlives a flow at its index. */
 struct plane_slot {
@@ -29,7 +30,10 @@ struct plane_slot {
 	__u16 generation;
 };
 
-/* In flight when so many packets were delivered: finds the state at a packet's departure. */
+/*
+ * In flight when so many packets were delivered: finds the state at a packet's departure.
+ * 32 KB, so that only flows that there are have one.
+ */
 struct plane_history {
 	struct {
 		__u32 delivered, inflight;
@@ -41,10 +45,9 @@ struct plane {
 	struct plane_command commands[PLANE_FLOWS];
 	struct plane_counters counters;
 	struct plane_slot slots[PLANE_FLOWS];
-	struct plane_history histories[PLANE_FLOWS];
 };
 
-/* In the socket's private area of 104 bytes. */
+/* In the socket's private area. */
 struct plane_flow {
 	__u64 reported_ns;
 	__u64 unanswered_ns; /* the oldest report that no command followed; 0: none */
@@ -55,12 +58,15 @@ struct plane_flow {
 	__u32 period_us;
 	__u32 cwnd;	     /* that the policy wants; 0: none yet */
 	__u32 prr_delivered; /* since recovery began, RFC 6937 */
-	__u32 acks, acked, losses, rtt_min_us, rtt_count;
+	__u32 acks, acked, rtt_min_us, rtt_count;
+	__u32 lost;	 /* total that the policy knows; timers mark losses too, between ACKs */
+	__u32 delivered; /* total at the last ACK */
 	__u16 generation;
 	__u8 ca_state;
 	__u8 fallback;
 	__u8 paced; /* by a command; else by the window */
 };
+_Static_assert(sizeof(struct plane_flow) <= ICSK_CA_PRIV_SIZE, "the private area is too small");
 
 static __always_inline struct plane *plane_of(struct sock *sk);
 static __always_inline __u64 plane_now(void);
@@ -68,6 +74,9 @@ static __always_inline struct plane_report *plane_reserve(struct plane *plane);
 static __always_inline void plane_submit(struct plane *plane, struct plane_report *r);
 static __always_inline __u16 plane_local_port(const struct sock *sk);
 static __always_inline __u16 plane_remote_port(const struct sock *sk);
+static __always_inline struct plane_history *create_state(struct sock *sk);
+static __always_inline struct plane_history *state_of(struct sock *sk);
+static __always_inline void drop_state(struct sock *sk);
 
 static __always_inline struct plane_flow *plane_flow_of(struct sock *sk)
 {
@@ -137,13 +146,14 @@ static __always_inline void plane_describe_sample(const struct rate_sample *rs, 
 /* What the ACKs since the last report said, which then begins anew. */
 static __always_inline void plane_take_sums(struct plane_flow *f, struct plane_report *r)
 {
+	r->losses = r->lost - f->lost;
+	f->lost = r->lost;
 	r->acks = f->acks;
 	r->acked = f->acked;
-	r->losses = f->losses;
 	r->rtt_min_us = f->rtt_count ? f->rtt_min_us : 0;
 	r->rtt_avg_us = f->rtt_count ? f->rtt_sum_us / f->rtt_count : 0;
 	r->applied_after_ns = f->applied_after_ns;
-	f->acks = f->acked = f->losses = f->rtt_count = 0;
+	f->acks = f->acked = f->rtt_count = 0;
 	f->rtt_sum_us = 0;
 	f->applied_after_ns = 0;
 }
@@ -271,7 +281,6 @@ static __always_inline void plane_sum(struct plane_flow *f, const struct rate_sa
 {
 	f->acks++;
 	f->acked += rs->acked_sacked;
-	f->losses += rs->losses;
 	if (rs->rtt_us > 0) {
 		if (!f->rtt_count || rs->rtt_us < f->rtt_min_us)
 			f->rtt_min_us = rs->rtt_us;
@@ -280,8 +289,29 @@ static __always_inline void plane_sum(struct plane_flow *f, const struct rate_sa
 	}
 }
 
+/*
+ * Packets in flight when the newest one that this ACK acknowledges departed; 0: not known.
+ * What departed since the last ACK departed at that one's total of delivered packets, and is
+ * in flight as this ACK finds it.
+ */
+static __always_inline __u32 plane_tx_inflight(struct sock *sk, const struct rate_sample *rs)
+{
+	struct plane_flow *f = plane_flow_of(sk);
+	struct plane_history *history = state_of(sk);
+	__u32 at = f->delivered & (PLANE_HISTORY - 1);
+
+	if (!history)
+		return 0;
+	history->at[at].delivered = f->delivered;
+	history->at[at].inflight = rs->prior_in_flight;
+	f->delivered = ((struct tcp_sock *)sk)->delivered;
+	at = rs->prior_delivered & (PLANE_HISTORY - 1);
+	return history->at[at].delivered == rs->prior_delivered ? history->at[at].inflight : 0;
+}
+
 static __always_inline void plane_init(struct sock *sk)
 {
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct plane_flow *f = plane_flow_of(sk);
 	struct plane *plane = plane_of(sk);
 	__u32 index;
@@ -292,14 +322,17 @@ static __always_inline void plane_init(struct sock *sk)
 		    !__sync_val_compare_and_swap(&plane->slots[index].used, 0, 1))
 			break;
 	f->index = index;
+	f->lost = tp->lost;
+	f->delivered = tp->delivered;
 	if (index < PLANE_FLOWS) {
+		create_state(sk);
 		f->generation = ++plane->slots[index].generation;
 		plane_count(&plane->counters.flows);
 	} else {
 		f->fallback = 1;
 		plane_count(&plane->counters.flows_refused);
 	}
-	((struct tcp_sock *)sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	if (sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 	plane_report(sk, PLANE_START, NULL, 0);
@@ -313,8 +346,10 @@ static __always_inline void plane_release(struct sock *sk)
 	if (!f->generation) /* A listener: released without having been initialised. */
 		return;
 	plane_report(sk, PLANE_END, NULL, 0);
-	if (index < PLANE_FLOWS)
+	if (index < PLANE_FLOWS) {
+		drop_state(sk);
 		plane_of(sk)->slots[index].used = 0;
+	}
 	f->index = PLANE_FLOWS;
 }
 
@@ -322,18 +357,10 @@ static __always_inline void plane_control(struct sock *sk, __u32 ack, const stru
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct plane_flow *f = plane_flow_of(sk);
-	struct plane *plane = plane_of(sk);
-	__u32 index = f->index, tx_inflight = 0, at, inflight;
-	struct plane_history *history = NULL;
+	__u32 tx_inflight = f->index < PLANE_FLOWS ? plane_tx_inflight(sk, rs) : 0;
 	__u64 now = plane_now();
 
 	plane_sum(f, rs);
-	if (index < PLANE_FLOWS) {
-		history = &plane->histories[index];
-		at = rs->prior_delivered & (PLANE_HISTORY - 1);
-		if (history->at[at].delivered == rs->prior_delivered)
-			tx_inflight = history->at[at].inflight;
-	}
 	plane_obey(sk);
 	plane_watch(sk, now);
 	if (!f->fallback)
@@ -344,14 +371,8 @@ static __always_inline void plane_control(struct sock *sk, __u32 ack, const stru
 		tcp_reno_cong_avoid(sk, ack, rs->acked_sacked);
 	if (!f->paced)
 		plane_pace_by_window(sk, tp);
-	if (now - f->reported_ns >= (__u64)f->period_us * 1000 || rs->losses)
+	if (now - f->reported_ns >= (__u64)f->period_us * 1000 || tp->lost != f->lost)
 		plane_report(sk, PLANE_ACKS, rs, tx_inflight);
-	if (history) { /* What departs next departs at this total, and fills the window. */
-		inflight = plane_in_flight(tp);
-		at = tp->delivered & (PLANE_HISTORY - 1);
-		history->at[at].delivered = tp->delivered;
-		history->at[at].inflight = tp->snd_cwnd > inflight ? tp->snd_cwnd : inflight;
-	}
 }
 
 static __always_inline void plane_set_state(struct sock *sk, __u8 state)

@@ -24,4 +24,5 @@ class Aimd:
     def state(self, flow, report):
         if report.ca_state == LOSS:  # RFC 5681 section 3.1: one packet after a timeout
             self.threshold, flow.cwnd = max(2, flow.cwnd * self.decrease), 1
-            self.until = report.delivered + report.inflight
+            # The next report has the losses of the timeout, and is of what departs now.
+            self.until = report.delivered + report.inflight + 1

@@ -107,7 +107,8 @@ class Guardian:
         if report.ca_state == LOSS:  # RFC 5681 section 3.1: one packet after a timeout
             self.threshold = max(2.0, self.base.after_loss(flow.cwnd))
             flow.cwnd, self.slow_start = 1.0, False
-            self.until = report.delivered + report.inflight
+            # The next report has the losses of the timeout, and is of what departs now.
+            self.until = report.delivered + report.inflight + 1
 
 
 class Reno:

@@ -105,7 +105,7 @@ class Verus:
         in_recovery = report.prior_delivered < self.recovery_until
         if report.rtt_us:
             self._measure(report, in_recovery)
-        if report.losses and not in_recovery:
+        if report.losses and not in_recovery and report.ca_state != 4:
             self._lose(flow, report)
         elif in_recovery:
             flow.cwnd += report.acked / flow.cwnd

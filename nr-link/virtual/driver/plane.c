@@ -14,6 +14,7 @@
 #include <linux/poll.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
+#include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/version.h>
 #include <linux/vmalloc.h>
@@ -34,6 +35,7 @@ static __always_inline bool is_cwnd_limited(const struct tcp_sock *tp)
 struct policy {
 	struct plane plane;
 	struct tcp_congestion_ops ops;
+	struct plane_history *histories[PLANE_FLOWS];
 	struct wait_queue_head readers;
 	unsigned int head, tail; /* reports written and read */
 	struct plane_report ring[RING];
@@ -86,6 +88,27 @@ static __always_inline __u16 plane_local_port(const struct sock *sk)
 static __always_inline __u16 plane_remote_port(const struct sock *sk)
 {
 	return ntohs(sk->sk_dport);
+}
+
+static __always_inline struct plane_history **history_of(struct sock *sk)
+{
+	return &policy_of(plane_of(sk))->histories[plane_flow_of(sk)->index];
+}
+
+static __always_inline struct plane_history *create_state(struct sock *sk)
+{
+	return *history_of(sk) = kzalloc(sizeof(struct plane_history), GFP_ATOMIC);
+}
+
+static __always_inline struct plane_history *state_of(struct sock *sk)
+{
+	return *history_of(sk);
+}
+
+static __always_inline void drop_state(struct sock *sk)
+{
+	kfree(*history_of(sk));
+	*history_of(sk) = NULL;
 }
 
 static void init(struct sock *sk)
