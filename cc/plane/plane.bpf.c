@@ -92,7 +92,7 @@ __u32 BPF_PROG(plane_departure_bpf, struct sock *sk)
 SEC("struct_ops/plane_undo_cwnd_bpf")
 __u32 BPF_PROG(plane_undo_cwnd_bpf, struct sock *sk)
 {
-	return tcp_reno_undo_cwnd(sk);
+	return plane_undo(sk);
 }
 
 SEC(".struct_ops")

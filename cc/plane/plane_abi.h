@@ -20,6 +20,7 @@ enum plane_event {
 	PLANE_START = 1, /* a new flow */
 	PLANE_END = 2,	 /* the flow is over */
 	PLANE_STATE = 3, /* ca_state became 3 (recovery) or 4 (loss, after an RTO) */
+	PLANE_UNDO = 4,	 /* the loss was none: cwnd is the window from before it */
 };
 
 enum plane_report_flags {
@@ -67,7 +68,7 @@ struct plane_report {  /* 128 bytes */
 struct plane_command { /* 64 bytes */
 	__u64 sequence;
 	__u64 report_ns;   /* time_ns of the report that it answers; 0: of none */
-	__u64 pacing_rate; /* bytes/s; 0: as Linux paces Reno, from cwnd and srtt_us */
+	__u64 pacing_rate; /* bytes/s; 0: by cwnd and srtt_us, plane_pace_by_window() */
 	__u32 cwnd;	   /* packets; 0: keep */
 	__u32 ssthresh;	   /* packets; 0: keep */
 	__u32 period_us;   /* the next report is at the first ACK after this time; 0: at each ACK */

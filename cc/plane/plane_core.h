@@ -93,14 +93,20 @@ static __always_inline void plane_count(__u64 *counter)
 	__sync_fetch_and_add(counter, 1);
 }
 
-/* As tcp_update_pacing_rate(): twice the window a round trip in slow start, else 1.2 times. */
+/*
+ * As tcp_update_pacing_rate(): twice the window a round trip in slow start, else 1.2 times.
+ * A new flow's infinite ssthresh says nothing of a policy that gives windows only.
+ */
 static __always_inline void plane_pace_by_window(struct sock *sk, const struct tcp_sock *tp)
 {
 	__u64 rate = (__u64)tp->mss_cache * ((1000000 / 100) << 3);
+	bool slow_start = tp->snd_cwnd < tp->snd_ssthresh / 2;
 
+	if (plane_flow_of(sk)->cwnd && tp->snd_ssthresh == TCP_INFINITE_SSTHRESH)
+		slow_start = false;
 	if (!tp->srtt_us)
 		return;
-	rate *= tp->snd_cwnd < tp->snd_ssthresh / 2 ? 200 : 120;
+	rate *= slow_start ? 200 : 120;
 	rate *= tp->snd_cwnd > tp->packets_out ? tp->snd_cwnd : tp->packets_out;
 	sk->sk_pacing_rate = rate / tp->srtt_us;
 }
@@ -327,6 +333,8 @@ static __always_inline void plane_init(struct sock *sk)
 	if (index < PLANE_FLOWS) {
 		create_state(sk);
 		f->generation = ++plane->slots[index].generation;
+		if (!f->generation) /* 0: not initialised */
+			f->generation = ++plane->slots[index].generation;
 		plane_count(&plane->counters.flows);
 	} else {
 		f->fallback = 1;
@@ -392,6 +400,23 @@ static __always_inline __u32 plane_ssthresh(struct sock *sk)
 	if (plane_flow_of(sk)->fallback)
 		return tcp_reno_ssthresh(sk);
 	return ((struct tcp_sock *)sk)->snd_ssthresh;
+}
+
+/*
+ * The kernel takes back what it did at a loss that was none. The window from before holds until
+ * the policy, which hears of it, gives another, and losses that it has not heard of were none.
+ */
+static __always_inline __u32 plane_undo(struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct plane_flow *f = plane_flow_of(sk);
+
+	tp->snd_cwnd = tcp_reno_undo_cwnd(sk);
+	if (f->cwnd && f->cwnd < tp->snd_cwnd)
+		f->cwnd = tp->snd_cwnd;
+	f->lost = tp->lost;
+	plane_report(sk, PLANE_UNDO, NULL, 0);
+	return tp->snd_cwnd;
 }
 
 #endif

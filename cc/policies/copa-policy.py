@@ -39,6 +39,7 @@ class Copa:
         self.round_ends = 0  # total of delivered packets
         self.rounds_not_empty = 0
         self.emptied, self.lost, self.limited = True, False, False
+        self.before_timeout = None  # (window, whether in slow start)
         self.begin(FIRST_WINDOW)
 
     def begin(self, window):
@@ -71,8 +72,19 @@ class Copa:
 
     def state(self, flow, report):
         if report.ca_state == LOSS:
+            self.before_timeout = self.window, self.slow_start
             self.begin(LEAST_WINDOW)
             flow.cwnd = LEAST_WINDOW
+        else:
+            self.before_timeout = None
+
+    def undo(self, flow, report):
+        """The timeout was none: go on with the window from before it."""
+        self.lost = False
+        if self.before_timeout:
+            before, self.slow_start = self.before_timeout
+            flow.cwnd = self.window = self.window_before = max(self.window, before)
+            self.before_timeout = None
 
     def end_round(self):
         """Once a round trip: the velocity, by the way that the window went, and the mode."""

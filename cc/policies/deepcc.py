@@ -50,6 +50,10 @@ class DeepCC:
         self.base.state(report)
         self.obey(flow)
 
+    def undo(self, flow, report):
+        self.base.undo()
+        self.obey(flow)
+
     def obey(self, flow):
         flow.cwnd = self.base.cwnd = min(self.base.cwnd, self.cap)
         flow.ssthresh = min(self.base.ssthresh, 1 << 20)

@@ -59,6 +59,10 @@ class Orca:
         self.cubic.state(report)
         self.obey(flow)
 
+    def undo(self, flow, report):
+        self.cubic.undo()
+        self.obey(flow)
+
     def obey(self, flow):
         flow.cwnd = self.cubic.cwnd
         flow.ssthresh = min(self.cubic.ssthresh, 1 << 20)

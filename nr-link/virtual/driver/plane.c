@@ -143,6 +143,11 @@ static u32 ssthresh(struct sock *sk)
 	return plane_ssthresh(sk);
 }
 
+static u32 undo(struct sock *sk)
+{
+	return plane_undo(sk);
+}
+
 static u32 departure(struct sock *sk)
 {
 	plane_obey(sk);
@@ -155,7 +160,7 @@ static const struct tcp_congestion_ops template = {
 	.cong_control = control,
 	.set_state = set_state,
 	.ssthresh = ssthresh,
-	.undo_cwnd = tcp_reno_undo_cwnd,
+	.undo_cwnd = undo,
 	.min_tso_segs = departure,
 	.owner = THIS_MODULE,
 };

@@ -10,9 +10,9 @@ FLOWS = 256
 RING_BYTES = 1 << 20
 MOST_PACKETS = 1 << 20
 
-ACKS, START, END, STATE = range(4)
+ACKS, START, END, STATE, UNDO = range(5)
 """Events of a report."""
-EVENTS = ("acks", "start", "end", "state")
+EVENTS = ("acks", "start", "end", "state", "undo")
 RECOVERY, LOSS = 3, 4
 """Values of `Report.ca_state` at which a policy's `state` is called."""
 APP_LIMITED, CWND_LIMITED, FALLBACK, RETRANS = 1, 2, 4, 8
@@ -40,7 +40,7 @@ class Report(NamedTuple):
     acked: int
     """Packets that they acknowledged."""
     losses: int
-    """Packets newly marked as lost since the last report."""
+    """Packets newly marked as lost since the last report, also by a timer between ACKs."""
     rtt_us: int
     """Newest sample; 0: none."""
     rtt_min_us: int

@@ -32,6 +32,7 @@ class Cubic:
 
     def __init__(self, cwnd: float = 10.0) -> None:
         self.cwnd, self.ssthresh = cwnd, inf
+        self._before = cwnd, self.ssthresh
         self._forget()
         self._round_end_s, self._round_min_s, self._round_acks = 0.0, inf, 0
         self._reported_s = 0.0
@@ -75,6 +76,11 @@ class Cubic:
             self._forget()
             self._round_min_s = inf
 
+    def undo(self) -> None:
+        """Take back the last loss, which was none, as far as the kernel does."""
+        cwnd, ssthresh = self._before
+        self.cwnd, self.ssthresh = max(self.cwnd, cwnd), max(self.ssthresh, ssthresh)
+
     def set(self, cwnd: float) -> None:
         """Take another's window. One that is smaller ends slow start and begins CUBIC's curve
         again, which would undo it."""
@@ -107,6 +113,7 @@ class Cubic:
         return max(acks, 2.0)
 
     def lose(self) -> None:
+        self._before = self.cwnd, self.ssthresh
         # Fast convergence: a flow whose maximum falls leaves more of the link to others.
         falls = self.cwnd < self._last_max
         self._last_max = self.cwnd * (1 + self.beta) / 2 if falls else self.cwnd

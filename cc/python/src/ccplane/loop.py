@@ -76,6 +76,10 @@ class Loop:
         elif report.event == abi.STATE:
             if state := getattr(policy, "state", None):
                 state(flow, report)
+        elif report.event == abi.UNDO:
+            flow.cwnd = max(flow.cwnd, report.cwnd)
+            if undo := getattr(policy, "undo", None):
+                undo(flow, report)
         else:
             del self._flows[report.flow_index]
             if end := getattr(policy, "end", None):

@@ -23,6 +23,7 @@ _METHODS = {
     "start": ("flow",),
     "report": ("flow", "report"),
     "state": ("flow", "report"),
+    "undo": ("flow", "report"),
     "end": ("flow",),
 }
 
