@@ -13,7 +13,8 @@
  * packet left (tx_in_flight), and those lost since (lost). Both come from a
  * history by the number of packets delivered, which a rate sample has of that
  * departure: `lost` is exact, tx_in_flight is what the next ACK found in flight.
- * Lost packets are looked at with the ACK that told of them, not one by one.
+ * Lost packets are looked at with the ACK that told of them, not one by one, and
+ * those that a timer marked with the next ACK, unless that undoes the timeout.
  */
 #ifndef CC_BBR_MODEL_H
 #define CC_BBR_MODEL_H
@@ -72,6 +73,8 @@ struct bbr {
 	__u32 prior_cwnd;
 	__u32 losses_in_round; /* ACKs that told of some */
 	__u32 last_delivered;
+	__u32 lost,
+		marked_lost; /* total, and tp->lost, which has what timers marked in error too */
 	__u8 state, undo_state, ack_phase, ca_state, full_bw_count;
 	bool full_bw_now, full_bw_reached, round_start, loss_round_start, is_loss_in_round;
 	bool is_bw_probe_sample, prev_probe_too_high, prev_probe_precautionary;
@@ -256,15 +259,16 @@ static __always_inline void raise_inflight_longterm_slope(const struct tcp_sock 
 	bbr->probe_up_acked_per_inc = at_least(tp->snd_cwnd / growth, 1);
 }
 
-static __always_inline void start_probe_bw_up(const struct tcp_sock *tp, struct bbr *bbr,
-					      const struct sample *rs)
+static __always_inline void start_probe_bw_up(const struct tcp_sock *tp, struct bbr *bbr, __u64 now,
+					      __u64 delivery_rate)
 {
+	bbr->is_bw_probe_sample = true;
 	bbr->ack_phase = ACKS_PROBE_STARTING;
 	start_round(tp, bbr);
 	reset_full_bw(bbr);
-	bbr->full_bw = rs->delivery_rate;
+	bbr->full_bw = delivery_rate;
 	bbr->state = PROBE_BW_UP;
-	bbr->cycle_stamp = rs->now;
+	bbr->cycle_stamp = now;
 	raise_inflight_longterm_slope(tp, bbr);
 }
 
@@ -301,14 +305,8 @@ static __always_inline void handle_loss(struct sock *sk, struct bbr *bbr, const 
 	const struct tcp_sock *tp = tcp_sk(sk);
 
 	bbr->losses_in_round++;
-	if (!bbr->is_loss_in_round) {
+	if (!bbr->is_loss_in_round)
 		bbr->loss_round_delivered = tp->delivered;
-		save_cwnd(tp, bbr);
-		bbr->undo_state = 0;
-		bbr->undo_bw_shortterm = bbr->bw_shortterm;
-		bbr->undo_inflight_shortterm = bbr->inflight_shortterm;
-		bbr->undo_inflight_longterm = bbr->inflight_longterm;
-	}
 	bbr->is_loss_in_round = true;
 	if (!bbr->is_bw_probe_sample || !is_inflight_too_high(rs))
 		return;
@@ -317,10 +315,8 @@ static __always_inline void handle_loss(struct sock *sk, struct bbr *bbr, const 
 	if (!rs->is_app_limited)
 		bbr->inflight_longterm = at_least(inflight_at_loss(rs),
 						  (__u64)target_inflight(sk, bbr) * BETA / 100);
-	if (bbr->state == PROBE_BW_UP) {
-		bbr->undo_state = PROBE_BW_UP;
+	if (bbr->state == PROBE_BW_UP)
 		start_probe_bw_down(tp, bbr, rs->now);
-	}
 }
 
 static __always_inline void update_latest_delivery_signals(const struct tcp_sock *tp,
@@ -404,7 +400,6 @@ static __always_inline void check_startup_high_loss(struct bbr *bbr, const struc
 	if (bbr->state == STARTUP && !bbr->full_bw_reached && bbr->loss_round_start &&
 	    bbr->ca_state == TCP_CA_Recovery && bbr->losses_in_round >= STARTUP_FULL_LOSSES &&
 	    is_inflight_too_high(rs)) {
-		bbr->undo_state = STARTUP;
 		bbr->full_bw_reached = bbr->full_bw_now = true;
 		bbr->inflight_longterm =
 			at_least(bdp_multiple(bbr, max_bw(bbr), GAIN), bbr->inflight_latest);
@@ -516,10 +511,8 @@ static __always_inline void update_probe_bw_cycle_phase(struct sock *sk, struct 
 			bbr->state = PROBE_BW_CRUISE;
 		break;
 	case PROBE_BW_REFILL:
-		if (bbr->round_start) {
-			bbr->is_bw_probe_sample = true;
-			start_probe_bw_up(tp, bbr, rs);
-		}
+		if (bbr->round_start)
+			start_probe_bw_up(tp, bbr, rs->now, rs->delivery_rate);
 		break;
 	case PROBE_BW_UP:
 		if (is_time_to_go_down(sk, bbr, rs)) {
@@ -642,7 +635,9 @@ static __always_inline void describe(const struct tcp_sock *tp, struct bbr *bbr,
 	rs->newly_acked = from->acked_sacked;
 	rs->prior_delivered = from->prior_delivered;
 	rs->is_app_limited = from->is_app_limited;
-	rs->losses = from->losses > 0 ? from->losses : 0;
+	rs->losses = tp->lost - bbr->marked_lost;
+	bbr->lost += rs->losses;
+	bbr->marked_lost = tp->lost;
 	if (from->delivered > 0 && from->interval_us > 0) {
 		rs->delivered = from->delivered;
 		rs->delivery_rate = ((__u64)from->delivered << BW_SCALE) / (__u64)from->interval_us;
@@ -650,7 +645,7 @@ static __always_inline void describe(const struct tcp_sock *tp, struct bbr *bbr,
 	at = from->prior_delivered & (HISTORY - 1);
 	if (from->delivered > 0 && bbr->history[at].delivered == from->prior_delivered) {
 		rs->departure_known = true;
-		rs->lost = tp->lost - bbr->history[at].lost;
+		rs->lost = bbr->lost - bbr->history[at].lost;
 		rs->tx_in_flight = bbr->history[at].inflight;
 	}
 }
@@ -660,7 +655,7 @@ static __always_inline void remember(const struct tcp_sock *tp, struct bbr *bbr)
 	__u32 at = tp->delivered & (HISTORY - 1);
 
 	bbr->history[at].delivered = bbr->last_delivered = tp->delivered;
-	bbr->history[at].lost = tp->lost;
+	bbr->history[at].lost = bbr->lost;
 	bbr->history[at].inflight = tp->snd_cwnd;
 }
 
@@ -715,6 +710,7 @@ static __always_inline void bbr_on_init(struct sock *sk)
 	bbr->inflight_longterm = INFINITE;
 	bbr->probe_up_acked_per_inc = INFINITE;
 	bbr->next_round_delivered = bbr->loss_round_delivered = tp->delivered;
+	bbr->marked_lost = tp->lost;
 	reset_short_term_model(bbr);
 	bbr->state = STARTUP;
 	sk->sk_pacing_rate = (__u64)tp->snd_cwnd * tp->mss_cache * 1000000 / (srtt_us | 1) *
@@ -722,13 +718,21 @@ static __always_inline void bbr_on_init(struct sock *sk)
 	remember(tp, bbr);
 }
 
-/* OnEnterFastRecovery(), OnEnterRTO(): before the kernel changes the window. */
+/*
+ * OnEnterFastRecovery(), OnEnterRTO(), SaveStateUponLoss(): before the kernel changes
+ * the window. It undoes what has happened since, at most once, or nothing.
+ */
 static __always_inline void bbr_on_congestion(struct sock *sk)
 {
 	struct bbr *bbr = state_of(sk);
 
-	if (bbr)
-		save_cwnd(tcp_sk(sk), bbr);
+	if (!bbr)
+		return;
+	save_cwnd(tcp_sk(sk), bbr);
+	bbr->undo_state = bbr->state;
+	bbr->undo_bw_shortterm = bbr->bw_shortterm;
+	bbr->undo_inflight_shortterm = bbr->inflight_shortterm;
+	bbr->undo_inflight_longterm = bbr->inflight_longterm;
 }
 
 static __always_inline void bbr_on_state(struct sock *sk, __u8 state)
@@ -756,9 +760,16 @@ static __always_inline __u32 bbr_on_undo(struct sock *sk)
 		bbr->bw_shortterm = bbr->undo_bw_shortterm;
 	bbr->inflight_shortterm = at_least(bbr->inflight_shortterm, bbr->undo_inflight_shortterm);
 	bbr->inflight_longterm = at_least(bbr->inflight_longterm, bbr->undo_inflight_longterm);
-	if (bbr->undo_state == PROBE_BW_UP && bbr->state != PROBE_BW_UP && bbr->state != PROBE_RTT)
-		start_probe_bw_refill(tp, bbr);
-	bbr->undo_state = 0;
+	bbr->marked_lost = tp->lost;
+	if (bbr->state != PROBE_RTT && bbr->state != bbr->undo_state) {
+		if (bbr->undo_state == STARTUP) {
+			bbr->full_bw_reached = false; /* or Startup would end at once */
+			bbr->state = STARTUP;
+		} else if (bbr->undo_state == PROBE_BW_UP) {
+			bbr->prev_probe_too_high = false;
+			start_probe_bw_up(tp, bbr, tp->tcp_mstamp, bbr->bw_latest);
+		}
+	}
 	return at_least(tp->snd_cwnd, bbr->prior_cwnd);
 }
 
