@@ -16,7 +16,7 @@ COMPILER = ("gcc", "-std=gnu11", "-O1", "-Wall", "-Werror", "-Wno-unused-functio
             "-I", ROOT / "cc/bpf", "-I", PROGRAMS)  # fmt: skip
 
 
-@pytest.mark.parametrize("source", ["plane"])
+@pytest.mark.parametrize("source", ["plane", "bbr", "copa"])
 def test_rare_cases(source: str, tmp_path: Path) -> None:
     program = tmp_path / source
     subprocess.run([*COMPILER, "-o", program, PROGRAMS / f"{source}.c"], check=True)

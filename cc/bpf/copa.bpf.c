@@ -51,6 +51,7 @@ char LICENSE[] SEC("license") = "GPL";
 struct copa {
 	__u64 window;		  /* packets, times ONE */
 	__u64 window_before;	  /* a round trip ago */
+	__u64 before_timeout;	  /* the window; 0: there was none in this episode of losses */
 	struct windowed least;	  /* RTTmin, µs */
 	struct windowed standing; /* RTTstanding */
 	struct windowed largest;  /* RTTmax */
@@ -58,10 +59,13 @@ struct copa {
 	__u32 inverse_delta;	  /* 1/δ, times ONE */
 	__u32 velocity;
 	__u32 rounds_not_empty;
+	__u32 total_lost; /* at the last ACK; timers mark losses too, between ACKs */
 	__u8 rounds_steady;
 	__u8 ca_state;
 	__u8 slow_start : 1, upwards : 1, measured : 1, lost : 1, emptied : 1, limited : 1;
+	__u8 slow_start_before : 1; /* the timeout */
 };
+_Static_assert(sizeof(struct copa) <= ICSK_CA_PRIV_SIZE, "the private area is too small");
 
 static __always_inline void start(struct copa *copa, __u64 window)
 {
@@ -154,6 +158,7 @@ void BPF_PROG(copa_init, struct sock *sk)
 	__builtin_memset(copa, 0, sizeof(*copa));
 	copa->inverse_delta = INVERSE_DELTA;
 	copa->emptied = 1;
+	copa->total_lost = tcp_sk(sk)->lost;
 	start(copa, FIRST_WINDOW);
 	tcp_sk(sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	if (sk->sk_pacing_status == SK_PACING_NONE)
@@ -168,8 +173,9 @@ void CONG_CONTROL(copa_control, struct sock *sk, const struct rate_sample *rs)
 	__u32 now = tp->tcp_mstamp, srtt_us = tp->srtt_us >> 3, rtt_us = rs->rtt_us;
 	__u32 least_us, standing_us, largest_us;
 
-	if (rs->losses > 0)
+	if (tp->lost != copa->total_lost)
 		copa->lost = 1;
+	copa->total_lost = tp->lost;
 	if (is_cwnd_limited(tp))
 		copa->limited = 1;
 	if (rs->rtt_us <= 0 || !srtt_us)
@@ -204,21 +210,39 @@ void BPF_PROG(copa_set_state, struct sock *sk, __u8 state)
 {
 	struct copa *copa = private_area(sk);
 
-	if (state == TCP_CA_Loss && copa->ca_state != TCP_CA_Loss)
+	if (state == TCP_CA_Loss && copa->ca_state != TCP_CA_Loss) {
+		copa->before_timeout = copa->window;
+		copa->slow_start_before = copa->slow_start;
 		start(copa, LEAST_WINDOW);
+	}
 	copa->ca_state = state;
 }
 
+/* Where an episode of losses begins, which the kernel undoes as a whole, or not. */
 SEC("struct_ops/copa_ssthresh")
 __u32 BPF_PROG(copa_ssthresh, struct sock *sk)
 {
+	struct copa *copa = private_area(sk);
+
+	copa->before_timeout = 0;
 	return tcp_sk(sk)->snd_ssthresh; /* not used */
 }
 
+/* Nothing was lost: W from before the timeout, and no loss for the mode of competition. */
 SEC("struct_ops/copa_undo_cwnd")
 __u32 BPF_PROG(copa_undo_cwnd, struct sock *sk)
 {
-	return tcp_sk(sk)->snd_cwnd;
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct copa *copa = private_area(sk);
+
+	copa->lost = 0;
+	copa->total_lost = tp->lost;
+	if (copa->before_timeout > copa->window) {
+		start(copa, copa->before_timeout);
+		copa->slow_start = copa->slow_start_before;
+	}
+	copa->before_timeout = 0;
+	return copa->window / ONE;
 }
 
 SEC(".struct_ops")
