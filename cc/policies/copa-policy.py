@@ -49,6 +49,7 @@ class Copa:
 
     def start(self, flow):
         flow.period_ms, flow.cwnd = 0, FIRST_WINDOW
+        flow.ssthresh = 1 << 20  # paced as in slow start, 2W, until there is an RTT
 
     def report(self, flow, report):
         self.lost |= report.losses > 0
@@ -78,7 +79,7 @@ class Copa:
         else:
             self.before_timeout = None
 
-    def undo(self, flow, report):
+    def undo(self, flow, _report):
         """The timeout was none: go on with the window from before it."""
         self.lost = False
         if self.before_timeout:

@@ -50,7 +50,7 @@ class DeepCC:
         self.base.state(report)
         self.obey(flow)
 
-    def undo(self, flow, report):
+    def undo(self, flow, _report):
         self.base.undo()
         self.obey(flow)
 

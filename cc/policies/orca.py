@@ -59,7 +59,7 @@ class Orca:
         self.cubic.state(report)
         self.obey(flow)
 
-    def undo(self, flow, report):
+    def undo(self, flow, _report):
         self.cubic.undo()
         self.obey(flow)
 

@@ -75,12 +75,15 @@ static void a_spurious_timeout_undoes_no_older_loss(void)
 {
 	struct tcp_sock tp;
 	struct bbr *bbr = begin(&tp);
+	struct rate_sample rs;
 
 	bbr->inflight_longterm = 500;
 	bbr3_ssthresh((struct sock *)&tp);
 	bbr3_set_state((struct sock *)&tp, TCP_CA_Recovery);
 	tp.lost = 3;
-	next_ack(&tp);
+	rs = acknowledge(&tp, 1, tp.delivered);
+	rs.losses = 3;
+	bbr3_control((struct sock *)&tp, 0, 0, &rs);
 	bbr3_set_state((struct sock *)&tp, TCP_CA_Open);
 	bbr->inflight_longterm = 100; /* what the loss showed */
 	time_out(&tp, 20);
