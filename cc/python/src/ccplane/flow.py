@@ -34,7 +34,7 @@ class Flow:
         self.pacing_bps: float = 0.0
         """Pacing rate, bit/s; 0: 1.2 windows per round trip, 2 below half of `ssthresh`."""
         self.ssthresh: float = 0.0
-        """Slow start threshold in packets, for pacing and for a Reno that takes over; 0: as it is."""
+        """Slow start threshold in packets, for pacing, and for Reno if it takes over; 0: keep."""
         self.period_ms = period_ms
         """Time between reports; 0: a report for each ACK."""
 
