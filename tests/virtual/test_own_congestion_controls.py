@@ -72,7 +72,7 @@ def test_the_tutorial_holds_its_queue(experiments: Runs) -> None:
     run = Run(experiments("--cc", "tutorial.py", "--cc-param", "queue_ms=40", *SHORT[:-1], "20s"))
     settled = [row for row in run.trace("tutorial") if row["rtt_min_us"]][500:]
     queue_ms = [(int(row["rtt_min_us"]) - int(row["min_rtt_us"])) / 1000 for row in settled]
-    assert statistics.mean(queue_ms) == pytest.approx(40, rel=0.1)
+    assert statistics.mean(queue_ms) == pytest.approx(40, rel=0.15)
 
 
 def test_the_same_experiment_gives_the_same_bytes(experiments: Runs, tmp_path: Path) -> None:
