@@ -159,6 +159,22 @@ def test_every_stop_rule_has_to_be_satisfied(tmp_path: Path) -> None:
     assert [work.enough(point) for point in work.by_point] == [True, False]
 
 
+def test_a_stop_rule_takes_the_mean_over_the_flows(tmp_path: Path) -> None:
+    flows: list[dict[str, Any]] = [
+        {"d3_ratio": 0.5, "rtt_ms": {"p95": None}},
+        {"d3_ratio": 0.9, "rtt_ms": {"p95": 30.0}},
+        {"d3_ratio": None, "rtt_ms": {"p95": None}},
+    ]
+    summary = {"d3_ratio": 7.0, "flows": flows}
+    (tmp_path / "summary.json").write_text(json.dumps(summary))
+    assert stopping.metric(tmp_path, "flow.d3_ratio") == pytest.approx(0.7)
+    assert stopping.metric(tmp_path, "flow.rtt_ms.p95") == 30.0
+    with pytest.raises(RefusedError, match=r"summary.json has no 'flow.d3'"):
+        stopping.metric(tmp_path, "flow.d3")
+    (tmp_path / "summary.json").write_text(json.dumps({"flows": [{"d3_ratio": None}]}))
+    assert stopping.metric(tmp_path, "flow.d3_ratio") is None
+
+
 def test_a_directory_without_runs_is_removed(folder: Folder) -> None:
     left(folder, cells(folder.campaign)[0], "run", **KILLED)
     folder.forget()

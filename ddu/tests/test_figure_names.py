@@ -57,7 +57,9 @@ def test_every_number_of_a_summary_is_known_and_no_other(tmp_path: Path) -> None
         ({"reference": [{"where": {}, "metric": "mcs", "value": 1, "source": "x"}]}, [],
          r"report.reference.0.metric: no metric 'mcs'. Did you mean mcs.mean"),
         ({}, [{"metric": "throughput"}], r"stop.0.metric: no metric 'throughput'"),
-        ({}, [{"metric": "flow.d3_ratio"}], r"stop.0.metric: no metric 'flow.d3_ratio'"),
+        ({}, [{"metric": "flow.d3"}], r"stop.0.metric: no metric 'flow.d3'. .*flow.d3_ratio"),
+        ({}, [{"metric": "throughput_of_best_ratio"}],
+         r"stop.0.metric: no metric 'throughput_of_best_ratio'"),
     ],
 )  # fmt: skip
 def test_an_unknown_metric_is_refused(
@@ -70,6 +72,11 @@ def test_an_unknown_metric_is_refused(
 def test_names_that_only_a_run_can_give_are_accepted() -> None:
     asked = ["technology_ratio.NR", "events_count.handover", "throughput_of_best_ratio"]
     assert not problems_of({"metrics": asked}, FACTORS, [{"metric": "rtt_ms.p95"}])
+
+
+def test_a_stop_rule_may_name_a_mean_over_the_flows() -> None:
+    rules = [{"metric": "flow.d3_ratio"}, {"metric": "flow.rtt_ms.p95"}]
+    assert not problems_of({}, FACTORS, rules)
 
 
 def test_problems_are_printed_as_json() -> None:

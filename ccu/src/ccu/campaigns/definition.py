@@ -46,7 +46,8 @@ class StopRule(_Value):
     """
 
     metric: str
-    """A number of summary.json; a dot selects a nested one, as in `rtt_ms.p95`."""
+    """A number of summary.json; a dot selects a nested one, as in `rtt_ms.p95`. `flow.…` is the
+    mean over the data flows."""
     half_width_ratio: Annotated[float, Field(gt=0, lt=1)]
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     min_repeats: Annotated[int, Field(ge=2)] = 3

@@ -15,6 +15,10 @@ from ccu.campaigns.definition import StopRule
 from ccu.host import programs
 from testbed_console.problems import refusal
 
+_PER_FLOW = "flow."
+"""Prefix of the mean of a number over the data flows of a run."""
+_MISSING = object()
+
 
 def enough(rule: StopRule, values: Sequence[float]) -> bool:
     """Return whether Student's interval of the mean of `values` is as narrow as `rule` requires."""
@@ -31,18 +35,29 @@ def enough(rule: StopRule, values: Sequence[float]) -> bool:
 def metric(run: Path, name: str) -> float | None:
     """Return a number of the run's summary.json, which `ddu analyze` writes if it is missing.
 
-    Return None if the run lacks that number or cannot be analysed. Raises RefusedError if the name
-    is unknown.
+    `flow.…` is the mean over the data flows that have the number, as in reports. Return None if the
+    run lacks that number or cannot be analysed. Raises RefusedError if the name is unknown.
     """
-    summary = run / "summary.json"
-    if not summary.exists() and not _analyze(run):
+    file = run / "summary.json"
+    if not file.exists() and not _analyze(run):
         return None
-    value: Any = json.loads(summary.read_text())
-    for part in name.split("."):
-        if not isinstance(value, dict) or part not in value:
-            raise refusal(f"summary.json has no {name!r}", "see docs/metrics.md", key="stop.metric")
-        value = value[part]
-    return None if value is None else float(value)
+    summary: dict[str, Any] = json.loads(file.read_text())
+    of_flow = name.startswith(_PER_FLOW)
+    path = name.removeprefix(_PER_FLOW).split(".")
+    entries = [_entry(each, path) for each in (summary.get("flows", []) if of_flow else [summary])]
+    if all(entry is _MISSING for entry in entries):
+        raise refusal(f"summary.json has no {name!r}", "see docs/metrics.md", key="stop.metric")
+    values = [float(entry) for entry in entries if entry not in (None, _MISSING)]
+    return fmean(values) if values else None
+
+
+def _entry(summary: Any, path: Sequence[str]) -> Any:
+    """Return the entry at the path; _MISSING if there is none."""
+    for part in path:
+        if not isinstance(summary, dict) or part not in summary:
+            return _MISSING
+        summary = summary[part]
+    return summary
 
 
 def _analyze(run: Path) -> bool:

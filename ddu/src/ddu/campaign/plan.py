@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ddu.metrics.catalogue import PER_FLOW, is_open, numbers
+from ddu.metrics.catalogue import is_open, numbers
 from ddu.tables.columns import column, written_names
 from testbed_console.problems import Problem, RefusedError, Where
 from testbed_console.suggestions import unknown
@@ -129,10 +129,9 @@ def problems_of(
     except RefusedError as error:
         return list(error.problems)
     found = list(_problems_of_plan(plan, factors))
-    # A rule looks at one run by itself: not at a mean over its flows, nor at the best of all.
-    known = [name for name in numbers() if not name.startswith(PER_FLOW)]
     for number, rule in enumerate(stop):
-        found += _unknown_metrics(f"stop.{number}.metric", [rule["metric"]], known)
+        # A rule looks at one run by itself, not at the best of all as OF_BEST does.
+        found += _unknown_metrics(f"stop.{number}.metric", [rule["metric"]], numbers())
     return found
 
 
