@@ -14,6 +14,8 @@ from matplotlib.patches import Ellipse
 from scipy import stats
 from typer.testing import CliRunner
 
+from ddu.api import analyze
+from ddu.campaign.metrics import value
 from ddu.cli.main import app
 from ddu.compare.figures import plane
 from ddu.compare.load import Compared, load_runs, same_runs, uncaptured, unfinished
@@ -21,9 +23,11 @@ from ddu.compare.tables import (
     groups_table,
     means_text,
     mixtures,
+    of_series,
     pairs_table,
     refuse_unknown,
     runs_table,
+    series_of,
 )
 from ddu.report.figures import _half_width
 from testbed_console.problems import RefusedError
@@ -37,12 +41,12 @@ def made(label: str, throughput: float, seed: int, verdict: str = "valid") -> Co
         {
             "t_s": np.arange(bins) * 0.02, "flow": "f0", "cc": label,
             "tcp_throughput_bps": throughput * (1 + 0.1 * rng.normal(size=bins)),
-            "tcp_rtt_ms": 30 + rng.normal(size=bins),
+            "tcp_rtt_ms": 30 + rng.normal(size=bins), "tcp_rtt_count": 1,
         }
     )  # fmt: skip
     summary = {
         "verdict": verdict, "verdict_reasons": [], "throughput_bps": throughput,
-        "rtt_ms": {"mean": 30.0, "p95": 32.0}, "cc": label,
+        "rtt_ms": {"mean": 30.0, "p95": 32.0}, "cc": label, "bin_ms": 20.0, "duration_s": 10.0,
     }  # fmt: skip
     return Compared(Path(f"{label}-{seed}"), label, summary, table)
 
@@ -105,6 +109,54 @@ def test_the_interval_of_a_series_covers_its_mean() -> None:
         row = runs_table([made("cubic", 10e6, seed)], ["throughput_bps"]).iloc[0]
         covered += row["throughput_bps.low"] <= 10e6 <= row["throughput_bps.high"]
     assert covered >= 33
+
+
+def burst_and_trickle(directory: Path) -> Path:
+    """Two seconds of many packets with a queue, then two of few without one: of the bins with a
+    sample, half have an RTT of 20 ms, and of the samples one in ten."""
+    run = SyntheticRun()
+    run.handshake()
+    rng = np.random.default_rng(1)
+    sent_at = np.concatenate([np.arange(0, 2000, 2), np.arange(2000, 4003, 20)]) * MS
+    for index, at in enumerate(sent_at):
+        rtt = (60 if at < 2000 * MS else 20) * MS + int(rng.uniform(0, 10) * MS)
+        run.data(at, index * 1448, 1448, 100 + index, at + rtt // 2)
+        run.ack(at + rtt // 2, (index + 1) * 1448, 100 + index, at + rtt)
+    return run.write(directory / "burst")
+
+
+def test_the_interval_of_one_run_is_about_its_number(tmp_path: Path) -> None:
+    """Of the mean over samples, and of the rate over the traffic time: not of the mean over bins,
+    which is 43 ms here."""
+    run, _ = load_runs([burst_and_trickle(tmp_path), varied(tmp_path, "reno", 1)], "run")
+    assert run.summary["rtt_ms"]["mean"] > 60
+    for metric in ("rtt_ms.mean", "throughput_bps"):
+        row = groups_table([run], [metric]).iloc[0]
+        assert row["mean"] == value(run.summary, metric)
+        assert row["low"] < row["mean"] < row["high"]
+        own = runs_table([run], [metric]).iloc[0]
+        assert (own[f"{metric}.low"], own[f"{metric}.high"]) == (row["low"], row["high"])
+
+
+@pytest.mark.parametrize("bin_ms", [7, 20, 30, 150])
+def test_a_series_weighs_as_the_number_of_the_run(tmp_path: Path, bin_ms: int) -> None:
+    path = burst_and_trickle(tmp_path)
+    analyze(path, bin_ms * MS, report=False)
+    run, _ = load_runs([path, varied(tmp_path, "reno", 1)], "run")
+    samples = run.aligned["tcp_rtt_count"].sum()
+    # ACKs of the last packets return after the traffic time: their samples are in no bin.
+    for metric, tolerance in (("rtt_ms.mean", 2 / samples), ("throughput_bps", 1e-9)):
+        values, weights = series_of(run, metric)
+        known = weights > 0
+        mean = np.average(values[known], weights=weights[known])
+        assert mean == pytest.approx(value(run.summary, metric), rel=tolerance)
+
+
+def test_a_run_without_a_series_has_no_interval() -> None:
+    run = made("udp", 1e6, 1)
+    run.aligned[["tcp_throughput_bps", "tcp_rtt_ms", "tcp_rtt_count"]] = np.nan
+    for metric in ("rtt_ms.mean", "throughput_bps"):
+        assert of_series(run, metric).low is None
 
 
 def test_invalid_runs_are_listed_and_in_no_mean() -> None:

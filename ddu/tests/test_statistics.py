@@ -43,6 +43,33 @@ def test_the_bootstrap_knows_that_neighbours_are_alike() -> None:
     assert held >= 48
 
 
+def test_the_bootstrap_weighs() -> None:
+    """Values that come with fewer packets: the mean over packets is covered, that over time not."""
+
+    def drawn(seed: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+        generator = np.random.default_rng(seed)
+        values = _autoregressive(generator, count, 0.8)
+        return values, generator.poisson(5 * np.exp(-0.5 * values)).astype(float)
+
+    values, weights = drawn(99, 200_000)
+    truth = float((values * weights).sum() / weights.sum())
+    assert truth < -1  # The mean over time is 0.
+    held = 0
+    for seed in range(60):
+        found = statistics.of_series(*drawn(seed, 500), seed=seed)
+        assert found.low is not None
+        assert found.high is not None
+        held += found.low <= truth <= found.high
+    assert held >= 48
+
+
+def test_what_weighs_nothing_does_not_count() -> None:
+    values, weights = np.arange(40.0), np.arange(40) % 2
+    found = statistics.of_series(values, weights)
+    assert (found.mean, found.count) == (20.0, 20)
+    assert statistics.of_series(values, np.full(40, 3.0)) == statistics.of_series(values)
+
+
 def test_nan_is_no_value_and_a_constant_has_no_interval() -> None:
     series = np.ones(50)
     series[::3] = np.nan

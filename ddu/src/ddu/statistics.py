@@ -22,6 +22,8 @@ CONFIDENCE = 0.95
 _RESAMPLES = 2000
 # A shorter series does not show its own correlation.
 _SHORTEST_SERIES = 16
+# Sums in another order differ by this share at most.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -68,26 +70,38 @@ def of_repeats(values: Sequence[float], confidence: float = CONFIDENCE) -> Inter
 
 
 def of_series(
-    values: Sequence[float] | Floats, confidence: float = CONFIDENCE, seed: int = 1
+    values: Sequence[float] | Floats,
+    weights: Sequence[float] | Floats | None = None,
+    confidence: float = CONFIDENCE,
+    seed: int = 1,
 ) -> Interval:
     """Return the mean of one autocorrelated series, by the stationary bootstrap.
 
-    Politis and Romano 1994, with the block length of Patton, Politis and White 2009. NaN is left
-    out. A series under 16 values, or a constant one, has no interval.
+    Politis and Romano 1994, with the block length of Patton, Politis and White 2009. With `weights`
+    the mean is the ratio of the sums of weight * value and weight: both are resampled together, and
+    the block length is that of the ratio's linear part, weight * (value - mean). NaN and values
+    without weight are left out. A series under 16 values, or a constant one, has no interval.
     """
     found = np.asarray(values, dtype=np.float64)
-    found = found[~np.isnan(found)]
-    if len(found) < _SHORTEST_SERIES or float(np.ptp(found)) == 0.0:
-        mean = float(found.mean()) if len(found) else float("nan")
+    shares = np.ones_like(found) if weights is None else np.asarray(weights, dtype=np.float64)
+    known = ~np.isnan(found) & (shares > 0)
+    found, shares = found[known], shares[known]
+    mean = float(_weighted(found, shares)[0]) if len(found) else float("nan")
+    if len(found) < _SHORTEST_SERIES or float(np.ptp(found)) <= _ROUNDING * abs(mean):
         return Interval(mean, None, None, len(found), "too short or constant")
     from arch.bootstrap import StationaryBootstrap, optimal_block_length
 
-    length = max(round(float(optimal_block_length(found)["stationary"].iloc[0])), 1)
-    bootstrap = StationaryBootstrap(length, found, seed=seed)
-    bounds = bootstrap.conf_int(np.mean, _RESAMPLES, method="percentile", size=confidence)
+    lengths = optimal_block_length(shares * (found - mean))
+    length = max(round(float(lengths["stationary"].iloc[0])), 1)
+    bootstrap = StationaryBootstrap(length, found, shares, seed=seed)
+    bounds = bootstrap.conf_int(_weighted, _RESAMPLES, method="percentile", size=confidence)
     low, high = (float(bound) for bound in bounds[:, 0])
     method = f"stationary bootstrap, blocks of {length} on average"
-    return Interval(float(found.mean()), low, high, len(found), method)
+    return Interval(mean, low, high, len(found), method)
+
+
+def _weighted(values: Floats, weights: Floats) -> Floats:
+    return np.array([np.average(values, weights=weights)])
 
 
 def paired(a: Sequence[float], b: Sequence[float], confidence: float = CONFIDENCE) -> Pairing:

@@ -3,13 +3,15 @@
 
 Repeats are independent: Student's interval over their means. A group of one run has the interval
 of its own series, by the stationary bootstrap (ddu.statistics), for the metrics that are means
-over time; the rest has none.
+over time or packets; the rest has none. The series is weighted as the metric is (docs/metrics.md),
+so that mean and interval are about the same number.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +19,7 @@ import pandas as pd
 from ddu import statistics
 from ddu.campaign.metrics import names, value
 from ddu.compare.load import Compared
+from ddu.schema.arrays import Float
 from ddu.statistics import Interval
 from testbed_console.problems import RefusedError, Where
 from testbed_console.suggestions import unknown
@@ -25,9 +28,7 @@ METRICS = (
     "throughput_bps", "goodput_bps", "rtt_ms.mean", "rtt_ms.p95", "utilisation_ratio",
     "retransmissions_count", "jain_throughput",
 )  # fmt: skip
-_SERIES = {"throughput_bps": "tcp_throughput_bps", "rtt_ms.mean": "tcp_rtt_ms"}
-"""Metrics that are means over the bins of a run."""
-_SERIES_BIN_S = 0.1
+_BATCH_S = 0.1
 
 
 def runs_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFrame:
@@ -142,21 +143,77 @@ def of_group(group: Sequence[Compared], metric: str) -> Interval | None:
     if not values:
         return None
     if len(values) == 1 and metric in _SERIES and len(group) == 1:
-        found = of_series(group[0], metric)
-        return Interval(values[0], found.low, found.high, 1, found.method)
+        return replace(of_series(group[0], metric), count=1)
     return statistics.of_repeats(values)
 
 
 def of_series(run: Compared, metric: str) -> Interval:
-    """Return the mean of the run's series in bins of 0.1 s, flows summed (throughput) or averaged
-    (RTT)."""
-    column = _SERIES[metric]
-    table = run.aligned[["t_s", column]].astype("float64")
-    per_bin = table.groupby("t_s")[column]
-    joined = per_bin.sum(min_count=1) if column.endswith("_bps") else per_bin.mean()
-    at = np.floor(joined.index.to_numpy() / _SERIES_BIN_S)
-    means = joined.groupby(at).mean().to_numpy()
-    return statistics.of_series(means[~np.isnan(means)])
+    """Return the run's number, of a metric that is a series, with the interval of that series.
+
+    RTT samples that return after the traffic time are in the number, but in no bin: the interval is
+    moved by what they change.
+    """
+    number = value(run.summary, metric)
+    found = statistics.of_series(*series_of(run, metric))
+    if number is None or found.low is None or found.high is None:
+        mean = float("nan") if number is None else number
+        return Interval(mean, None, None, found.count, found.method)
+    moved = number - found.mean
+    return Interval(number, found.low + moved, found.high + moved, found.count, found.method)
+
+
+def series_of(run: Compared, metric: str) -> tuple[Float, Float]:
+    """Return the metric in batches of 0.1 s (of one bin, if bins are longer), and how much each
+    batch weighs in the run's number."""
+    return _SERIES[metric](run)
+
+
+def _rates(run: Compared) -> tuple[Float, Float]:
+    """Return the rate of each batch, all flows together, and its seconds of the traffic time."""
+    bin_s = run.summary["bin_ms"] / 1e3
+    rates = _column(run, "tcp_throughput_bps")
+    bits = _batched(run, np.nan_to_num(rates) * bin_s)
+    batch_s = _bins_per_batch(run) * bin_s
+    traffic_s = 0.0 if np.isnan(rates).all() else run.summary["duration_s"]
+    seconds = (traffic_s - np.arange(len(bits)) * batch_s).clip(0, batch_s)
+    return _divided(bits, seconds), seconds
+
+
+def _rtts(run: Compared) -> tuple[Float, Float]:
+    """Return the mean RTT of each batch, and its number of RTT samples."""
+    samples = np.nan_to_num(_column(run, "tcp_rtt_count"))
+    counts = _batched(run, samples)
+    sums = _batched(run, samples * np.nan_to_num(_column(run, "tcp_rtt_ms")))
+    return _divided(sums, counts), counts
+
+
+_SERIES: dict[str, Callable[[Compared], tuple[Float, Float]]] = {
+    "throughput_bps": _rates, "rtt_ms.mean": _rtts,
+}  # fmt: skip
+"""Metrics that are means over a run: their series, and how much each value of it weighs."""
+
+
+def _column(run: Compared, name: str) -> Float:
+    if name not in run.aligned:
+        return np.full(len(run.aligned), np.nan)
+    values: Float = run.aligned[name].to_numpy(dtype="float64", na_value=np.nan)
+    return values
+
+
+def _batched(run: Compared, values: Float) -> Float:
+    """Return the sum over each batch, and over the flows."""
+    bins = np.rint(_column(run, "t_s") * 1e3 / run.summary["bin_ms"]).astype(np.int64)
+    return np.bincount(bins // _bins_per_batch(run), values).astype(np.float64)
+
+
+def _bins_per_batch(run: Compared) -> int:
+    bin_ms: float = run.summary["bin_ms"]
+    return max(round(_BATCH_S * 1e3 / bin_ms), 1)
+
+
+def _divided(above: Float, below: Float) -> Float:
+    quotients: Float = np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
+    return quotients
 
 
 def _pair(
