@@ -18,8 +18,9 @@ from ddu.report.templates import number
 from ddu.reproductions.claims import Check, Column, read_papers
 from ddu.reproductions.of_runs import number_of
 from ddu.reproductions.outcomes import balanced
+from ddu.reproductions.pages import ours
 from ddu.reproductions.verdicts import judge, together
-from ddu.statistics import Interval
+from ddu.statistics import Interval, of_repeats, ratio
 from testbed_console.problems import RefusedError
 
 RATIO = {"metric": "rtt_ms.p95", "of": {"cc": "cubic"}, "over": {"cc": "reno"}}
@@ -104,6 +105,16 @@ def test_a_difference_confirms_a_ratio_to_nothing() -> None:
 def test_the_verdict_on_a_number(rule: dict[str, object], found: tuple, verdict: str) -> None:
     check = Check.model_validate({"metric": "rtt_ms.mean", **rule})
     assert judge(check, _interval(*found), None)[0] == verdict
+
+
+def test_a_number_that_is_the_same_in_each_run_says_so_of_itself() -> None:
+    """Not of the runs: no loss in each of five does not mean that these were alike."""
+    check = Check.model_validate({"metric": "retransmissions_count", "at_most": 1})
+    assert ours(check, of_repeats([0.0] * 5)) == "0; n = 5, the same in each"
+    ratios = Check.model_validate({**RATIO, "about": 2})
+    pairs = ratio([60.0, 62.0, 64.0], [30.0, 31.0, 32.0])
+    assert ours(ratios, pairs) == "2.00; n = 3, the same in each"
+    assert ours(check, of_repeats([0.0])) == "0; n = 1"
 
 
 def test_links_of_all_scenarios_count_alike() -> None:

@@ -90,7 +90,7 @@ def test_pairing_sees_what_seeds_hide() -> None:
     assert found.effect > 5
 
 
-def test_runs_in_which_nothing_is_random_are_one_observation() -> None:
+def test_a_number_that_is_the_same_in_each_run_is_not_tested() -> None:
     found = statistics.paired([96.4, 96.4, 96.4], [28.3, 28.3, 28.3])
     assert found.difference.alike
     assert (found.effect, found.p) == (None, None)

@@ -38,7 +38,11 @@ class Interval:
 
     @property
     def alike(self) -> bool:
-        """Whether all values were the same, as those of runs in which nothing is random."""
+        """Whether all values were the same, so that their spread says nothing.
+
+        The runs need not be: those in which nothing is random give the same numbers, but a count,
+        such as of losses, may also agree in runs that differ.
+        """
         if self.count < 2 or self.low is None or self.high is None:
             return False
         return math.isclose(self.low, self.high, rel_tol=1e-6)  # The root of a rounding error.
@@ -107,8 +111,8 @@ def _weighted(values: Floats, weights: Floats) -> Floats:
 def paired(a: Sequence[float], b: Sequence[float], confidence: float = CONFIDENCE) -> Pairing:
     """Compare b with a, value by value; both have the same length and order of seeds.
 
-    Differences that are all the same come from runs in which nothing is random: they are one
-    observation, which no test can judge.
+    Differences that are all the same are not tested: they may come from runs in which nothing is
+    random, and then are one observation.
     """
     from scipy import stats
 

@@ -257,8 +257,8 @@ def _of_repeats(a: np.ndarray, b: np.ndarray) -> dict[str, object]:
     pooled = ((len(a) - 1) * a.var(ddof=1) + (len(b) - 1) * b.var(ddof=1)) / degrees
     correction = 1 - 3 / (4 * degrees - 1)
     # The variance of equal numbers may be a rounding error.
-    random = not all(statistics.of_repeats(list(one)).alike for one in (a, b))
-    effect = (b.mean() - a.mean()) / np.sqrt(pooled) * correction if random else None
+    vary = not all(statistics.of_repeats(list(one)).alike for one in (a, b))
+    effect = (b.mean() - a.mean()) / np.sqrt(pooled) * correction if vary else None
     larger = np.sign(b[:, None] - a[None, :]).mean()
     bounds = (float(welch.low), float(welch.high))
     known = not np.isnan(bounds).any()

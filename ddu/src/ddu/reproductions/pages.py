@@ -275,7 +275,7 @@ def ours(check: Check, found: Interval | None) -> str:
     scale = _how(check).scale
     text = number(found.mean * scale)
     if found.alike:
-        return f"{text}; n = {found.count}, all the same"
+        return f"{text}; n = {found.count}, the same in each"
     if found.low is not None and found.high is not None:
         text += f" ({number(found.low * scale)} … {number(found.high * scale)})"
     return f"{text}; n = {found.count}"
