@@ -139,6 +139,14 @@ def test_describe_knows_a_table_in_csv(tmp_path: Path) -> None:
     assert tell(file)["kind"] == "samples (CSV)"
 
 
+def test_describe_knows_tables_without_a_time(analysed: Path) -> None:
+    for name in ("flows", "delay_cdf"):
+        table = open_run(analysed).table(name)
+        found = tell(analysed / "tables" / f"{name}.csv")
+        assert found["kind"] == f"table {name} (CSV)"
+        assert (found["rows"], found["columns"]) == (len(table), list(table.columns))
+
+
 def test_describe_tells_every_kind(analysed: Path) -> None:
     run = analysed
     found = json.loads(ddu("describe", run, "--json"))

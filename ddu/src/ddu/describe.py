@@ -31,6 +31,11 @@ _CAPTURE_MAGIC = (
     b"\x0a\x0d\x0d\x0a", b"\x1f\x8b", b"\x28\xb5\x2f\xfd",
 )  # fmt: skip
 _SCENARIO_COLUMNS = {"rsrp_dbm", "path_loss_db", "dl_capacity_mbps", "mbps", "re_1"}
+_OWN_TABLES = {
+    "flows": {"flow", "role", "capture_host"},
+    "delay_cdf": {"flow", "share", "delay_ms"},
+}
+"""Tables of ddu whose rows have no time of their own, and columns that tell them."""
 _RESULTS = ("tables", "figures", "report.html", "summary.json")
 
 Described = dict[str, Any]
@@ -197,8 +202,10 @@ def _text(path: Path) -> Described:
     if path.suffix in (".yaml", ".yml"):
         return {"kind": "YAML"}
     with path.open("rb") as file:
-        ours = file.readline(200).startswith((b"utc_ns,", b'"utc_ns",'))  # Tables quote names.
-    for describe_it in (_samples,) if ours else (_log, _scenario, _series, _samples):
+        first = file.readline(200).partition(b",")[0].strip(b'"')  # Tables quote names.
+    others = (_log, _scenario, _series, _samples)
+    guesses = {b"utc_ns": (_samples,), b"flow": (_own_table, *others)}
+    for describe_it in guesses.get(first, others):
         try:
             found = describe_it(path)
         except (UnreadableInput, ValueError):
@@ -234,6 +241,20 @@ def _samples(path: Path) -> Described:
         "columns": list(map(str, table.columns)),
         "truncated_at": table.attrs["truncated_at"],
     } | _span(table["utc_ns"])
+
+
+def _own_table(path: Path) -> Described | None:
+    table = ForeignCsv(path)
+    there = set(table.names)
+    name = next((name for name, needed in _OWN_TABLES.items() if needed <= there), None)
+    if name is None:
+        return None
+    return {
+        "kind": f"table {name} (CSV)",
+        "rows": sum(1 for _ in table.rows()),
+        "columns": table.names,
+        "truncated_at": table.truncated_at,
+    }
 
 
 def _scenario(path: Path) -> Described:
