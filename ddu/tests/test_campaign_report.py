@@ -12,7 +12,7 @@ import pytest
 
 from ddu.campaign.load import load_campaign
 from ddu.campaign.report import write_report
-from ddu.report.templates import number
+from ddu.report.templates import bounds, number
 from testbed_console.problems import RefusedError
 
 REPORT: dict[str, Any] = {
@@ -139,6 +139,12 @@ def test_numbers_keep_three_digits() -> None:
     assert [number(value) for value in (0.012345, 1.2345, 123.45, 12345.6, None, 0)] == [
         "0.0123", "1.23", "123", "12,346", "n/a", "0",
     ]  # fmt: skip
+
+
+def test_an_interval_without_width_or_bounds_is_told_in_words_or_not_at_all() -> None:
+    assert bounds(0.5, 0.75, 100) == "50.0 … 75.0"
+    assert bounds(0.1, 0.1 + 1e-12) == bounds(0, 0) == "the same in each"
+    assert bounds(None, None) == ""
 
 
 def test_a_figure_of_a_number_that_runs_lack_is_left_out(tmp_path: Path) -> None:

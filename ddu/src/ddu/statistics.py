@@ -43,9 +43,14 @@ class Interval:
         The runs need not be: those in which nothing is random give the same numbers, but a count,
         such as of losses, may also agree in runs that differ.
         """
-        if self.count < 2 or self.low is None or self.high is None:
-            return False
-        return math.isclose(self.low, self.high, rel_tol=1e-6)  # The root of a rounding error.
+        return self.count > 1 and coincide(self.low, self.high)
+
+
+def coincide(low: float | None, high: float | None) -> bool:
+    """Return whether the bounds of an interval are the same, but for rounding."""
+    if low is None or high is None:
+        return False
+    return math.isclose(low, high, rel_tol=1e-6)  # The root of a rounding error.
 
 
 @dataclass(frozen=True)

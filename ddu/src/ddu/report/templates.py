@@ -11,14 +11,17 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from ddu.statistics import coincide
+
 
 def templates_of(package: str) -> Environment:
-    """Return the templates of a package, with the filters `number` and `inline`."""
+    """Return the templates of a package, with the filters `number` and `inline`, and `bounds`."""
     environment = Environment(
         loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     environment.filters |= {"number": number, "inline": _inline}
+    environment.globals |= {"bounds": bounds}
     return environment
 
 
@@ -40,6 +43,15 @@ def number(value: float | None, digits: int = 3) -> str:
         return "∞" if value > 0 else "-∞"
     places = max(digits - 1 - math.floor(math.log10(abs(value))), 0)
     return f"{value:,.{places}f}"
+
+
+def bounds(low: float | None, high: float | None, scale: float = 1) -> str:
+    """Return an interval as text: empty without bounds, and no width where all values agree."""
+    if low is None or high is None:
+        return ""
+    if coincide(low, high):
+        return "the same in each"
+    return f"{number(low * scale)} … {number(high * scale)}"
 
 
 def _inline(svg: Path) -> str:

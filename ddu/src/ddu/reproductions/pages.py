@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from ddu.campaign.metrics import Shown, shown
-from ddu.report.templates import number, templates_of
+from ddu.report.templates import bounds, number, templates_of
 from ddu.reproductions.claims import Check, Labels, OfCampaign, Paper
 from ddu.reproductions.measured import Cost, Measured
 from ddu.reproductions.of_runs import Analyze, measured
@@ -276,9 +276,8 @@ def ours(check: Check, found: Interval | None) -> str:
     text = number(found.mean * scale)
     if found.alike:
         return f"{text}; n = {found.count}, the same in each"
-    if found.low is not None and found.high is not None:
-        text += f" ({number(found.low * scale)} … {number(found.high * scale)})"
-    return f"{text}; n = {found.count}"
+    between = bounds(found.low, found.high, scale)
+    return f"{text} ({between}); n = {found.count}" if between else f"{text}; n = {found.count}"
 
 
 def _tests(one: Outcome) -> str:
