@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import Result
+from pydantic import ValidationError
 from typer.testing import CliRunner
 
 from ddu.cli.main import app
@@ -381,3 +382,29 @@ def test_a_column_that_a_run_lacks_is_nonumber_of(tmp_path: Path) -> None:
     table.to_parquet(tmp_path / "tables" / "aligned.parquet")
     assert number_of(tmp_path, Column(name="tcp_rtt_ms", take="mean")) == 30
     assert np.isnan(number_of(tmp_path, Column(name="tcp_cwnd_bytes", take="mean")))
+
+
+def test_a_column_beside_a_flow_leaves_out_where_that_one_is_silent(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    table = pd.DataFrame(
+        {
+            "t_s": [0.0, 0.0, 1.0, 1.0, 2.0, 2.0],
+            "flow": ["f0", "f1"] * 3,
+            "tcp_rtt_ms": [30.0, 32.0, 90.0, None, None, 10.0],
+        }
+    )
+    table.to_parquet(tmp_path / "tables" / "aligned.parquet")
+    assert number_of(tmp_path, Column(name="tcp_rtt_ms", flow="f0")) == 60
+    assert number_of(tmp_path, Column(name="tcp_rtt_ms", flow="f0", beside="f1")) == 30
+    assert number_of(tmp_path, Column(name="tcp_rtt_ms", flow="f1", beside="f0")) == 32
+
+
+def test_a_ratio_to_another_part_of_a_column() -> None:
+    written = {"name": "tcp_throughput_bps", "flow": "f0", "from_s": 50}
+    check = Check.model_validate(
+        {"column": written, "over_part": {"from_s": 0, "to_s": 50}, "about": 1}
+    )
+    assert check.divisor.number == "tcp_throughput_bps mean f0 0 to 50 s"
+    assert check.is_ratio
+    with pytest.raises(ValidationError, match="form_s"):
+        Check.model_validate({"column": written, "over_part": {"form_s": 0}, "about": 1})

@@ -37,6 +37,8 @@ class Column(_Value):
     to_s: float = float("inf")
     flow: str | None = None
     """Only this flow's: f0 is the first."""
+    beside: str | None = None
+    """Only of bins in which this flow has a value, too: a flow has none while it is silent."""
 
     @field_validator("name")
     @classmethod
@@ -50,8 +52,9 @@ class Column(_Value):
     @property
     def number(self) -> str:
         """Return the name of the number, as records of campaigns have it."""
+        beside = f"beside {self.beside}" if self.beside else ""
         part = f"{self.from_s:g} to {self.to_s:g} s"
-        return " ".join(filter(None, [self.name, self.take, self.flow, part]))
+        return " ".join(filter(None, [self.name, self.take, self.flow, beside, part]))
 
 
 class Check(_Value):
@@ -67,8 +70,8 @@ class Check(_Value):
     of: Labels = {}
     over: Labels | None = None
     """If given, the ratio to these points, over the same links and seeds."""
-    over_flow: str | None = None
-    """If given, the ratio to the column of this flow, in the same runs."""
+    over_part: dict[str, Any] | None = None
+    """If given, the ratio to another part of the column, of which this differs: flow or times."""
     against: str | None = None
     """If given, the ratio to each other level of this factor."""
     each: str | None = None
@@ -106,10 +109,11 @@ class Check(_Value):
             raise invalid("has not one rule", "write about, at_least, at_most or between")
         if (self.metric is None) == (self.column is None):
             raise invalid("has not one number", "write metric or column")
-        if sum(one is not None for one in (self.over, self.over_flow, self.against)) > 1:
-            raise invalid("has two divisors", "write over, over_flow or against")
-        if self.over_flow is not None and self.column is None:
-            raise invalid("over_flow: is about a column", "write column")
+        if sum(one is not None for one in (self.over, self.over_part, self.against)) > 1:
+            raise invalid("has two divisors", "write over, over_part or against")
+        if self.over_part is not None and self.column is None:
+            raise invalid("over_part: is about a column", "write column")
+        _ = self.divisor
         return self
 
     @property
@@ -122,15 +126,15 @@ class Check(_Value):
 
     @property
     def is_ratio(self) -> bool:
-        return any(one is not None for one in (self.over, self.over_flow, self.against))
+        return any(one is not None for one in (self.over, self.over_part, self.against))
 
     @property
     def divisor(self) -> Check:
         """Return the check whose numbers are below those of this one."""
-        if self.over_flow is None or self.column is None:
+        if self.over_part is None or self.column is None:
             return self
-        of_flow = self.column.model_copy(update={"flow": self.over_flow})
-        return self.model_copy(update={"column": of_flow})
+        other = Column.model_validate({**self.column.model_dump(), **self.over_part})
+        return self.model_copy(update={"column": other})
 
     @property
     def no_effect(self) -> float | None:

@@ -86,6 +86,9 @@ def number_of(run: Path, wanted: Column) -> float:
     chosen = table["t_s"].between(wanted.from_s, wanted.to_s, inclusive="left")
     if wanted.flow is not None:
         chosen &= table["flow"] == wanted.flow
+    if wanted.beside is not None:
+        other = table[(table["flow"] == wanted.beside) & table[wanted.name].notna()]
+        chosen &= table["t_s"].isin(other["t_s"])
     values = table.loc[chosen, wanted.name].dropna().to_numpy(float)
     if not len(values):
         return float("nan")

@@ -92,7 +92,7 @@ def comparisons(check: Check, runs: Measured) -> Iterator[tuple[Labels, Labels |
         if check.against is None:
             yield (
                 of,
-                of if check.over_flow else None if check.over is None else {**at, **check.over},
+                of if check.over_part else None if check.over is None else {**at, **check.over},
             )
             continue
         for other in _levels(check, check.against, runs):

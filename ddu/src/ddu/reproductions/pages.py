@@ -15,7 +15,7 @@ import yaml
 
 from ddu.campaign.metrics import Shown, shown
 from ddu.report.templates import bounds, number, templates_of
-from ddu.reproductions.claims import Check, Labels, OfCampaign, Paper
+from ddu.reproductions.claims import Check, Column, Labels, OfCampaign, Paper
 from ddu.reproductions.measured import Cost, Measured
 from ddu.reproductions.of_runs import Analyze, measured
 from ddu.reproductions.outcomes import (
@@ -212,8 +212,11 @@ def _how(check: Check) -> Shown:
 def _what(check: Check, of: Labels, over: Labels | None) -> str:
     """Return what is compared, in words."""
     text = f"{_number_of(check)}: {_sides(of, over)}"
-    if check.over_flow is not None:
-        text += f" over {check.over_flow}"
+    other = check.divisor.column
+    if check.over_part is not None and other is not None:
+        flow = other.flow if "flow" in check.over_part else None
+        times = _times(other) if check.over_part.keys() & {"from_s", "to_s"} else None
+        text += " over " + " ".join(filter(None, [flow, times]))
     return text.strip(" :")
 
 
@@ -222,13 +225,19 @@ def _number_of(check: Check) -> str:
     name = how.label
     if check.column is not None:
         wanted = check.column
-        until = "" if wanted.to_s == float("inf") else f" to {wanted.to_s:g}"
-        during = f", from {wanted.from_s:g}{until} s" if wanted.from_s or until else ""
         of_flow = f" of {wanted.flow}" if wanted.flow else ""
-        name = f"{how.label} {wanted.take}{of_flow}{during}"
+        beside = f" where {wanted.beside} has one" if wanted.beside else ""
+        name = f"{how.label} {wanted.take}{of_flow}{beside}"
+        name = ", ".join(filter(None, [name, _times(wanted)]))
     if check.less:
         name = f"{name} less {check.less:g}"
     return f"{name} ({how.unit})" if how.unit else name
+
+
+def _times(wanted: Column) -> str:
+    """Return the part of the run in words; nothing for the whole."""
+    until = "" if wanted.to_s == float("inf") else f" to {wanted.to_s:g}"
+    return f"from {wanted.from_s:g}{until} s" if wanted.from_s or until else ""
 
 
 def _sides(of: Labels, over: Labels | None) -> str:
