@@ -160,6 +160,8 @@ def test_a_phones_log_with_and_without_timestamps(tmp_path: Path) -> None:
     assert csv == "t_s,rsrp_dbm,sinr_db\n0,-64,30\n3,-84,13\n"
     with pytest.raises(RefusedError, match=r":1: the sample has no timestamp. .*--period"):
         FORMATS["android"].read(source(tmp_path, nr), ImportOptions("x"))
+    with pytest.raises(RefusedError, match=r":1: the log has timestamps.*Leave out --period"):
+        FORMATS["android"].read(source(tmp_path, stamped), ImportOptions("x", period_s=1))
 
 
 def test_a_bugreports_radio_log(tmp_path: Path) -> None:

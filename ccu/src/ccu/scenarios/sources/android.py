@@ -42,6 +42,13 @@ def read(file: Path, options: ImportOptions) -> ImportedScenario:
     with _lines(file) as lines:
         for number, line in enumerate(lines, start=1):
             if stamp := _STAMP.match(line):
+                if options.period_s is not None:
+                    raise refusal(
+                        "the log has timestamps, and --period is for one that has none",
+                        "leave out --period",
+                        file=file,
+                        line=number,
+                    )
                 if now_s is not None and float(stamp[1]) < now_s:
                     raise refusal(
                         f"timestamp {stamp[1]} is before {now_s}",
