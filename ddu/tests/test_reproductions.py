@@ -58,22 +58,22 @@ def _interval(mean: float, low: float | None, high: float | None, count: int = 5
     ("rule", "found", "verdict"),
     [
         ({"about": 2}, (2.1, 1.8, 2.4), "holds"),
-        ({"about": 2}, (2.1, 0.9, 3.3), "holds in part"),  # It may be that there is no effect.
+        ({"about": 2}, (2.1, 0.9, 3.3), "undecided"),  # It may be that there is no effect.
         ({"about": 2}, (3.0, 2.8, 3.2), "holds in part"),  # The direction only.
         ({"about": 2}, (1.2, 0.8, 1.5), "does not hold"),
-        ({"about": 2}, (1.2, 0.7, 1.7), "holds in part"),  # Only the interval reaches the number.
+        ({"about": 2}, (1.2, 0.7, 1.7), "undecided"),  # Only the interval reaches the number.
         ({"about": 2}, (0.5, 0.4, 0.6), "does not hold"),
         ({"about": 0.5}, (0.7, 0.6, 0.8), "holds in part"),
         ({"about": 1, "tolerance": 0.1}, (1.05, 0.7, 1.4), "holds"),
-        ({"about": 1, "tolerance": 0.1}, (1.2, 1.05, 1.35), "holds in part"),
+        ({"about": 1, "tolerance": 0.1}, (1.2, 1.05, 1.35), "undecided"),
         ({"about": 1, "tolerance": 0.1}, (1.2, 1.15, 1.25), "does not hold"),
         ({"at_least": 2}, (5.0, 4.0, 6.0), "holds"),
-        ({"at_most": 0.95, "tolerance": 0}, (0.9, 0.8, 1.1), "holds in part"),
-        ({"about": 2}, (2.0, None, None), "holds in part"),
+        ({"at_most": 0.95, "tolerance": 0}, (0.9, 0.8, 1.1), "undecided"),
+        ({"about": 2}, (2.0, None, None), "undecided"),
         ({"between": [1.05, 1.5]}, (1.2, 1.1, 1.3), "holds"),
         # Within the tolerance of 5 %, and without an effect.
-        ({"between": [1.05, 1.5]}, (1.0, 0.99, 1.01), "holds in part"),
-        ({"about": 2}, (1.2, None, None), "holds in part"),  # Fieller's, which has no bounds.
+        ({"between": [1.05, 1.5]}, (1.0, 0.99, 1.01), "undecided"),
+        ({"about": 2}, (1.2, None, None), "undecided"),  # Fieller's, which has no bounds.
     ],
 )
 def test_the_verdict_on_a_ratio(rule: dict[str, object], found: tuple, verdict: str) -> None:
@@ -97,7 +97,7 @@ def test_a_difference_confirms_a_ratio_to_nothing() -> None:
     ("rule", "found", "verdict"),
     [
         ({"about": 30}, (35.0, 34.0, 36.0), "holds"),
-        ({"about": 30}, (37.0, 35.0, 39.0), "holds in part"),
+        ({"about": 30}, (37.0, 35.0, 39.0), "undecided"),
         ({"about": 30}, (40.0, 39.0, 41.0), "does not hold"),
         ({"at_most": -45}, (-44.0, None, None), "holds"),
         ({"at_least": -60, "tolerance": 0}, (-61.0, -61.5, -60.5), "does not hold"),
@@ -140,6 +140,9 @@ def test_a_claim_holds_if_all_of_it_does() -> None:
     assert together(["holds", "holds"]) == "holds"
     assert together(["holds", "does not hold"]) == "holds in part"
     assert together(["does not hold", "does not hold"]) == "does not hold"
+    assert together(["holds", "undecided"]) == together(["holds in part", "does not hold"])
+    assert together(["undecided", "does not hold"]) == "does not hold"
+    assert together(["undecided", "undecided"]) == "undecided"
     assert together(["holds", "not yet run"]) == "not yet run"
     assert together(["holds", "does not hold"], one_suffices=True) == "holds"
 
@@ -257,6 +260,7 @@ def test_the_summary_counts_verdicts_and_shows_sensitivity(tmp_path: Path) -> No
         " 2.0 h ",
         " 3 ",
         " 2 ",
+        "  ",
         "  ",
         "  ",
         " 1 ",

@@ -32,7 +32,7 @@ class Column(_Value):
     """A number of a part of a run, from a column of its aligned table."""
 
     name: str
-    take: Literal["mean", "p5", "p50", "p95", "max"] = "mean"
+    take: Literal["mean", "std", "p5", "p50", "p95", "max"] = "mean"
     from_s: float = 0.0
     to_s: float = float("inf")
     flow: str | None = None

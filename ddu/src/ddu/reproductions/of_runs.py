@@ -92,7 +92,7 @@ def number_of(run: Path, wanted: Column) -> float:
     values = table.loc[chosen, wanted.name].dropna().to_numpy(float)
     if not len(values):
         return float("nan")
-    if wanted.take in ("mean", "max"):
+    if wanted.take in ("mean", "std", "max"):
         return float(getattr(np, wanted.take)(values))
     return float(np.percentile(values, float(wanted.take[1:])))
 

@@ -10,9 +10,11 @@ from typing import Literal
 from ddu.reproductions.claims import Check
 from ddu.statistics import Interval
 
-Verdict = Literal["holds", "holds in part", "does not hold", "cannot be tested here", "not yet run"]
+Verdict = Literal[
+    "holds", "holds in part", "undecided", "does not hold", "cannot be tested here", "not yet run"
+]
 VERDICTS: tuple[Verdict, ...] = (
-    "holds", "holds in part", "does not hold", "cannot be tested here", "not yet run",
+    "holds", "holds in part", "undecided", "does not hold", "cannot be tested here", "not yet run",
 )  # fmt: skip
 
 
@@ -21,22 +23,22 @@ def judge(check: Check, found: Interval, difference: Interval | None) -> tuple[V
 
     It holds if our mean is within the tolerance of the paper's number and, for a claimed effect,
     the interval of `difference`, from where there is none, excludes 0. It holds in part if only the
-    direction is confirmed, or if only the interval reaches the paper's number.
+    direction is confirmed, and is undecided if the runs are too few to confirm or to refute it.
     """
     low, high = check.band
     inside, reached = low <= found.mean <= high, _reaches(found, low, high)
     if difference is None or not check.claimed_effect:
         if inside:
             return "holds", ""
-        return ("holds in part", reached) if reached else ("does not hold", _few(found))
+        return ("undecided", reached) if reached else ("does not hold", _few(found))
     confirmed = _is_beyond_zero(difference, check.claimed_effect)
     if inside:
         if confirmed:
             return "holds", ""
-        return "holds in part", _few(found) or "no significant effect"
+        return "undecided", _few(found) or "no significant effect"
     if confirmed:
         return "holds in part", "the direction, not the size"
-    return ("holds in part", reached) if reached else ("does not hold", _few(found))
+    return ("undecided", reached) if reached else ("does not hold", _few(found))
 
 
 def _reaches(found: Interval, low: float, high: float) -> str:
@@ -65,4 +67,6 @@ def together(verdicts: Sequence[Verdict], one_suffices: bool = False) -> Verdict
         return "not yet run"
     if (any if one_suffices else all)(one == "holds" for one in tested):
         return "holds"
-    return "does not hold" if all(one == "does not hold" for one in tested) else "holds in part"
+    if any(one in ("holds", "holds in part") for one in tested):
+        return "holds in part"
+    return "does not hold" if "does not hold" in tested else "undecided"
