@@ -9,7 +9,7 @@ instead, once each least RTT (docs/reminis.md); this is for the question of what
 import math
 import random
 
-from ccplane import LOSS
+from ccplane import LOSS, RECOVERY
 
 LEAST_WINDOW = 4.0
 MU_LIMIT = 8.0
@@ -73,7 +73,9 @@ class Guardian:
             elapsed_us = (report.time_ns - self.began_ns) / 1e3
             delay_us = self.sum_us / self.count
             self.began_ns, self.sum_us, self.count = report.time_ns, 0.0, 0
-            factor = self.factor(delay_us, elapsed_us, can_explore=report.cwnd_limited)
+            # In recovery the kernel bounds the window by the flight (RFC 6937), which hardly grows.
+            can_explore = report.cwnd_limited and report.ca_state != RECOVERY
+            factor = self.factor(delay_us, elapsed_us, can_explore)
             if factor < 1:
                 self.cut_until = report.delivered + report.inflight
             flow.cwnd = max(min(flow.cwnd, LEAST_WINDOW), flow.cwnd * factor)

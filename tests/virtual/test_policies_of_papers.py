@@ -128,6 +128,17 @@ def test_after_a_timeout_the_window_grows_again(experiments: Runs, tmp_path: Pat
     assert sum(rates[9:12]) > 0.6 * sum(reference[9:12])
 
 
+def test_the_guardian_does_not_explore_in_recovery(experiments: Runs) -> None:
+    """Over this link, slow start loses so much that recovery takes most of a second."""
+    link = ("--scenario", "mmwave-walking", "--seed", "7", "--buffer", "800pkt")
+    run = experiments("--cc", "guardian", *link, "--duration", "5s")
+    with (run / "raw/cc-guardian.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    in_recovery = [float(row["cwnd_packets"]) for row in rows if row["ca_state"] == "3"]
+    assert len(in_recovery) > 100
+    assert max(in_recovery) < 64e6 / 1448, "more than the sockets hold"
+
+
 def test_flows_and_runs_draw_differently(experiments: Runs, steady: Path) -> None:
     def draws(seed: int, flow: int) -> list[float]:
         flows = ("--flows", "vivace@0,vivace@0", "--seed", str(seed))
