@@ -63,8 +63,8 @@ build: setup ## build the programs into .venv/bin
 	  $(MAKE) --silent --no-print-directory -C kmod bpf && install -m 755 kmod/build/reminis-bpf $(BIN)/; \
 	else echo "build: virtual time only, as real time needs packages that are missing:"; echo "$$lacking"; fi
 	PATH="$$(setup/ensure-rust):$$PATH" .tools/uv/bin/uv pip install --quiet --python $(BIN)/python \
-	  --no-deps --no-build-isolation --editable console --editable cc/python --editable cc/training --editable ccu --editable ddu
-	$(BIN)/python -m compileall -q console/src cc/python/src cc/training/src ccu/src ddu/src
+	  --no-deps --no-build-isolation --editable cc/python --editable cc/training --editable ccu --editable ddu
+	$(BIN)/python -m compileall -q cc/python/src cc/training/src ccu/src ddu/src
 
 kernel: setup ## build the kernel of the virtual testbed, once (5 to 12 minutes of CPU)
 	setup/virtual-kernel
@@ -72,7 +72,7 @@ kernel: setup ## build the kernel of the virtual testbed, once (5 to 12 minutes 
 check: build ## check formatting, types and lints, as CI does
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy console/src cc/python/src cc/training/src ccu/src ddu/src
+	$(BIN)/mypy cc/python/src cc/training/src ccu/src ddu/src
 	$(BIN)/lint-imports --no-logo --no-cache
 	@if $(BIN)/python -c 'import grafana_foundation_sdk' 2>/dev/null; then \
 	  $(BIN)/mypy --python-version 3.11 dashboards/boards; \

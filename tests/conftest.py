@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed_testing.runs import BIN, Runs
+from testsupport.runs import BIN, Runs
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 

@@ -27,8 +27,8 @@ from ddu.store.connect import connected
 from ddu.store.place import Place
 from ddu.store.publish import publish
 from ddu.store.schema import migrate
-from testbed_testing.runs import BIN, command
-from testbed_testing.store_server import fresh_store, reader_url
+from testsupport.runs import BIN, command
+from testsupport.store_server import fresh_store, reader_url
 
 FILE = """\
 title: Short runs over a link that costs little

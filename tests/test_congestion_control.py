@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed_testing.runs import Runs, received_bps
+from testsupport.runs import Runs, received_bps
 
 ROOT = Path(__file__).parents[1]
 CCU = Path(sys.executable).parent / "ccu"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed_testing.runs import Runs
+from testsupport.runs import Runs
 
 ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent

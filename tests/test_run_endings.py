@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed_testing.runs import Runs
+from testsupport.runs import Runs
 
 LONG = ("--scenario", "static", "--duration", "20s")
 Ours = Callable[[], set[str]]

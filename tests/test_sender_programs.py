@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed_testing.runs import BIN, Runs
+from testsupport.runs import BIN, Runs
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "docs/examples/udp_aimd.py"

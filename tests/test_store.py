@@ -17,7 +17,7 @@ import pytest
 
 from boards.ask import Board, Range, boards, interpolated, selections
 from ddu.store.place import Place
-from testbed_testing.store_server import fresh_store, reader_url
+from testsupport.store_server import fresh_store, reader_url
 
 BIN = Path(sys.executable).parent
 pytestmark = [pytest.mark.root]

@@ -9,7 +9,7 @@ import pytest
 
 from ccu.campaigns import definition
 from ccu.campaigns.cells import Cell, cells
-from testbed_console.problems import RefusedError
+from ddu.console.problems import RefusedError
 
 FILE = """\
 title: A try

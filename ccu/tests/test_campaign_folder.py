@@ -19,7 +19,7 @@ from ccu.campaigns.status import status_of
 from ccu.campaigns.stopping import enough
 from ccu.cli.main import app
 from ccu.host import programs
-from testbed_console.problems import RefusedError
+from ddu.console.problems import RefusedError
 
 TEXT = "title: x\nbase: {duration: 2s}\nfactors: {cc: [cubic, reno]}\nrepeats: 3\nretries: 1\n"
 

@@ -17,7 +17,7 @@ from ccu.scenarios.resolve import resolve
 from ccu.testbeds.choice import Choice, choose
 from ccu.testbeds.oai.driver import OaiDriver
 from ccu.testbeds.oai.lockstep.driver import LockstepDriver
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 RFSIM = {"testbed": "rfsim", "cc": "cubic"}
 

@@ -9,7 +9,7 @@ import pytest
 
 from ccu.runs import disk_space
 from ccu.scenarios.play import experiment
-from testbed_console.problems import RefusedError
+from ddu.console.problems import RefusedError
 
 FREE_BYTES = 19 * 10**8
 

@@ -19,7 +19,7 @@ from ccu.host import programs
 from ccu.host.findings import Finding
 from ccu.testbeds import drivers
 from ccu.testbeds.oai import doctor as oai_doctor
-from testbed_console.problems import Problem, RefusedError
+from ddu.console.problems import Problem, RefusedError
 
 ON = ["--testbed", "emulated"]
 THERE = Finding("root", True, "user id 0")

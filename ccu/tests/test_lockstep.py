@@ -32,8 +32,8 @@ from ccu.testbeds.oai.lockstep import channel, radio, turns
 from ccu.testbeds.oai.lockstep.channel import HeldChannel
 from ccu.testbeds.oai.lockstep.clock import RadioTime
 from ccu.testbeds.oai.telnet import Softmodem
-from testbed_console.problems import RefusedError
-from testbed_testing.oai.stand_in.modem_telnet import ModemTelnet
+from ddu.console.problems import RefusedError
+from testsupport.oai.stand_in.modem_telnet import ModemTelnet
 
 START_NS = 10**18
 SLOT_NS = 500_000

@@ -21,7 +21,7 @@ from ccu.testbeds.oai.radio_clock import RadioClock
 from ccu.testbeds.oai.replay import ChannelLog, Replay, Track
 from ccu.testbeds.oai.telnet import Softmodem, TelnetFailed
 from ccu.testbeds.oai.verdict import real_time_verdict
-from testbed_testing.oai.stand_in.modem_telnet import ModemTelnet
+from testsupport.oai.stand_in.modem_telnet import ModemTelnet
 
 # As printed by a gNB of 2026.w11.
 RECORDED_MODELS = """\

@@ -14,7 +14,7 @@ from ccu.host.programs import REPOSITORY
 from ccu.testbeds.oai import configs, docker, services, usrp
 from ccu.testbeds.oai.carrier import carrier
 from ccu.testbeds.oai.configs import Plan
-from testbed_console.problems import RefusedError
+from ddu.console.problems import RefusedError
 
 X310 = usrp.Usrp("x310", "addr=192.168.40.2", "addr=192.168.50.2")
 PLANS = [

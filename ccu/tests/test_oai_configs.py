@@ -14,7 +14,7 @@ from ccu.scenarios.resolve import resolve
 from ccu.testbeds.oai import configs, plans, preflight, real_time, services, usrp, version
 from ccu.testbeds.oai.carrier import WIDTHS_PRB, carrier
 from ccu.testbeds.oai.configs import Plan
-from testbed_console.problems import RefusedError
+from ddu.console.problems import RefusedError
 
 VERSIONS = ("2023.w16", "2024.w14", "2024.w15", "2024.w45", "2026.w04", "2026.w11", "develop")
 PLANS = [

@@ -15,7 +15,7 @@ from ccu.testbeds.oai.configs import Plan
 from ccu.testbeds.oai.docker_runtime import DockerRuntime
 from ccu.testbeds.oai.services import FILE
 from ccu.testbeds.oai.usrp import Usrp
-from testbed_console.problems import RefusedError
+from ddu.console.problems import RefusedError
 
 B210 = Usrp("b210", "serial=A", "serial=B")
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from ccu.testbeds.oai.symptoms import hints
-from testbed_console.colours import uncoloured
+from ddu.console.colours import uncoloured
 
 NO_SUBSCRIBER = """\
 [udr] WARNING: [imsi-208990100001100] Cannot find SUPI in DB (../src/udr/nudr-handler.c:68)

@@ -28,7 +28,7 @@ from ccu.spec.option import written
 from ccu.spec.reference import in_step
 from ccu.spec.schema import experiment_schema
 from ccu.spec.testbed import every_options
-from testbed_console.problems import RefusedError
+from ddu.console.problems import RefusedError
 
 MODELS: list[type[BaseModel]] = [Experiment, *every_options()]
 BEFORE = Path(__file__).parent / "data" / "runs-before-drivers"

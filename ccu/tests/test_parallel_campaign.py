@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 import pytest
 
-from testbed_testing import nap_testbed
+from testsupport import nap_testbed
 
 BIN = Path(sys.executable).parent
 TEXT = """\

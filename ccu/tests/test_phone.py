@@ -21,7 +21,7 @@ from ccu.testbeds.phone.radio_log import crossed_bytes
 from ccu.testbeds.phone.remote_server import RemoteServer
 from ccu.testbeds.phone.survey import MOBILE
 from ccu.testbeds.phone.traffic import look, plan
-from testbed_console.problems import RefusedError
+from ddu.console.problems import RefusedError
 
 T0 = 1_795_257_315_000_000_000
 DELAYS = st.tuples(st.integers(0, 10**9), st.integers(0, 10**9))

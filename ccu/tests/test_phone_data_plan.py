@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 import pytest
 
 from ccu.testbeds.phone.data_plan import DataPlan, read
-from testbed_console.problems import RefusedError
+from ddu.console.problems import RefusedError
 
 NOW_S = datetime(2026, 11, 22, 9, 0, tzinfo=timezone.utc).timestamp()
 POLICY = (

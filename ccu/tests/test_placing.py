@@ -11,7 +11,7 @@ from ccu.campaigns import definition, runner
 from ccu.campaigns.folder import Folder
 from ccu.scenarios.library import locate
 from ccu.spec.places import written_at
-from testbed_console.problems import Problem, RefusedError, Where
+from ddu.console.problems import Problem, RefusedError, Where
 
 CAMPAIGN = """\
 title: A try

@@ -22,7 +22,7 @@ from ccplane.trace import Trace
 from ccu import congestion
 from ccu.congestion import bpf, parameters, policy, proofs, references, verifier
 from ccu.spec.experiment import Experiment, FlowPlan
-from testbed_console.problems import RefusedError
+from ddu.console.problems import RefusedError
 
 ROOT = Path(__file__).parents[2]
 HEADER = ROOT / "cc/plane/plane_abi.h"

@@ -17,7 +17,7 @@ from ccu.host.findings import Finding
 from ccu.runs import trial
 from ccu.spec.errors import RunFailed
 from ccu.testbeds.oai.radio_clock import HEADER, recorded_factor
-from testbed_console.problems import RefusedError
+from ddu.console.problems import RefusedError
 
 CAMPAIGN = """
 name: pace

@@ -24,7 +24,7 @@ from ccu.host.supervisor import Supervisor
 from ccu.scenarios.resolve import resolve
 from ccu.spec.errors import RunFailed
 from ccu.testbeds import Site
-from testbed_console.problems import RefusedError
+from ddu.console.problems import RefusedError
 
 MODPROBE = """#!/bin/sh
 echo "$@" >>{root}/modprobe.log

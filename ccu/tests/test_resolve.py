@@ -11,7 +11,7 @@ from ccu.runs.iperf3 import plan
 from ccu.scenarios.link_config import link_config
 from ccu.scenarios.resolve import resolve
 from ccu.spec import units
-from testbed_console.problems import RefusedError
+from ddu.console.problems import RefusedError
 
 
 @given(st.integers(min_value=1, max_value=10**6))

@@ -22,8 +22,8 @@ from ccu.host.processes import Identity, StartedProcess
 from ccu.host.resources import Resources
 from ccu.host.root import need_root
 from ccu.runs.manifest import UnfinishedRun
-from testbed_console.ownership import make_directory
-from testbed_console.problems import RefusedError
+from ddu.console.ownership import make_directory
+from ddu.console.problems import RefusedError
 
 GONE = Identity(2**22 + 1, 1)
 """A pid above the largest pid of Linux, which no process has."""

@@ -20,7 +20,7 @@ from ccu.scenarios.sources import FORMATS as SOURCES
 from ccu.scenarios.sources import ImportOptions
 from ccu.scenarios.statistics import drops, link_statistics
 from ccu.scenarios.write import write
-from testbed_console.problems import RefusedError
+from ddu.console.problems import RefusedError
 
 
 def test_an_exported_mahimahi_trace_has_the_same_opportunities(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from ccu.scenarios.sources import FORMATS, ImportOptions
 from ccu.scenarios.sources.efficiency import CQI_EFFICIENCY, MCS_EFFICIENCY
 from ccu.scenarios.validate import validate
 from ccu.scenarios.write import write
-from testbed_console.problems import RefusedError
+from ddu.console.problems import RefusedError
 
 LUMOS_HEAD = "run_num,seq_num,nrStatus,nr_ssRsrp,nr_ssSinr,Throughput,mobility_mode\n"
 UCC_HEAD = "Timestamp,Speed,NetworkMode,RSRP,SNR,CQI,DL_bitrate,UL_bitrate,State\n"

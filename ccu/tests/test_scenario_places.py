@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from ccu.cli.main import app
 from ccu.scenarios import LIBRARY
-from testbed_console.problems import RefusedError
+from ddu.console.problems import RefusedError
 
 
 def refused(*words: str) -> str:

@@ -11,7 +11,7 @@ from ccu.cli.run import resolved
 from ccu.scenarios.link_config import copy_scenario, link_config, traces
 from ccu.scenarios.resolve import resolve
 from ccu.spec.experiment import RADIO_FIELDS, Buffer
-from testbed_console.problems import RefusedError
+from ddu.console.problems import RefusedError
 
 HEAD = "schema: rf-scenario/1\nname: x\nsummary: x\nsources: [x]\nlicense: CC0-1.0\nduration_s: 9\n"
 CAPACITY = "capacity: {dl: {constant_mbps: 9}, ul: {constant_mbps: 9}}\n"

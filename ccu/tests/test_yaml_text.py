@@ -10,7 +10,7 @@ import yaml
 
 from ccu.spec import yaml_text
 from ccu.spec.yaml_places import read_mapping
-from testbed_console.problems import RefusedError
+from ddu.console.problems import RefusedError
 
 
 def nested(levels: int) -> str:

@@ -19,7 +19,7 @@ from ccu.testbeds.oai.gnb_queries import GnbQueries
 from ccu.testbeds.oai.radio_clock import RadioClock
 from ccu.testbeds.oai.replay import ChannelLog, Replay, Track
 from ccu.testbeds.oai.telnet import Softmodem
-from testbed_testing.oai.stand_in.modem_telnet import ModemTelnet
+from testsupport.oai.stand_in.modem_telnet import ModemTelnet
 
 SECONDS = 15.0
 CASES = ((0, 1.0, 1), (58, 1.0, 1), (58, 0.5, 1), (20, 2.0, 1), (20, 1.0, 3))

@@ -24,8 +24,8 @@ from ccu.testbeds.oai.configs import Plan
 from ccu.testbeds.oai.runtime import listens
 from ccu.testbeds.oai.stack import DATA_NETWORK_ADDRESS, UE_INTERFACE, has_interface
 from ccu.testbeds.oai.version import DEFAULT
-from testbed_testing.oai.containers import Daemon, DockerApi, make_root_file_system, variables
-from testbed_testing.oai.radio import Pids, Radio
+from testsupport.oai.containers import Daemon, DockerApi, make_root_file_system, variables
+from testsupport.oai.radio import Pids, Radio
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent

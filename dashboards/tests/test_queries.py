@@ -17,8 +17,8 @@ from ddu.store.connect import connected
 from ddu.store.live import _begin, _copy_new, _find_files
 from ddu.store.place import Place
 from ddu.store.publish import publish
-from testbed_testing.store_runs import tabled, two_flows, with_radio
-from testbed_testing.store_server import fresh_store, reader_url
+from testsupport.store_runs import tabled, two_flows, with_radio
+from testsupport.store_server import fresh_store, reader_url
 
 HOSTILE = "'; DROP TABLE testbed.run; -- <script>alert(1)</script> \\ \" ${run:raw} $__timeFilter(x) %s"
 

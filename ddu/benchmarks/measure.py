@@ -22,7 +22,7 @@ from peers import EVERYTHING, Reading, cpu_s_of, readings
 
 from ddu.analyze import analysis_of
 from ddu.readers.packets.split import SplitCapture
-from testbed_testing.gigabit import write_run
+from testsupport.gigabit import write_run
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs" / "benchmarks" / "ddu.md"
@@ -207,7 +207,7 @@ def _heading() -> str:
         f"Written by `make bench COMPONENT=ddu` on {now:%Y-%m-%d %H:%M} UTC. {_processor()}, "
         f"{platform.system()} {platform.release()}, Python {platform.python_version()}. CPU "
         "seconds are user and system, of one process; ratios are more reliable than absolute "
-        "values. Captures are generated (`testing/src/testbed_testing/gigabit.py`).\n\n"
+        "values. Captures are generated (`tests/support/testsupport/gigabit.py`).\n\n"
     )
 
 

@@ -11,7 +11,7 @@ from ddu.store.place import Place
 @pytest.fixture(scope="session")
 def shared_store() -> Iterator[Place]:
     """Started once; tests that use it clean it, or stop no server."""
-    from testbed_testing.store_server import fresh_store
+    from testsupport.store_server import fresh_store
 
     with fresh_store() as place:
         yield place

@@ -16,8 +16,8 @@ import pytest
 
 from ddu.metrics.observe import ObservedFlow
 from ddu.readers.packets.capture import read_packets
-from testbed_testing.gigabit import write_run
-from testbed_testing.synthetic_run import observed_flows
+from testsupport.gigabit import write_run
+from testsupport.synthetic_run import observed_flows
 
 pytestmark = pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
 

@@ -14,8 +14,8 @@ import pytest
 
 from ddu.analyze import analysis_of
 from ddu.api import analyze
-from testbed_testing.foreign_logs import HOUR_NS, ss_text, wandering
-from testbed_testing.synthetic_run import MS, T0, SyntheticRun, steady
+from testsupport.foreign_logs import HOUR_NS, ss_text, wandering
+from testsupport.synthetic_run import MS, T0, SyntheticRun, steady
 
 
 def gnb_stdout(arrivals: np.ndarray, total: np.ndarray, pace: float) -> tuple[str, np.ndarray]:

@@ -18,8 +18,8 @@ from ddu.api import analyze
 from ddu.errors import UnreadableInput
 from ddu.readers.android.log import read_phone_log
 from ddu.readers.android.signal import signal_of
-from testbed_testing.shared_data import shared
-from testbed_testing.synthetic_run import T0, steady
+from testsupport.shared_data import shared
+from testsupport.synthetic_run import T0, steady
 
 SEEDS = Path(__file__).parent / "seeds" / "android"
 STAMPED = ("sa-two-sims", "nsa-fallback", "redacted", "out-of-service")

@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 from ddu.analyze import analysis_of
 from ddu.api import analyze, open_run
 from ddu.cli.main import app
+from ddu.console.problems import RefusedError
 from ddu.errors import FailedRun, FutureSchema, NotARun, UnreadableInput
 from ddu.run.find import newest_run
-from testbed_console.problems import RefusedError
-from testbed_testing.synthetic_run import SyntheticRun, steady
+from testsupport.synthetic_run import SyntheticRun, steady
 
 
 def test_a_cut_capture_degrades_and_is_named_with_its_offset(tmp_path: Path) -> None:

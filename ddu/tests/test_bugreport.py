@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from ddu.analyze import analysis_of
+from ddu.console import android_bugreport
+from ddu.console.problems import RefusedError
 from ddu.describe import describe
 from ddu.importing.run import import_folder
 from ddu.readers.android.log import read_phone_log
-from testbed_console import android_bugreport
-from testbed_console.problems import RefusedError
-from testbed_testing.synthetic_run import T0, steady
+from testsupport.synthetic_run import T0, steady
 
 SEEDS = Path(__file__).parent / "seeds" / "android"
 NAME = "bugreport-test-UP1A-2026-11-21-11-36-15"

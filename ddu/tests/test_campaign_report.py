@@ -12,8 +12,8 @@ import pytest
 
 from ddu.campaign.load import load_campaign
 from ddu.campaign.report import write_report
+from ddu.console.problems import RefusedError
 from ddu.report.templates import bounds, number
-from testbed_console.problems import RefusedError
 
 REPORT: dict[str, Any] = {
     "metrics": ["throughput_bps", "rtt_ms.p95"],

@@ -20,7 +20,7 @@ from ddu.api import analyze
 from ddu.errors import UnreadableInput
 from ddu.readers.recording import read_recording
 from ddu.run.manifest import read_manifest
-from testbed_testing.synthetic_run import MS, T0, SyntheticRun, steady
+from testsupport.synthetic_run import MS, T0, SyntheticRun, steady
 
 UNKNOWN = {"time": {"offset_ns": None, "offset_uncertainty_ns": None}}
 MSS = 1448

@@ -29,9 +29,9 @@ from ddu.compare.tables import (
     runs_table,
     series_of,
 )
+from ddu.console.problems import RefusedError
 from ddu.report.figures import _half_width
-from testbed_console.problems import RefusedError
-from testbed_testing.synthetic_run import MS, T0, SyntheticRun
+from testsupport.synthetic_run import MS, T0, SyntheticRun
 
 
 def made(label: str, throughput: float, seed: int, verdict: str = "valid") -> Compared:

@@ -19,8 +19,8 @@ from ddu.api import analyze, open_run
 from ddu.cli.main import app, main
 from ddu.describe import describe as tell
 from ddu.tables.columns import TABLES, column, columns_of
-from testbed_testing.foreign_logs import full_run
-from testbed_testing.oai_samples import SAMPLES
+from testsupport.foreign_logs import full_run
+from testsupport.oai_samples import SAMPLES
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ from ddu.errors import UnreadableInput
 from ddu.importing.run import import_folder
 from ddu.readers.android.drive_test import read_drive_test
 from ddu.readers.android.log import read_phone_log
-from testbed_testing.shared_data import shared
-from testbed_testing.synthetic_run import T0, steady
+from testsupport.shared_data import shared
+from testsupport.synthetic_run import T0, steady
 
 HEADER = "Timestamp,NetworkMode,RSRP,RSRQ,SNR,CQI,Speed,Operatorname\n"
 

@@ -17,7 +17,7 @@ from ddu.campaign.plan import problems_of
 from ddu.cli.main import app
 from ddu.metrics.catalogue import is_open
 from ddu.metrics.catalogue import numbers as known_numbers
-from testbed_testing.store_runs import two_flows, with_radio
+from testsupport.store_runs import two_flows, with_radio
 
 FACTORS = {"cc": {"cubic": {}, "reno": {}}}
 

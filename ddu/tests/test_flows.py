@@ -10,7 +10,7 @@ import pytest
 
 from ddu.analyze import analysis_of
 from ddu.metrics.fairness import jain
-from testbed_testing.synthetic_run import MS, T0, SyntheticRun, steady, udp
+from testsupport.synthetic_run import MS, T0, SyntheticRun, steady, udp
 
 
 def two_flows() -> SyntheticRun:

@@ -12,8 +12,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from testbed_testing.example_package import ddu, install
-from testbed_testing.synthetic_run import MS, T0, steady
+from testsupport.example_package import ddu, install
+from testsupport.synthetic_run import MS, T0, steady
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from ddu.api import analyze
-from testbed_console.problems import RefusedError
-from testbed_testing.synthetic_run import MS, SyntheticRun, steady, udp
+from ddu.console.problems import RefusedError
+from testsupport.synthetic_run import MS, SyntheticRun, steady, udp
 
 HOUR_NS = 3_600_000_000_000
 
@@ -61,7 +61,7 @@ FULL = """
 import resource, signal, sys
 from pathlib import Path
 from ddu.api import analyze
-from testbed_console.problems import RefusedError
+from ddu.console.problems import RefusedError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:

@@ -15,14 +15,14 @@ import pandas as pd
 import pytest
 
 from ddu.analyze import analysis_of
+from ddu.console.problems import RefusedError
 from ddu.describe import describe
 from ddu.importing.run import import_folder
 from ddu.readers.fields import number
 from ddu.readers.hercules import _of_fairness, read_series, read_wireless, version_of
-from testbed_console.problems import RefusedError
-from testbed_testing.foreign_logs import wandering
-from testbed_testing.oai_samples import SAMPLES
-from testbed_testing.synthetic_run import MS, T0, SyntheticRun
+from testsupport.foreign_logs import wandering
+from testsupport.oai_samples import SAMPLES
+from testsupport.synthetic_run import MS, T0, SyntheticRun
 
 ZONE_NS = 4 * 3_600_000_000_000
 """Their testbed's clock was UTC+4."""

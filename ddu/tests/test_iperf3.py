@@ -13,7 +13,7 @@ from ddu.analyze import analysis_of
 from ddu.errors import UnreadableInput
 from ddu.readers.iperf3 import read_iperf3
 from ddu.tables.columns import column
-from testbed_testing.synthetic_run import T0, steady
+from testsupport.synthetic_run import T0, steady
 
 START = {"timestamp": {"timesecs": 1_795_282_920}, "version": "iperf 3.12"}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ddu.analyze import Analysis, analysis_of
-from testbed_testing.synthetic_run import MS, T0, steady
+from testsupport.synthetic_run import MS, T0, steady
 
 HEADER = (
     "utc_ns,duration_ns,ue,mac_rsrp_dbm,mac_dl_mcs,mac_dl_sdu_bytes,mac_dl_capacity_sdu_bytes,"

@@ -8,7 +8,7 @@ from pathlib import Path
 from ddu.analyze import analysis_of
 from ddu.api import analyze
 from ddu.report.page import MOST_FLOWS
-from testbed_testing.gigabit import write_run
+from testsupport.gigabit import write_run
 
 
 def test_the_report_shows_the_largest(tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ import pytest
 
 from ddu.store.connect import connected
 from ddu.tables.documentation import documented
-from testbed_testing.example_package import command, ddu, install
-from testbed_testing.store_runs import two_flows
-from testbed_testing.store_server import fresh_store
-from testbed_testing.synthetic_run import MS, T0
+from testsupport.example_package import command, ddu, install
+from testsupport.store_runs import two_flows
+from testsupport.store_server import fresh_store
+from testsupport.synthetic_run import MS, T0
 
 METRICS_MD = Path(__file__).parents[2] / "docs" / "metrics.md"
 COLUMN, NUMBER = "tcp_sending_pause_ms", "sending_pause_ms"

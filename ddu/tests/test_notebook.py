@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from testbed_testing.synthetic_run import steady
+from testsupport.synthetic_run import steady
 
 NOTEBOOK = Path(__file__).parents[1] / "examples" / "one-run.ipynb"
 

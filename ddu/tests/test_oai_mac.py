@@ -19,8 +19,8 @@ from ddu.describe import describe
 from ddu.errors import UnreadableInput
 from ddu.readers.logs import LogTable, whole_lines
 from ddu.readers.oai.mac import read_mac_log
-from testbed_testing.oai_samples import SAMPLES, Sample
-from testbed_testing.shared_data import shared
+from testsupport.oai_samples import SAMPLES, Sample
+from testsupport.shared_data import shared
 
 REAL = (
     "gnb-stdout-2023w16-rfsim.txt",

@@ -19,8 +19,8 @@ from ddu.importing.run import import_folder
 from ddu.readers.oai.o1 import read_o1_log
 from ddu.tables.columns import column
 from ddu.tables.secondary import numbered, secondary_on_bins
-from testbed_testing.shared_data import shared
-from testbed_testing.synthetic_run import MS, SERVER, T0, UE, SyntheticRun, steady, tcp
+from testsupport.shared_data import shared
+from testsupport.synthetic_run import MS, SERVER, T0, UE, SyntheticRun, steady, tcp
 
 EVERY_NS = 25 * MS
 COUNT = 6

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ddu.analyze import analysis_of
-from testbed_testing.synthetic_run import MS, T0, steady
+from testsupport.synthetic_run import MS, T0, steady
 
 READINGS = 5
 EVERY_NS = 25 * MS

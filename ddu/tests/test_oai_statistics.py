@@ -12,7 +12,7 @@ import pytest
 from ddu.errors import UnreadableInput
 from ddu.readers.oai.statistics import read_l1_log, read_rrc_log
 from ddu.readers.oai.ue import read_ue_log
-from testbed_testing.shared_data import shared
+from testsupport.shared_data import shared
 
 UE = """\
 [PHY]   Initial sync successful, PCI: 7

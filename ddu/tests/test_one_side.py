@@ -11,8 +11,8 @@ import pytest
 
 from ddu.analyze import analysis_of
 from ddu.api import analyze
-from testbed_console.problems import RefusedError
-from testbed_testing.synthetic_run import MS, SERVER, T0, UE, SyntheticRun, one_sided, steady, udp
+from ddu.console.problems import RefusedError
+from testsupport.synthetic_run import MS, SERVER, T0, UE, SyntheticRun, one_sided, steady, udp
 
 OF_SENDER = {
     "tcp_sending_rate_bps", "tcp_rtt_ms", "tcp_rtt_p95_ms", "tcp_rtt_seq_ms", "tcp_rtt_count",

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from ddu.readers.packets.native.stream import PacketStream
-from testbed_testing.synthetic_run import T0, Pcap, tcp
+from testsupport.synthetic_run import T0, Pcap, tcp
 
 GAP_BYTES = 8 << 20
 """Of a frame that is no packet: zeros."""

@@ -22,7 +22,7 @@ from scapy.packet import Packet, Raw
 
 from ddu.readers.packets.capture import read_packets
 from ddu.readers.packets.tables import Capture
-from testbed_testing.captures import LINKS, MAC, write
+from testsupport.captures import LINKS, MAC, write
 
 U8, U16, U32 = (st.integers(0, 2**bits - 1) for bits in (8, 16, 32))
 TCP_OPTIONS = st.lists(

@@ -19,7 +19,7 @@ from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Packet
 
 from ddu.readers.packets.capture import read_packets
-from testbed_testing.captures import LINKS, MAC, write
+from testsupport.captures import LINKS, MAC, write
 
 needs_tshark = pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
 

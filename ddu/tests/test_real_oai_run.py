@@ -15,7 +15,7 @@ import dpkt
 import pytest
 
 from ddu.api import analyze
-from testbed_testing.shared_data import shared
+from testsupport.shared_data import shared
 
 # Per packet: PDCP with 18-bit numbers 3, RLC AM with 18-bit numbers 3, MAC with 16-bit length 3
 # (TS 38.323 6.2.2, 38.322 6.2.2, 38.321 6.1.2), SDAP 1.

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from ddu.api import analyze
-from testbed_testing.browser import keep, look_at
-from testbed_testing.foreign_logs import full_run
+from testsupport.browser import keep, look_at
+from testsupport.foreign_logs import full_run
 
 DRAWN = 'document.documentElement.dataset.figures === "drawn"'
 LINES = 'document.querySelectorAll(".live .scatterlayer .trace path").length'

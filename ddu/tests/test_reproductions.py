@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from typer.testing import CliRunner
 
 from ddu.cli.main import app
+from ddu.console.problems import RefusedError
 from ddu.report.templates import number
 from ddu.reproductions.claims import Check, Column, read_papers
 from ddu.reproductions.of_runs import number_of
@@ -22,7 +23,6 @@ from ddu.reproductions.outcomes import balanced
 from ddu.reproductions.pages import ours
 from ddu.reproductions.verdicts import judge, together
 from ddu.statistics import Interval, of_repeats, ratio
-from testbed_console.problems import RefusedError
 
 RATIO = {"metric": "rtt_ms.p95", "of": {"cc": "cubic"}, "over": {"cc": "reno"}}
 CLAIMS = """

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from ddu.console.problems import RefusedError
 from ddu.serve import server
-from testbed_console.problems import RefusedError
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ddu.readers.packets.connections import Wanted
 from ddu.readers.packets.split import SplitCapture
-from testbed_testing.synthetic_run import SERVER, T0, UE, Pcap, tcp, udp
+from testsupport.synthetic_run import SERVER, T0, UE, Pcap, tcp, udp
 
 A, B = (SERVER, 40001), (UE, 5201)
 U32 = st.one_of(st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 2**31, 2**32 - 1]))

@@ -24,8 +24,8 @@ from ddu.store.place import Address, Place
 from ddu.store.publish import publish, unpublish
 from ddu.store.schema import migrate, migrations, version_of
 from ddu.store.service import down, status, up
-from testbed_testing.store_runs import tabled, two_flows, with_radio
-from testbed_testing.store_server import free_port, fresh_store, reader_url
+from testsupport.store_runs import tabled, two_flows, with_radio
+from testsupport.store_server import free_port, fresh_store, reader_url
 
 HOSTILE = (
     "'; DROP TABLE testbed.run; --",

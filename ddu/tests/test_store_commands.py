@@ -17,8 +17,8 @@ from ddu.cli.main import app
 from ddu.errors import StoreError
 from ddu.store import private
 from ddu.store.place import Address, Place
-from testbed_testing.store_runs import tabled, two_flows
-from testbed_testing.store_server import free_port
+from testsupport.store_runs import tabled, two_flows
+from testsupport.store_server import free_port
 
 
 @pytest.fixture

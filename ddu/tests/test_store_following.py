@@ -16,7 +16,7 @@ from ddu.campaign.work import is_worked_on
 from ddu.store.connect import connected
 from ddu.store.following import follow_campaign
 from ddu.store.place import Place
-from testbed_testing.store_runs import tabled, two_flows, with_radio
+from testsupport.store_runs import tabled, two_flows, with_radio
 
 CELLS = ("cc=cubic,seed=1", "cc=bbr,seed=1", "cc=reno,seed=1")
 

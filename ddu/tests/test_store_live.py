@@ -21,7 +21,7 @@ from ddu.store.live_rows import Growth, radio_rows, socket_rows
 from ddu.store.place import Place
 from ddu.store.publish import publish
 from ddu.store.tails import CsvTail, SocketTail
-from testbed_testing.store_runs import tabled, two_flows, with_radio
+from testsupport.store_runs import tabled, two_flows, with_radio
 
 pytestmark = pytest.mark.filterwarnings("error::FutureWarning")
 

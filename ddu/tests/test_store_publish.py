@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ddu.console.problems import RefusedError
 from ddu.errors import StoreError
 from ddu.store.campaigns import publish_campaign
 from ddu.store.connect import connected
@@ -19,10 +20,9 @@ from ddu.store.contents import stored_name
 from ddu.store.place import Place
 from ddu.store.publish import Published, publish, unpublish
 from ddu.store.schema import migrations
-from testbed_console.problems import RefusedError
-from testbed_testing.store_runs import tabled, two_flows, with_radio
-from testbed_testing.store_server import reader_url
-from testbed_testing.synthetic_run import one_sided
+from testsupport.store_runs import tabled, two_flows, with_radio
+from testsupport.store_server import reader_url
+from testsupport.synthetic_run import one_sided
 
 SERIES = ("transport_sample", "radio_sample", "trust_sample", "reminis_sample", "overview",
           "distribution", "moments", "flow", "part_cpu")  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 
 from ddu.analyze import analysis_of
 from ddu.metrics.observe import ObservedFlow
-from testbed_testing.synthetic_run import ACK, MS, T0, SyntheticRun, observed_flows, steady, tcp
+from testsupport.synthetic_run import ACK, MS, T0, SyntheticRun, observed_flows, steady, tcp
 
 MSS = 1448
 

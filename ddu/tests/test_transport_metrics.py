@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ddu.analyze import Analysis, analysis_of
-from testbed_testing.synthetic_run import MS, SyntheticRun, observed_flows, steady
+from testsupport.synthetic_run import MS, SyntheticRun, observed_flows, steady
 
 
 def analysed(run: SyntheticRun, directory: Path) -> Analysis:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ddu.cli.main import main
-from testbed_testing.synthetic_run import steady
+from testsupport.synthetic_run import steady
 
 OF_A_RUN = ("analyze", "compare", "export", "schema --run", "publish", "publish --live")
 OF_RUNS = ("analyze --runs", "publish --runs", "import")

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from ccu.testbeds.oai import docker
-from testbed_console.problems import RefusedError
-from testbed_testing.oai.containers import Daemon, make_root_file_system, need
+from ddu.console.problems import RefusedError
+from testsupport.oai.containers import Daemon, make_root_file_system, need
 
 
 @pytest.fixture(scope="session")

@@ -22,15 +22,15 @@ import pytest
 
 from ccu.testbeds.oai import oci_images, real_time
 from ddu.api import analyze
-from testbed_testing.oai.captures import captured_bytes
-from testbed_testing.oai.containers import (
+from testsupport.oai.captures import captured_bytes
+from testsupport.oai.containers import (
     CORE_VERSION,
     DockerApi,
     need,
     one_layout_for_all,
     variables,
 )
-from testbed_testing.oai.radio import Pids, Radio
+from testsupport.oai.radio import Pids, Radio
 
 BIN = Path(sys.executable).parent
 # The stand-ins carry packets by themselves, and not in samples that could be held.

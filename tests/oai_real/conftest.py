@@ -9,8 +9,8 @@ import subprocess
 import pytest
 
 from ccu.testbeds.oai import docker, version
-from testbed_console.problems import RefusedError
-from testbed_testing.oai.containers import need
+from ddu.console.problems import RefusedError
+from testsupport.oai.containers import need
 
 CORE = ("oai-nrf", "oai-amf", "oai-smf", "oai-upf")
 RAN = ("oai-gnb", "oai-nr-ue")

@@ -17,8 +17,8 @@ import pytest
 
 from ccu.host import programs, resources
 from ddu.api import analyze
-from testbed_testing.oai import real_runs
-from testbed_testing.oai.real_runs import (
+from testsupport.oai import real_runs
+from testsupport.oai.real_runs import (
     PATIENCE_S,
     arguments,
     ccu,

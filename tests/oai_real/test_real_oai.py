@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from ddu.api import analyze
-from testbed_testing.oai import real_runs
-from testbed_testing.oai.captures import captured_bytes, captured_lengths
-from testbed_testing.oai.real_runs import (
+from testsupport.oai import real_runs
+from testsupport.oai.captures import captured_bytes, captured_lengths
+from testsupport.oai.real_runs import (
     PATIENCE_S,
     arguments,
     ccu,

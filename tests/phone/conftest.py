@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed_testing.phone.street import Street
+from testsupport.phone.street import Street
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from ccu.host.namespace import inside
 from ccu.testbeds.phone import data_plan, survey
 from ccu.testbeds.phone.adb import Adb
 from ddu.analyze import analysis_of
-from testbed_console.problems import RefusedError
-from testbed_testing.phone.street import Street
+from ddu.console.problems import RefusedError
+from testsupport.phone.street import Street
 
 RUN = ("run", "--testbed", "phone", "--cc", "cubic", "--duration", "2s")
 SIGNAL = "cqiTableIndex=2147483647 cqi=2147483647 ta=2147483647 level=4"

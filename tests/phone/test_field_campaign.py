@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from testbed_testing.phone.street import Street
+from testsupport.phone.street import Street
 
 WALK = """
 title: A short walk

@@ -15,7 +15,7 @@ import pytest
 
 from ccu.testbeds.phone import radio_log
 from ddu.analyze import analysis_of
-from testbed_testing.phone.street import Street
+from testsupport.phone.street import Street
 
 SHORT = ("run", "--testbed", "phone", "--duration", "2s")
 

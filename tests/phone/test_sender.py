@@ -20,7 +20,7 @@ import pytest
 
 from ccu.host.namespace import inside
 from ccu.testbeds.phone import sender as sender_module
-from testbed_testing.phone.street import Street
+from testsupport.phone.street import Street
 
 PORT, TOKEN, SECONDS = 5201, "0123456789abcdef", 2
 PROGRAM = ("-m", sender_module.__name__)

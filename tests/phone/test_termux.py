@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ddu.analyze import analysis_of
-from testbed_testing.phone.sshd import sshd
-from testbed_testing.phone.street import Street
+from testsupport.phone.sshd import sshd
+from testsupport.phone.street import Street
 
 RUN = ("run", "--testbed", "phone", "--cc", "cubic", "--duration", "2s")
 

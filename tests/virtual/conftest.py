@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from ccu.congestion import proofs, references
-from testbed_testing.runs import Runs
+from testsupport.runs import Runs
 
 PROGRAM = Path(sys.executable).parent / "nr-link"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from testbed_testing.runs import Runs, json_of
+from testsupport.runs import Runs, json_of
 
 DIRECTIONS = ["dl", "ul"]
 CAPACITY_FILLING = ["cubic", "bbr", "reno"]

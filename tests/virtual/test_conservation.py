@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from testbed_testing.runs import Runs, command, json_of
+from testsupport.runs import Runs, command, json_of
 
 # A short queue: little is under way when iperf3 stops counting.
 SHORT_QUEUE = ("--prb", "106", "--scenario", "static", "--duration", "4s", "--buffer", "150pkt")

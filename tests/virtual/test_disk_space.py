@@ -7,7 +7,7 @@ import pytest
 
 from ccu.runs.disk_space import most_bytes
 from ccu.scenarios.play import experiment
-from testbed_testing.runs import Runs
+from testsupport.runs import Runs
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from testbed_testing.dpkt_packets import packets
-from testbed_testing.runs import Runs, json_of
+from testsupport.dpkt_packets import packets
+from testsupport.runs import Runs, json_of
 
 CELL = ("--prb", "106", "--scenario", "static")
 SLOW = Path(__file__).parents[1] / "scenarios/constant-20M.yaml"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from testbed_testing.runs import Runs, command, json_of
+from testsupport.runs import Runs, command, json_of
 
 SAMPLES = {
     "mahimahi": "".join(f"{ms}\n" for ms in range(5000)),

@@ -18,7 +18,7 @@ from ccplane.learned import deepcc, orca, orca_published
 from ccplane.learned.interval import HISTORY
 from cctraining.episodes import Episodes
 from cctraining.links import PACKET_BITS, STEP_S, Links
-from testbed_testing.runs import Runs, received_bps, received_bps_by_second
+from testsupport.runs import Runs, received_bps, received_bps_by_second
 
 BIN = Path(sys.executable).parent
 LASTS = ("--duration", "20s")

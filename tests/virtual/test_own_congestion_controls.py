@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed_testing.runs import Runs, json_of, received_bps
+from testsupport.runs import Runs, json_of, received_bps
 
 BIN = Path(sys.executable).parent
 CC = Path(__file__).parents[2] / "cc"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed_testing.runs import Runs, json_of, received_bps, received_bps_by_second
+from testsupport.runs import Runs, json_of, received_bps, received_bps_by_second
 
 LINK_MBPS = 48.0
 

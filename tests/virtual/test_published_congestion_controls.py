@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from testbed_testing.runs import Runs, json_of, received_bps
+from testsupport.runs import Runs, json_of, received_bps
 
 BIN = Path(sys.executable).parent
 PACKET_BITS = 1500 * 8

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from testbed_testing.runs import Runs
+from testsupport.runs import Runs
 
 LINK = ("--cc", "cubic", "--scenario", "constant-100M", "--rtt", "20ms", "--duration", "8s")
 LINK = (*LINK, "--buffer", "1000pkt")

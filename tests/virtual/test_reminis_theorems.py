@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from testbed_testing.runs import Runs
+from testsupport.runs import Runs
 
 SURGE = Path(__file__).parents[1] / "scenarios" / "surge-5M-100M.yaml"
 LINK_MBIT = 100

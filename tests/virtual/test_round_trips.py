@@ -6,8 +6,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from testbed_testing.dpkt_packets import rtts_ms
-from testbed_testing.runs import Runs, json_of
+from testsupport.dpkt_packets import rtts_ms
+from testsupport.runs import Runs, json_of
 
 STATIC = ("--prb", "106", "--scenario", "static")
 SHORT_QUEUE = (*STATIC, "--duration", "4s", "--buffer", "150pkt")

@@ -4,7 +4,7 @@
 #[path = "../fuzz/src/lib.rs"]
 mod targets;
 
-#[path = "../../../testing/fuzz_seeds.rs"]
+#[path = "../../../tests/support/fuzz_seeds.rs"]
 mod seeds;
 
 use std::path::Path;

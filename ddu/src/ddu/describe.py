@@ -13,6 +13,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ddu.console.android_bugreport import is_bugreport
+from ddu.console.problems import RefusedError
 from ddu.errors import NotARun, UnreadableInput
 from ddu.readers.csv import read_samples
 from ddu.readers.fields import number
@@ -23,8 +25,6 @@ from ddu.readers.packets.native.stream import PacketStream
 from ddu.readers.packets.tables import TCP
 from ddu.readers.sockets import read_sockets
 from ddu.run.manifest import read_manifest
-from testbed_console.android_bugreport import is_bugreport
-from testbed_console.problems import RefusedError
 
 _CAPTURE_MAGIC = (
     b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from testbed_console.problems import CommandError, Problem, RefusedError, Where
+from ddu.console.problems import CommandError, Problem, RefusedError, Where
 
 
 class UnreadableInput(RefusedError):  # noqa: N818 - a name that says what is wrong

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from ddu.console.problems import RefusedError, refusal
+from ddu.console.suggestions import unknown
 from ddu.errors import UnreadableInput
 from ddu.tables.store import rounded
-from testbed_console.problems import RefusedError, refusal
-from testbed_console.suggestions import unknown
 
 
 def write_csv(table: pa.Table, to: BinaryIO) -> None:

@@ -8,7 +8,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 _NOWHERE = "/dev/null/nowhere"
 """A path that cannot exist."""

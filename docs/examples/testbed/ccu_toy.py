@@ -22,7 +22,7 @@ from ccu.spec.option import Option
 from ccu.spec.testbed import TestbedOptions
 from ccu.testbeds import Driver, Host, Site, Testbed
 from ccu.testbeds.namespaces import NamespaceHosts
-from testbed_console.problems import InvalidValue, Problem, Where
+from ddu.console.problems import InvalidValue, Problem, Where
 
 ADDRESSES: dict[Host, str] = {"server": "10.99.0.1", "ue": "10.99.0.2"}
 

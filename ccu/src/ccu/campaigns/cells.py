@@ -14,7 +14,7 @@ from ccu.campaigns.definition import Campaign
 from ccu.scenarios.resolve import resolve_written
 from ccu.spec.experiment import Experiment
 from ccu.spec.places import Places, written_at
-from testbed_console.problems import Problem, RefusedError, refusal
+from ddu.console.problems import Problem, RefusedError, refusal
 
 Levels = tuple[tuple[str, str], ...]
 """A point of the design: factors and labels, in the file's order."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from ccu.campaigns.ddu import Ddu, EndedError
 from ccu.campaigns.definition import Campaign
 from ccu.host import programs
-from testbed_console.problems import CommandError, Problem
+from ddu.console.problems import CommandError, Problem
 
 _ASKED = {"factors", "report", "stop"}
 

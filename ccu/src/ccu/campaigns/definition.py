@@ -20,9 +20,9 @@ from ccu.campaigns.keeping import Keep
 from ccu.host.programs import REPOSITORY
 from ccu.spec import units
 from ccu.spec.yaml_places import Lines, read_lines, read_mapping
-from testbed_console.problems import InvalidValue, RefusedError, Where, invalid, refusal
-from testbed_console.suggestions import unknown
-from testbed_console.validation import invalid_values
+from ddu.console.problems import InvalidValue, RefusedError, Where, invalid, refusal
+from ddu.console.suggestions import unknown
+from ddu.console.validation import invalid_values
 
 LIBRARY = REPOSITORY / "campaigns"
 _LISTED_BY = "`ccu campaign list`"

@@ -18,7 +18,7 @@ from ccu.campaigns.engines.local import Local
 from ccu.campaigns.runner import Work
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from ccu.campaigns.cells import Cell
 from ccu.campaigns.definition import Campaign
 from ccu.campaigns.keeping import Keep
 from ccu.runs import manifest
-from testbed_console.ownership import give_to_sudo_user, make_directory
-from testbed_console.problems import refusal
+from ddu.console.ownership import give_to_sudo_user, make_directory
+from ddu.console.problems import refusal
 
 SCHEMA_VERSION = 1
 

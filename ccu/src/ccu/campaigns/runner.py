@@ -23,7 +23,7 @@ from ccu.runs import run as runs
 from ccu.runs import trial
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
-from testbed_console.problems import Problem, RefusedError, Where, problems_of, refusal
+from ddu.console.problems import Problem, RefusedError, Where, problems_of, refusal
 
 _WITHOUT_EFFECT_ON_RADIO_TIME = {"flows", "cc_params", "seed", "duration_s", "scenario", "rtt_ms"}
 

@@ -21,8 +21,8 @@ from ccu.host.digest import sha256_of
 from ccu.runs import manifest
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
-from testbed_console.ownership import give_to_sudo_user
-from testbed_console.problems import RefusedError
+from ddu.console.ownership import give_to_sudo_user
+from ddu.console.problems import RefusedError
 
 
 class Neighbours:

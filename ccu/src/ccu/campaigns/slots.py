@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import IO
 
 from ccu.host.resources import FOLDER
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 _POLL_S = 0.5
 

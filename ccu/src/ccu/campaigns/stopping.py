@@ -13,7 +13,7 @@ from typing import Any
 
 from ccu.campaigns.definition import StopRule
 from ccu.host import programs
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 _PER_FLOW = "flow."
 """Prefix of the mean of a number over the data flows of a run."""

@@ -31,8 +31,8 @@ from ccu.host import disk, programs
 from ccu.host.root import need_root
 from ccu.spec.errors import Incomplete
 from ccu.testbeds import driver_of
-from testbed_console.problems import Problem, RefusedError, Where, refusal
-from testbed_console.suggestions import unknown
+from ddu.console.problems import Problem, RefusedError, Where, refusal
+from ddu.console.suggestions import unknown
 
 app = typer.Typer(
     add_completion=False,

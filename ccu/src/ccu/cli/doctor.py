@@ -26,8 +26,8 @@ from ccu.scenarios.resolve import resolve
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import Driver, driver_of, drivers
 from ccu.testbeds.choice import Choice, choose, choose_testbed
-from testbed_console.problems import CommandError, RefusedError, Where
-from testbed_console.suggestions import unknown
+from ddu.console.problems import CommandError, RefusedError, Where
+from ddu.console.suggestions import unknown
 
 app = typer.Typer(add_completion=False)
 # As the verdict on a run has it.

@@ -14,8 +14,8 @@ from ccu import congestion, scenarios
 from ccu.campaigns import definition
 from ccu.congestion import Control
 from ccu.testbeds import drivers
-from testbed_console.problems import RefusedError
-from testbed_console.suggestions import unknown
+from ddu.console.problems import RefusedError
+from ddu.console.suggestions import unknown
 
 _WIDTH = 200
 

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ccu import __version__
-from testbed_console import ending
+from ddu.console import ending
 
 COMMANDS = {
     "run": "Run one experiment and record it in a new directory.",

@@ -14,7 +14,7 @@ from ccu.spec.experiment import CC, Experiment
 from ccu.spec.option import Option, Written, written
 from ccu.spec.testbed import testbeds_with
 from ccu.testbeds import Driver
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 Command = Callable[..., None]
 

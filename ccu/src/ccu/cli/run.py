@@ -27,7 +27,7 @@ from ccu.spec.places import Places, written_at
 from ccu.spec.resolve import collect
 from ccu.testbeds import driver_of, drivers
 from ccu.testbeds.choice import choose
-from testbed_console.problems import Where, refusal
+from ddu.console.problems import Where, refusal
 
 app = typer.Typer(add_completion=False)
 out = Console()

@@ -16,8 +16,8 @@ from rich.console import Console
 from ccu.scenarios.library import locate, seed_of
 from ccu.scenarios.settings import settings
 from ccu.spec import units
-from testbed_console.problems import Problem, RefusedError, Where, refusal
-from testbed_console.suggestions import unknown
+from ddu.console.problems import Problem, RefusedError, Where, refusal
+from ddu.console.suggestions import unknown
 
 app = typer.Typer(
     add_completion=False,

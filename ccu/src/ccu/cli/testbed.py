@@ -14,8 +14,8 @@ from ccu.cli.options import experiment_options, takes_flags
 from ccu.host.root import need_root
 from ccu.runs import manual
 from ccu.scenarios.resolve import resolve
-from testbed_console.problems import Problem, RefusedError
-from testbed_console.suggestions import instead_of
+from ddu.console.problems import Problem, RefusedError
+from ddu.console.suggestions import instead_of
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Start a testbed manually, and leave it up."

@@ -14,7 +14,7 @@ from ccu.campaigns.remote import CORE, RESOURCE
 from ccu.host import programs
 from ccu.host.cores import allowed
 from ccu.host.root import need_root
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 app = typer.Typer(add_completion=False)
 _SCHEDULER = re.compile(r"([a-z]+://)?[^\s/]+:\d{1,5}")

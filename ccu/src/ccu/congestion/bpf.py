@@ -25,7 +25,7 @@ from ccu.congestion import btf, files, native, parameters, verifier
 from ccu.congestion.compiler import first_error
 from ccu.congestion.kernel import own, registered
 from ccu.congestion.provider import Control, InVirtualTime, Setup
-from testbed_console.problems import Problem, RefusedError, Where, refusal
+from ddu.console.problems import Problem, RefusedError, Where, refusal
 
 _SUFFIX = ".bpf.c"
 _BTF = Path("/sys/kernel/btf/vmlinux")

@@ -13,8 +13,8 @@ from typing import Any, cast
 from ccu.congestion import files, references
 from ccu.congestion.provider import Control, FileProvider, InVirtualTime, Provider, Setup
 from ccu.spec.experiment import Experiment
-from testbed_console.problems import RefusedError, Where, refusal
-from testbed_console.suggestions import unknown
+from ddu.console.problems import RefusedError, Where, refusal
+from ddu.console.suggestions import unknown
 
 _GROUP = "ccu.congestion"
 _KERNEL = "kernel"

@@ -11,7 +11,7 @@ from pathlib import Path
 from ccu.host import programs
 from ccu.host.digest import sha256_of
 from ccu.spec.experiment import Experiment
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 PATH_VARIABLE = "CCU_CC_PATH"
 SHIPPED = programs.REPOSITORY / "cc" / "bpf"

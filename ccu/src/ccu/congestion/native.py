@@ -14,7 +14,7 @@ from pathlib import Path
 from ccu.congestion import files
 from ccu.congestion.compiler import first_error
 from ccu.host import programs
-from testbed_console.problems import RefusedError, refusal
+from ddu.console.problems import RefusedError, refusal
 
 _BUILD = programs.REPOSITORY / "setup" / "virtual-module"
 _OPS = re.compile(r'SEC\("\.struct_ops(?:\.link)?"\)\s*struct\s+tcp_congestion_ops\s+(\w+)')

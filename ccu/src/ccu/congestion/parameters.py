@@ -17,8 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from testbed_console.problems import RefusedError, Where, refusal
-from testbed_console.suggestions import unknown
+from ddu.console.problems import RefusedError, Where, refusal
+from ddu.console.suggestions import unknown
 
 _NUMBER = r"[0-9.]+"
 _NAME = r"[A-Z][A-Z0-9_]*"

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from testbed_console.problems import RefusedError, refusal
+from ddu.console.problems import RefusedError, refusal
 
 _LINE = re.compile(r"^; (?P<text>.*?)(?: @ (?P<file>[^@]+):(?P<line>\d+))?$")
 _MEANINGS = (  # The verifier's words (kernel/bpf/verifier.c), and what to do.

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ccu.host import programs
-from testbed_console.problems import RefusedError
+from ddu.console.problems import RefusedError
 
 
 class Finding(NamedTuple):

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 REPOSITORY = Path(__file__).resolve().parents[4]
 """The checkout that this package is installed from (make build installs it editable)."""

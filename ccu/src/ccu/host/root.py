@@ -8,7 +8,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 
 def need_root(command: str | None = None) -> None:

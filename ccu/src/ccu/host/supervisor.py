@@ -17,7 +17,7 @@ from ccu.host import processes
 from ccu.host.processes import StartedProcess
 from ccu.host.resources import Resources
 from ccu.spec.errors import Interrupted, RunFailed
-from testbed_console.colours import uncoloured
+from ddu.console.colours import uncoloured
 
 _POLL_S = 0.02
 _SETTLE_S = 0.3

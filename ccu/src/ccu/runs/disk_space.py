@@ -8,7 +8,7 @@ from pathlib import Path
 from ccu.host import disk
 from ccu.scenarios.load import most_packets
 from ccu.spec.experiment import Experiment
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 # 128 bytes of each packet and 16 of pcap's record header, at both ends; half as many ACKs, of 68.
 _PACKET_BYTES = 2 * (144 + 84 / 2)

@@ -17,7 +17,7 @@ from ccu import __version__, congestion, scenarios
 from ccu.host import programs
 from ccu.spec.experiment import SCHEMA_VERSION, Experiment, FlowPlan
 from ccu.testbeds import driver_of
-from testbed_console.problems import RefusedError, refusal
+from ddu.console.problems import RefusedError, refusal
 
 
 class Manifest:

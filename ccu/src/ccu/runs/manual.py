@@ -14,7 +14,7 @@ from ccu.host.supervisor import Supervisor
 from ccu.host.testbed_logs import LogDirectory
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import Driver, ManualTestbed, Site, driver_of, drivers
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 
 def testbeds() -> dict[str, Driver]:

@@ -33,8 +33,8 @@ from ccu.testbeds import (
     sender_program,
 )
 from ccu.testbeds.flow import Flow
-from testbed_console.ownership import give_to_sudo_user, make_directory
-from testbed_console.problems import (
+from ddu.console.ownership import give_to_sudo_user, make_directory
+from ddu.console.problems import (
     CommandError,
     Problem,
     RefusedError,

@@ -9,8 +9,8 @@ from pathlib import Path
 import yaml
 
 from ccu.host.programs import REPOSITORY
-from testbed_console.problems import RefusedError, refusal
-from testbed_console.suggestions import unknown
+from ddu.console.problems import RefusedError, refusal
+from ddu.console.suggestions import unknown
 
 LIBRARY = REPOSITORY / "rf-scenarios"
 

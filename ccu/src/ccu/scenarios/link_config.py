@@ -18,7 +18,7 @@ from ccu.host import programs
 from ccu.spec import yaml_text
 from ccu.spec.experiment import Direction, Experiment
 from ccu.spec.gnb_profile import IDEAL
-from testbed_console.problems import CommandError, Problem, RefusedError, Where
+from ddu.console.problems import CommandError, Problem, RefusedError, Where
 
 _DIRECTIONS: tuple[Direction, ...] = ("dl", "ul")
 CORE_DEVICE = "n6"

@@ -14,7 +14,7 @@ from ccu.scenarios.library import locate, seed_of
 from ccu.scenarios.play import played
 from ccu.scenarios.settings import gives_capacity
 from ccu.spec.experiment import Direction, Experiment
-from testbed_console.problems import CommandError
+from ddu.console.problems import CommandError
 
 # A link that changes slowly, with dead zones, needs minutes for its mean rate, and links that are
 # drawn differ: the mean over some of them. More would take longer than some runs.

@@ -22,7 +22,7 @@ from itertools import pairwise
 
 from ccu.scenarios.play import played
 from ccu.spec.experiment import Experiment
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 STEP_S = 0.1
 _REFERENCE_PLOSS_DB = 20.0

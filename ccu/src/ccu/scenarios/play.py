@@ -12,7 +12,7 @@ from ccu.scenarios.library import locate, seed_of
 from ccu.scenarios.resolve import resolve
 from ccu.spec.experiment import Experiment
 from ccu.spec.yaml_places import read_mapping
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 if TYPE_CHECKING:
     import pandas as pd  # imported late: it takes half a second, and most commands do not need it

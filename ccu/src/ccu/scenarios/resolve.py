@@ -11,7 +11,7 @@ from ccu import scenarios
 from ccu.spec import resolve as spec
 from ccu.spec.experiment import Experiment
 from ccu.spec.places import Places
-from testbed_console.problems import RefusedError, Where
+from ddu.console.problems import RefusedError, Where
 
 
 def resolve(flags: Mapping[str, Any], file: Path | None = None) -> Experiment:

@@ -10,7 +10,7 @@ import yaml
 
 from ccu.spec import yaml_text
 from ccu.spec.experiment import HEADERS_BYTES
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 Settings = dict[str, tuple[Any, str]]
 """The fields of an Experiment, each with the part of the scenario that sets it."""

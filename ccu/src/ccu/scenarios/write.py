@@ -16,7 +16,7 @@ import yaml
 
 from ccu.scenarios.sources.imported_scenario import ImportedScenario
 from ccu.scenarios.validate import validate
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 
 def write(

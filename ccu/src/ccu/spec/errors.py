@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from testbed_console.problems import CommandError
+from ddu.console.problems import CommandError
 
 
 class RunFailed(CommandError):  # noqa: N818

@@ -31,8 +31,8 @@ from ccu.spec.testbed import (
     options_of,
     preferred,
 )
-from testbed_console.problems import InvalidValue, Problem, Where, invalid
-from testbed_console.suggestions import unknown
+from ddu.console.problems import InvalidValue, Problem, Where, invalid
+from ddu.console.suggestions import unknown
 
 SCHEMA_VERSION = 1
 """Of run.json."""

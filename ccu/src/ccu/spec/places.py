@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from ccu.spec.keys import flag_of, keys
-from testbed_console.problems import Problem, RefusedError, Where
+from ddu.console.problems import Problem, RefusedError, Where
 
 Places = Mapping[str, Where]
 """The place of each value by its key, and by the name of its field."""

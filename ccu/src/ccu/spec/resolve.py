@@ -17,8 +17,8 @@ from ccu.spec.places import Places, placed
 from ccu.spec.testbed import TestbedOptions, default, every_options, options_of, testbeds_with
 from ccu.spec.testbed import keys as option_keys
 from ccu.spec.yaml_places import read_mapping
-from testbed_console.problems import InvalidValue, Problem, RefusedError, Where
-from testbed_console.validation import invalid_values
+from ddu.console.problems import InvalidValue, Problem, RefusedError, Where
+from ddu.console.validation import invalid_values
 
 Completion = Callable[[str, set[str]], Mapping[str, tuple[Any, Where]]]
 """A function of a scenario's name and the fields already set: the values it fixes, with places."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 
-from testbed_console.problems import invalid
+from ddu.console.problems import invalid
 
 _QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-z/]+)")
 _TIME_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from ccu.spec import yaml_text
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 Lines = dict[tuple[str, ...], int]
 """The line of each key by the keys that lead to it; in a list, of each word, or by its number."""

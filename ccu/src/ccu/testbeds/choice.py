@@ -11,7 +11,7 @@ from ccu.spec import testbed as registry
 from ccu.spec.experiment import Experiment
 from ccu.spec.option import Written
 from ccu.testbeds import driver_of, drivers
-from testbed_console.problems import NOWHERE, RefusedError, problems_of
+from ddu.console.problems import NOWHERE, RefusedError, problems_of
 
 TESTBED = "testbed"
 

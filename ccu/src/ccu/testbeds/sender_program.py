@@ -20,7 +20,7 @@ from ccu.spec.experiment import Experiment
 from ccu.testbeds.flow import Flow
 from ccu.testbeds.timed_program import last_lines
 from ccu.testbeds.udp_capture import arrived
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 End = Literal["receiver", "sender"]
 

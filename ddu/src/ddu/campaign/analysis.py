@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import Progress
 
-from testbed_console.problems import RefusedError, refusal
+from ddu.console.problems import RefusedError, refusal
 
 
 def analyze_all(console: Console, scheduler: str | None = None) -> Callable[[list[Path]], None]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 SCHEMA_VERSION = 1
 

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ddu.console.problems import Problem, RefusedError, Where
+from ddu.console.suggestions import unknown
+from ddu.console.validation import invalid_values
 from ddu.metrics.catalogue import is_open, numbers
 from ddu.tables.columns import column, written_names
-from testbed_console.problems import Problem, RefusedError, Where
-from testbed_console.suggestions import unknown
-from testbed_console.validation import invalid_values
 
 OF_BEST = {"throughput_bps": "throughput_of_best_ratio", "goodput_bps": "goodput_of_best_ratio"}
 """Numbers that are shown as a share of the best in the same place (Reminis, section 4.2)."""

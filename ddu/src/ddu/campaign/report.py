@@ -15,8 +15,8 @@ from ddu.campaign.load import Campaign, load_campaign, summaries
 from ddu.campaign.metrics import shown
 from ddu.campaign.plan import report_plan
 from ddu.campaign.tables import comparisons_table, points_table, reference_table, runs_table
+from ddu.console.problems import refusal
 from ddu.report.templates import records, templates_of
-from testbed_console.problems import refusal
 
 
 def write_report(path: Path, analyze: Callable[[list[Path]], None]) -> Path:

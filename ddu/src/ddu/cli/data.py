@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from testbed_console.problems import RefusedError
-from testbed_console.suggestions import unknown
+from ddu.console.problems import RefusedError
+from ddu.console.suggestions import unknown
 
 _TABLE_NAMES = (
     "Table: aligned, transport, mac, flows, sockets, cc, events, delay_cdf, iperf3, oai_l1, "

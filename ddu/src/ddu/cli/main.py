@@ -14,9 +14,9 @@ from ddu.cli import data as data_commands
 from ddu.cli import reproductions as reproductions_command
 from ddu.cli import store as store_commands
 from ddu.cli.campaign import app as campaign_app
+from ddu.console import ending
 from ddu.readers.packets.implementations import Reader
 from ddu.run.find import newest_run
-from testbed_console import ending
 
 app = typer.Typer(help="Analyse, compare, convert and publish recorded runs.", no_args_is_help=True,
                   add_completion=False)  # fmt: skip

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ddu.console.ending import error_text
+from ddu.console.problems import RefusedError
 from ddu.run.find import newest_run
 from ddu.store.place import READER, Place, default_directory, locate
-from testbed_console.ending import error_text
-from testbed_console.problems import RefusedError
 
 if TYPE_CHECKING:
     from ddu.store.publish import Published

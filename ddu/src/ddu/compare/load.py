@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from ddu.api import Run, open_run
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 GROUPINGS = ("cc", "scenario", "prb", "direction", "run")
 _NEEDED = ("t_s", "flow", "cc", "tcp_throughput_bps", "tcp_rtt_ms", "tcp_rtt_count")

@@ -13,10 +13,10 @@ from ddu.campaign.metrics import shown
 from ddu.compare.figures import write_figures
 from ddu.compare.load import Compared, same_runs
 from ddu.compare.tables import groups_table, mixtures, pairs_table, runs_table
+from ddu.console.problems import refusal
 from ddu.errors import UnreadableInput
 from ddu.report.palette import VERDICT, colours_of
 from ddu.report.templates import records, templates_of
-from testbed_console.problems import refusal
 
 TABLES = ("runs", "groups", "pairs")
 

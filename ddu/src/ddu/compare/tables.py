@@ -19,10 +19,10 @@ import pandas as pd
 from ddu import statistics
 from ddu.campaign.metrics import names, value
 from ddu.compare.load import Compared
+from ddu.console.problems import RefusedError, Where
+from ddu.console.suggestions import unknown
 from ddu.schema.arrays import Float
 from ddu.statistics import Interval
-from testbed_console.problems import RefusedError, Where
-from testbed_console.suggestions import unknown
 
 METRICS = (
     "throughput_bps", "goodput_bps", "rtt_ms.mean", "rtt_ms.p95", "utilisation_ratio",

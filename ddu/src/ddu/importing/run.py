@@ -20,12 +20,12 @@ from typing import Any
 
 import pandas as pd
 
+from ddu.console.problems import RefusedError, refusal
 from ddu.errors import UnreadableInput
 from ddu.importing.flows import data_flows, manifest_flows
 from ddu.importing.survey import FoundRun, survey
 from ddu.readers.hercules import faults_of_series
 from ddu.readers.packets.native.stream import PacketStream
-from testbed_console.problems import RefusedError, refusal
 
 
 @dataclass(frozen=True)

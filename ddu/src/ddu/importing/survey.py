@@ -6,12 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ddu.console.android_bugreport import ZIP_NAME
+from ddu.console.problems import NOWHERE, RefusedError, refusal
 from ddu.errors import UnreadableInput
 from ddu.readers.format import Format
 from ddu.readers.formats import read_log
 from ddu.readers.hercules import version_of
-from testbed_console.android_bugreport import ZIP_NAME
-from testbed_console.problems import NOWHERE, RefusedError, refusal
 
 _SERVER_WORDS = ("core", "server", "upf", "ext-dn", "dn_")
 _UE_WORDS = ("ue_", "ue.", "ue1", "client", "phone")

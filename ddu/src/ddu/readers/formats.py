@@ -8,10 +8,10 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 
+from ddu.console.problems import RefusedError
 from ddu.errors import UnreadableInput, UnusablePackage
 from ddu.readers.format import Format
 from ddu.readers.logs import LogTable, content_of
-from testbed_console.problems import RefusedError
 
 _MODULES = (
     "oai.mac", "oai.statistics", "ss", "android.drive_test", "ran_csv", "oai.ue", "android.log",

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from ddu.console.colours import uncoloured
 from ddu.errors import UnreadableInput
-from testbed_console.colours import uncoloured
 
 _CONTAINER = re.compile(r"^[\w.-]+ +\| ")
 _ISO_TIME = re.compile(

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
+from ddu.console.problems import RefusedError
 from ddu.errors import FailedRun
 from ddu.readers.csv import read_samples
 from ddu.readers.format import SourceTable
@@ -23,7 +24,6 @@ from ddu.readers.packets.split import SplitCapture
 from ddu.readers.sockets import read_sockets
 from ddu.readers.table_logs import read_table_logs
 from ddu.run.manifest import CcTrace, Manifest, SocketSamples, Source
-from testbed_console.problems import RefusedError
 
 INTERVAL = ("utc_ns", "duration_ns")
 _IP_TCP_HEADERS = {4: 40, 6: 60}

@@ -10,10 +10,10 @@ from typing import Any
 
 import pandas as pd
 
+from ddu.console.problems import RefusedError
 from ddu.readers.format import Format, SourceTable
 from ddu.readers.formats import formats_holding
 from ddu.readers.logs import LogTable
-from testbed_console.problems import RefusedError
 
 _ORDER = ["utc_ns", "ue", "mac_rnti"]
 _PROGRAM_LOGS = "logs"

@@ -11,11 +11,11 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from ddu.console.problems import InvalidValue, Problem, RefusedError, Where, invalid, refusal
+from ddu.console.suggestions import unknown
+from ddu.console.validation import invalid_values
 from ddu.metrics.catalogue import numbers
 from ddu.tables.columns import column, written_names
-from testbed_console.problems import InvalidValue, Problem, RefusedError, Where, invalid, refusal
-from testbed_console.suggestions import unknown
-from testbed_console.validation import invalid_values
 
 ABOUT, LIMIT = 0.2, 0.05
 """Tolerances: of a number that a paper gives, and of a limit."""

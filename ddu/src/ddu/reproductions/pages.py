@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from ddu.campaign.metrics import Shown, shown
+from ddu.console.problems import refusal
 from ddu.report.templates import bounds, number, templates_of
 from ddu.reproductions.claims import Check, Column, Labels, OfCampaign, Paper
 from ddu.reproductions.measured import Cost, Measured
@@ -29,7 +30,6 @@ from ddu.reproductions.outcomes import (
 from ddu.reproductions.records import read_record, write_record
 from ddu.reproductions.verdicts import VERDICTS, Verdict
 from ddu.statistics import Interval
-from testbed_console.problems import refusal
 
 _SHOWN_EACH = 8
 """Numbers of one check that have a row each; of more, the extremes are shown."""

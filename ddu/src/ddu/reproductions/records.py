@@ -16,8 +16,8 @@ from typing import Any
 
 import pandas as pd
 
+from ddu.console.problems import refusal
 from ddu.reproductions.measured import Cost, Figure, Measured
-from testbed_console.problems import refusal
 
 SCHEMA_VERSION = 1
 _FILE, _RUNS = "record.json", "runs.csv"

@@ -10,11 +10,11 @@ from typing import NamedTuple
 from psycopg.types.json import Jsonb
 
 from ddu.campaign.load import load_campaign, name_of
+from ddu.console.problems import RefusedError, refusal
 from ddu.run.manifest import read_manifest
 from ddu.store.connect import connected
 from ddu.store.publish import Published, publish
 from ddu.store.schema import migrate
-from testbed_console.problems import RefusedError, refusal
 
 
 def is_campaign(path: Path) -> bool:

@@ -15,12 +15,12 @@ import pandas as pd
 from ddu.align.bins import Bins
 from ddu.api import Run
 from ddu.campaign.load import name_of
+from ddu.console.problems import RefusedError
 from ddu.errors import FailedRun, StoreRefused, UnreadableInput
 from ddu.run.manifest import Manifest, read_manifest
 from ddu.store.metric_columns import flow_values, run_values
 from ddu.store.parts import cpu_of_parts
 from ddu.tables.mac import LINK_COLUMNS, mac_on_bins
-from testbed_console.problems import RefusedError
 
 _TABLES = ("aligned", "mac", "cc")
 _NO_TRAFFIC = ("failed", "interrupted")

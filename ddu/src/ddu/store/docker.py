@@ -8,9 +8,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from ddu.console.ownership import make_directory
 from ddu.errors import StoreError, StoreRefused
 from ddu.store.place import Address, Place
-from testbed_console.ownership import make_directory
 
 COMPOSE_FILE = Path(__file__).parents[4] / "docker-compose.yml"
 SERVICES = ("store", "grafana", "files")

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Literal
 
 from ddu.campaign.work import is_worked_on
+from ddu.console.problems import RefusedError
 from ddu.errors import StoreAway, StoreError
 from ddu.run.manifest import read_manifest
 from ddu.store.campaigns import record_campaign
 from ddu.store.connect import connected
 from ddu.store.live import Report, follow
 from ddu.store.publish import publish
-from testbed_console.problems import RefusedError
 
 _LOOK_EVERY_S = 0.5
 _LEAST_PRIORITY = 19

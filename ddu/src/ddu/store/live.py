@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 from psycopg import errors
 
+from ddu.console.problems import RefusedError
 from ddu.errors import StoreAway, StoreError, StoreRefused, UnreadableInput
 from ddu.run.manifest import Manifest, read_manifest
 from ddu.store.connect import Connection, connected
@@ -21,7 +22,6 @@ from ddu.store.live_rows import Growth, radio_rows, reminis_rows, socket_rows, t
 from ddu.store.publish import Published, insert_run, lock_name, publish
 from ddu.store.schema import migrate
 from ddu.store.tails import CsvTail, SocketTail, Tail
-from testbed_console.problems import RefusedError
 
 LOOK_EVERY_S = 0.2
 """So that a row is in the store within a second, with room for a busy machine."""

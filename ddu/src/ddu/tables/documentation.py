@@ -11,11 +11,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from ddu.console.problems import RefusedError
+from ddu.console.suggestions import unknown
 from ddu.metrics.catalogue import metrics, summary_metrics
 from ddu.metrics.metric import BinMetric, SummaryMetric
 from ddu.schema.columns import rates, source_columns
-from testbed_console.problems import RefusedError
-from testbed_console.suggestions import unknown
 
 _GENERATED = re.compile(r"(<!-- generated: ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 

@@ -27,7 +27,7 @@ from ccu.campaigns.cells import Cell, cells
 from ccu.campaigns.engines import Listener, Outcome
 from ccu.campaigns.folder import Folder
 from ccu.testbeds import driver_of
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 _CONNECT_S = 10
 _PATIENCE_S = 180.0

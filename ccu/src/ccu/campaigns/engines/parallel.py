@@ -29,7 +29,7 @@ from ccu.host.interruption import interruptible
 from ccu.runs import run as runs
 from ccu.spec.errors import Interrupted, RunFailed
 from ccu.spec.experiment import Experiment
-from testbed_console.problems import RefusedError
+from ddu.console.problems import RefusedError
 
 _POLL_S = 0.2
 _PATIENCE_S = 30.0

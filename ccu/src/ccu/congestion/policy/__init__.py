@@ -13,7 +13,7 @@ from typing import Any
 from ccu.congestion import bpf, files
 from ccu.congestion.policy import account, program
 from ccu.congestion.provider import Control, InVirtualTime, Setup
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 _SUFFIX = ".py"
 _STAGE = "congestion control"

@@ -11,7 +11,7 @@ from ccu.congestion import files
 from ccu.congestion.catalogue import trace_file
 from ccu.congestion.provider import Setup
 from ccu.host import programs
-from testbed_console.problems import RefusedError, refusal
+from ddu.console.problems import RefusedError, refusal
 
 PLANE = programs.REPOSITORY / "cc" / "plane" / "plane.bpf.c"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from ccu.spec import units
 from ccu.spec.experiment import Experiment
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 _DTT_MAX_US = 10_000_000
 _FACTOR_MAX = 100.0

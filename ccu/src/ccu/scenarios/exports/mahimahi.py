@@ -12,7 +12,7 @@ from ccu.scenarios.library import locate
 from ccu.scenarios.play import content, play
 from ccu.scenarios.sources.mahimahi import OPPORTUNITY_BYTES, look
 from ccu.spec.experiment import Experiment
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 SUFFIXES = {"dl": "down", "ul": "up"}
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from ccu.scenarios.oai_channel_model import setting
 from ccu.scenarios.play import play
 from ccu.spec.experiment import Experiment
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 STEP_MS = 200
 """The time between settings: two commands per step are ten commands per second."""

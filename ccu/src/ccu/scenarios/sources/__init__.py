@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from ccu.scenarios.sources import android, lumos5g, mahimahi, oai, seconds_mbps, taps, ucc5g
 from ccu.scenarios.sources.imported_scenario import ImportedScenario, ImportOptions
-from testbed_console.problems import Problem, RefusedError, Where
+from ddu.console.problems import Problem, RefusedError, Where
 
 Kind = Literal["radio", "capacity"]
 

@@ -24,8 +24,8 @@ from ccu.scenarios.sources.imported_scenario import (
     not_too_long,
     radio_series,
 )
-from testbed_console.android_bugreport import is_bugreport
-from testbed_console.problems import refusal
+from ddu.console.android_bugreport import is_bugreport
+from ddu.console.problems import refusal
 
 _STAMP = re.compile(r"^(?:### ?)?(\d{9,10}(?:\.\d+)?)\s*$")
 _VALUE = re.compile(r"\b(ssRsrp|ssSinr|rsrp|rssnr)\s*=\s*(-?\d+)")

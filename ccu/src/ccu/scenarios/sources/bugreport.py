@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
 
-from testbed_console.android_bugreport import blocks
+from ddu.console.android_bugreport import blocks
 
 _SIGNAL = re.compile(
     rb"^(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{3,9}) [^\n]*?(SignalStrength:\{[^\n]*)$", re.M

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pc
 
-from testbed_console.problems import RefusedError, refusal
+from ddu.console.problems import RefusedError, refusal
 
 LARGEST_BYTES = 1 << 30
 # Messages of Arrow's reader of CSV.

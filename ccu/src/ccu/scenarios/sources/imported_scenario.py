@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 LONGEST_S = 21_600.0
 """The longest scenario that nr-link plays."""

@@ -21,7 +21,7 @@ from ccu.scenarios.sources.imported_scenario import (
     radio_series,
     rate_series,
 )
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 _COLUMNS = {
     "run_num": pa.int64(),

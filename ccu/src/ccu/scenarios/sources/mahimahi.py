@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ccu.scenarios.sources import csv_table
 from ccu.scenarios.sources.imported_scenario import ImportedScenario, ImportOptions, not_too_long
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 OPPORTUNITY_BYTES = 1504
 

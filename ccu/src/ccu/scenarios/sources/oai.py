@@ -21,7 +21,7 @@ from ccu.scenarios.sources.imported_scenario import (
     radio_series,
 )
 from ccu.scenarios.sources.oai_log import Samples
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 
 def read(file: Path, options: ImportOptions) -> ImportedScenario:

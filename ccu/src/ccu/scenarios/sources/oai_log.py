@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ccu.scenarios.sources import csv_table, efficiency
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 _FRAMES = 1024
 _FRAME_S = 0.010

@@ -16,7 +16,7 @@ from ccu.scenarios.sources.imported_scenario import (
     not_too_long,
     rate_series,
 )
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 MOST_MBPS = 100_000.0
 """A higher value is in bit/s or kbit/s."""

@@ -19,7 +19,7 @@ from ccu.scenarios.sources.imported_scenario import (
     last_step_s,
     not_too_long,
 )
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 MOST_TAPS = 4
 MOST_ROWS = 400_000

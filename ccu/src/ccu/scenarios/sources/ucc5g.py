@@ -23,7 +23,7 @@ from ccu.scenarios.sources.imported_scenario import (
     radio_series,
     rate_series,
 )
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 _COLUMNS = {
     "Timestamp": pa.timestamp("s"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 SUBCARRIER_HZ = 30_000
 PRB_HZ = 12 * SUBCARRIER_HZ

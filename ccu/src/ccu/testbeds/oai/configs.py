@@ -11,7 +11,7 @@ from ccu.host.programs import REPOSITORY
 from ccu.testbeds.oai import version as versions
 from ccu.testbeds.oai.carrier import Carrier
 from ccu.testbeds.oai.usrp import Usrp
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 CONTAINERS = REPOSITORY / "containers"
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from ccu.host.programs import REPOSITORY
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 _OWN_CONFIG = REPOSITORY / ".tools" / "docker"
 _OLDEST_COMPOSE = (2, 20)  # `include` in docker-compose.yml

@@ -14,7 +14,7 @@ from ccu.host.resources import Resource
 from ccu.spec.errors import RunFailed
 from ccu.testbeds.oai import docker
 from ccu.testbeds.oai.configs import CONTAINERS
-from testbed_console.problems import Problem, RefusedError, refusal
+from ddu.console.problems import Problem, RefusedError, refusal
 
 _STOP_S = 5
 

@@ -16,7 +16,7 @@ from ccu.testbeds.oai.configs import Plan
 from ccu.testbeds.oai.options import oai_options
 from ccu.testbeds.oai.plans import plan_of
 from ccu.testbeds.oai.testbed import images_check
-from testbed_console.problems import Problem, RefusedError
+from ddu.console.problems import Problem, RefusedError
 
 
 def examine(experiment: Experiment) -> list[Finding]:

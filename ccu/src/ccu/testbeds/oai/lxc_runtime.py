@@ -26,7 +26,7 @@ from ccu.testbeds.oai.configs import Plan
 from ccu.testbeds.oai.lxc_resources import Bridge, LxcContainer, let_frames_cross
 from ccu.testbeds.oai.oci_images import FOLDER
 from ccu.testbeds.oai.services import CORE, DATA_NETWORK, Service
-from testbed_console.problems import RefusedError, problems_of, refusal
+from ddu.console.problems import RefusedError, problems_of, refusal
 
 _NETWORKS = {
     "public_net": IPv4Interface("192.168.71.129/26"),

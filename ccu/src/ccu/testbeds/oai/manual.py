@@ -7,7 +7,7 @@ from ccu.testbeds import Site
 from ccu.testbeds.oai import testbed
 from ccu.testbeds.oai.services import core_of, server_of
 from ccu.testbeds.oai.stack import UE_INTERFACE, Stack, interface_address
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 
 def up(site: Site) -> list[str]:

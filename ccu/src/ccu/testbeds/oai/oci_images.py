@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from ccu.spec.errors import RunFailed
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 FOLDER = Path("/var/lib/ccu/lxc")
 """The folder of containers and bases; `lxc-ls -P /var/lib/ccu/lxc` lists them."""

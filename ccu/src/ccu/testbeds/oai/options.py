@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from ccu.spec.option import Option, Switch
 from ccu.spec.testbed import TestbedOptions
 from ccu.testbeds.oai.version import DEFAULT, OLDEST
-from testbed_console.problems import invalid
+from ddu.console.problems import invalid
 
 if TYPE_CHECKING:
     from ccu.spec.experiment import Experiment

@@ -9,7 +9,7 @@ from ccu.testbeds.oai import configs, usrp, version
 from ccu.testbeds.oai.carrier import carrier
 from ccu.testbeds.oai.configs import Plan
 from ccu.testbeds.oai.options import OaiOptions, oai_options
-from testbed_console.problems import InvalidValue, RefusedError, Where, refusal
+from ddu.console.problems import InvalidValue, RefusedError, Where, refusal
 
 _NUMEROLOGY = 1
 

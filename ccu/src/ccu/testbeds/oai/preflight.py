@@ -17,7 +17,7 @@ from ccu.testbeds.oai import real_time
 from ccu.testbeds.oai.configs import GTP_U_PORT, HOST_ADDRESS, TELNET_PORT, Plan
 from ccu.testbeds.oai.runtime import listens
 from ccu.testbeds.oai.usrp import Usrp
-from testbed_console.problems import Problem, RefusedError, Where, refusal
+from ddu.console.problems import Problem, RefusedError, Where, refusal
 
 # Ettus, then National Instruments: B200, B210, B205mini.
 _USB_IDS = {

@@ -22,7 +22,7 @@ from ccu.testbeds.oai.configs import RECONFIGURATION, TELNET_PORT, Plan
 from ccu.testbeds.oai.runtime import Runtime, listens
 from ccu.testbeds.oai.services import DATA_NETWORK, core_of, server_of
 from ccu.testbeds.oai.symptoms import hints
-from testbed_console.colours import uncoloured
+from ddu.console.colours import uncoloured
 
 UE_INTERFACE = "oaitun_ue1"
 # A core function is ready when it listens. A database's first start, which fills it, does not

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from ccu.testbeds.oai.carrier import PRB_HZ, Carrier
-from testbed_console.problems import invalid, refusal
+from ddu.console.problems import invalid, refusal
 
 _B210_BANDWIDTH_HZ = 56e6  # Ettus: the AD9361's widest filter
 _X310_CLOCK_HZ = 184_320_000

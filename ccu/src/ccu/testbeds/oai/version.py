@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from testbed_console.problems import invalid
+from ddu.console.problems import invalid
 
 DEFAULT = "2026.w11"
 OLDEST = "2023.w16"

@@ -11,7 +11,7 @@ import subprocess
 
 from ccu.host import programs
 from ccu.testbeds.phone.shell import LOOK_S, ShellAnswer, answer
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 _TAP = (
     "unlock the phone and tap Allow on `Allow USB debugging?`; if it does not ask: Settings → "

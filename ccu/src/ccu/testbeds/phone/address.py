@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from pyroute2 import IPRoute
 
 from ccu.testbeds.phone.options import PhoneOptions
-from testbed_console.problems import RefusedError, refusal
+from ddu.console.problems import RefusedError, refusal
 
 _ANYWHERE = {4: "192.0.2.1", 6: "2001:db8::1"}  # RFC 5737, RFC 3849: for route lookups only
 _FAMILY = {4: socket.AF_INET, 6: socket.AF_INET6}

@@ -6,7 +6,7 @@ from __future__ import annotations
 from ccu.testbeds.phone import adb, ssh
 from ccu.testbeds.phone.options import PhoneOptions
 from ccu.testbeds.phone.shell import Shell
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 
 def chosen(settings: PhoneOptions) -> Shell:

@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 from ccu.testbeds.phone.choice import chosen
 from ccu.testbeds.phone.options import PhoneOptions
 from ccu.testbeds.phone.shell import Shell
-from testbed_console.problems import RefusedError, refusal
+from ddu.console.problems import RefusedError, refusal
 
 _QUERY = (
     "getprop persist.sys.timezone; dumpsys netpolicy 2>/dev/null | grep NetworkPolicy; "

@@ -7,7 +7,7 @@ from ccu.host.findings import Finding, program, refused
 from ccu.testbeds.phone import address, survey
 from ccu.testbeds.phone.choice import chosen
 from ccu.testbeds.phone.options import PhoneOptions
-from testbed_console.problems import RefusedError
+from ddu.console.problems import RefusedError
 
 
 def examine(settings: PhoneOptions) -> list[Finding]:

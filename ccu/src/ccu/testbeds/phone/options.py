@@ -12,7 +12,7 @@ from ccu.host.disk import amount
 from ccu.spec import units
 from ccu.spec.option import Option, Switch
 from ccu.spec.testbed import TestbedOptions
-from testbed_console.problems import invalid
+from ddu.console.problems import invalid
 
 if TYPE_CHECKING:
     from ccu.spec.experiment import Experiment

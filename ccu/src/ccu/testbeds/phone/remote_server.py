@@ -20,7 +20,7 @@ from ccu.spec.errors import Interrupted, RunFailed
 from ccu.spec.experiment import SCHEMA_VERSION, Experiment
 from ccu.testbeds.phone.address import plain
 from ccu.testbeds.phone.options import phone_options
-from testbed_console.problems import RefusedError, refusal
+from ddu.console.problems import RefusedError, refusal
 
 _STAGE = "server"
 _CONNECT_S = 20

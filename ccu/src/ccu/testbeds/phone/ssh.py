@@ -14,7 +14,7 @@ import subprocess
 from ccu.host import programs
 from ccu.testbeds.phone.address import host_and_port
 from ccu.testbeds.phone.shell import LOOK_S, ShellAnswer, answer
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 _USUAL_PORT = 8022  # Termux's sshd cannot use port 22
 _CONNECT_S = 15

@@ -9,7 +9,7 @@ from typing import Any
 
 from ccu.testbeds.phone.address import Address, reached
 from ccu.testbeds.phone.shell import Shell
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 MOBILE = re.compile(r"^(?:v4-)?(?:rmnet|ccmni|wwan|pdp|seth|clat)")
 """The interfaces of Qualcomm, MediaTek, Linux, Intel, Unisoc and Samsung modems; v4- and clat are

@@ -21,7 +21,7 @@ from ccu.testbeds.phone.choice import chosen
 from ccu.testbeds.phone.clock import Offset, common, measure
 from ccu.testbeds.phone.options import PhoneOptions, phone_options
 from ccu.testbeds.phone.shell import Shell
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 _SYSCTLS = ("tcp_wmem", "tcp_rmem", "tcp_no_metrics_save", "tcp_ecn")
 # A corrected clock moves by more than a quartz drifts during a run.

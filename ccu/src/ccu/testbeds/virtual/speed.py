@@ -6,7 +6,7 @@ from __future__ import annotations
 from ccu.scenarios.load import load
 from ccu.spec.experiment import Experiment
 from ccu.testbeds.virtual_time import controls
-from testbed_console.problems import RefusedError
+from ddu.console.problems import RefusedError
 
 # Robust least squares of the relative errors of CPU time over 306 runs of the campaigns' quick
 # profiles and of 5 min, on one core: half of them within 10 %, 95 % between 0.74 and 1.33 of what

@@ -14,7 +14,7 @@ from ccu.host.digest import sha256_of
 from ccu.host.findings import Finding, refused
 from ccu.spec.experiment import Experiment
 from ccu.testbeds.virtual_time import controls, plan
-from testbed_console.problems import RefusedError, refusal
+from ddu.console.problems import RefusedError, refusal
 
 
 def check(experiment: Experiment, scenario: Path) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from ccu import congestion
 from ccu.congestion.reminis.implementation import NAME as REMINIS
 from ccu.spec.experiment import Experiment
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 # In the kernel (nr-link/virtual/kernel.config), besides Reno, which every kernel has.
 OF_THE_KERNEL = frozenset(

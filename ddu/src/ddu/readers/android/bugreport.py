@@ -20,10 +20,10 @@ from datetime import timedelta, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from ddu.console.android_bugreport import HEADER, blocks
 from ddu.errors import UnreadableInput
 from ddu.readers.android.braces import inside
 from ddu.readers.timestamps import DAY_NS, EPOCH, local_ns
-from testbed_console.android_bugreport import HEADER, blocks
 
 _MOST_LINES = 500_000
 """Lines about the radio: a second of a walk has few."""

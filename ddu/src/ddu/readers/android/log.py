@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
+from ddu.console.android_bugreport import is_bugreport
 from ddu.errors import UnreadableInput
 from ddu.readers.android.bugreport import read_bugreport
 from ddu.readers.android.events import events_of, fell_back
@@ -24,7 +25,6 @@ from ddu.readers.android.state import SECTIONS
 from ddu.readers.fields import Values
 from ddu.readers.format import Format
 from ddu.readers.logs import LogTable, content_of, table_of, whole_lines
-from testbed_console.android_bugreport import is_bugreport
 
 KIND = "android-phone"
 FIRST = ("utc_ns", "ue", "mac_rnti", "mac_in_sync", "mac_technology")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed_testing.phone.ports import free_port
+from testsupport.phone.ports import free_port
 
 
 @contextmanager

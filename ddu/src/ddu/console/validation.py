@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from testbed_console.problems import InvalidValue, Problem, Where
-from testbed_console.suggestions import instead_of, keys_at, slip
+from ddu.console.problems import InvalidValue, Problem, Where
+from ddu.console.suggestions import instead_of, keys_at, slip
 
 _MOST_SHOWN = 60
 """Characters of a wrong value."""

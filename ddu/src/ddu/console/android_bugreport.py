@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from testbed_console.problems import refusal
+from ddu.console.problems import refusal
 
 HEADER = b"== dumpstate: "
 ZIP_NAME = re.compile(r"^(?:bugreport|dumpstate)(?![a-z]).*\.zip$", re.IGNORECASE)

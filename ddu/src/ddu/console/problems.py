@@ -2,7 +2,7 @@
 """A problem as a value: where it is, which rule is broken, how to fix it.
 
 Problems travel between functions as values and between programs as JSON; they become text once,
-where a command ends (`testbed_console.ending`).
+where a command ends (`ddu.console.ending`).
 """
 
 from __future__ import annotations

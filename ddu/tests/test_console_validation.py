@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from testbed_console.problems import InvalidValue, Problem, RefusedError, Where, problems_of
-from testbed_console.suggestions import keys_at
-from testbed_console.validation import invalid_values
+from ddu.console.problems import InvalidValue, Problem, RefusedError, Where, problems_of
+from ddu.console.suggestions import keys_at
+from ddu.console.validation import invalid_values
 
 
 class Wire(BaseModel):

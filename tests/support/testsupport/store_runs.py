@@ -9,7 +9,7 @@ from typing import Any
 
 from ddu.analyze import BIN_NS, analysis_of
 from ddu.tables.store import write_table
-from testbed_testing.synthetic_run import MS, T0, SyntheticRun
+from testsupport.synthetic_run import MS, T0, SyntheticRun
 
 
 def two_flows(packets: int = 200) -> SyntheticRun:

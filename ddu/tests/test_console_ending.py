@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed_console.ending import error_text
+from ddu.console.ending import error_text
 
 ROOT = Path(__file__).parents[2]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from testbed_console.suggestions import near, unknown
+from ddu.console.suggestions import near, unknown
 
 NAMES = ["rome-moderate", "static", "highway", "high-speed-train", "mmwave-walking"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 if TYPE_CHECKING:  # half of what a command needs to start, and only models need it
     from pydantic import BaseModel
 
-from testbed_console.problems import NOWHERE, Problem, Where
+from ddu.console.problems import NOWHERE, Problem, Where
 
 # Beyond this number, names are not listed if one of them is similar.
 _MOST_LISTED = 20

@@ -16,8 +16,8 @@ from pyroute2 import netns
 from ccu.host import processes, resources
 from ccu.host.namespace import Namespace, inside
 from ccu.host.processes import StartedProcess
-from testbed_testing.phone.adbd import Adbd
-from testbed_testing.phone.ports import free_port
+from testsupport.phone.adbd import Adbd
+from testsupport.phone.ports import free_port
 
 BIN = Path(sys.executable).parent
 ADDRESSES = {4: ("198.51.100.1", "198.51.100.2"), 6: ("2001:db8:5::1", "2001:db8:5::2")}

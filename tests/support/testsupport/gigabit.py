@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generated run directories of any length and rate: what the benchmarks of ddu read.
 
-    python -m testbed_testing.gigabit DIRECTORY [--seconds 100] [--gbps 1] [--flows 1]
+    python -m testsupport.gigabit DIRECTORY [--seconds 100] [--gbps 1] [--flows 1]
 
 Per flow: paced segments of 1448 bytes, a path of 10 ms each way with a queue that swings between 0
 and 15 ms, random losses that are sent again 30 ms later, an ACK for every second packet with SACK

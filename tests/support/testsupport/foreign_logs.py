@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from testbed_testing.synthetic_run import MS, T0, SyntheticRun, steady
+from testsupport.synthetic_run import MS, T0, SyntheticRun, steady
 
 HOUR_NS = 3_600_000_000_000
 HEADER = "utc_ns,duration_ns,ue,mac_rsrp_dbm,mac_dl_mcs,mac_dl_sdu_bytes,mac_dl_capacity_sdu_bytes"

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import typer
 
-from testbed_console.problems import CommandError
+from ddu.console.problems import CommandError
 
 
 def error_text(program: str, message: str) -> str:

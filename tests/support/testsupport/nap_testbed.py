@@ -17,7 +17,7 @@ from ccu.spec.testbed import TestbedOptions
 from ccu.testbeds import SHARED_CLOCK, Driver, Outcome, Site, WholeRun
 from ccu.testbeds.flow import Flow
 
-ENTRY_POINT = "nap = testbed_testing.nap_testbed:NAP"
+ENTRY_POINT = "nap = testsupport.nap_testbed:NAP"
 BAD, BROKEN = 11, 18
 
 

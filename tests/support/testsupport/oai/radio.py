@@ -17,7 +17,7 @@ import yaml
 from pyroute2 import netns
 
 from ccu.host.programs import REPOSITORY
-from testbed_testing.oai.containers import noted
+from testsupport.oai.containers import noted
 
 BIN = Path(sys.executable).parent
 
