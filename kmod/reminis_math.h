@@ -7,7 +7,7 @@
  * no kernel types, no floating point, no signed division (BPF refuses it), no
  * state. Numbers named _q24 have 24 fractional bits, and so on.
  *
- * Largest errors, measured over the whole range by tests/test_math.py:
+ * Largest errors, measured over the whole range by tests/core/test_math.py:
  *   2^x      3.7e-6 relative
  *   sigmoid  1.0e-6 absolute
  *   Gaussian 2.0e-4 absolute, up to the largest value, |z| = 6.3

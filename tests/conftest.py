@@ -9,10 +9,12 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from testsupport.runs import BIN, Runs
+from testsupport.virtual_time import PROGRAM, VirtualRun, prepare
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
@@ -25,6 +27,39 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     if not Path("/dev/net/tun").exists():
         pytest.skip("needs /dev/net/tun")
     return Runs(tmp_path_factory.mktemp("runs"), "emulated")
+
+
+@pytest.fixture(scope="session")
+def kernel() -> Path:
+    """The kernel's path; skips where there is none."""
+    if not PROGRAM.exists():
+        pytest.skip(f"{PROGRAM} is not built (make build)")
+    found = subprocess.run([PROGRAM, "virtual", "doctor"], capture_output=True, text=True)
+    if found.returncode != 0:
+        pytest.skip(found.stderr.strip())
+    return Path(found.stdout.strip())
+
+
+@pytest.fixture(scope="session")
+def experiments(kernel: Path, tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    """Experiments of `ccu run` in virtual time, each made and analysed once."""
+    return Runs(tmp_path_factory.mktemp("experiments"), "virtual")
+
+
+@pytest.fixture
+def virtual(kernel: Path, tmp_path: Path) -> Callable[..., VirtualRun]:
+    """Runs a plan: `virtual(plan, name=…, scenario=…, before=[…], link keys …)`."""
+
+    def run(
+        plan: dict[str, Any], name: str = "run", before: tuple[str, ...] = (), **link: Any
+    ) -> VirtualRun:
+        file = prepare(tmp_path / name, plan, **link)
+        result = subprocess.run(
+            [*before, PROGRAM, "virtual", "run", file], capture_output=True, text=True, timeout=600
+        )
+        return VirtualRun(file.parent, result)
+
+    return run
 
 
 @pytest.fixture

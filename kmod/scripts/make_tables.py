@@ -3,7 +3,7 @@
 
 Usage: python3 scripts/make_tables.py > reminis_tables.h
 
-tests/test_math.py compares the functions that use the tables with `math` and
+tests/core/test_math.py compares the functions that use the tables with `math` and
 `statistics.NormalDist` over their whole range.
 """
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .conftest import VirtualRun
+from testsupport.virtual_time import VirtualRun
 
 TRACE_MS = 97
 EACH_MS = 3

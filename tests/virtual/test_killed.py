@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import PROGRAM, become, give, prepare
+from testsupport.virtual_time import PROGRAM, become, give, prepare
 
 # Nobody else's: all that belongs to this user is the run's.
 STRANGER = 54_321

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from ccu.congestion import native
-
-from .conftest import VirtualRun, constant
+from testsupport.virtual_time import VirtualRun, constant
 
 AIMD = Path(__file__).parents[2] / "cc" / "bpf" / "aimd.bpf.c"
 

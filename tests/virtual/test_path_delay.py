@@ -10,7 +10,7 @@ from typing import Any
 import dpkt
 import pytest
 
-from .conftest import VirtualRun, constant
+from testsupport.virtual_time import VirtualRun, constant
 
 PATH_MS = 3
 PACKET_MS = 300 * 8e-3 / 100

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import PROGRAM, constant, prepare
+from testsupport.virtual_time import PROGRAM, constant, prepare
 
 FLOW = {"cc": "cubic", "direction": "dl", "duration_s": 1}
 UDP = {"transport": "udp", "direction": "dl", "duration_s": 1}

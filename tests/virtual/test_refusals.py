@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import PROGRAM, VirtualRun, prepare
+from testsupport.virtual_time import PROGRAM, VirtualRun, prepare
 
 ROOT = Path(__file__).parents[2]
 FLOW = {"cc": "cubic", "direction": "dl", "duration_s": 1}

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import PROGRAM
+from testsupport.virtual_time import PROGRAM
 
 
 def shell(*words: str | Path, stdin: bytes = b"", folder: Path | None = None):  # type: ignore[no-untyped-def]

@@ -12,7 +12,16 @@ from typing import Any
 
 import pytest
 
-from .conftest import CARRIER, PROGRAM, RADIO, VirtualRun, become, constant, give, prepare
+from testsupport.virtual_time import (
+    CARRIER,
+    PROGRAM,
+    RADIO,
+    VirtualRun,
+    become,
+    constant,
+    give,
+    prepare,
+)
 
 Virtual = Callable[..., VirtualRun]
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from .conftest import CARRIER, RADIO, VirtualRun, constant
+from testsupport.virtual_time import CARRIER, RADIO, VirtualRun, constant
 
 Virtual = Callable[..., VirtualRun]
 

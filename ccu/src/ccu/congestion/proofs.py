@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether the proofs of congestion controls have passed on this machine, with the sources as they
-are. The tests record it (tests/virtual/conftest.py)."""
+are. The tests record it (tests/controls/conftest.py)."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from statistics import fmean
 
 import pytest
 
-from .core_binding import (
+from ..core_binding import (
     NDE_MEAN,
     NO_AIMD,
     NO_CM,

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from .core_binding import PROFILE_NR, params
-from .replay import Row, agreeing_rows, flows_of
+from ..core_binding import PROFILE_NR, params
+from ..replay import Row, agreeing_rows, flows_of
 
 NR_LINK = Path(sys.executable).parent / "nr-link"
 PARAMETERS = "/sys/module/tcp_reminis/parameters"

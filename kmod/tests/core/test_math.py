@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from .core_binding import ONE_Q24, library
+from ..core_binding import ONE_Q24, library
 
 NORMAL = NormalDist()
 EXP2_RELATIVE_ERROR = 3.7e-6

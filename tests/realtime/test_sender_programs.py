@@ -12,7 +12,7 @@ import pytest
 
 from testsupport.runs import BIN, Runs
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "docs/examples/udp_aimd.py"
 SHORT = ("--scenario", "static", "--prb", "24", "--duration", "3s")
 

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from .paper import Paper
+from ..paper import Paper
 
-FILE = Path(__file__).parents[2] / "cc/policies/guardian.py"
+FILE = Path(__file__).parents[3] / "cc/policies/guardian.py"
 MIN_RTT_US = 20_000
 AT_ITS_MEAN = 0x7FFF_FFFF  # The draw whose quantile is 0.
 

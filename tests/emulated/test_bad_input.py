@@ -12,7 +12,7 @@ import pytest
 
 from testsupport.runs import Runs
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SHORT = ("--scenario", "static", "--duration", "3s")
 Ours = Callable[[], set[str]]
 

@@ -11,7 +11,7 @@ from ccu.campaigns import cells, definition
 from ddu.reproductions.claims import Check, Labels, checks_of, read_papers
 from ddu.reproductions.pages import write_pages
 
-PAGES = Path(__file__).parents[1] / "docs" / "reproductions"
+PAGES = Path(__file__).parents[2] / "docs" / "reproductions"
 PAPERS = read_papers(definition.LIBRARY / "claims")
 
 

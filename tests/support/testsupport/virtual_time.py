@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of `nr-link virtual`, each in a folder of its own."""
+"""Plans of `nr-link virtual`, and what a run of one gave."""
 
 from __future__ import annotations
 
@@ -7,18 +7,13 @@ import hashlib
 import json
 import os
 import subprocess
-import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
+from testsupport.runs import BIN
 
-from ccu.congestion import proofs, references
-from testsupport.runs import Runs
-
-PROGRAM = Path(sys.executable).parent / "nr-link"
+PROGRAM = BIN / "nr-link"
 
 LEVEL = {"ss_pbch_block_power_dbm": 0, "level": {"rsrp_dbm": -70}}
 RADIO = {"radio": {**LEVEL, "noise": {"floor_dbm_per_re": -100}}}
@@ -122,70 +117,3 @@ def give(folder: Path, uid: int) -> None:
         if path.owner() == "root" and path.is_relative_to("/tmp") and path != Path("/tmp"):
             path.chmod(0o755)
     os.chown(folder, uid, uid)
-
-
-@pytest.fixture(scope="session")
-def kernel() -> Path:
-    """The kernel's path; skips where there is none."""
-    if not PROGRAM.exists():
-        pytest.skip(f"{PROGRAM} is not built (make build)")
-    found = subprocess.run([PROGRAM, "virtual", "doctor"], capture_output=True, text=True)
-    if found.returncode != 0:
-        pytest.skip(found.stderr.strip())
-    return Path(found.stdout.strip())
-
-
-@pytest.fixture(scope="session")
-def experiments(kernel: Path, tmp_path_factory: pytest.TempPathFactory) -> Runs:
-    """Experiments of `ccu run` in virtual time, each made and analysed once."""
-    return Runs(tmp_path_factory.mktemp("experiments"), "virtual")
-
-
-@pytest.fixture
-def virtual(kernel: Path, tmp_path: Path) -> Callable[..., VirtualRun]:
-    """Runs a plan: `virtual(plan, name=…, scenario=…, before=[…], link keys …)`."""
-
-    def run(
-        plan: dict[str, Any], name: str = "run", before: tuple[str, ...] = (), **link: Any
-    ) -> VirtualRun:
-        file = prepare(tmp_path / name, plan, **link)
-        result = subprocess.run(
-            [*before, PROGRAM, "virtual", "run", file], capture_output=True, text=True, timeout=600
-        )
-        return VirtualRun(file.parent, result)
-
-    return run
-
-
-class Proofs:
-    """Records which proofs of congestion controls passed with all their parameters."""
-
-    def __init__(self) -> None:
-        self.outcomes: dict[str, list[bool]] = {}
-        self.incomplete: set[str] = set()
-
-    def pytest_deselected(self, items: list[pytest.Item]) -> None:
-        self.incomplete |= {test_of(item.nodeid) for item in items}
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.skipped:
-            self.incomplete.add(test_of(report.nodeid))
-        elif report.when == "call" or report.failed:
-            self.outcomes.setdefault(test_of(report.nodeid), []).append(report.passed)
-
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        chosen = {test_of(argument) for argument in session.config.args if "[" in argument}
-        stopped = session.shouldstop or session.shouldfail
-        complete = references.declared_proofs() - self.incomplete - chosen
-        found = {proof: all(self.outcomes[proof]) for proof in complete & self.outcomes.keys()}
-        if found and not stopped:
-            proofs.record(found)
-
-
-def test_of(node: str) -> str:
-    """The test of a node, without its parameters."""
-    return node.partition("[")[0]
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(Proofs())

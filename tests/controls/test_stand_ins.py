@@ -15,8 +15,7 @@ import pytest
 
 from ccu.congestion import native
 from ddu.readers.sockets import read_sockets
-
-from .conftest import VirtualRun, constant
+from testsupport.virtual_time import VirtualRun, constant
 
 SOURCES = Path(__file__).parents[2] / "cc/bpf"
 SECONDS = 20

@@ -18,11 +18,11 @@ from typing import Any
 
 import pytest
 
-from .core_binding import CM_DRAIN, MEAN_BASE, NDE_BOUNDED, params
-from .replay import agreeing_rows, flows_of
+from ..core_binding import CM_DRAIN, MEAN_BASE, NDE_BOUNDED, params
+from ..replay import agreeing_rows, flows_of
 
 NR_LINK = Path(sys.executable).parent / "nr-link"
-LOADER = Path(__file__).parent.parent / "build" / "reminis-bpf"
+LOADER = Path(__file__).parents[2] / "build" / "reminis-bpf"
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 REMINIS_DTT = 21060  # reminis_uapi.h
 

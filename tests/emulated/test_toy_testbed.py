@@ -17,7 +17,7 @@ import pytest
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: it makes network namespaces")
 BIN = Path(sys.executable).parent
-TOY = Path(__file__).parents[1] / "docs/examples/testbed"
+TOY = Path(__file__).parents[2] / "docs/examples/testbed"
 
 
 class Installed:
@@ -26,7 +26,7 @@ class Installed:
     def __init__(self, folder: Path) -> None:
         site = folder / "site"
         source = shutil.copytree(TOY, folder / "source")
-        uv = Path(__file__).parents[1] / ".tools/uv/bin/uv"
+        uv = Path(__file__).parents[2] / ".tools/uv/bin/uv"
         subprocess.run(
             [
                 *(
@@ -69,7 +69,7 @@ class Installed:
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    if not (Path(__file__).parents[1] / ".tools/uv/bin/uv").exists():
+    if not (Path(__file__).parents[2] / ".tools/uv/bin/uv").exists():
         pytest.skip("needs .tools/uv (make setup), which installs the toy's package")
     return Installed(tmp_path_factory.mktemp("toy"))
 

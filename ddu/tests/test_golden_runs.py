@@ -19,7 +19,7 @@ from ddu.tables.columns import column
 from ddu.tables.store import COMPUTED
 
 DDU = Path(sys.executable).with_name("ddu")
-GOLDEN_RUNS = Path(__file__).with_name("golden_runs")
+GOLDEN_RUNS = Path(__file__).parents[2] / "tests/golden_runs"
 NAMES = sorted(manifest.parent.name for manifest in GOLDEN_RUNS.glob("*/run.json"))
 
 

@@ -25,7 +25,7 @@ def started(output: Path, *args: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        cwd=Path(__file__).parents[1],
+        cwd=Path(__file__).parents[2],
     )
     deadline = time.monotonic() + 300
     while not list(output.glob("*/raw/iperf3-f0-client.json")):
@@ -82,7 +82,7 @@ def test_the_resources_of_a_killed_run_are_removed_by_clean(
     run.kill()
     run.communicate(timeout=600)
     assert ours() != before
-    subprocess.run([".venv/bin/ccu", "clean"], cwd=Path(__file__).parents[1], check=True)
+    subprocess.run([".venv/bin/ccu", "clean"], cwd=Path(__file__).parents[2], check=True)
     assert ours() == before
     assert manifest(tmp_path)["status"] == "failed"
 

@@ -12,7 +12,7 @@ import pytest
 
 from testsupport.runs import Runs
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 EXAMPLES = ROOT / "docs/examples"
 

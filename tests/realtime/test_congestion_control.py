@@ -13,7 +13,7 @@ import pytest
 
 from testsupport.runs import Runs, received_bps
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 CCU = Path(sys.executable).parent / "ccu"
 EXAMPLE = ROOT / "cc/bpf/aimd.bpf.c"
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")

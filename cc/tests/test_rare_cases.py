@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-PROGRAMS = ROOT / "cc/tests"
+PROGRAMS = Path(__file__).parent
+CC = PROGRAMS.parent
 COMPILER = ("gcc", "-std=gnu11", "-O1", "-Wall", "-Werror", "-Wno-unused-function",
-            "-fsanitize=undefined", "-fno-sanitize-recover", "-I", ROOT / "cc",
-            "-I", ROOT / "cc/bpf", "-I", PROGRAMS)  # fmt: skip
+            "-fsanitize=undefined", "-fno-sanitize-recover", "-I", CC,
+            "-I", CC / "bpf", "-I", PROGRAMS)  # fmt: skip
 
 
 @pytest.mark.parametrize("source", ["plane", "bbr", "copa"])

@@ -9,7 +9,7 @@ from math import log, sqrt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from .core_binding import (
+from ..core_binding import (
     ACTIONS,
     CM_DRAIN,
     MEAN_BASE,
@@ -19,7 +19,7 @@ from .core_binding import (
     Flow,
     params,
 )
-from .paper import Additions, Paper, Verdict
+from ..paper import Additions, Paper, Verdict
 
 # The errors that docs/reminis.md states, for one action from the same window:
 CUT_RELATIVE_ERROR = 5e-6  # 2^x by table

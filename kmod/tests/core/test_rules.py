@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from .core_binding import (
+from ..core_binding import (
     ACTIONS,
     ALL_SWITCHES,
     CM_DRAIN,
@@ -26,7 +26,7 @@ from .core_binding import (
     Flow,
     params,
 )
-from .paper import sigmoid
+from ..paper import sigmoid
 
 MRTT_US = 20_000
 
