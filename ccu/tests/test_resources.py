@@ -101,6 +101,44 @@ def test_a_killed_runs_resources_are_found_by_their_kind(tmp_path: Path) -> None
     assert resources.clean() == []
 
 
+@pytest.mark.parametrize("change", ["a link", "another user's", "writable by others", "a file"])
+def test_records_that_another_user_may_have_written_are_refused(
+    tmp_path: Path, run_ccu: Path, change: str
+) -> None:
+    (marker,) = made(tmp_path, "somebody's file")
+    resources.begin_record("run").register(marker)
+    as_of_a_killed_ccu(resources.record_file("run"))
+    if change == "a link":
+        run_ccu.rename(tmp_path / "elsewhere")
+        run_ccu.symlink_to(tmp_path / "elsewhere")
+    elif change == "another user's":
+        if os.geteuid() != 0:
+            pytest.skip("only root can give a directory to another user")
+        os.chown(run_ccu, 65534, 65534)
+    elif change == "writable by others":
+        run_ccu.chmod(0o777)
+    else:
+        run_ccu.rename(tmp_path / "elsewhere")
+        run_ccu.touch()
+    acts = (resources.clean, resources.unreadable, resources.kept)
+    for act in (*acts, lambda: resources.begin_record("another")):
+        with pytest.raises(RefusedError, match=r"run-ccu: .*may not be removed"):
+            act()
+    assert Path(marker.path).exists()
+
+
+def test_a_new_folder_of_records_keeps_other_users_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resources, "FOLDER", tmp_path / "new")
+    before = os.umask(0)
+    try:
+        resources.begin_record("run")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "new").stat().st_mode & 0o022 == 0
+
+
 def unfinished(tmp_path: Path) -> Path:
     directory = tmp_path / "a-run"
     directory.mkdir()

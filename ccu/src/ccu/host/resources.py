@@ -14,6 +14,7 @@ import fcntl
 import json
 import os
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.metadata import entry_points
@@ -22,6 +23,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from ccu.host import processes
 from ccu.host.processes import Identity
+from ddu.console.problems import refusal
 
 FOLDER = Path("/run/ccu")
 if os.geteuid() != 0:  # Without root only some testbeds run, and none makes what outlives a login.
@@ -108,7 +110,7 @@ class Resources:
         return done
 
     def _save(self) -> None:
-        FOLDER.mkdir(mode=0o755, parents=True, exist_ok=True)
+        _make_own(FOLDER)
         content = {
             "schema": _SCHEMA,
             "run_id": self.run_id,
@@ -124,6 +126,43 @@ class Resources:
 
 class UnreadableRecord(ValueError):  # noqa: N818
     """The record is damaged, or of another version of ccu; the text says which."""
+
+
+def _make_own(folder: Path) -> None:
+    """Make `folder` unless it exists. Raises RefusedError if another user could write in it.
+
+    What a record lists is removed with the rights of this user, so nobody else may write one:
+    /tmp, where the folder is without XDG_RUNTIME_DIR, belongs to every user.
+    """
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o755 if os.geteuid() == 0 else 0o700, parents=True)
+    _refuse_another_users(folder)
+
+
+def _refuse_another_users(folder: Path) -> None:
+    """Raise RefusedError if `folder` exists and another user could write in it."""
+    try:
+        status = folder.lstat()
+    except FileNotFoundError:
+        return
+    if not stat.S_ISDIR(status.st_mode):
+        rule = "is not a directory"
+    elif status.st_uid != os.geteuid():
+        rule = f"belongs to user {status.st_uid}, not to user {os.geteuid()}"
+    elif status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        rule = f"can be written by other users (mode {stat.S_IMODE(status.st_mode):o})"
+    else:
+        return
+    fix = "let its owner remove it, or set XDG_RUNTIME_DIR to a directory of your own"
+    if os.geteuid() == 0:
+        fix = "look at what it holds, then remove it"
+    raise refusal(f"{rule}, so what its records name may not be removed", fix, file=folder)
+
+
+def _records() -> list[Path]:
+    """Return the files of all records. Raises RefusedError for another user's folder."""
+    _refuse_another_users(FOLDER)
+    return sorted(FOLDER.glob("*.json"))
 
 
 def record_file(run_id: str) -> Path:
@@ -155,7 +194,7 @@ def read(file: Path) -> Resources:
 def readable_records() -> list[Resources]:
     """Return the records of all runs and testbeds of this machine that this ccu can read."""
     records = []
-    for file in sorted(FOLDER.glob("*.json")):
+    for file in _records():
         # Another ccu may have finished in between.
         with suppress(FileNotFoundError, UnreadableRecord):
             records.append(read(file))
@@ -172,6 +211,7 @@ def clean() -> list[str]:
 
     Wait for another ccu that cleans at the same time.
     """
+    _make_own(FOLDER)
     with locked(FOLDER):
         done = [
             sentence for one in readable_records() if one.abandoned for sentence in one.remove()
@@ -200,7 +240,7 @@ def locked(folder: Path) -> Iterator[None]:
 def unreadable() -> list[str]:
     """Return a sentence for each record that needs manual cleanup."""
     sentences = []
-    for file in sorted(FOLDER.glob("*.json")):
+    for file in _records():
         try:
             read(file)
         except FileNotFoundError:

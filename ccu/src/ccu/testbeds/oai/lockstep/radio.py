@@ -67,7 +67,7 @@ class RadioSocket:
 
     def remove(self) -> list[str]:
         socket_file = Path(self.path)
-        if not socket_file.exists():
+        if not socket_file.is_socket():
             return []
         socket_file.unlink()
         return [f"removed socket {self.path}"]
