@@ -17,7 +17,7 @@ from ccu.spec.experiment import Experiment
 from ccu.testbeds import Site
 from ccu.testbeds.udp_capture import arrived
 
-EXAMPLE = Path(__file__).parents[2] / "docs/examples/udp_aimd.py"
+EXAMPLE = Path(__file__).parents[2] / "examples/udp_aimd.py"
 
 
 class Loopback:

@@ -11,7 +11,7 @@ from nbclient import NotebookClient
 
 from testsupport.synthetic_run import steady
 
-NOTEBOOK = Path(__file__).parents[1] / "examples" / "one-run.ipynb"
+NOTEBOOK = Path(__file__).parents[2] / "examples/one-run.ipynb"
 
 
 def test_the_example_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

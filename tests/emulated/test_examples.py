@@ -14,7 +14,7 @@ from testsupport.runs import Runs
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
-EXAMPLES = ROOT / "docs/examples"
+EXAMPLES = ROOT / "examples"
 
 
 def run(*command: object) -> subprocess.CompletedProcess[str]:
@@ -28,7 +28,7 @@ def run(*command: object) -> subprocess.CompletedProcess[str]:
 def test_every_example_is_named_in_the_documentation() -> None:
     text = "".join(
         (ROOT / "docs" / name).read_text()
-        for name in ("extending.md", "ci.md", "congestion-controls.md")
+        for name in ("extending.md", "ci.md", "congestion-controls.md", "data-commands.md")
     )
     assert [one.name for one in EXAMPLES.iterdir() if f"examples/{one.name}" not in text] == []
 

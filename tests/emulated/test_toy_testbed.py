@@ -17,7 +17,7 @@ import pytest
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: it makes network namespaces")
 BIN = Path(sys.executable).parent
-TOY = Path(__file__).parents[2] / "docs/examples/testbed"
+TOY = Path(__file__).parents[2] / "examples/testbed"
 
 
 class Installed:

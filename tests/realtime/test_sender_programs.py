@@ -13,7 +13,7 @@ import pytest
 from testsupport.runs import BIN, Runs
 
 ROOT = Path(__file__).parents[2]
-EXAMPLE = ROOT / "docs/examples/udp_aimd.py"
+EXAMPLE = ROOT / "examples/udp_aimd.py"
 SHORT = ("--scenario", "static", "--prb", "24", "--duration", "3s")
 
 

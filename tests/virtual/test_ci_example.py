@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-EXAMPLE = ROOT / "docs/examples/ci-over-5g"
+EXAMPLE = ROOT / "examples/ci-over-5g"
 WORKFLOWS = [ROOT / ".github/workflows/ci.yml", EXAMPLE / ".github/workflows/over-5g.yml"]
 NOBODY = 65534
 POWERLESS = ("setpriv", "--no-new-privs", "--bounding-set=-all", "--inh-caps=-all")

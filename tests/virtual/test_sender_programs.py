@@ -15,7 +15,7 @@ from ddu.api import analyze
 
 BIN = Path(sys.executable).parent
 ROOT = Path(__file__).parents[2]
-EXAMPLE = ROOT / "docs/examples/udp_aimd.py"
+EXAMPLE = ROOT / "examples/udp_aimd.py"
 SHORT = ("--prb", "24", "--scenario", "static", "--duration", "3s")
 PAYLOAD_BYTES = 1200
 

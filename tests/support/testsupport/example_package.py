@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 DDU = Path(sys.executable).with_name("ddu")
 
 
