@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, cast
 
 from ccu.congestion import files, references
 from ccu.congestion.provider import Control, FileProvider, InVirtualTime, Provider, Setup
 from ccu.spec.experiment import Experiment
+from ddu.console.extensions import extensions
 from ddu.console.problems import RefusedError, Where, refusal
 from ddu.console.suggestions import unknown
 
@@ -23,8 +23,8 @@ _KERNEL = "kernel"
 @cache
 def _providers() -> tuple[Provider, ...]:
     """Return the kernel's own first: what others provide goes before it."""
-    found = sorted(entry_points(group=_GROUP), key=lambda one: (one.name != _KERNEL, one.name))
-    return tuple(one.load() for one in found)
+    found = sorted(extensions(_GROUP).items(), key=lambda item: item[0] != _KERNEL)
+    return tuple(provider for _, provider in found)
 
 
 def _catalogue() -> dict[str, tuple[Control, Provider]]:

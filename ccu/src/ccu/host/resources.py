@@ -17,12 +17,12 @@ import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from ccu.host import processes
 from ccu.host.processes import Identity
+from ddu.console.extensions import extension
 from ddu.console.problems import refusal
 
 FOLDER = Path("/run/ccu")
@@ -276,10 +276,10 @@ def _parse(content: dict[str, Any]) -> Resource:
 
     fields = dict(content)
     kind = fields.pop("kind")
-    if not (entries := entry_points(group=ENTRY_POINTS, name=kind)):
+    if (known := extension(ENTRY_POINTS, kind)) is None:
         raise ValueError(f"{kind!r} is not a kind of resource; is its driver's package installed?")
     try:
-        resource: Resource = TypeAdapter(next(iter(entries)).load()).validate_python(fields)
+        resource: Resource = TypeAdapter(known).validate_python(fields)
     except ValidationError as error:
         first = error.errors()[0]
         raise ValueError(f"{kind}: {first['loc'][-1]}: {first['msg']}") from None

@@ -7,15 +7,14 @@ any package (docs/extending.md). It is imported when an experiment is read.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
 from ccu.spec.option import Written, written
+from ddu.console.extensions import extensions
 
 if TYPE_CHECKING:
     from ccu.spec.experiment import Experiment
@@ -67,22 +66,9 @@ class TestbedOptions(Value):
 
 @cache
 def drivers() -> dict[str, Any]:
-    """Return every testbed's driver (`ccu.testbeds.Driver`) by its name, the preferred first.
-
-    One that cannot be imported is reported on stderr, and left out.
-    """
-    found = {}
-    for entry in entry_points(group=GROUP):
-        try:
-            found[entry.name] = entry.load()
-        except Exception as error:
-            package = entry.dist.name if entry.dist else "an unknown package"
-            print(
-                f"ccu: warning: testbed {entry.name} of {package} cannot be imported ({error}). "
-                "Repair or uninstall the package.",
-                file=sys.stderr,
-            )
-    return dict(sorted(found.items(), key=lambda item: (-item[1].preference, item[0])))
+    """Return every testbed's driver (`ccu.testbeds.Driver`) by its name, the preferred first."""
+    found = extensions(GROUP).items()
+    return dict(sorted(found, key=lambda item: (-item[1].preference, item[0])))
 
 
 def preferred() -> list[str]:

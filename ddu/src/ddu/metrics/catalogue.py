@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from typing import Literal
 
+from ddu.console.extensions import extensions
 from ddu.errors import UnusablePackage
 from ddu.metrics.declared import (
     acknowledgements,
@@ -43,28 +43,16 @@ def metrics() -> tuple[Metric, ...]:
     """Return all metrics in the order of their columns. Raises UnusablePackage."""
     found = [metric for declared in _OWN for metric in declared]
     own = {(type(metric), metric.name) for metric in found}
-    for entry in sorted(entry_points(group=_GROUP), key=lambda each: each.name):
-        for metric in _loaded(entry):
+    for name, declared in extensions(_GROUP).items():
+        for metric in declared:
             if (type(metric), metric.name) in own:
                 raise UnusablePackage(
-                    f"metrics {entry.name} ({entry.value}): there is a metric {metric.name!r} "
-                    "already",
+                    f"{_GROUP} {name}: there is a metric {metric.name!r} already",
                     "give it another name",
                 )
             own.add((type(metric), metric.name))
             found.append(metric)
     return tuple(found)
-
-
-def _loaded(entry: EntryPoint) -> Sequence[Metric]:
-    try:
-        found: Sequence[Metric] = entry.load()
-    except Exception as error:
-        raise UnusablePackage(
-            f"metrics {entry.name} ({entry.value}): cannot be loaded: {error}",
-            "fix or uninstall its package",
-        ) from error
-    return found
 
 
 @cache

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 
+from ddu.console.extensions import extensions
 from ddu.console.problems import RefusedError
 from ddu.errors import UnreadableInput, UnusablePackage
 from ddu.readers.format import Format
@@ -24,14 +24,8 @@ _MODULES = (
 def formats() -> tuple[Format, ...]:
     """Every known format: our own, then those of other packages. Raises UnusablePackage."""
     known = [each for name in _MODULES for each in import_module(f"ddu.readers.{name}").FORMATS]
-    for entry in sorted(entry_points(group="ddu.formats"), key=lambda entry: entry.name):
-        try:
-            known += entry.load()
-        except Exception as error:
-            raise UnusablePackage(
-                f"log format {entry.name} ({entry.value}): cannot be loaded: {error}",
-                "fix or uninstall its package",
-            ) from error
+    for declared in extensions("ddu.formats").values():
+        known += declared
     names = [each.name for each in known]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise UnusablePackage(

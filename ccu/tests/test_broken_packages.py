@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A package whose entry point cannot be imported is named with the fix, and the rest works."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CCU = Path(sys.executable).with_name("ccu")
+
+
+@pytest.mark.parametrize(
+    ("group", "listed", "still_there"),
+    [("ccu.testbeds", "testbeds", "virtual"), ("ccu.congestion", "cc", "cubic")],
+)
+def test_it_is_named_and_the_rest_works(
+    tmp_path: Path, group: str, listed: str, still_there: str
+) -> None:
+    info = tmp_path / "half_done-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: half-done\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[{group}]\nmine = half_done:MINE\n")
+    (tmp_path / "half_done.py").write_text("import no_such_module\n")
+    ended = subprocess.run(
+        [CCU, "list", listed],
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert still_there in ended.stdout
+    assert ended.stderr == (
+        f"warning: {group} mine (half_done:MINE) of the package half-done cannot be imported: "
+        "No module named 'no_such_module'. Fix the package, or uninstall it: "
+        "pip uninstall half-done\n"
+    )

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The registry of what packages add by entry points (docs/extending.md).
+
+One that cannot be imported is reported with its package and left out: the rest works.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from types import MappingProxyType
+from typing import Any
+
+
+@cache
+def extensions(group: str) -> MappingProxyType[str, Any]:
+    """Return the objects that the entry points of `group` name, by their names, in order."""
+    names = sorted({entry.name for entry in entry_points(group=group)})
+    loaded = ((name, extension(group, name)) for name in names)
+    return MappingProxyType({name: one for name, one in loaded if one is not None})
+
+
+@cache
+def extension(group: str, name: str) -> Any:
+    """Return the object of one entry point; None if there is none, or none that works."""
+    return next((_loaded(entry) for entry in entry_points(group=group, name=name)), None)
+
+
+def _loaded(entry: EntryPoint) -> Any:
+    """Return the object; None, after a warning, if its module cannot be imported."""
+    try:
+        return entry.load()
+    except Exception as error:
+        package = entry.dist.name if entry.dist else "an unknown package"
+        reason = " ".join(str(error).split()) or type(error).__name__
+        print(
+            f"warning: {entry.group} {entry.name} ({entry.value}) of the package {package} cannot "
+            f"be imported: {reason}. Fix the package, or uninstall it: pip uninstall {package}",
+            file=sys.stderr,
+        )
+        return None
