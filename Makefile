@@ -5,8 +5,8 @@ SHELL := /bin/bash
 
 BIN := .venv/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
-# `make bench COMPONENT=ddu` runs the benchmarks of one top-level folder. ROOM is its former name.
-COMPONENT ?= $(ROOM)
+# `make bench COMPONENT=ddu` runs the benchmarks of one top-level folder.
+COMPONENT ?=
 FUZZ_SECONDS ?= 300
 AGENT ?= orca
 # Evaluated when a recipe runs, not before: setup/ensure-rust may have to install Rust first.
@@ -69,7 +69,8 @@ build: setup ## build the programs into .venv/bin
 kernel: setup ## build the kernel of the virtual testbed, once (5 to 12 minutes of CPU)
 	setup/virtual-kernel
 
-check: build ## check formatting, types and lints, as CI does
+check: build ## check language, formatting, types and lints, as CI does
+	.ci/language
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy cc/python/src cc/training/src ccu/src ddu/src

@@ -137,7 +137,7 @@ def _of_packets(scale: Scale, where: Path | None) -> str:
     return (
         "## Growth with packets\n\n"
         "Runs at 1 Gbit/s, both captures: read and split into connections, and all of "
-        "`ddu analyze` with tables, figures and report. 100 s at 1 Gbit/s are some 25 million "
+        "`ddu analyze` with tables, figures and report.\n100 s at 1 Gbit/s are some 25 million "
         f"packets (the last row but one), for which {LIMIT_CPU_S} CPU s and {LIMIT_GB} GB are "
         "the limit.\n\n"
         "| packets of both captures | split, CPU s | ns per packet | analyze, CPU s "
@@ -193,7 +193,7 @@ def _of_runs(scale: Scale, where: Path | None) -> str:
             shutil.rmtree(folder)
     return (
         "## Growth with runs\n\n`ddu compare` of runs of 1 s that have been analysed: tables, "
-        "figures, page. The start of the program dominates the first rows.\n\n"
+        "figures, page.\nThe start of the program dominates the first rows.\n\n"
         "| runs | compare, CPU s | ms per run | most memory, GB |\n|---:|---:|---:|---:|\n"
         + "".join(rows)
         + "\n"
@@ -205,9 +205,9 @@ def _heading() -> str:
     return (
         "# Benchmarks of ddu\n\n"
         f"Written by `make bench COMPONENT=ddu` on {now:%Y-%m-%d %H:%M} UTC. {_processor()}, "
-        f"{platform.system()} {platform.release()}, Python {platform.python_version()}. CPU "
+        f"{platform.system()} {platform.release()}, Python {platform.python_version()}.\nCPU "
         "seconds are user and system, of one process; ratios are more reliable than absolute "
-        "values. Captures are generated (`tests/support/testsupport/gigabit.py`).\n\n"
+        "values.\nCaptures are generated (`tests/support/testsupport/gigabit.py`).\n\n"
     )
 
 
