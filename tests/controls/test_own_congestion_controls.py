@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import csv
+import json
+import shutil
 import statistics
 import subprocess
 import sys
@@ -81,6 +83,29 @@ def test_the_same_experiment_gives_the_same_bytes(experiments: Runs, tmp_path: P
     said = subprocess.run(command, capture_output=True, text=True)
     assert said.returncode == 0, said.stderr + said.stdout
     assert "identical to" in said.stdout
+
+
+def test_what_a_policy_does_before_it_is_ready_changes_no_packet(
+    experiments: Runs, tmp_path: Path
+) -> None:
+    """Neither does how long it takes to start, which its folder and compiled modules decide."""
+    run = Run(experiments("--cc", "aimd.py", "--cc-param", "think=3ms", *SHORT))
+    raw = Path(shutil.copytree(run.path / "raw", tmp_path / "raw"))
+    plan = json_of(raw / "virtual-plan.json")
+    (program,) = plan["programs"]
+    python, *arguments = program["command"]
+    program["command"] = [python, "-X", "importtime", *arguments]  # which reads the clock often
+    (raw / "virtual-plan.json").write_text(json.dumps(plan))
+    written = [*raw.glob("*.pcap"), raw / "mac.csv", raw / "cc-aimd.csv"]
+    before = {file.name: file.read_bytes() for file in written}
+    for file in written:
+        file.unlink()
+    said = subprocess.run(
+        [BIN / "nr-link", "virtual", "run", raw / "virtual-plan.json"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert said.returncode == 0, said.stderr
+    assert {file.name: file.read_bytes() for file in written} == before
 
 
 def test_a_policy_that_thinks_answers_later(experiments: Runs) -> None:

@@ -2,6 +2,7 @@
 //! All flows and programs of a run, from second 0 of the traffic until the last has ended.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use nix::errno::Errno;
@@ -9,6 +10,8 @@ use nix::libc;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::time::TimeSpec;
+use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 use nr_link_virtual_plan::{FlowReport, Report, Run, Transport};
 
 use crate::clock::{self, Nanos, SECOND, nanos};
@@ -21,6 +24,9 @@ use crate::udp::UdpFlow;
 
 /// From the last end until power is off: what is on its way arrives.
 const SETTLING: Nanos = SECOND / 5;
+/// To multiples of this traffic waits where policies start before it: how many clock readings, each of which
+/// takes some time, a program's start needs depends on the folders that it is installed in.
+const ALIGNMENT: Nanos = SECOND / 10;
 const EVENTS: usize = 64;
 const SIGNALLED: u64 = u64::MAX;
 
@@ -57,6 +63,22 @@ impl Place<'_> {
     }
 }
 
+/// Sleeps until the clock shows a multiple of `period`.
+fn wait_for_whole(period: Nanos) -> Result<()> {
+    let until = clock::now()?.next_multiple_of(period);
+    let time = TimeSpec::from_duration(Duration::from_nanos(until));
+    while let Err(error) = clock_nanosleep(
+        ClockId::CLOCK_MONOTONIC,
+        ClockNanosleepFlags::TIMER_ABSTIME,
+        &time,
+    ) {
+        if error != Errno::EINTR {
+            return Err(error).context("clock_nanosleep");
+        }
+    }
+    Ok(())
+}
+
 /// Runs it all.
 ///
 /// # Errors
@@ -70,6 +92,9 @@ pub fn run(run: &Run, hosts: &Hosts) -> Result<()> {
         flow: flow as u64,
     };
     let policies = policies::start(&run.programs, hosts)?;
+    if !policies.is_empty() {
+        wait_for_whole(ALIGNMENT)?;
+    }
     let mut flows = Vec::with_capacity(run.flows.len());
     let start = clock::now()?;
     for (number, plan) in run.flows.iter().enumerate() {

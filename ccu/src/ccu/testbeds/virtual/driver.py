@@ -40,7 +40,8 @@ class VirtualDriver(Driver):
     runs_programs = True
     repeatable = True
     undisturbed = True
-    machine_files = frozenset({"virtual.json"})  # CPU and wall-clock time
+    # CPU and wall-clock time; where programs are installed.
+    machine_files = frozenset({"virtual.json", "virtual-plan.json"})
 
     def check(self, experiment: Experiment, scenario: Path) -> None:
         """Ask nr-link whether it would run with this, to its end."""
