@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The queries that Grafana would send to the store, for tests, benchmarks and pictures without Grafana.
+"""The queries that Grafana would send to the store, for tests and benchmarks without Grafana.
 
 Variables and macros are replaced as in Grafana's documentation: "Variable syntax" for `:sqlstring`, and
 "Macros" of the PostgreSQL data source. Forms that no dashboard uses are refused.
