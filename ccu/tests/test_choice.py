@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from ccu.campaigns import definition, testbed
-from ccu.campaigns.definition import Campaign
 from ccu.campaigns.folder import Folder
 from ccu.scenarios.resolve import resolve
 from ccu.testbeds.choice import Choice, choose
 from ccu.testbeds.oai.driver import OaiDriver
 from ccu.testbeds.oai.lockstep.driver import LockstepDriver
+from ddu.campaign.definition import Campaign
 from ddu.console.problems import refusal
 
 RFSIM = {"testbed": "rfsim", "cc": "cubic"}

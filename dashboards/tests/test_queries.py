@@ -42,7 +42,9 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
                 experiment["cc"] = HOSTILE
             directory = tmp_path_factory.mktemp("runs") / str(number)
             if number:
-                content = {"schema_version": 1, "campaign": {"name": name}}
+                campaign = "d" if name == HOSTILE else name
+                definition = {"name": campaign, "title": name, "factors": {"cc": ["cubic"]}}
+                content = {"schema_version": 1, "campaign": definition}
                 directory.mkdir()
                 (directory / "campaign.json").write_text(json.dumps(content))
                 directory = directory / "runs" / "cell" / "run"
@@ -98,7 +100,7 @@ def test_what_is_asked_is_about_what_was_chosen(filled: Place) -> None:
     named = {board.name: board for board in boards()}
     with psycopg.connect(reader_url(filled), autocommit=True) as reader:
         # Names of a campaign's runs begin with the names of the campaign and the cell.
-        stored = {name: name if name == "a" else f"{name}/cell/{name}" for name in ("a", "b", "c", HOSTILE)}
+        stored = {"a": "a", "b": "b/cell/b", "c": "c/cell/c", HOSTILE: f"d/cell/{HOSTILE}"}
         ids = dict(reader.execute("SELECT name, run_id::text FROM testbed.run").fetchall())
 
         def answer(board: str, title: str, **values: list[str]) -> list[Any]:

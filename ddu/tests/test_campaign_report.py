@@ -39,7 +39,7 @@ def made(path: Path, report: dict[str, Any]) -> Path:
     """Two congestion controls by two widths by three seeds; cubic has 1.5 times reno's rate."""
     definition = {
         "name": "try", "profile": "quick", "title": "A try & <b>more</b>", "source": "us",
-        "differs": [], "repeats": 3, "report": report,
+        "repeats": 3, "report": report,
         "factors": {"cc": {"reno": {}, "cubic": {}}, "prb": {"24": {}, "106": {}}},
     }  # fmt: skip
     content = {"schema_version": 1, "campaign": definition, "software": {"kernel": "6", "ccu": "0",

@@ -3,23 +3,27 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from ddu.analyze import analysis_of
+from ddu.campaign.checks import problems_of
+from ddu.campaign.definition import Campaign
 from ddu.campaign.metrics import flat
-from ddu.campaign.plan import problems_of
-from ddu.cli.main import app
 from ddu.metrics.catalogue import is_open
 from ddu.metrics.catalogue import numbers as known_numbers
 from testsupport.store_runs import two_flows, with_radio
 
-FACTORS = {"cc": {"cubic": {}, "reno": {}}}
+
+def campaign(report: dict[str, Any], stop: list[dict[str, Any]]) -> Campaign:
+    rules = [{"half_width_ratio": 0.1, **rule} for rule in stop]
+    factors = {"cc": ["cubic", "reno"]}
+    return Campaign.model_validate(
+        {"name": "x", "title": "x", "factors": factors, "report": report, "stop": rules}
+    )
 
 
 def numbers(summary: Any, before: str = "") -> set[str]:
@@ -65,29 +69,15 @@ def test_every_number_of_a_summary_is_known_and_no_other(tmp_path: Path) -> None
 def test_an_unknown_metric_is_refused(
     report: dict[str, Any], stop: list[dict[str, Any]], told: str
 ) -> None:
-    (problem,) = problems_of(report, FACTORS, stop)
+    (problem,) = problems_of(campaign(report, stop))
     assert re.search(told, str(problem))
 
 
 def test_names_that_only_a_run_can_give_are_accepted() -> None:
     asked = ["technology_ratio.NR", "events_count.handover", "throughput_of_best_ratio"]
-    assert not problems_of({"metrics": asked}, FACTORS, [{"metric": "rtt_ms.p95"}])
+    assert not problems_of(campaign({"metrics": asked}, [{"metric": "rtt_ms.p95"}]))
 
 
 def test_a_stop_rule_may_name_a_mean_over_the_flows() -> None:
     rules = [{"metric": "flow.d3_ratio"}, {"metric": "flow.rtt_ms.p95"}]
-    assert not problems_of({}, FACTORS, rules)
-
-
-def test_problems_are_printed_as_json() -> None:
-    reports = {"metrics": ["rtt_ms.p59"], "colour": 1}, {"metrics": ["rtt_ms.p59"]}, {"metrics": []}
-    asked = [{"factors": FACTORS, "report": report, "stop": []} for report in reports]
-    lines = "".join(f"{json.dumps(one)}\n" for one in asked)
-    answer = CliRunner().invoke(app, ["campaign", "check"], input=lines)
-    unknown_key, unknown_metric, nothing = map(json.loads, answer.stdout.splitlines())
-    where = {"file": None, "line": None, "key": "report.colour"}
-    assert [one["where"] for one in unknown_key] == [where]
-    assert unknown_key[0]["rule"] == "unknown key"
-    assert [one["where"] for one in unknown_metric] == [where | {"key": "report.metrics"}]
-    assert unknown_metric[0]["fix"].startswith("did you mean rtt_ms.p")
-    assert nothing == []
+    assert not problems_of(campaign({}, rules))

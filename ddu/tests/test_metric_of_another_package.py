@@ -83,8 +83,10 @@ def write_trace(run: Path) -> None:
 
 
 def test_campaigns_may_ask_for_it(packages: Path, tmp_path: Path) -> None:
-    asked = "import json, sys; from ddu.campaign.plan import problems_of; "
-    asked += f"print(problems_of({{'metrics': ['flow.{NUMBER}']}}, {{}}))"
+    asked = "from ddu.campaign.checks import problems_of; from ddu.campaign.definition import *; "
+    asked += "campaign = dict(name='x', title='x', factors={'cc': ['cubic']}, "
+    asked += f"report={{'metrics': ['flow.{NUMBER}']}}); "
+    asked += "print(problems_of(Campaign.model_validate(campaign)))"
     assert command(packages, sys.executable, "-c", asked).stdout == "[]\n"
     assert "no metric" in command(tmp_path, sys.executable, "-c", asked).stdout
 

@@ -27,7 +27,7 @@ def campaign(tmp_path: Path) -> Path:
     directory = tmp_path / "campaign"
     directory.mkdir()
     factors = {"cc": {"cubic": {}, "bbr": {}, "reno": {}}}
-    definition = {"name": "fig3", "factors": factors, "repeats": 1}
+    definition = {"name": "fig3", "title": "Three", "factors": factors, "repeats": 1}
     content = {"schema_version": 1, "campaign": definition}
     (directory / "campaign.json").write_text(json.dumps(content))
     return directory

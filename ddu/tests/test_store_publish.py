@@ -175,7 +175,8 @@ def campaign_in(directory: Path) -> Path:
     factors = {"cc": {"cubic": {}, "bbr": {}, "reno": {}}, "prb": {"24": {}, "106": {}}}
     exclude = [{"cc": ["reno", "bbr"], "prb": ["106"]}]
     definition = {
-        "name": "fig3", "profile": "quick", "factors": factors, "exclude": exclude, "repeats": 2,
+        "name": "fig3", "title": "Three", "profile": "quick", "factors": factors,
+        "exclude": exclude, "repeats": 2,
     }  # fmt: skip
     content = {"schema_version": 1, "campaign": definition}
     (directory / "campaign.json").write_text(json.dumps(content))

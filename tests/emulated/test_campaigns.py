@@ -20,9 +20,15 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from ccu.campaigns import definition, live, remote
+from ccu.campaigns import definition, live
+from ccu.campaigns.engines import remote
+from ccu.campaigns.engines.job import Ended, Job
+from ccu.campaigns.folder import Folder
+from ccu.cli.campaign import check_names
 from ccu.scenarios.resolve import resolve
-from ddu.campaign import plan
+from ddu.campaign.checks import problems_of
+from ddu.campaign.definition import Campaign
+from ddu.console.problems import RefusedError
 from ddu.store.connect import connected
 from ddu.store.place import Place
 from ddu.store.publish import publish
@@ -76,8 +82,7 @@ def test_the_reports_of_the_projects_campaigns_can_be_made() -> None:
     for name in definition.library():
         for profile in ("quick", "full"):
             campaign = definition.read(definition.locate(name), profile)
-            stop = [rule.model_dump() for rule in campaign.stop]
-            assert not plan.problems_of(campaign.report, campaign.factors, stop)
+            assert not problems_of(campaign)
 
 
 @pytest.mark.parametrize(
@@ -91,9 +96,10 @@ def test_the_reports_of_the_projects_campaigns_can_be_made() -> None:
 )
 def test_an_invalid_report_is_refused(file: Path, report: str, printed: str) -> None:
     file.write_text(f"{FILE}report: {report}\n")
-    campaign = definition.read(file)
-    problems = plan.problems_of(campaign.report, campaign.factors)
-    assert printed in "\n".join(map(str, problems))
+    with pytest.raises(RefusedError) as refused:
+        check_names(definition.read(file))
+    assert printed in str(refused.value)
+    assert f"{file}:" in str(refused.value)
 
 
 def test_an_invalid_report_is_refused_before_the_runs(tmp_path: Path, file: Path) -> None:
@@ -282,12 +288,16 @@ def test_a_worker_without_shared_storage_publishes_its_runs(
     # `ddu` yields to what runs beside it, and would start too late on a busy machine. The run is
     # long for that reason as well, and cheap.
     monkeypatch.setattr(live, "_LEAST_PRIORITY", 0)
-    job = remote.Job(
-        experiment=resolve(
-            {"testbed": "emulated", "traffic": "udp:1M", "duration": "40s", "scenario": "static"}
-        ).model_dump_json(),
-        campaign="far",
-        output=str(tmp_path / "campaign-far-only" / "runs" / "cc=cubic,seed=1"),
+    experiment = resolve(
+        {"testbed": "emulated", "traffic": "udp:1M", "duration": "40s", "scenario": "static"}
+    )
+    campaign = Campaign.model_validate(
+        {"name": "far", "title": "Far", "factors": {"cc": ["cubic"]}}
+    )
+    cell = tmp_path / "campaign-far-only" / "runs" / "cc=cubic,seed=1"
+    job = remote.RemoteJob(
+        Job(experiment, cell, "raw"),
+        campaign,
         token=str(tmp_path / "no-such-token"),
         software=remote.software(),
         testbeds={},
@@ -304,14 +314,12 @@ def test_a_worker_without_shared_storage_publishes_its_runs(
             rows = max(rows, found[0])
             time.sleep(0.1)
     done = performing.result()
-    assert (done.error, rows > 20) == (None, True)
+    assert (done.ended, rows > 20) == (Ended(), True)
     # What comes back is published in the place of what was shown.
     assert done.archive is not None
-    cell = Path(job.output)
     with tarfile.open(fileobj=io.BytesIO(done.archive)) as packed:
         packed.extractall(cell, filter="data")
-    about = {"schema_version": 1, "campaign": {"name": "far"}}
-    (tmp_path / "campaign-far-only" / "campaign.json").write_text(json.dumps(about))
+    Folder.make(tmp_path / "campaign-far-only", campaign)
     (run,) = cell.iterdir()
     assert publish(store.url(), run).name == f"far/cc=cubic,seed=1/{run.name}"
     with psycopg.connect(reader_url(store)) as reader:
@@ -344,7 +352,7 @@ def test_a_worker_with_other_software_is_refused_with_both_versions(
     with cluster(1) as (hosts, _):
         wait_for_workers(hosts, 1)
         pretend = (
-            "import ccu.campaigns.remote as remote, sys; "
+            "import ccu.campaigns.engines.remote as remote, sys; "
             "remote.software = lambda: 'ccu 9.9 at elsewhere'; "
             "from ccu.cli.main import main; main()"
         )

@@ -4,20 +4,16 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import random
 import re
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from ccu.campaigns.definition import Campaign
 from ccu.scenarios.resolve import resolve_written
 from ccu.spec.experiment import Experiment
 from ccu.spec.places import Places, written_at
+from ddu.campaign.definition import Campaign, Point
 from ddu.console.problems import Problem, RefusedError, refusal
-
-Levels = tuple[tuple[str, str], ...]
-"""A point of the design: factors and labels, in the file's order."""
 
 # NAME_MAX of Linux is 255 bytes; the attempts have directories of their own inside.
 _LONGEST_SLUG = 180
@@ -27,7 +23,7 @@ _LONGEST_SLUG = 180
 class Cell:
     """A planned run of a campaign: a point of the design and a repeat."""
 
-    point: Levels
+    point: Point
     repeat: int
     seed: int
     of_point: Experiment
@@ -65,29 +61,13 @@ def slug(parts: list[tuple[str, str]]) -> str:
     return f"{safe[:_LONGEST_SLUG]}~{hashlib.sha256(text.encode()).hexdigest()[:10]}"
 
 
-def points(campaign: Campaign) -> list[Levels]:
-    """Return the factors' product without the exclusions. Raises RefusedError if nothing
-    remains."""
-    axes = [[(name, label) for label in levels] for name, levels in campaign.factors.items()]
-    remaining = [
-        point for point in itertools.product(*axes) if not _excluded(campaign, dict(point))
-    ]
-    if not remaining:
-        raise refusal(f"campaign {campaign.name}: everything is excluded, nothing is left to run")
-    return remaining
-
-
-def _excluded(campaign: Campaign, levels: dict[str, str]) -> bool:
-    return any(
-        all(levels[factor] in labels for factor, labels in item.items())
-        for item in campaign.exclude
-    )
-
-
 def cells(campaign: Campaign) -> list[Cell]:
     """Return every run in order of execution. Raises RefusedError for invalid experiments."""
     resolved, problems = [], list[Problem]()
-    for point in points(campaign):
+    points = campaign.points
+    if not points:
+        raise refusal(f"campaign {campaign.name}: everything is excluded, nothing is left to run")
+    for point in points:
         try:
             resolved.append((point, *_experiment(campaign, point)))
         except RefusedError as error:
@@ -104,7 +84,7 @@ def cells(campaign: Campaign) -> list[Cell]:
     return order
 
 
-def _experiment(campaign: Campaign, point: Levels) -> tuple[Experiment, Places]:
+def _experiment(campaign: Campaign, point: Point) -> tuple[Experiment, Places]:
     """Return the experiment of the point, and the place of each key."""
     written = dict(campaign.base)
     places = {key: campaign.where("base", key) for key in campaign.base}

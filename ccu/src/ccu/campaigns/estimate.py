@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from ccu.campaigns.keeping import Keep
 from ccu.runs.disk_space import mac_samples_per_s, raw_bytes, socket_samples_per_s
 from ccu.scenarios.load import load
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
+from ddu.campaign.definition import Keep
 
 # `ddu analyze --no-report` without its start, CPU time of runs of 60 to 300 s: within 54 % of each.
 _ANALYSIS_S = 0.12

@@ -20,13 +20,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ccu.campaigns.cells import Cell
-from ccu.campaigns.definition import Campaign
-from ccu.campaigns.keeping import Keep
 from ccu.runs import manifest
+from ddu.campaign.definition import Campaign, Keep
+from ddu.campaign.load import SCHEMA_VERSION, read_definition
 from ddu.console.ownership import give_to_sudo_user, make_directory
 from ddu.console.problems import refusal
-
-SCHEMA_VERSION = 1
 
 State = Literal["done", "failed", "to do"]
 
@@ -148,27 +146,7 @@ class Folder:
     @classmethod
     def open(cls, path: Path) -> Folder:
         """Open a directory. Raises RefusedError if it is not a campaign's."""
-        file = path / "campaign.json"
-        try:
-            content = json.loads(file.read_text())
-            version = content["schema_version"]
-            if version > SCHEMA_VERSION:
-                raise refusal(
-                    f"schema_version is {version}, and this ccu reads up to {SCHEMA_VERSION}",
-                    "use the ccu that made it, or a newer one",
-                    file=file,
-                )
-            return cls(path, Campaign.model_validate(content["campaign"]))
-        except OSError as error:
-            raise refusal(
-                str(error.strerror),
-                "give a directory that `ccu campaign run FILE` has made",
-                file=file,
-            ) from None
-        except (ValueError, KeyError, TypeError) as error:
-            raise refusal(
-                f"is not a file that ccu has written ({error})", "restore it", file=file
-            ) from None
+        return cls(path, read_definition(path)[0])
 
     def forget(self) -> None:
         """Remove the directory, unless a run has begun in it."""

@@ -13,16 +13,13 @@ import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from ccu.campaigns.analyst import Analyst
 from ccu.host.digest import sha256_of
 from ccu.runs import manifest
 from ccu.scenarios.link_config import traces
-
-Keep = Literal["raw", "tables", "summary"]
-"""`raw`: everything. `tables`: all but captures and samples. `summary`: run.json, summary.json, and
-the scenario, without which the run cannot be repeated."""
+from ddu.campaign.definition import Keep
 
 _LESS = get_args(Keep)
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from ccu import congestion
 from ccu.campaigns import stopping
 from ccu.campaigns.analyst import Analyst
-from ccu.campaigns.cells import Cell, Levels, cells, points
-from ccu.campaigns.definition import StopRule
+from ccu.campaigns.cells import Cell, cells
 from ccu.campaigns.engines import Engine, Listener
 from ccu.campaigns.folder import Attempts, Folder, State
 from ccu.campaigns.keeping import reduce
@@ -23,6 +22,7 @@ from ccu.runs import run as runs
 from ccu.runs import trial
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
+from ddu.campaign.definition import Point, StopRule
 from ddu.console.problems import Problem, RefusedError, Where, problems_of, refusal
 
 _WITHOUT_EFFECT_ON_RADIO_TIME = {"flows", "cc_params", "seed", "duration_s", "scenario", "rtt_ms"}
@@ -41,7 +41,7 @@ class Work:
         self.at_once = 1
         """How many runs are done at a time."""
         every = cells(folder.campaign)
-        self.by_point: dict[Levels, list[Cell]] = {point: [] for point in points(folder.campaign)}
+        self.by_point: dict[Point, list[Cell]] = {point: [] for point in folder.campaign.points}
         for cell in every:
             self.by_point[cell.point].append(cell)
         self.left_out: dict[str, int] = defaultdict(int)
@@ -56,7 +56,7 @@ class Work:
             cell: folder.attempts(cell) if begun and cell.slug in begun else Attempts()
             for cell in self.cells
         }
-        self._enough: dict[Levels, bool] = {}
+        self._enough: dict[Point, bool] = {}
         self._values: dict[tuple[Path, str], float | None] = {}
         self.only_repeat: int | None = None
         """The repeat whose cells are to do; None means all."""
@@ -86,7 +86,7 @@ class Work:
             if self.state(cell) == "to do" and not self.enough(cell.point):
                 yield cell
 
-    def enough(self, point: Levels) -> bool:
+    def enough(self, point: Point) -> bool:
         """Return whether the stop rules, if there are any, are satisfied at `point`."""
         rules = self.folder.campaign.stop
         if not rules:

@@ -6,16 +6,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from ccu.campaigns.cells import Cell, Levels
+from ccu.campaigns.cells import Cell
 from ccu.campaigns.estimate import expected_s
 from ccu.campaigns.runner import Work
+from ddu.campaign.definition import Point
 
 
 @dataclass(frozen=True)
 class Row:
     """The runs of one point of the design, counted."""
 
-    point: Levels
+    point: Point
     planned: int
     done: int
     degraded: int
@@ -97,7 +98,7 @@ class Progress:
         failures = [failure for one in points for failure in one.failures]
         return CampaignStatus(rows, dict(self._work.left_out), left_s, failures)
 
-    def _of(self, point: Levels) -> _Point:
+    def _of(self, point: Point) -> _Point:
         work, group = self._work, self._work.by_point[point]
         states = [work.state(cell) for cell in group]
         failures = [

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ccu.campaigns.cells import cells
-from ccu.campaigns.definition import Campaign
 from ccu.campaigns.folder import Folder
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import choice
+from ddu.campaign.definition import Campaign
 
 
 def on_a_testbed(campaign: Campaign, directory: Path) -> tuple[Campaign, list[str]]:

@@ -17,13 +17,10 @@ from rich.table import Table
 
 from ccu.campaigns import definition, display, field, runner, slots
 from ccu.campaigns.cells import cells
-from ccu.campaigns.checker import Checker
-from ccu.campaigns.definition import Campaign
 from ccu.campaigns.engines import Engine
 from ccu.campaigns.engines.local import Local
 from ccu.campaigns.engines.parallel import Parallel
 from ccu.campaigns.folder import Folder, default_path
-from ccu.campaigns.keeping import Keep
 from ccu.campaigns.plan import plan_of
 from ccu.campaigns.status import status_of
 from ccu.campaigns.testbed import on_a_testbed
@@ -31,6 +28,7 @@ from ccu.host import disk, programs
 from ccu.host.root import need_root
 from ccu.spec.errors import Incomplete
 from ccu.testbeds import driver_of
+from ddu.campaign.definition import Campaign, Keep
 from ddu.console.problems import Problem, RefusedError, Where, refusal
 from ddu.console.suggestions import unknown
 
@@ -101,8 +99,7 @@ def run(
     note: Note = "",
 ) -> None:
     """Execute every run of the campaign, or of several in a row, that has no result yet."""
-    with Checker() as checker:
-        campaigns = [_read(file, profile, keep, output, checker) for file in files]
+    campaigns = [_read(file, profile, keep, output) for file in files]
     for campaign in campaigns:
         cells(campaign)  # Raises RefusedError before a directory is made.
     how = _How(engine, scheduler, jobs, not no_wait, _spot(place, note))
@@ -189,18 +186,17 @@ def plan(
     if not names:
         raise refusal(f"no campaign has a profile {profile!r}", "take full", key="--profile")
     totals, refused = display.PlanTable(), list[Problem]()
-    with Checker() as checker:
-        for name in names:
-            try:
-                campaign = _read(name, profile, keep, output, checker)
-                work = _work_of_plan(campaign, output, jobs)
-            except RefusedError as error:
-                refused += error.problems
-                continue
-            if len(names) == 1:
-                _show_plan(work)
-                return
-            totals.add(work, plan_of(work))
+    for name in names:
+        try:
+            campaign = _read(name, profile, keep, output)
+            work = _work_of_plan(campaign, output, jobs)
+        except RefusedError as error:
+            refused += error.problems
+            continue
+        if len(names) == 1:
+            _show_plan(work)
+            return
+        totals.add(work, plan_of(work))
     if len(names) > 1:
         out.print(totals.table())
     if refused:
@@ -267,22 +263,29 @@ def _work(folder: Folder, jobs: int | None) -> runner.Work:
     return work
 
 
-def _read(
-    name: str, profile: str | None, keep: Keep | None, output: Path, checker: Checker
-) -> Campaign:
-    """Return the campaign on a testbed, its report checked by ddu. Raises RefusedError.
+def _read(name: str, profile: str | None, keep: Keep | None, output: Path) -> Campaign:
+    """Return the campaign on a testbed, its report and stop rules checked. Raises RefusedError.
 
     Prints why, if the testbed or an option is not the preferred one.
     """
     campaign = definition.read(definition.locate(name), profile)
     if keep is not None:
         campaign = campaign.model_copy(update={"keep": keep})
-    if problems := checker.problems_of(campaign):
-        raise RefusedError(problems)
+    check_names(campaign)
     campaign, notices = on_a_testbed(campaign, default_path(campaign, output))
     for notice in notices:
         print(f"ccu: {notice}", file=sys.stderr)
     return campaign
+
+
+def check_names(campaign: Campaign) -> None:
+    """Refuse metrics, columns and factors that the report or a stop rule names and nobody knows."""
+    if not (campaign.report.model_fields_set or campaign.stop):
+        return
+    from ddu.campaign.checks import problems_of
+
+    if problems := problems_of(campaign):
+        raise RefusedError(problems)
 
 
 @dataclass(frozen=True)

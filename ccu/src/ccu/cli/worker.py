@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from ccu.campaigns.remote import CORE, RESOURCE
+from ccu.campaigns.engines.remote import CORE, RESOURCE
 from ccu.host import programs
 from ccu.host.cores import allowed
 from ccu.host.root import need_root
@@ -48,5 +48,7 @@ def worker(
     dask = programs.require("dask")
     command = [dask, "worker", scheduler, "--nworkers", "1", "--nthreads", str(threads)]
     command += ["--resources", f"{RESOURCE}={testbeds} {CORE}={at_once}", "--no-dashboard"]
+    # A daemon of multiprocessing could not start the processes of the runs.
+    os.environ["DASK_DISTRIBUTED__WORKER__DAEMON"] = "False"
     sys.stdout.flush()
     os.execv(dask, command)

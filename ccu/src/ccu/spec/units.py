@@ -7,6 +7,7 @@ import math
 import re
 
 from ddu.console.problems import invalid
+from ddu.console.validation import word
 
 _QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-z/]+)")
 _TIME_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
@@ -29,13 +30,6 @@ def _quantity(text: object, units: dict[str, float], example: str) -> float:
     if not math.isfinite(value):
         raise invalid(f"{text!r} is too large", f"write for example {example}")
     return value
-
-
-def word(value: object) -> str:
-    """A name or setting as text. YAML reads on and off as booleans; people mean the words."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return str(value)
 
 
 def words(pairs: object) -> object:

@@ -26,7 +26,7 @@ def analyze_all(console: Console, scheduler: str | None = None) -> Callable[[lis
     def work(runs: list[Path]) -> None:
         with _executor(scheduler) as executor, Progress(console=console, transient=True) as bar:
             task = bar.add_task("analysing", total=len(runs))
-            waiting = {executor.submit(_analyze, str(run.resolve())): run for run in runs}
+            waiting = {executor.submit(problem_of, run.resolve()): run for run in runs}
             for future in as_completed(waiting):
                 if problem := future.result():
                     console.print(f"left out: {problem}", markup=False)
@@ -35,26 +35,17 @@ def analyze_all(console: Console, scheduler: str | None = None) -> Callable[[lis
     return work
 
 
-def _analyze(run: str) -> str | None:
+def problem_of(run: Path, report: bool = True) -> str | None:
+    """Write the tables and the summary of a run, and with `report` its page; return why it has
+    none."""
     from ddu.api import analyze
 
     try:
-        analyze(Path(run))
+        analyze(run, report=report)
     except RefusedError as error:
         return str(error)
-    return None
-
-
-def problem_of(run: str) -> str | None:
-    """Write the tables and the summary of a run, without its page; return why it has none."""
-    from ddu.api import analyze
-
-    try:
-        analyze(Path(run), report=False)
-    except RefusedError as error:
-        return str(error)
-    except Exception as error:  # One run that breaks a program must not end the others' analysis.
-        return f"{type(error).__name__}: {error}"
+    except Exception as error:  # A run that breaks a program does not end the others' analysis.
+        return f"{run}: {type(error).__name__}: {error}"
     return None
 
 

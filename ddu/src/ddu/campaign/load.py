@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ddu.console.problems import refusal
+from pydantic import ValidationError
+
+from ddu.campaign.definition import Campaign
+from ddu.console.problems import RefusedError, Where, refusal
+from ddu.console.validation import invalid_values
 
 SCHEMA_VERSION = 1
 
@@ -29,19 +32,10 @@ class CellRun:
     """The place of a phone."""
 
 
-def name_of(definition: dict[str, Any]) -> str:
-    """Return the name of a campaign with its profile, as that of its directory.
-
-    Raises KeyError if it has none.
-    """
-    profile = definition.get("profile")
-    return f"{definition['name']}-{profile}" if profile else str(definition["name"])
-
-
 @dataclass(frozen=True)
-class Campaign:
+class CampaignDirectory:
     path: Path
-    definition: dict[str, Any]
+    definition: Campaign
     software: dict[str, Any]
     cells: list[CellRun]
 
@@ -50,32 +44,20 @@ class Campaign:
         return [cell for cell in self.cells if cell.path is not None]
 
     @property
-    def points(self) -> list[tuple[str, ...]]:
-        """Return the levels of each point of the design: the factors' product without what is
-        excluded."""
-        factors, excluded = self.definition["factors"], self.definition.get("exclude") or ()
-        return [
-            point
-            for point in itertools.product(*factors.values())
-            if not any(_is_in(dict(zip(factors, point, strict=True)), item) for item in excluded)
-        ]
-
-    @property
     def planned_count(self) -> int:
         """Return how many runs there may be, as ccu counts cells; stop rules may end sooner."""
-        return len(self.points) * int(self.definition["repeats"])
+        return len(self.definition.points) * self.definition.repeats
 
 
-def _is_in(levels: dict[str, str], item: dict[str, Any]) -> bool:
-    return all(levels[factor] in labels for factor, labels in item.items())
+def read_definition(path: Path) -> tuple[Campaign, dict[str, Any]]:
+    """Return the campaign of a directory, and the software that began it.
 
-
-def load_campaign(path: Path) -> Campaign:
-    """Raises RefusedError when `path` has no campaign, or a newer one than this ddu knows."""
+    Raises RefusedError when `path` has no campaign, or a newer one than this version knows.
+    """
     file = path / "campaign.json"
     try:
         content = json.loads(file.read_text())
-        version, definition = content["schema_version"], content["campaign"]
+        version, written = content["schema_version"], content["campaign"]
     except OSError as error:
         raise refusal(
             error.strerror or str(error),
@@ -86,20 +68,33 @@ def load_campaign(path: Path) -> Campaign:
         raise refusal(f"not a campaign.json of ccu ({error})", "restore it", file=file) from None
     if version > SCHEMA_VERSION:
         raise refusal(
-            f"schema_version {version} is newer than {SCHEMA_VERSION}, which this ddu knows",
-            "update ddu",
+            f"schema_version {version} is newer than {SCHEMA_VERSION}, the newest that this "
+            "version reads",
+            "use the version that made it, or a newer one",
             file=file,
         )
     try:
+        return Campaign.model_validate(written), content.get("software", {})
+    except ValidationError as error:
+        problems = invalid_values(error, Campaign)
+        raise RefusedError(
+            one.at(Where(str(file), key=one.where.key)) for one in problems
+        ) from None
+
+
+def load_campaign(path: Path) -> CampaignDirectory:
+    """Return the campaign in `path` with its cells. Raises RefusedError, as `read_definition`."""
+    definition, software = read_definition(path)
+    try:
         cells = [_cell(file) for file in path.glob("runs/*/cell.json")]
-        cells.sort(key=lambda cell: (_places(cell.levels, definition["factors"]), cell.seed))
+        cells.sort(key=lambda cell: (_places(cell.levels, definition.factors), cell.seed))
     except (ValueError, KeyError, TypeError) as error:
         raise refusal(
             f"a cell.json is not of this campaign ({error})",
             "move its folder away",
             file=path / "runs",
         ) from None
-    return Campaign(path, definition, content.get("software", {}), cells)
+    return CampaignDirectory(path, definition, software, cells)
 
 
 def _places(levels: dict[str, str], factors: dict[str, Any]) -> list[int]:
@@ -135,7 +130,7 @@ def _runs(cell: Path) -> Iterator[Path]:
 
 
 def summaries(
-    campaign: Campaign, analyze: Callable[[list[Path]], None]
+    campaign: CampaignDirectory, analyze: Callable[[list[Path]], None]
 ) -> dict[Path, dict[str, Any]]:
     """Return summary.json of every result; `analyze` is called with those that have none yet."""
     paths = [cell.path for cell in campaign.results if cell.path is not None]

@@ -3,16 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from ddu.console.problems import Problem, RefusedError, Where
-from ddu.console.suggestions import unknown
-from ddu.console.validation import invalid_values
-from ddu.metrics.catalogue import is_open, numbers
-from ddu.tables.columns import column, written_names
+from pydantic import BaseModel, ConfigDict, Field
 
 OF_BEST = {"throughput_bps": "throughput_of_best_ratio", "goodput_bps": "goodput_of_best_ratio"}
 """Numbers that are shown as a share of the best in the same place (Reminis, section 4.2)."""
@@ -109,65 +103,6 @@ class ReportPlan(_Value):
     reference: tuple[Reference, ...] = ()
 
 
-def report_plan(written: Any, file: str | None = None) -> ReportPlan:
-    """Return the plan in `written`. Raises RefusedError with every problem of it."""
-    try:
-        return ReportPlan.model_validate(written or {})
-    except ValidationError as error:
-        report = Where(file, key="report")
-        problems = invalid_values(error, ReportPlan)
-        raise RefusedError(one.at(one.where.inside(report)) for one in problems) from None
-
-
-def problems_of(
-    written: Any, factors: dict[str, Any], stop: Sequence[dict[str, Any]] = ()
-) -> list[Problem]:
-    """Return what keeps the plan from being drawn for a campaign with `factors`, and its stop rules
-    from being followed: known before the first run, not after the last."""
-    try:
-        plan = report_plan(written)
-    except RefusedError as error:
-        return list(error.problems)
-    found = list(_problems_of_plan(plan, factors))
-    for number, rule in enumerate(stop):
-        # A rule looks at one run by itself, not at the best of all as OF_BEST does.
-        found += _unknown_metrics(f"stop.{number}.metric", [rule["metric"]], numbers())
-    return found
-
-
-def _problems_of_plan(plan: ReportPlan, factors: dict[str, Any]) -> Iterator[Problem]:
-    known = {*numbers(), *OF_BEST.values()}
-    yield from _unknown_metrics("report.metrics", plan.metrics, known)
-    for number, compared in enumerate(plan.compare):
-        key = f"report.compare.{number}"
-        yield from _unknown_factors(key, {compared.factor}, factors)
-        yield from _unknown_metrics(f"{key}.metrics", compared.metrics, known)
-    for number, theirs in enumerate(plan.reference):
-        yield from _unknown_metrics(f"report.reference.{number}.metric", [theirs.metric], known)
-    for number, figure in enumerate(plan.figures):
-        key = f"report.figures.{number}"
-        named = {*figure.panels, *figure.where}
-        named |= {figure.colour} if "colour" in figure.model_fields_set else set()
-        named |= {figure.x} if isinstance(figure, Lines) else set()
-        yield from _unknown_factors(key, named, factors)
-        yield from _unknown_metrics(key, metrics_of(figure), known)
-        for name in _columns_of(figure):
-            if column(name) is None:
-                see = "see `ddu schema aligned`"
-                yield unknown("column", name, written_names("aligned"), see, Where(key=key))
-
-
-def _unknown_factors(key: str, named: set[str], factors: dict[str, Any]) -> Iterator[Problem]:
-    for name in sorted(named - set(factors)):
-        yield unknown("factor", name, factors, where=Where(key=key))
-
-
-def _unknown_metrics(key: str, named: Iterable[str], known: Iterable[str]) -> Iterator[Problem]:
-    for name in named:
-        if name not in known and not is_open(name):
-            yield unknown("metric", name, known, "docs/metrics.md", Where(key=key))
-
-
 def metrics_of(figure: _Figure) -> Iterable[str]:
     """Return the numbers of a run that the figure shows."""
     if isinstance(figure, Plane):
@@ -175,7 +110,8 @@ def metrics_of(figure: _Figure) -> Iterable[str]:
     return [figure.y] if isinstance(figure, Lines) else []
 
 
-def _columns_of(figure: _Figure) -> Iterable[str]:
+def columns_of(figure: _Figure) -> Iterable[str]:
+    """Return the columns of the aligned table that the figure shows."""
     if isinstance(figure, Scatter):
         return [name for pair in figure.pairs for name in pair]
     return figure.columns if isinstance(figure, (Series, Cdf)) else []

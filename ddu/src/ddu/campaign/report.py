@@ -11,9 +11,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from ddu.campaign.figures import Aligned, Figures, TablesMissing, write_figures
-from ddu.campaign.load import Campaign, load_campaign, summaries
+from ddu.campaign.load import CampaignDirectory, load_campaign, summaries
 from ddu.campaign.metrics import shown
-from ddu.campaign.plan import report_plan
 from ddu.campaign.tables import comparisons_table, points_table, reference_table, runs_table
 from ddu.console.problems import refusal
 from ddu.report.templates import records, templates_of
@@ -25,11 +24,11 @@ def write_report(path: Path, analyze: Callable[[list[Path]], None]) -> Path:
     Raises RefusedError when there is nothing to report; report/ is then as it was.
     """
     campaign = load_campaign(path)
-    plan = report_plan(campaign.definition.get("report"), f"{path / 'campaign.json'}")
+    plan = campaign.definition.report
     if not campaign.results:
         raise refusal("no run has a result yet", "see `ccu campaign status`", file=path)
     runs = runs_table(campaign, summaries(campaign, analyze))
-    factors = list(campaign.definition["factors"])
+    factors = list(campaign.definition.factors)
     tables = {
         "runs": runs,
         "points": points_table(runs, factors, plan),
@@ -50,7 +49,7 @@ def write_report(path: Path, analyze: Callable[[list[Path]], None]) -> Path:
 
 
 def _content(
-    campaign: Campaign,
+    campaign: CampaignDirectory,
     tables: dict[str, pd.DataFrame],
     figures: Figures,
     metrics: tuple[str, ...],
@@ -61,7 +60,7 @@ def _content(
     return {
         "campaign": campaign.definition,
         "software": campaign.software,
-        "factors": list(campaign.definition["factors"]),
+        "factors": list(campaign.definition.factors),
         "metrics": {name: shown(name) for name in metrics},
         "shown": shown,
         "verdicts": verdicts,

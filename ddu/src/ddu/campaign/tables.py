@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 
 from ddu import statistics
-from ddu.campaign.load import Campaign
+from ddu.campaign.load import CampaignDirectory
 from ddu.campaign.metrics import flat
 from ddu.campaign.plan import OF_BEST, Compare, Reference, ReportPlan
 from ddu.statistics import Interval
 
 
-def runs_table(campaign: Campaign, summaries: dict[Path, dict[str, Any]]) -> pd.DataFrame:
+def runs_table(campaign: CampaignDirectory, summaries: dict[Path, dict[str, Any]]) -> pd.DataFrame:
     """Return one row per cell: levels, seed, verdict, and every number of its summary."""
     rows = []
     for cell in campaign.cells:
@@ -36,7 +36,7 @@ def runs_table(campaign: Campaign, summaries: dict[Path, dict[str, Any]]) -> pd.
                 **{name: number for name, number in numbers.items() if name not in cell.levels},
             }
         )
-    return of_best(pd.DataFrame(rows), list(campaign.definition["factors"]))
+    return of_best(pd.DataFrame(rows), list(campaign.definition.factors))
 
 
 def of_best(runs: pd.DataFrame, factors: list[str]) -> pd.DataFrame:

@@ -22,6 +22,14 @@ _FIXES = {
 }
 
 
+def word(value: object) -> str:
+    """Return a name or setting as text. YAML reads on and off as booleans; people mean the
+    words."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)
+
+
 def invalid_values(
     error: ValidationError, model: type[BaseModel], keys: Iterable[str] = (), see: str = ""
 ) -> list[Problem]:

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
-from ddu.campaign.load import Campaign, load_campaign, summaries
+from ddu.campaign.definition import Point
+from ddu.campaign.load import CampaignDirectory, load_campaign, summaries
 from ddu.campaign.report import write_report
 from ddu.campaign.tables import runs_table, usable
 from ddu.reproductions.claims import Check, Column
@@ -40,16 +41,16 @@ def measured(
     return None
 
 
-def _measured(campaign: Campaign, table: pd.DataFrame, checks: list[Check]) -> Measured:
+def _measured(campaign: CampaignDirectory, table: pd.DataFrame, checks: list[Check]) -> Measured:
     definition, software = campaign.definition, campaign.software
     cost = _cost(campaign)
     return Measured(
-        profile=str(definition["profile"]),
-        factors={name: list(levels) for name, levels in definition["factors"].items()},
+        profile=definition.profile,
+        factors={name: list(levels) for name, levels in definition.factors.items()},
         planned_count=campaign.planned_count,
         shared_count=len(campaign.results) - cost.runs_count,
         is_finished=_is_finished(campaign),
-        testbed=definition["base"].get("testbed"),
+        testbed=definition.base.get("testbed"),
         git_revision=software["git_revision"],
         git_modified=software.get("git_modified", False),
         cost=cost,
@@ -58,7 +59,7 @@ def _measured(campaign: Campaign, table: pd.DataFrame, checks: list[Check]) -> M
     )
 
 
-def _numbers(campaign: Campaign, table: pd.DataFrame, checks: list[Check]) -> pd.DataFrame:
+def _numbers(campaign: CampaignDirectory, table: pd.DataFrame, checks: list[Check]) -> pd.DataFrame:
     """Return the runs with the numbers that the report shows and those that the checks need."""
     columns = {
         one.number: one.column
@@ -66,11 +67,12 @@ def _numbers(campaign: Campaign, table: pd.DataFrame, checks: list[Check]) -> pd
         for one in (check, check.divisor)
         if one.column is not None
     }
+    report = campaign.definition.report
     metrics = [
-        *campaign.definition["report"].get("metrics", ()),
+        *(report.metrics if "metrics" in report.model_fields_set else ()),
         *(check.metric for check in checks if check.metric is not None),
     ]
-    about = [*campaign.definition["factors"], "seed", "verdict", "run"]
+    about = [*campaign.definition.factors, "seed", "verdict", "run"]
     found = table[[*about, *(name for name in dict.fromkeys(metrics) if name in table)]].copy()
     for name, wanted in columns.items():
         found[name] = [number_of(campaign.path / run, wanted) for run in table["run"]]
@@ -97,33 +99,33 @@ def number_of(run: Path, wanted: Column) -> float:
     return float(np.percentile(values, float(wanted.take[1:])))
 
 
-def _figures(campaign: Campaign) -> Iterable[Figure]:
-    titles = [str(one["title"]) for one in campaign.definition["report"].get("figures", ())]
+def _figures(campaign: CampaignDirectory) -> Iterable[Figure]:
+    titles = [one.title for one in campaign.definition.report.figures]
     for file in sorted((campaign.path / "report" / "figures").glob("*.svg")):
         # A figure's name begins with its number in the campaign's file.
         yield Figure(titles[int(file.name[:2]) - 1], file.name)
 
 
-def _counts(campaign: Campaign) -> Counter[tuple[str, ...]]:
+def _counts(campaign: CampaignDirectory) -> Counter[Point]:
     """Return how many results each point has."""
-    factors = list(campaign.definition["factors"])
-    return Counter(tuple(cell.levels[name] for name in factors) for cell in campaign.results)
+    names = list(campaign.definition.factors)
+    return Counter(tuple((one, cell.levels[one]) for one in names) for cell in campaign.results)
 
 
-def _is_covered(campaign: Campaign) -> bool:
+def _is_covered(campaign: CampaignDirectory) -> bool:
     """Return whether each point of the design has a result."""
-    return _counts(campaign).keys() >= set(campaign.points)
+    return _counts(campaign).keys() >= set(campaign.definition.points)
 
 
-def _is_finished(campaign: Campaign) -> bool:
-    rules = campaign.definition.get("stop") or ()
-    least = max((rule["min_repeats"] for rule in rules), default=math.inf)
-    least = min(least, campaign.definition["repeats"])
+def _is_finished(campaign: CampaignDirectory) -> bool:
+    definition = campaign.definition
+    least = max((rule.min_repeats for rule in definition.stop), default=math.inf)
+    least = min(least, definition.repeats)
     counts = _counts(campaign)
-    return all(counts[point] >= least for point in campaign.points)
+    return all(counts[point] >= least for point in definition.points)
 
 
-def _cost(campaign: Campaign) -> Cost:
+def _cost(campaign: CampaignDirectory) -> Cost:
     total = Cost()
     for cell in campaign.results:
         assert cell.path is not None

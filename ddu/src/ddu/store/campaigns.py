@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from psycopg.types.json import Jsonb
 
-from ddu.campaign.load import load_campaign, name_of
-from ddu.console.problems import RefusedError, refusal
+from ddu.campaign.load import load_campaign
+from ddu.console.problems import RefusedError
 from ddu.run.manifest import read_manifest
 from ddu.store.connect import connected
 from ddu.store.publish import Published, publish
@@ -53,10 +53,8 @@ class Recorded(NamedTuple):
 def record_campaign(url: str, path: Path) -> Recorded:
     """Writes the campaign's row. Raises RefusedError."""
     campaign = load_campaign(path)
-    try:
-        name, planned = name_of(campaign.definition), campaign.planned_count
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise refusal(f"not what ccu writes ({error!r})", file=path / "campaign.json") from None
+    name, planned = campaign.definition.full_name, campaign.planned_count
+    definition = Jsonb(campaign.definition.model_dump(mode="json"))
     with connected(url) as connection:
         migrate(connection)
         connection.execute(
@@ -64,6 +62,11 @@ def record_campaign(url: str, path: Path) -> Recorded:
             "VALUES (%s, %s, %s, %s) ON CONFLICT (name) DO UPDATE SET "
             "directory = excluded.directory, planned_count = excluded.planned_count, "
             "definition = excluded.definition, updated = clock_timestamp()",
-            [name, str(path.absolute()), planned, Jsonb(campaign.definition)],
+            [
+                name,
+                str(path.absolute()),
+                planned,
+                definition,
+            ],
         )
     return Recorded(name, planned)

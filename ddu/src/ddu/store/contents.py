@@ -14,7 +14,7 @@ import pandas as pd
 
 from ddu.align.bins import Bins
 from ddu.api import Run
-from ddu.campaign.load import name_of
+from ddu.campaign.load import read_definition
 from ddu.console.problems import RefusedError
 from ddu.errors import FailedRun, StoreRefused, UnreadableInput
 from ddu.run.manifest import Manifest, read_manifest
@@ -128,10 +128,8 @@ def campaign_of(path: Path) -> str | None:
     profile."""
     directory = path.absolute().parents[2] if len(path.absolute().parts) > 3 else path
     try:
-        definition = json.loads((directory / "campaign.json").read_bytes())["campaign"]
-        known = isinstance(definition["name"], str) and definition["name"] != ""
-        return name_of(definition) if known else None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return read_definition(directory)[0].full_name
+    except RefusedError:
         return None
 
 

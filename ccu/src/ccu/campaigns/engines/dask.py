@@ -22,9 +22,9 @@ from typing import Any
 from distributed import Client, Future, wait
 from distributed.comm.addressing import get_address_host_port, normalize_address
 
-from ccu.campaigns import remote
 from ccu.campaigns.cells import Cell, cells
-from ccu.campaigns.engines import Listener, Outcome
+from ccu.campaigns.engines import Listener, Outcome, remote
+from ccu.campaigns.engines.job import Job
 from ccu.campaigns.folder import Folder
 from ccu.testbeds import driver_of
 from ddu.console.problems import refusal
@@ -118,14 +118,13 @@ class Dask:
                 future.cancel()
 
     def _submit(self, cell: Cell) -> Future[remote.Done]:
-        job = remote.Job(
-            experiment=cell.experiment.model_dump_json(),
-            campaign=self._folder.campaign.name,
-            output=str(self._folder.prepare(cell).resolve()),
+        campaign, output = self._folder.campaign, self._folder.prepare(cell).resolve()
+        job = remote.RemoteJob(
+            Job(cell.experiment, output, campaign.keep),
+            campaign,
             token=str(self._token.resolve()),
             software=self._software,
             testbeds=self._testbeds_of_machines(),
-            keep=self._folder.campaign.keep,
         )
         return self._client.submit(
             remote.perform, job, resources={self._resource: 1}, pure=False, key=_key(cell)
@@ -153,7 +152,10 @@ class Dask:
         done = future.result()
         if done.archive is not None:
             _unpack(done.archive, self._folder.cell(cell))
-        return Outcome(cell, done.error, done.warning)
+        ended = done.ended
+        # What one machine cannot do another may.
+        refused = str(ended.refusal) if ended.refusal else None
+        return Outcome(cell, ended.error or refused or ended.defect, ended.warning)
 
     def _testbeds(self) -> dict[str, int]:
         """Return how many runs of this campaign each worker does at a time."""

@@ -11,10 +11,9 @@ from ccu import congestion
 from ccu.campaigns.analyst import Analyst
 from ccu.campaigns.cells import Cell
 from ccu.campaigns.engines import Listener, Outcome
+from ccu.campaigns.engines.job import Job, perform
 from ccu.campaigns.folder import Folder
-from ccu.campaigns.keeping import reduce
 from ccu.runs import run as runs
-from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Experiment
 
 
@@ -37,18 +36,14 @@ class Local:
                 yield self._attempt(cell, partial(listener.stage, cell), analyst)
 
     def _attempt(self, cell: Cell, report: runs.Listener, analyst: Analyst) -> Outcome:
+        output = self._folder.prepare(cell)
+        self._pause()
         try:
-            output = self._folder.prepare(cell)
-            self._pause()
-            run = runs.run(self.prepared(cell), output, report)
-        except RunFailed as failed:
-            return Outcome(cell, str(failed))
+            job = Job(self.prepared(cell), output, self._folder.campaign.keep)
+            ended = perform(job, report, analyst)
         finally:
             self._ended_s = time.monotonic()
-        keep = self._folder.campaign.keep
-        if keep != "raw":
-            report("analysing", 1.0)
-        return Outcome(cell, None, reduce(run, keep, analyst))
+        return Outcome(cell, ended.error, ended.warning)
 
     def _pause(self) -> None:
         """Wait for the rest of the campaign's pause between two runs."""

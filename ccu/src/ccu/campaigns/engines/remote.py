@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The jobs of the workers of `--engine dask`: one run each, in a process of its own."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import tempfile
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ccu import __version__, congestion
+from ccu.campaigns import live as showing
+from ccu.campaigns import slots
+from ccu.campaigns.engines.job import Ended, Job, JobProcess
+from ccu.campaigns.folder import Folder
+from ccu.runs import manifest
+from ccu.testbeds import driver_of
+from ddu.campaign.definition import Campaign
+
+RESOURCE = "testbed"
+"""The Dask resource that counts a worker's testbeds, and so its simultaneous runs in real time."""
+CORE = "core"
+"""The Dask resource that counts the cores of a worker's machine, a run in virtual time each."""
+
+
+@dataclass(frozen=True)
+class RemoteJob:
+    """A job for a worker, and what it has to know of its client."""
+
+    job: Job
+    """Its output is the cell's folder on the client's machine."""
+    campaign: Campaign
+    token: str
+    """A file that the client made: a worker that sees it shares the client's storage."""
+    software: str
+    testbeds: dict[str, int]
+    """The number of testbeds of the workers of each machine, by the machine's `machine()`."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """The result of a job; `archive` is a tar of the run directory unless it is in shared
+    storage."""
+
+    ended: Ended
+    archive: bytes | None = None
+
+
+def software() -> str:
+    """Return the version of this ccu, which must be the same at client and workers."""
+    about = manifest.software()
+    modified = ", modified" if about["git_modified"] else ""
+    return f"ccu {__version__} at {about['git_revision']}{modified}"
+
+
+def machine() -> str:
+    """Return an identifier that all workers of a machine share, also in its containers."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def describe() -> dict[str, list[str] | str]:
+    """Return the properties of this worker that the client asks for."""
+    controls = sorted(congestion.available_later())
+    return {"software": software(), "machine": machine(), "congestion_controls": controls}
+
+
+def perform(remote: RemoteJob) -> Done:
+    """Do the job here. A failure of the run is not raised, but returned in `Done`."""
+    if (ours := software()) != remote.software:
+        error = f"the worker has {ours}, the client {remote.software}; update one of them"
+        return Done(Ended(error=error))
+    experiment = remote.job.experiment
+    with ExitStack() as stack:
+        if not driver_of(experiment).undisturbed:
+            count = remote.testbeds.get(machine(), 1)
+            stack.enter_context(slots.held(experiment.testbed.name, True, lambda _: None, count))
+        if Path(remote.token).exists():
+            return Done(_perform(remote.job))
+        with tempfile.TemporaryDirectory(prefix="ccu-") as folder:
+            return _perform_and_pack(remote, Path(folder))
+
+
+def _perform_and_pack(remote: RemoteJob, folder: Path) -> Done:
+    # As in the campaign's directory, so that the store has the same name for the run.
+    cell = folder / "runs" / remote.job.output.name
+    cell.mkdir(parents=True)
+    Folder.make(folder, remote.campaign)
+    with showing.shown_live(cell):
+        ended = _perform(replace(remote.job, output=cell))
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=1) as archive:
+        for run in cell.glob("*"):
+            archive.add(run, arcname=run.name)
+    return Done(ended, packed.getvalue())
+
+
+def _perform(job: Job) -> Ended:
+    """Do the job in a process of its own: only a process's first thread receives its signals."""
+    process = JobProcess()
+    try:
+        process.begin(job)
+        while not isinstance(message := process.message(), Ended):
+            pass
+    finally:
+        process.end()
+    return message
