@@ -58,7 +58,7 @@ def test_a_stand_in_sends_what_the_kernels_own_sends(
     assert pc.count_distinct(data[0]["snd_cwnd_packets"]).as_py() > 20
     assert data[0].select(["utc_ns", *WINDOW]).equals(data[1].select(["utc_ns", *WINDOW]))
     # The reports name the congestion control, and so do the samples.
-    reports = ("sockets.pcap", "iperf3-f0-client.json", "iperf3-f0-server.json")
+    reports = ("sockets.pcap", "flows.json")
     kernels_files, own_files = (run.digests(*reports) for run in runs)
     assert kernels_files.keys() == {"sender.pcap", "receiver.pcap", "mac.csv"}
     assert kernels_files == own_files

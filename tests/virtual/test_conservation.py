@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from testsupport.runs import Runs, command, json_of
+from testsupport.runs import Runs, command, flow_report, json_of
 
 # A short queue: little is under way when iperf3 stops counting.
 SHORT_QUEUE = ("--prb", "106", "--scenario", "static", "--duration", "4s", "--buffer", "150pkt")
@@ -23,8 +23,7 @@ def test_throughput_integrates_to_the_bytes_that_were_received(
     table = experiments.table(*arguments)
     width_s = table["utc_ns"].drop_duplicates().diff().median() / 1e9
     integral = (table["tcp_throughput_bps"] * width_s).sum() / 8
-    report = json_of(experiments(*arguments) / "raw/iperf3-f0-server.json")
-    received = report["end"]["sum_received"]["bytes"]
+    received = flow_report(experiments(*arguments))["received_bytes"]
     # What was under way when the receiver stopped counting was captured later.
     under_way = float(table["tcp_inflight_bytes"].max())
     assert received <= integral <= received + under_way
@@ -43,9 +42,8 @@ def test_udp_saturation_is_what_the_mac_says_it_carried(experiments: Runs, direc
 def test_a_flow_of_a_volume_ends_with_it(experiments: Runs) -> None:
     arguments = ("--cc", "cubic", "--traffic", "tcp:40MB", "--scenario", "constant-100M")
     run = experiments.analysed(*arguments, "--duration", "20s")
-    report = json_of(run / "raw/iperf3-f0-client.json")
-    sent_bytes = report["end"]["sum_sent"]["bytes"]
-    # iperf3 sends whole blocks of 128 KiB.
+    sent_bytes = flow_report(run)["sent_bytes"]
+    # As iperf3, it sends whole blocks of 128 KiB.
     assert 40e6 <= sent_bytes < 40e6 + 2**17
     (flow,) = json_of(run / "summary.json")["flows"]
     assert 40e6 * 8 / 100e6 < flow["duration_s"] < 5
@@ -71,8 +69,7 @@ def test_each_flow_is_in_the_counters_of_its_own_ue(experiments: Runs, direction
     table = pd.read_parquet(run / "tables/aligned.parquet")
     own = table.groupby("flow")[f"mac_{direction}_sdu_bytes"].sum()
     for flow in flows:
-        report = json_of(run / f"raw/iperf3-{flow['id']}-server.json")
-        payload = report["end"]["sum_received"]["bytes"]
+        payload = flow_report(run, flow["id"])["received_bytes"]
         # IP packets carry the payload, and what was still under way at the end.
         assert payload < delivered[flow["ue"]] < 1.2 * payload
         assert 0.8 * delivered[flow["ue"]] < own[flow["id"]] <= delivered[flow["ue"]]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from testsupport.runs import Runs, command, json_of
+from testsupport.runs import Runs, command, flow_report, json_of
 
 SAMPLES = {
     "mahimahi": "".join(f"{ms}\n" for ms in range(5000)),
@@ -45,8 +45,7 @@ def test_a_run_over_an_imported_scenario_completes(
     assert imported.returncode == 0, imported.stderr
     run = experiments(*SECOND, "--scenario", str(tmp_path / "mine.yaml"))
     assert json_of(run / "run.json")["status"] == "finished"
-    report = json_of(run / "raw/iperf3-f0-server.json")
-    assert report["end"]["sum_received"]["bytes"] > 10_000
+    assert flow_report(run)["received_bytes"] > 10_000
 
 
 def test_the_settings_of_a_numbered_scenario_are_in_the_run(experiments: Runs) -> None:

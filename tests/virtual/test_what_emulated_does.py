@@ -62,8 +62,8 @@ def test_queue_management_keeps_the_queue_short(virtual: Virtual, aqm: str, ecn:
     assert int(last["short"][acted]) > 0
     rtt_us = {}
     for name, run in runs.items():
-        report = json.loads((run.folder / "iperf3-f0-client.json").read_text())
-        rtt_us[name] = report["intervals"][-1]["streams"][0]["rtt"]
+        (flow,) = json.loads((run.folder / "flows.json").read_text())["flows"]
+        rtt_us[name] = flow["sender"][-1]["tcp"]["rtt_us"]
     assert rtt_us["short"] < rtt_us["long"] / 2
 
 
@@ -100,8 +100,8 @@ def test_segments_have_the_size_that_the_path_allows(virtual: Virtual, mss_bytes
         queue={way: {"bytes": 500_000} for way in WAYS},
     )
     for number, way in enumerate(WAYS):
-        client = json.loads((run.folder / f"iperf3-f{number}-client.json").read_text())
-        assert client["start"]["test_start"]["blksize"] == mss_bytes - 12  # timestamps
+        report = json.loads((run.folder / "flows.json").read_text())["flows"][number]
+        assert report["segment_bytes"] == mss_bytes - 12  # timestamps
         flow = run.flow(number)
         assert flow["received_bytes"] * 8e-6 / flow["receiving_s"] > 70, way
 

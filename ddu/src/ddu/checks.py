@@ -11,7 +11,7 @@ import pandas as pd
 
 from ddu.align.run import AlignedRun
 from ddu.metrics.observe import ObservedFlow
-from ddu.readers.iperf3 import received_bytes
+from ddu.readers import iperf3, nr_link_flows
 from ddu.run.manifest import Flow
 
 MAC_TOLERANCE = 0.02
@@ -35,29 +35,33 @@ def cross_checks(
     mac = None if run.mac is None or counter not in run.mac else _delivered(run.mac, first)
     capture = run.captures.get(first.receiver.host)
     receiver = None if capture is None else capture.total_ip_bytes(first.receiver.address)
-    iperf3, captured = _by_iperf3(run, flows)
+    counted, captured = _by_receivers(run, flows)
+    counted_ratio = captured / counted if captured is not None and counted else None
     integral = float(aligned["tcp_throughput_bps"].sum(min_count=1) * width_s / 8)
     return {
         "mac_sdu_bytes": mac,
         "receiver_ip_bytes": receiver,
         "mac_to_receiver_ratio": mac / receiver if mac is not None and receiver else None,
-        "iperf3_receiver_bytes": iperf3,
+        "iperf3_receiver_bytes": counted,
         "aligned_payload_bytes": None if np.isnan(integral) else round(integral),
         "readable_until_iperf3_stopped_bytes": captured,
-        "readable_to_iperf3_ratio": captured / iperf3 if captured is not None and iperf3 else None,
+        "readable_to_iperf3_ratio": counted_ratio,
     }
 
 
-def _by_iperf3(run: AlignedRun, flows: Sequence[ObservedFlow]) -> tuple[int | None, int | None]:
-    """Return the payload that iperf3's receivers counted, and the capture's until they ended.
+def _by_receivers(run: AlignedRun, flows: Sequence[ObservedFlow]) -> tuple[int | None, int | None]:
+    """Return the payload that the receivers of iperf3, or of the built-in traffic, counted, and
+    the capture's until they ended.
 
     What is still queued when the test ends arrives later, and what lies behind a hole cannot be
-    read: both are in the tables, but not in iperf3's sum.
+    read: both are in the tables, but not in the receivers' sum.
     """
     counted_bytes, captured = 0, 0
     ended = True
     for flow in flows:
-        count, stop = received_bytes(run.raw, flow.flow.id), _stopped_counting_utc_ns(run, flow)
+        count = nr_link_flows.received_bytes(run.raw, flow.flow.id)
+        count = count or iperf3.received_bytes(run.raw, flow.flow.id)
+        stop = _stopped_counting_utc_ns(run, flow)
         if count is None:
             return None, None
         counted_bytes += count

@@ -68,14 +68,24 @@ class Runs:
 
 def received_bps(run: Path, flow: str = "f0") -> float:
     """A flow's throughput by its receiver's own report, without headers."""
+    if (run / "raw/flows.json").exists():
+        report = flow_report(run, flow)
+        return float(report["received_bytes"]) * 8 / float(report["receiving_s"])
     report = json_of(run / f"raw/iperf3-{flow}-server.json")
     return float(report["end"]["sum_received"]["bits_per_second"])
 
 
 def received_bps_by_second(run: Path, flow: str = "f0") -> list[float]:
     """The same for each interval of the report."""
-    report = json_of(run / f"raw/iperf3-{flow}-server.json")
-    return [one["sum"]["bits_per_second"] for one in report["intervals"]]
+    intervals = flow_report(run, flow)["receiver"]
+    return [8 * one["bytes"] / (one["end_s"] - one["start_s"]) for one in intervals]
+
+
+def flow_report(run: Path, flow: str = "f0") -> dict[str, Any]:
+    """What both ends of a flow of the built-in traffic saw."""
+    flows = json_of(run / "raw/flows.json")["flows"]
+    found: dict[str, Any] = next(one for one in flows if one["id"] == flow)
+    return found
 
 
 def json_of(file: Path) -> dict[str, Any]:

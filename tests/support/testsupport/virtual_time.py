@@ -59,7 +59,7 @@ class VirtualRun:
     def digests(self, *but: str) -> dict[str, str]:
         """SHA-256 of captures, samples and reports, by name, without those named."""
         files = [*self.folder.glob("*.pcap"), *self.folder.glob("*.csv")]
-        files += self.folder.glob("iperf3-*.json")
+        files += self.folder.glob("flows.json")
         return {
             file.name: hashlib.sha256(file.read_bytes()).hexdigest()
             for file in files

@@ -18,6 +18,7 @@ from ddu.readers.format import SourceTable
 from ddu.readers.formats import read_source
 from ddu.readers.iperf3 import read_iperf3_files
 from ddu.readers.logs import LogTable
+from ddu.readers.nr_link_flows import read_nr_link_flows
 from ddu.readers.packets.connections import Wanted
 from ddu.readers.packets.implementations import Reader
 from ddu.readers.packets.split import SplitCapture
@@ -100,7 +101,7 @@ def read_recording(path: Path, manifest: Manifest, reader: Reader) -> Recording:
         link_summary=files.link_summary(manifest.link_summary),
         cc_traces=cc_traces,
         sockets=sockets,
-        iperf3=read_iperf3_files(path / "raw"),
+        iperf3=read_nr_link_flows(path / "raw") or read_iperf3_files(path / "raw"),
         tables=tables,
         faults=tuple(files.faults),
     )

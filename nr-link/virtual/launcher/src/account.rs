@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a run leaves besides the kernel's own files: the flows' reports and `virtual.json`.
+//! What a run leaves besides the kernel's own files: `flows.json`, of the traffic program, and `virtual.json`.
 
 use std::fs;
 use std::path::Path;
@@ -8,8 +8,10 @@ use anyhow::{Context, Result};
 use nr_link_virtual_plan::{Report, Run};
 use serde_json::{Value, json};
 
-use crate::iperf3::{self, End};
 use crate::kernel::Ended;
+
+/// Of `flows.json`: what both ends of each flow saw, as [`nr_link_virtual_plan::FlowReport`] has it.
+const FLOWS_SCHEMA: &str = "nr-link-flows/1";
 
 /// Writes the files into `folder`; gives what `virtual.json` holds.
 ///
@@ -17,6 +19,7 @@ use crate::kernel::Ended;
 /// A file cannot be written.
 pub fn write(folder: &Path, run: &Run, ended: &Ended) -> Result<Value> {
     let mut flows = vec![Value::Null; run.flows.len()];
+    let mut reports = flows.clone();
     let mut programs = Vec::new();
     let mut policies = serde_json::Map::new();
     let (mut started, mut stopped) = (0, 0);
@@ -27,11 +30,7 @@ pub fn write(folder: &Path, run: &Run, ended: &Ended) -> Result<Value> {
                 let number = run.flows.iter().position(|flow| flow.id == report.id);
                 let number =
                     number.with_context(|| format!("flow {} is not in the plan", report.id))?;
-                let plan = &run.flows[number];
-                for end in [End::Client, End::Server] {
-                    let name = format!("iperf3-{}-{}.json", report.id, end.name());
-                    write_json(&folder.join(name), &iperf3::report(run, plan, report, end))?;
-                }
+                reports[number] = json!(report);
                 flows[number] = json!({
                     "id": report.id,
                     "cc_read_back": report.cc,
@@ -62,6 +61,10 @@ pub fn write(folder: &Path, run: &Run, ended: &Ended) -> Result<Value> {
             Report::TrafficStopped { utc_ns } => stopped = *utc_ns,
             Report::Failed { .. } => {}
         }
+    }
+    if !reports.is_empty() {
+        let content = json!({"schema": FLOWS_SCHEMA, "flows": reports});
+        write_json(&folder.join("flows.json"), &content)?;
     }
     let virtual_s = (stopped - started) as f64 / 1e9;
     let account = json!({

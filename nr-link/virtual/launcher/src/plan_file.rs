@@ -68,7 +68,7 @@ pub struct PlanFile {
     pub sockets: Option<SocketsEntry>,
     /// The file for what Reminis decides.
     pub cc_trace: Option<PathBuf>,
-    /// The folder for the flows' reports and virtual.json.
+    /// The folder for flows.json and virtual.json.
     #[serde(default)]
     pub output: PathBuf,
 }

@@ -188,11 +188,15 @@ def _implementation(
 
 
 def _end(report: dict[str, Any]) -> dict[str, Any]:
-    """Return when the receiver stopped counting; nothing if its program does not say so."""
+    """Return what the receiver read, and until when; nothing if its program does not say so."""
     if "receiving_s" not in report:
         return {}
     until_utc_ns = report["start_utc_ns"] + round(report["receiving_s"] * 1e9)
-    return {"received_until_utc_ns": until_utc_ns}
+    return {
+        "received_bytes": report["received_bytes"],
+        "with_drain_s": report["receiving_s"],
+        "received_until_utc_ns": until_utc_ns,
+    }
 
 
 def _host(site: Site, host: dict[str, Any], account: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The account of nr-link's traffic program in virtual time (raw/flows.json): its intervals, and the
+bytes that its receivers read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ddu.readers.fields import Values
+from ddu.readers.format import LogClock, SourceTable
+from ddu.readers.logs import table_of
+
+FILE = "flows.json"
+_SCHEMA = "nr-link-flows/1"
+_FIRST = ("utc_ns", "flow", "end", "duration_ns", "stream", "sender")
+_SECOND_NS = 1_000_000_000
+# iperf3 states the second of its start only: both fill the same table in the same way.
+_CLOCK = LogClock("intervals count from the second in which the connection was made", _SECOND_NS)
+_TCP = {
+    "retransmissions": "iperf3_retransmissions_count",
+    "cwnd_bytes": "iperf3_cwnd_bytes",
+    "send_window_bytes": "iperf3_snd_wnd_bytes",
+    "rtt_us": "iperf3_rtt_us",
+    "rtt_variation_us": "iperf3_rttvar_us",
+    "path_mtu_bytes": "iperf3_pmtu_bytes",
+}
+
+
+def received_bytes(raw: Path, flow_id: str) -> int | None:
+    """Return the payload bytes that the receiver of a flow read; None if nothing says so."""
+    counts = {flow["id"]: int(flow["received_bytes"]) for flow in _flows(raw)}
+    return counts.get(flow_id) or None
+
+
+def read_nr_link_flows(raw: Path) -> SourceTable | None:
+    """Return the table that `read_iperf3_files` makes of iperf3's reports; None without an
+    account."""
+    flows = sorted(_flows(raw), key=lambda flow: str(flow["id"]))
+    rows: list[Values] = [row for flow in flows for row in _rows(flow)]
+    if not rows:
+        return None
+    alignment = _CLOCK.as_dict() | {"format": _SCHEMA, "file": FILE, "notes": []}
+    return SourceTable(table_of(rows, _FIRST), alignment)
+
+
+def _flows(raw: Path) -> list[dict[str, Any]]:
+    try:
+        content = json.loads((raw / FILE).read_bytes())
+    except (OSError, ValueError):
+        return []
+    known = isinstance(content, dict) and content.get("schema") == _SCHEMA
+    return [flow for flow in content["flows"] if flow] if known else []
+
+
+def _rows(flow: dict[str, Any]) -> Iterator[Values]:
+    began_ns = flow["start_utc_ns"] // _SECOND_NS * _SECOND_NS
+    for end, intervals, sends in (("client", "sender", True), ("server", "receiver", False)):
+        for one in flow[intervals]:
+            lasts_s = one["end_s"] - one["start_s"]
+            yield {
+                "utc_ns": began_ns + round(one["start_s"] * 1e9),
+                "flow": flow["id"],
+                "end": end,
+                "duration_ns": round(lasts_s * 1e9),
+                "stream": 1.0,
+                "sender": float(sends),
+                "iperf3_bytes": float(one["bytes"]),
+                "iperf3_rate_bps": one["bytes"] * 8 / lasts_s if lasts_s else 0.0,
+                **{_TCP[key]: value for key, value in (one["tcp"] or {}).items()},
+                **_of_datagrams(one["datagrams"], sends),
+            }
+
+
+def _of_datagrams(seen: dict[str, Any] | None, sends: bool) -> Values:
+    if seen is None:
+        return {}
+    if sends:
+        return {"iperf3_packets_count": seen["received"]}
+    packets = seen["received"] + seen["lost"]
+    return {
+        "iperf3_jitter_ms": seen["jitter_ms"],
+        "iperf3_lost_count": seen["lost"],
+        "iperf3_packets_count": packets,
+        "lost_percent": seen["lost"] * 100 / packets if packets else 0.0,
+    }
