@@ -129,6 +129,10 @@ def test_the_reader_reads_everything_and_changes_nothing(empty_store: Place, run
         "SELECT pg_read_file('/etc/passwd')",
         "COPY (SELECT 1) TO PROGRAM 'true'",
         "ALTER ROLE ddu_reader SUPERUSER",
+        "BEGIN READ WRITE; SELECT lo_create(0)",
+        "BEGIN READ WRITE; SELECT lo_from_bytea(0, 'x')",
+        "SELECT pg_advisory_lock(1)",
+        "SELECT pg_try_advisory_xact_lock(1)",
     ):
         with psycopg.connect(url, autocommit=True) as reader, pytest.raises(psycopg.Error):
             reader.execute(attempt.encode())
@@ -138,6 +142,30 @@ def test_the_reader_reads_everything_and_changes_nothing(empty_store: Place, run
     tabled(run, bin_ns=50_000_000)
     with pytest.raises(StoreError, match="may only look"):
         publish(url, run, replace=True)
+
+
+@pytest.mark.parametrize("database", ["postgres", "template1"])
+def test_the_reader_has_no_other_database(empty_store: Place, database: str) -> None:
+    url = reader_url(empty_store).replace("/testbed", f"/{database}")
+    with pytest.raises(psycopg.OperationalError, match="permission denied"):
+        psycopg.connect(url)
+
+
+def test_the_publisher_owns_its_database_and_nothing_else(empty_store: Place) -> None:
+    """A worker of a campaign has its password."""
+    for attempt in (
+        "COPY (SELECT 1) TO PROGRAM 'true'",
+        "SELECT pg_read_file('/etc/passwd')",
+        "SELECT passwd FROM pg_shadow",
+        "CREATE ROLE another",
+        "CREATE DATABASE another",
+        "ALTER SYSTEM SET shared_buffers = '1MB'",
+    ):
+        with (
+            psycopg.connect(empty_store.url(), autocommit=True) as publisher,
+            pytest.raises(psycopg.Error, match=r"permission denied|must be|may"),
+        ):
+            publisher.execute(attempt.encode())
 
 
 @pytest.mark.parametrize("name", HOSTILE)

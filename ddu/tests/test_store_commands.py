@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 import shutil
 import socket
 import tempfile
@@ -10,15 +12,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
+import psycopg
 import pytest
 from typer.testing import CliRunner, Result
 
 from ddu.cli.main import app
 from ddu.errors import StoreError
 from ddu.store import private
-from ddu.store.place import Address, Place
+from ddu.store.connect import connected
+from ddu.store.place import ADMIN, DATABASE, OWNER, Address, Place
+from ddu.store.publish import publish
+from ddu.store.schema import migrate
 from testsupport.store_runs import tabled, two_flows
-from testsupport.store_server import free_port
+from testsupport.store_server import free_port, reader_url
 
 
 @pytest.fixture
@@ -101,6 +107,69 @@ def test_a_store_for_other_machines(directory: Path) -> None:
     assert ddu("store", "down").stdout == "store: stopped\n"
     assert ddu("store", "up", "--bind", "127.0.0.1").exit_code == 0
     assert "--bind" not in (directory / "data" / "pg_hba.conf").read_text()
+
+
+def test_a_store_whose_publisher_was_the_superuser_is_corrected(
+    directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `ddu store up` made it until November 2026."""
+    place, address = Place(directory), Address("private", port=free_port())
+    place.make_passwords()
+    with monkeypatch.context() as before:
+        before.setattr(private, "ADMIN", OWNER)
+        before.setattr(place, "password", lambda _: Place(directory).password("owner"))
+        private.start(place, address)
+    (directory / "secrets" / "admin").unlink()
+    place.remember(address)
+    with psycopg.connect(place.url(OWNER, "postgres"), autocommit=True) as superuser:
+        superuser.execute(f"CREATE DATABASE {DATABASE}")
+    with connected(place.url()) as connection:
+        migrate(connection)
+    run = tabled(two_flows(20).write(tmp_path / "run"))
+    publish(place.url(), run)
+    for _ in range(2):
+        done = ddu("store", "up", "--port", str(address.port))
+        assert done.exit_code == 0, done.output
+        assert "1 runs" in ddu("store", "status").stdout
+        with psycopg.connect(place.url()) as publisher:
+            query = "SELECT rolname FROM pg_roles WHERE rolsuper AND rolcanlogin"
+            assert publisher.execute(query).fetchall() == [(ADMIN,)]
+    assert "removed from the store" in ddu("unpublish", str(run)).stdout
+
+
+def test_up_restores_what_the_reader_has_changed(directory: Path) -> None:
+    ddu("store", "up", "--port", str(free_port()))
+    with psycopg.connect(reader_url(Place(directory)), autocommit=True) as reader:
+        reader.execute("SET default_transaction_read_only = off")
+        reader.execute("ALTER ROLE ddu_reader SET statement_timeout = 0")
+        reader.execute("ALTER ROLE ddu_reader PASSWORD 'mine'")
+    assert ddu("store", "up").exit_code == 0
+    with psycopg.connect(reader_url(Place(directory))) as reader:
+        assert reader.execute("SHOW statement_timeout").fetchone() == ("10s",)
+
+
+def test_root_follows_no_link_that_the_server_has_made(directory: Path, tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("without root the server is this user")
+    mine = tmp_path / "roots"
+    mine.write_text("root's\n")
+    tmp_path.chmod(0o755)
+    place = Place(directory)
+    server = pwd.getpwnam(private.UNPRIVILEGED[0])
+    place.log.parent.mkdir(parents=True)
+    os.chown(place.log.parent, server.pw_uid, server.pw_gid)
+    (place.log.parent / "password").symlink_to(mine)
+    port = str(free_port())
+    assert ddu("store", "up", "--port", port).exit_code != 0
+    assert mine.read_text() == "root's\n"
+    assert mine.stat().st_uid == 0
+    (place.log.parent / "password").unlink()
+    assert ddu("store", "up", "--port", port).exit_code == 0
+    ddu("store", "down")
+    (directory / "data" / "pg_hba.conf").unlink()
+    (directory / "data" / "pg_hba.conf").symlink_to(mine)
+    assert ddu("store", "up").exit_code != 0
+    assert mine.read_text() == "root's\n"
 
 
 def test_a_start_that_was_interrupted_is_completed(directory: Path) -> None:

@@ -68,7 +68,7 @@ def restore(place: Place, file: Path, replace: bool) -> None:
         raise StoreRefused(error.strerror or str(error), file=file) from None
     with connected(place.url()) as connection:
         migrate(connection)
-        provide_reader(connection, place.password("reader"))
+    provide_reader(place)
 
 
 def _run(

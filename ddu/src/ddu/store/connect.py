@@ -15,6 +15,8 @@ from ddu.errors import StoreAway, StoreError, StoreRefused
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 _CONNECT_TIMEOUT_S = 5
+_LOCK_TIMEOUT_S = 300
+"""The longest that a publisher waits for another, or for a query that holds a table."""
 _BROKEN = (psycopg.OperationalError, psycopg.InterfaceError)
 
 
@@ -35,7 +37,7 @@ def connected(url: str) -> Iterator[Connection]:
             keepalives_idle=5,
             keepalives_interval=2,
             keepalives_count=3,
-            options="-c client_min_messages=warning",
+            options=f"-c client_min_messages=warning -c lock_timeout={_LOCK_TIMEOUT_S}s",
         )
     except psycopg.Error as error:
         raise _not_connected(where, error) from None
@@ -71,6 +73,8 @@ def explained(error: psycopg.Error) -> tuple[str, str]:
             return f"its disk is full ({first})", ""
         case errors.InsufficientPrivilege() | errors.ReadOnlySqlTransaction():
             return f"this user may only look ({first})", "publish as the store's owner"
+        case errors.LockNotAvailable():
+            return f"it is in use by others ({first})", "repeat the command later"
         case errors.AdminShutdown() | errors.CrashShutdown():
             return f"it was stopped in the middle ({first})", ""
         case errors.InvalidSchemaName() | errors.UndefinedTable():

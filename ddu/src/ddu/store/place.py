@@ -12,10 +12,12 @@ from typing import Literal
 
 from ddu.errors import StoreError, StoreRefused
 
-OWNER, READER, DATABASE = "ddu", "ddu_reader", "testbed"
-"""Who publishes; who may only look, as Grafana does; and the database of both."""
+ADMIN, OWNER, READER, DATABASE = "ddu_admin", "ddu", "ddu_reader", "testbed"
+"""The superuser, for `ddu store up` and `restore` alone; the publisher, who owns the database;
+the role that may only read, as Grafana does; and the database."""
 
-PASSWORDS = ("owner", "reader", "grafana-admin")
+_SECRET = {ADMIN: "admin", OWNER: "owner", READER: "reader"}
+PASSWORDS = (*_SECRET.values(), "grafana-admin")
 
 
 Kind = Literal["private", "docker"]
@@ -102,10 +104,11 @@ class Place:
             raise StoreRefused(f"cannot be written ({error.strerror})", file=directory) from None
         return made
 
-    def url(self) -> str:
-        """Return the publisher's connection string."""
+    def url(self, role: str = OWNER, database: str = DATABASE) -> str:
+        """Return the connection string of a role of the store."""
         address = self.address()
-        return f"postgresql://{OWNER}:{self.password('owner')}@{address.host}:{address.port}/{DATABASE}"
+        login = f"{role}:{self.password(_SECRET[role])}"
+        return f"postgresql://{login}@{address.host}:{address.port}/{database}"
 
 
 def default_directory() -> Path:

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A PostgreSQL of our own, from the distribution's package, without Docker and without root."""
+"""A PostgreSQL of our own, from the distribution's package, without Docker and without root.
+
+If this is root, the server runs as another user, who may put a link in place of any file in the
+server's directories. So root neither reads nor writes there: programs with that user's rights do.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ddu.errors import StoreError, StoreRefused
-from ddu.store.place import DATABASE, OWNER, READER, Address, Place
+from ddu.store.place import ADMIN, DATABASE, OWNER, READER, Address, Place
 
 UNPRIVILEGED = ("postgres", "nobody")
 """Whom root becomes: PostgreSQL refuses to run as root."""
@@ -90,48 +94,32 @@ def _initialise(place: Place) -> None:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             if owner:
                 os.chown(directory, owner.pw_uid, owner.pw_gid)
-        file.write_text(place.password("owner"))
-        file.chmod(0o600)
-        if owner:
-            os.chown(file, owner.pw_uid, owner.pw_gid)
     except OSError as error:
         raise StoreError(f"cannot be written ({error.strerror})", file=place.directory) from None
+    _write(file, place.password("admin"))
     try:
         _run(
-            place, "initdb", "--auth=scram-sha-256", f"--username={OWNER}", f"--pwfile={file}",
+            place, "initdb", "--auth=scram-sha-256", f"--username={ADMIN}", f"--pwfile={file}",
             "--encoding=UTF8", "--locale=C", "--data-checksums", "-D", place.data,
         )  # fmt: skip
     finally:
-        file.unlink(missing_ok=True)
+        _as_server("rm", "--force", file)
 
 
 def _admit_others(place: Place, address: Address) -> None:
     """Let the server accept passwords from other machines if it listens for them; initdb's
     pg_hba.conf accepts them from this one."""
     file = place.data / "pg_hba.conf"
-    lines = [line for line in file.read_text().splitlines() if not line.endswith(_OURS)]
+    lines = [line for line in _read(file).splitlines() if not line.endswith(_OURS)]
     if address.host not in _LOOPBACK:
-        lines.append(f"host {DATABASE},postgres {OWNER},{READER} all scram-sha-256 {_OURS}")
-    file.write_text("\n".join(lines) + "\n")
-
-
-def make_database(place: Place, address: Address) -> None:
-    """Make the database of the runs if it is not there. Raises StoreError."""
-    import psycopg
-
-    url = f"postgresql://{OWNER}@{address.host}:{address.port}/postgres"
-    try:
-        with psycopg.connect(url, password=place.password("owner"), autocommit=True) as admin:
-            query = "SELECT 1 FROM pg_database WHERE datname = %s"
-            if not admin.execute(query, [DATABASE]).fetchone():
-                admin.execute(f"CREATE DATABASE {DATABASE}")
-    except psycopg.Error as error:
-        raise StoreError(f"started, but refuses us: {error}", file=place.directory) from None
+        lines.append(f"host all {ADMIN} samehost scram-sha-256 {_OURS}")
+        lines.append(f"host {DATABASE} {OWNER},{READER} all scram-sha-256 {_OURS}")
+    _write(file, "\n".join(lines) + "\n")
 
 
 def _refuse_moved(place: Place, address: Address) -> None:
     """Refuse another address: postmaster.pid has the port in line 4 and the address in line 6."""
-    lines = (place.data / "postmaster.pid").read_text().splitlines()
+    lines = _read(place.data / "postmaster.pid").splitlines()
     port, host = int(lines[3]), lines[5].strip()
     if (host, port) != (address.host, address.port):
         raise StoreRefused(
@@ -171,6 +159,28 @@ def _as_somebody() -> dict[str, Any]:
     return {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []}
 
 
+def _read(file: Path) -> str:
+    """Return the text of one of the server's files. Raises StoreError."""
+    return _as_server("cat", file)
+
+
+def _write(file: Path, text: str) -> None:
+    """Write one of the server's files, which nobody else may read. Raises StoreError."""
+    _as_server("tee", file, text=text)
+
+
+def _as_server(program: str, *arguments: str | Path, text: str = "") -> str:
+    """Return what a program prints that has the rights of the server. Raises StoreError."""
+    ran: subprocess.CompletedProcess[bytes] = subprocess.run(
+        [program, *arguments], input=text.encode(), capture_output=True, cwd="/", umask=0o077,
+        check=False, **_as_somebody(),
+    )  # fmt: skip
+    if ran.returncode != 0:
+        reason = ran.stderr.decode(errors="replace").strip().rpartition(": ")[2]
+        raise StoreError(reason or f"{program} failed", file=Path(arguments[-1]))
+    return ran.stdout.decode(errors="replace")
+
+
 def _run(place: Place, name: str, *arguments: str | Path) -> None:
     ran = subprocess.run(
         [program(name), *map(str, arguments)], stdin=subprocess.DEVNULL, text=True, cwd="/",
@@ -183,8 +193,8 @@ def _run(place: Place, name: str, *arguments: str | Path) -> None:
 
 def _last_words(place: Place, said: str) -> tuple[str, str]:
     try:
-        log = place.log.read_text(errors="replace").strip().splitlines()
-    except OSError:
+        log = _read(place.log).strip().splitlines()
+    except StoreError:
         log = []
     serious = [line for line in log[-20:] if "FATAL" in line or "ERROR" in line]
     lines = [line for line in said.strip().splitlines() if line]

@@ -7,11 +7,11 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from ddu.errors import StoreError
+from ddu.errors import StoreAway
 from ddu.store import docker, private
 from ddu.store.connect import connected
 from ddu.store.place import Address, Place
-from ddu.store.roles import provide_reader
+from ddu.store.roles import provide_owner, provide_reader
 from ddu.store.schema import migrate, migrations, version_of
 
 _ANSWERS_WITHIN_S = 120
@@ -33,12 +33,10 @@ def up(place: Place, address: Address, grafana_port: int = 3000) -> Up:
     else:
         private.start(place, address)
     place.remember(address)  # What runs can be stopped, whatever comes next.
-    if address.kind == "private":
-        private.make_database(place, address)
     _await_answer(place)
     with connected(place.url()) as connection:
         applied = migrate(connection)
-        provide_reader(connection, place.password("reader"))
+    provide_reader(place)
     return Up(address, new, applied)
 
 
@@ -73,12 +71,12 @@ def status(url: str) -> dict[str, Any]:
 
 
 def _await_answer(place: Place) -> None:
+    """Make the publisher's role and database as soon as the server answers."""
     deadline = time.monotonic() + _ANSWERS_WITHIN_S
     while True:
         try:
-            with connected(place.url()):
-                return
-        except StoreError as error:
-            if "wrong user" in str(error) or time.monotonic() > deadline:
+            return provide_owner(place)
+        except StoreAway:
+            if time.monotonic() > deadline:
                 raise
         time.sleep(0.3)
