@@ -158,15 +158,22 @@ def _folders(tmp_path: Path, claims: str = CLAIMS) -> Path:
     campaigns = tmp_path / "campaigns"
     (campaigns / "claims").mkdir(parents=True)
     (campaigns / "claims" / "paper.yaml").write_text(claims)
+    report = {
+        "metrics": ["throughput_bps"],
+        "figures": [
+            {"kind": "bars", "title": "Bars", "x": "cc", "y": "rtt_ms.p95"},
+            {"kind": "series", "title": "Rates", "columns": ["tcp_throughput_bps"]},
+        ],
+    }
     (campaigns / "short.yaml").write_text(
         "title: A short one\nsource: A paper, figure 1\ndiffers: [Ours is shorter.]\n"
+        f"report: {json.dumps(report)}\n"
     )
     definition = {
         "name": "short", "profile": "quick", "title": "A short one", "source": "",
         "differs": [], "repeats": 4, "base": {"testbed": "virtual"},
         "factors": {"cc": {"reno": {}, "cubic": {}}},
-        "report": {"metrics": ["throughput_bps"],
-                   "figures": [{"kind": "bars", "title": "Bars", "x": "cc", "y": "rtt_ms.p95"}]},
+        "report": report,
     }  # fmt: skip
     path = tmp_path / "runs" / "campaign-short-quick"
     path.mkdir(parents=True)
@@ -238,6 +245,7 @@ def test_the_pages_have_numbers_verdicts_and_figures(tmp_path: Path) -> None:
     assert "n = 4" in page
     assert "**cannot be tested here**: A colour is not measured." in page
     assert "![Bars](short/01-bars.svg)" in page
+    assert "`ddu campaign report runs/campaign-short-quick` also draws: Rates." in page
     assert "- Ours is shorter." in page
     assert "2.0 h of one core, on the testbed virtual, at revision `x`." in page
     assert (output / "short" / "01-bars.svg").exists()

@@ -8,21 +8,21 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from ddu import statistics
 from ddu.campaign import plan as plans
 from ddu.campaign.metrics import shown
 from ddu.campaign.tables import usable
-from ddu.report.ellipse import add_ellipse
-from ddu.report.palette import METADATA, STYLE, colour_of, colours_of
+from ddu.report import svg
+from ddu.report.ellipse import ellipse
+from ddu.report.figure import Figure, Plot, Series
+from ddu.report.palette import colour_of, colours_of
+from ddu.report.series import distribution, thinned
 
-_PANEL_INCHES = (4.2, 3.1)
 _ACROSS = 3
+_ROW_PX = {1: 340, 2: 280, 3: 250}
 
 Aligned = Callable[[str, tuple[str, ...]], pd.DataFrame]
 """Columns of the aligned table of a run, by its path in the campaign's directory: those that the
@@ -34,7 +34,7 @@ class TablesMissing(Exception):  # noqa: N818
 
 
 class Figures(NamedTuple):
-    """What was drawn, and what could not be."""
+    """The figures that were drawn, and those that could not be."""
 
     made: list[tuple[str, Path]]
     """Titles and files."""
@@ -50,25 +50,23 @@ def write_figures(
     `aligned` raises TablesMissing for a run without its table.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    found = Figures([], [])
+    drawn = Figures([], [])
     for number, wanted in enumerate(figures, start=1):
         file = directory / f"{number:02d}-{wanted.kind}.svg"
         # One of an earlier report, which had more, would show other results.
         file.unlink(missing_ok=True)
-        with mpl.rc_context(STYLE):
-            try:
-                figure = _drawn(wanted, usable(runs), aligned)
-            except TablesMissing:
-                found.without_tables.append(wanted.title)
-                continue
-            if figure is None:
-                continue
-            figure.savefig(file, metadata=METADATA)
-        found.made.append((wanted.title, file))
-    return found
+        try:
+            figure = _figure(wanted, usable(runs), aligned)
+        except TablesMissing:
+            drawn.without_tables.append(wanted.title)
+            continue
+        if figure is not None:
+            file.write_text(svg.rendered(figure), encoding="utf-8")
+            drawn.made.append((wanted.title, file))
+    return drawn
 
 
-def _drawn(wanted: Any, runs: pd.DataFrame, aligned: Aligned) -> Figure | None:
+def _figure(wanted: Any, runs: pd.DataFrame, aligned: Aligned) -> Figure | None:
     if not set(plans.metrics_of(wanted)) <= set(runs):  # No run has the number.
         return None
     panels = list(_panels(wanted, _chosen(runs, wanted.where)))
@@ -78,21 +76,20 @@ def _drawn(wanted: Any, runs: pd.DataFrame, aligned: Aligned) -> Figure | None:
     count = len(panels) * len(per_panel)
     # A row is a panel's columns, if they fit.
     across = len(per_panel) if 1 < len(per_panel) <= _ACROSS else min(count, _ACROSS)
-    down = -(-count // across)
-    size = (_PANEL_INCHES[0] * across, _PANEL_INCHES[1] * down)
-    figure = Figure(figsize=size, layout="constrained")
-    axes = figure.subplots(down, across, squeeze=False).ravel()
-    for axis, ((title, rows), column) in zip(
-        axes, itertools.product(panels, per_panel), strict=False
-    ):
-        draw(axis, rows, wanted, column, aligned)
-        axis.set_title(title, fontsize=9)
-    for axis in axes[count:]:
-        axis.remove()
-    handles, labels = axes[0].get_legend_handles_labels()
-    if handles:
-        figure.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False)
-    return figure
+    named: set[str] = set()
+    plots = []
+    for (title, rows), column in itertools.product(panels, per_panel):
+        plot: Plot = draw(rows, wanted, column, aligned)
+        series = [_named_once(each, named) for each in plot.series]
+        plots.append(Plot(**{**vars(plot), "series": series, "title": title}))
+    return Figure(plots, across, _ROW_PX[across])
+
+
+def _named_once(series: Series, named: set[str]) -> Series:
+    """Return the series with an entry in the legend if no other of its name has one."""
+    is_new = bool(series.name) and series.name not in named
+    named.add(series.name)
+    return Series(**{**vars(series), "in_legend": is_new})
 
 
 def _columns_of(wanted: Any) -> tuple[Any, ...]:
@@ -128,66 +125,65 @@ def _coloured(wanted: Any, runs: pd.DataFrame) -> Iterator[tuple[str, str, pd.Da
         yield label, colour, runs[runs[wanted.colour] == label]
 
 
-def _plane(axis: Axes, runs: pd.DataFrame, wanted: plans.Plane, _: Any, __: Aligned) -> None:
+def _plane(runs: pd.DataFrame, wanted: plans.Plane, _: Any, __: Aligned) -> Plot:
     x, y = shown(wanted.x), shown(wanted.y)
+    series: list[Series] = []
     for label, colour, rows in _coloured(wanted, runs.dropna(subset=[wanted.x, wanted.y])):
         xs = rows[wanted.x].to_numpy(float) * x.scale
         ys = rows[wanted.y].to_numpy(float) * y.scale
-        add_ellipse(axis, xs, ys, colour)
-        means = (statistics.of_repeats(list(xs)), statistics.of_repeats(list(ys)))
-        bars = [[[m.mean - (m.low or m.mean)], [(m.high or m.mean) - m.mean]] for m in means]
-        axis.errorbar(
-            means[0].mean, means[1].mean, xerr=bars[0], yerr=bars[1], fmt="o",
-            color=colour, label=label, capsize=2,
-        )  # fmt: skip
-        axis.plot(xs, ys, ".", color=colour, alpha=0.35, markersize=3)
-    axis.set(xlabel=x.axis, ylabel=y.axis)
+        series += ellipse(xs, ys, colour)
+        series.append(Series(xs, ys, colour, kind="dots", opacity=0.35))
+        means = [statistics.of_repeats(list(values)) for values in (xs, ys)]
+        at = np.array([means[0].mean]), np.array([means[1].mean])
+        half = (_half_width(means[0]), _half_width(means[1]))
+        series.append(Series(*at, colour, label, "mean", half_width=half))
+    return Plot(series, x.axis, y.axis)
 
 
-def _lines(axis: Axes, runs: pd.DataFrame, wanted: plans.Lines, _: Any, __: Aligned) -> None:
+def _lines(runs: pd.DataFrame, wanted: plans.Lines, _: Any, __: Aligned) -> Plot:
     y = shown(wanted.y)
-    labels = list(dict.fromkeys(runs[wanted.x]))
-    places = dict(zip(labels, range(len(labels)), strict=True))
+    names = list(dict.fromkeys(runs[wanted.x]))
     groups = list(_coloured(wanted, runs))
+    width = 0.8 / len(groups)
+    series = []
     for number, (label, colour, rows) in enumerate(groups):
-        found = {
-            level: statistics.of_repeats(list(some[wanted.y].dropna() * y.scale))
+        means = {
+            names.index(level): statistics.of_repeats(list(some[wanted.y].dropna() * y.scale))
             for level, some in rows.groupby(wanted.x, sort=False)
             if some[wanted.y].notna().any()
         }
-        means = np.array([one.mean for one in found.values()])
-        lows = means - np.array(
-            [one.low if one.low is not None else one.mean for one in found.values()]
-        )
-        highs = np.array([one.high if one.high is not None else one.mean for one in found.values()])
-        error = np.vstack([lows, highs - means])
-        at = np.array([places[str(level)] for level in found], dtype=float)
+        order = sorted(means)
+        at = np.array(order, dtype=float)
+        values = np.array([means[position].mean for position in order])
+        half = (np.nan, np.array([_half_width(means[position]) for position in order]))
         if wanted.kind == "bars":
-            width = 0.8 / len(groups)
             at += (number - (len(groups) - 1) / 2) * width
-            axis.bar(at, means, width, yerr=error, color=colour, label=label, capsize=2)
+            series.append(
+                Series(at, values, colour, label, "bars", half_width=half, bar_width=width)
+            )
         else:
-            order = np.argsort(at)
-            axis.errorbar(
-                at[order], means[order], yerr=error[:, order], color=colour, label=label,
-                marker="o", markersize=3, capsize=2,
-            )  # fmt: skip
-    axis.set_xticks(range(len(labels)), labels)
-    axis.set(xlabel=wanted.x, ylabel=y.axis)
+            series.append(Series(at, values, colour))
+            series.append(Series(at, values, colour, label, "mean", half_width=half))
+    return Plot(series, wanted.x, y.axis, y_from_zero=wanted.kind == "bars", x_names=names)
 
 
-def _series(
-    axis: Axes, runs: pd.DataFrame, wanted: plans.Series, column: str, aligned: Aligned
-) -> None:
+def _half_width(interval: statistics.Interval) -> float:
+    """Return half of the interval of a mean; NaN without one."""
+    return np.nan if interval.high is None else interval.high - interval.mean
+
+
+def _series(runs: pd.DataFrame, wanted: plans.Series, column: str, aligned: Aligned) -> Plot:
     y = shown(column)
+    series = []
     for label, colour, rows in _coloured(wanted, runs):
         for name, table in _per_flow(rows, column, aligned):
             at = (table["t_s"] // wanted.bin_s) * wanted.bin_s
             means = table.groupby(at)[column].mean() * y.scale
-            style = "-" if name in ("", "f0") else "--"
+            dash = "solid" if name in ("", "f0") else "dash"
             named = f"{label} {name}".strip()
-            axis.plot(means.index, means, style, color=colour, linewidth=1.1, label=named)
-    axis.set(xlabel="time (s)", ylabel=y.axis)
+            points = means.index.to_numpy(float), means.to_numpy(float, na_value=np.nan)
+            series.append(Series(*points, colour, named, dash=dash))
+    return Plot(series, "time (s)", y.axis)
 
 
 def _per_flow(
@@ -205,35 +201,35 @@ def _per_flow(
         yield (flow if len(flows) > 1 else ""), both[both["flow"] == flow]
 
 
-def _cdf(axis: Axes, runs: pd.DataFrame, wanted: plans.Cdf, column: str, aligned: Aligned) -> None:
+def _cdf(runs: pd.DataFrame, wanted: plans.Cdf, column: str, aligned: Aligned) -> Plot:
     x = shown(column)
+    series = []
     for label, colour, rows in _coloured(wanted, runs):
         every = (aligned(run, (column,)) for run in rows["run"])
         tables = [table[column] for table in every if column in table]
-        values = np.sort(pd.concat(tables).dropna().to_numpy(float)) if tables else np.empty(0)
-        if len(values):
-            share = np.arange(1, len(values) + 1) / len(values)
-            axis.plot(values * x.scale, share, color=colour, label=label)
-    axis.set(xlabel=x.axis, ylabel="share of bins")
+        if tables and pd.concat(tables).notna().any():
+            values = pd.concat(tables).dropna().to_numpy(float) * x.scale
+            series.append(Series(*distribution(values), colour, label))
+    return Plot(series, x.axis, "share of bins")
 
 
 def _scatter(
-    axis: Axes, runs: pd.DataFrame, wanted: plans.Scatter, pair: tuple[str, str], aligned: Aligned
-) -> None:
+    runs: pd.DataFrame, wanted: plans.Scatter, pair: tuple[str, str], aligned: Aligned
+) -> Plot:
     x, y = (shown(name) for name in pair)
+    series = []
     for label, colour, rows in _coloured(wanted, runs):
-        for run in rows["run"]:
-            table = aligned(run, pair)
-            if set(pair) <= set(table):
-                axis.plot(
-                    table[pair[0]].astype(float) * x.scale, table[pair[1]].astype(float) * y.scale,
-                    ".", markersize=2, alpha=0.3, color=colour, rasterized=True, label=label,
-                )  # fmt: skip
-                label = ""
-    axis.set(xlabel=x.axis, ylabel=y.axis)
+        tables = [table for run in rows["run"] if set(pair) <= set(table := aligned(run, pair))]
+        if tables:
+            xs, ys = (
+                pd.concat(tables)[name].to_numpy(float, na_value=np.nan) * how.scale
+                for name, how in zip(pair, (x, y), strict=True)
+            )
+            series.append(Series(*thinned(xs, ys), colour, label, "dots", opacity=0.3))
+    return Plot(series, x.axis, y.axis)
 
 
-_DRAW: dict[str, Callable[..., None]] = {
+_DRAW: dict[str, Callable[..., Plot]] = {
     "plane": _plane,
     "lines": _lines,
     "bars": _lines,

@@ -25,9 +25,9 @@ def reproductions(
         Path, typer.Option(help="Folder for the pages and for the records of campaigns.")
     ] = Path("docs/reproductions"),
 ) -> None:
-    """Write what papers claim beside what campaigns measured: a page a paper, and a summary.
+    """Write what papers claim beside what campaigns measured: a page a paper, figures, a summary.
 
-    A campaign without runs is judged by its record from an earlier time.
+    A campaign without runs is represented by its record of earlier runs.
     """
     from rich.console import Console
 

@@ -18,12 +18,13 @@ class Series:
     y: Float
     colour: str
     name: str = ""
-    kind: Literal["line", "dots", "mean"] = "line"
-    """`mean` is one point with an interval."""
+    kind: Literal["line", "dots", "mean", "bars", "area"] = "line"
+    """`mean` is points with intervals, `bars` the same as bars from 0; `area` is a polygon."""
     dash: str = "solid"
     opacity: float = 1.0
-    half_width: tuple[float, float] = (0.0, 0.0)
-    """Of the interval of a mean, in x and y."""
+    half_width: tuple[float | Float, float | Float] = (0.0, 0.0)
+    """Half of the interval of a mean, in x and y; NaN without one."""
+    bar_width: float = 0.8
     in_legend: bool = False
 
 
@@ -38,6 +39,8 @@ class Plot:
     note: str = ""
     """A definition, after the title."""
     y_from_zero: bool = False
+    x_names: Sequence[str] = ()
+    """Names of the positions 0, 1, … of an x axis that has no numbers."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +58,8 @@ class Figure:
         return [each for plot in self.plots for each in plot.series if each.in_legend]
 
 
-class Place(NamedTuple):
-    """The place of a plot, as shares of the figure's area; y grows upwards."""
+class Area(NamedTuple):
+    """The area of a plot, as shares of the figure's area; y grows upwards."""
 
     left: float
     right: float
@@ -68,7 +71,7 @@ TOP_PX, BOTTOM_PX, LEFT_PX, RIGHT_PX = 40, 46, 58, 10
 """Margins around the plots."""
 _TITLE_PX, _AXIS_PX, _GAP_PX = 26, 46, 12
 _BESIDE = 0.07
-"""Room for the numbers and the label of a y axis between two plots, as a share of the width."""
+"""The space between two plots, for numbers and label of a y axis, as a share of the width."""
 
 
 def height_px(figure: Figure, across: int) -> int:
@@ -76,12 +79,13 @@ def height_px(figure: Figure, across: int) -> int:
     return figure.row_px * -(-len(figure.plots) // across) + TOP_PX + BOTTOM_PX
 
 
-def places(figure: Figure, across: int) -> list[Place]:
+def areas_of(figure: Figure, across: int) -> list[Area]:
     """Return where each plot lies with so many beside each other."""
     down = -(-len(figure.plots) // across)
     width = (1 - _BESIDE * (across - 1)) / across
-    above = _TITLE_PX if figure.shared_x else _GAP_PX
-    found = []
+    has_titles = any(plot.title for plot in figure.plots)
+    above = _TITLE_PX if figure.shared_x or has_titles else _GAP_PX
+    areas = []
     for index in range(len(figure.plots)):
         row, column = divmod(index, across)
         last = figure.shared_x or row == down - 1
@@ -89,5 +93,5 @@ def places(figure: Figure, across: int) -> list[Place]:
         left = column * (width + _BESIDE)
         top, bottom = 1 - row / down, 1 - (row + 1) / down
         share = 1 / (figure.row_px * down)
-        found.append(Place(left, left + width, bottom + below * share, top - above * share))
-    return found
+        areas.append(Area(left, left + width, bottom + below * share, top - above * share))
+    return areas

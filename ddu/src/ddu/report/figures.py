@@ -10,6 +10,7 @@ import pandas as pd
 
 from ddu.report.figure import Figure, Plot, Series
 from ddu.report.palette import DASHES, INK, RADIO, colour_of
+from ddu.report.series import distribution, thinned
 from ddu.schema.arrays import Float
 from ddu.schema.columns import Column, Panel
 from ddu.statistics import of_repeats
@@ -23,10 +24,6 @@ CAPTIONS = {
 }
 MOST_POINTS = 2000
 """Points of a line: more than a screen has pixels across."""
-MOST_DOTS = 4000
-"""Dots of a series; of more, evenly spaced ones are drawn."""
-MOST_STEPS = 500
-"""Points of a distribution."""
 
 
 def figures(tables: dict[str, pd.DataFrame], direction: str) -> dict[str, Figure]:
@@ -60,13 +57,13 @@ def timeline(aligned: pd.DataFrame, direction: str) -> Figure:
 
 def panels(aligned: pd.DataFrame, direction: str) -> list[tuple[Column, Panel]]:
     """Return the columns that have a panel and a value in this table, in order."""
-    found: dict[str, tuple[Column, Panel]] = {}
+    known_panels: dict[str, tuple[Column, Panel]] = {}
     for each in columns_of("aligned"):
         name = each.name.format(direction=direction, n="")
         known = column(name) if each.panel and name in aligned else None
         if known and known.panel and aligned[name].notna().any():
-            found[name] = known, known.panel
-    return sorted(found.values(), key=lambda pair: pair[1].position)
+            known_panels[name] = known, known.panel
+    return sorted(known_panels.values(), key=lambda pair: pair[1].position)
 
 
 def radio_cdf(mac: pd.DataFrame | None, direction: str) -> Figure:
@@ -74,10 +71,9 @@ def radio_cdf(mac: pd.DataFrame | None, direction: str) -> Figure:
     sinr = "mac_sinr_db" if direction == "dl" else "mac_ul_snr_db"
     plots: list[Plot] = []
     for name, label in (("mac_rsrp_dbm", "RSRP (dBm)"), (sinr, "SINR (dB)")):
-        values = np.sort(_known(mac, name))
+        values = _known(mac, name)
         if len(values):
-            share = np.linspace(0, 1, min(len(values), MOST_STEPS))
-            line = Series(np.quantile(values, share), share, RADIO, label)
+            line = Series(*distribution(values), RADIO, label)
             plots.append(Plot([line], label, "" if plots else "share of intervals"))
     return Figure(plots, max(len(plots), 1), 240)
 
@@ -90,7 +86,7 @@ def rtt_throughput(aligned: pd.DataFrame) -> Figure:
         if len(rows) < 2:
             continue
         x, y = _values(rows, "tcp_rtt_ms"), _values(rows, "tcp_throughput_bps")
-        series.append(Series(*_thinned(x, y), colour, label, "dots", opacity=0.35))
+        series.append(Series(*thinned(x, y), colour, label, "dots", opacity=0.35))
         mean = np.array([x.mean()]), np.array([y.mean()])
         interval = _half_width(x), _half_width(y)
         series.append(Series(*mean, colour, label, "mean", half_width=interval, in_legend=True))
@@ -114,7 +110,7 @@ def mac_transport(aligned: pd.DataFrame, direction: str) -> Figure:
         if x in aligned and y in aligned:
             groups = aligned.groupby("cc", sort=False)
             dots = [
-                Series(*_thinned(_values(rows, x), _values(rows, y)), colour_of(str(cc)), str(cc),
+                Series(*thinned(_values(rows, x), _values(rows, y)), colour_of(str(cc)), str(cc),
                        "dots", opacity=0.4)
                 for cc, rows in groups
             ]  # fmt: skip
@@ -174,16 +170,6 @@ def _half_width(values: Float) -> float:
     batches = [float(batch.mean()) for batch in np.array_split(values, 20) if len(batch)]
     interval = of_repeats(batches)
     return float("nan") if interval.high is None else interval.high - interval.mean
-
-
-def _thinned(x: Float, y: Float) -> tuple[Float, Float]:
-    """Return the points that are known, evenly thinned out where there are too many."""
-    known = ~np.isnan(x) & ~np.isnan(y)
-    x, y = x[known], y[known]
-    if len(x) <= MOST_DOTS:
-        return x, y
-    kept = np.linspace(0, len(x) - 1, MOST_DOTS).astype(np.int64)
-    return x[kept], y[kept]
 
 
 def _decimated(x: Float, y: Float) -> tuple[Float, Float]:

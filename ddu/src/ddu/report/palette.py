@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 INK, MUTED, GRID = "#1b1f24", "#667080", "#e3e6ea"
 RADIO = "#4d4d4d"
 
@@ -19,23 +17,6 @@ _OF_CC = {
 _OTHERS = ("#7a5195", "#8c6d31", "#1f77b4", "#17becf", "#bc5090", "#637939")
 
 VERDICT = {"valid": "#00704f", "degraded": "#9a5b00", "invalid": "#b3261e"}
-STYLE: Any = {
-    "font.size": 9,
-    "font.family": "sans-serif",
-    "axes.edgecolor": MUTED,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": GRID,
-    "grid.linewidth": 0.6,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-    "svg.hashsalt": "ddu",
-}
-"""The style of figures that matplotlib draws, for campaigns and comparisons."""
-METADATA = {"Date": None, "Creator": "ddu"}
 
 
 def colour_of(cc: str) -> str:
@@ -58,4 +39,4 @@ def sequence(count: int) -> list[str]:
 
 
 DASHES = ("solid", "dash", "dot", "dashdot")
-"""By order among flows of the same congestion control, which share its colour."""
+"""Dashes by order among flows of the same congestion control, which share its colour."""

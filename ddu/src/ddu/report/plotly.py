@@ -15,8 +15,8 @@ from ddu.report.figure import (
     Figure,
     Plot,
     Series,
+    areas_of,
     height_px,
-    places,
 )
 from ddu.report.palette import GRID, INK, MUTED
 from ddu.schema.arrays import Float
@@ -29,8 +29,8 @@ def rendered(figure: Figure) -> dict[str, Any]:
         for index, plot in enumerate(figure.plots)
         for series in plot.series
     ]
-    found = {"data": data, "layout": _layout(figure, figure.across)}
-    return found | ({"phone": _layout(figure, 1)} if figure.across > 1 else {})
+    drawn = {"data": data, "layout": _layout(figure, figure.across)}
+    return drawn | ({"phone": _layout(figure, 1)} if figure.across > 1 else {})
 
 
 def _trace(series: Series, index: int, figure: Figure) -> dict[str, Any]:
@@ -66,19 +66,19 @@ def _layout(figure: Figure, across: int) -> dict[str, Any]:
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "#9aa4b0", "activecolor": INK},
         "annotations": [],
     }  # fmt: skip
-    for index, (plot, place) in enumerate(zip(figure.plots, places(figure, across), strict=True)):
+    for index, (plot, area) in enumerate(zip(figure.plots, areas_of(figure, across), strict=True)):
         number = _number(index)
         layout[f"yaxis{number}"] = _axis(plot.y_label) | {
-            "domain": [place.bottom, place.top], "nticks": 4 if figure.shared_x else 6,
+            "domain": [area.bottom, area.top], "nticks": 4 if figure.shared_x else 6,
             "rangemode": "tozero" if plot.y_from_zero else "normal",
             "anchor": "x" if figure.shared_x else f"x{number}",
         }  # fmt: skip
         if not figure.shared_x:
             layout[f"xaxis{number}"] = _axis(plot.x_label) | {
-                "domain": [place.left, place.right], "anchor": f"y{number}",
+                "domain": [area.left, area.right], "anchor": f"y{number}",
             }  # fmt: skip
         if plot.title:
-            layout["annotations"].append(_title(plot, place.top))
+            layout["annotations"].append(_title(plot, area.top))
     if figure.shared_x:
         last = f"y{_number(len(figure.plots) - 1)}"
         layout["xaxis"] = _axis(figure.plots[-1].x_label) | {"anchor": last}

@@ -15,12 +15,12 @@ from ddu.report.figure import (
     LEFT_PX,
     RIGHT_PX,
     TOP_PX,
+    Area,
     Figure,
-    Place,
     Plot,
     Series,
+    areas_of,
     height_px,
-    places,
 )
 from ddu.report.palette import GRID, INK, MUTED
 from ddu.schema.arrays import Float
@@ -53,12 +53,13 @@ class _Scale:
 
 def rendered(figure: Figure) -> str:
     """Return the figure as an SVG document."""
-    height = height_px(figure, figure.across)
+    legend, legend_px = _legend(figure.legend)
+    height = height_px(figure, figure.across) + legend_px
     shared = _x_range(figure.plots) if figure.shared_x else None
     body = [
         line
-        for plot, place in zip(figure.plots, places(figure, figure.across), strict=True)
-        for line in _plot(plot, _pixels(place, height), shared)
+        for plot, area in zip(figure.plots, areas_of(figure, figure.across), strict=True)
+        for line in _plot(plot, _pixels(area, TOP_PX + legend_px, height), shared)
     ]
     return "\n".join(
         [
@@ -66,35 +67,33 @@ def rendered(figure: Figure) -> str:
             f'width="{WIDTH_PX}" height="{height}" font-family="system-ui, sans-serif" '
             f'font-size="11" fill="{INK}">',
             f'<rect width="{WIDTH_PX}" height="{height}" fill="white"/>',
-            *_legend(figure.legend),
+            *legend,
             *body,
             "</svg>\n",
         ]
     )
 
 
-def _pixels(place: Place, height: int) -> Place:
-    """Return the place in pixels; y grows downwards."""
-    width, inner = WIDTH_PX - LEFT_PX - RIGHT_PX, height - TOP_PX - BOTTOM_PX
-    x = [LEFT_PX + share * width for share in place[:2]]
-    y = [TOP_PX + (1 - share) * inner for share in place[2:]]
-    return Place(*x, *y)
+def _pixels(area: Area, top_px: int, height: int) -> Area:
+    """Return the area in pixels; y grows downwards."""
+    width, inner = WIDTH_PX - LEFT_PX - RIGHT_PX, height - top_px - BOTTOM_PX
+    x = [LEFT_PX + share * width for share in area[:2]]
+    y = [top_px + (1 - share) * inner for share in area[2:]]
+    return Area(*x, *y)
 
 
-def _plot(plot: Plot, at: Place, shared_x: tuple[float, float] | None) -> Iterator[str]:
+def _plot(plot: Plot, at: Area, shared_x: tuple[float, float] | None) -> Iterator[str]:
     x = _Scale(*(shared_x or _x_range([plot])), at.left, at.right)
-    low, high = _range([np.concatenate([s.y - s.half_width[1], s.y + s.half_width[1]])
-                        for s in plot.series])  # fmt: skip
+    low, high = _range([_extremes(series, axis=1) for series in plot.series])
     y = _Scale(min(low, 0.0) if plot.y_from_zero else low, high, at.bottom, at.top)
     for tick in y.ticks(4):
         (py,) = y.px(np.array([tick]))
         yield _grid(at.left, py, at.right, py)
         yield _text(at.left - 5, py + 3.5, f"{tick:g}", "end", MUTED)
-    for tick in x.ticks(6):
-        (px,) = x.px(np.array([tick]))
-        yield _grid(px, at.bottom, px, at.top)
-        if plot.x_label:
-            yield _text(px, at.bottom + 14, f"{tick:g}", "middle", MUTED)
+    if plot.x_names:
+        yield from _names(plot.x_names, x, at)
+    else:
+        yield from _x_ticks(plot, x, at)
     for series in plot.series:
         yield from _series(series, x, y)
     yield _text((at.left + at.right) / 2, at.bottom + 31, plot.x_label, "middle")
@@ -107,9 +106,28 @@ def _plot(plot: Plot, at: Place, shared_x: tuple[float, float] | None) -> Iterat
         yield f'<text x="{at.left:.1f}" y="{at.top - 6:.1f}">{title}</text>'
 
 
+def _x_ticks(plot: Plot, x: _Scale, at: Area) -> Iterator[str]:
+    for tick in x.ticks(6):
+        (px,) = x.px(np.array([tick]))
+        yield _grid(px, at.bottom, px, at.top)
+        if plot.x_label:
+            yield _text(px, at.bottom + 14, f"{tick:g}", "middle", MUTED)
+
+
+def _names(names: Sequence[str], x: _Scale, at: Area) -> Iterator[str]:
+    """Yield the names below the axis, aslant where they would overlap."""
+    is_crowded = sum(map(len, names)) * 6.2 > at.right - at.left
+    for px, name in zip(x.px(np.arange(len(names), dtype=float)), names, strict=True):
+        if is_crowded:
+            aslant = f'transform="rotate(-25 {px:.1f} {at.bottom + 10:.1f})" font-size="9"'
+            yield _text(px, at.bottom + 10, name, "end", MUTED, aslant)
+        else:
+            yield _text(px, at.bottom + 14, name, "middle", MUTED)
+
+
 def _series(series: Series, x: _Scale, y: _Scale) -> Iterator[str]:
     px, py = x.px(series.x), y.px(series.y)
-    known = ~np.isnan(px) & ~np.isnan(py)
+    known = np.isfinite(px) & np.isfinite(py)
     points = np.char.mod("%.1f", np.stack([px, py], axis=1)[known])
     if series.kind == "line":
         # A gap begins a new line.
@@ -126,29 +144,49 @@ def _series(series: Series, x: _Scale, y: _Scale) -> Iterator[str]:
             f'<path d="{path}" stroke="{series.colour}" stroke-width="3.5" '
             f'stroke-linecap="round" stroke-opacity="{series.opacity:g}"/>'
         )
+    elif series.kind == "area":
+        path = "L".join(_joined(points).tolist())
+        yield f'<path d="M{path}Z" fill="{series.colour}" fill-opacity="{series.opacity:g}"/>'
     else:
-        yield from _mean(series, x, y)
+        yield from _means(series, x, y)
 
 
-def _mean(series: Series, x: _Scale, y: _Scale) -> Iterator[str]:
-    (cx, left, right), (cy, top, bottom) = (
-        scale.px(float(value[0]) + np.array([0.0, -half_width, half_width]))
-        for scale, value, half_width in zip(
-            (x, y), (series.x, series.y), series.half_width, strict=True
-        )
-    )
-    bars = f"M{left:.1f} {cy:.1f}H{right:.1f}M{cx:.1f} {top:.1f}V{bottom:.1f}"
-    yield f'<path d="{bars}" stroke="{series.colour}" stroke-width="2"/>'
-    yield (f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="4.5" fill="{series.colour}" stroke="white"/>')
+def _means(series: Series, x: _Scale, y: _Scale) -> Iterator[str]:
+    """Yield a dot, or a bar from 0, for each mean, with the intervals that are known."""
+    zero_y, colour = float(y.px(np.zeros(1))[0]), series.colour
+    half_x, half_y = (np.broadcast_to(half, len(series.x)) for half in series.half_width)
+    for at_x, at_y, of_x, of_y in zip(series.x, series.y, half_x, half_y, strict=True):
+        if not np.isfinite([at_x, at_y]).all():
+            continue
+        cx, left, right = x.px(at_x + np.array([0.0, -of_x, of_x]))
+        cy, top, bottom = y.px(at_y + np.array([0.0, -of_y, of_y]))
+        if series.kind == "bars":
+            begin, end = x.px(at_x + np.array([-0.5, 0.5]) * series.bar_width)
+            path = f"M{begin:.1f} {zero_y:.1f}V{cy:.1f}H{end:.1f}V{zero_y:.1f}Z"
+            yield f'<path d="{path}" fill="{colour}" stroke="white"/>'
+        lines = "" if not np.isfinite(left) else f"M{left:.1f} {cy:.1f}H{right:.1f}"
+        lines += "" if not np.isfinite(top) else f"M{cx:.1f} {top:.1f}V{bottom:.1f}"
+        line_colour = INK if series.kind == "bars" else colour
+        if lines:
+            yield f'<path d="{lines}" stroke="{line_colour}" stroke-width="2"/>'
+        if series.kind == "mean":
+            yield f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="4.5" fill="{colour}" stroke="white"/>'
 
 
-def _legend(entries: list[Series]) -> Iterator[str]:
-    left = float(LEFT_PX)
+def _legend(entries: list[Series]) -> tuple[list[str], int]:
+    """Return the legend, and how much higher than one line it is."""
+    lines, left, top = [], float(LEFT_PX), 10
     for series in entries:
+        width = 40 + 6.2 * len(series.name)
+        if left + width > WIDTH_PX and left > LEFT_PX:
+            left, top = float(LEFT_PX), top + 16
         dash = f' stroke-dasharray="{_DASHES[series.dash]}"' if _DASHES[series.dash] else ""
-        yield (f'<path d="M{left:.1f} 10h18" stroke="{series.colour}" stroke-width="2"{dash}/>')
-        yield _text(left + 23, 14, series.name, "start")
-        left += 40 + 6.2 * len(series.name)
+        lines += [
+            f'<path d="M{left:.1f} {top}h18" stroke="{series.colour}" stroke-width="2"{dash}/>',
+            _text(left + 23, top + 4, series.name, "start"),
+        ]
+        left += width
+    return lines, top - 10
 
 
 def _grid(x1: float, y1: float, x2: float, y2: float) -> str:
@@ -167,12 +205,22 @@ def _joined(points: np.ndarray) -> np.ndarray:
 
 
 def _x_range(plots: Sequence[Plot]) -> tuple[float, float]:
-    return _range([series.x for plot in plots for series in plot.series], margin=0.02)
+    names = max(len(plot.x_names) for plot in plots) if plots else 0
+    if names:
+        return -0.6, names - 0.4
+    return _range([_extremes(each, axis=0) for plot in plots for each in plot.series], margin=0.02)
+
+
+def _extremes(series: Series, axis: int) -> Float:
+    """Return the values of an axis, and the ends of the intervals that are known."""
+    values = series.y if axis else series.x
+    half = np.nan_to_num(series.half_width[axis])
+    return np.concatenate([values - half, values + half])
 
 
 def _range(values: list[Float], margin: float = 0.05) -> tuple[float, float]:
     every = np.concatenate([np.zeros(0), *values])
     every = every[np.isfinite(every)]
     low, high = (float(every.min()), float(every.max())) if len(every) else (0.0, 1.0)
-    room = (high - low) * margin or 0.5
-    return (low if low == 0 else low - room), high + room
+    beyond = (high - low) * margin or 0.5
+    return (low - beyond if low < 0 else max(low - beyond, 0)), high + beyond

@@ -33,12 +33,6 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Figure:
-    title: str
-    file: str
-
-
-@dataclass(frozen=True)
 class Measured:
     """The runs of one profile of a campaign."""
 
@@ -56,7 +50,6 @@ class Measured:
     git_revision: str
     git_modified: bool
     cost: Cost
-    figures: tuple[Figure, ...]
     runs: pd.DataFrame
     """A row for each run that may be used: levels, seed, verdict, folder, and a column for each
     number, named as `claims.Check.number`."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures a campaign from its directory: numbers of its runs, their cost, and figures."""
+"""Measures a campaign from its directory: numbers of its runs, and their cost."""
 
 from __future__ import annotations
 
@@ -15,19 +15,17 @@ import pyarrow.parquet as pq
 
 from ddu.campaign.definition import Point
 from ddu.campaign.load import CampaignDirectory, load_campaign, summaries
-from ddu.campaign.report import write_report
+from ddu.campaign.plan import metrics_of
 from ddu.campaign.tables import runs_table, usable
 from ddu.reproductions.claims import Check, Column
-from ddu.reproductions.measured import PROFILES, Cost, Figure, Measured
+from ddu.reproductions.measured import PROFILES, Cost, Measured
 
 Analyze = Callable[[list[Path]], None]
 
 
-def measured(
-    runs: Path, name: str, checks: Iterable[Check], analyze: Analyze
-) -> tuple[Measured, Path] | None:
-    """Return what was measured of the campaign `name` under `runs` with the folder of its figures,
-    or None if no profile has a usable run of each point."""
+def measured(runs: Path, name: str, checks: Iterable[Check], analyze: Analyze) -> Measured | None:
+    """Return what was measured of the campaign `name` under `runs`, or None if no profile has a
+    usable run of each point."""
     for profile in PROFILES:
         path = runs / f"campaign-{name}-{profile}"
         if not (path / "campaign.json").exists():
@@ -35,9 +33,8 @@ def measured(
         campaign = load_campaign(path)
         if not _is_covered(campaign):
             continue
-        write_report(path, analyze)
         table = usable(runs_table(campaign, summaries(campaign, analyze)))
-        return _measured(campaign, table, list(checks)), path / "report" / "figures"
+        return _measured(campaign, table, list(checks))
     return None
 
 
@@ -54,13 +51,12 @@ def _measured(campaign: CampaignDirectory, table: pd.DataFrame, checks: list[Che
         git_revision=software["git_revision"],
         git_modified=software.get("git_modified", False),
         cost=cost,
-        figures=tuple(_figures(campaign)),
         runs=_numbers(campaign, table, checks),
     )
 
 
 def _numbers(campaign: CampaignDirectory, table: pd.DataFrame, checks: list[Check]) -> pd.DataFrame:
-    """Return the runs with the numbers that the report shows and those that the checks need."""
+    """Return the runs with the numbers of the report, of its figures and of the checks."""
     columns = {
         one.number: one.column
         for check in checks
@@ -70,13 +66,14 @@ def _numbers(campaign: CampaignDirectory, table: pd.DataFrame, checks: list[Chec
     report = campaign.definition.report
     metrics = [
         *(report.metrics if "metrics" in report.model_fields_set else ()),
+        *(name for figure in report.figures for name in metrics_of(figure)),
         *(check.metric for check in checks if check.metric is not None),
     ]
     about = [*campaign.definition.factors, "seed", "verdict", "run"]
-    found = table[[*about, *(name for name in dict.fromkeys(metrics) if name in table)]].copy()
+    numbers = table[[*about, *(name for name in dict.fromkeys(metrics) if name in table)]].copy()
     for name, wanted in columns.items():
-        found[name] = [number_of(campaign.path / run, wanted) for run in table["run"]]
-    return found
+        numbers[name] = [number_of(campaign.path / run, wanted) for run in table["run"]]
+    return numbers
 
 
 def number_of(run: Path, wanted: Column) -> float:
@@ -97,13 +94,6 @@ def number_of(run: Path, wanted: Column) -> float:
     if wanted.take in ("mean", "std", "max"):
         return float(getattr(np, wanted.take)(values))
     return float(np.percentile(values, float(wanted.take[1:])))
-
-
-def _figures(campaign: CampaignDirectory) -> Iterable[Figure]:
-    titles = [one.title for one in campaign.definition.report.figures]
-    for file in sorted((campaign.path / "report" / "figures").glob("*.svg")):
-        # A figure's name begins with its number in the campaign's file.
-        yield Figure(titles[int(file.name[:2]) - 1], file.name)
 
 
 def _counts(campaign: CampaignDirectory) -> Counter[Point]:

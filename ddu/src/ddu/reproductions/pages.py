@@ -11,10 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import yaml
+from pydantic import ValidationError
 
+from ddu.campaign.figures import Figures, TablesMissing, write_figures
 from ddu.campaign.metrics import Shown, shown
-from ddu.console.problems import refusal
+from ddu.campaign.plan import ReportPlan
+from ddu.console.problems import RefusedError, Where, refusal
+from ddu.console.validation import invalid_values
 from ddu.report.templates import bounds, number, templates_of
 from ddu.reproductions.claims import Check, Column, Labels, OfCampaign, Paper
 from ddu.reproductions.measured import Cost, Measured
@@ -45,14 +50,15 @@ class Section:
     of_campaign: OfCampaign
     measured: Measured | None
     claims: list[Tested]
+    figures: Figures
     has_less_complete_runs: bool = False
     """Whether there are runs, of which the record has more."""
 
     @property
     def verdicts(self) -> dict[Verdict, int]:
         """Return how many claims have each verdict."""
-        found = Counter(claim.verdict for claim in self.claims)
-        return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}
+        counts = Counter(claim.verdict for claim in self.claims)
+        return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 
 
 def write_pages(
@@ -97,14 +103,32 @@ def _section(
     there = read_record(record)
     checks = [check for claim in of_campaign.claims for check in claim.checks]
     new = measured(runs, name, checks, analyze)
-    is_less = new is not None and there is not None and new[0].completeness < there.completeness
+    is_less = new is not None and there is not None and new.completeness < there.completeness
     if new is not None and not is_less:
-        write_record(record, *new)
+        write_record(record, new)
         there = read_record(record)
     claims = corrected([tested(claim, there) for claim in of_campaign.claims])
+    about, figures = _about(campaigns, name), Figures([], [])
     if there is not None:
         _write_claims(record / "claims.csv", claims)
-    return Section(name, _about(campaigns, name), of_campaign, there, claims, is_less)
+        plan = _plan(about, campaigns / f"{name}.yaml")
+        figures = write_figures(record, there.runs, plan.figures, _no_table)
+    return Section(name, about, of_campaign, there, claims, figures, is_less)
+
+
+def _plan(about: dict[str, Any], file: Path) -> ReportPlan:
+    try:
+        return ReportPlan.model_validate(about.get("report") or {})
+    except ValidationError as error:
+        problems = invalid_values(error, ReportPlan)
+        raise RefusedError(
+            one.at(Where(str(file), key=f"report.{one.where.key}")) for one in problems
+        ) from None
+
+
+def _no_table(run: str, _: tuple[str, ...]) -> pd.DataFrame:
+    """Refuse to draw a figure from the tables of runs, which a record does not have."""
+    raise TablesMissing(run)
 
 
 def _about(campaigns: Path, name: str) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 """Records of campaigns: what was measured, as files beside the pages that are made from them.
 
 Runs take gigabytes and stay on the machine that made them. A record is small, has every number
-that a claim is judged by, and is kept with the pages: they can be written again anywhere, and a
-campaign that is run again replaces its own record only.
+that a claim is checked against, and is kept with the pages: they, and the figures of the numbers of
+runs, can be written again anywhere. A campaign that is run again replaces its own record only.
 """
 
 from __future__ import annotations
@@ -17,20 +17,18 @@ from typing import Any
 import pandas as pd
 
 from ddu.console.problems import refusal
-from ddu.reproductions.measured import Cost, Figure, Measured
+from ddu.reproductions.measured import Cost, Measured
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _FILE, _RUNS = "record.json", "runs.csv"
 
 
-def write_record(folder: Path, found: Measured, figures: Path) -> None:
-    """Write the record into `folder` anew, with the figures of the folder `figures`."""
+def write_record(folder: Path, measured: Measured) -> None:
+    """Write the record in place of what `folder` has."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for figure in found.figures:
-        shutil.copyfile(figures / figure.file, folder / figure.file)
-    found.runs.to_csv(folder / _RUNS, index=False)
-    fields = {one.name: getattr(found, one.name) for one in dataclasses.fields(found)}
+    measured.runs.to_csv(folder / _RUNS, index=False)
+    fields = {one.name: getattr(measured, one.name) for one in dataclasses.fields(measured)}
     del fields["runs"]
     content = {"schema_version": SCHEMA_VERSION, **fields}
     text = json.dumps(content, indent=2, default=dataclasses.asdict)
@@ -65,5 +63,4 @@ def _read(content: dict[str, Any], runs: Path) -> Measured:
         float_precision="round_trip",
     )  # fmt: skip
     content["cost"] = Cost(**content["cost"])
-    content["figures"] = tuple(Figure(**one) for one in content["figures"])
     return Measured(runs=table, **content)
