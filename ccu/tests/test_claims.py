@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ccu.campaigns import cells, definition
+from ccu.campaigns import definition
 from ddu.reproductions.claims import Check, Labels, checks_of, read_papers
 from ddu.reproductions.pages import write_pages
 
@@ -23,7 +23,7 @@ def test_every_campaign_has_claims_and_every_claim_a_campaign() -> None:
 def test_the_full_profile_has_all_points_that_a_check_compares() -> None:
     for name, claim, check in checks_of(PAPERS):
         campaign = definition.read(definition.locate(name), "full")
-        points = [dict(point) for point in cells.points(campaign)]
+        points = [dict(point) for point in campaign.points]
         for levels in _compared(check, {k: list(v) for k, v in campaign.factors.items()}):
             there = any(_has(point, levels) for point in points)
             assert there, f"{name}: {claim.quote}: no point has {levels}"
