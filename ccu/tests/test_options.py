@@ -86,7 +86,7 @@ def test_the_schema_accepts_every_shipped_campaign() -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [{"prb": "wide"}, {"prbs": 24}, {"testbed": "emulatd"}, {"aqm": "red"}, {"duration": 30},
+    [{"prb": "wide"}, {"prbs": 24}, {"testbed": "emulatd"}, {"aqm": "RED 5"}, {"duration": 30},
      {"oai": {"versio": "2025.w20"}}, {"ues": 65}, {"phone_load": "curl"}],
 )  # fmt: skip
 def test_the_schema_refuses_what_ccu_refuses(content: dict[str, Any], tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ccu import scenarios
 from ccu.runs.iperf3 import plan
-from ccu.scenarios.link_config import link_config
+from ccu.scenarios.link_config import check, link_config, queue_managers
 from ccu.scenarios.resolve import resolve
 from ccu.spec import units
 from ddu.console.problems import RefusedError
@@ -64,8 +65,15 @@ def test_a_queue_is_managed_as_asked_and_only_a_managed_one_marks() -> None:
     assert "aqm" not in link_config(resolve({"cc": "cubic"}), "a", "b")["queue"]["dl"]
     with pytest.raises(RefusedError, match="marks nothing"):
         resolve({"cc": "cubic", "ecn": True})
-    with pytest.raises(RefusedError, match=r"--aqm.*'codel', 'pie' or 'dualpi2'"):
-        resolve({"cc": "cubic", "aqm": "red"})
+    for aqm in queue_managers():
+        config = link_config(resolve({"cc": "cubic", "aqm": aqm}), "a", "b")
+        assert config["queue"]["ul"]["aqm"] == {aqm: {}}
+        check(config, scenarios.locate("static"))
+    unknown = link_config(resolve({"cc": "cubic", "aqm": "red"}), "a", "b")
+    with pytest.raises(
+        RefusedError, match=r'aqm: unknown value "red"\. Choose one of: .*dualpi2, step'
+    ):
+        check(unknown, scenarios.locate("static"))
     with pytest.raises(RefusedError, match="Leave it out"):
         resolve({"cc": "cubic", "aqm": "pie", "testbed": "rfsim"})
 

@@ -35,3 +35,20 @@ def test_with_ecn_it_marks_and_drops_nothing(experiments: Runs, aqm: str) -> Non
     assert late["mac_dl_queue_drop_count"].sum() == 0
     assert late["tcp_retransmissions_count"].sum() == 0
     assert queueing_ms(experiments, "--aqm", aqm, "--ecn") < 25
+
+
+def test_a_step_holds_dctcp_at_its_threshold_and_the_link_is_used(experiments: Runs) -> None:
+    """CE above 1 ms of wait; DCTCP negotiates ECN by itself, so nothing is dropped.
+
+    Its paper (SIGCOMM 2010, equation 13) asks for a threshold above a seventh of the round trip.
+    """
+    link = ("--cc", "dctcp", "--scenario", "constant-100M", "--rtt", "5ms", "--duration", "8s")
+    link = (*link, "--aqm", "step")
+    table = experiments.table(*link)
+    late = table[table["t_s"] > 3]
+    wait_ms = float(late["mac_dl_rlc_wait_ms"].mean())
+    assert 0.4 < wait_ms < 3
+    marked = late["mac_dl_queue_mark_count"].sum() / late["mac_dl_sdu_count"].sum()
+    assert 0.001 < marked < 0.5
+    assert late["mac_dl_queue_drop_count"].sum() == 0
+    assert experiments.summary(*link)["utilisation_ratio"] > 0.85

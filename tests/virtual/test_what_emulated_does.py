@@ -50,10 +50,9 @@ def test_a_scenario_of_the_library_carries_both_transports_both_ways(
 @pytest.mark.parametrize("ecn", [False, True])
 @pytest.mark.parametrize("aqm", ["codel", "pie", "dualpi2"])
 def test_queue_management_keeps_the_queue_short(virtual: Virtual, aqm: str, ecn: bool) -> None:
-    rules = {} if aqm == "dualpi2" else {"ecn": ecn}
     queues = {
         "long": {way: {"packets": 2000} for way in WAYS},
-        "short": {way: {"packets": 2000, "aqm": {aqm: rules}} for way in WAYS},
+        "short": {way: {"packets": 2000, "aqm": {aqm: {"ecn": ecn}}} for way in WAYS},
     }
     plan = {"flows": [tcp(6)], "sysctls": {"net.ipv4.tcp_ecn": str(int(ecn))}}
     runs = {name: virtual(plan, name=name, queue=queue) for name, queue in queues.items()}

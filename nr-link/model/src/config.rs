@@ -8,7 +8,6 @@ mod gnb;
 mod path;
 mod queue;
 mod radio;
-mod range;
 mod raw;
 mod resolve;
 
@@ -17,7 +16,7 @@ use std::path::PathBuf;
 
 pub use gnb::{FeedbackRule, Gnb, OAI_2026_W11, Receiver, Reserved};
 pub use path::{Cross, LineConfig, PathConfig};
-pub use queue::{Aqm, CoDel, DualPi2, Pie, Queue, QueueLimit};
+pub use queue::{Queue, QueueLimit};
 pub use radio::{Carrier, Discipline, LinkAdaptation, RadioConfig, RlcMode, ThresholdRule, Uplink};
 
 use crate::Nanos;

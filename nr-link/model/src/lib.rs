@@ -9,6 +9,7 @@
 //!
 //! `docs/nr-link-model.md` describes the model, its sources and its limits.
 
+pub mod aqm;
 pub mod capacity;
 pub mod channel;
 pub mod config;
@@ -22,6 +23,7 @@ mod path;
 pub mod problem;
 pub mod radio;
 mod random;
+mod range;
 mod rlc;
 pub mod samples;
 pub mod scenario;

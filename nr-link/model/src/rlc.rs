@@ -7,9 +7,6 @@
 //! it. The receiver delivers a packet when the stream is complete up to the packet's end.
 
 mod buffer;
-mod codel;
-mod dual_pi2;
-mod pie;
 mod reassembly;
 
 use std::collections::VecDeque;

@@ -141,7 +141,27 @@ fn every_problem_names_its_line_rule_and_fix() {
         (
             "dl: {packets: 3200}",
             "dl: {packets: 3200, aqm: {red: {}}}",
-            "dir/link.yaml:17: ",
+            "dir/link.yaml:17: queue.dl.aqm: unknown value \"red\". Choose one of: codel, pie, dualpi2, step",
+        ),
+        (
+            "dl: {packets: 3200}",
+            "dl: {packets: 3200, aqm: {step: {threshold_ms: 0}}}",
+            "dir/link.yaml:17: queue.dl: 0 is not between 0.001 and 3600000. Write a threshold_ms",
+        ),
+        (
+            "dl: {packets: 3200}",
+            "dl: {packets: 3200, aqm: {step: {threshold_packets: 0}}}",
+            "dir/link.yaml:17: queue.dl: a threshold of 0 packets marks all packets. Write at least 1",
+        ),
+        (
+            "dl: {packets: 3200}",
+            "dl: {packets: 3200, aqm: {step: {threshold_ms: 1, threshold_packets: 20}}}",
+            "dir/link.yaml:17: queue.dl: a step has one threshold. Write one of",
+        ),
+        (
+            "dl: {packets: 3200}",
+            "dl: {packets: 3200, aqm: {step: {ecn: false}}}",
+            "dir/link.yaml:17: queue.dl: a step threshold marks packets and never drops them. Leave out ecn",
         ),
         (
             "dl: {packets: 3200}",

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! DualPI2 in a closed loop: a scalable sender with ECT(1) beside a CUBIC sender, over a constant
-//! rate.
+//! DualPI2 and a step threshold in a closed loop: a scalable sender with ECT(1), a CUBIC sender without ECN, over a
+//! constant rate.
 
 mod common;
 
 use std::collections::VecDeque;
 
 use common::{MS, SECOND, capacity_scenario, config, link};
-use nr_link_model::config::{Aqm, DualPi2, Queue, QueueLimit};
+use nr_link_model::aqm::{Aqm, DualPi2, Step};
+use nr_link_model::config::{Queue, QueueLimit};
 use nr_link_model::{Direction, Ecn, Link, Nanos, Packet, Port, Totals, UeId};
 
 const DURATION: Nanos = 20 * SECOND;
@@ -194,6 +195,7 @@ fn dual_pi2() -> Option<Aqm> {
         coupling: 2.0,
         l4s_min: MS * 8 / 10,
         l4s_range: MS * 4 / 10,
+        ecn: true,
     }))
 }
 
@@ -245,4 +247,41 @@ fn alone_each_kind_fills_the_link() {
             mean(&outcome.waits_ms[0])
         );
     }
+}
+
+#[test]
+fn a_step_holds_a_scalable_flow_at_its_threshold_and_the_link_stays_used() {
+    for threshold_ms in [1, 4] {
+        let step = Some(Aqm::Step(Step::Wait(threshold_ms * MS)));
+        let outcome = run(step, vec![scalable()]);
+        let (wait_ms, used) = (mean(&outcome.waits_ms[0]), outcome.mbps[0] / LINK_MBPS);
+        // The window oscillates below the threshold, and exceeds it for one round trip.
+        let expected = threshold_ms as f64;
+        assert!(
+            (0.4 * expected..1.6 * expected).contains(&wait_ms),
+            "{wait_ms} ms at {threshold_ms}"
+        );
+        assert!(used > 0.95, "{used}");
+        assert!(
+            outcome.totals.ce_marks > 0 && outcome.totals.queue_drops == 0,
+            "{:?}",
+            outcome.totals
+        );
+    }
+}
+
+#[test]
+fn a_step_of_packets_holds_about_that_many() {
+    let outcome = run(Some(Aqm::Step(Step::Packets(20))), vec![scalable()]);
+    let wait_of_one_ms = f64::from(BYTES) * 8e-3 / LINK_MBPS;
+    let packets = mean(&outcome.waits_ms[0]) / wait_of_one_ms;
+    assert!((8.0..32.0).contains(&packets), "{packets}");
+}
+
+#[test]
+fn a_step_leaves_packets_without_ecn_alone() {
+    let step = run(Some(Aqm::Step(Step::Wait(MS))), vec![cubic()]);
+    let drop_tail = run(None, vec![cubic()]);
+    assert_eq!(step.totals, drop_tail.totals);
+    assert_eq!(step.waits_ms, drop_tail.waits_ms);
 }

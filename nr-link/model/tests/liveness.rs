@@ -4,7 +4,8 @@
 mod common;
 
 use common::{MS, SECOND, config, flat, link, packet};
-use nr_link_model::config::{Aqm, CoDel, QueueLimit};
+use nr_link_model::aqm::{Aqm, CoDel};
+use nr_link_model::config::QueueLimit;
 use nr_link_model::{Direction, Link, Nanos, Port, ResolvedConfig, UeId};
 use proptest::prelude::*;
 

@@ -6,7 +6,8 @@ mod common;
 use std::collections::VecDeque;
 
 use common::{MS, SECOND, capacity_scenario, config, flat, link};
-use nr_link_model::config::{Aqm, CoDel, Pie, Queue, QueueLimit};
+use nr_link_model::aqm::{Aqm, CoDel, Pie};
+use nr_link_model::config::{Queue, QueueLimit};
 use nr_link_model::scenario::Scenario;
 use nr_link_model::{Direction, Ecn, Link, Nanos, Packet, Port, Totals, UeId};
 

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use clap::{Args, CommandFactory, Parser, Subcommand, value_parser};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, value_parser};
 use nr_link::capacity;
 use nr_link::exit;
 use nr_link::forward::Routes;
@@ -18,6 +18,7 @@ use nr_link::shell::{self, Shell};
 use nr_link_model::ResolvedConfig;
 use nr_link_virtual_launcher::Virtual;
 use nr_link_virtual_radio::RadioArguments;
+use serde_json::{Value, json};
 
 /// A 5G NR link in real time between TUN devices.
 ///
@@ -53,6 +54,12 @@ enum Command {
         /// Length of the averaging interval of a row, ms
         #[arg(long, default_value_t = 100)]
         interval_ms: u64,
+    },
+    /// List what a configuration may name, as JSON: one object with "name" and "summary" each.
+    List {
+        /// What to list
+        #[arg(value_enum)]
+        what: Listed,
     },
     /// Run a command on the UE's side of a link.
     ///
@@ -90,6 +97,12 @@ enum Command {
     },
 }
 
+#[derive(Clone, Copy, ValueEnum)]
+enum Listed {
+    /// Algorithms of active queue management, the keys of `aqm`
+    Aqm,
+}
+
 #[derive(Args)]
 struct Configuration {
     /// Configuration: a YAML file of schema nr-link/1. Relative paths in it start at its folder
@@ -108,7 +121,9 @@ impl Command {
             | Self::Capacity { configuration, .. } => configuration.problems,
             Self::Shell(shell) => shell.problems,
             Self::Virtual { problems, .. } => *problems,
-            Self::Man { .. } | Self::Radio(_) | Self::Selftest { .. } => Format::Text,
+            Self::List { .. } | Self::Man { .. } | Self::Radio(_) | Self::Selftest { .. } => {
+                Format::Text
+            }
         }
     }
 }
@@ -156,6 +171,11 @@ fn execute(command: Command) -> Result<ExitCode> {
         } => {
             let config = ResolvedConfig::load(&configuration.config)?;
             capacity::write(config, seconds, interval_ms, stdout().lock())?;
+        }
+        Command::List { what: Listed::Aqm } => {
+            let one = |(name, summary): &(_, _)| json!({"name": name, "summary": summary});
+            let all: Vec<_> = nr_link_model::aqm::CATALOGUE.iter().map(one).collect();
+            println!("{}", Value::from(all));
         }
         Command::Selftest { seconds } => {
             println!("{}", selftest::run(Duration::from_secs(seconds))?);

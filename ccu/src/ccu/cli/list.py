@@ -13,6 +13,8 @@ from rich.table import Table
 from ccu import congestion, scenarios
 from ccu.campaigns import definition
 from ccu.congestion import Control
+from ccu.scenarios.link_config import queue_managers
+from ccu.spec.experiment import DROP_TAIL
 from ccu.testbeds import drivers
 from ddu.console.problems import RefusedError
 from ddu.console.suggestions import unknown
@@ -25,12 +27,13 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def list_command(
     what: Annotated[
-        str, typer.Argument(metavar="WHAT", help="cc, scenarios, testbeds or campaigns.")
+        str, typer.Argument(metavar="WHAT", help="cc, aqm, scenarios, testbeds or campaigns.")
     ],
 ) -> None:
-    """List the choices: congestion controls, scenarios, testbeds, campaigns."""
+    """List the choices: congestion controls, AQMs, scenarios, testbeds, campaigns."""
     sources: dict[str, Callable[[], dict[str, tuple[str, ...]]]] = {
         "cc": _controls,
+        "aqm": lambda: _each_alone({DROP_TAIL: "No queue management"} | queue_managers()),
         "scenarios": lambda: _each_alone(scenarios.library()),
         "testbeds": lambda: _each_alone({name: one.summary for name, one in drivers().items()}),
         "campaigns": lambda: _each_alone(definition.library()),

@@ -16,7 +16,7 @@ import yaml
 
 from ccu.host import programs
 from ccu.spec import yaml_text
-from ccu.spec.experiment import Direction, Experiment
+from ccu.spec.experiment import DROP_TAIL, Direction, Experiment
 from ccu.spec.gnb_profile import IDEAL
 from ddu.console.problems import CommandError, Problem, RefusedError, Where
 
@@ -101,11 +101,18 @@ def _gnb(experiment: Experiment) -> dict[str, Any]:
     return {"gnb_profile": experiment.gnb_profile}
 
 
+def queue_managers() -> dict[str, str]:
+    """Return the AQMs that nr-link has by name, each with its summary."""
+    words = [programs.require("nr-link"), "list", "aqm"]
+    listed = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    return {one["name"]: one["summary"] for one in json.loads(listed)}
+
+
 def _management(experiment: Experiment) -> dict[str, Any]:
-    """Return the AQM with its RFC's values, nr-link's defaults. DualPI2 marks all ECT packets."""
-    if experiment.aqm == "droptail":
+    """Return the AQM with nr-link's defaults, and with ECN where the experiment negotiates it."""
+    if experiment.aqm == DROP_TAIL:
         return {}
-    return {"aqm": {experiment.aqm: {} if experiment.aqm == "dualpi2" else {"ecn": experiment.ecn}}}
+    return {"aqm": {experiment.aqm: {"ecn": True} if experiment.ecn else {}}}
 
 
 def write_config(config: dict[str, Any], file: Path) -> None:

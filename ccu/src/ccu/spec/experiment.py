@@ -48,6 +48,9 @@ MOST_UES = 64
 HEADERS_BYTES = 40
 
 
+DROP_TAIL = "droptail"
+"""A queue without management; nr-link knows the names of all others (`ccu list aqm`)."""
+
 PROGRAM = "program:"
 """Before the file of a sender program of the user's own, where a congestion control is named."""
 
@@ -345,9 +348,10 @@ class Experiment(Value):
         ),
     ] = None
     aqm: Annotated[
-        Literal["droptail", "codel", "pie", "dualpi2"],
-        Option("Queue management of the RLC queues: droptail, codel, pie or dualpi2."),
-    ] = "droptail"
+        str,
+        Field(pattern=r"^[a-z0-9_]+$"),
+        Option("Queue management of the RLC queues: droptail, or a name of `ccu list aqm`."),
+    ] = DROP_TAIL
     ecn: Annotated[
         bool,
         Option(
@@ -506,10 +510,10 @@ class Experiment(Value):
 
     @model_validator(mode="after")
     def _something_manages_the_queue(self) -> Experiment:
-        if self.ecn and self.aqm == "droptail":
+        if self.ecn and self.aqm == DROP_TAIL:
             raise invalid(
                 "a drop-tail queue marks nothing",
-                "add --aqm codel, pie or dualpi2, or leave it out",
+                "add --aqm (`ccu list aqm`), or leave it out",
                 key="ecn",
             )
         return self

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
+use crate::aqm::RawAqm;
 use crate::radio::McsTable;
 use crate::scenario::{NonNegative, Positive, Ratio};
 
@@ -316,82 +317,7 @@ pub(super) struct Queue {
     #[serde(default)]
     pub bytes: Option<u64>,
     #[serde(default)]
-    pub aqm: Option<Aqm>,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Aqm {
-    #[serde(rename = "codel")]
-    CoDel(CoDel),
-    Pie(Pie),
-    #[serde(rename = "dualpi2")]
-    DualPi2(DualPi2),
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct DualPi2 {
-    pub target_ms: f64,
-    pub update_ms: f64,
-    pub coupling: f64,
-    pub l4s_min_ms: f64,
-    pub l4s_range_ms: f64,
-}
-
-impl Default for DualPi2 {
-    /// The values of RFC 9332 appendix A.1.
-    fn default() -> Self {
-        Self {
-            target_ms: 15.0,
-            update_ms: 15.0,
-            coupling: 2.0,
-            l4s_min_ms: 0.8,
-            l4s_range_ms: 0.4,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct Pie {
-    pub target_ms: f64,
-    pub update_ms: f64,
-    pub ecn: bool,
-    pub on_off: bool,
-    pub derandomise: bool,
-}
-
-impl Default for Pie {
-    /// The values of RFC 8033 section 4.2.
-    fn default() -> Self {
-        Self {
-            target_ms: 15.0,
-            update_ms: 15.0,
-            ecn: false,
-            on_off: false,
-            derandomise: false,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct CoDel {
-    pub target_ms: f64,
-    pub interval_ms: f64,
-    pub ecn: bool,
-}
-
-impl Default for CoDel {
-    /// The values of RFC 8289 sections 4.2 and 4.3.
-    fn default() -> Self {
-        Self {
-            target_ms: 5.0,
-            interval_ms: 100.0,
-            ecn: false,
-        }
-    }
+    pub aqm: Option<RawAqm>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]

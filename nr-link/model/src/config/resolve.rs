@@ -10,11 +10,11 @@ mod ues;
 use std::fs;
 use std::path::Path;
 
-use super::range::{nanos, within};
 use super::raw::Raw;
 use super::{Output, PerDirection, RadioConfig, ResolvedConfig};
 use crate::Nanos;
 use crate::problem::{Problem, Violation};
+use crate::range::{nanos, within};
 use crate::yaml;
 
 /// Range of the MTU: the smallest reassembly buffer of RFC 791, and jumbo frames.

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The buffer of packets that wait to be sent, with its limit and its queue management. DualPI2
-//! uses two queues, the classic one and the one for L4S; all other methods use the classic one
-//! only.
+//! The buffer of packets that wait to be sent, with its limit. Its queue management ([`crate::aqm`]) decides which
+//! packets are dropped and marked, and which of two queues is served.
 
 use std::collections::VecDeque;
 
-use super::codel::CoDelController;
-use super::dual_pi2::{Action, DualPi2Controller};
-use super::pie::PieController;
-use crate::config::{Aqm, QueueLimit, ResolvedConfig};
+use crate::aqm::manager::{Action, CLASSIC, Head, L4S, Occupancy, QueueManager};
+use crate::aqm::queue_manager;
+use crate::config::{QueueLimit, ResolvedConfig};
 use crate::counters::DropCounters;
 use crate::ids::UeId;
 use crate::random::{Purpose, Stream};
@@ -22,16 +20,11 @@ pub(crate) struct Waiting<T> {
     pub queued: Nanos,
 }
 
-/// Indices of the queues.
-const CLASSIC: usize = 0;
-const L4S: usize = 1;
-
 /// The buffer of one UE and direction.
 #[derive(Debug)]
 pub(crate) struct Buffer<T> {
     limit: QueueLimit,
-    manager: Manager,
-    draws: Stream,
+    manager: Box<dyn QueueManager>,
     mtu_bytes: u32,
     queues: [VecDeque<Waiting<T>>; 2],
     /// The queue whose first packet is sent next.
@@ -45,32 +38,14 @@ pub(crate) struct Buffer<T> {
     pub dropped: DropCounters,
 }
 
-#[derive(Debug)]
-enum Manager {
-    None,
-    /// CoDel, which acts at the head; and whether it marks ECN-capable packets instead of dropping
-    /// them.
-    CoDel(CoDelController, bool),
-    /// PIE, which acts on arrival.
-    Pie(PieController),
-    /// DualPI2, which acts at the head of both queues.
-    Dual(DualPi2Controller),
-}
-
 impl<T> Buffer<T> {
     /// Makes the empty buffer of one UE and direction.
     pub fn of(config: &ResolvedConfig, ue: UeId, direction: Direction) -> Self {
         let queue = config.ues[ue.0].queue.of(direction);
-        let manager = match queue.aqm {
-            None => Manager::None,
-            Some(Aqm::CoDel(codel)) => Manager::CoDel(CoDelController::new(codel), codel.ecn),
-            Some(Aqm::Pie(pie)) => Manager::Pie(PieController::new(pie)),
-            Some(Aqm::DualPi2(dual)) => Manager::Dual(DualPi2Controller::new(dual)),
-        };
+        let draws = Stream::new(config.seed, Purpose::EarlyDrop, ue, direction);
         Self {
             limit: queue.limit,
-            manager,
-            draws: Stream::new(config.seed, Purpose::EarlyDrop, ue, direction),
+            manager: queue_manager(queue.aqm, draws),
             mtu_bytes: config.mtu_bytes,
             queues: [VecDeque::new(), VecDeque::new()],
             served: CLASSIC,
@@ -87,125 +62,56 @@ impl<T> Buffer<T> {
             QueueLimit::Packets(most) => self.len() as u64 >= most,
             QueueLimit::Bytes(most) => self.bytes + u64::from(packet.bytes) > most,
         };
-        if full || !self.admits_arrival(&mut packet, now) {
+        if full {
+            return self.drop(&packet);
+        }
+        let queue = self.manager.queue_of(packet.ecn);
+        let action = self.manager.on_arrival(&self.occupancy(now));
+        if drops(action, &mut packet, &mut self.dropped) {
             return self.drop(&packet);
         }
         self.bytes += u64::from(packet.bytes);
-        let queue = self.queue_of(packet.ecn);
         self.queues[queue].push_back(Waiting {
             packet,
             queued: now,
         });
     }
 
-    /// Returns the queue of a packet. ECT(1) identifies L4S; a packet with CE may have had it (RFC
-    /// 9331 section 5.1).
-    fn queue_of(&self, ecn: Ecn) -> usize {
-        match (&self.manager, ecn) {
-            (Manager::Dual(_), Ecn::Ect1 | Ecn::Ce) => L4S,
-            _ => CLASSIC,
-        }
-    }
-
-    /// Runs the queue management that acts on arrival, which may mark the packet. Returns false if
-    /// the packet is to be dropped.
-    fn admits_arrival(&mut self, packet: &mut Packet<T>, now: Nanos) -> bool {
-        let (heads, occupancy) = (self.heads(), self.occupancy());
-        let pie = match &mut self.manager {
-            Manager::Pie(pie) => pie,
-            Manager::Dual(dual) => {
-                dual.update(now, heads);
-                return true;
-            }
-            Manager::None | Manager::CoDel(..) => return true,
+    /// Returns the state that queue management sees.
+    fn occupancy(&self, now: Nanos) -> Occupancy {
+        let head = |queue: &VecDeque<Waiting<T>>| {
+            queue.front().map(|first| Head {
+                queued: first.queued,
+                bytes: first.packet.bytes,
+                packets: queue.len(),
+            })
         };
-        pie.update(now, heads[CLASSIC]);
-        pie.observe_occupancy(occupancy);
-        if !pie.signals_congestion(self.bytes, self.mtu_bytes, &mut self.draws) {
-            return true;
-        }
-        let marked = pie.may_mark() && mark(packet);
-        self.dropped.marks += u64::from(marked);
-        marked
-    }
-
-    /// Returns the used share of the limit.
-    fn occupancy(&self) -> f64 {
-        match self.limit {
-            QueueLimit::Packets(most) => self.len() as f64 / most as f64,
-            QueueLimit::Bytes(most) => self.bytes as f64 / most as f64,
+        Occupancy {
+            now,
+            heads: [CLASSIC, L4S].map(|queue| head(&self.queues[queue])),
+            bytes: self.bytes,
+            share: match self.limit {
+                QueueLimit::Packets(most) => self.len() as f64 / most as f64,
+                QueueLimit::Bytes(most) => self.bytes as f64 / most as f64,
+            },
+            mtu_bytes: self.mtu_bytes,
         }
     }
 
-    /// Returns the arrival time of the first packet of each queue.
-    fn heads(&self) -> [Option<Nanos>; 2] {
-        [CLASSIC, L4S].map(|queue| self.queues[queue].front().map(|head| head.queued))
-    }
-
-    /// Runs the queue management that acts at the head, before the first byte of a packet is sent.
-    /// It may drop packets and change which one is next. It runs once for each packet that is sent.
+    /// Selects the packet to send next and runs the queue management that acts on it, before its first byte is sent. It
+    /// may drop packets. It runs once for each packet that is sent.
     pub fn manage(&mut self, now: Nanos) {
-        if self.managed || self.is_empty() {
-            return;
-        }
-        let heads = self.heads();
-        match &mut self.manager {
-            Manager::None => {}
-            Manager::Pie(pie) => pie.update(now, heads[CLASSIC]),
-            Manager::CoDel(..) => while self.codel_drops_head(now) {},
-            Manager::Dual(dual) => {
-                dual.update(now, heads);
-                while self.dual_pi2_drops_head(now) {}
-            }
-        }
-        self.managed = !self.is_empty();
-    }
-
-    /// Runs CoDel on the first packet, which may mark it. Returns whether the packet was dropped.
-    fn codel_drops_head(&mut self, now: Nanos) -> bool {
-        let (Manager::CoDel(codel, marks), Some(head)) =
-            (&mut self.manager, self.queues[CLASSIC].front_mut())
-        else {
-            return false;
-        };
-        let behind = self.bytes - u64::from(head.packet.bytes);
-        if !codel.signals_congestion(now, now - head.queued, behind, self.mtu_bytes) {
-            return false;
-        }
-        if *marks && mark(&mut head.packet) {
-            self.dropped.marks += 1;
-            return false;
-        }
-        self.drop_first(CLASSIC)
-    }
-
-    /// Selects the queue to serve and runs DualPI2 on its first packet, which may mark it. Returns
-    /// whether the packet was dropped.
-    fn dual_pi2_drops_head(&mut self, now: Nanos) -> bool {
-        let Manager::Dual(dual) = &mut self.manager else {
-            return false;
-        };
-        let bytes = |queue: &VecDeque<Waiting<T>>| queue.front().map(|head| head.packet.bytes);
-        self.served = match (bytes(&self.queues[CLASSIC]), bytes(&self.queues[L4S])) {
-            (Some(classic), Some(l4s)) if dual.serves_classic(classic, l4s) => CLASSIC,
-            (_, Some(_)) => L4S,
-            _ => CLASSIC,
-        };
-        let packets = self.queues[self.served].len();
-        let Some(head) = self.queues[self.served].front_mut() else {
-            return false;
-        };
-        let action = match self.served {
-            CLASSIC => dual.classic(),
-            _ => dual.l4s(now - head.queued, packets),
-        };
-        match action {
-            Action::Pass => false,
-            Action::Mark if mark(&mut head.packet) => {
-                self.dropped.marks += 1;
-                false
-            }
-            Action::Mark | Action::Drop => self.drop_first(self.served),
+        while !self.managed && !self.is_empty() {
+            let buffer = self.occupancy(now);
+            self.served = self.manager.serve(&buffer);
+            let Some(head) = buffer.heads[self.served] else {
+                return; // no algorithm serves an empty queue
+            };
+            let action = self.manager.at_head(head, self.served, &buffer);
+            let first = self.queues[self.served].front_mut();
+            self.managed = !first
+                .is_some_and(|first| drops(action, &mut first.packet, &mut self.dropped))
+                || !self.drop_first(self.served);
         }
     }
 
@@ -269,11 +175,14 @@ impl<T> Buffer<T> {
     }
 }
 
-/// Marks a packet with CE if it is ECN-capable (RFC 3168 section 5); returns whether it is.
-fn mark<T>(packet: &mut Packet<T>) -> bool {
+/// Carries out what can be done to the packet itself, which is a mark (RFC 3168 section 5); returns whether it is to be
+/// dropped.
+fn drops<T>(action: Action, packet: &mut Packet<T>, counters: &mut DropCounters) -> bool {
     let capable = packet.ecn != Ecn::NotEct;
-    if capable {
+    let marks = matches!(action, Action::MarkOrDrop | Action::MarkOrPass) && capable;
+    if marks {
         packet.ecn = Ecn::Ce;
+        counters.marks += 1;
     }
-    capable
+    action == Action::Drop || action == Action::MarkOrDrop && !capable
 }

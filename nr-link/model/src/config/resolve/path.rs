@@ -2,10 +2,10 @@
 //! Resolves the path between server and gNB.
 
 use super::queue;
-use crate::config::range::{nanos, within};
 use crate::config::raw;
 use crate::config::{Cross, LineConfig, PathConfig, QueueLimit};
 use crate::problem::{Problem, violation};
+use crate::range::{nanos, within};
 use crate::scenario::MOST_MBPS;
 
 /// The default queue of a path with limited rate, which is Linux's for a network device.

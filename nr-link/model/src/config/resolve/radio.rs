@@ -3,7 +3,6 @@
 
 use serde_saphyr::Spanned;
 
-use crate::config::range::{nanos, within};
 use crate::config::raw;
 use crate::config::{
     Carrier, Discipline, Gnb, LinkAdaptation, OAI_2026_W11, PerDirection, RadioConfig, RlcMode,
@@ -11,6 +10,7 @@ use crate::config::{
 };
 use crate::problem::{Problem, violation};
 use crate::radio::{Duplex, Numerology, TddPattern, bands};
+use crate::range::{nanos, within};
 
 /// The most component carriers of NR in one frequency range (TS 38.300 clause 5.4.1).
 const MOST_CARRIERS: usize = 16;

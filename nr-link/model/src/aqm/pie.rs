@@ -2,9 +2,14 @@
 //! PIE (RFC 8033): packets are dropped or marked on arrival with a probability that depends on the
 //! distance of the wait from the target and on how fast the wait changes.
 
+use serde::Deserialize;
+
+use super::manager::{Action, CLASSIC, Head, Occupancy, QueueManager};
+use super::settings::target_and_update;
 use crate::Nanos;
-use crate::config::Pie;
+use crate::problem::Problem;
 use crate::random::Stream;
+use crate::range::nanos;
 
 /// Burst allowance: nothing is dropped for this long after a period without congestion (section
 /// 4.4).
@@ -36,10 +41,70 @@ const ACTIVATION_SHARE: f64 = 1.0 / 3.0;
 const DERANDOMISE_LEAST: f64 = 0.85;
 const DERANDOMISE_MOST: f64 = 8.5;
 
+/// Parameters of PIE (RFC 8033 section 4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pie {
+    /// The target wait.
+    pub target: Nanos,
+    /// The interval between two updates of the probability.
+    pub update: Nanos,
+    /// Whether ECN-capable packets are marked instead of dropped while the probability is low.
+    pub ecn: bool,
+    /// Whether PIE is inactive without congestion, and becomes active when a third of the buffer is
+    /// used (section 5.3).
+    pub on_off: bool,
+    /// Whether drops have a least and a most distance (section 5.4).
+    pub derandomise: bool,
+}
+
+/// The settings as written.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Raw {
+    target_ms: f64,
+    update_ms: f64,
+    ecn: bool,
+    on_off: bool,
+    derandomise: bool,
+}
+
+impl Default for Raw {
+    /// The values of RFC 8033 section 4.2.
+    fn default() -> Self {
+        Self {
+            target_ms: 15.0,
+            update_ms: 15.0,
+            ecn: false,
+            on_off: false,
+            derandomise: false,
+        }
+    }
+}
+
+impl Raw {
+    pub fn resolve(self, key: &str) -> Result<Pie, Problem> {
+        let (target_ms, update_ms) = target_and_update(key, self.target_ms, self.update_ms)?;
+        Ok(Pie {
+            target: nanos(key, target_ms)?,
+            update: nanos(key, update_ms)?,
+            ecn: self.ecn,
+            on_off: self.on_off,
+            derandomise: self.derandomise,
+        })
+    }
+}
+
+impl Pie {
+    pub(super) fn manager(self, draws: Stream) -> Box<dyn QueueManager> {
+        Box::new(PieController::new(self, draws))
+    }
+}
+
 /// The state of the algorithm for one queue.
 #[derive(Debug)]
-pub(super) struct PieController {
+struct PieController {
     config: Pie,
+    draws: Stream,
     probability: f64,
     /// The wait at the last update.
     wait: Nanos,
@@ -50,10 +115,28 @@ pub(super) struct PieController {
     accumulated: f64,
 }
 
+impl QueueManager for PieController {
+    fn on_arrival(&mut self, buffer: &Occupancy) -> Action {
+        self.update(buffer.now, buffer.arrivals()[CLASSIC]);
+        self.observe_occupancy(buffer.share);
+        match self.signals_congestion(buffer.bytes, buffer.mtu_bytes) {
+            false => Action::Pass,
+            true if self.may_mark() => Action::MarkOrDrop,
+            true => Action::Drop,
+        }
+    }
+
+    fn at_head(&mut self, head: Head, _queue: usize, buffer: &Occupancy) -> Action {
+        self.update(buffer.now, Some(head.queued));
+        Action::Pass
+    }
+}
+
 impl PieController {
-    pub fn new(config: Pie) -> Self {
+    fn new(config: Pie, draws: Stream) -> Self {
         Self {
             config,
+            draws,
             probability: 0.0,
             wait: 0,
             allowance: BURST,
@@ -64,7 +147,7 @@ impl PieController {
     }
 
     /// Runs the updates that are due by `now`; the packet at the head arrived at `head`.
-    pub fn update(&mut self, now: Nanos, head: Option<Nanos>) {
+    fn update(&mut self, now: Nanos, head: Option<Nanos>) {
         while self.next_update <= now {
             let wait = head.map_or(0, |queued| self.next_update.saturating_sub(queued));
             if self.is_calm() && wait == 0 && head.is_none() {
@@ -79,7 +162,7 @@ impl PieController {
 
     /// Activates an inactive controller if the used `share` of the buffer is large enough (section
     /// 5.3).
-    pub fn observe_occupancy(&mut self, share: f64) {
+    fn observe_occupancy(&mut self, share: f64) {
         if !self.active && share >= ACTIVATION_SHARE {
             self.active = true;
             self.probability = 0.0;
@@ -91,17 +174,17 @@ impl PieController {
 
     /// Returns whether an arriving packet is to be dropped or marked, with
     /// [`PieController::probability`].
-    pub fn signals_congestion(&mut self, bytes: u64, mtu_bytes: u32, draws: &mut Stream) -> bool {
+    fn signals_congestion(&mut self, bytes: u64, mtu_bytes: u32) -> bool {
         let probability = self.probability(bytes, mtu_bytes);
         if !self.config.derandomise {
-            return draws.happens(probability);
+            return self.draws.happens(probability);
         }
         if self.probability == 0.0 {
             self.accumulated = 0.0;
         }
         self.accumulated += probability;
         let signals = self.accumulated >= DERANDOMISE_LEAST
-            && (self.accumulated >= DERANDOMISE_MOST || draws.happens(probability));
+            && (self.accumulated >= DERANDOMISE_MOST || self.draws.happens(probability));
         if signals {
             self.accumulated = 0.0;
         }
@@ -120,7 +203,7 @@ impl PieController {
     }
 
     /// Returns whether ECN-capable packets are marked instead of dropped at present.
-    pub fn may_mark(&self) -> bool {
+    fn may_mark(&self) -> bool {
         self.config.ecn && self.probability <= MARK_LIMIT
     }
 
@@ -170,19 +253,17 @@ mod tests {
 
     /// Makes a controller that was idle for a second.
     fn controller() -> PieController {
-        let mut pie = PieController::new(Pie {
+        let settings = Pie {
             target: 15 * MS,
             update: 15 * MS,
             ecn: true,
             on_off: false,
             derandomise: false,
-        });
+        };
+        let draws = Stream::new(1, Purpose::EarlyDrop, UeId(0), Direction::Downlink);
+        let mut pie = PieController::new(settings, draws);
         pie.update(1000 * MS, None);
         pie
-    }
-
-    fn draws() -> Stream {
-        Stream::new(1, Purpose::EarlyDrop, UeId(0), Direction::Downlink)
     }
 
     /// Runs so many updates with a constant wait.
@@ -220,7 +301,7 @@ mod tests {
         hold(&mut pie, 0, 1);
         assert!(!pie.active);
         hold(&mut pie, 60 * MS, 200);
-        assert!(!pie.signals_congestion(1 << 20, 1500, &mut draws()));
+        assert!(!pie.signals_congestion(1 << 20, 1500));
         pie.observe_occupancy(0.32);
         assert!(!pie.active);
         pie.observe_occupancy(0.34);
@@ -234,8 +315,7 @@ mod tests {
         pie.config.derandomise = true;
         hold(&mut pie, 60 * MS, 200);
         pie.probability = 0.05;
-        let mut draws = draws();
-        let signalled = (0..100_000).filter(|_| pie.signals_congestion(1 << 20, 1500, &mut draws));
+        let signalled = (0..100_000).filter(|_| pie.signals_congestion(1 << 20, 1500));
         let signalled: Vec<usize> = signalled.collect();
         let gaps = signalled.windows(2).map(|pair| pair[1] - pair[0]);
         // 0.85 / 0.05 and 8.5 / 0.05, and a rounding of either.

@@ -3,16 +3,73 @@
 //! packet is dropped or marked, and further ones at decreasing intervals, until the wait is below
 //! the target.
 
+use serde::Deserialize;
+
+use super::manager::{Action, Head, Occupancy, QueueManager};
+use super::settings::{LEAST_MS, MS};
 use crate::Nanos;
-use crate::config::CoDel;
+use crate::problem::Problem;
+use crate::random::Stream;
+use crate::range::{nanos, within};
 
 /// A new dropping state within this many intervals of the last one continues at its drop rate (RFC
 /// 8289 section 5.5 and the pseudocode of its appendix).
 const REMEMBERED_INTERVALS: u64 = 16;
 
+/// Parameters of CoDel (RFC 8289 section 4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CoDel {
+    /// The acceptable standing wait.
+    pub target: Nanos,
+    /// How long the wait may exceed it: a typical round-trip time.
+    pub interval: Nanos,
+    /// Whether ECN-capable packets are marked instead of dropped.
+    pub ecn: bool,
+}
+
+/// The settings as written.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Raw {
+    target_ms: f64,
+    interval_ms: f64,
+    ecn: bool,
+}
+
+impl Default for Raw {
+    /// The values of RFC 8289 sections 4.2 and 4.3.
+    fn default() -> Self {
+        Self {
+            target_ms: 5.0,
+            interval_ms: 100.0,
+            ecn: false,
+        }
+    }
+}
+
+impl Raw {
+    pub fn resolve(self, key: &str) -> Result<CoDel, Problem> {
+        let interval_fix = "Write an interval_ms in that range; 100 is usual";
+        let interval_ms = within(key, self.interval_ms, MS, interval_fix)?;
+        let below = LEAST_MS..=interval_ms;
+        let fix = "Write a target_ms in that range; a twentieth of interval_ms is usual";
+        Ok(CoDel {
+            target: nanos(key, within(key, self.target_ms, below, fix)?)?,
+            interval: nanos(key, interval_ms)?,
+            ecn: self.ecn,
+        })
+    }
+}
+
+impl CoDel {
+    pub(super) fn manager(self, _draws: Stream) -> Box<dyn QueueManager> {
+        Box::new(CoDelController::new(self))
+    }
+}
+
 /// The state of the algorithm for one queue.
 #[derive(Debug)]
-pub(super) struct CoDelController {
+struct CoDelController {
     config: CoDel,
     /// When the wait will have been above the target for one interval; `None` while it is below.
     first_above: Option<Nanos>,
@@ -22,8 +79,22 @@ pub(super) struct CoDelController {
     last_count: u64,
 }
 
+impl QueueManager for CoDelController {
+    fn at_head(&mut self, head: Head, _queue: usize, buffer: &Occupancy) -> Action {
+        let (wait, behind) = (
+            buffer.now - head.queued,
+            buffer.bytes - u64::from(head.bytes),
+        );
+        match self.signals_congestion(buffer.now, wait, behind, buffer.mtu_bytes) {
+            false => Action::Pass,
+            true if self.config.ecn => Action::MarkOrDrop,
+            true => Action::Drop,
+        }
+    }
+}
+
 impl CoDelController {
-    pub fn new(config: CoDel) -> Self {
+    fn new(config: CoDel) -> Self {
         Self {
             config,
             first_above: None,
@@ -37,13 +108,7 @@ impl CoDelController {
     /// Returns whether the packet at the head is to be dropped or marked. It has waited for `wait`;
     /// `behind` bytes wait behind it; the largest packet has `mtu_bytes`. To be called once for
     /// each packet.
-    pub fn signals_congestion(
-        &mut self,
-        now: Nanos,
-        wait: Nanos,
-        behind: u64,
-        mtu_bytes: u32,
-    ) -> bool {
+    fn signals_congestion(&mut self, now: Nanos, wait: Nanos, behind: u64, mtu_bytes: u32) -> bool {
         let too_long = self.too_long(now, wait, behind <= u64::from(mtu_bytes));
         if !too_long {
             self.dropping = false;

@@ -8,7 +8,7 @@ use crate::Nanos;
 use crate::problem::{Problem, violation};
 
 /// Returns the value if the range holds it; no range holds NaN.
-pub(super) fn within<V: PartialOrd + Display>(
+pub(crate) fn within<V: PartialOrd + Display>(
     key: &str,
     value: V,
     range: RangeInclusive<V>,
@@ -22,7 +22,7 @@ pub(super) fn within<V: PartialOrd + Display>(
 }
 
 /// Converts a time from ms. The limit is one hour: no path, timer or sample interval is longer.
-pub(super) fn nanos(key: &str, ms: f64) -> Result<Nanos, Problem> {
+pub(crate) fn nanos(key: &str, ms: f64) -> Result<Nanos, Problem> {
     let ms = within(key, ms, 0.0..=3.6e6, "Write a time in ms, at most one hour")?;
     Ok((ms * 1e6).round() as Nanos)
 }

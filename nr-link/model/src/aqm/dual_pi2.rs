@@ -11,8 +11,14 @@
 //! Differences from the appendix: the gains are those for a round trip of at most 100 ms for every
 //! `update_ms`, and the scheduler is the weighted round robin of section 4.1.2.
 
-use crate::Nanos;
-use crate::config::DualPi2;
+use serde::Deserialize;
+
+use super::manager::{Action, CLASSIC, Head, L4S, Occupancy, QueueManager};
+use super::settings::target_and_update;
+use crate::problem::Problem;
+use crate::random::Stream;
+use crate::range::{nanos, within};
+use crate::{Ecn, Nanos};
 
 /// Gains of the integral and the proportional term, 1/s (appendix A.1).
 const ALPHA: f64 = 0.15;
@@ -26,18 +32,73 @@ const RAMP_PACKETS: usize = 1;
 const CLASSIC_WEIGHT: i64 = 1;
 const L4S_WEIGHT: i64 = 15;
 
-/// The action of queue management on a packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Action {
-    Pass,
-    /// Mark the packet, or drop it if it cannot be marked.
-    Mark,
-    Drop,
+/// Parameters of DualPI2 (RFC 9332 appendix A.1).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DualPi2 {
+    /// The target wait in the classic queue.
+    pub target: Nanos,
+    /// The interval between two updates of the probability.
+    pub update: Nanos,
+    /// The factor from the base probability to the marking probability of L4S packets.
+    pub coupling: f64,
+    /// The wait in the L4S queue from which the ramp marks packets.
+    pub l4s_min: Nanos,
+    /// The width of the ramp: at this much more wait it marks all packets.
+    pub l4s_range: Nanos,
+    /// Whether ECN-capable packets of the classic queue are marked instead of dropped while the probability is low.
+    pub ecn: bool,
+}
+
+/// The settings as written.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Raw {
+    target_ms: f64,
+    update_ms: f64,
+    coupling: f64,
+    l4s_min_ms: f64,
+    l4s_range_ms: f64,
+    ecn: bool,
+}
+
+impl Default for Raw {
+    /// The values of RFC 9332 appendix A.1.
+    fn default() -> Self {
+        Self {
+            target_ms: 15.0,
+            update_ms: 15.0,
+            coupling: 2.0,
+            l4s_min_ms: 0.8,
+            l4s_range_ms: 0.4,
+            ecn: true,
+        }
+    }
+}
+
+impl Raw {
+    pub fn resolve(self, key: &str) -> Result<DualPi2, Problem> {
+        let (target_ms, update_ms) = target_and_update(key, self.target_ms, self.update_ms)?;
+        let fix = "Write a coupling in that range; 2 is usual";
+        Ok(DualPi2 {
+            target: nanos(key, target_ms)?,
+            update: nanos(key, update_ms)?,
+            coupling: within(key, self.coupling, 0.1..=100.0, fix)?,
+            l4s_min: nanos(key, self.l4s_min_ms)?,
+            l4s_range: nanos(key, self.l4s_range_ms)?,
+            ecn: self.ecn,
+        })
+    }
+}
+
+impl DualPi2 {
+    pub(super) fn manager(self, _draws: Stream) -> Box<dyn QueueManager> {
+        Box::new(DualPi2Controller::new(self))
+    }
 }
 
 /// The state of the controller, which both queues share.
 #[derive(Debug)]
-pub(super) struct DualPi2Controller {
+struct DualPi2Controller {
     config: DualPi2,
     base: f64,
     /// The longer of both waits at the last update.
@@ -49,8 +110,39 @@ pub(super) struct DualPi2Controller {
     credit: i64,
 }
 
+impl QueueManager for DualPi2Controller {
+    /// ECT(1) identifies L4S; a packet with CE may have had it (RFC 9331 section 5.1).
+    fn queue_of(&self, ecn: Ecn) -> usize {
+        match ecn {
+            Ecn::Ect1 | Ecn::Ce => L4S,
+            Ecn::NotEct | Ecn::Ect0 => CLASSIC,
+        }
+    }
+
+    fn on_arrival(&mut self, buffer: &Occupancy) -> Action {
+        self.update(buffer.now, buffer.arrivals());
+        Action::Pass
+    }
+
+    fn serve(&mut self, buffer: &Occupancy) -> usize {
+        self.update(buffer.now, buffer.arrivals());
+        match buffer.heads {
+            [Some(classic), Some(l4s)] if self.serves_classic(classic.bytes, l4s.bytes) => CLASSIC,
+            [_, Some(_)] => L4S,
+            _ => CLASSIC,
+        }
+    }
+
+    fn at_head(&mut self, head: Head, queue: usize, buffer: &Occupancy) -> Action {
+        match queue {
+            CLASSIC => self.classic(),
+            _ => self.l4s(buffer.now - head.queued, head.packets),
+        }
+    }
+}
+
 impl DualPi2Controller {
-    pub fn new(config: DualPi2) -> Self {
+    fn new(config: DualPi2) -> Self {
         Self {
             config,
             base: 0.0,
@@ -63,7 +155,7 @@ impl DualPi2Controller {
 
     /// Runs the updates that are due by `now`, with the arrival times of the first packet of each
     /// queue.
-    pub fn update(&mut self, now: Nanos, heads: [Option<Nanos>; 2]) {
+    fn update(&mut self, now: Nanos, heads: [Option<Nanos>; 2]) {
         while self.next_update <= now {
             let calm = self.base == 0.0 && self.wait == 0;
             if calm && heads == [None; 2] {
@@ -89,7 +181,7 @@ impl DualPi2Controller {
 
     /// Returns whether the classic queue is served when both have packets, and charges the first
     /// packet of the served one.
-    pub fn serves_classic(&mut self, classic_bytes: u32, l4s_bytes: u32) -> bool {
+    fn serves_classic(&mut self, classic_bytes: u32, l4s_bytes: u32) -> bool {
         let classic = self.credit > 0;
         self.credit += if classic {
             -L4S_WEIGHT * i64::from(classic_bytes)
@@ -100,18 +192,18 @@ impl DualPi2Controller {
     }
 
     /// Decides about the first packet of the classic queue.
-    pub fn classic(&mut self) -> Action {
+    fn classic(&mut self) -> Action {
         let probability = self.base * self.base;
         match recurs(&mut self.accumulated[0], probability) {
             false => Action::Pass,
-            true if probability >= CLASSIC_MARK_LIMIT => Action::Drop,
-            true => Action::Mark,
+            true if !self.config.ecn || probability >= CLASSIC_MARK_LIMIT => Action::Drop,
+            true => Action::MarkOrDrop,
         }
     }
 
     /// Decides about the first packet of the L4S queue, which has waited for `wait` in a queue of
     /// `packets`.
-    pub fn l4s(&mut self, wait: Nanos, packets: usize) -> Action {
+    fn l4s(&mut self, wait: Nanos, packets: usize) -> Action {
         let coupled = self.config.coupling * self.base;
         if coupled >= 1.0 && recurs(&mut self.accumulated[0], self.base * self.base) {
             return Action::Drop; // overload: marks alone do not suffice
@@ -122,7 +214,7 @@ impl DualPi2Controller {
             0.0
         };
         match recurs(&mut self.accumulated[1], native.max(coupled).min(1.0)) {
-            true => Action::Mark,
+            true => Action::MarkOrDrop,
             false => Action::Pass,
         }
     }
@@ -157,6 +249,7 @@ mod tests {
             coupling: 2.0,
             l4s_min: MS * 8 / 10,
             l4s_range: MS * 4 / 10,
+            ecn: true,
         })
     }
 
