@@ -94,7 +94,7 @@ NOBODY, OURS, SOMEBODY_ELSE = range(3)
 
 
 def _holder_of_reminis() -> int:
-    """Who has registered it; without a process it was left behind, by ours as far as we know."""
+    """The process that registered it; without one, it was left behind, as far as we know by us."""
     if "reminis" not in AVAILABLE.read_text().split():
         return NOBODY
     asked = subprocess.run([BIN / "reminis-bpf", "status"], capture_output=True, text=True)

@@ -41,7 +41,7 @@ MOST_APPLIED_MS = {"p50": 1.0, "p99": 2.0}
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one flow."""
+    """The cost of one flow."""
 
     mbps: float
     reports_per_s: float

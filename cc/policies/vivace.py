@@ -23,7 +23,7 @@ PACKETS_OF_AN_INTERVAL = 10  # fewer say nothing about loss
 
 
 class Interval:
-    """What became of the packets that departed from `begin_s` to `end_s`."""
+    """The fate of the packets that departed from `begin_s` to `end_s`."""
 
     def __init__(self, rate_mbps, begin_s, end_s):
         self.rate_mbps, self.begin_s, self.end_s = rate_mbps, begin_s, end_s

@@ -212,7 +212,7 @@ def test_two_files_cannot_have_one_name() -> None:
 
 @pytest.mark.parametrize("kind", [Cubic, Reno])
 def test_after_a_timeout_a_window_grows_to_its_threshold(kind: type[Cubic]) -> None:
-    """As Linux's, which sends what was lost again in slow start (RFC 5681 section 3.1)."""
+    """The policy retransmits losses in slow start, as Linux does (RFC 5681 section 3.1)."""
     window, nothing = kind(100.0), abi.Report._make([0] * len(abi.Report._fields))
     window.state(nothing._replace(ca_state=abi.LOSS))
     assert window.cwnd == 1

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 STORE = {"type": "grafana-postgresql-datasource", "uid": "testbed-store"}
-"""As provisioning/datasources/store.yml defines it."""
+"""The data source that provisioning/datasources/store.yml defines."""
 
 UID = {
     "run": "testbed-run",

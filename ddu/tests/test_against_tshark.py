@@ -100,7 +100,7 @@ def test_bytes_in_flight_are_tsharks_and_what_is_sacked(
 
 
 def test_the_generated_captures_are_sound(tmp_path: Path) -> None:
-    """What the benchmarks read has SACK, wrapped sequence numbers, and no packet too few."""
+    """The benchmarks' captures have SACK, wrapped sequence numbers, and no packet too few."""
     packets = write_run(tmp_path / "run", seconds=0.5, gbps=0.05, flows=2, loss=0.02)
     captures = [
         read_packets(tmp_path / "run" / "raw" / f"{role}.pcap") for role in ("sender", "receiver")

@@ -31,7 +31,7 @@ def traffic(seed: int, seconds: float = 60.0) -> Traffic:
 
 
 def reports(of: Traffic, offset_s: float, rate: float, period_s: float, noise: float, seed: int):
-    """What a gNB counts of it: reports each `period_s` of its own clock."""
+    """A gNB's counts of it: reports each `period_s` of its own clock."""
     rng = np.random.default_rng(seed)
     s = np.arange(0, 70 / rate, period_s)
     utc_ns = (T0 + (offset_s + rate * s) * 1e9).astype(np.int64)

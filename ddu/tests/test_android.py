@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What phones print becomes columns; what they do not say stays null; nothing is invented."""
+"""The output of phones becomes columns; values that they do not report stay null."""
 
 from __future__ import annotations
 

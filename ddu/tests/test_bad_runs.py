@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cannot be analysed is said in one line, and leaves nothing behind."""
+"""Runs that cannot be analysed are reported in one line, and nothing is left behind."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def test_an_interval_without_width_or_bounds_is_told_in_words_or_not_at_all() ->
 
 
 def test_a_figure_of_a_number_that_runs_lack_is_left_out(tmp_path: Path) -> None:
-    """Of UDP there is no RTT; of one run of many it may be missing."""
+    """UDP has no RTT, and one run of many may lack it."""
     planes = [
         {"kind": "plane", "title": "of all", "colour": "cc", "x": "rtt_ms.mean"},
         {"kind": "plane", "title": "of some", "colour": "cc", "x": "rtt_ms.p95"},

@@ -43,7 +43,7 @@ def two_ways(
 
 
 def by_wrong_clock(run: SyntheticRun, offset_ns: int, skew: float) -> SyntheticRun:
-    """What the UE's host would have written with such a clock."""
+    """Return the run as a UE's host with such a clock would have written it."""
     run.receiver.records = [
         (utc_ns + offset_ns + round((utc_ns - T0) * skew), packet)
         for utc_ns, packet in run.receiver.records

@@ -125,8 +125,8 @@ def burst_and_trickle(directory: Path) -> Path:
 
 
 def test_the_interval_of_one_run_is_about_its_number(tmp_path: Path) -> None:
-    """Of the mean over samples, and of the rate over the traffic time: not of the mean over bins,
-    which is 43 ms here."""
+    """The interval is of the mean over samples, and of the rate over the traffic time, not over
+    bins, which is 43 ms here."""
     run, _ = load_runs([burst_and_trickle(tmp_path), varied(tmp_path, "reno", 1)], "run")
     assert run.summary["rtt_ms"]["mean"] > 60
     for metric in ("rtt_ms.mean", "throughput_bps"):
@@ -203,7 +203,7 @@ def test_the_command_writes_page_tables_and_figures(tmp_path: Path) -> None:
 
 
 def at(ns: int) -> dict[str, object]:
-    """What run.json says of a run that started then."""
+    """Return the part of run.json of a run that started then."""
     return {"run": f"run-of-{ns}", "time": {"start_utc_ns": ns}}
 
 

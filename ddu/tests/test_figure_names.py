@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a campaign's file asks of summary.json is known, or refused, before there is a run."""
+"""The numbers that a campaign's file names are known, or refused, before there is a run."""
 
 from __future__ import annotations
 

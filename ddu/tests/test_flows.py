@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which connections are the experiment's, and how fairly they share."""
+"""The connections of the experiment, and how fairly they share."""
 
 from __future__ import annotations
 

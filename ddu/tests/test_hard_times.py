@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may happen to an analysis: clear words, nothing lost, raw data as it was."""
+"""Interruptions of an analysis: clear messages, nothing lost, raw data as it was."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ HEADER = (
     "mac_dl_capacity_bytes,mac_dl_rlc_queue_bytes"
 )
 RECEIVED_IP_BYTES = 100 * 1500 + 52
-"""Of the steady run: its data packets and its SYN."""
+"""The bytes of the steady run: its data packets and its SYN."""
 
 
 def with_mac(directory: Path, delivered_bytes: int) -> Analysis:

@@ -206,7 +206,7 @@ def _cells(log: LogTable) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.version)
 def test_a_cut_at_any_byte_invents_nothing(tmp_path: Path, sample: Sample) -> None:
-    """What is read of a file's beginning is what is read there of the whole file.
+    """A reader gives the same rows for the beginning of a file alone and in the whole file.
 
     Every cut inside a line reads as the cut before that line, so one cut a line is tried in full.
     """

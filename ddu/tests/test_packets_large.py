@@ -18,7 +18,7 @@ from ddu.readers.packets.native.stream import PacketStream
 from testsupport.synthetic_run import T0, Pcap, tcp
 
 GAP_BYTES = 8 << 20
-"""Of a frame that is no packet: zeros."""
+"""The fields of a frame that is not a packet: zeros."""
 GAPS = 513
 """4.3 GB of them."""
 MOST_BYTES = 500_000_000

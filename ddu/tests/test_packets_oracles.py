@@ -103,7 +103,7 @@ def ip_packets(draw: st.DrawFn) -> Packet:
 
 
 def differences(one: Capture, other: Capture) -> list[str]:
-    """What two readings of a capture disagree in, in words."""
+    """Return the differences of two readings of a capture, in words."""
     found = []
     for name in ("packets", "flows"):
         left, right = getattr(one, name), getattr(other, name)

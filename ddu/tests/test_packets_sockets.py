@@ -21,7 +21,7 @@ ALL_STATES, EVERY_EXTENSION = 0xFFF, 0xFF
 
 
 def dump(family: int) -> bytes:
-    """What the kernel answers to an inet_diag dump of TCP sockets."""
+    """Return the kernel's answer to an inet_diag dump of TCP sockets."""
     body = struct.pack("BBBxI48x", family, socket.IPPROTO_TCP, EVERY_EXTENSION, ALL_STATES)
     header = struct.pack("=IHHII", 16 + len(body), SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST_DUMP, 0, 0)
     answer = b""

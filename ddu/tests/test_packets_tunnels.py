@@ -38,7 +38,7 @@ def fields(path: Path, *names: str) -> list[list[str]]:
 
 
 def tunnels() -> list[Packet]:
-    """As N3 has them: bare, with a sequence number, and with a PDU session container for 5G."""
+    """The headers of N3: bare, with a sequence number, and with a PDU session container for 5G."""
     v6 = IPv6(src="2001:db8::1", dst="2001:db8::2") / IPv6ExtHdrHopByHop() / TCP(sport=9, dport=8)
     container = GTPPDUSessionContainer(type=0, QFI=9)
     return [

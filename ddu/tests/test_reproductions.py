@@ -77,7 +77,7 @@ def _interval(mean: float, low: float | None, high: float | None, count: int = 5
     ],
 )
 def test_the_verdict_on_a_ratio(rule: dict[str, object], found: tuple, verdict: str) -> None:
-    """Where the ratio's interval excludes 1, that of the difference excludes 0."""
+    """The interval of the difference excludes 0 where that of the ratio excludes 1."""
     check = Check.model_validate({**RATIO, **rule})
     difference = _interval(*(None if bound is None else bound - 1 for bound in found))
     assert judge(check, _interval(*found), difference)[0] == verdict

@@ -28,7 +28,7 @@ def _autoregressive(generator: np.random.Generator, count: int, rho: float) -> n
 
 
 def test_the_bootstrap_knows_that_neighbours_are_alike() -> None:
-    """Of an AR(1) with 0.9, the interval holds the truth nearly as often as it says.
+    """The interval of an AR(1) process with 0.9 contains the truth nearly as often as it promises.
 
     One that took the values for independent would be √(1.9/0.1) = 4.4 times too narrow, and hold
     it about a third of the time.

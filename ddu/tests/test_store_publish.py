@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is published is what the run directory has: once, whole, and as it was."""
+"""The store gets what the run directory has: once, whole, and unchanged."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Termux:API tells becomes the same columns as Android's own dumps."""
+"""The output of Termux:API becomes the same columns as Android's own dumps."""
 
 from __future__ import annotations
 

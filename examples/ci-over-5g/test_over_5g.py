@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What this repository promises of its application and congestion control over 5G."""
+"""The promises of this repository for its application and congestion control over 5G."""
 
 import json
 import os

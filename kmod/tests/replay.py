@@ -33,7 +33,7 @@ def flows_of(trace: Path) -> dict[tuple[int, int], list[Row]]:
 
 
 def agreeing_rows(rows: list[Row], settings: Params, own_dtt_us: int = 0) -> int:
-    """How many rows from the first one on are the core's decisions.
+    """Return the number of rows, from the first one on, that are the core's decisions.
 
     The number of the flow, which determines its draws, is not in the trace: the best one counts.
     """

@@ -87,7 +87,7 @@ def write(folder: Path, name: str, seconds: float) -> Path:
 
 
 def run(name: str, seconds: float) -> dict[str, Any]:
-    """What a run says of itself."""
+    """The summary that a run prints."""
     with tempfile.TemporaryDirectory() as folder:
         plan = write(Path(folder), name, seconds)
         said = subprocess.run([PROGRAM, "virtual", "run", plan], capture_output=True, text=True)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What lateness of the emulated link costs: its runs against the same experiments in virtual time.
+"""The cost of lateness of the emulated link: its runs against the same in virtual time.
 
 Usage: nr-link/validation/lateness.py CAMPAIGN-DIRECTORY…
        after `ccu campaign run nr-link/validation/real-time.yaml --profile full`, and of the
@@ -26,7 +26,7 @@ _CLASSES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 class Effect(NamedTuple):
-    """How a run in real time differs from virtual time, relative to virtual time."""
+    """The differences of a run in real time from virtual time, relative to virtual time."""
 
     late_percent: float
     p99_us: float

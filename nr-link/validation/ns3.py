@@ -33,7 +33,7 @@ _LIBRARIES = ("applications", "internet", "network", "core", "point-to-point", "
 
 @dataclass(frozen=True)
 class Result:
-    """What one implementation did."""
+    """The result of one implementation."""
 
     throughput_mbps: float
     """Payload from the start to the end."""

@@ -51,14 +51,14 @@ _WINDOW = re.compile(r"frame +(\d+) MCS (\d+) -> \d+ \(num_dl_sched (\d+), num_d
 
 @dataclass(frozen=True)
 class Mac:
-    """What a MAC did with a full queue."""
+    """The behaviour of a MAC with a full queue."""
 
     blocks_per_s: float
     bytes_per_block: float
     retransmission_ratio: float
     rate_mbps: float
     mcs: list[int]
-    """Of each interval of time, in order."""
+    """The values of each interval of time, in order."""
 
 
 @dataclass(frozen=True)

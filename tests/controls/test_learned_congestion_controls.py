@@ -96,7 +96,7 @@ def test_orca_over_a_radio_link_has_a_part_of_cubics_throughput(experiments: Run
 
 
 def test_orca_bears_random_loss(experiments: Runs) -> None:
-    """Of 100 Mbit/s, with 1 % of the packets lost."""
+    """Orca keeps most of 100 Mbit/s when 1 % of the packets is lost; CUBIC does not."""
     link = ("--scenario", "constant-100M", "--loss", "1%")
     ours, cubics = (result(experiments, "--cc", cc, *link) for cc in ("orca", "cubic"))
     assert ours.mbps > 60
@@ -172,7 +172,7 @@ def modelled(agent: str, mbps: float, rtt_s: float, buffer: float) -> Result:
 
 @pytest.mark.parametrize("agent", ["orca", "deepcc"])
 def test_the_model_of_training_is_like_tcp(experiments: Runs, agent: str) -> None:
-    """How far a policy's results in training are from those with Linux's TCP."""
+    """The distance of a policy's results in training from those with Linux's TCP."""
     real = result(experiments, "--cc", agent, *LINKS["constant-100M"])
     model = modelled(agent, 100.0, 0.020, 3200)
     # Of 1500 bytes, TCP's headers take 52; 20 s have a smaller share of slow start than 9.

@@ -15,7 +15,7 @@ LINK_MBPS = 48.0
 
 
 def rates_mbps(run: Path, flow: str = "f0") -> list[float]:
-    """What the receiver got in each second."""
+    """Return the rate at which the receiver got bytes in each second."""
     return [rate / 1e6 for rate in received_bps_by_second(run, flow)]
 
 
@@ -24,7 +24,7 @@ def mean_mbps(run: Path, flow: str = "f0") -> float:
 
 
 def told_mbps(run: Path, name: str, dport: str = "5201") -> list[tuple[float, float]]:
-    """When the policy chose which pacing rate: seconds after the flow's start, Mbit/s."""
+    """The pacing rates that the policy chose: seconds after the flow's start, Mbit/s."""
     with (run / f"raw/cc-{name}.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if row["dport"] == dport]
     began_ns = int(rows[0]["utc_ns"])

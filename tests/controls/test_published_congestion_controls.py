@@ -43,12 +43,12 @@ def of(table: pd.DataFrame, flow: str, from_s: float, until_s: float) -> pd.Data
 
 
 def mean_mbps(table: pd.DataFrame, flow: str, from_s: float, until_s: float) -> float:
-    """What a flow's receiver got, headers included."""
+    """Return the rate that a flow's receiver got, headers included."""
     return float(of(table, flow, from_s, until_s).tcp_throughput_ip_bps.mean()) / 1e6
 
 
 def refused(*arguments: str) -> str:
-    """What `ccu run` says, having refused."""
+    """Return the message of a `ccu run` that was refused."""
     command = [BIN / "ccu", "run", "--testbed", "virtual", *arguments]
     said = subprocess.run(command, capture_output=True, text=True)
     assert said.returncode == 2
@@ -185,7 +185,7 @@ def test_bbr_looks_for_the_least_rtt_each_5_s_with_half_a_bdp(
 
 @pytest.mark.parametrize("cc", ["bbr2", "bbr3"])
 def test_bbr_takes_losses_of_up_to_2_percent_in_a_round_trip(experiments: Runs, cc: str) -> None:
-    """What random losses leave of the throughput: 0.8 at 1 %, and nearly nothing at 5 %; of CUBIC's
+    """Random losses leave 0.8 of the throughput at 1 %, and nearly nothing at 5 %; of CUBIC's
     a twentieth at 0.5 %."""
 
     def received_mbps(cc: str, loss: str) -> float:

@@ -73,7 +73,7 @@ def test_refused_experiments(street: Street) -> None:
 def test_problems_that_the_phone_reports(
     street: Street, monkeypatch: pytest.MonkeyPatch, state: dict[str, str], word: str
 ) -> None:
-    """By the real adb, without a complete run."""
+    """The real adb is used, without a complete run."""
     monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(street.adb_port))
     phone = Adb(street.plug_in())
     street.set(**state)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run writes, against what is expected of it before."""
+"""The disk space that a run takes, against what is expected before."""
 
 from __future__ import annotations
 

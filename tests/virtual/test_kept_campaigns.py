@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What campaigns keep of their runs, and that it is enough for report and rerun."""
+"""The parts of runs that campaigns keep, which are enough for report and rerun."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def processes(uid: int) -> set[str]:
 
 
 def belongings(uid: int) -> set[str]:
-    """What a user has: files where programs leave files, shared memory of both kinds."""
+    """Return a user's files where programs leave files, and shared memory of both kinds."""
     found = set()
     for place in map(Path, PLACES):
         for path in place.iterdir() if place.is_dir() else ():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What queue management does to real TCP: a shorter queue, by drops or by marks."""
+"""The effect of queue management on real TCP: a shorter queue, by drops or by marks."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs in virtual time promise: the same bytes each time, and Linux's TCP over the link."""
+"""The promises of runs in virtual time: the same bytes each time, and Linux's TCP over the link."""
 
 from __future__ import annotations
 

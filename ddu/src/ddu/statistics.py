@@ -58,7 +58,7 @@ class Pairing:
     """The difference of treatment `b` from `a`, where both had the same seeds."""
 
     difference: Interval
-    """Of b minus a."""
+    """The interval of b minus a."""
     effect: float | None
     """Cohen's d_z: the mean difference over the differences' standard deviation."""
     p: float | None

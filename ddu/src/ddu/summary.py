@@ -18,7 +18,7 @@ from ddu.metrics.views import FlowView, RunView
 from ddu.one_sided import arrivals_source, unseen
 
 SCHEMA_VERSION = 1
-"""Of summary.json and of the tables."""
+"""The version of summary.json and of the tables."""
 
 
 def summarise(

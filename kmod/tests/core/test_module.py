@@ -54,7 +54,7 @@ COMPLAINTS = ("BUG:", "WARNING:", "Oops", "refcount")
 
 @dataclass
 class Booted:
-    """What the server's script printed in virtual time, and what the kernel and module reported."""
+    """The output of the server's script in virtual time, and of kernel and module."""
 
     printed: list[str]
     log: str
@@ -200,7 +200,7 @@ def test_a_thousand_flows_open_and_close(boot: Boot, traffic: Path) -> None:
 def test_its_decisions_are_those_of_the_core_on_this_host(
     boot: Boot, script: str, own_dtt_us: int, factor: float
 ) -> None:
-    """As those of the BPF program are (test_loader.py): both decide alike for the same samples."""
+    """The module decides as the BPF program does for the same samples (test_loader.py)."""
     rows = boot(script).data_rows()
     assert 12 / 0.035 < len(rows) < 12 / 0.02  # about one SI each mRTT
     assert {row["action"] for row in rows} == {"none", "nde", "ps", "cm"}

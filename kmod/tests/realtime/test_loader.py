@@ -254,7 +254,7 @@ def test_the_trace_has_a_valid_row_per_interval(tmp_path: Path) -> None:
 def test_its_decisions_are_those_of_the_core_on_this_host(
     traffic: Path, tmp_path: Path, options: list[str], switches: int
 ) -> None:
-    """As those of the module are (test_module.py): both decide alike for the same samples."""
+    """The program decides as the module does for the same samples (test_module.py)."""
     if os.geteuid() or not NR_LINK.exists():
         pytest.skip("needs root and nr-link (make build), which makes a link of 20 ms")
     for name in ("up", "down"):  # 36 Mbit/s

@@ -23,12 +23,12 @@ _PROGRAMS = ("chromium", "google-chrome", "google-chrome-stable")
 
 @dataclass(frozen=True)
 class Seen:
-    """What the page was like when it said that it was done."""
+    """The state of a page when it said that it was complete."""
 
     complaints: list[str]
     """Errors and warnings of the console, exceptions, requests that failed."""
     answers: list[Any]
-    """Of the expressions that were asked for."""
+    """The values of the expressions that were asked for."""
     screenshot: bytes
     """PNG."""
 
@@ -127,6 +127,6 @@ class _Session:
 
 
 def keep(screenshot: bytes, name: str) -> None:
-    """Where DDU_SCREENSHOTS names a directory, for people to look at."""
+    """Save a screenshot in the directory that DDU_SCREENSHOTS names, if any."""
     if directory := os.environ.get("DDU_SCREENSHOTS"):
         (Path(directory) / name).write_bytes(screenshot)

@@ -29,7 +29,7 @@ def wandering(seconds: int = 40) -> tuple[SyntheticRun, np.ndarray, np.ndarray]:
 
 
 def full_run(directory: Path) -> Path:
-    """With MAC, link, and the text of ss."""
+    """A run with MAC, link, and the text of ss."""
     run = steady().write(
         directory / "run",
         mac={"file": "raw/mac.csv", "source": "nr-link"},

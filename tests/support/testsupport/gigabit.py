@@ -67,7 +67,7 @@ class Flow:
 
 
 def flow(seconds: float, bps: float, loss: float, start_ns: int, seed: int) -> Flow:
-    """What the captures see of one transfer."""
+    """The packets of one transfer, as captures see them."""
     draw = np.random.default_rng(seed)
     gap_ns = (MSS + 52) * 8e9 / bps
     count = max(int(seconds * 1e9 / gap_ns), 1)
@@ -115,7 +115,7 @@ def _acks(arrived: Packets, count: int) -> Packets:
 
 @dataclass
 class Names:
-    """What is the same in all headers of a direction."""
+    """The constant fields of all headers of a direction."""
 
     src: tuple[str, int]
     dst: tuple[str, int]

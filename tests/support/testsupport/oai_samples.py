@@ -13,7 +13,7 @@ class Sample:
     dialect: str
     text: str
     values: dict[str, float]
-    """Of the first UE."""
+    """The values of the first UE."""
 
 
 _2023 = """\

@@ -59,7 +59,7 @@ def with_radio(run: Path) -> Path:
 
 
 def tabled(run: Path, bin_ns: int = BIN_NS) -> Path:
-    """What `ddu analyze` writes, but for the report and its figures, which take seconds."""
+    """Write the results of `ddu analyze` without report and figures, which take seconds."""
     analysis = analysis_of(run, bin_ns)
     (run / "tables").mkdir(exist_ok=True)
     for name, table in analysis.tables.items():

@@ -45,7 +45,7 @@ def free_port() -> int:
 
 
 def reader_url(place: Place) -> str:
-    """As Grafana connects."""
+    """Return the connection that Grafana uses."""
     address = place.address()
     secret = place.password("reader")
     return f"postgresql://{READER}:{secret}@{address.host}:{address.port}/testbed"

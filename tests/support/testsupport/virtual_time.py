@@ -40,13 +40,13 @@ class VirtualRun:
 
     @property
     def account(self) -> dict[str, Any]:
-        """What it printed."""
+        """The text that it printed."""
         assert self.result.returncode == 0, self.result.stderr
         account: dict[str, Any] = json.loads(self.result.stdout)
         return account
 
     def flow(self, number: int = 0) -> dict[str, Any]:
-        """What it says of one flow."""
+        """Return the report of one flow."""
         by_id = {flow["id"]: flow for flow in self.account["flows"]}
         flow: dict[str, Any] = by_id[f"f{number}"]
         return flow

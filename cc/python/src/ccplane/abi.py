@@ -26,7 +26,7 @@ COMMANDS_BYTES = FLOWS * COMMAND.size
 
 
 class Report(NamedTuple):
-    """What the ACKs since the last report say, and the state of TCP at the newest one."""
+    """The content of the ACKs since the last report, and the state of TCP at the newest one."""
 
     time_ns: int
     """CLOCK_MONOTONIC."""

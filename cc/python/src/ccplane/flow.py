@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a policy controls."""
+"""The flow, as a policy controls it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Flow:
         self.local_port, self.remote_port = start.acks, start.acked
         drawn = f"{run_seed} {self.local_port} {self.remote_port}".encode()
         self.seed = int.from_bytes(hashlib.blake2s(drawn, digest_size=8).digest(), "little")
-        """For a random generator: another number for each flow, and for each seed of the run."""
+        """The seed of a random generator, another one for each flow and each seed of the run."""
         self.mss = start.mss
         """Bytes of payload in a packet."""
         self.cwnd: float = start.cwnd

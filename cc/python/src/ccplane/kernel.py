@@ -22,7 +22,7 @@ _U32, _U64 = struct.Struct("=I"), struct.Struct("=Q")
 
 
 class Kernel(Protocol):
-    """Where reports come from and commands go to."""
+    """The source of reports and the target of commands."""
 
     def reports(self) -> Iterator[Report]:
         """Yield the reports that there are; wait for one first if there is none."""

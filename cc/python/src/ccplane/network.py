@@ -37,7 +37,7 @@ Layer = tuple[list[list[float]], list[float]]
 
 @dataclass(frozen=True)
 class State:
-    """What an agent sees: `history` times `inputs`, the oldest first."""
+    """The input of an agent: `history` times `inputs`, the oldest first."""
 
     inputs: tuple[str, ...]
     history: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a user's file and parameters to what makes a policy for each flow."""
+"""The steps from a user's file and parameters to a policy for each flow."""
 
 from __future__ import annotations
 

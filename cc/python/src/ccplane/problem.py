@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with a policy: file, line, rule and fix."""
+"""A problem of a policy: file, line, rule and fix."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Agent:
     idle: float
     """The action that leaves the flow to the congestion control below."""
     shape: Callable[[Array], Array]
-    """From the paper's reward to what training maximises."""
+    """The conversion of the paper's reward to what training maximises."""
 
 
 def _logarithm(rewards: Array) -> Array:

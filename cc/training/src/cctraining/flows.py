@@ -195,7 +195,7 @@ class Flows:
         self.held_least_s[rows] = np.inf
 
     def _see(self, acked: Array, rtt_s: Array, lost: Array) -> None:
-        """What the sender makes of ACKs."""
+        """The sender's reaction to ACKs."""
         some = acked > _TINY
         first = some & (self.srtt_s == 0.0)
         weight = 1 - 0.875 ** (acked / 2)

@@ -35,7 +35,7 @@ class Links:
     hold_chance: Array
     """Chance in a step that all ACKs are held, as behind a radio retransmission."""
     hold_steps: NDArray[np.int64]
-    """For how long."""
+    """The duration."""
     target_s: Array
     """RTT that an agent with a target may have."""
 

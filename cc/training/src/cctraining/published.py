@@ -25,9 +25,9 @@ from ccplane.network import SCHEMA, TANH
 Array = npt.NDArray[np.float64]
 
 LEAK = 0.2
-"""Of the leaky ReLU, as TensorFlow has it by default."""
+"""The slope of the leaky ReLU below 0: TensorFlow's default."""
 EPSILON = 0.001
-"""Of the batch normalisation, as TensorFlow has it by default."""
+"""The epsilon of the batch normalisation: TensorFlow's default."""
 HIDDEN = (("fc1", "batch_normalization"), ("fc2", "batch_normalization_1"))
 LAST = "dense"
 """The variables of the agent's network, below `actor/`."""

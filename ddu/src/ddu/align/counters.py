@@ -9,12 +9,12 @@ from ddu.schema.arrays import Float
 
 
 def is_counter(name: str) -> bool:
-    """By the contract: counts and bytes are cumulative, except those of a queue."""
+    """Return whether a column is cumulative: counts and bytes are, except those of a queue."""
     return name.endswith(("_count", "_bytes", "_bytes_scheduled")) and "_queue_bytes" not in name
 
 
 def increments(counter: Float) -> Float:
-    """What a cumulative counter grew by in each interval; nowhere else are counters differenced.
+    """Return the growth of a cumulative counter per interval; only here are counters differenced.
 
     The counter is 0 when the link starts. One that falls has been restarted: it grew by its new
     value. An interval without a value has a null increment, and the next one gets what came since.

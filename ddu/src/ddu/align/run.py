@@ -49,13 +49,13 @@ class AlignedRun:
     path: Path
     manifest: Manifest
     captures: Mapping[str, SplitCapture]
-    """By host."""
+    """The captures by host."""
     mac: pd.DataFrame | None
     link: pd.DataFrame | None
     link_summary: Mapping[str, Any]
     sockets: pd.DataFrame | None
     cc_traces: Mapping[str, pd.DataFrame]
-    """What congestion controls recorded, by their names."""
+    """The records of congestion controls, by their names."""
     events: pd.DataFrame | None
     """The changes that a phone went through: handovers, technologies."""
     iperf3: pd.DataFrame | None
@@ -63,9 +63,9 @@ class AlignedRun:
     tables: Mapping[str, pd.DataFrame]
     """Logs that become a table of their own, by its name."""
     alignment: Mapping[str, Mapping[str, Any]]
-    """By source: how its times became UTC, and how uncertain they are."""
+    """The anchor of each source: how its times became UTC, and how uncertain they are."""
     faults: tuple[str, ...]
-    """What is wrong with the sources, as sentences."""
+    """Problems of the sources, as sentences."""
 
     @cached_property
     def socket_rows(self) -> RowsByKey | None:

@@ -10,7 +10,7 @@ from ddu.schema.arrays import Float
 
 SAMPLE_S = 0.1
 WINDOW_S = 30.0
-"""As in section 4.3, whose trials last 600 s and more."""
+"""The window of section 4.3, whose trials last 600 s and more."""
 SHORTER_RUNS_WINDOW_RATIO = 0.1
 """Share of a shorter run. The paper's own ratio, 5 %, leaves too few samples of a short run."""
 BAND = (0.8, 1.2)

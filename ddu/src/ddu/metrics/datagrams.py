@@ -19,7 +19,7 @@ class Datagrams:
     """The fate of a UDP flow's datagrams."""
 
     delay: Samples
-    """Of each received one that was sent once in this form."""
+    """The delay of each received datagram that was sent once in this form."""
     lost: Events
     """Those that were sent and not received, by time of sending."""
     late: npt.NDArray[np.bool_]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a metric declares: name, unit, what it needs, how it is computed, label, definition, digits.
+"""The declaration of a metric: name, unit, needs, computation, label, definition, digits.
 
 Column sets, `ddu schema`, the report, the store's columns and the tables of docs/metrics.md follow
 from the declarations in ddu/metrics/declared and in packages that name an entry point of the group
@@ -34,7 +34,7 @@ class Need(Enum):
     SENDER = "S"
     RECEIVER = "R"
     ARRIVALS = "R, else ACKs in S"
-    """What arrived: by the receiver's capture, or by the ACKs in the sender's."""
+    """The bytes that arrived, by the receiver's capture, or by the ACKs in the sender's."""
     SOCKETS = "sockets"
     CC_TRACE = "cc trace"
     MAC = "MAC"
@@ -55,7 +55,7 @@ class _Needing(Column):
     protocol: Protocol | None = None
     """The only protocol that has it; None for both."""
     details: str = ""
-    """What docs/metrics.md adds to the definition: enough to compute the metric again."""
+    """The addition to the definition in docs/metrics.md: enough to compute the metric again."""
 
     def is_known_of(self, flow: ObservedFlow) -> bool:
         """Whether this flow's protocol has the metric, and its captures what it needs."""

@@ -26,7 +26,7 @@ class LogClock:
     """The clock of the times in a log's column `utc_ns`; what lacks them is anchored instead."""
 
     method: str
-    """Where the times come from, as summary.json states it."""
+    """The origin of the times, as summary.json states it."""
     uncertainty_ns: int
     host: str | None = None
     """The host whose clock they are; None: UTC."""
@@ -52,7 +52,7 @@ class Format:
     """A log format."""
 
     name: str
-    """As `LogTable.kind`, summary.json and `ddu describe` have it."""
+    """The name that `LogTable.kind`, summary.json and `ddu describe` have."""
     recognise: Recogniser
     read: Callable[[Path], LogTable]
     """Read a file. Raises UnreadableInput when it cannot be read or holds no report."""
@@ -64,7 +64,7 @@ class Format:
     table: str = ""
     """The name of the table, where it is one of its own."""
     file: str = ""
-    """Where such a table's log stands under raw/; `{}` is the number of a UE."""
+    """The file of such a log under raw/; `{}` is the number of a UE."""
     counts_per_report: bool = False
     """Whether counts of measurements start again in each report."""
     events: Callable[[pd.DataFrame], pd.DataFrame] | None = None

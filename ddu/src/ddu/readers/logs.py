@@ -32,7 +32,7 @@ class Line:
     """A line without prefixes. Times are null (None) where the line has none."""
 
     number: int
-    """From 1."""
+    """The number of the line, from 1."""
     text: str
     utc_ns: int | None = None
     uptime_ns: int | None = None
@@ -57,7 +57,7 @@ class LogTable:
     truncated_at: int | None = None
     """Byte where a last line begins that the file's end cuts off; it was not read."""
     notes: tuple[str, ...] = field(default=())
-    """What was passed over: empty readings, the rest of older reports."""
+    """Lines that were skipped: empty readings, the remains of older reports."""
 
     def with_columns(self, **columns: pd.Series | float) -> LogTable:
         """The same log with columns added or replaced."""

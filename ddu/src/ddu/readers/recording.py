@@ -48,19 +48,19 @@ class Recording:
     path: Path
     manifest: Manifest
     captures: Mapping[str, SplitCapture]
-    """By host."""
+    """The captures by host."""
     mac: pd.DataFrame | LogTable | None
     """Samples of nr-link, or the log of another source."""
     link: pd.DataFrame | None
     link_summary: Mapping[str, Any]
     cc_traces: Mapping[str, pd.DataFrame]
-    """By congestion control."""
+    """The traces by congestion control."""
     sockets: tuple[Sockets, ...]
     iperf3: SourceTable | None
     tables: Mapping[str, SourceTable]
     """Logs that become a table of their own, by its name."""
     faults: tuple[str, ...]
-    """What is wrong with the files, as sentences; the analysis goes on without what is missing."""
+    """Problems of the files, as sentences; the analysis goes on without what is missing."""
 
     @property
     def raw(self) -> Path:

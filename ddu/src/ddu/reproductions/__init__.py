@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What papers claim beside what campaigns measured: verdicts, and pages of them."""
+"""Claims of papers beside the measurements of campaigns: verdicts, and pages of them."""

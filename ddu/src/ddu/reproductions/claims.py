@@ -182,7 +182,7 @@ class Claim(_Value):
     untestable: str | None = None
     """The reason why it cannot be tested here."""
     note: str = ""
-    """What explains our result, if that is known."""
+    """The explanation of our result, if it is known."""
     main: bool = False
     """Whether its first check is in the table of sensitivities."""
     vary: tuple[str, ...] = ()
@@ -199,7 +199,7 @@ class OfCampaign(_Value):
     """The claims that one campaign tests."""
 
     shows: str
-    """What the paper's figure or table shows, to read beside ours."""
+    """The content of the paper's figure or table, to read beside ours."""
     claims: Annotated[tuple[Claim, ...], Field(min_length=1)]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured of a campaign: the runs of one profile, and numbers of them."""
+"""The measurements of a campaign: the runs of one profile, and numbers of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OF_LINK = ("scenario",)
 
 @dataclass(frozen=True)
 class Cost:
-    """What the runs took that a campaign has made, without those that others share with it."""
+    """The cost of the runs that a campaign has made, without those that others share with it."""
 
     runs_count: int = 0
     cpu_h: float = 0.0

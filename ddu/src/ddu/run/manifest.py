@@ -57,7 +57,7 @@ class Flow(_Part):
     direction: Direction
     start_s: float = 0.0
     ue: Annotated[int, Field(ge=0)] = 0
-    """Whose rows of the MAC samples are its own."""
+    """The number of its rows in the MAC samples."""
     sender: Endpoint
     receiver: Endpoint
     control_port: Annotated[int, Field(ge=0, le=65_535)] | None = None
@@ -115,7 +115,7 @@ class Time(_Part):
     offset_ns: int | None = 0
     offset_uncertainty_ns: int | None = 0
     offset_after_ns: int | None = None
-    """Of a phone whose clock was set during the run: what it was from then on."""
+    """The offset of a phone's clock from the instant at which it was set during the run."""
 
 
 class Phone(_Part):
@@ -139,7 +139,7 @@ class Failure(_Part):
 
 
 class Kept(_Part):
-    """What a campaign has kept of the run, less than everything."""
+    """The part of the run that a campaign has kept, if not all of it."""
 
     level: Literal["tables", "summary"]
 

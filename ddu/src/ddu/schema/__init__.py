@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every column is: its unit and definition, for people and for programs."""
+"""Units and definitions of all columns, for people and for programs."""

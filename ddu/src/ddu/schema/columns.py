@@ -15,7 +15,7 @@ from ddu.schema.units import Unit, stem, unit_of
 
 @dataclass(frozen=True)
 class Panel:
-    """How the report's stacked figure draws a column."""
+    """The panel of a column in the report's stacked figure."""
 
     position: int
     """Panels stand in ascending order of it."""

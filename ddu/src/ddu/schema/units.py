@@ -11,7 +11,7 @@ class Unit:
     """A unit of a column or of a number in summary.json."""
 
     name: str = ""
-    """As in `ddu schema`; "1" for a ratio or a count, empty where it is not known."""
+    """The unit in `ddu schema`; "1" for a ratio or a count, empty where it is not known."""
     digits: int | None = None
     """Decimals that CSV files keep; None for all of them."""
     shown: str = ""

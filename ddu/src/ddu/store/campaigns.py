@@ -47,7 +47,7 @@ class Recorded(NamedTuple):
 
     name: str
     planned: int
-    """How many cells."""
+    """The number of cells."""
 
 
 def record_campaign(url: str, path: Path) -> Recorded:

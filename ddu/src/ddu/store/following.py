@@ -91,7 +91,7 @@ class _Following:
         self._publisher.shutdown(cancel_futures=True)
 
     def take_out_what_has_no_end(self) -> None:
-        """Of this campaign's cells, also what a worker showed and never brought."""
+        """Remove this campaign's cells, also those that a worker showed and never finished."""
         cells = [entry.name for entry in (self._path / "runs").glob("*/")]
         with connected(self._url) as connection:
             connection.execute(

@@ -25,7 +25,7 @@ class Tail:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._offset = 0
-        """Where the next look begins."""
+        """The position from which the next look reads."""
         self._header = b""
 
     def new_rows(self) -> pd.DataFrame | None:

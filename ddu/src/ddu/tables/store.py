@@ -23,7 +23,7 @@ from ddu.schema.columns import Column
 from ddu.tables.columns import column
 
 RESULTS = ("tables", "figures", "report.html", "summary.json")
-"""What `ddu analyze` writes; summary.json last, so that it stands for a whole analysis."""
+"""The results of `ddu analyze`; summary.json last, so that it stands for a whole analysis."""
 
 COMPUTED = ("transport", "aligned", "delay_cdf")
 """Tables whose numbers are computed, not copied from a source."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What captures of a run over OpenAirInterface hold, counted by dpkt."""
+"""The packets in captures of a run over OpenAirInterface, counted by dpkt."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ class Daemon:
 
 
 def variables(daemon: Daemon) -> dict[str, str]:
-    """By which ccu and Compose take the stand-ins' images."""
+    """The names by which ccu and Compose take the stand-ins' images."""
     return {
         "DOCKER_HOST": daemon.socket,
         "OAI_REGISTRY": REGISTRY,

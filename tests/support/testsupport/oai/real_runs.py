@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests with the real OpenAirInterface ask of `ccu`, and what it may leave."""
+"""The runs of the tests with the real OpenAirInterface, and what may be left after them."""
 
 from __future__ import annotations
 

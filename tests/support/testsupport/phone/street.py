@@ -21,7 +21,7 @@ from testsupport.phone.ports import free_port
 
 BIN = Path(sys.executable).parent
 ADDRESSES = {4: ("198.51.100.1", "198.51.100.2"), 6: ("2001:db8:5::1", "2001:db8:5::2")}
-"""Of the server and of the phone, by the version of IP that the operator gives."""
+"""The addresses of server and phone, by the version of IP that the operator gives."""
 TOYBOX = ("nc", "sleep", "grep", "head", "sed", "ifconfig", "id", "cat", "getconf", "toybox")
 TERMUX = ("termux-telephony-cellinfo", "termux-battery-status", "termux-wifi-connectioninfo")
 DEVICE, CORE_DEVICE = "rmnet_data0", "n6"
@@ -49,7 +49,7 @@ class Street:
         self.set()
 
     def _programs(self) -> None:
-        """What Android has and toybox has not; each answers with what `state` says now."""
+        """Write the commands of Android that toybox lacks; each answers with `state`."""
         programs = self.folder / "bin"
         programs.mkdir()
         self.state.mkdir()
@@ -68,7 +68,7 @@ class Street:
         return [*run, "/bin/sh", "-c", script]
 
     def set(self, **values: str) -> None:
-        """What the phone answers from now on; see android.sh."""
+        """Set the phone's answers from now on; see android.sh."""
         for name, value in values.items():
             part = self.state / f".{name}"
             part.write_text(value)

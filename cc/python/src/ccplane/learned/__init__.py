@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What learned policies see and are rewarded for: one definition for policies and training."""
+"""Inputs and rewards of learned policies: one definition for policies and training."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ACKs say in a monitoring interval; numbers of one flow, or arrays of many.
+"""The ACKs of a monitoring interval in numbers, of one flow, or arrays of many.
 
 An agent decides at the end of each. `Monitor` makes intervals of reports; the links of
 cc/training make them of their own.

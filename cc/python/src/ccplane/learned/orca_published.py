@@ -27,7 +27,7 @@ SEEN = State(
 PERIOD_S = 0.020
 SLOW_START_PERIOD_MS, REPORT_PERIOD_MS = 2, 5
 SLOW_START_GROWTH = 1.1
-"""Of the window, at each report until slow start has ended; the agent waits for that."""
+"""The growth of the window at each report until slow start has ended; the agent waits for that."""
 MOST_PACING = 10.0
 HEADERS_BYTES = 52
 """IP, TCP and its timestamps: the pacing rate counts them, throughput and loss do not."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a source's own times are in UTC, and how well that is known."""
+"""The UTC times of a source that has its own clock, with their uncertainty."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Anchor:
     rate: float
     uncertainty_ns: int
     correlation: float | None = None
-    """Of the bytes per report with the capture's, where the method compares them."""
+    """The correlation of bytes per report with the capture, where the method compares them."""
 
     def utc_ns(self, source_ns: Int) -> Int:
         """Instants in UTC. The rate is applied to the distance from the first instant, so that
@@ -36,7 +36,7 @@ class Anchor:
         return scaled + round(first * self.rate) + self.offset_ns
 
     def as_dict(self) -> dict[str, Any]:
-        """For summary.json and a table's metadata."""
+        """Return the anchor for summary.json and a table's metadata."""
         return asdict(self)
 
 

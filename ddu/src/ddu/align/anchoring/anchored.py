@@ -21,7 +21,7 @@ class Anchored:
 
     table: pd.DataFrame | None = None
     alignment: Mapping[str, Any] | None = None
-    """How its times became UTC; None if they were UTC already."""
+    """The anchor that made its times UTC; None if they were UTC already."""
     events: pd.DataFrame | None = None
     """The changes that a phone went through."""
     faults: tuple[str, ...] = ()

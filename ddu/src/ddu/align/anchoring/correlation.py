@@ -18,7 +18,7 @@ from ddu.align.anchoring.anchor import Anchor
 from ddu.schema.arrays import Float, Int
 
 LEAST_CORRELATION = 0.9
-"""Of bytes per report; below, the log is not of this traffic."""
+"""The least correlation of bytes per report; below, the log is not of this traffic."""
 _HEADERS = (0.8, 1.4)
 """The MAC's bytes over the capture's, between what path loss takes and headers and padding add."""
 _LEAST_REPORTS = 8
@@ -120,7 +120,7 @@ def _refine(
 def _correlation(
     s: Float, counter: Float, at: Float, total: Float, theta: float, rate: float
 ) -> float:
-    """Of what each report counted since the one before it."""
+    """Return the correlation of what each report counted since the one before it."""
     x = np.diff(np.interp(theta + rate * s, at, total, left=0.0))
     y = np.diff(counter)
     if np.ptp(x) == 0 or np.ptp(y) == 0:

@@ -18,9 +18,9 @@ class RunTraffic:
 
     first_utc_ns: int
     last_utc_ns: int
-    """From the first payload packet sent to the last one seen anywhere."""
+    """The time from the first payload packet sent to the last one seen anywhere."""
     direction: str
-    """Of the first flow."""
+    """The direction of the first flow."""
     arrived: Callable[[], Traffic]
     """The payload that arrived in that direction, as far as it was seen."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What packets say of two clocks: none arrives before it was sent.
+"""The bounds that packets give for two clocks: none arrives before it was sent.
 
 θ(t) is what the second clock is ahead of the first at instant t of the first. A packet from the
 first to the second host has t₂ - t₁ = its delay + θ, so that θ ≤ t₂ - t₁: an upper bound. One the
@@ -18,7 +18,7 @@ from ddu.readers.packets.segments import Acks, highest_before
 from ddu.schema.arrays import Int
 
 STEP_NS = 10_000_000
-"""Of the bounds in each 10 ms of a direction only the tightest is kept."""
+"""The interval, 10 ms, in which only the tightest bound of a direction is kept."""
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ class ClockEstimate:
     """The second clock against the first."""
 
     clock: Clock
-    """Of the second host; the first's is the run's."""
+    """The clock of the second host; the first's is the run's."""
     uncertainty_ns: int
     """Half of the interval, at the instant of the bounds where it is widest."""
     skew_low: float
@@ -42,7 +42,7 @@ class ClockEstimate:
 
 
 def estimate(upper: Bounds, lower: Bounds) -> ClockEstimate:
-    """From the bounds on θ; there must be some of both kinds. Raises ContradictoryBoundsError."""
+    """Return the estimate from the bounds on θ, of both kinds. Raises ContradictoryBoundsError."""
     problem = _Problem(upper, lower)
     theta_ns, skew = problem.nearest()
     # Instants relative to the middle, on the first clock; the second's then is θ ahead.

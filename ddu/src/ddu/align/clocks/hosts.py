@@ -25,7 +25,7 @@ class HostClocks:
 
     by_host: Mapping[str, Clock]
     alignment: Mapping[str, Any]
-    """How an estimated clock was found, under `clocks`; empty if the offset is stated."""
+    """The method of an estimated clock, under `clocks`; empty if the offset is stated."""
 
     def of(self, host: str) -> Clock:
         """Return the clock of a host; the run's own if nothing is known of it."""

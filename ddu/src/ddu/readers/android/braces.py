@@ -20,7 +20,7 @@ def inside(text: str, name: str) -> str | None:
 
 
 def all_inside(text: str, name: str) -> Iterator[str]:
-    """As `inside`, of every place. Places within one that was found are passed over."""
+    """Yield what `inside` returns for every match. Matches within another one are passed over."""
     begins = re.compile(rf"(?<!\w){re.escape(name)}\s*[:=]?\s*([{{\[])")
     at = 0
     while found := begins.search(text, at):

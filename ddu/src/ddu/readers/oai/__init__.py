@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What OpenAirInterface's gNB and UE print, of 2023.w16 to 2026, as tables."""
+"""Readers of the output of OpenAirInterface's gNB and UE, of 2023.w16 to 2026."""

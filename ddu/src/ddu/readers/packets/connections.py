@@ -34,8 +34,8 @@ class Connections(Protocol):
     """The connections of one capture, as a packet reader finds them."""
 
     flows: pd.DataFrame
-    """As Capture.flows, with `origin`, the number of the stream's first byte, and `wire_ip_bytes`,
-    headers once per segment of a super-packet."""
+    """The rows of Capture.flows with `origin`, the number of the stream's first byte, and
+    `wire_ip_bytes`, headers once per segment of a super-packet."""
     packet_count: int
     truncated_at: int | None
 

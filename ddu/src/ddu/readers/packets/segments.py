@@ -19,7 +19,7 @@ SYN, ACK = 0x02, 0x10
 """TCP flags (RFC 9293, section 3.1)."""
 
 Correction = Callable[[Int], Int]
-"""From instants on one clock to those on another (ns)."""
+"""A map from instants on one clock to those on another (ns)."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Acks:
     ack: Int
     """Next byte of the other direction that is expected, without wrapping."""
     sacked_bytes: UInt32
-    """How far above `ack` the highest SACK block ends (RFC 2018); 0 without one."""
+    """The distance from `ack` to the end of the highest SACK block (RFC 2018); 0 without one."""
     is_pure: npt.NDArray[np.bool_]
     """Without payload, SYN, FIN and RST."""
 
@@ -96,9 +96,9 @@ class Direction:
     payload: Segments
     acks: Acks
     tsval: Stamps
-    """Of packets with payload."""
+    """The timestamps of packets with payload."""
     tsecr: Stamps
-    """Of packets with the ACK flag."""
+    """The echoed timestamps of packets with the ACK flag."""
 
     def on(self, corrected: Correction) -> Direction:
         """The same packets with their times corrected."""
@@ -131,7 +131,7 @@ def unwrap(numbers: npt.NDArray[np.generic], origin: int) -> Int:
 
 
 def highest_before(end: Int) -> Int:
-    """For each packet, the highest sequence number that packets before it reached."""
+    """Return for each packet the highest sequence number that packets before it reached."""
     before = np.empty_like(end)
     if len(end):
         before[0] = 0

@@ -54,7 +54,7 @@ FLOW_SCHEMA = pa.record_batch(_packets.no_flows()).schema
 
 @dataclass(frozen=True)
 class Capture:
-    """What a capture file holds."""
+    """The content of a capture file."""
 
     packets: pa.Table
     """One row per IP packet, in the order of the file."""

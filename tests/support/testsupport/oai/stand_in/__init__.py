@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs in the containers; see README.md."""
+"""The programs of the containers; see README.md."""

@@ -35,7 +35,7 @@ def say(text):
 
 
 def rntis():
-    """Of the UEs that have attached, in that order."""
+    """The addresses of the UEs that have attached, in that order."""
     return [FIRST_RNTI + int(file.stem[3:]) - 1 for file in sorted(LINKS.glob("mac*.csv"))]
 
 
@@ -94,7 +94,7 @@ def write_files():
 
 
 def echo(config):
-    """As GTP-U's path management (TS 29.281 clause 7.2.1): an echo request to the UPF, here often."""
+    """Send GTP-U's echo requests to the UPF (TS 29.281 clause 7.2.1), here often."""
     own = re.search(r'GNB_IPV4_ADDRESS_FOR_NGU += "([\d.]+)"', config)[1]
     request = struct.pack("!BBHIHBB", 0x32, 1, 4, 0, 0, 0, 0)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as gtp_u:

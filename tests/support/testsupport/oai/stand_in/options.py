@@ -50,7 +50,7 @@ def parse(arguments):
 
 
 def radio(given, config):
-    """Of rfsim, from the file and then from the command line, as the real reader: an option of a
+    """Return rfsim's options, from the file and then the command line, as the real reader: one of a
     list's element counts only if the file has that element, else it is silently ignored."""
     listed = "rfsimulator = ({" in config
     found = {"serveraddr": "127.0.0.1", "options": ""}

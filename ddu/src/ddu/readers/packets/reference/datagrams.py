@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the dpkt reader finds in UDP datagrams, where dpkt itself does not look."""
+"""The content of UDP datagrams for the dpkt reader, which dpkt itself does not decode."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _INITIAL = {1: 0, 0x6B3343CF: 1}
 
 
 def fnv1a(payload_bytes: int, captured: bytes) -> int:
-    """Of the payload's length and its first bytes."""
+    """A digest of the payload's length and its first bytes."""
     value = 0xCBF29CE484222325
     for byte in payload_bytes.to_bytes(4, "big") + captured[: min(_DIGESTED_BYTES, payload_bytes)]:
         value = (value ^ byte) * 0x100000001B3 % 2**64

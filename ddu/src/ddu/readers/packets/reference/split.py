@@ -100,7 +100,7 @@ def _acks(rows: pd.DataFrame, origin: int) -> Acks:
 
 
 def _above(sack: Any, ack: int) -> int:
-    """How far above the ACK its highest block ends; a block below it is a D-SACK (RFC 2883)."""
+    """Return how far above the ACK its highest block ends; one below is a D-SACK (RFC 2883)."""
     edges = [] if sack is None else [int(edge) for edge in sack[1::2]]
     distances = [(edge - int(ack)) % 2**32 for edge in edges]
     return max((distance for distance in distances if distance < 2**31), default=0)
