@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from ccu.host.programs import REPOSITORY
 from ccu.testbeds.oai import configs, docker, services, usrp
 from ccu.testbeds.oai.carrier import carrier
 from ccu.testbeds.oai.configs import Plan
 from ddu.console.problems import RefusedError
+from ddu.installation import CHECKOUT
 
 X310 = usrp.Usrp("x310", "addr=192.168.40.2", "addr=192.168.50.2")
 PLANS = [
@@ -84,7 +84,7 @@ def test_compose_accepts_every_profile_and_reads_it_as_ccu(plan: Plan, tmp_path:
 
 @pytest.mark.parametrize("profile", ["rfsim", "rfsim-open5gs", "usrp-b210", "usrp-x310"])
 def test_the_top_file_works_without_ccu(profile: str) -> None:
-    found = compose([REPOSITORY / "docker-compose.yml"], profile, {})
+    found = compose([CHECKOUT / "docker-compose.yml"], profile, {})
     for one in found["services"].values():
         for mount in one.get("volumes", ()):
             assert Path(mount["source"]).is_file()

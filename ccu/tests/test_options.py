@@ -19,7 +19,6 @@ from ccu.campaigns import definition
 from ccu.cli.main import COMMANDS, app
 from ccu.cli.run import resolved
 from ccu.host import programs
-from ccu.host.programs import REPOSITORY
 from ccu.runs.manifest import experiment_of
 from ccu.scenarios import locate
 from ccu.scenarios.resolve import resolve
@@ -29,6 +28,7 @@ from ccu.spec.reference import in_step
 from ccu.spec.schema import experiment_schema
 from ccu.spec.testbed import every_options
 from ddu.console.problems import RefusedError
+from ddu.installation import CHECKOUT
 
 MODELS: list[type[BaseModel]] = [Experiment, *every_options()]
 BEFORE = Path(__file__).parent / "data" / "runs-before-drivers"
@@ -55,7 +55,7 @@ def test_a_default_is_shown_as_it_is_written() -> None:
 
 
 def test_the_documentation_matches_the_options() -> None:
-    page = REPOSITORY / "docs" / "experiment.md"
+    page = CHECKOUT / "docs" / "experiment.md"
     text = page.read_text()
     assert in_step(text) == text, f"write it again: python -m ccu.spec.reference {page}"
 

@@ -84,7 +84,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.setattr(implementation, "_UNLOAD_PAUSE_S", 0.0)
     monkeypatch.setattr(session, "_TRACING", tmp_path / "no-tracefs")
     monkeypatch.setattr(resources, "FOLDER", tmp_path / "resources")
-    monkeypatch.setattr("ccu.host.programs._PLACES", (tmp_path / "bin",))
+    monkeypatch.setattr("ccu.host.programs._BIN", tmp_path / "bin")
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
     return Machine(tmp_path)
 

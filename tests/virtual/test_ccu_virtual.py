@@ -137,7 +137,7 @@ def test_without_a_name_it_is_the_testbed(kernel: Path, tmp_path: Path) -> None:
 
 def test_without_its_kernel_it_is_emulated_and_one_line_says_why(tmp_path: Path) -> None:
     nowhere = str(tmp_path / "nowhere")
-    testbed, said = run_at_default(tmp_path, "--cc", "cubic", NR_LINK_KERNEL=nowhere)
+    testbed, said = run_at_default(tmp_path, "--cc", "cubic", CCU_KERNEL=nowhere)
     assert testbed == "emulated"
     (line,) = said.splitlines()
     assert line.startswith(f"ccu: testbed emulated, not virtual: {nowhere}")
@@ -158,7 +158,7 @@ def test_a_campaign_keeps_the_testbed_that_it_began_on(kernel: Path, tmp_path: P
     file = tmp_path / "short.yaml"
     file.write_text("title: x\nbase: {scenario: static, duration: 1s}\nfactors: {cc: [cubic]}\n")
     command = [BIN / "ccu", "campaign", "run", file, "--output", tmp_path / "out"]
-    for environment in (os.environ, {**os.environ, "NR_LINK_KERNEL": str(tmp_path / "nowhere")}):
+    for environment in (os.environ, {**os.environ, "CCU_KERNEL": str(tmp_path / "nowhere")}):
         subprocess.run(command, capture_output=True, env=environment)
     (campaign,) = (tmp_path / "out").iterdir()
     content = json.loads((campaign / "campaign.json").read_text())
@@ -178,7 +178,7 @@ def test_doctor_says_first_which_testbed_is_the_default(kernel: Path, tmp_path: 
         return finding
 
     assert first()["detail"] == "virtual"
-    without = first(NR_LINK_KERNEL=str(tmp_path / "nowhere"))
+    without = first(CCU_KERNEL=str(tmp_path / "nowhere"))
     assert without["detail"] == "emulated"
     assert "setup/virtual-kernel" in without["fix"]
 

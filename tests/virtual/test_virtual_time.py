@@ -215,7 +215,7 @@ def test_without_a_kernel_it_says_how_to_build_one(tmp_path: Path) -> None:
     if not PROGRAM.exists():
         pytest.skip(f"{PROGRAM} is not built (make build)")
     plan = prepare(tmp_path, {"flows": [tcp()]})
-    nowhere = {**os.environ, "NR_LINK_KERNEL": str(tmp_path / "nowhere")}
+    nowhere = {**os.environ, "CCU_KERNEL": str(tmp_path / "nowhere")}
     said = subprocess.run(
         [PROGRAM, "virtual", "run", plan], capture_output=True, text=True, env=nowhere
     )

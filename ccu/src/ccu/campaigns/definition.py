@@ -8,14 +8,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ccu.host.programs import REPOSITORY
 from ccu.spec.yaml_places import read_lines, read_mapping
 from ddu.campaign.definition import Campaign, Lines, line_of
 from ddu.console.problems import RefusedError, Where, refusal
 from ddu.console.suggestions import unknown
 from ddu.console.validation import invalid_values
+from ddu.installation import data
 
-LIBRARY = REPOSITORY / "campaigns"
+LIBRARY = data("ccu", "campaigns")
 _LISTED_BY = "`ccu campaign list`"
 PROFILE = "quick"
 """The default profile, which ends within minutes."""

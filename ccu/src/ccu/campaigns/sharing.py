@@ -16,7 +16,7 @@ from ccu import congestion, scenarios
 from ccu.campaigns.cells import Cell
 from ccu.campaigns.folder import Attempt, Folder
 from ccu.campaigns.keeping import has, level_of
-from ccu.host import programs
+from ccu.congestion import files
 from ccu.host.digest import sha256_of
 from ccu.runs import manifest
 from ccu.spec.experiment import Experiment
@@ -73,7 +73,7 @@ def _is_determined(experiment: Experiment, sources: Mapping[str, Path]) -> bool:
 
 def _is_ours(source: Path) -> bool:
     """Return whether the revision determines the source of a congestion control."""
-    return source.is_relative_to(programs.REPOSITORY / "cc")
+    return not {files.SHIPPED, files.POLICIES}.isdisjoint(source.parents)
 
 
 def _has_our_sources(content: dict[str, Any], ours: Mapping[str, str]) -> bool:

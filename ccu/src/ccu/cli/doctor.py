@@ -194,7 +194,7 @@ def _speed() -> Finding:
     """Run the self-test of nr-link, which takes about 3 s."""
     program = programs.find("nr-link")
     if program is None or os.geteuid() != 0:
-        fix = "run as root after `make build`"
+        fix = "run as root" if program else programs.install_hint("nr-link")
         return Finding("speed", False, "not measured", fix, needed=False)
     said = subprocess.run([program, "selftest", "--seconds", "1"], capture_output=True, text=True)
     if said.returncode != 0:

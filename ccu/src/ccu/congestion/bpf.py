@@ -163,7 +163,7 @@ def obstacle() -> str | None:
     if missing := next((why for name, why in _NEEDED.items() if not btf.has(_BTF, name)), None):
         return f"this kernel ({platform.release()}) {missing}"
     if shutil.which("clang") is None:
-        return "clang is missing; type: make build (it installs clang)"
+        return "clang is missing; install it: sudo apt-get install clang libbpf-dev"
     return None
 
 

@@ -8,20 +8,20 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from ccu.host import programs
 from ccu.host.digest import sha256_of
 from ccu.spec.experiment import Experiment
 from ddu.console.problems import refusal
+from ddu.installation import data
 
 PATH_VARIABLE = "CCU_CC_PATH"
-SHIPPED = programs.REPOSITORY / "cc" / "bpf"
-_POLICIES = programs.REPOSITORY / "cc" / "policies"
+SHIPPED = data("ccu", "cc/bpf")
+POLICIES = data("ccu", "cc/policies")
 
 
 def folders() -> list[Path]:
     """Return where names are looked up; the user's folders (CCU_CC_PATH) go before the shipped."""
     named = filter(None, os.environ.get(PATH_VARIABLE, "").split(":"))
-    return [SHIPPED, _POLICIES, *(Path(one) for one in named)]
+    return [SHIPPED, POLICIES, *(Path(one) for one in named)]
 
 
 def sources(suffix: str) -> dict[str, Path]:

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from ccu.congestion import files
 from ccu.congestion.compiler import first_error
-from ccu.host import programs
 from ddu.console.problems import RefusedError, refusal
+from ddu.installation import data
 
-_BUILD = programs.REPOSITORY / "setup" / "virtual-module"
+_BUILD = data("ccu", "virtual-module")
 _OPS = re.compile(r'SEC\("\.struct_ops(?:\.link)?"\)\s*struct\s+tcp_congestion_ops\s+(\w+)')
 _MAPS = re.compile(r'SEC\("\.maps"\)')
 _KBUILD = """obj-m := {module}.o

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from ccu.host import programs
+from ddu.installation import CHECKOUT, data
 
-RECORD = programs.REPOSITORY / ".tools" / "proofs.json"
-_SOURCES = programs.REPOSITORY / "cc"
+_TREE = CHECKOUT or data("ccu", "")
+RECORD = _TREE / ".tools" / "proofs.json"
+_SOURCES = data("ccu", "cc/bpf").parent
 _SUFFIXES = (".c", ".h", ".py", ".json")  # .json: weights
 
 
@@ -48,7 +49,7 @@ def _recorded() -> dict[str, dict[str, object]]:
 
 def _digest(proof: str) -> str:
     """Return a digest of all congestion controls, which share code, and of the proof's file."""
-    test = programs.REPOSITORY / proof.partition("::")[0]
+    test = _TREE / proof.partition("::")[0]
     return hashlib.sha256(_sources() + _content(test)).hexdigest()
 
 

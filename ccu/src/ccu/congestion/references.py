@@ -10,9 +10,9 @@ import yaml
 
 from ccu.congestion import proofs
 from ccu.congestion.provider import Control
-from ccu.host import programs
+from ddu.installation import data
 
-FILE = programs.REPOSITORY / "cc" / "references.yaml"
+FILE = data("ccu", "cc/references.yaml")
 
 
 @cache

@@ -10,26 +10,19 @@ import sys
 from pathlib import Path
 
 from ddu.console.problems import refusal
+from ddu.installation import build_hint
 
-REPOSITORY = Path(__file__).resolve().parents[4]
-"""The checkout that this package is installed from (make build installs it editable)."""
-
+_BIN = Path(sys.executable).parent
 _BUILT_HERE = ("nr-link", "socket-sampler", "reminis-bpf")
 _INSTALLED_HERE = ("ccu", "ddu", "dask")
-_PLACES = (
-    Path(sys.executable).parent,
-    REPOSITORY / "target" / "release",
-    REPOSITORY / "kmod" / "build",
-)
 _VERSION_OPTION = {"ip": "-V"}
 
 
 def find(name: str) -> Path | None:
-    """Find program `name`: beside this Python, then in the repository's build, then on PATH."""
-    if name in _BUILT_HERE + _INSTALLED_HERE:
-        for place in _PLACES:
-            if os.access(place / name, os.X_OK) and (place / name).is_file():
-                return place / name
+    """Find program `name`: one of this project's beside this Python, then on PATH."""
+    beside = _BIN / name
+    if name in _BUILT_HERE + _INSTALLED_HERE and beside.is_file() and os.access(beside, os.X_OK):
+        return beside
     path = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin:/usr/bin:/bin")
     return Path(path) if path else None
 
@@ -37,7 +30,7 @@ def find(name: str) -> Path | None:
 def install_hint(name: str) -> str:
     """Return an instruction that installs a missing program."""
     if name in _BUILT_HERE:
-        return f"run `make build` in {REPOSITORY}"
+        return build_hint()
     packages = {"ip": "iproute2", "ping": "iputils-ping"}
     packages |= {"ssh": "openssh-client", "setpriv": "util-linux"}
     package = packages.get(name, name)

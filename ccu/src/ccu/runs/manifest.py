@@ -18,6 +18,7 @@ from ccu.host import programs
 from ccu.spec.experiment import SCHEMA_VERSION, Experiment, FlowPlan
 from ccu.testbeds import driver_of
 from ddu.console.problems import RefusedError, refusal
+from ddu.installation import CHECKOUT, data
 
 
 class Manifest:
@@ -142,18 +143,28 @@ def software_of(experiment: Experiment) -> dict[str, Any]:
 
 
 def software() -> dict[str, Any]:
-    """Return the versions of all programs of a run, and the revision of the checkout."""
+    """Return the versions of all programs of a run, and the revision of this one's source."""
     names = ("nr-link", "socket-sampler", "iperf3", "tcpdump")
-    git = ["git", "-c", f"safe.directory={programs.REPOSITORY}", "-C", str(programs.REPOSITORY)]
-    revision = _output([*git, "rev-parse", "HEAD"])
-    status = _output([*git, "status", "--porcelain"]) if revision else None
     return {
         "ccu": __version__,
         **{name: programs.version(name) for name in names},
         "kernel": platform.release(),
-        "git_revision": revision,
-        "git_modified": None if status is None else bool(status),
+        **_revision(),
     }
+
+
+def _revision() -> dict[str, Any]:
+    """Return the revision of the checkout, or the one that the installed package was built from."""
+    if CHECKOUT is None:
+        kept = data("ccu", "revision.json")
+        return dict(json.loads(kept.read_bytes())) if kept.exists() else _revision_of(None, None)
+    git = ["git", "-c", f"safe.directory={CHECKOUT}", "-C", str(CHECKOUT)]
+    revision = _output([*git, "rev-parse", "HEAD"])
+    return _revision_of(revision, _output([*git, "status", "--porcelain"]) if revision else None)
+
+
+def _revision_of(revision: str | None, status: str | None) -> dict[str, Any]:
+    return {"git_revision": revision, "git_modified": None if status is None else bool(status)}
 
 
 def _output(command: list[str]) -> str | None:

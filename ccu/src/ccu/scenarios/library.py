@@ -8,11 +8,11 @@ from pathlib import Path
 
 import yaml
 
-from ccu.host.programs import REPOSITORY
 from ddu.console.problems import RefusedError, refusal
 from ddu.console.suggestions import unknown
+from ddu.installation import data
 
-LIBRARY = REPOSITORY / "rf-scenarios"
+LIBRARY = data("ccu", "scenarios")
 
 # mmwave-walking-07 is the channel that mmwave-walking draws from seed 7.
 _NUMBERED = re.compile(r"(?P<name>.+)-(?P<seed>\d{2,9})")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The store and Grafana in containers of docker-compose.yml."""
+"""The store and Grafana in containers of containers/store.yml."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from pathlib import Path
 
 from ddu.console.ownership import make_directory
 from ddu.errors import StoreError, StoreRefused
+from ddu.installation import CHECKOUT, data
 from ddu.store.place import Address, Place
 
-COMPOSE_FILE = Path(__file__).parents[4] / "docker-compose.yml"
+COMPOSE_FILE = data("ddu", "containers/store.yml")
+PROJECT = "5g-testbed"
+"""The project's name in docker-compose.yml: both start and stop the same containers."""
 SERVICES = ("store", "grafana", "files")
+_DOCKER_COMPOSE = ("docker", "compose", "-p", PROJECT, "-f", str(COMPOSE_FILE))
 
 
 def start(place: Place, address: Address, grafana_port: int) -> None:
@@ -24,9 +28,12 @@ def start(place: Place, address: Address, grafana_port: int) -> None:
 
 def _make_runs_folder() -> None:
     """Make the folder that `files` serves, for this user: Docker would make it for root."""
-    runs = Path(os.environ.get("DDU_RUNS") or COMPOSE_FILE.parent / "runs")
-    if not runs.exists():
-        make_directory(runs)
+    if not _runs().exists():
+        make_directory(_runs())
+
+
+def _runs() -> Path:
+    return Path(os.environ.get("DDU_RUNS") or (CHECKOUT or Path.cwd()) / "runs").absolute()
 
 
 def stop(place: Place, address: Address) -> None:
@@ -43,8 +50,7 @@ def inside(*command: str) -> list[str]:
     """Return the command that runs `command` in the store's container, which asks for the owner's
     password on its socket, too."""
     with_password = ["sh", "-c", 'PGPASSWORD=$(cat /run/secrets/owner) exec "$@"', "sh"]
-    compose = ["docker", "compose", "-f", str(COMPOSE_FILE), "exec", "-T", "store"]
-    return [*compose, *with_password, *command]
+    return [*_DOCKER_COMPOSE, "exec", "-T", "store", *with_password, *command]
 
 
 def environment(place: Place, address: Address, grafana_port: int = 0) -> dict[str, str]:
@@ -53,6 +59,7 @@ def environment(place: Place, address: Address, grafana_port: int = 0) -> dict[s
         "DDU_STORE_DIR": str(place.directory),
         "DDU_STORE_BIND": address.host,
         "DDU_STORE_PORT": str(address.port),
+        "DDU_RUNS": str(_runs()),
     }
     return {**_client(), **wanted} | (
         {"DDU_GRAFANA_PORT": str(grafana_port)} if grafana_port else {}
@@ -62,8 +69,8 @@ def environment(place: Place, address: Address, grafana_port: int = 0) -> dict[s
 def _client() -> dict[str, str]:
     """Environment in which `docker compose` is there: the user's, else with the plugin that
     setup/docker-compose made. Raises StoreError when neither has it."""
-    built = COMPOSE_FILE.parent / ".tools" / "docker"
-    for environment in (dict(os.environ), {**os.environ, "DOCKER_CONFIG": str(built)}):
+    built = {"DOCKER_CONFIG": str(CHECKOUT / ".tools" / "docker")} if CHECKOUT else {}
+    for environment in (dict(os.environ), {**os.environ, **built}):
         command = ["docker", "compose", "version"]
         if (
             shutil.which("docker")
@@ -74,20 +81,16 @@ def _client() -> dict[str, str]:
             return environment
     raise StoreRefused(
         "not found",
-        "install it (or run setup/docker-compose), or leave --docker out: the store then runs on "
-        "the distribution's PostgreSQL",
+        "install docker-compose-plugin, docker-compose-v2 or docker-compose, or leave --docker "
+        "out: the store then runs on the distribution's PostgreSQL",
         key="docker compose",
     )
 
 
 def _compose(place: Place, address: Address, grafana_port: int, *arguments: str) -> str:
-    if not COMPOSE_FILE.exists():
-        raise StoreRefused(
-            "missing", "use --docker in a checkout of the testbed", file=COMPOSE_FILE
-        )
     profiles = ["--profile", "store", "--profile", "grafana"]
     ran = subprocess.run(
-        ["docker", "compose", "-f", str(COMPOSE_FILE), *profiles, *arguments],
+        [*_DOCKER_COMPOSE, *profiles, *arguments],
         capture_output=True, text=True, check=False,
         env=environment(place, address, grafana_port),
     )  # fmt: skip

@@ -11,13 +11,13 @@ use crate::failed;
 /// Where they are, if not in the usual places.
 #[derive(Debug, Args)]
 pub struct Parts {
-    /// The kernel (default: .tools/virtual-kernel/linux of the source tree)
-    #[arg(long, env = "NR_LINK_KERNEL")]
+    /// The kernel (default: .tools/virtual-kernel/linux of the source tree, or lib/nr-link/linux beside this program's folder)
+    #[arg(long, env = "CCU_KERNEL")]
     kernel: Option<PathBuf>,
-    /// The library with the model (default: beside this program)
+    /// The library with the model (default: beside this program, or in lib/nr-link beside this program's folder)
     #[arg(long, env = "NR_LINK_VIRTUAL_LIBRARY")]
     library: Option<PathBuf>,
-    /// The guest's first program (default: beside this program)
+    /// The guest's first program (default: where the library is)
     #[arg(long, env = "NR_LINK_GUEST")]
     guest: Option<PathBuf>,
 }
@@ -38,7 +38,7 @@ impl Parts {
     pub fn of_environment() -> Self {
         let named = |variable| std::env::var_os(variable).map(PathBuf::from);
         Self {
-            kernel: named("NR_LINK_KERNEL"),
+            kernel: named("CCU_KERNEL"),
             library: named("NR_LINK_VIRTUAL_LIBRARY"),
             guest: named("NR_LINK_GUEST"),
         }
@@ -48,37 +48,68 @@ impl Parts {
     pub fn find(&self) -> Result<Found> {
         let own = std::env::current_exe().context("/proc/self/exe")?;
         let folder = own.parent().unwrap_or(Path::new("/"));
-        // Of .venv/bin/ and target/release/ alike.
-        let tools = folder.join("../../.tools/virtual-kernel/linux");
-        let build = "Run make kernel (setup/virtual-kernel, 5 to 12 minutes of CPU, once)";
+        // As a distribution's package and a wheel have it: bin/nr-link, lib/nr-link/….
+        let installed = folder.with_file_name("lib").join("nr-link");
+        // Above .venv/bin and target/release alike.
+        let tree = folder.ancestors().nth(2).unwrap_or(Path::new("/"));
+        let kernels = [
+            tree.join(".tools/virtual-kernel/linux"),
+            installed.join("linux"),
+        ];
+        let beside = |name: &str| [folder.join(name), installed.join(name)];
+        let build = "Run make kernel (setup/virtual-kernel, 5 to 12 minutes of CPU, once) in the source tree";
+        let reinstall =
+            "Run make build in the source tree, or install this program's package again";
         Ok(Found {
-            kernel: found("kernel", self.kernel.as_deref(), &tools, build)?,
+            kernel: found(
+                "kernel",
+                "CCU_KERNEL",
+                self.kernel.as_deref(),
+                &kernels,
+                build,
+            )?,
             library: found(
                 "library",
+                "NR_LINK_VIRTUAL_LIBRARY",
                 self.library.as_deref(),
-                &folder.join("libnr_link_virtual.so"),
-                "Run make build",
+                &beside("libnr_link_virtual.so"),
+                reinstall,
             )?,
             guest: found(
                 "guest",
+                "NR_LINK_GUEST",
                 self.guest.as_deref(),
-                &folder.join("nr-link-guest"),
-                "Run make build",
+                &beside("nr-link-guest"),
+                reinstall,
             )?,
         })
     }
 }
 
-fn found(option: &str, named: Option<&Path>, usual: &Path, build: &str) -> Result<PathBuf> {
-    let path = named.unwrap_or(usual);
-    if named.is_none() && !path.exists() {
+/// Returns the file that was named, else the first of the usual ones that is there.
+fn found(
+    option: &str,
+    variable: &str,
+    named: Option<&Path>,
+    usual: &[PathBuf; 2],
+    fix: &str,
+) -> Result<PathBuf> {
+    let Some(path) = named.or_else(|| {
+        usual
+            .iter()
+            .map(PathBuf::as_path)
+            .find(|path| path.exists())
+    }) else {
+        let [first, second] = usual.each_ref().map(|path| path.display());
         return Err(failed(format!(
-            "the {option} of the virtual testbed is not built. {build}, or name one with --{option}."
+            "the {option} of the virtual testbed is neither {first} nor {second}. \
+             {fix}, or name one with --{option} or {variable}."
         )));
-    }
+    };
     path.canonicalize().map_err(|error| {
         failed(format!(
-            "{}: the {option} of the virtual testbed cannot be used ({error}). {build}, or name it with --{option}.",
+            "{}: the {option} of the virtual testbed cannot be used ({error}). \
+             {fix}, or name it with --{option} or {variable}.",
             path.display()
         ))
     })

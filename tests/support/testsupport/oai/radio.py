@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 from pyroute2 import netns
 
-from ccu.host.programs import REPOSITORY
+from ddu.installation import data
 from testsupport.oai.containers import noted
 
 BIN = Path(sys.executable).parent
@@ -125,7 +125,7 @@ class Link:
                 "mcs_table": "64qam",
                 "link_adaptation": {"olla": {"bler_target": 0.1}},
             },
-            "scenario": str(REPOSITORY / "rf-scenarios" / "static.yaml"),
+            "scenario": str(data("ccu", "scenarios") / "static.yaml"),
             "path": {"dl": delay, "ul": dict(delay)},
             "queue": {"dl": queue, "ul": dict(queue)},
             "samples": {"interval_ms": 100},

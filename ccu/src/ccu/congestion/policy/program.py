@@ -10,10 +10,10 @@ from pathlib import Path
 from ccu.congestion import files
 from ccu.congestion.catalogue import trace_file
 from ccu.congestion.provider import Setup
-from ccu.host import programs
 from ddu.console.problems import RefusedError, refusal
+from ddu.installation import data
 
-PLANE = programs.REPOSITORY / "cc" / "plane" / "plane.bpf.c"
+PLANE = data("ccu", "cc/plane") / "plane.bpf.c"
 
 
 def arguments(action: str, file: Path, parameters: Mapping[str, str]) -> list[str]:

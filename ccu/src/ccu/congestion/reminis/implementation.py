@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ccu.host import programs
+from ddu.installation import data
 
 NAME = "reminis"
 MODULE = "tcp_reminis"
+INSTALL_MODULE = f"sudo make -C {data('ccu', 'kmod')} dkms-install"
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 _SYS_MODULE = Path("/sys/module")
 _MODULES = Path("/lib/modules")
@@ -122,11 +124,11 @@ def _bpf_obstacle(loader: Path | None, status: dict[str, Any]) -> str | None:
     if status.get("btf") is False:
         return (
             "this kernel has no BTF (/sys/kernel/btf/vmlinux), which BPF needs; boot a kernel "
-            "with CONFIG_DEBUG_INFO_BTF=y, or install the module: make -C kmod dkms-install"
+            f"with CONFIG_DEBUG_INFO_BTF=y, or install the module: {INSTALL_MODULE}"
         )
     # Only root can see this; `ccu run` asks for root by itself.
     if status.get("root") and not status.get("usable"):
-        return f"{status.get('why_not')}; or install the module: make -C kmod dkms-install"
+        return f"{status.get('why_not')}; or install the module: {INSTALL_MODULE}"
     return None
 
 
@@ -152,5 +154,5 @@ def why_not_loaded(stderr: str) -> str:
     if "file exists" in lowered:
         return "the name reminis is taken; `reminis-bpf status` says by whom"
     if "exec format error" in lowered or "invalid module format" in lowered:
-        return "it was built for another kernel; type: make -C kmod dkms-install"
+        return f"it was built for another kernel; type: {INSTALL_MODULE}"
     return stderr.strip() or "modprobe gave no reason"

@@ -90,7 +90,7 @@ def _set(wanted: dict[str, str]) -> None:
         raise RunFailed(
             _STAGE,
             f"{error.filename}: {error.strerror}; the loaded {implementation.MODULE} is of another "
-            "version? `make -C kmod dkms-install` puts this one in its place",
+            f"version? `{implementation.INSTALL_MODULE}` puts this one in its place",
         ) from None
 
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from ccu.host.programs import REPOSITORY
 from ccu.testbeds.oai import version as versions
 from ccu.testbeds.oai.carrier import Carrier
 from ccu.testbeds.oai.usrp import Usrp
 from ddu.console.problems import refusal
+from ddu.installation import data
 
-CONTAINERS = REPOSITORY / "containers"
+CONTAINERS = data("ccu", "containers")
 
 MCC, MNC, DNN = "208", "99", "oai"
 UE_POOL, UE_GATEWAY = "12.1.1.0/24", "12.1.1.1"

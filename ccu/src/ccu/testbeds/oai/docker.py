@@ -8,10 +8,11 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from ccu.host.programs import REPOSITORY
 from ddu.console.problems import refusal
+from ddu.installation import CHECKOUT
 
-_OWN_CONFIG = REPOSITORY / ".tools" / "docker"
+_BUILT_CONFIG = CHECKOUT and CHECKOUT / ".tools" / "docker"
+"""Where setup/docker-compose puts the plugin."""
 _OLDEST_COMPOSE = (2, 20)  # `include` in docker-compose.yml
 
 
@@ -23,7 +24,7 @@ def config_folder() -> Path | None:
     """
     if shutil.which("docker") is None:
         raise refusal("docker: not found", "install it: sudo apt-get install docker.io")
-    for folder in (None, _OWN_CONFIG):
+    for folder in (None, _BUILT_CONFIG):
         if (version := _compose_version(folder)) and version >= _OLDEST_COMPOSE:
             return folder
     version = _compose_version(None)
@@ -32,8 +33,9 @@ def config_folder() -> Path | None:
     raise refusal(
         f"docker compose: {status}, {needed} or newer is needed",
         (
-            "install docker-compose-plugin (Docker's archive), docker-compose-v2 (Ubuntu), "
-            f"docker-compose (Debian 13), or run {REPOSITORY}/setup/docker-compose"
+            "install docker-compose-plugin (Docker's archive), docker-compose-v2 (Ubuntu) or "
+            "docker-compose (Debian 13)"
+            + (f", or run {CHECKOUT}/setup/docker-compose" if CHECKOUT else "")
         ),
     )
 

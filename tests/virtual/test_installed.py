@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wheels of ccu, ddu and ccplane, installed where no checkout is in reach."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = ("nr-link", "nr-link-guest", "libnr_link_virtual.so", "socket-sampler")
+KERNEL = ROOT / ".tools/virtual-kernel/linux"
+UV = ROOT / ".tools/uv/bin/uv"
+
+
+class Installed:
+    """A virtual environment with the wheels; only what they depend on is of this environment."""
+
+    def __init__(self, folder: Path) -> None:
+        self.bin = folder / "environment/bin"
+        self.cwd = folder / "elsewhere"
+        self.cwd.mkdir()
+        cargo = subprocess.run([ROOT / "setup/ensure-rust"], capture_output=True, text=True)
+        path = f"{cargo.stdout.strip()}:{os.environ['PATH']}"
+        wheels = folder / "wheels"
+        self._uv("venv", self.bin.parent)
+        for package in ("cc/python", "ccu", "ddu"):
+            build = ("build", "--wheel", "--no-build-isolation", "--out-dir", wheels)
+            self._uv(*build, ROOT / package, PATH=path)
+        packages = ("pip", "install", "--python", self.bin / "python", "--no-deps")
+        self._uv(*packages, *wheels.glob("*.whl"))
+        (inside,) = self.bin.parent.glob("lib/python*/site-packages")
+        # A line is one folder: the links of editable packages in it are not followed.
+        (inside / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+        for name in PROGRAMS:
+            shutil.copy(Path(sys.executable).with_name(name), self.bin)
+
+    @staticmethod
+    def _uv(*arguments: object, **environment: str) -> None:
+        command = [UV, arguments[0], "--offline", "--quiet", "--python", sys.executable]
+        if arguments[0] == "pip":
+            command = [UV, "--offline", "--quiet", "pip"]
+        done = subprocess.run(
+            [*command, *map(str, arguments[1:])], env=os.environ | environment,
+            capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+
+    def run(self, *command: object, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [self.bin / str(command[0]), *map(str, command[1:])], cwd=self.cwd,
+            env=os.environ | {"CCU_KERNEL": str(KERNEL)} | environment,
+            capture_output=True, text=True,
+        )  # fmt: skip
+
+    def says(self, *command: object) -> str:
+        done = self.run(*command)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    return Installed(tmp_path_factory.mktemp("installed"))
+
+
+def test_the_packages_are_those_of_the_wheels(installed: Installed) -> None:
+    names = "ccu", "ddu", "ddu._packets", "ccplane"
+    script = f"import {', '.join(names)}, sys; print(*(sys.modules[n].__file__ for n in {names}))"
+    files = installed.says("python", "-c", script).split()
+    assert len(files) == len(names)
+    assert all(Path(file).is_relative_to(installed.bin.parent) for file in files)
+
+
+@pytest.mark.parametrize(
+    ("command", "patterns"),
+    [
+        ("ccu list scenarios", ["rf-scenarios/*.yaml"]),
+        ("ccu campaign list", ["campaigns/*.yaml"]),
+        ("ccu list cc", ["cc/bpf/*.bpf.c", "cc/policies/*.py"]),
+    ],
+)
+def test_what_comes_with_the_project_is_listed(
+    installed: Installed, command: str, patterns: list[str]
+) -> None:
+    files = [file.name for pattern in patterns for file in ROOT.glob(pattern)]
+    names = {re.sub(r"\.(yaml|bpf\.c|py)$", "", name) for name in files}
+    assert names
+    assert names <= set(installed.says(*command.split()).split())
+
+
+def test_a_scenario_is_shown(installed: Installed) -> None:
+    installed.says("ccu", "scenario", "show", "rome-moderate", "--figure", "shown.svg")
+    assert "<svg" in (installed.cwd / "shown.svg").read_text()
+
+
+def test_every_file_for_containers_is_there(installed: Installed) -> None:
+    inside = next(installed.bin.parent.glob("lib/python*/site-packages"))
+    for package, folder in (
+        ("ccu", "containers/core"), ("ccu", "containers/ran"), ("ccu", "kmod/module"),
+        ("ddu", "dashboards/generated"), ("ddu", "dashboards/provisioning"),
+    ):  # fmt: skip
+        there = inside / package / "data" / folder
+        wanted = [file for file in (ROOT / folder).rglob("*") if file.is_file()]
+        assert wanted
+        for file in wanted:
+            copied = there / file.relative_to(ROOT / folder)
+            assert copied.read_bytes() == file.read_bytes()
+    compose = "containers/store.yml"
+    assert (inside / "ddu/data" / compose).read_bytes() == (ROOT / compose).read_bytes()
+
+
+def test_a_run_and_its_tables(installed: Installed) -> None:
+    arguments = ("--cc", "reminis", "--prb", "24", "--scenario", "static", "--duration", "2s")
+    assert "scenario: static" in installed.says("ccu", "run", *arguments, "--dry-run")
+    installed.says("ccu", "run", "--testbed", "virtual", *arguments)
+    (run,) = (one for one in (installed.cwd / "runs").iterdir() if not one.is_symlink())
+    software = json.loads((run / "run.json").read_text())["software"]
+    revision = subprocess.run(
+        ["git", "-c", f"safe.directory={ROOT}", "rev-parse", "HEAD"], cwd=ROOT,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    if revision.returncode == 0:
+        assert software["git_revision"] == revision.stdout.strip()
+    installed.says("ddu", "analyze", run)
+    assert json.loads((run / "summary.json").read_text())["throughput_bps"] > 1e6
+    assert "tcp_goodput_bps" in installed.says("ddu", "schema")
+
+
+def test_a_policy_runs(installed: Installed) -> None:
+    installed.says(
+        "ccu", "run", "--testbed", "virtual", "--cc", "aimd.py", "--prb", "24",
+        "--scenario", "static", "--duration", "2s", "--output", "policy",
+    )  # fmt: skip
+
+
+def test_a_missing_program_and_kernel_say_how_to_get_them(installed: Installed) -> None:
+    arguments = ("ccu", "run", "--testbed", "virtual", "--cc", "cubic", "--duration", "2s")
+    without_kernel = installed.run(*arguments, CCU_KERNEL="/nowhere/linux")
+    assert without_kernel.returncode == 2
+    assert "/nowhere/linux" in without_kernel.stderr
+    assert "CCU_KERNEL" in without_kernel.stderr
+    program = installed.bin / "nr-link"
+    program.rename(program.with_suffix(".away"))
+    try:
+        without = installed.run(*arguments, PATH="/usr/bin:/bin")
+    finally:
+        program.with_suffix(".away").rename(program)
+    assert without.returncode == 2
+    assert f"the program belongs into {installed.bin}" in without.stderr
+    assert "make build" not in without.stderr
