@@ -196,13 +196,13 @@ def page(
         "|---|---|---|---|",
     ]
     for (policy, direction), plane in times.items():
-        told, applied = (
+        reported, applied = (
             ", ".join(f"{plane[name][part]:.0f}" for part in ("p50", "p99", "max"))
             for name in ("report_to_command_us", "report_to_applied_us")
         )
         way = {"dl": "downlink", "ul": "uplink"}[direction]
         overdue = f"{plane['overdue_us']['max']:.0f}"
-        lines.append(f"| `{policy}.py`, {way} | {told} | {applied} | {overdue} |")
+        lines.append(f"| `{policy}.py`, {way} | {reported} | {applied} | {overdue} |")
     return "\n".join(lines) + "\n"
 
 

@@ -31,7 +31,7 @@ class Profile:
         self.points[window] = weight * (known or 0.0) + (1 - weight) * delay_ms
 
     def interpolate(self):
-        """Draw the spline anew, through at most KNOTS means of neighbouring points."""
+        """Draw the spline again, through at most KNOTS means of neighbouring points."""
         points = sorted(self.points.items())
         if len(points) < 3:
             return

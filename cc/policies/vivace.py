@@ -102,7 +102,7 @@ class Vivace:
                     one.rtts_s.append(report.rtt_us / 1e6)
 
     def _begin(self, flow, now_s, length_s, report):
-        """Begin the next trial; without one, hold the rate until all trials are judged."""
+        """Begin the next trial; without one, hold the rate until all trials have a result."""
         if not self.trials and not self.intervals:
             self._plan(length_s, report)
         if self.trials:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What experiments leave to the machine: whether rfsim runs in lockstep."""
+"""The choice that experiments leave to the machine: whether rfsim runs in lockstep."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def chosen(said: Mapping[str, Any]) -> list[Choice]:
 
 
 class Machine:
-    """What this machine refuses; empty: nothing."""
+    """The reasons why this machine refuses; empty: none."""
 
     containers = ""
     kernel = ""

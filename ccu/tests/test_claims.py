@@ -30,7 +30,7 @@ def test_the_full_profile_has_all_points_that_a_check_compares() -> None:
 
 
 def test_the_pages_are_what_the_records_give(tmp_path: Path) -> None:
-    """Verdicts follow from numbers that are kept: nothing on the pages is edited by hand."""
+    """Verdicts follow from numbers that are kept: nothing on the pages is edited manually."""
     again = tmp_path / "reproductions"
     shutil.copytree(PAGES, again, ignore=shutil.ignore_patterns("*.md", "*.svg", "claims.csv"))
     write_pages(PAPERS, definition.LIBRARY, tmp_path, again, lambda _: None)

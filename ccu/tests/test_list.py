@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `ccu list` shows."""
+"""The output of `ccu list`."""
 
 from __future__ import annotations
 

@@ -155,16 +155,16 @@ def test_a_radio_that_ends_is_reported(tmp_path: Path, modems: dict[str, Any]) -
 
 def test_logs_get_the_radios_time(tmp_path: Path) -> None:
     made = StandIn(tmp_path / "socket", last=10**9)
-    told = RadioTime(made, tmp_path)  # type: ignore[arg-type]
-    assert told.now_ns() is None  # before the hosts begin
+    radio_time = RadioTime(made, tmp_path)  # type: ignore[arg-type]
+    assert radio_time.now_ns() is None  # before the hosts begin
     made.slot = 2000
-    assert told.now_ns() == START_NS + 10**9
-    told.start()
+    assert radio_time.now_ns() == START_NS + 10**9
+    radio_time.start()
     began_s = time.monotonic()
     while time.monotonic() - began_s < 2.2:
         made.slot += 10  # 5 ms of radio time for each 20 ms of wall time
         time.sleep(0.02)
-    told.finish()
+    radio_time.finish()
     paces = [float(row["real_time_ratio"]) for row in rows(tmp_path / "radio-time.csv")]
     assert paces
     readings = [
@@ -181,7 +181,7 @@ def test_logs_get_the_radios_time(tmp_path: Path) -> None:
 
     lines = [f"{stamped(at)} a line" for at in (from_wall_ns - 10**9, halfway_ns)]
     log.write_text("\n".join([*lines, "without a stamp", ""]))
-    told.restamp(log)
+    radio_time.restamp(log)
     before, between, other = log.read_text().splitlines()
     assert before == f"{stamped(from_ns - 10**9)} a line"
     (nanoseconds,) = re.findall(r"\.(\d{9})Z a line", between)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of a start that failed. The lines were printed by Open5GS 2.7.6 and a real UE."""
+"""Messages about a start that failed. The lines were printed by Open5GS 2.7.6 and a real UE."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ OTHER_DNN = """\
 def test_a_refused_ue_is_explained_by_the_line_of_the_core(
     log: str, shown: int, meaning: str
 ) -> None:
-    line, told = hints(log)
+    line, explanation = hints(log)
     assert line == log.splitlines()[shown]
-    assert meaning in told
+    assert meaning in explanation
 
 
 def test_a_log_without_a_known_cause_tells_nothing() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What kernel and policies share, and what is declared of congestion controls."""
+"""The interface of kernel and policies, and the declarations of congestion controls."""
 
 from __future__ import annotations
 

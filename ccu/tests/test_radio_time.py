@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast the radio's time passes: as recorded, in `ccu doctor --prb`, and before a campaign."""
+"""The pace of the radio's time: as recorded, in `ccu doctor --prb`, and before a campaign."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `ccu run` prints at its end."""
+"""The last output of `ccu run`."""
 
 from __future__ import annotations
 

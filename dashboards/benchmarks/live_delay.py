@@ -13,13 +13,13 @@ from pathlib import Path
 
 import psycopg
 
-from ddu.store.place import Place
+from ddu.store.directory import StoreDirectory
 
 SAMPLES, EVERY_S = 40, 0.13
 """The interval is not a multiple of the follower's own interval."""
 
 
-def seconds_until_seen(place: Place, scratch: Path) -> list[float]:
+def seconds_until_seen(place: StoreDirectory, scratch: Path) -> list[float]:
     """Return the time from writing to reading in the store, for each sample."""
     run = scratch / "growing"
     (run / "raw").mkdir(parents=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from ddu.store.connect import Connection, connected
-from ddu.store.place import Place
+from ddu.store.directory import StoreDirectory
 
 SECONDS = 100
 BIN_NS = 20_000_000
@@ -44,7 +44,7 @@ def lengthened(run: Path, to: Path) -> Path:
     return to
 
 
-def fill(place: Place, runs: int) -> None:
+def fill(place: StoreDirectory, runs: int) -> None:
     """Copy the store's run `original` until the store has `runs` runs."""
     with connected(place.url()) as connection:
         connection.execute("SET synchronous_commit = off")

@@ -10,7 +10,7 @@ from statistics import median
 
 from boards.ask import Question
 from ddu.store.connect import connected
-from ddu.store.place import Place
+from ddu.store.directory import StoreDirectory
 
 PANEL_MS, PUBLISH_S, SEEN_S = 200, 2, 1
 TABLES = ("run", "transport_sample", "radio_sample", "trust_sample", "reminis_sample", "overview", "distribution")
@@ -18,7 +18,7 @@ TABLES = ("run", "transport_sample", "radio_sample", "trust_sample", "reminis_sa
 
 def report(
     file: Path,
-    place: Place,
+    place: StoreDirectory,
     publishing: list[float],
     seen: list[float],
     times: dict[Question, list[float]],
@@ -57,7 +57,7 @@ def report(
     print(f"slowest: {slowest.name}, {at_worst:.1f} ms; {file}")
 
 
-def _sizes(place: Place) -> list[str]:
+def _sizes(place: StoreDirectory) -> list[str]:
     lines = []
     with connected(place.url()) as connection:
         for table in TABLES:

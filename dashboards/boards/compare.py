@@ -11,7 +11,7 @@ from boards.names import UID
 from boards.panels import against, listing, series
 
 SHOWN = 12
-"""As many lines as a person can distinguish; also keeps the panels fast when all runs are selected."""
+"""The number of lines that a person can distinguish; it also keeps the panels fast when all runs are selected."""
 
 FILTERED = (
     "cc IN (${cc:sqlstring}) AND direction IN (${direction:sqlstring}) "

@@ -14,8 +14,8 @@ import pytest
 
 from boards.ask import Board, Range, boards, interpolated, selections
 from ddu.store.connect import connected
+from ddu.store.directory import StoreDirectory
 from ddu.store.live import _begin, _copy_new, _find_files
-from ddu.store.place import Place
 from ddu.store.publish import publish
 from testsupport.store_runs import tabled, two_flows, with_radio
 from testsupport.store_server import fresh_store, reader_url
@@ -24,7 +24,7 @@ HOSTILE = "'; DROP TABLE testbed.run; -- <script>alert(1)</script> \\ \" ${run:r
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreDirectory]:
     """Yield a store with runs of several congestion controls and scenarios, one hostile, one failed, one in
     progress."""
     with fresh_store() as place:
@@ -58,7 +58,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         yield place
 
 
-def follow(place: Place, run: Path) -> None:
+def follow(place: StoreDirectory, run: Path) -> None:
     """Store what `ddu publish --live` would have stored by now, with the current time."""
     from ddu.run.manifest import read_manifest
 
@@ -82,7 +82,7 @@ def over(board: Board) -> Range:
 
 
 @pytest.mark.parametrize("board", boards(), ids=lambda board: board.name)
-def test_every_panel_answers_for_every_value(filled: Place, board: Board) -> None:
+def test_every_panel_answers_for_every_value(filled: StoreDirectory, board: Board) -> None:
     with psycopg.connect(reader_url(filled), autocommit=True) as reader:
         asked = 0
         for values in selections(board, reader):
@@ -96,7 +96,7 @@ def test_every_panel_answers_for_every_value(filled: Place, board: Board) -> Non
         assert asked >= len(board.questions)
 
 
-def test_what_is_asked_is_about_what_was_chosen(filled: Place) -> None:
+def test_what_is_asked_is_about_what_was_chosen(filled: StoreDirectory) -> None:
     named = {board.name: board for board in boards()}
     with psycopg.connect(reader_url(filled), autocommit=True) as reader:
         # Names of a campaign's runs begin with the names of the campaign and the cell.
@@ -127,7 +127,7 @@ def test_what_is_asked_is_about_what_was_chosen(filled: Place) -> None:
         assert {row[1] for row in shown} == {"cubic f0", "reminis f1"}
 
 
-def test_how_far_a_campaign_is(filled: Place) -> None:
+def test_how_far_a_campaign_is(filled: StoreDirectory) -> None:
     (board,) = [board for board in boards() if board.name == "campaign"]
     (done,) = [one for one in board.questions if one.panel["title"] == "Done"]
     with connected(filled.url()) as owner:
@@ -141,7 +141,7 @@ def test_how_far_a_campaign_is(filled: Place) -> None:
         assert owner.execute(sql).fetchall() == [(None,)]
 
 
-def test_a_store_without_runs_gives_empty_panels(filled: Place) -> None:
+def test_a_store_without_runs_gives_empty_panels(filled: StoreDirectory) -> None:
     with fresh_store() as empty, psycopg.connect(reader_url(empty), autocommit=True) as reader:
         for board in boards():
             values = board.values(reader, {})

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from ddu.store.place import Place
+from ddu.store.directory import StoreDirectory
 
 
 @pytest.fixture(scope="session")
-def shared_store() -> Iterator[Place]:
+def shared_store() -> Iterator[StoreDirectory]:
     """Started once; tests that use it clean it, or stop no server."""
     from testsupport.store_server import fresh_store
 
@@ -18,7 +18,7 @@ def shared_store() -> Iterator[Place]:
 
 
 @pytest.fixture
-def empty_store(shared_store: Place) -> Place:
+def empty_store(shared_store: StoreDirectory) -> StoreDirectory:
     """The shared store without runs."""
     from ddu.store.connect import connected
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Foreign logs in a run: brought onto its clock, told how, and refused when they are not of it."""
+"""Foreign logs in a run: aligned to its clock with the method, refused if they are not of it."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ def test_a_gnb_log_without_utc_is_anchored_by_its_bytes(tmp_path: Path, pace: fl
     source = {"file": "raw/oai/gnb-stdout.log", "source": "oai"}
     path = write(tmp_path, run, "oai/gnb-stdout.log", text, mac=source)
     summary = analyze(path)
-    told = summary["alignment"]["mac"]
-    assert told["source"] == "radio"
-    assert "cross-correlation" in told["method"]
-    assert told["rate"] == pytest.approx(1 / pace, rel=0.02)
+    alignment = summary["alignment"]["mac"]
+    assert alignment["source"] == "radio"
+    assert "cross-correlation" in alignment["method"]
+    assert alignment["rate"] == pytest.approx(1 / pace, rel=0.02)
     mac = pq.read_table(path / "tables" / "mac.parquet")
     starts = mac["utc_ns"].to_numpy() - T0
     error_ns = np.abs(starts - printed[: len(starts)])
-    assert error_ns[len(error_ns) // 2] <= told["uncertainty_ns"]
-    assert json.loads(mac.schema.metadata[b"ddu.alignment"])["method"] == told["method"]
+    assert error_ns[len(error_ns) // 2] <= alignment["uncertainty_ns"]
+    assert json.loads(mac.schema.metadata[b"ddu.alignment"])["method"] == alignment["method"]
     assert summary["cross_checks"]["mac_to_receiver_ratio"] == pytest.approx(1, rel=0.01)
 
 
@@ -64,9 +64,9 @@ def test_constant_traffic_leaves_the_files_time(tmp_path: Path) -> None:
     path = write(tmp_path, steady(), "oai/gnb-stdout.log", text, mac=source)
     written_ns = T0 + 2_000_000_000
     os.utime(path / "raw/oai/gnb-stdout.log", ns=(written_ns, written_ns))
-    told = analysis_of(path).summary["alignment"]["mac"]
-    assert "last modification" in told["method"]
-    assert told["uncertainty_ns"] >= 1_000_000_000
+    alignment = analysis_of(path).summary["alignment"]["mac"]
+    assert "last modification" in alignment["method"]
+    assert alignment["uncertainty_ns"] >= 1_000_000_000
 
 
 def test_a_mac_log_of_another_run_is_refused(tmp_path: Path) -> None:
@@ -88,5 +88,5 @@ def test_ss_text_of_another_zone(tmp_path: Path, zone_h: int) -> None:
     found = analysis_of(path, bin_ns=20 * MS)
     cwnd = found.tables["aligned"]["tcp_cwnd_bytes"].to_numpy() / 1448
     assert cwnd[:4].tolist() == [11, 12, 13, 14]
-    told = found.summary["alignment"]["sockets"]
-    assert f"UTC{'-' if zone_h < 0 else '+'}{abs(zone_h):02d}:00" in told["method"]
+    alignment = found.summary["alignment"]["sockets"]
+    assert f"UTC{'-' if zone_h < 0 else '+'}{abs(zone_h):02d}:00" in alignment["method"]

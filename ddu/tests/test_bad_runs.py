@@ -69,7 +69,7 @@ def flow_of(run: SyntheticRun, **changes: object) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"schema_version": -1}, r"schema_version: .*greater than or equal to 1"),
         ({"flows": flow_of(steady(1)) * 2}, r"flows: f0 is there more than once"),
@@ -78,9 +78,9 @@ def flow_of(run: SyntheticRun, **changes: object) -> list[dict[str, object]]:
     ],
 )
 def test_what_would_be_counted_wrongly_is_refused(
-    tmp_path: Path, changes: dict[str, object], told: str
+    tmp_path: Path, changes: dict[str, object], message: str
 ) -> None:
-    with pytest.raises(UnreadableInput, match=rf"run\.json: {told}.*\. Restore it"):
+    with pytest.raises(UnreadableInput, match=rf"run\.json: {message}.*\. Restore it"):
         analyze(steady(1).write(tmp_path / "run", **changes))
 
 

@@ -98,7 +98,7 @@ def test_every_time_of_a_zipped_report_counts(report: Path) -> None:
     log = read_phone_log(report)
     table = log.table.set_index((log.table["utc_ns"] - T0) / 1e9)
     changes = table[[round(at, 6) == at for at in table.index]]
-    # A year ago, then the walk: the other SIM's are not among them, and no state is told twice.
+    # A year ago, then the walk: the other SIM's are not among them, and no state is reported twice.
     assert list(changes.index) == [-28_166_395.0, 0, 2, 4.25, 60]
     assert list(changes["mac_technology"].fillna(-1)) == [-1, 1, 1, 3, 3]
     assert list(changes["mac_nr_rsrp_dbm"]) == [-101, -101, -95, -95, -70]
@@ -188,16 +188,16 @@ def test_bad_zips_are_one_clear_error(
             }[of]
         )
     monkeypatch.setattr(android_bugreport, "_MOST_BYTES", 1 << 20)
-    told = {
+    message = {
         "truncated": "not a whole zip", "damaged": "not a whole zip", "other": r"no bugreport-\*",
         "no registry": "no `DUMP OF SERVICE", "bomb": "more than 1 MiB", "empty": "empty",
     }[of]  # fmt: skip
-    with pytest.raises(RefusedError, match=told) as error:
+    with pytest.raises(RefusedError, match=message) as error:
         read_phone_log(report)
     assert str(error.value).startswith(f"{report}: ")
     folder = tmp_path / "bridge_DL"
     folder.mkdir()
     shutil.move(report, folder)
     (folder / "server_cubic.pcap").write_bytes(b"")
-    with pytest.raises(RefusedError, match=told):
+    with pytest.raises(RefusedError, match=message):
         import_folder(folder, tmp_path / "runs")

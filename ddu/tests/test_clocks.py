@@ -63,24 +63,24 @@ def test_shifted_and_skewed_captures_come_back(
     run = by_wrong_clock(two_ways(*least_ms), offset_ns, ppm * 1e-6)
     path = run.write(tmp_path_factory.mktemp("clock") / "run", **UNKNOWN)
     clocks = clocks_of(read_recording(path, read_manifest(path), "native"))
-    clock, told = clocks.of("ue"), clocks.alignment["clocks"]
+    clock, alignment = clocks.of("ue"), clocks.alignment["clocks"]
     true_ns = T0 + MS * np.array([0, 5_000, 10_000, 19_000], dtype=np.int64)
     seen_ns = true_ns + offset_ns + np.rint((true_ns - T0) * ppm * 1e-6).astype(np.int64)
     error_ns = np.abs(clock.corrected(seen_ns) - true_ns)
-    assert (error_ns <= told["uncertainty_ns"]).all()
+    assert (error_ns <= alignment["uncertainty_ns"]).all()
     if least_ms == (10, 10):
         assert (error_ns < 1 * MS).all()
-    low, high = told["skew_interval_ppm"]
+    low, high = alignment["skew_interval_ppm"]
     assert low <= ppm / (1 + ppm * 1e-6) + 0.01
     assert ppm / (1 + ppm * 1e-6) - 0.01 <= high
-    assert told["skew_ppm"] == pytest.approx(ppm, abs=60)
+    assert alignment["skew_ppm"] == pytest.approx(ppm, abs=60)
 
 
 def test_the_interval_is_as_wide_as_the_least_round_trip(tmp_path: Path) -> None:
     path = two_ways(jitter_ms=1).write(tmp_path / "run", **UNKNOWN)
-    told = clocks_of(read_recording(path, read_manifest(path), "native")).alignment["clocks"]
+    alignment = clocks_of(read_recording(path, read_manifest(path), "native")).alignment["clocks"]
     # Half of 20 ms in the middle; a line may tilt, so that it is more at the ends.
-    assert 10 * MS <= told["uncertainty_ns"] <= 35 * MS
+    assert 10 * MS <= alignment["uncertainty_ns"] <= 35 * MS
 
 
 def test_metrics_are_those_of_true_clocks(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_pairs_have_welchs_interval_and_effect_sizes() -> None:
     a = np.array([10e6 + i * 1e5 for i in range(5)])
     b = np.array([12e6 + i * 1e5 for i in range(4)])
     assert row["difference"] == pytest.approx(b.mean() - a.mean())
-    # Welch and Satterthwaite, by hand.
+    # Welch and Satterthwaite, step by step.
     va, vb = a.var(ddof=1) / 5, b.var(ddof=1) / 4
     df = (va + vb) ** 2 / (va**2 / 4 + vb**2 / 3)
     reach = stats.t.ppf(0.975, df) * np.sqrt(va + vb)

@@ -32,17 +32,17 @@ def test_every_name_is_nearest_to_itself_without_a_letter() -> None:
             assert near(name[:at] + name[at + 1 :], NAMES)[0] == name
 
 
-def told(what: str, name: str, there: list[str], see: str = "") -> str:
+def suggestion(what: str, name: str, there: list[str], see: str = "") -> str:
     return str(unknown(what, name, there, see))
 
 
 def test_few_names_are_listed_and_of_many_only_similar_ones() -> None:
-    few = told("scenario", "rome", NAMES, "or a file")
+    few = suggestion("scenario", "rome", NAMES, "or a file")
     assert few.startswith("no scenario 'rome'. Did you mean rome-moderate? There are high-speed")
     assert few.endswith("static (or a file)")
-    assert told("key", "x", ["prb"]) == "no key 'x'. There are prb"
+    assert suggestion("key", "x", ["prb"]) == "no key 'x'. There are prb"
     many = [f"name-{number}" for number in range(100)]
-    assert told("name", "nam-7", many) == (
+    assert suggestion("name", "nam-7", many) == (
         "no name 'nam-7'. Did you mean name-7, name-17 or name-27?"
     )
-    assert "name-99" in told("name", "xyz", many)
+    assert "name-99" in suggestion("name", "xyz", many)

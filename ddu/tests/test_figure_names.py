@@ -41,14 +41,14 @@ def test_every_number_of_a_summary_is_known_and_no_other(tmp_path: Path) -> None
     summary = analysis_of(with_radio(two_flows(60).write(tmp_path / "run"))).summary
     there = {name for name in flat(summary) if not is_open(name)}
     assert there <= known_numbers()
-    # Of a whole run with a radio; null where this one has nothing to tell, as the MAC's floor.
+    # Of a whole run with a radio; null where this one has no value, as the MAC's floor.
     of_run = {key: value for key, value in summary.items() if key not in ("cross_checks", "flows")}
     may_be = numbers(of_run) | {f"flow.{name}" for name in numbers(summary["flows"][0])}
     assert {*known_numbers()} - may_be == {"mac_floor_ms.dl", "mac_floor_ms.ul"}
 
 
 @pytest.mark.parametrize(
-    ("report", "stop", "told"),
+    ("report", "stop", "message"),
     [
         ({"metrics": ["throughput_bps", "rtt_ms.p59"]}, [],
          r"report.metrics: no metric 'rtt_ms.p59'. Did you mean .*rtt_ms.p95"),
@@ -67,10 +67,10 @@ def test_every_number_of_a_summary_is_known_and_no_other(tmp_path: Path) -> None
     ],
 )  # fmt: skip
 def test_an_unknown_metric_is_refused(
-    report: dict[str, Any], stop: list[dict[str, Any]], told: str
+    report: dict[str, Any], stop: list[dict[str, Any]], message: str
 ) -> None:
     (problem,) = problems_of(campaign(report, stop))
-    assert re.search(told, str(problem))
+    assert re.search(message, str(problem))
 
 
 def test_names_that_only_a_run_can_give_are_accepted() -> None:

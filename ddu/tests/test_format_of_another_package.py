@@ -59,8 +59,8 @@ def test_describe_import_and_analyze_know_it(packages: Path, folder: Path, tmp_p
     assert mac["mac_dl_mcs"].unique().tolist() == [17]
     aligned = pd.read_parquet(run / "tables" / "aligned.parquet")
     assert aligned["mac_rsrp_dbm"].notna().any()
-    told = json.loads((run / "summary.json").read_text())["alignment"]["mac"]
-    assert (told["format"], told["uncertainty_ns"]) == ("radio-probe", 1_000)
+    alignment = json.loads((run / "summary.json").read_text())["alignment"]["mac"]
+    assert (alignment["format"], alignment["uncertainty_ns"]) == ("radio-probe", 1_000)
 
 
 def test_without_its_package_the_format_is_unknown(folder: Path, tmp_path: Path) -> None:

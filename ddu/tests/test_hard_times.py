@@ -102,8 +102,8 @@ def test_two_analyses_at_once_leave_one_whole_result(tmp_path: Path) -> None:
         for width in widths
     ]  # fmt: skip
     for process in both:
-        _, told = process.communicate(timeout=300)
-        assert process.returncode == 0, told
+        _, errors = process.communicate(timeout=300)
+        assert process.returncode == 0, errors
     summary = json.loads((run / "summary.json").read_text())
     rows = len((run / "tables" / "aligned.csv").read_text().splitlines()) - 1
     assert rows == {20.0: 6, 50.0: 3}[summary["bin_ms"]]

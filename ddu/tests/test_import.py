@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Foreign folders become run directories: Hercules's, whose faults are told, and plain ones."""
+"""Foreign folders become run directories: Hercules's, whose faults are reported, and plain ones."""
 
 from __future__ import annotations
 
@@ -88,12 +88,12 @@ def test_hercules_becomes_a_run_and_its_faults_are_told(tmp_path: Path) -> None:
     before = checksums(folder)
     (made,) = import_folder(folder, tmp_path / "runs")
     assert checksums(folder) == before
-    told = " ".join(made.faults)
-    assert "leap by 40 s" in told
-    assert "the least of 2 flows, but 1 carry data" in told
-    assert "columns for 2 connections, 1 carry data" in told
-    assert "is written as 0" in told
-    assert "no date and no zone" in told
+    faults = " ".join(made.faults)
+    assert "leap by 40 s" in faults
+    assert "the least of 2 flows, but 1 carry data" in faults
+    assert "columns for 2 connections, 1 carry data" in faults
+    assert "is written as 0" in faults
+    assert "no date and no zone" in faults
     found = analysis_of(made.path)
     summary, aligned = found.summary, found.tables["aligned"]
     assert (summary["cc"], summary["direction"], summary["prb"]) == ("reno", "dl", 24)

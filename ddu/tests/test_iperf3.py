@@ -88,6 +88,6 @@ def test_what_both_ends_said_is_a_table_of_the_run(tmp_path: Path) -> None:
         ["f0", "server", 900, 0],
     ]
     assert all(column(str(name), "iperf3") for name in table)
-    told = found.summary["alignment"]["iperf3"]
-    assert told["uncertainty_ns"] == 1_000_000_000
-    assert "iperf3-f1-client.json" in told["notes"][-1]
+    alignment = found.summary["alignment"]["iperf3"]
+    assert alignment["uncertainty_ns"] == 1_000_000_000
+    assert "iperf3-f1-client.json" in alignment["notes"][-1]

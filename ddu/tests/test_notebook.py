@@ -19,12 +19,12 @@ def test_the_example_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     assert all(not cell.outputs for cell in notebook.cells if cell.cell_type == "code")
     NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
-    told = "".join(
+    printed = "".join(
         output.get("text", "")
         for cell in notebook.cells if cell.cell_type == "code"
         for output in cell.outputs
     )  # fmt: skip
-    assert told.startswith("valid")
-    assert "mean RTT 20.00 ms" in told
-    assert "tcp_goodput_bps | bit/s" in told
+    assert printed.startswith("valid")
+    assert "mean RTT 20.00 ms" in printed
+    assert "tcp_goodput_bps | bit/s" in printed
     assert any("image/png" in output.get("data", {}) for output in notebook.cells[-1].outputs)

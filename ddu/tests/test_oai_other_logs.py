@@ -127,9 +127,9 @@ def test_columns_that_the_mac_lacks_come_from_the_first_that_knows_them(tmp_path
         tmp_path, nrL1_stats__log=l1_log(), nrRRC_stats__log=rrc_log(), ue_0stdout__log=ue_log(),
         **{"o1-stats__jsonl": o1_log()},
     )  # fmt: skip
-    aligned, told = found.tables["aligned"], found.summary["alignment"]
+    aligned, alignment = found.tables["aligned"], found.summary["alignment"]
     # The bins begin with the first packet at T0, where the second report stands: of the interval
-    # that follows, the third report tells.
+    # that follows, the third report has.
     assert aligned["mac_sinr_db"].iloc[:4].tolist() == pytest.approx([7, 8, 9, 10])
     assert aligned["mac_cqi"].iloc[:4].tolist() == pytest.approx([9] * 4)
     assert aligned["mac_rsrp_dbm"].iloc[0] == pytest.approx(-80), "the MAC's own, not RRC's"
@@ -137,9 +137,9 @@ def test_columns_that_the_mac_lacks_come_from_the_first_that_knows_them(tmp_path
     assert aligned["mac_ulsch_dtx_count"].iloc[:4].tolist() == pytest.approx([3] * 4)
     assert aligned["mac_ul_throughput_bps"].iloc[0] == pytest.approx(300e3)
     assert "mac_dl_sdu_throughput_bps" in aligned
-    assert set(told["oai_ue"]["gives"]) == {"mac_sinr_db", "mac_cqi"}
-    assert "gives" not in told["oai_rrc"]
-    assert "mac_ul_rounds_1_count" in told["oai_l1"]["gives"]
+    assert set(alignment["oai_ue"]["gives"]) == {"mac_sinr_db", "mac_cqi"}
+    assert "gives" not in alignment["oai_rrc"]
+    assert "mac_ul_rounds_1_count" in alignment["oai_l1"]["gives"]
 
 
 def test_rrc_gives_sinr_where_the_ue_says_nothing(tmp_path: Path) -> None:

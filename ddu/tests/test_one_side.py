@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run of which only one side was captured: what that side tells is told, the rest is null."""
+"""A run of which only one side was captured: what that side shows is reported, the rest is null."""
 
 from __future__ import annotations
 

@@ -67,10 +67,10 @@ def test_beyond_four_gigabytes_in_bounded_memory(tmp_path: Path, form: str) -> N
     cut_at = write(path, form)
     assert cut_at > 1 << 32
     command = [sys.executable, "-c", READ, str(path)]
-    told, memory = subprocess.run(
+    printed, memory = subprocess.run(
         command, capture_output=True, text=True, check=True
     ).stdout.splitlines()
-    assert told == f"{[T0, T0 + 9]} {GAPS} {cut_at}"
+    assert printed == f"{[T0, T0 + 9]} {GAPS} {cut_at}"
     assert int(memory) < MOST_BYTES
 
 

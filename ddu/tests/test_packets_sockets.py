@@ -139,7 +139,7 @@ def kernel_offsets(tmp_path: Path) -> dict[str, tuple[int, int]]:
 
 UNITS = ("", "_us", "_ms", "_bytes", "_packets", "_count", "_bytes_per_s")
 LEFT_OUT = {"state", "fackets", "last_ack_sent"}
-"""Told by inet_diag_msg too; always 0 since Linux 4.15; never filled."""
+"""In inet_diag_msg too; always 0 since Linux 4.15; never filled."""
 
 
 def test_every_member_of_tcp_info_is_read_where_the_compiler_puts_it(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_nan_is_no_value_and_a_constant_has_no_interval() -> None:
 
 
 def test_pairing_sees_what_seeds_hide() -> None:
-    """Seeds differ by 100, treatments by 1: only the pairs tell."""
+    """Seeds differ by 100, treatments by 1: only the pairs show it."""
     generator = np.random.default_rng(3)
     a = generator.uniform(0, 100, 10)
     b = a + 1 + generator.normal(0, 0.1, 10)

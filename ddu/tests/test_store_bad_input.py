@@ -20,7 +20,7 @@ from ddu.errors import StoreError
 from ddu.store import private
 from ddu.store.backup import backup, restore
 from ddu.store.connect import connected, described
-from ddu.store.place import Address, Place
+from ddu.store.directory import Address, StoreDirectory
 from ddu.store.publish import publish, unpublish
 from ddu.store.schema import migrate, migrations, version_of
 from ddu.store.service import down, status, up
@@ -41,7 +41,7 @@ def run(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def own_store() -> Iterator[Place]:
+def own_store() -> Iterator[StoreDirectory]:
     """One that a test may stop and break."""
     with fresh_store() as place:
         yield place
@@ -57,20 +57,20 @@ def rows(url: str, table: str) -> int:
 def test_a_store_that_is_away(tmp_path: Path, run: Path) -> None:
     url = f"postgresql://ddu:secret@127.0.0.1:{free_port()}/testbed"
     away = r"127\.0\.0\.1.*nobody answers\. Start it with `ddu store up`"
-    with pytest.raises(StoreError, match=away) as told:
+    with pytest.raises(StoreError, match=away) as refused:
         publish(url, run)
-    assert "secret" not in str(told.value)
+    assert "secret" not in str(refused.value)
     with pytest.raises(StoreError, match="not a PostgreSQL address"):
         publish("a b c", run)
     with pytest.raises(StoreError, match="no store here"):
-        Place(tmp_path).url()
+        StoreDirectory(tmp_path).url()
 
 
-def test_a_wrong_password_is_named_and_not_shown(empty_store: Place, run: Path) -> None:
+def test_a_wrong_password_is_named_and_not_shown(empty_store: StoreDirectory, run: Path) -> None:
     wrong = empty_store.url().replace(empty_store.password("owner"), "guessed")
-    with pytest.raises(StoreError, match="wrong user or password") as told:
+    with pytest.raises(StoreError, match="wrong user or password") as refused:
         publish(wrong, run)
-    assert "guessed" not in str(told.value)
+    assert "guessed" not in str(refused.value)
     assert "guessed" not in described(wrong)
 
 
@@ -81,7 +81,7 @@ def test_the_command_fails_with_one_line(run: Path) -> None:
     assert len(said.stderr.strip().splitlines()) == 1
 
 
-def test_a_newer_schema_is_refused_and_left_alone(own_store: Place, run: Path) -> None:
+def test_a_newer_schema_is_refused_and_left_alone(own_store: StoreDirectory, run: Path) -> None:
     newer = migrations()[-1].version + 1
     with connected(own_store.url()) as connection:
         connection.execute(
@@ -95,7 +95,7 @@ def test_a_newer_schema_is_refused_and_left_alone(own_store: Place, run: Path) -
     assert status(own_store.url())["schema"] == newer
 
 
-def test_an_older_schema_is_migrated(own_store: Place, run: Path) -> None:
+def test_an_older_schema_is_migrated(own_store: StoreDirectory, run: Path) -> None:
     known = migrations()
     with connected(own_store.url()) as connection:
         connection.execute("DROP SCHEMA testbed CASCADE")
@@ -110,7 +110,9 @@ def test_an_older_schema_is_migrated(own_store: Place, run: Path) -> None:
         assert migrate(connection) == []
 
 
-def test_the_reader_reads_everything_and_changes_nothing(empty_store: Place, run: Path) -> None:
+def test_the_reader_reads_everything_and_changes_nothing(
+    empty_store: StoreDirectory, run: Path
+) -> None:
     publish(empty_store.url(), run)
     url = reader_url(empty_store)
     with connected(empty_store.url()) as connection:
@@ -145,13 +147,13 @@ def test_the_reader_reads_everything_and_changes_nothing(empty_store: Place, run
 
 
 @pytest.mark.parametrize("database", ["postgres", "template1"])
-def test_the_reader_has_no_other_database(empty_store: Place, database: str) -> None:
+def test_the_reader_has_no_other_database(empty_store: StoreDirectory, database: str) -> None:
     url = reader_url(empty_store).replace("/testbed", f"/{database}")
     with pytest.raises(psycopg.OperationalError, match="permission denied"):
         psycopg.connect(url)
 
 
-def test_the_publisher_owns_its_database_and_nothing_else(empty_store: Place) -> None:
+def test_the_publisher_owns_its_database_and_nothing_else(empty_store: StoreDirectory) -> None:
     """A worker of a campaign has its password."""
     for attempt in (
         "COPY (SELECT 1) TO PROGRAM 'true'",
@@ -169,7 +171,9 @@ def test_the_publisher_owns_its_database_and_nothing_else(empty_store: Place) ->
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_names_are_only_names(empty_store: Place, tmp_path: Path, name: str) -> None:
+def test_hostile_names_are_only_names(
+    empty_store: StoreDirectory, tmp_path: Path, name: str
+) -> None:
     made = two_flows(20)
     experiment = made.manifest()["experiment"] | {"cc": name, "scenario": name}
     flows = [flow | {"cc_read_back": name} for flow in made.manifest()["flows"]]
@@ -184,13 +188,13 @@ def test_hostile_names_are_only_names(empty_store: Place, tmp_path: Path, name: 
     assert taken.exit_code == (1 if "/" in name else 0)
 
 
-def test_text_that_postgresql_cannot_hold(empty_store: Place, tmp_path: Path) -> None:
+def test_text_that_postgresql_cannot_hold(empty_store: StoreDirectory, tmp_path: Path) -> None:
     failure = {"stage": "ccu", "reason": "nul \0 and half a pair \ud83d"}
     run = two_flows(20).write(tmp_path / "run", status="failed", failure=failure)
     publish(empty_store.url(), run)
     with connected(empty_store.url()) as connection:
-        (told,) = connection.execute("SELECT failure FROM testbed.run").fetchone() or ()
-    assert told == "ccu: nul \ufffd and half a pair ?"
+        (refused,) = connection.execute("SELECT failure FROM testbed.run").fetchone() or ()
+    assert refused == "ccu: nul \ufffd and half a pair ?"
 
 
 class _Held:
@@ -215,7 +219,7 @@ class _Held:
                 time.sleep(0.05)
 
 
-def test_a_publisher_that_is_killed_leaves_no_half(own_store: Place, run: Path) -> None:
+def test_a_publisher_that_is_killed_leaves_no_half(own_store: StoreDirectory, run: Path) -> None:
     held = _Held(own_store.url(), run)
     held.process.send_signal(signal.SIGKILL)
     held.process.wait()
@@ -225,7 +229,9 @@ def test_a_publisher_that_is_killed_leaves_no_half(own_store: Place, run: Path) 
     assert rows(own_store.url(), "run") == 1
 
 
-def test_a_database_that_dies_loses_nothing(own_store: Place, run: Path, tmp_path: Path) -> None:
+def test_a_database_that_dies_loses_nothing(
+    own_store: StoreDirectory, run: Path, tmp_path: Path
+) -> None:
     first = tabled(two_flows(20).write(tmp_path / "first", run="first"))
     publish(own_store.url(), first)
     held = _Held(own_store.url(), run)
@@ -284,7 +290,7 @@ def test_a_full_disk_stores_nothing(tmp_path: Path) -> None:
         disk.rmdir()
 
 
-def test_up_and_down_again_are_harmless(own_store: Place, run: Path) -> None:
+def test_up_and_down_again_are_harmless(own_store: StoreDirectory, run: Path) -> None:
     publish(own_store.url(), run)
     again = up(own_store, own_store.address())
     assert (again.new_passwords, again.migrations) == ({}, [])
@@ -294,7 +300,7 @@ def test_up_and_down_again_are_harmless(own_store: Place, run: Path) -> None:
     assert status(own_store.url())["runs"] == 1
 
 
-def test_a_store_that_runs_is_not_moved(own_store: Place) -> None:
+def test_a_store_that_runs_is_not_moved(own_store: StoreDirectory) -> None:
     address = own_store.address()
     with pytest.raises(StoreError, match=f"runs on 127.0.0.1:{address.port} already"):
         up(own_store, Address("private", port=free_port()))
@@ -303,12 +309,15 @@ def test_a_store_that_runs_is_not_moved(own_store: Place) -> None:
     assert own_store.wanted("private", None, 1) == Address("private", address.host, 1)
 
 
-def test_a_port_that_is_taken_is_named(own_store: Place, tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_named(own_store: StoreDirectory, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="Choose another with --port"):
-        up(Place(own_store.directory / "other"), Address("private", port=own_store.address().port))
+        up(
+            StoreDirectory(own_store.directory / "other"),
+            Address("private", port=own_store.address().port),
+        )
 
 
-def test_a_backup_comes_back(own_store: Place, run: Path, tmp_path: Path) -> None:
+def test_a_backup_comes_back(own_store: StoreDirectory, run: Path, tmp_path: Path) -> None:
     publish(own_store.url(), run)
     before = {table: rows(own_store.url(), table) for table in ("run", "radio_sample", "overview")}
     file = tmp_path / "store.dump"

@@ -20,7 +20,7 @@ from ddu.cli.main import app
 from ddu.errors import StoreError
 from ddu.store import private
 from ddu.store.connect import connected
-from ddu.store.place import ADMIN, DATABASE, OWNER, Address, Place
+from ddu.store.directory import ADMIN, DATABASE, OWNER, Address, StoreDirectory
 from ddu.store.publish import publish
 from ddu.store.schema import migrate
 from testsupport.store_runs import tabled, two_flows
@@ -112,12 +112,12 @@ def test_a_store_for_other_machines(directory: Path) -> None:
 def test_a_store_whose_publisher_was_the_superuser_is_corrected(
     directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As `ddu store up` made it until November 2026."""
-    place, address = Place(directory), Address("private", port=free_port())
+    """Return the store as `ddu store up` made it until November 2026."""
+    place, address = StoreDirectory(directory), Address("private", port=free_port())
     place.make_passwords()
     with monkeypatch.context() as before:
         before.setattr(private, "ADMIN", OWNER)
-        before.setattr(place, "password", lambda _: Place(directory).password("owner"))
+        before.setattr(place, "password", lambda _: StoreDirectory(directory).password("owner"))
         private.start(place, address)
     (directory / "secrets" / "admin").unlink()
     place.remember(address)
@@ -139,12 +139,12 @@ def test_a_store_whose_publisher_was_the_superuser_is_corrected(
 
 def test_up_restores_what_the_reader_has_changed(directory: Path) -> None:
     ddu("store", "up", "--port", str(free_port()))
-    with psycopg.connect(reader_url(Place(directory)), autocommit=True) as reader:
+    with psycopg.connect(reader_url(StoreDirectory(directory)), autocommit=True) as reader:
         reader.execute("SET default_transaction_read_only = off")
         reader.execute("ALTER ROLE ddu_reader SET statement_timeout = 0")
         reader.execute("ALTER ROLE ddu_reader PASSWORD 'mine'")
     assert ddu("store", "up").exit_code == 0
-    with psycopg.connect(reader_url(Place(directory))) as reader:
+    with psycopg.connect(reader_url(StoreDirectory(directory))) as reader:
         assert reader.execute("SHOW statement_timeout").fetchone() == ("10s",)
 
 
@@ -154,7 +154,7 @@ def test_root_follows_no_link_that_the_server_has_made(directory: Path, tmp_path
     mine = tmp_path / "roots"
     mine.write_text("root's\n")
     tmp_path.chmod(0o755)
-    place = Place(directory)
+    place = StoreDirectory(directory)
     server = pwd.getpwnam(private.UNPRIVILEGED[0])
     place.log.parent.mkdir(parents=True)
     os.chown(place.log.parent, server.pw_uid, server.pw_gid)
@@ -173,7 +173,7 @@ def test_root_follows_no_link_that_the_server_has_made(directory: Path, tmp_path
 
 
 def test_a_start_that_was_interrupted_is_completed(directory: Path) -> None:
-    place, address = Place(directory), Address("private", port=free_port())
+    place, address = StoreDirectory(directory), Address("private", port=free_port())
     place.make_passwords()
     private.start(place, address)  # Then its caller ended, before it made the database.
     done = ddu("store", "up", "--port", str(address.port))

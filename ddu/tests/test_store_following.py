@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from ddu.campaign.work import is_worked_on
+from ddu.campaign.lock import is_worked_on
 from ddu.store.connect import connected
+from ddu.store.directory import StoreDirectory
 from ddu.store.following import follow_campaign
-from ddu.store.place import Place
 from testsupport.store_runs import tabled, two_flows, with_radio
 
 CELLS = ("cc=cubic,seed=1", "cc=bbr,seed=1", "cc=reno,seed=1")
@@ -50,13 +50,13 @@ def say(run: Path, /, **changes: Any) -> None:
     part.replace(run / "run.json")
 
 
-def states(place: Place) -> dict[str, str]:
+def states(place: StoreDirectory) -> dict[str, str]:
     with connected(place.url()) as connection:
         found = connection.execute("SELECT name, state FROM testbed.run").fetchall()
     return {str(name): str(state) for name, state in found}
 
 
-def until(place: Place, wanted: dict[str, str]) -> None:
+def until(place: StoreDirectory, wanted: dict[str, str]) -> None:
     deadline = time.monotonic() + 60
     while (found := states(place)) != wanted:
         assert time.monotonic() < deadline, found
@@ -66,18 +66,20 @@ def until(place: Place, wanted: dict[str, str]) -> None:
 class Following(threading.Thread):
     """`ddu publish --live CAMPAIGN`."""
 
-    def __init__(self, place: Place, campaign: Path) -> None:
+    def __init__(self, place: StoreDirectory, campaign: Path) -> None:
         super().__init__(daemon=True)
-        self.told: list[str] = []
+        self.lines: list[str] = []
         self.published: int | None = None
         self._place, self._campaign = place, campaign
         self.start()
 
     def run(self) -> None:
-        self.published = follow_campaign(self._place.url(), self._campaign, self.told.append)
+        self.published = follow_campaign(self._place.url(), self._campaign, self.lines.append)
 
 
-def test_runs_of_several_machines_are_seen_at_once(empty_store: Place, campaign: Path) -> None:
+def test_runs_of_several_machines_are_seen_at_once(
+    empty_store: StoreDirectory, campaign: Path
+) -> None:
     following = Following(empty_store, campaign)
     runs = [begin(campaign, cell) for cell in CELLS]
     names = [f"fig3/{cell}/run-0" for cell in CELLS]
@@ -93,11 +95,11 @@ def test_runs_of_several_machines_are_seen_at_once(empty_store: Place, campaign:
     following.join(120)
     assert following.published == 4
     assert set(states(empty_store).values()) == {"published"}
-    assert "3 of 3 cells have a result" in following.told[-1]
+    assert "3 of 3 cells have a result" in following.lines[-1]
 
 
 def test_it_ends_when_ccu_has_left_and_what_stands_still_goes(
-    empty_store: Place, campaign: Path
+    empty_store: StoreDirectory, campaign: Path
 ) -> None:
     with (campaign / ".lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -115,7 +117,7 @@ def test_it_ends_when_ccu_has_left_and_what_stands_still_goes(
 
 
 def test_a_campaign_that_is_complete_is_published_and_done(
-    empty_store: Place, campaign: Path
+    empty_store: StoreDirectory, campaign: Path
 ) -> None:
     for cell in CELLS:
         say(begin(campaign, cell), status="finished", verdict="valid")

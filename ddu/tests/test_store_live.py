@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from ddu.errors import StoreError, UnreadableInput
 from ddu.store.connect import connected
+from ddu.store.directory import StoreDirectory
 from ddu.store.live import await_running, publish_live
 from ddu.store.live_rows import Growth, radio_rows, socket_rows
-from ddu.store.place import Place
 from ddu.store.publish import publish
 from ddu.store.tails import CsvTail, SocketTail
 from testsupport.store_runs import tabled, two_flows, with_radio
@@ -28,14 +28,14 @@ pytestmark = pytest.mark.filterwarnings("error::FutureWarning")
 LIVE = ("live_socket", "live_radio", "live_trust", "live_reminis")
 
 
-def rows(place: Place, table: str) -> int:
+def rows(place: StoreDirectory, table: str) -> int:
     with connected(place.url()) as connection:
         found = connection.execute(f"SELECT count(*) FROM testbed.{table}".encode()).fetchone()
         assert found is not None
         return int(found[0])
 
 
-def await_rows(place: Place, table: str, count: int) -> None:
+def await_rows(place: StoreDirectory, table: str, count: int) -> None:
     deadline = time.monotonic() + 60
     while rows(place, table) != count:
         assert time.monotonic() < deadline, f"{table}: {rows(place, table)} rows, not {count}"
@@ -49,7 +49,7 @@ def set_status(run: Path, status: str) -> None:
     part.replace(run / "run.json")
 
 
-def test_rows_appear_while_the_files_grow(empty_store: Place, tmp_path: Path) -> None:
+def test_rows_appear_while_the_files_grow(empty_store: StoreDirectory, tmp_path: Path) -> None:
     run = tabled(with_radio(two_flows().write(tmp_path / "run")))
     raw = run / "raw"
     whole = {name: (raw / name).read_text() for name in ("mac.csv", "link.csv")}
@@ -59,9 +59,9 @@ def test_rows_appear_while_the_files_grow(empty_store: Place, tmp_path: Path) ->
     (raw / "link.csv").unlink()
     set_status(run, "running")
     done: list[Any] = []
-    told: list[str] = []
+    shown: list[str] = []
     follower = threading.Thread(
-        target=lambda: done.append(publish_live(empty_store.url(), run, told.append))
+        target=lambda: done.append(publish_live(empty_store.url(), run, shown.append))
     )
     follower.start()
     await_rows(empty_store, "live_radio", 40)
@@ -85,7 +85,9 @@ def test_rows_appear_while_the_files_grow(empty_store: Place, tmp_path: Path) ->
     assert rows(empty_store, "run") == 1
 
 
-def test_a_follower_that_starts_again_doubles_nothing(empty_store: Place, tmp_path: Path) -> None:
+def test_a_follower_that_starts_again_doubles_nothing(
+    empty_store: StoreDirectory, tmp_path: Path
+) -> None:
     run = tabled(with_radio(two_flows().write(tmp_path / "run")))
     set_status(run, "running")
     for _ in range(2):
@@ -112,7 +114,7 @@ def test_a_follower_that_starts_again_doubles_nothing(empty_store: Place, tmp_pa
 
 
 def test_a_finished_run_of_the_same_name_is_not_overwritten(
-    empty_store: Place, tmp_path: Path
+    empty_store: StoreDirectory, tmp_path: Path
 ) -> None:
     run = tabled(two_flows(20).write(tmp_path / "run"))
     publish(empty_store.url(), run)
@@ -168,13 +170,13 @@ def test_growth_is_the_same_in_one_look_or_two(cut: int) -> None:
     )
 
 
-def test_samples_without_counters_are_shown(empty_store: Place, tmp_path: Path) -> None:
+def test_samples_without_counters_are_shown(empty_store: StoreDirectory, tmp_path: Path) -> None:
     run = tabled(with_radio(two_flows().write(tmp_path / "run")))
     (run / "raw" / "mac.csv").write_text("utc_ns,duration_ns,ue,mac_rsrp_dbm\n1,1,0,-80\n")
     (run / "raw" / "link.csv").write_text("no,such,thing\n1,2,3\n")
     set_status(run, "running")
-    told: list[str] = []
-    follower = threading.Thread(target=publish_live, args=(empty_store.url(), run, told.append))
+    shown: list[str] = []
+    follower = threading.Thread(target=publish_live, args=(empty_store.url(), run, shown.append))
     follower.start()
     await_rows(empty_store, "live_radio", 1)
     await_rows(empty_store, "live_reminis", 40)
@@ -183,7 +185,7 @@ def test_samples_without_counters_are_shown(empty_store: Place, tmp_path: Path) 
     await_rows(empty_store, "live_radio", 2)
     set_status(run, "finished")
     follower.join(60)
-    assert [line for line in told if "link.csv" in line and "not shown live" in line]
+    assert [line for line in shown if "link.csv" in line and "not shown live" in line]
 
 
 def test_sockets_that_carry_nothing_yet_are_no_rows() -> None:

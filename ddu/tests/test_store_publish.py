@@ -17,7 +17,7 @@ from ddu.errors import StoreError
 from ddu.store.campaigns import publish_campaign
 from ddu.store.connect import connected
 from ddu.store.contents import stored_name
-from ddu.store.place import Place
+from ddu.store.directory import StoreDirectory
 from ddu.store.publish import Published, publish, unpublish
 from ddu.store.schema import migrations
 from testsupport.store_runs import tabled, two_flows, with_radio
@@ -33,20 +33,20 @@ def run(tmp_path: Path) -> Path:
     return tabled(with_radio(two_flows().write(tmp_path / "run")))
 
 
-def frame(place: Place, query: str, *values: Any) -> pd.DataFrame:
+def frame(place: StoreDirectory, query: str, *values: Any) -> pd.DataFrame:
     with connected(reader_url(place)) as connection:
         cursor = connection.execute(query.encode(), values)
         assert cursor.description is not None
         return pd.DataFrame(cursor.fetchall(), columns=[one.name for one in cursor.description])
 
 
-def counts(place: Place) -> dict[str, int]:
+def counts(place: StoreDirectory) -> dict[str, int]:
     tables = ("run", "experiment", *SERIES)
     return {name: int(frame(place, f"SELECT count(*) FROM testbed.{name}").iat[0, 0])
             for name in tables}  # fmt: skip
 
 
-def test_the_series_are_those_of_the_parquet_tables(empty_store: Place, run: Path) -> None:
+def test_the_series_are_those_of_the_parquet_tables(empty_store: StoreDirectory, run: Path) -> None:
     publish(empty_store.url(), run)
     truth = pd.read_parquet(run / "tables" / "aligned.parquet")
     stored = frame(empty_store, "SELECT * FROM testbed.transport_sample ORDER BY flow_id, utc_ns")
@@ -67,7 +67,7 @@ def test_the_series_are_those_of_the_parquet_tables(empty_store: Place, run: Pat
     np.testing.assert_allclose(trust["link_lateness_p99_us"], first["link_lateness_p99_us"])
 
 
-def test_each_ue_has_its_radio(empty_store: Place, run: Path) -> None:
+def test_each_ue_has_its_radio(empty_store: StoreDirectory, run: Path) -> None:
     publish(empty_store.url(), run)
     radio = frame(empty_store, "SELECT * FROM testbed.radio_sample ORDER BY ue, utc_ns")
     known = radio.dropna(subset="mac_rsrp_dbm")
@@ -81,7 +81,7 @@ def test_each_ue_has_its_radio(empty_store: Place, run: Path) -> None:
     np.testing.assert_allclose(middle["mac_dl_sdu_throughput_bps"], 12e6, rtol=1e-6)
 
 
-def test_the_trace_of_reminis_is_of_its_flow(empty_store: Place, run: Path) -> None:
+def test_the_trace_of_reminis_is_of_its_flow(empty_store: StoreDirectory, run: Path) -> None:
     publish(empty_store.url(), run)
     trace = frame(empty_store, "SELECT * FROM testbed.reminis_sample ORDER BY utc_ns")
     assert len(trace) == 40
@@ -89,7 +89,9 @@ def test_the_trace_of_reminis_is_of_its_flow(empty_store: Place, run: Path) -> N
     assert trace["delay_us"].tolist() == [index * 100 for index in range(40)]
 
 
-def test_what_comparisons_read_follows_from_the_series(empty_store: Place, run: Path) -> None:
+def test_what_comparisons_read_follows_from_the_series(
+    empty_store: StoreDirectory, run: Path
+) -> None:
     publish(empty_store.url(), run)
     series = pd.read_parquet(run / "tables" / "aligned.parquet")
     cdf = frame(
@@ -105,7 +107,7 @@ def test_what_comparisons_read_follows_from_the_series(empty_store: Place, run: 
     np.testing.assert_allclose(means["tcp_throughput_bps"], expected, rtol=1e-5)
 
 
-def test_publishing_twice_changes_nothing(empty_store: Place, run: Path) -> None:
+def test_publishing_twice_changes_nothing(empty_store: StoreDirectory, run: Path) -> None:
     assert publish(empty_store.url(), run).outcome == "published"
     before = counts(empty_store), frame(empty_store, "SELECT * FROM testbed.run").to_dict()
     assert publish(empty_store.url(), run).outcome == "unchanged"
@@ -115,14 +117,16 @@ def test_publishing_twice_changes_nothing(empty_store: Place, run: Path) -> None
     assert min(before[0][name] for name in SERIES if name != "part_cpu") > 0
 
 
-def test_two_at_once_publish_once(empty_store: Place, run: Path) -> None:
+def test_two_at_once_publish_once(empty_store: StoreDirectory, run: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         done = list(pool.map(lambda _: publish(empty_store.url(), run).outcome, range(4)))
     assert sorted(done) == ["published", "unchanged", "unchanged", "unchanged"]
     assert counts(empty_store)["run"] == 1
 
 
-def test_other_content_under_the_same_name_is_refused(empty_store: Place, run: Path) -> None:
+def test_other_content_under_the_same_name_is_refused(
+    empty_store: StoreDirectory, run: Path
+) -> None:
     publish(empty_store.url(), run)
     before = counts(empty_store)
     tabled(run, bin_ns=50_000_000)
@@ -134,7 +138,7 @@ def test_other_content_under_the_same_name_is_refused(empty_store: Place, run: P
     assert counts(empty_store)["run"] == 1
 
 
-def test_unpublishing_leaves_nothing(empty_store: Place, run: Path) -> None:
+def test_unpublishing_leaves_nothing(empty_store: StoreDirectory, run: Path) -> None:
     publish(empty_store.url(), run)
     unpublish(empty_store.url(), "synthetic")
     left = counts(empty_store)
@@ -143,7 +147,7 @@ def test_unpublishing_leaves_nothing(empty_store: Place, run: Path) -> None:
         unpublish(empty_store.url(), "synthetic")
 
 
-def test_repetitions_share_an_experiment(empty_store: Place, tmp_path: Path) -> None:
+def test_repetitions_share_an_experiment(empty_store: StoreDirectory, tmp_path: Path) -> None:
     for seed in (1, 2):
         run = two_flows(20)
         experiment = run.manifest()["experiment"] | {"seed": seed}
@@ -153,7 +157,7 @@ def test_repetitions_share_an_experiment(empty_store: Place, tmp_path: Path) -> 
     assert (found["run"], found["experiment"]) == (2, 1)
 
 
-def test_a_failed_run_is_a_row_with_its_reason(empty_store: Place, tmp_path: Path) -> None:
+def test_a_failed_run_is_a_row_with_its_reason(empty_store: StoreDirectory, tmp_path: Path) -> None:
     failure = {"stage": "traffic", "reason": "port 5201 is taken"}
     run = two_flows(20).write(tmp_path / "run", status="failed", failure=failure, verdict=None)
     assert publish(empty_store.url(), run).rows == 0
@@ -162,7 +166,7 @@ def test_a_failed_run_is_a_row_with_its_reason(empty_store: Place, tmp_path: Pat
     assert publish(empty_store.url(), run).outcome == "unchanged"
 
 
-def test_a_run_that_goes_on_is_refused(empty_store: Place, tmp_path: Path) -> None:
+def test_a_run_that_goes_on_is_refused(empty_store: StoreDirectory, tmp_path: Path) -> None:
     run = two_flows(20).write(tmp_path / "run", status="running")
     with pytest.raises(StoreError, match="--live"):
         publish(empty_store.url(), run)
@@ -191,7 +195,9 @@ def campaign_in(directory: Path) -> Path:
     return directory
 
 
-def test_a_campaign_is_published_by_its_directory(empty_store: Place, tmp_path: Path) -> None:
+def test_a_campaign_is_published_by_its_directory(
+    empty_store: StoreDirectory, tmp_path: Path
+) -> None:
     campaign = campaign_in(tmp_path / "campaign")
     for expected in ("published", "unchanged"):
         done = list(publish_campaign(empty_store.url(), campaign))
@@ -208,7 +214,7 @@ def test_a_campaign_is_published_by_its_directory(empty_store: Place, tmp_path: 
 
 
 def test_a_campaign_that_an_earlier_version_published_gets_its_profile(
-    empty_store: Place, tmp_path: Path
+    empty_store: StoreDirectory, tmp_path: Path
 ) -> None:
     """That named both profiles of a campaign alike, and so their cells."""
     publish_all = publish_campaign(empty_store.url(), campaign_in(tmp_path / "campaign"))
@@ -225,7 +231,7 @@ def test_a_campaign_that_an_earlier_version_published_gets_its_profile(
 
 
 def test_one_run_of_a_campaign_that_is_broken_stops_no_other(
-    empty_store: Place, tmp_path: Path
+    empty_store: StoreDirectory, tmp_path: Path
 ) -> None:
     campaign = campaign_in(tmp_path / "campaign")
     (campaign / "runs" / "bbr" / "run" / "run.json").write_text("{")
@@ -238,7 +244,7 @@ def test_one_run_of_a_campaign_that_is_broken_stops_no_other(
 
 @pytest.mark.parametrize("role", ["sender", "receiver"])
 def test_a_run_of_one_side_is_stored_with_nulls(
-    empty_store: Place, tmp_path: Path, role: str
+    empty_store: StoreDirectory, tmp_path: Path, role: str
 ) -> None:
     run = tabled(one_sided(two_flows(), tmp_path / "run", role))
     publish(empty_store.url(), run)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Retransmissions by cause, spurious ones, ACK blocks, delay budgets: on captures made by hand."""
+"""Retransmissions by cause, spurious ones, ACK blocks, delay budgets: on captures made here."""
 
 from __future__ import annotations
 

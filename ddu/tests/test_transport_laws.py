@@ -108,7 +108,7 @@ def aligned(cwnd_bytes: list[float]) -> pd.DataFrame:
 
 
 def test_convergence_of_a_window_that_steps() -> None:
-    """100 s at 10 kB, then 900 s at 100 kB; the windows of 30 s are averaged by hand."""
+    """100 s at 10 kB, then 900 s at 100 kB; the windows of 30 s are averaged here."""
     cwnd = [10e3] * 1000 + [100e3] * 9000
     moving = pd.Series(cwnd).rolling(300).mean().dropna().to_numpy()
     mean = moving.mean()

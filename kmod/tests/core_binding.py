@@ -107,7 +107,7 @@ def library() -> c.CDLL:
 
 
 class Flow:
-    """One flow driven by hand: samples in, decisions out."""
+    """One flow driven step by step: samples in, decisions out."""
 
     def __init__(self, settings: Params) -> None:
         self.params = settings

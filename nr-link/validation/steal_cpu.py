@@ -5,7 +5,7 @@
 Usage: sudo nr-link/validation/steal_cpu.py PERCENT COMMAND [ARGUMENT…]
 
 On each core a process of real-time priority, above that of the link, computes in bursts of
-exponential length (2 ms in the mean) with exponential pauses, so that it has PERCENT of the core.
+exponential length (2 ms on average) with exponential pauses, so that it has PERCENT of the core.
 """
 
 from __future__ import annotations

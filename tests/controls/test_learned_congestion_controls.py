@@ -181,8 +181,8 @@ def test_the_model_of_training_is_like_tcp(experiments: Runs, agent: str) -> Non
 
 
 def published(folder: Path) -> Path:
-    """A network in the published form, made by hand: grows where the newest delay metric is above
-    0.9, shrinks below. Its first layer is large enough for NumPy."""
+    """A network in the published form with chosen weights: it grows where the newest delay is
+    above 0.9, shrinks below. Its first layer is large enough for NumPy."""
     seen = orca_published.SEEN
     width, large = seen.history * len(seen.inputs), 160
     newest = [0.0] * (width - 1) + [1.0]

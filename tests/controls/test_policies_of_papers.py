@@ -23,7 +23,7 @@ def mean_mbps(run: Path, flow: str = "f0") -> float:
     return received_bps(run, flow) / 1e6
 
 
-def told_mbps(run: Path, name: str, dport: str = "5201") -> list[tuple[float, float]]:
+def chosen_mbps(run: Path, name: str, dport: str = "5201") -> list[tuple[float, float]]:
     """The pacing rates that the policy chose: seconds after the flow's start, Mbit/s."""
     with (run / f"raw/cc-{name}.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if row["dport"] == dport]
@@ -55,9 +55,9 @@ def test_vivace_takes_seconds_to_come_down_after_a_drop(experiments: Runs, tmp_p
     """Figure 1 of the Reminis paper: more than 10 s. Its intervals are as long as the queue."""
     drop = link(tmp_path, "{steps_mbps: [[0, 96], [20, 24]]}")
     path = ("--scenario", drop, "--buffer", "800pkt", "--duration", "60s")
-    told = told_mbps(experiments("--cc", "vivace", *path), "vivace")
+    rates = chosen_mbps(experiments("--cc", "vivace", *path), "vivace")
     before, soon, late = (
-        [rate for time_s, rate in told if begin <= time_s < begin + 3] for begin in (17, 27, 55)
+        [rate for time_s, rate in rates if begin <= time_s < begin + 3] for begin in (17, 27, 55)
     )
     assert 80 < sum(before) / len(before) < 96
     assert sum(soon) / len(soon) > 1.5 * 24  # 48 to 82 Mbit/s with the seeds 1 to 5
@@ -117,7 +117,7 @@ def test_flows_of_one_policy_may_begin_at_different_times(experiments: Runs) -> 
 
 
 def test_after_a_timeout_the_window_grows_again(experiments: Runs, tmp_path: Path) -> None:
-    """RFC 5681 section 3.1: in slow start, while what was lost is sent again."""
+    """RFC 5681 section 3.1: in slow start, while losses are retransmitted."""
     outage = link(tmp_path, "{steps_mbps: [[0, 48], [5, 0], [8, 48]]}")
     path = ("--scenario", outage, "--buffer", "800pkt", "--rtt", "40ms", "--duration", "20s")
     # Reno's part of the window, without what the Guardian multiplies it by.
@@ -143,7 +143,7 @@ def test_flows_and_runs_draw_differently(experiments: Runs, steady: Path) -> Non
     def draws(seed: int, flow: int) -> list[float]:
         flows = ("--flows", "vivace@0,vivace@0", "--seed", str(seed))
         run = experiments(*flows, "--scenario", steady, "--duration", "5s")
-        return [rate for _, rate in told_mbps(run, "vivace", str(5201 + flow))]
+        return [rate for _, rate in chosen_mbps(run, "vivace", str(5201 + flow))]
 
     assert draws(1, 0) != draws(1, 1)
     assert draws(1, 0) != draws(2, 0)

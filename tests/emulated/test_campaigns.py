@@ -30,7 +30,7 @@ from ddu.campaign.checks import problems_of
 from ddu.campaign.definition import Campaign
 from ddu.console.problems import RefusedError
 from ddu.store.connect import connected
-from ddu.store.place import Place
+from ddu.store.directory import StoreDirectory
 from ddu.store.publish import publish
 from ddu.store.schema import migrate
 from testsupport.runs import BIN, command
@@ -234,12 +234,12 @@ def wait_for_workers(hosts: Hosts, count: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def store() -> Iterator[Place]:
+def store() -> Iterator[StoreDirectory]:
     with fresh_store() as place:
         yield place
 
 
-def live_and_published(store: Place) -> tuple[int, int]:
+def live_and_published(store: StoreDirectory) -> tuple[int, int]:
     """The live and the published runs of the store."""
     with psycopg.connect(reader_url(store)) as reader:
         states = [row[0] for row in reader.execute("SELECT state FROM testbed.run")]
@@ -249,7 +249,7 @@ def live_and_published(store: Place) -> tuple[int, int]:
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [2, 4])
 def test_workers_give_the_results_of_one_machine_and_are_seen_live(
-    tmp_path: Path, file: Path, store: Place, workers: int
+    tmp_path: Path, file: Path, store: StoreDirectory, workers: int
 ) -> None:
     campaign = tmp_path / "campaign-short-only"
     # Long enough that `ddu` has started before the last run ends.
@@ -282,7 +282,7 @@ def test_workers_give_the_results_of_one_machine_and_are_seen_live(
 
 
 def test_a_worker_without_shared_storage_publishes_its_runs(
-    tmp_path: Path, store: Place, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, store: StoreDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DDU_STORE", store.url())
     # `ddu` yields to what runs beside it, and would start too late on a busy machine. The run is

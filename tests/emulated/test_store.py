@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from boards.ask import Board, Range, boards, interpolated, selections
-from ddu.store.place import Place
+from ddu.store.directory import StoreDirectory
 from testsupport.store_server import fresh_store, reader_url
 
 BIN = Path(sys.executable).parent
@@ -27,18 +27,18 @@ CUBIC = ("--cc", "cubic", "--ul", "--prb", "24", "--scenario", "static", "--dura
 
 
 @pytest.fixture(scope="module")
-def store() -> Iterator[Place]:
+def store() -> Iterator[StoreDirectory]:
     with fresh_store() as place:
         yield place
 
 
-def query(place: Place, sql: str) -> list[tuple[Any, ...]]:
+def query(place: StoreDirectory, sql: str) -> list[tuple[Any, ...]]:
     with psycopg.connect(reader_url(place)) as reader:
         return reader.execute(sql.encode()).fetchall()
 
 
 @pytest.mark.usefixtures("runs")
-def test_a_run_is_seen_live(store: Place, tmp_path: Path) -> None:
+def test_a_run_is_seen_live(store: StoreDirectory, tmp_path: Path) -> None:
     environment = os.environ | {"DDU_STORE": store.url()}
     with subprocess.Popen(
         [BIN / "ddu", "publish", "--live", "--runs", tmp_path], env=environment,
@@ -73,7 +73,7 @@ def test_a_run_is_seen_live(store: Place, tmp_path: Path) -> None:
     assert "unchanged" in publish(store, directory)
 
 
-def publish(place: Place, *directories: Path) -> str:
+def publish(place: StoreDirectory, *directories: Path) -> str:
     printed = subprocess.run(
         [BIN / "ddu", "publish", *directories], capture_output=True, text=True, check=False,
         env=os.environ | {"DDU_STORE": place.url()},
@@ -83,7 +83,7 @@ def publish(place: Place, *directories: Path) -> str:
 
 
 @pytest.mark.usefixtures("runs")
-def test_every_panel_shows_real_runs(store: Place, tmp_path: Path) -> None:
+def test_every_panel_shows_real_runs(store: StoreDirectory, tmp_path: Path) -> None:
     # Not by `runs`, which tries again until the machine held one: here any verdict will do.
     subprocess.run(
         [BIN / "ccu", "run", "--testbed", "emulated", *REMINIS, "--output", tmp_path], check=True

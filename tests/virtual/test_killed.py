@@ -43,7 +43,7 @@ def processes(uid: int) -> set[str]:
     return found
 
 
-def belongings(uid: int) -> set[str]:
+def files_of(uid: int) -> set[str]:
     """Return a user's files where programs leave files, and shared memory of both kinds."""
     found = set()
     for place in map(Path, PLACES):
@@ -77,7 +77,7 @@ def test_killed_at_any_instant_it_leaves_nothing(kernel: Path, tmp_path: Path) -
     home.mkdir()
     give(home, STRANGER)
     environment = {**os.environ, "HOME": str(home)}
-    before = processes(STRANGER), belongings(STRANGER)
+    before = processes(STRANGER), files_of(STRANGER)
     draw = random.Random(18)
     with_kernel = 0
     for number in range(INSTANTS):
@@ -95,6 +95,6 @@ def test_killed_at_any_instant_it_leaves_nothing(kernel: Path, tmp_path: Path) -
         run.wait()
         at = f"killed after {after_s:.3f} s"
         assert ended(STRANGER, before[0]) == set(), at
-        assert belongings(STRANGER) == before[1], at
+        assert files_of(STRANGER) == before[1], at
         assert list(home.iterdir()) == [], at
     assert with_kernel > INSTANTS / 2, "most were killed before the kernel had started"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The weights that Orca's authors published: read, folded, and used as their program does.
 
-The numbers of these tests are random or made by hand; TensorFlow is not needed.
+The numbers of these tests are random or chosen; TensorFlow is not needed.
 """
 
 from __future__ import annotations

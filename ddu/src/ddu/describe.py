@@ -35,7 +35,7 @@ _OWN_TABLES = {
     "flows": {"flow", "role", "capture_host"},
     "delay_cdf": {"flow", "share", "delay_ms"},
 }
-"""Tables of ddu whose rows have no time of their own, and columns that tell them."""
+"""Tables of ddu whose rows have no time of their own, and columns that identify them."""
 _RESULTS = ("tables", "figures", "report.html", "summary.json")
 
 Described = dict[str, Any]

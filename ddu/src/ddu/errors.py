@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The refusals of ddu that callers tell apart; all others are plain RefusedErrors."""
+"""The refusals of ddu that callers distinguish; all others are plain RefusedErrors."""
 
 from __future__ import annotations
 

@@ -113,15 +113,15 @@ class _Session:
             self._note(content)
 
     def _note(self, event: dict[str, Any]) -> None:
-        method, told = event.get("method"), event.get("params", {})
+        method, parameters = event.get("method"), event.get("params", {})
         if method == "Runtime.exceptionThrown":
-            self._complaints.append(str(told["exceptionDetails"]))
-        elif method == "Runtime.consoleAPICalled" and told["type"] in ("error", "warning"):
-            self._complaints.append(str(told["args"]))
-        elif method == "Log.entryAdded" and told["entry"]["level"] in ("error", "warning"):
-            self._complaints.append(told["entry"]["text"])
+            self._complaints.append(str(parameters["exceptionDetails"]))
+        elif method == "Runtime.consoleAPICalled" and parameters["type"] in ("error", "warning"):
+            self._complaints.append(str(parameters["args"]))
+        elif method == "Log.entryAdded" and parameters["entry"]["level"] in ("error", "warning"):
+            self._complaints.append(parameters["entry"]["text"])
         elif method == "Network.requestWillBeSent":
-            url = told["request"]["url"]
+            url = parameters["request"]["url"]
             if not url.startswith(("data:", "file:", "blob:")):
                 self._complaints.append(f"asks the network for {url}")
 

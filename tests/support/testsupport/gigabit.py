@@ -4,8 +4,8 @@
     python -m testsupport.gigabit DIRECTORY [--seconds 100] [--gbps 1] [--flows 1]
 
 Per flow: paced segments of 1448 bytes, a path of 10 ms each way with a queue that swings between 0
-and 15 ms, random losses that are sent again 30 ms later, an ACK for every second packet with SACK
-over the holes. The captures are as `ccu` makes them: ns, raw IP, 128 bytes of each packet.
+and 15 ms, random losses that are retransmitted 30 ms later, an ACK for every second packet with
+SACK over the holes. The captures are as `ccu` makes them: ns, raw IP, 128 bytes of each packet.
 """
 
 from __future__ import annotations

@@ -14,12 +14,12 @@ import pytest
 
 from ddu.errors import StoreError
 from ddu.store import private
-from ddu.store.place import READER, Address, Place
+from ddu.store.directory import READER, Address, StoreDirectory
 from ddu.store.service import up
 
 
 @contextmanager
-def fresh_store(parent: Path | None = None) -> Iterator[Place]:
+def fresh_store(parent: Path | None = None) -> Iterator[StoreDirectory]:
     """A store on a free port, gone afterwards."""
     try:
         private.program("initdb")
@@ -28,7 +28,7 @@ def fresh_store(parent: Path | None = None) -> Iterator[Place]:
     # PostgreSQL runs as somebody else when we are root, whom pytest's own directory keeps out.
     directory = Path(tempfile.mkdtemp(prefix="ddu-store-", dir=parent))
     directory.chmod(0o755)
-    place = Place(directory)
+    place = StoreDirectory(directory)
     try:
         up(place, Address("private", port=free_port()))
         yield place
@@ -44,7 +44,7 @@ def free_port() -> int:
         return port
 
 
-def reader_url(place: Place) -> str:
+def reader_url(place: StoreDirectory) -> str:
     """Return the connection that Grafana uses."""
     address = place.address()
     secret = place.password("reader")

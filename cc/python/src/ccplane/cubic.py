@@ -44,7 +44,7 @@ class Cubic:
     def report(self, report: Report) -> None:
         """Grow by what a report says, unless the application left the window unused."""
         self._pass_idle_time(report)
-        # After a timeout what was lost is sent again in slow start (RFC 5681 section 3.1).
+        # After a timeout what was lost is retransmitted in slow start (RFC 5681 section 3.1).
         if report.ca_state != RECOVERY and report.acked:
             now_s, least_s = report.time_ns / 1e9, report.min_rtt_us / 1e6
             if self.cwnd < self.ssthresh:

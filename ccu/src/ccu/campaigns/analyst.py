@@ -23,7 +23,7 @@ class Answer(NamedTuple):
     """The result of an analysis, which is in the run's directory."""
 
     problem: str | None
-    """Why there are no tables; None if they are complete."""
+    """The reason why there are no tables; None if they are complete."""
     cpu_s: float = 0.0
 
 

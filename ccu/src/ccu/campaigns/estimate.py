@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the runs of a campaign take: time of this machine, and disk space, by what is kept."""
+"""The cost of a campaign's runs: time of this machine, and disk space, by what is kept."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stays on disk of a run: its raw data go when what was computed from them is complete.
+"""The parts of a run that stay on disk: raw data go when the results made from them are complete.
 
 run.json lists what is dropped, with digests, before anything is: a crash in between leaves too
 much, never too little.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a campaign will take: runs, hours and disk space, before it or in its midst."""
+"""The cost of a campaign, before it or in progress: runs, hours and disk space."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Plan:
     traffic_s: float
     """The time of the runs still to do on their own clock: virtual, or real."""
     disk_bytes: float
-    """What all runs leave on the disk, about."""
+    """The disk space that all runs take, about."""
     passing_bytes: float
-    """What runs in progress write at most before anything is dropped."""
+    """The most that runs in progress write before anything is dropped."""
 
 
 def plan_of(work: Work) -> Plan:

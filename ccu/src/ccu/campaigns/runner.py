@@ -39,7 +39,7 @@ class Work:
         """`there`: the congestion controls that can be run."""
         self.folder = folder
         self.at_once = 1
-        """How many runs are done at a time."""
+        """The number of runs at a time."""
         every = cells(folder.campaign)
         self.by_point: dict[Point, list[Cell]] = {point: [] for point in folder.campaign.points}
         for cell in every:

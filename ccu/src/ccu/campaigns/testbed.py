@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a campaign leaves to the machine: one testbed for all of its runs, chosen when it begins."""
+"""The choice that a campaign leaves to the machine: one testbed for all of its runs."""
 
 from __future__ import annotations
 

@@ -290,7 +290,7 @@ def check_names(campaign: Campaign) -> None:
 
 @dataclass(frozen=True)
 class _How:
-    """How runs are executed, as the command line says."""
+    """The execution of runs, as the command line sets it."""
 
     engine: str
     scheduler: str | None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a run is: a bar on a terminal, a line for each stage elsewhere."""
+"""The progress of a run: a bar on a terminal, a line for each stage elsewhere."""
 
 from __future__ import annotations
 

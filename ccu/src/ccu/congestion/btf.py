@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the running kernel's types say of its interface for congestion controls."""
+"""The interface for congestion controls, from the types of the running kernel."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What gcc and clang find wrong with a source."""
+"""Errors that gcc and clang report for a source."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a provider of congestion controls is."""
+"""The interface of providers of congestion controls."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Control:
     """One congestion control on this machine, as it is now."""
 
     source: str
-    """Where it comes from, for people: `kernel`, `kernel module`, `BPF program`."""
+    """Its origin, for people: `kernel`, `kernel module`, `BPF program`."""
     obstacle: str | None = None
-    """Why it cannot run now, and how to change that; None: it can."""
+    """The reason why it cannot run now, and how to change that; None: it can."""
     temporary: bool = False
     """The obstacle goes away with another run."""
     reference: str | None = None
@@ -34,7 +34,7 @@ class Control:
 
 @dataclass(frozen=True)
 class InVirtualTime:
-    """What the kernel of the virtual testbed needs for one congestion control."""
+    """The files that the kernel of the virtual testbed needs for one congestion control."""
 
     policy: tuple[str, ...] = ()
     """The program that decides, with its arguments; it runs inside, in the run's raw folder."""
@@ -43,7 +43,7 @@ class InVirtualTime:
 
 
 class Setup(Protocol):
-    """What a provider works with; a testbed's `Site` is one."""
+    """The run that a provider serves; a testbed's `Site` is one."""
 
     @property
     def experiment(self) -> Experiment: ...

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What congestion controls follow, and the tests that compare ours with it (cc/references.yaml)."""
+"""The references of congestion controls, and the tests that compare ours (cc/references.yaml)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the kernel's verifier says of a BPF program, in plain words and with the source's line."""
+"""Messages of the kernel's verifier on a BPF program, in plain words with the source's line."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def explained(log: str, source: Path) -> RefusedError:
 
 
 def _is_reason(line: str) -> bool:
-    """Return whether this is no line of source, instruction or state."""
+    """Return whether this is not a line of source, instruction or state."""
     return bool(line) and not re.match(r"(;|\d+: |from \d+|R\d+=|libbpf|-- )", line)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run costs the machine; in virtual time its own clock does not say."""
+"""The cost of a run for the machine, which its own clock does not show in virtual time."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many packets cross the link in a run, about or at most: what it costs, and writes."""
+"""The number of packets that cross the link in a run, which sets its cost and disk space."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _WITH_RETRANSMISSIONS = 1.5
 
 
 class Load(NamedTuple):
-    """What a run carries if links are full, unless the traffic is less."""
+    """The traffic of a run if links are full, unless it is less."""
 
     packets: float
     """Data packets of both directions."""

@@ -27,7 +27,7 @@ from ddu.console.problems import refusal
 STEP_S = 0.1
 _REFERENCE_PLOSS_DB = 20.0
 _REFERENCE_SINR_DB = 20.1
-"""Of the powers, at the reference signal and noise 0."""
+"""The ratio of the powers at the reference signal and noise 0."""
 _NOISE_DB_A_STEP = 2.0
 _SATURATED_RSRP_DBM = -44.0
 """RSRP at ploss 20, where it saturates."""
@@ -46,7 +46,7 @@ _OVERDRIVE = (
     (17.4, 1.3),
     (21.2, 1.1),
 )
-"""What the reference signal loses against one at ploss 0, by the SINR of the setting, dB: where a
+"""The loss of the reference signal against one at ploss 0, by the SINR of the setting, dB: where a
 tenth of blocks fails, by the link simulators, mean of both directions (24 PRB). At ploss 10 half of
 it, within 0.6 dB."""
 # Beyond these limits the UE loses its cell (RSRP) or nothing changes any more (noise).

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an experiment is: its model, how it is resolved from flags and YAML, units, errors."""
+"""The experiment: its model, how it is resolved from flags and YAML, units, errors."""

@@ -35,7 +35,7 @@ from ddu.console.problems import InvalidValue, Problem, Where, invalid
 from ddu.console.suggestions import unknown
 
 SCHEMA_VERSION = 1
-"""Of run.json."""
+"""The schema version of run.json."""
 
 Direction = Literal["dl", "ul"]
 """Towards the UE, or from it."""
@@ -78,7 +78,7 @@ class FlowPlan(Value):
     cc: Annotated[str, AfterValidator(_name_of_a_cc)]
     start_s: Annotated[float, Field(ge=0)] = 0.0
     ue: Annotated[int, Field(ge=1)] | None = None
-    """Which of the UEs has it, from 1; None: flows take turns."""
+    """The number of the UE that has it, from 1; None: flows take turns."""
     cc_file: str | None = None
     """The file that `cc` is made of and named after; None: the kernel or the project has it."""
     program: str | None = None
@@ -108,7 +108,7 @@ class FlowPlan(Value):
 
 
 class Traffic(Value):
-    """What iperf3 sends; `rate_bps` is that of one UDP sender, IP headers not counted.
+    """The traffic of iperf3; `rate_bps` is that of one UDP sender, IP headers not counted.
 
     A flow with `volume_bytes` ends when all is sent; the run's duration is the most it may take.
     """
@@ -154,7 +154,7 @@ class CrossTraffic(Value):
 
 
 class Line(Value):
-    """What one direction of the path may have beside delay and loss (docs/link-config.md)."""
+    """The options of one direction of the path beside delay and loss (docs/link-config.md)."""
 
     bit_error_ratio: Annotated[float, Field(ge=0, le=1)] | None = None
     rate_mbps: Annotated[float, Field(gt=0)] | None = None

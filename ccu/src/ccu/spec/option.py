@@ -20,14 +20,14 @@ class Switch(NamedTuple):
 
     flag: str
     value: object
-    """What it sets the field to."""
+    """The value to which it sets the field."""
     help: str = ""
     """None of its own: the option's."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """How people write a field."""
+    """The form in which people write a field."""
 
     help: str
     """A noun phrase or a sentence, without the default."""
@@ -40,11 +40,11 @@ class Option:
     pairs: bool = False
     """The flag is repeatable and takes NAME=VALUE."""
     read: Callable[[Any], object] | None = None
-    """From what people write to the field's value, or raises ValueError; None: pydantic's rules."""
+    """A function from people's text to the value, or ValueError; None: pydantic's rules."""
     show: Callable[[Any], str] = str
-    """From the default to how people write it."""
+    """A function from the default to people's text."""
     unset: str = ""
-    """What the default means, where its value does not say it."""
+    """The meaning of the default, where its value does not say it."""
     example: str = ""
     schema: Mapping[str, Any] = field(default_factory=lambda: {"type": "string"})
     """JSON Schema of what `read` takes."""
@@ -80,7 +80,7 @@ class Written(NamedTuple):
 
     @property
     def default(self) -> str:
-        """As people write it; empty where there is none to name."""
+        """The default as people write it; empty where there is none to name."""
         if self.field.is_required():
             return ""
         value = self.field.get_default(call_default_factory=True)

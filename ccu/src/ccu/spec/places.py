@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the values of an experiment were written: a flag, or file, line and key.
+"""The places where values of an experiment were written: a flag, or file, line and key.
 
 Who finds a problem with a value knows its key only, `Where(key="prb")`; who read the value knows
 the place, and fills it in.

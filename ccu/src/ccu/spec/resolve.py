@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From what the user wrote, in flags and YAML, to one validated experiment, or all its mistakes."""
+"""The steps from flags and YAML to one validated experiment, or to all mistakes in them."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Value(BaseModel):
 
 
 class TestbedOptions(Value):
-    """What only one kind of testbed understands. A driver declares a subclass of its own.
+    """The options that only one kind of testbed understands. A driver declares its own subclass.
 
     `name` is the discriminator: a subclass narrows it to the literal names that it is for.
     """
@@ -42,7 +42,7 @@ class TestbedOptions(Value):
     """Fields of an experiment that this testbed cannot set; run.json has null for them."""
     unsupported_reason: ClassVar[str] = "this testbed does not have it"
     foreign_ccs: ClassVar[Mapping[str, str]] = {}
-    """By the direction whose sender is not a host of ours: how its congestion control is called."""
+    """The name of the congestion control, by direction, of senders that are not hosts of ours."""
     has_places: ClassVar[bool] = False
     """Its owner carries it around: a campaign asks where each block is (`at_place`)."""
 
@@ -60,7 +60,7 @@ class TestbedOptions(Value):
 
     @property
     def most_bytes(self) -> int | None:
-        """What a run may carry over a network that costs money; None: nothing is charged."""
+        """Return the limit of a run over a network that costs money; None: nothing is charged."""
         return None
 
 

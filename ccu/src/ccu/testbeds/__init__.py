@@ -36,7 +36,7 @@ _AROUND_TRAFFIC_S = 3.0
 
 @dataclass(frozen=True)
 class Site:
-    """What a testbed gets to work with: the resolved experiment and where to write."""
+    """The input of a testbed: the resolved experiment and the folders to write to."""
 
     experiment: Experiment
     scenario: Path
@@ -49,7 +49,7 @@ class Testbed(Protocol):
     """The path between the server and the UEs, while it is up."""
 
     hosts: dict[Host, dict[str, Any]]
-    """For each host what run.json says of it, as reported by the kernel."""
+    """The part of run.json for each host, as reported by the kernel."""
     records: dict[str, Any]
     """The keys `mac`, `link` and `link_summary` of run.json."""
 
@@ -88,7 +88,7 @@ class Testbed(Protocol):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a testbed that performs whole runs itself says of one."""
+    """The result of a testbed that performs whole runs itself."""
 
     records: dict[str, Any]
     """The keys of run.json, from `hosts` to `time`."""
@@ -97,7 +97,7 @@ class Outcome:
     received: dict[Direction, int]
     """The payload that has arrived."""
     delivered_bytes: Callable[[Direction], int | None]
-    """As of `Testbed`."""
+    """The hosts, as in `Testbed`."""
 
 
 class WholeRun(Protocol):
@@ -109,7 +109,7 @@ class WholeRun(Protocol):
 
 
 class Traffic(Protocol):
-    """What makes the traffic of a run: a module, or an object."""
+    """The traffic of a run: a module, or an object."""
 
     def plan(self, experiment: Experiment, /) -> Sequence[Flow]:
         """Return the flows, known before anything starts."""
@@ -174,8 +174,8 @@ class Driver:
     preference: ClassVar[int] = 0
     """Among the testbeds of an experiment that names none, the highest first; 0: only by name."""
     preferred: Mapping[str, Any] = MappingProxyType({})
-    """Of its options, by the key of YAML: the values of experiments that do not say them, where
-    this machine can run them so; else, and in Python, it is the option's default."""
+    """The options, by their YAML key, whose values are chosen for experiments that do not set
+    them, where this machine can run them so; else, and in Python, it is the option's default."""
     own_kernel: bool = False
     """Its hosts have a kernel and captures of their own: those of this machine do not matter."""
     runs_programs: bool = False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What experiments leave to this machine: their testbed, and options of it."""
+"""The choices that experiments leave to this machine: their testbed, and options of it."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _FIRST_SENDING_PORT = 20_001
 
 
 class FlowHosts(Protocol):
-    """What a flow has to know of a testbed."""
+    """The part of a testbed that a flow needs."""
 
     hosts: dict[Host, dict[str, Any]]
 
@@ -68,19 +68,19 @@ class Flow:
         return _FIRST_LISTENING_PORT + self.number
 
     def address(self, testbed: FlowHosts, host: Host) -> str:
-        """That of the server, or of the flow's own UE."""
+        """Return the MAC of the server, or of the flow's own UE."""
         found = testbed.hosts[host]
         addresses: list[str] | None = found.get("addresses")
         return addresses[self.ue - 1] if addresses else str(found["address"])
 
     def wrong_cc(self) -> str | None:
-        """What was seen instead of the congestion control that was asked for, if anything."""
+        """Return the congestion control that ran instead of the requested one, if any."""
         if self.program is not None or self.cc_read_back == self.cc:
             return None
         return f"{self.cc_read_back or 'no data connection'} was seen, not {self.cc}"
 
     def _identity(self) -> dict[str, Any]:
-        """What run.json says of a flow of any kind."""
+        """Return the part of run.json of a flow of any kind."""
         return {
             "id": self.id,
             "cc": self.cc,

@@ -25,7 +25,7 @@ from ddu.console.problems import refusal
 End = Literal["receiver", "sender"]
 
 LISTENING_S = 1.0
-"""How long a receiver may take in real time until it listens."""
+"""The time in which a receiver must listen, in real time."""
 _ENDING_S = 2.5  # The receiver hears what still comes.
 
 

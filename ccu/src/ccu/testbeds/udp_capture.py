@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much UDP payload a capture has for one port (pcap, IPv4)."""
+"""The UDP payload that a capture has for one port (pcap, IPv4)."""
 
 from __future__ import annotations
 

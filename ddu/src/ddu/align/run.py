@@ -92,7 +92,7 @@ class AlignedRun:
 
     @cached_property
     def cc_trace(self) -> pd.DataFrame | None:
-        """All that congestion controls recorded, in order of time; ports tell the flow."""
+        """All that congestion controls recorded, in order of time; ports identify the flow."""
         traces = [*self.cc_traces.values()]
         if len(traces) < 2:
             return traces[0] if traces else None

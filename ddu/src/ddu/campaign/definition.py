@@ -30,7 +30,7 @@ Point = tuple[tuple[str, str], ...]
 Lines = dict[tuple[str, ...], int]
 """The line of each key of a file by the keys that lead to it."""
 Keep = Literal["raw", "tables", "summary"]
-"""What stays on disk of a run. `raw`: everything. `tables`: all but captures and samples.
+"""The part of a run that stays on disk. `raw`: everything. `tables`: all but captures and samples.
 `summary`: run.json, summary.json, and the scenario, without which the run cannot be repeated."""
 
 
@@ -80,7 +80,7 @@ class Campaign(_Value):
     stop: tuple[StopRule, ...] = ()
     """A point needs no further repeats when all of these are satisfied; one may stand alone."""
     keep: Keep = "raw"
-    """What stays on disk of each run."""
+    """The part of each run that stays on disk."""
     report: ReportPlan = ReportPlan()
     """The content of the campaign's report: metrics, comparisons, figures, the source's numbers."""
 

@@ -14,7 +14,7 @@ import typer
 from ddu.console.ending import error_text
 from ddu.console.problems import RefusedError
 from ddu.run.find import newest_run
-from ddu.store.place import READER, Place, default_directory, locate
+from ddu.store.directory import READER, StoreDirectory, default_directory, locate
 
 if TYPE_CHECKING:
     from ddu.store.publish import Published
@@ -180,7 +180,7 @@ def up(
     """
     from ddu.store.service import up as bring_up
 
-    place = Place((directory or default_directory()).absolute())
+    place = StoreDirectory((directory or default_directory()).absolute())
     address = place.wanted("docker" if docker else "private", bind, port)
     done = bring_up(place, address, grafana_port)
     for name in done.migrations:
@@ -202,7 +202,7 @@ def down(directory: Directory = None) -> None:
     """Stop the store. Its contents stay."""
     from ddu.store.service import down as bring_down
 
-    place = Place((directory or default_directory()).absolute())
+    place = StoreDirectory((directory or default_directory()).absolute())
     typer.echo("store: stopped" if bring_down(place) else "store: was not running")
 
 
@@ -212,7 +212,7 @@ def status(directory: Directory = None, store: StoreUrl = None) -> None:
     from ddu.store.connect import described
     from ddu.store.service import status as ask
 
-    url = store or (Place(directory.absolute()).url() if directory else locate(None))
+    url = store or (StoreDirectory(directory.absolute()).url() if directory else locate(None))
     if not store:  # First: a store that refuses a password is why one looks for it.
         typer.echo(f"passwords: {(directory or default_directory()) / 'secrets'}")
     found = ask(url)
@@ -232,7 +232,7 @@ def backup(
     """Write the whole store to a file."""
     from ddu.store.backup import backup as write
 
-    size = write(Place((directory or default_directory()).absolute()), file)
+    size = write(StoreDirectory((directory or default_directory()).absolute()), file)
     typer.echo(f"{file}: {size / 1e6:.1f} MB")
 
 
@@ -245,5 +245,5 @@ def restore(
     """Replace the contents of the store with a backup."""
     from ddu.store.backup import restore as read
 
-    read(Place((directory or default_directory()).absolute()), file, replace)
+    read(StoreDirectory((directory or default_directory()).absolute()), file, replace)
     typer.echo(f"{file}: restored")

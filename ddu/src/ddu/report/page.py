@@ -54,7 +54,7 @@ def write_report(results: Path, tables: dict[str, pd.DataFrame], summary: dict[s
 
 
 def _largest(flows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return those with most bytes, in their order: more than that cannot be told apart."""
+    """Return those with most bytes, in their order: more cannot be distinguished."""
     by_size = sorted(flows, key=lambda flow: -(flow["received_payload_bytes"] or 0))
     kept = {flow["id"] for flow in by_size[:MOST_FLOWS]}
     return [flow for flow in flows if flow["id"] in kept]

@@ -78,5 +78,5 @@ class Measured:
         return means
 
     def links(self, where: Mapping[str, object] = {}) -> list[str]:
-        """Return the factors beside the seed that tell links apart, where they are not fixed."""
+        """Return the factors beside the seed that distinguish links, where they are not fixed."""
         return [name for name in _OF_LINK if name in self.factors and name not in where]

@@ -136,7 +136,7 @@ _Rows = TypeVar("_Rows", "pd.Series[float]", pd.DataFrame)
 
 def balanced(found: _Rows) -> _Rows:
     """Return as many rows of each scenario as there are of that with the fewest, so that links of
-    all count alike: the first by seed. The index: the seed, then what else tells links apart."""
+    all count alike: the first by seed. The index: the seed, then what else distinguishes links."""
     names = list(found.index.names)[1:]
     if not names:
         return found

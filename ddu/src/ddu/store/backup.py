@@ -11,12 +11,12 @@ from typing import IO
 from ddu.errors import StoreError, StoreRefused
 from ddu.store import docker, private
 from ddu.store.connect import connected
-from ddu.store.place import DATABASE, OWNER, Place
+from ddu.store.directory import DATABASE, OWNER, StoreDirectory
 from ddu.store.roles import provide_reader
 from ddu.store.schema import migrate, version_of
 
 
-def backup(place: Place, file: Path) -> int:
+def backup(place: StoreDirectory, file: Path) -> int:
     """Write the store as it is at one instant to `file`, whole or not at all; return the bytes."""
     part = file.with_name(file.name + ".part")
     with connected(place.url()):
@@ -38,7 +38,7 @@ def backup(place: Place, file: Path) -> int:
     return file.stat().st_size
 
 
-def restore(place: Place, file: Path, replace: bool) -> None:
+def restore(place: StoreDirectory, file: Path, replace: bool) -> None:
     """Replace the contents of the store by a backup, in one transaction.
 
     Raises StoreError if the store holds runs (unless `replace`) or `file` is not a backup;
@@ -72,7 +72,7 @@ def restore(place: Place, file: Path, replace: bool) -> None:
 
 
 def _run(
-    place: Place,
+    place: StoreDirectory,
     program: str,
     arguments: list[str],
     stdin: IO[bytes] | int = subprocess.DEVNULL,

@@ -18,8 +18,8 @@ from ddu.campaign.load import read_definition
 from ddu.console.problems import RefusedError
 from ddu.errors import FailedRun, StoreRefused, UnreadableInput
 from ddu.run.manifest import Manifest, read_manifest
+from ddu.store.cpu import cpu_of_parts
 from ddu.store.metric_columns import flow_values, run_values
-from ddu.store.parts import cpu_of_parts
 from ddu.tables.mac import LINK_COLUMNS, mac_on_bins
 
 _TABLES = ("aligned", "mac", "cc")

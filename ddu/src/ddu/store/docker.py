@@ -11,7 +11,7 @@ from pathlib import Path
 from ddu.console.ownership import make_directory
 from ddu.errors import StoreError, StoreRefused
 from ddu.installation import CHECKOUT, data
-from ddu.store.place import Address, Place
+from ddu.store.directory import Address, StoreDirectory
 
 COMPOSE_FILE = data("ddu", "containers/store.yml")
 PROJECT = "5g-testbed"
@@ -20,7 +20,7 @@ SERVICES = ("store", "grafana", "files")
 _DOCKER_COMPOSE = ("docker", "compose", "-p", PROJECT, "-f", str(COMPOSE_FILE))
 
 
-def start(place: Place, address: Address, grafana_port: int) -> None:
+def start(place: StoreDirectory, address: Address, grafana_port: int) -> None:
     """Brings the services up. Raises StoreError in Docker's words when that fails."""
     _make_runs_folder()
     _compose(place, address, grafana_port, "up", "--detach", *SERVICES)
@@ -36,12 +36,12 @@ def _runs() -> Path:
     return Path(os.environ.get("DDU_RUNS") or (CHECKOUT or Path.cwd()) / "runs").absolute()
 
 
-def stop(place: Place, address: Address) -> None:
+def stop(place: StoreDirectory, address: Address) -> None:
     """Stop the containers; the data stay in their volumes."""
     _compose(place, address, 0, "stop", *SERVICES)
 
 
-def running(place: Place, address: Address) -> bool:
+def running(place: StoreDirectory, address: Address) -> bool:
     listed = _compose(place, address, 0, "ps", "--quiet", "store")
     return bool(listed.strip())
 
@@ -53,7 +53,7 @@ def inside(*command: str) -> list[str]:
     return [*_DOCKER_COMPOSE, "exec", "-T", "store", *with_password, *command]
 
 
-def environment(place: Place, address: Address, grafana_port: int = 0) -> dict[str, str]:
+def environment(place: StoreDirectory, address: Address, grafana_port: int = 0) -> dict[str, str]:
     """Return the environment that the compose file needs: secrets and addresses."""
     wanted = {
         "DDU_STORE_DIR": str(place.directory),
@@ -87,7 +87,7 @@ def _client() -> dict[str, str]:
     )
 
 
-def _compose(place: Place, address: Address, grafana_port: int, *arguments: str) -> str:
+def _compose(place: StoreDirectory, address: Address, grafana_port: int, *arguments: str) -> str:
     profiles = ["--profile", "store", "--profile", "grafana"]
     ran = subprocess.run(
         [*_DOCKER_COMPOSE, *profiles, *arguments],

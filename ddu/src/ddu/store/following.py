@@ -11,7 +11,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
 from typing import Literal
 
-from ddu.campaign.work import is_worked_on
+from ddu.campaign.lock import is_worked_on
 from ddu.console.problems import RefusedError
 from ddu.errors import StoreAway, StoreError
 from ddu.run.manifest import read_manifest

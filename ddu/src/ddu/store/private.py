@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ddu.errors import StoreError, StoreRefused
-from ddu.store.place import ADMIN, DATABASE, OWNER, READER, Address, Place
+from ddu.store.directory import ADMIN, DATABASE, OWNER, READER, Address, StoreDirectory
 
 UNPRIVILEGED = ("postgres", "nobody")
 """Whom root becomes: PostgreSQL refuses to run as root."""
@@ -35,7 +35,7 @@ SETTINGS = {
 }
 
 
-def start(place: Place, address: Address) -> None:
+def start(place: StoreDirectory, address: Address) -> None:
     """Make the cluster if there is none, start it, and return when it runs."""
     if running(place):
         _refuse_moved(place, address)
@@ -50,7 +50,7 @@ def start(place: Place, address: Address) -> None:
     _run(place, "pg_ctl", "start", "-w", "-s", "-D", place.data, "-l", place.log, "-o", arguments)
 
 
-def stop(place: Place) -> bool:
+def stop(place: StoreDirectory) -> bool:
     """Stop the server and wait; return False if it was not running."""
     if not running(place):
         return False
@@ -58,7 +58,7 @@ def stop(place: Place) -> bool:
     return True
 
 
-def running(place: Place) -> bool:
+def running(place: StoreDirectory) -> bool:
     if not (place.data / "postmaster.pid").exists():
         return False
     return subprocess.run(
@@ -86,7 +86,7 @@ def program(name: str) -> Path:
     return Path(found)
 
 
-def _initialise(place: Place) -> None:
+def _initialise(place: StoreDirectory) -> None:
     owner = _somebody()
     file = place.log.parent / "password"
     try:
@@ -106,7 +106,7 @@ def _initialise(place: Place) -> None:
         _as_server("rm", "--force", file)
 
 
-def _admit_others(place: Place, address: Address) -> None:
+def _admit_others(place: StoreDirectory, address: Address) -> None:
     """Let the server accept passwords from other machines if it listens for them; initdb's
     pg_hba.conf accepts them from this one."""
     file = place.data / "pg_hba.conf"
@@ -117,7 +117,7 @@ def _admit_others(place: Place, address: Address) -> None:
     _write(file, "\n".join(lines) + "\n")
 
 
-def _refuse_moved(place: Place, address: Address) -> None:
+def _refuse_moved(place: StoreDirectory, address: Address) -> None:
     """Refuse another address: postmaster.pid has the port in line 4 and the address in line 6."""
     lines = _read(place.data / "postmaster.pid").splitlines()
     port, host = int(lines[3]), lines[5].strip()
@@ -181,7 +181,7 @@ def _as_server(program: str, *arguments: str | Path, text: str = "") -> str:
     return ran.stdout.decode(errors="replace")
 
 
-def _run(place: Place, name: str, *arguments: str | Path) -> None:
+def _run(place: StoreDirectory, name: str, *arguments: str | Path) -> None:
     ran = subprocess.run(
         [program(name), *map(str, arguments)], stdin=subprocess.DEVNULL, text=True, cwd="/",
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, **_as_somebody(),
@@ -191,7 +191,7 @@ def _run(place: Place, name: str, *arguments: str | Path) -> None:
         raise StoreError(f"{name} failed: {said}", fix, file=place.directory)
 
 
-def _last_words(place: Place, said: str) -> tuple[str, str]:
+def _last_words(place: StoreDirectory, said: str) -> tuple[str, str]:
     try:
         log = _read(place.log).strip().splitlines()
     except StoreError:

@@ -13,13 +13,13 @@ from psycopg import connect, sql
 
 from ddu.errors import StoreError
 from ddu.store.connect import Connection, connected
-from ddu.store.place import ADMIN, DATABASE, OWNER, READER, Place
+from ddu.store.directory import ADMIN, DATABASE, OWNER, READER, StoreDirectory
 
 _PLAIN = "LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS"
 _FORMER_OWNER = "ddu_former"
 
 
-def provide_owner(place: Place) -> None:
+def provide_owner(place: StoreDirectory) -> None:
     """Make or correct the publisher, and its database. Raises StoreError."""
     _provide_admin(place)
     with connected(place.url(ADMIN, "postgres")) as connection:
@@ -45,7 +45,7 @@ def provide_owner(place: Place) -> None:
         _revoke_functions(connection)
 
 
-def provide_reader(place: Place) -> None:
+def provide_reader(place: StoreDirectory) -> None:
     """Make or correct the reader: SELECT on the store's tables, with limits.
 
     A dashboard that asks for too much is stopped after ten seconds, and writing is refused twice:
@@ -69,7 +69,7 @@ def provide_reader(place: Place) -> None:
             connection.execute(sql.SQL(statement).format(sql.Identifier(READER)))
 
 
-def _provide_admin(place: Place) -> None:
+def _provide_admin(place: StoreDirectory) -> None:
     """Make the superuser in a store that was made before there was one. Raises StoreError."""
     with suppress(StoreError), connected(place.url(ADMIN, "postgres")):
         return

@@ -10,7 +10,7 @@ from typing import Any
 from ddu.errors import StoreAway
 from ddu.store import docker, private
 from ddu.store.connect import connected
-from ddu.store.place import Address, Place
+from ddu.store.directory import Address, StoreDirectory
 from ddu.store.roles import provide_owner, provide_reader
 from ddu.store.schema import migrate, migrations, version_of
 
@@ -25,7 +25,7 @@ class Up:
     migrations: list[str]
 
 
-def up(place: Place, address: Address, grafana_port: int = 3000) -> Up:
+def up(place: StoreDirectory, address: Address, grafana_port: int = 3000) -> Up:
     """Brings the store up, its schema up to date and Grafana's user right; again is harmless."""
     new = place.make_passwords()
     if address.kind == "docker":
@@ -40,7 +40,7 @@ def up(place: Place, address: Address, grafana_port: int = 3000) -> Up:
     return Up(address, new, applied)
 
 
-def down(place: Place) -> bool:
+def down(place: StoreDirectory) -> bool:
     """Stop the store; the data stay. Return False if it was not running."""
     address = place.address()
     if address.kind == "docker":
@@ -70,7 +70,7 @@ def status(url: str) -> dict[str, Any]:
         return about | dict(zip(("runs", "live", "size"), row, strict=True))
 
 
-def _await_answer(place: Place) -> None:
+def _await_answer(place: StoreDirectory) -> None:
     """Make the publisher's role and database as soon as the server answers."""
     deadline = time.monotonic() + _ANSWERS_WITHIN_S
     while True:

@@ -36,8 +36,8 @@ SOURCES: dict[str, dict[str, str]] = {
         "o1_ul_throughput_bps": "mac_ul_throughput_bps",
     },
 }
-"""By table, nearest to the radio first: its names for columns of the aligned table, beside those
-that are called so already (`mac_…`)."""
+"""The tables, nearest to the radio first: their names for columns of the aligned table, beside
+those that are called so already (`mac_…`)."""
 _IDENTITY = {"mac_rnti", "mac_cu_ue_id"}
 
 

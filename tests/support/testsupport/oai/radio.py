@@ -48,7 +48,7 @@ class Radio(threading.Thread):
     """Plays the air: when a UE stand-in has synchronised, an nr-link joins it to the UPF, or
     without a core to the gNB.
 
-    `pids` tells the first process of each service's container of the newest stack.
+    `pids` has the first process of each service's container of the newest stack.
     """
 
     def __init__(self, pids: Callable[[], dict[str, int]], folder: Path) -> None:

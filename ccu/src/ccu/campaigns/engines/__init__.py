@@ -16,7 +16,7 @@ class Outcome(NamedTuple):
     error: str | None
     """The reason why there is no result; None means that the run directory has a verdict."""
     warning: str | None = None
-    """What the user must know of a run that has one."""
+    """A warning about a run that has a result."""
 
 
 class Listener(Protocol):

@@ -74,7 +74,7 @@ class Dask:
         """The machine of each worker, as of the last query."""
         undisturbed = all(driver_of(one.of_point).undisturbed for one in cells(folder.campaign))
         self._resource = remote.CORE if undisturbed else remote.RESOURCE
-        """What a run of the campaign takes of its worker."""
+        """The resources that a run of the campaign takes of its worker."""
 
     def refuse_strangers(self) -> None:
         """Raise RefusedError unless a worker has a testbed, and all have this software."""

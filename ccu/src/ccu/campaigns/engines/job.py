@@ -31,7 +31,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Stage:
-    """How far a run is."""
+    """The progress of a run."""
 
     stage: str
     ratio: float
@@ -42,11 +42,11 @@ class Ended:
     """The end of a run; at most one of the reasons is given."""
 
     error: str | None = None
-    """Why the run has no result."""
+    """The reason why the run has no result."""
     warning: str | None = None
-    """What the user must know of a run that has one."""
+    """A warning about a run that has a result."""
     refusal: RefusedError | None = None
-    """Why the machine cannot continue."""
+    """The reason why the machine cannot continue."""
     defect: str | None = None
     """The traceback of an exception that nobody expected."""
 

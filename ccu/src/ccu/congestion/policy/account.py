@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a policy got on in a run, by its trace and by the kernel's counters."""
+"""The account of a policy in a run, by its trace and by the kernel's counters."""
 
 from __future__ import annotations
 

@@ -30,9 +30,9 @@ class Choice(NamedTuple):
     kind: str
     """`module`, `bpf`, or empty if neither can run."""
     source: str
-    """For `ccu list cc`."""
+    """The description for `ccu list cc`."""
     obstacle: str | None = None
-    """Why neither can run, and how to change that."""
+    """The reason why neither can run, and how to change that."""
     temporary: bool = False
     """The obstacle goes away with another run."""
 

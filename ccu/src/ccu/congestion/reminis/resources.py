@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run with Reminis changes in the kernel, and how each change is undone."""
+"""The changes that a run with Reminis makes in the kernel, and how each is undone."""
 
 from __future__ import annotations
 

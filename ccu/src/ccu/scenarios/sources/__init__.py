@@ -19,7 +19,7 @@ class Format(NamedTuple):
     read: Callable[[Path, ImportOptions], ImportedScenario]
     """Read the file. Raises RefusedError with file, line, rule and fix."""
     kinds: tuple[Kind, ...]
-    """What its files hold, the usual one first."""
+    """The kinds of content of its files, the usual one first."""
     options: frozenset[str] = frozenset()
     """The optional fields of ImportOptions that it uses, except `kind`."""
 

@@ -28,7 +28,7 @@ class EmulatedDriver(Driver):
     runs_programs = True
 
     def check(self, experiment: Experiment, scenario: Path) -> None:
-        """Ask nr-link whether it would run with this, to its end."""
+        """Ask nr-link whether it would run this completely."""
         from ccu.scenarios import link_config
 
         scenarios.check_time(scenario, experiment.duration_s)

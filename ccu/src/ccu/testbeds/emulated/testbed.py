@@ -29,7 +29,7 @@ _SYSCTLS = {
     "net.ipv4.tcp_rmem": "4096 131072 67108864",
     # Or a flow would begin with the ssthresh of an earlier one (tcp(7)).
     "net.ipv4.tcp_no_metrics_save": "1",
-    # Router solicitations and the like are no traffic of the experiment.
+    # Router solicitations and the like are not traffic of the experiment.
     "net.ipv6.conf.all.disable_ipv6": "1",
     "net.ipv6.conf.default.disable_ipv6": "1",
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the logs of core, gNB and UE say about a start that has failed."""
+"""The symptoms of a failed start in the logs of core, gNB and UE."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def hints(log: str) -> list[str]:
     shows."""
     lines = log.splitlines()
     for text, meaning in _SYMPTOMS:
-        told = [line.strip() for line in lines if text.casefold() in line.casefold()]
-        if told:
-            return [told[-1], meaning]
+        matching = [line.strip() for line in lines if text.casefold() in line.casefold()]
+        if matching:
+            return [matching[-1], meaning]
     return []

@@ -39,7 +39,7 @@ class Shell(Protocol):
 
 
 def answer(command: list[str], timeout_s: float) -> subprocess.CompletedProcess[str]:
-    """Run a command of `Shell.command` to its end. Raises subprocess.TimeoutExpired."""
+    """Run a command of `Shell.command` until it ends. Raises subprocess.TimeoutExpired."""
     return subprocess.run(
         command,
         capture_output=True,

@@ -15,7 +15,7 @@ from ccu.testbeds.virtual_time import checks, controls
 
 
 class VirtualOptions(TestbedOptions):
-    """What makes the traffic."""
+    """The program that makes the traffic."""
 
     section: ClassVar[str] = "virtual"
 
@@ -44,7 +44,7 @@ class VirtualDriver(Driver):
     machine_files = frozenset({"virtual.json", "virtual-plan.json"})
 
     def check(self, experiment: Experiment, scenario: Path) -> None:
-        """Ask nr-link whether it would run with this, to its end."""
+        """Ask nr-link whether it would run this completely."""
         checks.check(experiment, scenario)
 
     def carries(self, experiment: Experiment) -> None:

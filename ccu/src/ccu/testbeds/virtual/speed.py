@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long a run in virtual time takes: its cost follows the rate of packets."""
+"""The duration of a run in virtual time: its cost follows the rate of packets."""
 
 from __future__ import annotations
 

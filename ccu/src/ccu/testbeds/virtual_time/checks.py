@@ -18,7 +18,7 @@ from ddu.console.problems import RefusedError, refusal
 
 
 def check(experiment: Experiment, scenario: Path) -> None:
-    """Ask nr-link whether it would run with this, to its end."""
+    """Ask nr-link whether it would run this completely."""
     from ccu.scenarios import link_config
 
     controls.check(experiment)

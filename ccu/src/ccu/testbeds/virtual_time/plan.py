@@ -25,7 +25,7 @@ _LOGS = Path("logs")  # below the plan's folder, where programs begin
 _PATIENCE_S = 60.0
 _REMINIS_MODULE = "tcp_reminis"
 _SYSCTLS = {
-    # Router solicitations and the like are no traffic of the experiment.
+    # Router solicitations and the like are not traffic of the experiment.
     "net.ipv6.conf.all.disable_ipv6": "1",
     "net.ipv6.conf.default.disable_ipv6": "1",
 }

@@ -52,7 +52,7 @@ class Run:
         (raw / plan.FILE).write_text(json.dumps(content, indent=2) + "\n")
 
     def perform(self) -> None:
-        """Run it to its end. Raises RunFailed, or Interrupted."""
+        """Run it until it ends. Raises RunFailed, or Interrupted."""
         site = self._site
         program = site.supervisor.start(
             "nr-link",

@@ -68,7 +68,7 @@ def main() -> None:
         began_s = time.monotonic()
         while True:
             if os.environ.get("FAULT") == "dies" and time.monotonic() - began_s > DIES_AFTER_S:
-                sys.exit(f"terminate called: stand-in: the {role} dies, as it was told to")
+                sys.exit(f"terminate called: stand-in: the {role} dies, as requested")
             if role.endswith("upf"):
                 forward()
             time.sleep(0.05)

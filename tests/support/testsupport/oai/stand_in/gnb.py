@@ -181,7 +181,7 @@ def main():
         if connected and first_s is None:
             first_s = time.monotonic()
         if FAULT == "dies" and first_s and time.monotonic() - first_s > 4:
-            say("Assertion (false) failed! stand-in: the gNB dies, as it was told to")
+            say("Assertion (false) failed! stand-in: the gNB dies, as requested")
             sys.exit(1)
         frame = (frame + 128) % 1024
         say(f"[NR_MAC] I Frame.Slot {frame}.0")

@@ -115,7 +115,7 @@ class ModemTelnet:
             )
         if command == "o1 stats" and self.prompt.startswith("softmodem_gnb"):
             rntis = self.rntis()
-            told = {
+            status = {
                 "o1-config": {"device": {"gnbId": 3584, "vendor": "stand-in"}},
                 "O1-Operational": {
                     "frame-type": "tdd",
@@ -126,5 +126,5 @@ class ModemTelnet:
                     "ues-thp": [{"rnti": rnti, "dl": 0, "ul": 0} for rnti in rntis],
                 },
             }
-            return json.dumps(told, indent=2) + "\nOK\n"
+            return json.dumps(status, indent=2) + "\nOK\n"
         return ""

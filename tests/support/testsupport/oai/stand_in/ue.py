@@ -88,7 +88,7 @@ def main():
         say("[NR_MAC]   UE 0 RNTI 4cba stats sfn: 384.8, cumulated bad DCI 0")
         print("    DL harq: 1/0\n    Ul harq: 38/0 avg code rate 0.1", flush=True)
         if FAULT == "loses-sync" and time.monotonic() - began_s > 3:
-            say("[PHY]   synch Failed: stand-in: the UE loses its cell, as it was told to")
+            say("[PHY]   synch Failed: stand-in: the UE loses its cell, as requested")
             sys.exit(1)
         if not gnb.fileno():
             break

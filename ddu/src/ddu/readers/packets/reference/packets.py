@@ -132,7 +132,7 @@ def _ip(path: Path, record: Record) -> tuple[dpkt.ip.IP | dpkt.ip6.IP6 | None, i
 def _ipv4(ip: dpkt.ip.IP, record: Record) -> Row:
     header_bytes = ip.hl * 4
     captured = header_bytes + len(ip.data)
-    # 0: offloaded segmentation made it longer than the field can tell (BIG TCP).
+    # 0: offloaded segmentation made it longer than the field can hold (BIG TCP).
     beyond_capture = record.wirelen - len(record.frame)
     return {
         "ip_version": 4,

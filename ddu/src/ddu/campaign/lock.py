@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether somebody works on a campaign, by the lock in its directory (docs/campaigns.md)."""
+"""The lock in a campaign's directory shows whether somebody works on it (docs/campaigns.md)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ def is_worked_on(campaign: Path) -> bool:
 
 
 def _inode(line: str) -> int | None:
-    """Of `1: FLOCK ADVISORY WRITE 708 08:01:1234 0 EOF` (proc_locks(5)): 1234. Devices are not
-    compared, as the kernel and stat name that of some file systems differently."""
+    """Return the inode of `1: FLOCK ADVISORY WRITE 708 08:01:1234 0 EOF` (proc_locks(5)): 1234.
+
+    Devices are not compared, as the kernel and stat name that of some file systems differently.
+    """
     fields = line.split()
     place = next((one for one in fields if one.count(":") == 2), "")
     return int(place.rpartition(":")[2]) if place and "->" not in fields else None

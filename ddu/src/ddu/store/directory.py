@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The place of a store on this machine: directory, address and passwords."""
+"""The directory of a store on this machine, with its address and passwords."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Address:
     port: int = 15432
 
 
-class Place:
+class StoreDirectory:
     """A directory with what a store needs to start again."""
 
     def __init__(self, directory: Path) -> None:
@@ -127,4 +127,4 @@ def default_directory() -> Path:
 
 def locate(url: str | None) -> str:
     """Return --store URL, else $DDU_STORE, else the store that `ddu store up` made."""
-    return url or os.environ.get("DDU_STORE") or Place(default_directory()).url()
+    return url or os.environ.get("DDU_STORE") or StoreDirectory(default_directory()).url()
