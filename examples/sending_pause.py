@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ddu.flows.observe import ObservedFlow
 from ddu.metrics.metric import BinMetric, Need, OnBins, SummaryMetric
-from ddu.metrics.observe import ObservedFlow
 from ddu.schema.arrays import Float
 from ddu.schema.columns import Panel
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ddu.metrics.observe import ObservedFlow
+from ddu.flows.observe import ObservedFlow
 from ddu.readers.packets.capture import read_packets
 from testsupport.gigabit import write_run
 from testsupport.synthetic_run import observed_flows

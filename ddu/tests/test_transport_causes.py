@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ddu.analyze import analysis_of
-from ddu.metrics.observe import ObservedFlow
+from ddu.flows.observe import ObservedFlow
 from testsupport.synthetic_run import ACK, MS, T0, SyntheticRun, observed_flows, steady, tcp
 
 MSS = 1448

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ddu.flows.datagrams import datagrams
+from ddu.flows.goodput import delivered_in_order
+from ddu.flows.loss import fates
 from ddu.metrics.convergence import convergence
-from ddu.metrics.datagrams import datagrams
 from ddu.metrics.fairness import friendliness
-from ddu.metrics.goodput import delivered_in_order
-from ddu.metrics.loss import fates
 from ddu.readers.packets.segments import Acks, Segments
 from ddu.schema.arrays import Int
 

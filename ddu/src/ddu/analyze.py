@@ -17,12 +17,12 @@ import pandas as pd
 from ddu.align.anchoring.correlation import Traffic
 from ddu.align.anchoring.traffic import RunTraffic
 from ddu.align.bins import Bins
+from ddu.align.clocks.flow_bounds import clock_bounds
 from ddu.align.clocks.hosts import HostClocks, estimated_clocks, stated_clocks, unrelated_hosts
 from ddu.align.run import AlignedRun, aligned_run
 from ddu.errors import UnreadableInput
-from ddu.metrics.clock_bounds import clock_bounds
+from ddu.flows.observe import ObservedFlow, observe
 from ddu.metrics.distribution import delay_cdf
-from ddu.metrics.observe import ObservedFlow, observe
 from ddu.readers.packets.implementations import Reader
 from ddu.readers.recording import Recording, read_recording
 from ddu.run.manifest import read_manifest

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ddu.align.run import AlignedRun
-from ddu.metrics.observe import ObservedFlow
+from ddu.flows.observe import ObservedFlow
 from ddu.readers import iperf3, nr_link_flows
 from ddu.run.manifest import Flow
 

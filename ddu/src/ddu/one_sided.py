@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ddu.align.run import AlignedRun
-from ddu.metrics.observe import ObservedFlow
+from ddu.flows.observe import ObservedFlow
 
 BY_RECEIVER = "receiver's capture"
 BY_ACKS = "acknowledgements"

@@ -11,9 +11,9 @@ import pandas as pd
 from ddu.align.bins import Bins
 from ddu.align.run import AlignedRun
 from ddu.checks import cross_checks, verdict
+from ddu.flows.observe import ObservedFlow
 from ddu.metrics.catalogue import summary_metrics
 from ddu.metrics.declared.radio import technologies
-from ddu.metrics.observe import ObservedFlow
 from ddu.metrics.views import FlowView, RunView
 from ddu.one_sided import arrivals_source, unseen
 

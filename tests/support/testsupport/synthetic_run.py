@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ddu.metrics.observe import ObservedFlow, observe
+from ddu.flows.observe import ObservedFlow, observe
 from ddu.readers.recording import read_recording
 from ddu.run.manifest import read_manifest
 

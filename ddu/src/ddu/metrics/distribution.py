@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from ddu.metrics.observe import ObservedFlow
+from ddu.flows.observe import ObservedFlow
 from ddu.schema.arrays import Float
 
 WITHIN_MS = (20, 40, 100)

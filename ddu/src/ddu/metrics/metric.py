@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 
 from ddu.align.bins import Bins
-from ddu.metrics.loss import Events
-from ddu.metrics.observe import ObservedFlow
-from ddu.metrics.rtt import Samples
+from ddu.flows.loss import Events
+from ddu.flows.observe import ObservedFlow
+from ddu.flows.rtt import Samples
 from ddu.metrics.views import FlowView, RunView
 from ddu.schema.arrays import Float
 from ddu.schema.columns import Column

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ddu.align.run import AlignedRun
-from ddu.metrics.observe import ObservedFlow
+from ddu.flows.observe import ObservedFlow
 from ddu.schema.arrays import Float, Int
 
 _Found = TypeVar("_Found")

@@ -10,9 +10,9 @@ import pandas as pd
 
 from ddu.align.bins import Bins
 from ddu.align.run import AlignedRun
+from ddu.flows.observe import ObservedFlow
 from ddu.metrics.catalogue import bin_metrics
 from ddu.metrics.metric import Need, OnBins
-from ddu.metrics.observe import ObservedFlow
 from ddu.tables.mac import link_on_bins, mac_on_bins
 from ddu.tables.secondary import numbered, secondary_on_bins
 from ddu.tables.state import cc_on_bins, sockets_on_bins

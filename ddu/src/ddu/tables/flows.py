@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from ddu.align.run import AlignedRun
+from ddu.flows.observe import ObservedFlow
 from ddu.metrics.catalogue import summary_metrics
-from ddu.metrics.observe import ObservedFlow
 
 PROTOCOLS = {6: "tcp", 17: "udp"}
 

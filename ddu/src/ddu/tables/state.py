@@ -8,9 +8,9 @@ import pandas as pd
 
 from ddu.align.bins import Bins
 from ddu.align.run import AlignedRun
+from ddu.flows.observe import ObservedFlow
 from ddu.metrics.catalogue import bin_metrics
 from ddu.metrics.metric import OnBins
-from ddu.metrics.observe import ObservedFlow
 from ddu.run.manifest import Flow
 
 _AGE_IN_INTERVALS = 2

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from ddu.align.bins import Bins
+from ddu.flows.observe import ObservedFlow
 from ddu.metrics.catalogue import bin_metrics
 from ddu.metrics.metric import OnBins
-from ddu.metrics.observe import ObservedFlow
 
 
 def grid(flows: Sequence[ObservedFlow], width_ns: int) -> Bins:

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from ddu.flows.observe import ObservedFlow
 from ddu.metrics.convergence import convergence
 from ddu.metrics.metric import Need, SummaryMetric
-from ddu.metrics.observe import ObservedFlow
 from ddu.metrics.views import FlowView
 
 _BOTH = (Need.SENDER, Need.RECEIVER)

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ddu.metrics.loss import Events
+from ddu.flows.loss import Events
+from ddu.flows.observe import ObservedFlow
 from ddu.metrics.metric import BinMetric, Need, OnBins, SummaryMetric
-from ddu.metrics.observe import ObservedFlow
 from ddu.metrics.views import FlowView, RunView
 from ddu.schema.arrays import Float
 from ddu.schema.columns import Panel

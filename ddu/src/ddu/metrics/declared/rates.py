@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ddu.flows.observe import ObservedFlow
 from ddu.metrics.metric import BinMetric, Need, SummaryMetric
-from ddu.metrics.observe import ObservedFlow
 from ddu.metrics.views import FlowView, RunView
 from ddu.schema.columns import Panel
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ddu.metrics.loss import NO_EVENTS, Events, retransmissions
-from ddu.metrics.ranges import Ranges, cut, distinct, overlaps
+from ddu.flows.loss import NO_EVENTS, Events, retransmissions
+from ddu.flows.ranges import Ranges, cut, distinct, overlaps
 from ddu.readers.packets.segments import Acks, Segments, highest_before
 from ddu.schema.arrays import Int
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ddu.metrics.ranges import contains, cut, distinct, holes, merged, overlaps, union
+from ddu.flows.ranges import contains, cut, distinct, holes, merged, overlaps, union
 from ddu.readers.packets.segments import Segments, highest_before
 from ddu.schema.arrays import Float, Int, UInt32
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ddu.align.clocks.bounds import Bounds, ack_instants, joined
-from ddu.metrics.delay import one_way_instants
-from ddu.metrics.observe import ObservedFlow
+from ddu.flows.delay import one_way_instants
+from ddu.flows.observe import ObservedFlow
 
 
 def clock_bounds(flows: Sequence[ObservedFlow], first: str) -> tuple[Bounds, Bounds]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ddu.metrics.ranges import contains
+from ddu.flows.ranges import contains
 from ddu.readers.packets.segments import Acks, Segments, Stamps, highest_before
 from ddu.schema.arrays import Float, Int
 

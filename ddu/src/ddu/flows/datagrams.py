@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ddu.metrics.loss import Events
-from ddu.metrics.rtt import Samples
+from ddu.flows.loss import Events
+from ddu.flows.rtt import Samples
 from ddu.readers.packets.segments import Segments
 
 

@@ -9,13 +9,13 @@ from functools import cached_property
 
 import numpy as np
 
-from ddu.metrics import loss
-from ddu.metrics.ack_blocks import AckBlocks, ack_blocks
-from ddu.metrics.datagrams import Datagrams, datagrams
-from ddu.metrics.delay import one_way_delay
-from ddu.metrics.goodput import acknowledged, delivered_in_order
-from ddu.metrics.recovery import Causes, causes
-from ddu.metrics.rtt import Samples, rtt_by_sequence, rtt_by_timestamps
+from ddu.flows import loss
+from ddu.flows.ack_blocks import AckBlocks, ack_blocks
+from ddu.flows.datagrams import Datagrams, datagrams
+from ddu.flows.delay import one_way_delay
+from ddu.flows.goodput import acknowledged, delivered_in_order
+from ddu.flows.recovery import Causes, causes
+from ddu.flows.rtt import Samples, rtt_by_sequence, rtt_by_timestamps
 from ddu.readers.packets.segments import Acks, Direction, Segments, Stamps
 from ddu.readers.packets.split import NOTHING, SplitCapture
 from ddu.readers.packets.tables import TCP

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ddu.metrics.rtt import Samples, sending_of
+from ddu.flows.rtt import Samples, sending_of
 from ddu.readers.packets.segments import Segments
 from ddu.schema.arrays import Int
 

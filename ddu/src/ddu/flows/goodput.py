@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ddu.metrics.ranges import cut, distinct, overlaps, union
+from ddu.flows.ranges import cut, distinct, overlaps, union
 from ddu.readers.packets.segments import Acks, Segments, highest_before
 from ddu.schema.arrays import Int, UInt32
 
