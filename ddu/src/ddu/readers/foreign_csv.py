@@ -21,18 +21,17 @@ class ForeignCsv:
     def __init__(self, file: Path) -> None:
         text, self.truncated_at = whole_lines(content_of(file))
         try:
-            lines = list(csv.reader(io.StringIO(text)))
+            lines = list(enumerate(csv.reader(io.StringIO(text)), start=1))
         except csv.Error as error:
             raise UnreadableInput(file, f"not valid CSV: {error}") from None
         self.file = file
-        self.names = [name.strip() for name in lines[0]] if lines else []
-        self._lines = lines[1:]
+        # Lines before the header may be blank in a pasted file.
+        self._lines = [(at, cells) for at, cells in lines if any(cell.strip() for cell in cells)]
+        self.names = [name.strip() for name in self._lines.pop(0)[1]] if self._lines else []
 
     def rows(self) -> Iterator[list[str]]:
         """Yield the cells of each line that has any. Raises UnreadableInput at other lengths."""
-        for index, cells in enumerate(self._lines, start=2):
-            if not any(cell.strip() for cell in cells):
-                continue
+        for index, cells in self._lines:
             if len(cells) != len(self.names):
                 raise UnreadableInput(
                     self.file,

@@ -12,6 +12,7 @@ from ddu.console.problems import RefusedError
 from ddu.errors import UnreadableInput, UnusablePackage
 from ddu.readers.format import Format
 from ddu.readers.logs import LogTable, content_of
+from ddu.readers.pasted import undressed
 
 _MODULES = (
     "oai.mac", "oai.statistics", "ss", "android.drive_test", "ran_csv", "oai.ue", "android.log",
@@ -58,7 +59,7 @@ def read_source(file: Path, holds: str, source: str) -> LogTable:
 
 def recognised(file: Path) -> list[Format]:
     """Return the formats that the file may have. Raises UnreadableInput."""
-    content = content_of(file)
+    content = undressed(content_of(file))
     return [each for each in formats() if each.recognise(file, content)]
 
 

@@ -32,6 +32,8 @@ def read_wireless(file: Path) -> LogTable:
     text, truncated_at = whole_lines(content_of(file))
     rows: list[Values] = []
     for index, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
         cells = line.split(",")
         at, rsrp = number(cells[0]), number(cells[1]) if len(cells) > 1 else None
         # 64 bits of nanoseconds hold no later instant.

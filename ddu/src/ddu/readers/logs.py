@@ -17,6 +17,7 @@ import pandas as pd
 
 from ddu.console.colours import uncoloured
 from ddu.errors import UnreadableInput
+from ddu.readers.pasted import undressed
 
 _CONTAINER = re.compile(r"^[\w.-]+ +\| ")
 _ISO_TIME = re.compile(
@@ -78,12 +79,13 @@ def content_of(file: Path, if_missing: str = "No such file or directory") -> byt
 
 
 def whole_lines(content: bytes) -> tuple[str, int | None]:
-    """Return the text up to its last newline, and where an unfinished line begins, or None.
+    """Return the text up to its last newline, without what surrounds a pasted log, and where an
+    unfinished line begins, or None.
 
     The number at a cut may be short of digits: what is unfinished is not read.
     """
     end = content.rfind(b"\n") + 1
-    return content[:end].decode(errors="replace"), end if end < len(content) else None
+    return undressed(content[:end]).decode(errors="replace"), end if end < len(content) else None
 
 
 def lines_of(text: str) -> Iterator[Line]:

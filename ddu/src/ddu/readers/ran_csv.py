@@ -105,7 +105,7 @@ def _times(text: str) -> dict[str, int]:
 FORMATS = (
     Format(
         "ran-csv",
-        by_line(rf"(?i)\A(?=[^\n]*,)[^\n]*\b(?:mac_|kpm_)?(?:{'|'.join(_COLUMNS)})\b"),
+        by_line(rf"(?i)\A\s*(?=[^\n]*,)[^\n]*\b(?:mac_|kpm_)?(?:{'|'.join(_COLUMNS)})\b"),
         read_ran_csv, ARRIVAL, "mac", source="xapp",
     ),
 )  # fmt: skip

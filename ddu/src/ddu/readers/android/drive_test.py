@@ -134,7 +134,7 @@ def _times(text: str) -> dict[str, int]:
 
 FORMATS = (
     Format(
-        KIND, by_line(r"(?i)\A(?=[^\n]*,)[^\n]*(?:rsrp|\blevel\b)"), read_drive_test,
+        KIND, by_line(r"(?i)\A\s*(?=[^\n]*,)[^\n]*(?:rsrp|\blevel\b)"), read_drive_test,
         PHONE_CLOCK, "mac", source="drive-test", events=events_of, warning=fell_back,
     ),
 )  # fmt: skip

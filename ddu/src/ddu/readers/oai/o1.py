@@ -37,11 +37,12 @@ def read_o1_log(file: Path) -> LogTable:
     text, truncated_at = whole_lines(content_of(file))
     rows: list[Values] = []
     passed: list[int] = []
-    for index, line in enumerate(text.splitlines()):
+    lines = [line for line in enumerate(text.splitlines(), start=1) if line[1].strip()]
+    for index, (number, line) in enumerate(lines):
         found = _rows(line, index)
         rows += found
-        if not found and line.strip():
-            passed.append(index + 1)
+        if not found:
+            passed.append(number)
     if not rows:
         raise UnreadableInput(file, "no answer of `o1 stats` in it")
     notes = (f"no answers in lines {', '.join(map(str, passed[:10]))}",) if passed else ()
