@@ -20,9 +20,7 @@ LOG_FORMATS = {
     "scenarios/exports/oai_schedule.py",
     "scenarios/sources/__init__.py",
     "scenarios/sources/android.py",
-    "scenarios/sources/bugreport.py",
     "scenarios/sources/oai.py",
-    "scenarios/sources/oai_log.py",
     "spec/gnb_profile.py",
 }
 """The files on formats and habits of other programs, which are independent of the testbed."""

@@ -142,6 +142,25 @@ def test_a_log_without_cqi_gives_sinr_by_mcs(tmp_path: Path) -> None:
     assert float(row.split(",")[2]) == pytest.approx(10 * np.log10(2**1.3262 - 1) + 1.5, abs=1e-4)
 
 
+def test_pasted_logs_are_imported(tmp_path: Path) -> None:
+    """Quoted and fenced, as in a mail or an issue, with the lines of errors as in the file."""
+    gnb = "".join(GNB.format(frame=128 * n, rsrp=-80 - n, cqi=7) for n in range(3))
+    text = "My gNB:\n```\n" + "".join(f"  {line}\n" for line in gnb.splitlines()) + "```\n"
+    quoted = "".join(f"> {line}\n" for line in text.splitlines())
+    imported("oai", source(tmp_path, quoted), tmp_path / "gnb")
+    rows = (tmp_path / "gnb" / "x.csv").read_text().splitlines()[1:]
+    assert [row.split(",")[1] for row in rows] == ["-80", "-81", "-82"]
+    phone = "mSignalStrength=SignalStrength:{mNr=CellSignalStrengthNr:{ ssRsrp = -64 ssSinr = 9 }}"
+    file = source(tmp_path, f"> 1700000000\n> {phone}\n> 1700000001\n> {phone}\n")
+    imported("android", file, tmp_path / "phone")
+    csv = (tmp_path / "phone" / "x.csv").read_text()
+    assert csv == "t_s,rsrp_dbm,sinr_db\n0,-64,9\n1,-64,9\n"
+    with pytest.raises(RefusedError, match=r":4: the sample has no timestamp"):
+        FORMATS["android"].read(
+            source(tmp_path, f"Look:\n\n```\n{phone}\n```\n"), ImportOptions("x")
+        )
+
+
 def test_efficiencies_are_those_of_nr_links_own_tables() -> None:
     text = (LIBRARY.parent / "nr-link/model/src/radio/cqi.rs").read_text()
     assert all(f"{value:.4f}" in text for value in CQI_EFFICIENCY)

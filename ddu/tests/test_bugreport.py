@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from ddu.analyze import analysis_of
-from ddu.console import android_bugreport
 from ddu.console.problems import RefusedError
 from ddu.describe import describe
 from ddu.importing.run import import_folder
+from ddu.readers.android import bugreport_text
 from ddu.readers.android.log import read_phone_log
 from testsupport.synthetic_run import T0, steady
 
@@ -187,7 +187,7 @@ def test_bad_zips_are_one_clear_error(
                 "empty": b"",
             }[of]
         )
-    monkeypatch.setattr(android_bugreport, "_MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(bugreport_text, "_MOST_BYTES", 1 << 20)
     message = {
         "truncated": "not a whole zip", "damaged": "not a whole zip", "other": r"no bugreport-\*",
         "no registry": "no `DUMP OF SERVICE", "bomb": "more than 1 MiB", "empty": "empty",

@@ -13,9 +13,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ddu.console.android_bugreport import is_bugreport
 from ddu.console.problems import RefusedError
 from ddu.errors import NotARun, UnreadableInput
+from ddu.readers.android.bugreport_text import is_bugreport
 from ddu.readers.csv import read_samples
 from ddu.readers.fields import number
 from ddu.readers.foreign_csv import ForeignCsv

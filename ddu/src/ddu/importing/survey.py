@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ddu.console.android_bugreport import ZIP_NAME
 from ddu.console.problems import NOWHERE, RefusedError, refusal
 from ddu.errors import UnreadableInput
+from ddu.readers.android.bugreport_text import ZIP_NAME
 from ddu.readers.format import Format
 from ddu.readers.formats import read_log
 from ddu.readers.hercules import version_of

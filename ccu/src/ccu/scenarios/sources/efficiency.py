@@ -37,9 +37,9 @@ def sinr_of_cqi(cqi: float) -> float:
     return _sinr_db(CQI_EFFICIENCY, cqi - 1)
 
 
-def sinr_of_mcs(mcs: float, table: int) -> float:
+def sinr_of_mcs(mcs: float, table: float) -> float:
     """Return the SINR in dB; NaN for an unknown table or index."""
-    return _sinr_db(MCS_EFFICIENCY[table], mcs) if table in (0, 1) else math.nan
+    return _sinr_db(MCS_EFFICIENCY[int(table)], mcs) if table in (0, 1) else math.nan
 
 
 def _sinr_db(efficiencies: Sequence[float], index: float) -> float:

@@ -20,9 +20,9 @@ from datetime import timedelta, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from ddu.console.android_bugreport import HEADER, blocks
 from ddu.errors import UnreadableInput
 from ddu.readers.android.braces import inside
+from ddu.readers.android.bugreport_text import HEADER, blocks
 from ddu.readers.timestamps import DAY_NS, EPOCH, local_ns
 
 _MOST_LINES = 500_000

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from ddu.console.android_bugreport import is_bugreport
 from ddu.errors import UnreadableInput
 from ddu.readers.android.bugreport import read_bugreport
+from ddu.readers.android.bugreport_text import is_bugreport
 from ddu.readers.android.events import events_of, fell_back
 from ddu.readers.android.reading import PHONE_CLOCK, REGISTRY, Reading, of_bugreport
 from ddu.readers.android.registry import Subscriptions, is_registry, registry_of
@@ -28,7 +28,7 @@ from ddu.readers.logs import LogTable, content_of, table_of, whole_lines
 
 KIND = "android-phone"
 FIRST = ("utc_ns", "ue", "mac_rnti", "mac_in_sync", "mac_technology")
-_STAMP = re.compile(r"^(?:### ?)?(\d{9,10})(?:\.(\d{1,9}))?\s*$")
+STAMP = re.compile(r"^(?:### ?)?(\d{9,10})(?:\.(\d{1,9}))?\s*$")
 _SECTION = re.compile(r"^## (\w+)(?: (.*))?$")
 _KEPT = (
     "phone_battery_ratio",
@@ -94,7 +94,7 @@ def _readings(text: str, notes: list[str]) -> Iterator[Reading]:
     stamped = False
     section = REGISTRY
     for line in text.splitlines():
-        if found := _STAMP.match(line):
+        if found := STAMP.match(line):
             if current is not None:
                 yield current
             whole_s, part = int(found[1]), (found[2] or "").ljust(9, "0")

@@ -21,6 +21,8 @@ from ddu.readers.oai.mac_fields import (
 )
 from ddu.readers.oai.reports import Report, reports_of
 
+READINGS = "oai-mac-readings"
+"""The format of repeated readings of nrMAC_stats.log."""
 FIRST = ("utc_ns", "uptime_ns", "radio_ns", "report", "cell", "ue", "mac_rnti", "mac_in_sync")
 """Columns that every table of this reader has, in this order; `ue` counts from 0."""
 
@@ -42,7 +44,7 @@ def read_mac_log(file: Path) -> LogTable:
         )
     return LogTable(
         file,
-        "oai-mac-readings" if reader.readings else "oai-gnb-stdout",
+        READINGS if reader.readings else "oai-gnb-stdout",
         table_of(reader.rows, FIRST),
         dialect_of(text),
         truncated_at,
@@ -197,5 +199,5 @@ FORMATS = (
         "oai-gnb-stdout", by_line(_SIGN), read_mac_log, ARRIVAL, "mac", source="oai",
         counts_per_report=True,
     ),
-    Format("oai-mac-readings", by_line(_SIGN), read_mac_log, READING, "mac", source="oai"),
+    Format(READINGS, by_line(_SIGN), read_mac_log, READING, "mac", source="oai"),
 )  # fmt: skip
