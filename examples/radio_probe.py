@@ -29,9 +29,9 @@ def read_probe(file: Path) -> LogTable:
     text, truncated_at = whole_lines(content_of(file))
     rows = []
     for line in text.splitlines():
-        if found := _REPORT.match(line):
-            values, extra = take(found[3], _FIELDS)
-            row = {"utc_ns": line_of(0, found[1]).utc_ns, "ue": int(found[2]), **values}
+        if match := _REPORT.match(line):
+            values, extra = take(match[3], _FIELDS)
+            row = {"utc_ns": line_of(0, match[1]).utc_ns, "ue": int(match[2]), **values}
             rows.append(row | ({"extra": extra} if extra else {}))
     if not rows:
         raise UnreadableInput(file, "no report of a radio probe in it")

@@ -80,16 +80,16 @@ def distances(kind: str, real: list[np.ndarray], synthetic: list[np.ndarray]) ->
 
 def held_out(kind: str, real: list[np.ndarray]) -> str:
     """Fit to every other link, compare with the rest, which the fit has not seen; then swap."""
-    found = []
+    distances = []
     for begin in (0, 1):
         known, unseen = real[begin::2], np.concatenate(real[1 - begin :: 2])
         drawn = np.concatenate(drawn_from(kind, fit(known)))
-        found.append(
+        distances.append(
             f"{ks_2samp(unseen, drawn).statistic:.3f} ({len(known)} links fitted, "
             f"{len(real) - len(known)} unseen; the two halves of the measured ones are "
             f"{ks_2samp(unseen, np.concatenate(known)).statistic:.3f} apart)"
         )
-    return f"- {kind}: {found[0]}; {found[1]}."
+    return f"- {kind}: {distances[0]}; {distances[1]}."
 
 
 def drawn_from(kind: str, drawn: dict[str, object]) -> list[np.ndarray]:

@@ -34,8 +34,8 @@ def autocorrelation(links: list[np.ndarray]) -> np.ndarray:
     rates = np.concatenate(links)
     centred = [link - rates.mean() for link in links]
     pairs = [[(x[:-lag], x[lag:]) for x in centred if len(x) > lag] for lag in LAGS_S]
-    found = [sum(a @ b for a, b in of) / sum(len(a) for a, _ in of) for of in pairs]
-    return np.array(found) / rates.var()
+    covariances = [sum(a @ b for a, b in of) / sum(len(a) for a, _ in of) for of in pairs]
+    return np.array(covariances) / rates.var()
 
 
 def of_the_normal(correlation: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
@@ -61,12 +61,12 @@ def fit_memory(correlation: np.ndarray) -> tuple[float, list[tuple[float, float]
         within = first * np.exp(-LAGS_S / fast_s) + (1 - first) * np.exp(-LAGS_S / slow_s)
         return between + (1 - between) * within
 
-    found = least_squares(
+    fitted = least_squares(
         lambda guess: (model(guess) - correlation) / np.sqrt(LAGS_S + 3.0),  # long lags vary more
         [0.1, 0.3, 3, 20],
         bounds=([0, 0, 0.5, 5], [0.6, 1, 8, 80]),
     ).x
-    between, first, fast_s, slow_s = (float(value) for value in found)
+    between, first, fast_s, slow_s = (float(value) for value in fitted)
     return between, [(first, fast_s), (1 - first, slow_s)]
 
 

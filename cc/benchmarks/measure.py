@@ -98,9 +98,9 @@ def cpu_s(pid: int) -> float:
 
 def bpf_s() -> float:
     """Return what the kernel counted for the plane's programs."""
-    found = json.loads(run("bpftool prog show --json"))
+    programs = json.loads(run("bpftool prog show --json"))
     return sum(
-        one.get("run_time_ns", 0) for one in found if one.get("name", "").startswith("plane_")
+        one.get("run_time_ns", 0) for one in programs if one.get("name", "").startswith("plane_")
     ) / 1e9  # fmt: skip
 
 
@@ -149,13 +149,13 @@ def latencies(policy: str, direction: str) -> dict[str, dict[str, float]]:
         )
         (manifest,) = Path(folder).glob("*/run.json")
         implementation = json.loads(manifest.read_text())["cc_implementation"][policy]
-    found: dict[str, dict[str, float]] = implementation["plane"]
-    return found
+    latencies_ms: dict[str, dict[str, float]] = implementation["plane"]
+    return latencies_ms
 
 
 def processor() -> str:
-    found = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    return found[1] if found else platform.machine()
+    match = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    return match[1] if match else platform.machine()
 
 
 def page(

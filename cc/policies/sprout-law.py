@@ -80,25 +80,25 @@ class Belief:
     def pass_time(self):
         """Let the rate wander for a tick."""
         half = len(self.kernel) // 2
-        found = [0.0] * RATES
+        belief = [0.0] * RATES
         outage = self.shares[0]
         for index, share in enumerate(self.shares):
             if share < 1e-9:
                 continue
             moving = share * (1 - self.stays) if index == 0 else share
             for offset, part in enumerate(self.kernel, index - half):
-                found[min(max(offset, 0), RATES - 1)] += moving * part
-        found[0] += outage * self.stays
-        self.shares = found
+                belief[min(max(offset, 0), RATES - 1)] += moving * part
+        belief[0] += outage * self.stays
+        self.shares = belief
 
     def observe(self, packets, at_least):
         """Learn that the link delivered so many packets in a tick; `at_least`: it had no more."""
-        found = []
+        likelihoods = []
         for rate, share in zip(self.rates, self.shares, strict=True):
-            found.append(share * self._likelihood(packets, max(rate, 1.0) * TICK_S, at_least))
-        total = sum(found)
+            likelihoods.append(share * self._likelihood(packets, max(rate, 1.0) * TICK_S, at_least))
+        total = sum(likelihoods)
         if total > 0:
-            self.shares = [max(one / total, 1e-12) for one in found]
+            self.shares = [max(one / total, 1e-12) for one in likelihoods]
 
     @staticmethod
     def _likelihood(packets, mean, at_least):

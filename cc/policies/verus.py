@@ -74,7 +74,7 @@ def spline(xs, ys, at):
     bends = [0.0] * count
     for i in range(count - 2, 0, -1):
         bends[i] = right[i] - upper[i] * bends[i + 1]
-    found, i = [], 0
+    terms, i = [], 0
     for x in at:
         while i < count - 2 and x > xs[i + 1]:
             i += 1
@@ -82,8 +82,8 @@ def spline(xs, ys, at):
         cubic = bends[i] * of**3 + bends[i + 1] * to**3
         left = (ys[i] / widths[i] - bends[i] * widths[i] / 6) * of
         right_side = (ys[i + 1] / widths[i] - bends[i + 1] * widths[i] / 6) * to
-        found.append(cubic / (6 * widths[i]) + left + right_side)
-    return found
+        terms.append(cubic / (6 * widths[i]) + left + right_side)
+    return terms
 
 
 class Verus:

@@ -86,11 +86,11 @@ def offsets_ms(server: Any, log: Path) -> list[float]:
     due = {}
     for row in lines:
         due.setdefault((row[2], float(row[4])), float(row[1]))
-    found = []
+    errors_ms = []
     for at_s, name, value in itertools.islice(server.applied, len(lines)):
         if (name, value) in due:
-            found.append(abs(server.radio_s(at_s) - due[name, value]) * 1e3)
-    return found
+            errors_ms.append(abs(server.radio_s(at_s) - due[name, value]) * 1e3)
+    return errors_ms
 
 
 def measure() -> list[str]:

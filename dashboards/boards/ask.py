@@ -62,25 +62,25 @@ class Board:
 
     @property
     def variables(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.json["templating"]["list"]
-        return found
+        listed: list[dict[str, Any]] = self.json["templating"]["list"]
+        return listed
 
     def values(self, connection: Any, fixed: dict[str, list[str]]) -> dict[str, list[str]]:
         """Return the possible values of each variable, in order. Later variables depend on earlier ones: on
         the `fixed` value, else on all values of a multi-value variable, or on the first of a single-value one."""
-        found: dict[str, list[str]] = {}
+        by_name: dict[str, list[str]] = {}
         chosen = dict(fixed)
         for variable in self.variables:
             if variable["type"] == "textbox":
-                found[variable["name"]] = [variable["query"]]
+                by_name[variable["name"]] = [variable["query"]]
                 continue
             query = interpolated(variable["query"], chosen, Range())
             rows = connection.execute(query.encode()).fetchall()
             # Columns __text and __value, or one column that serves as both.
             values = [str(row[-1]) for row in rows]
-            found[variable["name"]] = values
+            by_name[variable["name"]] = values
             chosen.setdefault(variable["name"], values if variable.get("multi") else values[:1])
-        return {**found, **fixed}
+        return {**by_name, **fixed}
 
 
 def boards() -> list[Board]:

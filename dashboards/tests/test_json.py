@@ -118,8 +118,8 @@ def test_everything_resolves(board: Board) -> None:
     provisioned = yaml.safe_load((COMPONENT / "provisioning" / "datasources" / "store.yml").read_text())
     known = {(one["type"], one["uid"]) for one in provisioned["datasources"]}
     assert known == {(STORE["type"], STORE["uid"])}
-    found = {(one["type"], one["uid"]) for one in sources(board.json)}
-    assert found - {("grafana", "-- Grafana --")} == known
+    named = {(one["type"], one["uid"]) for one in sources(board.json)}
+    assert named - {("grafana", "-- Grafana --")} == known
     names = {variable["name"] for variable in board.variables} | BUILT_IN
     uids = {other.json["uid"] for other in boards()}
     for text in strings(board.json):

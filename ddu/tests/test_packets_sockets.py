@@ -94,9 +94,9 @@ def test_the_fields_that_ss_shows(tmp_path: Path, host: str) -> None:
         connection.close()
     row = row_of(path, sport, dport)
     for pattern, column in SS_FIELDS.items():
-        found = re.search(pattern, shown)
-        assert found, f"{pattern} in {shown}"
-        assert row[column] == int(found[1]), column
+        match = re.search(pattern, shown)
+        assert match, f"{pattern} in {shown}"
+        assert row[column] == int(match[1]), column
     rtt_ms, rttvar_ms = re.findall(r"rtt:([\d.]+)/([\d.]+)", shown)[0]
     assert (row["rtt_us"], row["rttvar_us"]) == (
         round(1000 * float(rtt_ms)),

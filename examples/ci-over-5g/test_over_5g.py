@@ -21,7 +21,7 @@ def command(name: str, *arguments: object) -> None:
 
 def analysed(output: Path) -> ddu.Run:
     """The only run under a folder, with its tables."""
-    (run,) = (found.parent for found in output.glob("*/run.json"))
+    (run,) = (manifest.parent for manifest in output.glob("*/run.json"))
     command("ddu", "analyze", "--no-report", run)
     return ddu.open_run(run)
 

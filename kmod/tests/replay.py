@@ -25,11 +25,11 @@ Row = dict[str, str]
 
 def flows_of(trace: Path) -> dict[tuple[int, int], list[Row]]:
     """The rows of each flow of a trace, by local and remote port."""
-    found: dict[tuple[int, int], list[Row]] = {}
+    flows: dict[tuple[int, int], list[Row]] = {}
     with trace.open() as file:
         for row in csv.DictReader(file):
-            found.setdefault((int(row["sport"]), int(row["dport"])), []).append(row)
-    return found
+            flows.setdefault((int(row["sport"]), int(row["dport"])), []).append(row)
+    return flows
 
 
 def agreeing_rows(rows: list[Row], settings: Params, own_dtt_us: int = 0) -> int:

@@ -206,8 +206,10 @@ def _measure(
         if captured:
             _capture(bed)
         options = ("-O", "1", "-C", cc, *more)
-        found: Measured = bed.measure(NR_LINK, config(bed), SECONDS, *options)
-        return Run(found.mbps, found.summary, found.rss_mb, _mac_mbps(bed.folder / "mac.csv"))
+        measured: Measured = bed.measure(NR_LINK, config(bed), SECONDS, *options)
+        return Run(
+            measured.mbps, measured.summary, measured.rss_mb, _mac_mbps(bed.folder / "mac.csv")
+        )
 
 
 def _thrice(measure: Callable[[], Run], key: str) -> tuple[Run, str]:

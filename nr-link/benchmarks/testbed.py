@@ -184,5 +184,5 @@ def _rtt_ms(report: dict[str, Any]) -> float | None:
 
 def _largest_rss_mb(pid: int) -> float:
     status = Path(f"/proc/{pid}/status").read_text()
-    found = re.search(r"VmHWM:\s+(\d+) kB", status)
-    return int(found[1]) / 1000 if found else float("nan")
+    match = re.search(r"VmHWM:\s+(\d+) kB", status)
+    return int(match[1]) / 1000 if match else float("nan")

@@ -53,18 +53,18 @@ def effect(late: CampaignRun, truth: CampaignRun) -> Effect | None:
     )
 
 
-def effects(found: Sequence[CampaignRun]) -> Iterator[tuple[str, Effect]]:
+def effects(campaign_runs: Sequence[CampaignRun]) -> Iterator[tuple[str, Effect]]:
     """Yield the congestion control and the effect of each run in real time that has a twin."""
-    truths = {(run.point, run.seed): run for run in found if run.testbed == VIRTUAL}
-    for run in found:
+    truths = {(run.point, run.seed): run for run in campaign_runs if run.testbed == VIRTUAL}
+    for run in campaign_runs:
         truth = truths.get((run.point, run.seed))
         if run.testbed == "emulated" and truth and (measured := effect(run, truth)):
             yield run.point[-1], measured
 
 
 def main() -> None:
-    found = list(runs([Path(argument) for argument in sys.argv[1:]]))
-    measured = list(effects(found))
+    campaign_runs = list(runs([Path(argument) for argument in sys.argv[1:]]))
+    measured = list(effects(campaign_runs))
     print(
         "| cc | late slots, % | runs | p99 µs | throughput, % | mean RTT, % | p95 RTT, % "
         "| retransmissions, % |"

@@ -54,13 +54,13 @@ def build(folder: Path) -> Path:
 def in_ns3(program: Path, cc: str) -> Result:
     arguments = [_NS3_NAMES[cc], _RATE_MBPS, _RTT_MS, _QUEUE_PACKETS, _SECONDS]
     said = subprocess.run([program, *map(str, arguments)], capture_output=True, check=True)
-    found = json.loads(said.stdout)
-    queue_ms = np.asarray(found["queue_packets"]) * _PACKET_BITS / (_RATE_MBPS * 1e3)
+    result = json.loads(said.stdout)
+    queue_ms = np.asarray(result["queue_packets"]) * _PACKET_BITS / (_RATE_MBPS * 1e3)
     return Result(
-        found["received_bytes"] * 8e-6 / _SECONDS,
+        result["received_bytes"] * 8e-6 / _SECONDS,
         float(queue_ms.mean()),
         float(np.percentile(queue_ms, 95)),
-        found["dropped_packets"],
+        result["dropped_packets"],
     )
 
 

@@ -126,7 +126,7 @@ def real(folder: Path) -> Real:
 
 def _windows(log: Path, from_s: float, until_s: float) -> list[int]:
     """Return the MCS of the windows of link adaptation between two times of the radio."""
-    found: list[int] = []
+    windows: list[int] = []
     report = wraps = 0
     for line in log.read_text(errors="replace").splitlines():
         if match := _REPORT.search(line):
@@ -138,8 +138,8 @@ def _windows(log: Path, from_s: float, until_s: float) -> list[int]:
             now_s = (1024 * wraps + report + since) * 0.01
             blocks = int(match[3]) + int(match[4])
             if from_s < now_s <= until_s and blocks >= _LEAST_BLOCKS:
-                found.append(int(match[2]))
-    return found
+                windows.append(int(match[2]))
+    return windows
 
 
 def _full_part(table: pd.DataFrame) -> pd.DataFrame:

@@ -47,12 +47,12 @@ def row(point: Point, pairs: list[tuple[Measured, Measured]]) -> str:
 
 
 def main() -> None:
-    found = defaultdict(list)
+    by_testbed = defaultdict(list)
     for run in runs([Path(argument) for argument in sys.argv[1:]]):
-        found[run.testbed].append(run)
-    valid = [run for run in found["emulated"] if run.verdict == "valid"]
-    print(f"{len(valid)} of {len(found['emulated'])} runs in real time are valid.\n")
-    same = {(run.point, run.seed): run for run in found[VIRTUAL]}
+        by_testbed[run.testbed].append(run)
+    valid = [run for run in by_testbed["emulated"] if run.verdict == "valid"]
+    print(f"{len(valid)} of {len(by_testbed['emulated'])} runs in real time are valid.\n")
+    same = {(run.point, run.seed): run for run in by_testbed[VIRTUAL]}
     pairs = defaultdict(list)
     for run in valid:
         if twin := same.get((run.point, run.seed)):

@@ -147,11 +147,11 @@ def test_a_browser_without_adb_gets_what_is_allowed(street: Street, tmp_path: Pa
     )
     assert run.stdout is not None
     printed = ""
-    while not (found := re.search(r"http://\S+", printed)):
+    while not (match := re.search(r"http://\S+", printed)):
         line = run.stdout.readline()
         assert line, printed
         printed += line
-    browser = ["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code} %{size_download}", found[0]]
+    browser = ["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code} %{size_download}", match[0]]
     got = subprocess.run(
         ["ip", "netns", "exec", street.phone, *browser], capture_output=True, text=True, timeout=60
     )

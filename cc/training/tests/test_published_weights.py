@@ -37,17 +37,17 @@ def checkpoint(first: int = 24, second: int = 16, inputs: int = WIDTH) -> dict[s
     """Random variables under the names of the authors' checkpoint."""
     random = np.random.default_rng(7)
     sizes = {"fc1": (inputs, first), "fc2": (first, second), "dense": (second, 1)}
-    found = {}
+    variables = {}
     for name, shape in sizes.items():
-        found[f"actor/{name}/kernel"] = random.normal(size=shape) / math.sqrt(shape[0])
-        found[f"actor/{name}/bias"] = random.normal(size=shape[1])
+        variables[f"actor/{name}/kernel"] = random.normal(size=shape) / math.sqrt(shape[0])
+        variables[f"actor/{name}/bias"] = random.normal(size=shape[1])
     for name, size in (("batch_normalization", first), ("batch_normalization_1", second)):
-        found[f"actor/{name}/beta"] = random.normal(size=size)
-        found[f"actor/{name}/moving_mean"] = random.normal(size=size)
-        found[f"actor/{name}/moving_variance"] = random.uniform(size=size)
-        found[f"actor/{name}/moving_variance"][:2] = 0, 1e-4  # Here the epsilon matters.
-    found["actor/dense/kernel"] /= 10  # Within the slope of tanh.
-    return found
+        variables[f"actor/{name}/beta"] = random.normal(size=size)
+        variables[f"actor/{name}/moving_mean"] = random.normal(size=size)
+        variables[f"actor/{name}/moving_variance"] = random.uniform(size=size)
+        variables[f"actor/{name}/moving_variance"][:2] = 0, 1e-4  # Here the epsilon matters.
+    variables["actor/dense/kernel"] /= 10  # Within the slope of tanh.
+    return variables
 
 
 def unfolded(v: dict[str, Any], values: Any) -> float:
@@ -70,11 +70,11 @@ def write(folder: Path, variables: dict[str, Any], **changed: Any) -> Path:
 
 def test_the_folded_network_answers_what_the_unfolded_one_does(tmp_path: Path) -> None:
     variables = checkpoint()
-    found = load(write(tmp_path, variables))
+    network = load(write(tmp_path, variables))
     seen = np.random.default_rng(8).uniform(-1, 1, size=(50, WIDTH))
     wanted = [unfolded(variables, one) for one in seen]
     assert max(wanted) - min(wanted) > 0.2
-    assert [found.answer(one.tolist()) for one in seen] == pytest.approx(wanted, abs=1e-5)
+    assert [network.answer(one.tolist()) for one in seen] == pytest.approx(wanted, abs=1e-5)
 
 
 def test_numpy_answers_to_the_last_bit_what_python_alone_does(
@@ -108,9 +108,9 @@ def test_the_state_is_the_authors() -> None:
     interval = monitor.report(second)
     assert interval is not None
     assert interval == pytest.approx(Interval(0.025, 750, 10, 3, 40, 832, 0.05, 0.04))
-    found = state(interval, highest_per_s=1500)
+    values = state(interval, highest_per_s=1500)
     # 5 x 3 packets in 25 ms are 600/s; 1.25 x 40 ms are as much as 50 ms.
-    assert found == pytest.approx((0.5, 832 / 1500, 0.4, 0.25, 0.025, 0.8, 1.0))
+    assert values == pytest.approx((0.5, 832 / 1500, 0.4, 0.25, 0.025, 0.8, 1.0))
     # The next interval begins where this one ended.
     assert monitor.report(second._replace(time_ns=1_044_000_000)) is None
 
@@ -178,16 +178,16 @@ def test_the_command_writes_a_file_that_the_policy_takes(
     assert json.loads(output.read_text())["made"]["checkpoint"] == "model.ckpt-1"
 
 
-def _without_a_kernel(found: dict[str, Any]) -> None:
-    del found["actor/fc2/kernel"]
+def _without_a_kernel(variables: dict[str, Any]) -> None:
+    del variables["actor/fc2/kernel"]
 
 
-def _nan(found: dict[str, Any]) -> None:
-    found["actor/dense/bias"][0] = math.nan
+def _nan(variables: dict[str, Any]) -> None:
+    variables["actor/dense/bias"][0] = math.nan
 
 
-def _flat(found: dict[str, Any]) -> None:
-    found["actor/fc1/kernel"] = found["actor/fc1/kernel"].ravel()
+def _flat(variables: dict[str, Any]) -> None:
+    variables["actor/fc1/kernel"] = variables["actor/fc1/kernel"].ravel()
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def _flat(found: dict[str, Any]) -> None:
         (_nan, "actor/dense/bias of the checkpoint has a value that is not a finite number"),
         (_flat, "actor/fc1/kernel of the checkpoint is 1680, not 70 x 24"),
         (
-            lambda found: found.update(checkpoint(inputs=140)),
+            lambda variables: variables.update(checkpoint(inputs=140)),
             "actor/fc1/kernel of the checkpoint is 140 x 24, not 70 x 24",
         ),
     ],

@@ -98,16 +98,16 @@ def _stopped_counting_utc_ns(run: AlignedRun, flow: ObservedFlow) -> int | None:
 
 def verdict(run: AlignedRun, checks: dict[str, Any]) -> tuple[str, list[str]]:
     """Return the worst verdict of the manifest, the link and ddu, with every reason."""
-    found: list[tuple[str, Sequence[str]]] = [
+    verdicts: list[tuple[str, Sequence[str]]] = [
         (run.manifest.verdict or "valid", run.manifest.verdict_reasons)
     ]
     link = run.link_summary.get("verdict")
     if link in _RANK:
-        found.append((link, run.link_summary.get("verdict_reasons") or []))
-    found.append(("degraded" if run.faults else "valid", run.faults))
-    found += [(grade, [reason]) for grade, reason in _of_captures(run) + _of_checks(run, checks)]
-    worst = max((grade for grade, _ in found), key=_RANK.__getitem__)
-    reasons = [str(reason) for _, some in found for reason in some]
+        verdicts.append((link, run.link_summary.get("verdict_reasons") or []))
+    verdicts.append(("degraded" if run.faults else "valid", run.faults))
+    verdicts += [(grade, [reason]) for grade, reason in _of_captures(run) + _of_checks(run, checks)]
+    worst = max((grade for grade, _ in verdicts), key=_RANK.__getitem__)
+    reasons = [str(reason) for _, some in verdicts for reason in some]
     return worst, list(dict.fromkeys(reasons))
 
 
@@ -124,34 +124,34 @@ def _of_captures(run: AlignedRun) -> list[tuple[str, str]]:
 
 
 def _of_checks(run: AlignedRun, checks: dict[str, Any]) -> list[tuple[str, str]]:
-    found = []
+    problems = []
     crossing = checks["mac_to_receiver_ratio"]
     if crossing is not None and crossing < CROSSING_SHARE:
-        found.append(
+        problems.append(
             ("invalid", f"Only {crossing:.1%} of the received bytes crossed the link's MAC.")
         )
     elif crossing is not None and abs(crossing - 1) > MAC_TOLERANCE:
-        found.append(
+        problems.append(
             ("degraded", f"The MAC's bytes are {crossing:.4f} of the receiver capture's bytes.")
         )
     counted = checks["readable_to_iperf3_ratio"]
     receivers = {flow.receiver.host for flow in run.manifest.flows}
     seen = receivers <= run.captures.keys()
     if checks["iperf3_receiver_bytes"] is not None and counted is None and seen:
-        found.append(
+        problems.append(
             (
                 "degraded",
                 "The receiver's capture ends before iperf3's test: its last packets are missing.",
             )
         )
     if counted is not None and abs(counted - 1) > IPERF3_TOLERANCE:
-        found.append(
+        problems.append(
             (
                 "degraded",
                 f"The capture has {counted:.4f} of the payload that iperf3's receiver read.",
             )
         )
-    return found
+    return problems
 
 
 def _delivered(mac: pd.DataFrame, flow: Flow) -> int | None:

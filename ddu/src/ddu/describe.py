@@ -56,19 +56,19 @@ def describe(path: Path) -> Described:
 
 
 def _directory(path: Path) -> Described:
-    found: Described = {"path": str(path)}
+    description: Described = {"path": str(path)}
     if (path / "run.json").exists():
-        found |= _run(path)
+        description |= _run(path)
         inside = [file for file in sorted((path / "raw").rglob("*")) if file.is_file()]
-        found["results"] = [name for name in _RESULTS if (path / name).exists()]
+        description["results"] = [name for name in _RESULTS if (path / name).exists()]
     else:
         runs = sorted(manifest.parent.name for manifest in path.glob("*/run.json"))
-        found["kind"] = "directory of runs" if runs else "directory"
-        found |= {"runs": runs} if runs else {}
+        description["kind"] = "directory of runs" if runs else "directory"
+        description |= {"runs": runs} if runs else {}
         inside = [] if runs else sorted(f for f in path.iterdir() if not f.name.startswith("."))
-        found |= _foreign(inside)
-    found["files"] = [describe(file) for file in inside if file.is_file()]
-    return found
+        description |= _foreign(inside)
+    description["files"] = [describe(file) for file in inside if file.is_file()]
+    return description
 
 
 def _run(path: Path) -> Described:
@@ -148,7 +148,7 @@ def _packets(path: Path) -> Described:
     count = sum(batch.num_rows for batch in stream)
     flows = stream.flows.to_pandas()
     largest = flows.sort_values("ip_bytes", ascending=False).head(5)
-    found: Described = {
+    description: Described = {
         "kind": "capture",
         "packets": count,
         "not_ip_frames": stream.skipped_count,
@@ -161,24 +161,24 @@ def _packets(path: Path) -> Described:
         "truncated_at": stream.truncated_at,
     }
     if not count:
-        return found | {"problem": "no packet in it"}
+        return description | {"problem": "no packet in it"}
     instants = pd.concat([flows["first_utc_ns"], flows["last_utc_ns"]])
-    return found | _span(instants)
+    return description | _span(instants)
 
 
 def _arrow(table: pa.Table, kind: str) -> Described:
-    found: Described = {"kind": kind, "rows": table.num_rows, "columns": table.column_names}
+    description: Described = {"kind": kind, "rows": table.num_rows, "columns": table.column_names}
     if "utc_ns" in table.column_names:
-        found |= _span(table.column("utc_ns").to_pandas())
+        description |= _span(table.column("utc_ns").to_pandas())
     metadata = table.schema.metadata or {}
     if b"ddu.alignment" in metadata:
-        found["alignment"] = json.loads(metadata[b"ddu.alignment"])
-    return found
+        description["alignment"] = json.loads(metadata[b"ddu.alignment"])
+    return description
 
 
 def _json(path: Path) -> Described:
-    if found := _log(path):
-        return found
+    if description := _log(path):
+        return description
     text = path.read_text()
     lines = text.splitlines()
     try:
@@ -207,19 +207,19 @@ def _text(path: Path) -> Described:
     guesses = {b"utc_ns": (_samples,), b"flow": (_own_table, *others)}
     for describe_it in guesses.get(first, others):
         try:
-            found = describe_it(path)
+            description = describe_it(path)
         except (UnreadableInput, ValueError):
             continue
-        if found:
-            return found
+        if description:
+            return description
     return {"kind": "unknown format"}
 
 
 def _log(path: Path) -> Described | None:
-    found = read_log(path)
-    if found is None:
+    recognised = read_log(path)
+    if recognised is None:
         return None
-    _, log = found
+    _, log = recognised
     described: Described = {
         "kind": log.kind, "rows": len(log.table), "format_since": log.dialect or None,
         "columns": [str(name) for name in log.table if log.table[name].notna().any()],

@@ -65,10 +65,10 @@ def format_of(file: Path | None, named: str | None) -> str:
             f"use one of {', '.join(_SUFFIXES)}",
             file=file,
         )
-    found = named or (_SUFFIXES.get(file.suffix.lower()) if file else "csv")
-    if found not in FORMATS:
+    form = named or (_SUFFIXES.get(file.suffix.lower()) if file else "csv")
+    if form not in FORMATS:
         raise RefusedError(unknown("format", named or (file.suffix if file else ""), FORMATS))
-    return found
+    return form
 
 
 def chosen(

@@ -69,13 +69,13 @@ def of_repeats(values: Sequence[float], confidence: float = CONFIDENCE) -> Inter
     """Return the mean of independent repeats, by Student's t; one value has no interval."""
     from scipy import stats
 
-    found = np.asarray(values, dtype=np.float64)
-    mean = float(found.mean())
-    if len(found) < 2:
-        return Interval(mean, None, None, len(found), "one value")
-    error = float(found.std(ddof=1) / np.sqrt(len(found)))
-    reach = float(stats.t.ppf(0.5 + confidence / 2, len(found) - 1)) * error
-    return Interval(mean, mean - reach, mean + reach, len(found), "Student's t over repeats")
+    numbers = np.asarray(values, dtype=np.float64)
+    mean = float(numbers.mean())
+    if len(numbers) < 2:
+        return Interval(mean, None, None, len(numbers), "one value")
+    error = float(numbers.std(ddof=1) / np.sqrt(len(numbers)))
+    reach = float(stats.t.ppf(0.5 + confidence / 2, len(numbers) - 1)) * error
+    return Interval(mean, mean - reach, mean + reach, len(numbers), "Student's t over repeats")
 
 
 def of_series(
@@ -91,22 +91,22 @@ def of_series(
     the block length is that of the ratio's linear part, weight * (value - mean). NaN and values
     without weight are left out. A series under 16 values, or a constant one, has no interval.
     """
-    found = np.asarray(values, dtype=np.float64)
-    shares = np.ones_like(found) if weights is None else np.asarray(weights, dtype=np.float64)
-    known = ~np.isnan(found) & (shares > 0)
-    found, shares = found[known], shares[known]
-    mean = float(_weighted(found, shares)[0]) if len(found) else float("nan")
-    if len(found) < _SHORTEST_SERIES or float(np.ptp(found)) <= _ROUNDING * abs(mean):
-        return Interval(mean, None, None, len(found), "too short or constant")
+    numbers = np.asarray(values, dtype=np.float64)
+    shares = np.ones_like(numbers) if weights is None else np.asarray(weights, dtype=np.float64)
+    known = ~np.isnan(numbers) & (shares > 0)
+    numbers, shares = numbers[known], shares[known]
+    mean = float(_weighted(numbers, shares)[0]) if len(numbers) else float("nan")
+    if len(numbers) < _SHORTEST_SERIES or float(np.ptp(numbers)) <= _ROUNDING * abs(mean):
+        return Interval(mean, None, None, len(numbers), "too short or constant")
     from arch.bootstrap import StationaryBootstrap, optimal_block_length
 
-    lengths = optimal_block_length(shares * (found - mean))
+    lengths = optimal_block_length(shares * (numbers - mean))
     length = max(round(float(lengths["stationary"].iloc[0])), 1)
-    bootstrap = StationaryBootstrap(length, found, shares, seed=seed)
+    bootstrap = StationaryBootstrap(length, numbers, shares, seed=seed)
     bounds = bootstrap.conf_int(_weighted, _RESAMPLES, method="percentile", size=confidence)
     low, high = (float(bound) for bound in bounds[:, 0])
     method = f"stationary bootstrap, blocks of {length} on average"
-    return Interval(mean, low, high, len(found), method)
+    return Interval(mean, low, high, len(numbers), method)
 
 
 def _weighted(values: Floats, weights: Floats) -> Floats:
@@ -144,19 +144,21 @@ def ratio(
 
     a, b = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
     count, mean_a, mean_b = len(a), float(a.mean()), float(b.mean())
-    found = mean_a / mean_b if mean_b else math.copysign(math.inf, mean_a) if mean_a else math.nan
+    quotient = (
+        mean_a / mean_b if mean_b else math.copysign(math.inf, mean_a) if mean_a else math.nan
+    )
     if count < 2:
-        return Interval(found, None, None, count, "one value")
+        return Interval(quotient, None, None, count, "one value")
     quantile = float(stats.t.ppf(0.5 + confidence / 2, count - 1)) ** 2 / count
     (aa, ab), (_, bb) = np.cov(a, b, ddof=1)
     # Roots of (mean_a - r mean_b)^2 = quantile (aa - 2 r ab + r^2 bb).
     square = mean_b**2 - quantile * bb
     linear, constant = mean_a * mean_b - quantile * ab, mean_a**2 - quantile * aa
     if square <= 0:
-        return Interval(found, None, None, count, "Fieller: the divisor may be 0")
+        return Interval(quotient, None, None, count, "Fieller: the divisor may be 0")
     reach = math.sqrt(max(linear**2 - square * constant, 0.0))
     bounds = (linear - reach) / square, (linear + reach) / square
-    return Interval(found, *bounds, count, "Fieller's over repeats")
+    return Interval(quotient, *bounds, count, "Fieller's over repeats")
 
 
 def repeats_for(
@@ -166,10 +168,10 @@ def repeats_for(
     mean, if their spread is that of `values`; None for fewer than two of them, or a mean of 0."""
     from scipy import stats
 
-    found = np.asarray(values, dtype=np.float64)
-    if len(found) < 2 or not found.mean():
+    numbers = np.asarray(values, dtype=np.float64)
+    if len(numbers) < 2 or not numbers.mean():
         return None
-    spread = float(found.std(ddof=1) / abs(found.mean())) / half_width_ratio
+    spread = float(numbers.std(ddof=1) / abs(numbers.mean())) / half_width_ratio
     count = 2
     while float(stats.t.ppf(0.5 + confidence / 2, count - 1)) * spread > math.sqrt(count):
         # Student's quantile falls with the count: from below, the first that is enough.

@@ -78,9 +78,9 @@ def boot(traffic: Path, tmp_path: Path) -> Boot:
     """Boots the kernel, with a sink on the UE, and runs a shell script on the server."""
     if not NR_LINK.exists():
         pytest.skip("nr-link is not built (make build)")
-    found = subprocess.run([NR_LINK, "virtual", "doctor"], capture_output=True, text=True)
-    if found.returncode:
-        pytest.skip(found.stderr.strip())
+    doctor = subprocess.run([NR_LINK, "virtual", "doctor"], capture_output=True, text=True)
+    if doctor.returncode:
+        pytest.skip(doctor.stderr.strip())
 
     def run(script: str) -> Booted:
         words = f'cd {PARAMETERS}\nsend() {{ {traffic} send 10.45.0.2 {PORT} "$@"; }}\n{script}\n'

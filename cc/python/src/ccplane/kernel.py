@@ -55,13 +55,13 @@ class Maps:
             (header,) = _U32.unpack_from(self._producer, place)
             if header & _BUSY:
                 return
-            found = None
+            content = None
             if not header & _DISCARDED:
-                found = Report._make(REPORT.unpack_from(self._producer, place + _HEADER_BYTES))
+                content = Report._make(REPORT.unpack_from(self._producer, place + _HEADER_BYTES))
             at += _HEADER_BYTES + REPORT.size
             _U64.pack_into(self._consumer, 0, at)
-            if found:
-                yield found
+            if content:
+                yield content
 
     def command(self, index: int, command: bytes) -> None:
         place = index * COMMAND.size
@@ -81,8 +81,8 @@ class Files:
 
     def reports(self) -> Iterator[Report]:
         with contextlib.suppress(InterruptedError):
-            found = os.read(self._reports, self._MOST * REPORT.size)
-            yield from (Report._make(one) for one in REPORT.iter_unpack(found))
+            content = os.read(self._reports, self._MOST * REPORT.size)
+            yield from (Report._make(one) for one in REPORT.iter_unpack(content))
 
     def command(self, index: int, command: bytes) -> None:
         os.pwrite(self._commands, command, index * COMMAND.size)

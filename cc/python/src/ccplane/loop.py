@@ -61,10 +61,10 @@ class Loop:
             if start := getattr(controlled.policy, "start", None):
                 start(flow)
         else:
-            found = self._flows.get(report.flow_index)
-            if found is None or found.flow.generation != report.generation:
+            known = self._flows.get(report.flow_index)
+            if known is None or known.flow.generation != report.generation:
                 return
-            controlled = found
+            controlled = known
             self._decide(report, controlled)
         self._answer(report, controlled)
 

@@ -23,7 +23,7 @@ OWN = "own"
 """The state of files that name none."""
 CUT, TANH = "cut", "tanh"
 _OUTPUTS: Mapping[str, Callable[[float], float]] = {
-    CUT: lambda found: min(max(found, -1.0), 1.0),
+    CUT: lambda output: min(max(output, -1.0), 1.0),
     TANH: math.tanh,
 }
 _FIX = (
@@ -61,10 +61,10 @@ class Network:
             sums = layer.sums(values)
             last = number == len(self._layers)
             values = sums if last else self._relu(sums)
-        (found,) = values
-        if math.isnan(found):
+        (output,) = values
+        if math.isnan(output):
             raise ValueError("the network answers nan: its weights are of no use")
-        return self._output(found)
+        return self._output(output)
 
     def _relu(self, sums: Sequence[float]) -> list[float]:
         if not self._leak:
@@ -79,11 +79,11 @@ class _Plain:
         self._columns, self._biases = list(zip(*weights, strict=True)), biases
 
     def sums(self, values: Sequence[float]) -> list[float]:
-        found = self._biases
+        totals = self._biases
         # Not `sum`, which rounds otherwise from Python 3.12 on.
         for column, value in zip(self._columns, values, strict=True):
-            found = [one + weight * value for one, weight in zip(found, column, strict=True)]
-        return found
+            totals = [one + weight * value for one, weight in zip(totals, column, strict=True)]
+        return totals
 
 
 def _with_numpy(layers: Sequence[Layer]) -> list[Any] | None:
@@ -106,8 +106,8 @@ def _with_numpy(layers: Sequence[Layer]) -> list[Any] | None:
             np.multiply(self._columns, self._values, out=self._products)
             # Not `sum`, which adds in pairs where there is one output.
             np.add.accumulate(self._products, axis=0, out=self._products)
-            found: list[float] = self._products[-1].tolist()
-            return found
+            totals: list[float] = self._products[-1].tolist()
+            return totals
 
     return [Arrays(*layer) for layer in layers]
 
@@ -149,22 +149,22 @@ def load(
 
 def _expect(place: Path, agent: str, wanted: Mapping[str, Any], content: Mapping[str, Any]) -> None:
     for key, value in wanted.items():
-        if (found := content.get(key)) != value:
-            rule = f"{place}: not a network for {agent}: {key} is {found!r}, not {value!r}"
+        if (written := content.get(key)) != value:
+            rule = f"{place}: not a network for {agent}: {key} is {written!r}, not {value!r}"
             raise PolicyError(rule, _FIX)
 
 
-def _one_of(place: Path, key: str, found: Any, allowed: list[str]) -> str:
-    if found not in allowed:
+def _one_of(place: Path, key: str, written: Any, allowed: list[str]) -> str:
+    if written not in allowed:
         raise PolicyError(
-            f"{place}: {key} is {found!r}, not {' or '.join(map(repr, allowed))}", _FIX
+            f"{place}: {key} is {written!r}, not {' or '.join(map(repr, allowed))}", _FIX
         )
-    return str(found)
+    return str(written)
 
 
-def _layers(found: Any, width: int) -> list[Layer]:
+def _layers(written: Any, width: int) -> list[Layer]:
     layers = []
-    for number, layer in enumerate(found, 1):
+    for number, layer in enumerate(written, 1):
         weights, biases = layer["weights"], layer["biases"]
         if {len(row) for row in weights} != {width} or len(weights) != len(biases):
             raise ValueError(f"layer {number} does not fit {width} inputs and its biases")

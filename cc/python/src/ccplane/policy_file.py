@@ -83,11 +83,11 @@ def _module(file: Path) -> types.ModuleType:
 def _policy_class(module: types.ModuleType, file: Path) -> type:
     classes = [one for one in vars(module).values()
                if isinstance(one, type) and one.__module__ == module.__name__]  # fmt: skip
-    found = [one for one in classes if callable(getattr(one, "report", None))]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        names = ", ".join(one.__name__ for one in found)
+    policies = [one for one in classes if callable(getattr(one, "report", None))]
+    if len(policies) == 1:
+        return policies[0]
+    if policies:
+        names = ", ".join(one.__name__ for one in policies)
         raise PolicyError(f"has several policies: {names}", "leave one class with `report`")
     if classes:
         raise PolicyError(f"{classes[0].__name__} has no `report`", _WRITE_REPORT,
@@ -104,8 +104,8 @@ def _check_methods(kind: type, file: Path) -> None:
         try:
             inspect.signature(method).bind(None, *arguments)
         except TypeError as error:
-            found = getattr(method, "__code__", None)
-            line = found.co_firstlineno if found and found.co_filename == str(file) else None
+            code = getattr(method, "__code__", None)
+            line = code.co_firstlineno if code and code.co_filename == str(file) else None
             fix = f"write `def {name}({', '.join(('self', *arguments))}):`"
             rule = f"{kind.__name__}.{name} does not take what it is called with: {error}"
             raise PolicyError(rule, fix, line) from None
@@ -134,8 +134,8 @@ def _parameters(kind: type, given: Mapping[str, str]) -> dict[str, Any]:
                 f"{kind.__name__}: the parameter {name} has no value",
                 f"give it a default, or add --cc-param {name}=VALUE",
             )
-    found = {name: one.default for name, one in known.items() if one.default is not one.empty}
-    return found | {name: _value(name, text, known[name]) for name, text in given.items()}
+    defaults = {name: one.default for name, one in known.items() if one.default is not one.empty}
+    return defaults | {name: _value(name, text, known[name]) for name, text in given.items()}
 
 
 def _value(name: str, text: str, known: inspect.Parameter) -> Any:
@@ -168,7 +168,7 @@ def _file(name: str, text: str) -> Path:
 
 
 def _time_ms(name: str, text: str) -> float:
-    found = _TIME.fullmatch(text)
-    if not found or float(found[1]) * _UNITS_MS[found[2]] > 1000:
+    match = _TIME.fullmatch(text)
+    if not match or float(match[1]) * _UNITS_MS[match[2]] > 1000:
         raise PolicyError(f"{name}={text} is not a time of at most 1s", f"write {name}=1ms")
-    return float(found[1]) * _UNITS_MS[found[2]]
+    return float(match[1]) * _UNITS_MS[match[2]]

@@ -37,8 +37,8 @@ class Agent:
 
 def _logarithm(rewards: Array) -> Array:
     """Have a flow with a tenth of its link gain as much by 1 % more as one that has all of it."""
-    found: Array = np.log(np.maximum(rewards, _LEAST_REWARD))
-    return found
+    shaped: Array = np.log(np.maximum(rewards, _LEAST_REWARD))
+    return shaped
 
 
 def _of_link(interval: Interval, flows: Flows) -> Interval:

@@ -38,8 +38,8 @@ class Episodes:
         self.passed = self._random.integers(0, INTERVALS, self.count)
 
     def observations(self) -> Array:
-        found: Array = self._seen.reshape(self.count, -1).copy()
-        return found
+        seen: Array = self._seen.reshape(self.count, -1).copy()
+        return seen
 
     def step(self, actions: Array) -> tuple[Array, Rows, Array]:
         """Pass an interval; return rewards, which episodes ended, and their last observations."""
@@ -67,5 +67,5 @@ class Episodes:
         self._seen = np.where(ended[:, None, None], shifted, self._seen)
         self._may_act = ended
         rewards = self.agent.reward(interval, self.flows)
-        found: Array = np.where(ended, rewards, 0.0)
-        return found
+        earned: Array = np.where(ended, rewards, 0.0)
+        return earned

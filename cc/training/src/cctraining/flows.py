@@ -137,7 +137,7 @@ class Flows:
         mean = packets / np.maximum(times_s, LENGTH_S)
         self.highest_per_s = np.maximum(self.highest_per_s, mean)
         rtt_s = np.where(ended, self.rtt_sum_s, 1.0) / np.where(ended, self.acked, 1.0)
-        found = Interval(
+        interval = Interval(
             elapsed_s=elapsed_s,
             acked=self.acked.copy(),
             lost=self.lost.copy(),
@@ -152,7 +152,7 @@ class Flows:
             one[ended] = 0.0
         self.rtt_least_s[ended] = np.inf
         self.interval_began[ended] = self._at
-        return found, ended
+        return interval, ended
 
     def _step(self, number: int) -> None:
         slot = self._at % _REMEMBERED
@@ -277,8 +277,8 @@ class Flows:
 
     def _of_episode(self) -> NDArray[np.int64]:
         last = self.links.capacity.shape[1] - 1
-        found: NDArray[np.int64] = np.minimum(self._at - self.began, last)
-        return found
+        steps: NDArray[np.int64] = np.minimum(self._at - self.began, last)
+        return steps
 
     def _serve(self, slot: int, number: int) -> None:
         capacity = self.links.capacity[self._rows, self._of_episode()]

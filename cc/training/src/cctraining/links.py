@@ -77,21 +77,21 @@ def _log_uniform(random: np.random.Generator, least: float, most: float, count: 
 
 def _shapes(count: int, steps: int, random: np.random.Generator) -> Array:
     """Return capacities as multiples of their mean: constant, stepping, or wandering like radio."""
-    found = np.ones((count, steps))
+    shapes = np.ones((count, steps))
     kinds = random.integers(0, 4, count)
     for row, kind in enumerate(kinds):
         if kind == 1:
-            found[row] = _stepping(steps, random)
+            shapes[row] = _stepping(steps, random)
         elif kind > 1:
-            found[row] = _wandering(steps, random)
-    return found
+            shapes[row] = _wandering(steps, random)
+    return shapes
 
 
 def _stepping(steps: int, random: np.random.Generator) -> Array:
-    found = np.ones(steps)
+    factors = np.ones(steps)
     for _ in range(random.integers(1, 5)):
-        found[random.integers(steps) :] = np.exp(random.uniform(np.log(0.25), np.log(2.5)))
-    return found
+        factors[random.integers(steps) :] = np.exp(random.uniform(np.log(0.25), np.log(2.5)))
+    return factors
 
 
 def _wandering(steps: int, random: np.random.Generator) -> Array:
@@ -108,5 +108,5 @@ def _wandering(steps: int, random: np.random.Generator) -> Array:
     if random.random() < 0.3:
         begin = random.integers(points)
         rates[begin : begin + random.integers(1, 6)] = 0.0
-    found: Array = np.interp(np.arange(steps) * STEP_S, np.arange(points) * _GRID_S, rates)
-    return found
+    factors: Array = np.interp(np.arange(steps) * STEP_S, np.arange(points) * _GRID_S, rates)
+    return factors

@@ -117,21 +117,21 @@ def _dense(variables: Mapping[str, Array], name: str, inputs: int) -> tuple[Arra
 
 
 def _tensor(variables: Mapping[str, Array], name: str, shape: tuple[int | None, ...]) -> Array:
-    found = variables.get(f"actor/{name}")
-    if found is None:
+    tensor = variables.get(f"actor/{name}")
+    if tensor is None:
         raise CheckpointError(f"the checkpoint has no actor/{name}", _WHICH)
-    fits = len(found.shape) == len(shape) and all(
-        wanted in (None, has) for wanted, has in zip(shape, found.shape, strict=True)
+    fits = len(tensor.shape) == len(shape) and all(
+        wanted in (None, has) for wanted, has in zip(shape, tensor.shape, strict=True)
     )
     if not fits:
         wanted = " x ".join("any" if one is None else str(one) for one in shape)
-        has = " x ".join(map(str, found.shape)) or "one number"
+        has = " x ".join(map(str, tensor.shape)) or "one number"
         raise CheckpointError(f"actor/{name} of the checkpoint is {has}, not {wanted}", _WHICH)
-    if not np.isfinite(found).all():
+    if not np.isfinite(tensor).all():
         raise CheckpointError(
             f"actor/{name} of the checkpoint has a value that is not a finite number", _WHICH
         )
-    return found
+    return tensor
 
 
 def main(read_checkpoint: Callable[[Path], Mapping[str, Array]] = read) -> int:
@@ -141,11 +141,11 @@ def main(read_checkpoint: Callable[[Path], Mapping[str, Array]] = read) -> int:
     parser.add_argument("output", type=Path, help="a JSON file, for --cc-param weights=./…")
     given = parser.parse_args()
     try:
-        found = content(
+        weights = content(
             read_checkpoint(given.checkpoint),
             {"command": "python -m cctraining.published", "checkpoint": given.checkpoint.name},
         )
-        text = json.dumps(found) + "\n"
+        text = json.dumps(weights) + "\n"
         given.output.write_text(text, encoding="utf-8")
     except CheckpointError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -66,7 +66,7 @@ def _of_ue(rows: pd.DataFrame, per_report: bool) -> pd.DataFrame:
 def _since_first(counter: np.ndarray, rnti: np.ndarray) -> np.ndarray:
     """Return a counter from the first report on. Under a new RNTI it began at 0."""
     total = 0.0
-    found = np.full(len(counter), np.nan)
+    since_first = np.full(len(counter), np.nan)
     for value in dict.fromkeys(rnti):
         own = rnti == value
         grown = increments(counter[own])
@@ -74,9 +74,9 @@ def _since_first(counter: np.ndarray, rnti: np.ndarray) -> np.ndarray:
         if value == rnti[0] and len(known):
             grown[known[0]] = 0.0
         sums = total + np.nancumsum(grown)
-        found[own] = np.where(np.isnan(counter[own]), np.nan, sums)
+        since_first[own] = np.where(np.isnan(counter[own]), np.nan, sums)
         total = float(sums[-1])
-    return found
+    return since_first
 
 
 def _is_drb(name: str, direction: str) -> bool:

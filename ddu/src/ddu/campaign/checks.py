@@ -20,11 +20,11 @@ from ddu.tables.columns import column, written_names
 def problems_of(campaign: Campaign) -> list[Problem]:
     """Return what keeps the report from being drawn and the stop rules from being followed, at
     their lines."""
-    found = list(_problems_of_plan(campaign.report, campaign.factors))
+    problems = list(_problems_of_plan(campaign.report, campaign.factors))
     for number, rule in enumerate(campaign.stop):
         # A rule looks at one run by itself, not at the best of all as OF_BEST does.
-        found += _unknown_metrics(f"stop.{number}.metric", [rule.metric], numbers())
-    return [one.at(campaign.where(*(one.where.key or "").split("."))) for one in found]
+        problems += _unknown_metrics(f"stop.{number}.metric", [rule.metric], numbers())
+    return [one.at(campaign.where(*(one.where.key or "").split("."))) for one in problems]
 
 
 def _problems_of_plan(plan: ReportPlan, factors: dict[str, Any]) -> Iterator[Problem]:

@@ -137,8 +137,8 @@ def summaries(
     missing = [path for path in paths if not (path / "summary.json").exists()]
     if missing:
         analyze(missing)
-    found = {}
+    contents = {}
     for path in paths:
         if (path / "summary.json").exists():
-            found[path] = json.loads((path / "summary.json").read_text())
-    return found
+            contents[path] = json.loads((path / "summary.json").read_text())
+    return contents

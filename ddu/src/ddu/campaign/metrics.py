@@ -34,10 +34,10 @@ def shown(name: str) -> Shown:
 
 def value(summary: dict[str, Any], name: str) -> float | None:
     """Return a number of summary.json by its dotted name; None where it is missing or null."""
-    found: Any = summary
+    item: Any = summary
     for part in name.split("."):
-        found = found.get(part) if isinstance(found, dict) else None
-    return float(found) if isinstance(found, (int, float)) else None
+        item = item.get(part) if isinstance(item, dict) else None
+    return float(item) if isinstance(item, (int, float)) else None
 
 
 def flat(summary: dict[str, Any]) -> dict[str, float]:

@@ -79,7 +79,7 @@ def _aligned_of(path: Path) -> Aligned:
         # A figure needs three of seventy columns: the others are not read.
         with pq.ParquetFile(table, memory_map=True) as file:
             there = [name for name in columns if name in file.schema_arrow.names]
-            found: pd.DataFrame = file.read(there, use_threads=False).to_pandas()
-            return found
+            frame: pd.DataFrame = file.read(there, use_threads=False).to_pandas()
+            return frame
 
     return read

@@ -44,14 +44,14 @@ def of_best(runs: pd.DataFrame, factors: list[str]) -> pd.DataFrame:
     mean over its usable runs there is highest. Null where no place is known."""
     if "place" not in runs:
         return runs
-    found = runs.copy()
+    with_shares = runs.copy()
     there = usable(runs)
     for metric, share in OF_BEST.items():
         if metric in there:
             means = there.groupby(["place", *factors])[metric].mean()
             best = means.groupby("place").max()
-            found[share] = (there[metric] / there["place"].map(best)).reindex(runs.index)
-    return found
+            with_shares[share] = (there[metric] / there["place"].map(best)).reindex(runs.index)
+    return with_shares
 
 
 def usable(runs: pd.DataFrame) -> pd.DataFrame:
@@ -87,8 +87,8 @@ def points_table(runs: pd.DataFrame, factors: list[str], plan: ReportPlan) -> pd
 def _columns(metric: str, values: list[float]) -> dict[str, Any]:
     if not values:
         return {metric: None, f"{metric}.low": None, f"{metric}.high": None}
-    found = statistics.of_repeats(values)
-    return {metric: found.mean, f"{metric}.low": found.low, f"{metric}.high": found.high}
+    mean = statistics.of_repeats(values)
+    return {metric: mean.mean, f"{metric}.low": mean.low, f"{metric}.high": mean.high}
 
 
 def _values(runs: pd.DataFrame, metric: str) -> list[float]:
@@ -122,19 +122,19 @@ def _compared(runs: pd.DataFrame, factors: list[str], asked: Compare) -> list[di
                 both = _paired(base, against, metric)
                 if both is None:
                     continue
-                found = statistics.paired(*both)
+                pairing = statistics.paired(*both)
                 rows.append(
                     {
                         **dict(zip(others, levels, strict=True)),
                         "compared": f"{label} against {asked.baseline}",
                         "metric": metric,
                         "baseline_mean": float(np.mean(both[0])),
-                        "difference": found.difference.mean,
-                        "low": found.difference.low,
-                        "high": found.difference.high,
-                        "pairs": found.difference.count,
-                        "cohen_dz": found.effect,
-                        "p": found.p,
+                        "difference": pairing.difference.mean,
+                        "low": pairing.difference.low,
+                        "high": pairing.difference.high,
+                        "pairs": pairing.difference.count,
+                        "cohen_dz": pairing.effect,
+                        "p": pairing.p,
                     }
                 )
     return rows
@@ -162,7 +162,7 @@ def _beside(runs: pd.DataFrame, theirs: Reference) -> dict[str, Any]:
     below = None
     if theirs.relative_to is not None:
         below = _by_seed(runs, theirs.relative_to, theirs.metric)
-    found, count = _mean_or_ratio(above, below)
+    ours, count = _mean_or_ratio(above, below)
     named = ", ".join(f"{factor}={label}" for factor, label in theirs.where.items())
     if theirs.relative_to:
         named += " over " + ", ".join(f"{k}={v}" for k, v in theirs.relative_to.items())
@@ -178,10 +178,10 @@ def _beside(runs: pd.DataFrame, theirs: Reference) -> dict[str, Any]:
         "difference_ratio": None,
         "source": theirs.source,
     }
-    if found is not None:
-        row |= {"ours": found.mean, "low": found.low, "high": found.high}
+    if ours is not None:
+        row |= {"ours": ours.mean, "low": ours.low, "high": ours.high}
         if theirs.value:
-            row["difference_ratio"] = found.mean / theirs.value - 1
+            row["difference_ratio"] = ours.mean / theirs.value - 1
     return row
 
 

@@ -51,12 +51,12 @@ def compare(
     from ddu.compare.tables import METRICS, means_text, mixtures, refuse_unknown
 
     metrics = tuple(metric or METRICS)
-    found = load_runs(runs, by, reuse=not reanalyze)
-    refuse_unknown(found, metric or [])
-    page = write_comparison(to, found, metrics)
-    left_out = sum(not run.is_result for run in found)
-    typer.echo(means_text(found, metrics))
-    for sentence in same_runs(found) + mixtures(found):
+    loaded = load_runs(runs, by, reuse=not reanalyze)
+    refuse_unknown(loaded, metric or [])
+    page = write_comparison(to, loaded, metrics)
+    left_out = sum(not run.is_result for run in loaded)
+    typer.echo(means_text(loaded, metrics))
+    for sentence in same_runs(loaded) + mixtures(loaded):
         typer.secho(sentence, fg="yellow")
     if others := unfinished(runs):
         typer.secho(f"runs left out that did not finish: {len(others)}", fg="yellow")
@@ -95,11 +95,11 @@ def export(
     _need_known(table)
     form = format_of(to, form)
     try:
-        found = open_run(run).table(table)
+        frame = open_run(run).table(table)
     except KeyError as error:
         raise RefusedError(error.args[0]) from None
     names = [name.strip() for name in columns.split(",") if name.strip()]
-    write(chosen(found, names, first, last), table, to, form)
+    write(chosen(frame, names, first, last), table, to, form)
 
 
 def import_(
@@ -134,12 +134,12 @@ def describe(
     """Describe a file or directory: format, size, time range and faults."""
     from ddu.describe import describe as described
 
-    found = described(path)
+    description = described(path)
     if as_json:
-        typer.echo(json.dumps(found, default=str, indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(description, default=str, indent=2, ensure_ascii=False))
         return
-    files = found.pop("files", [])
-    _show(found, "")
+    files = description.pop("files", [])
+    _show(description, "")
     for file in files:
         _show(file, "  ")
 
@@ -157,12 +157,12 @@ def schema(
     if table is not None:
         _need_known(table)
     names = [table] if table else list(TABLES)
-    found = {name: columns for name in names if (columns := _columns(name, run))}
+    tables = {name: columns for name in names if (columns := _columns(name, run))}
     if as_json:
-        content = {"schema_version": 1, "tables": found}
+        content = {"schema_version": 1, "tables": tables}
         typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
         return
-    for name, columns in found.items():
+    for name, columns in tables.items():
         typer.secho(name, bold=True)
         for each in columns:
             unit = f" [{each['unit']}]" if each["unit"] else ""
@@ -193,9 +193,9 @@ def _columns(table: str, run: Path | None) -> list[dict[str, Any]]:
         return []
 
 
-def _show(found: dict[str, Any], indent: str) -> None:
-    typer.echo(f"{indent}{found['path']}: {found['kind']}")
-    for key, value in found.items():
+def _show(description: dict[str, Any], indent: str) -> None:
+    typer.echo(f"{indent}{description['path']}: {description['kind']}")
+    for key, value in description.items():
         if key in ("path", "kind") or value is None or value in ([], {}):
             continue
         if key == "columns":

@@ -215,13 +215,13 @@ def status(directory: Directory = None, store: StoreUrl = None) -> None:
     url = store or (StoreDirectory(directory.absolute()).url() if directory else locate(None))
     if not store:  # First: a store that refuses a password is why one looks for it.
         typer.echo(f"passwords: {(directory or default_directory()) / 'secrets'}")
-    found = ask(url)
-    typer.echo(f"{described(url)}: {found['server']}")
-    if found["schema"] != found["schema_known"]:
-        typer.echo(f"schema: version {found['schema']}; this ddu has {found['schema_known']}")
-    if "runs" in found:
-        typer.echo(f"{found['runs']} runs, {found['live']} of them in progress, {found['size']}"
-                  if found["live"] else f"{found['runs']} runs, {found['size']}")  # fmt: skip
+    contents = ask(url)
+    typer.echo(f"{described(url)}: {contents['server']}")
+    if contents["schema"] != contents["schema_known"]:
+        typer.echo(f"schema: version {contents['schema']}; this ddu has {contents['schema_known']}")
+    if "runs" in contents:
+        live = f" {contents['live']} of them in progress," if contents["live"] else ""
+        typer.echo(f"{contents['runs']} runs,{live} {contents['size']}")
 
 
 @store_app.command()

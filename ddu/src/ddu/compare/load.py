@@ -44,12 +44,12 @@ def load_runs(paths: list[Path], by: str, reuse: bool = True) -> list[Compared]:
     directories: dict[Path, Run] = {}
     for run in (run for each in paths for run in _runs_in(each)):
         directories.setdefault(run.path.resolve(), run)
-    found = _apart(list(directories.values()))
-    if len(found) < 2:
-        pairs = [(run, other) for run, *others in found for other in others]
+    distinct = _apart(list(directories.values()))
+    if len(distinct) < 2:
+        pairs = [(run, other) for run, *others in distinct for other in others]
         same = "".join(f"; {_same(run.path, other.path)}" for run, other in pairs)
-        raise refusal(f"{len(found)} run given{same}", "give two or more run directories")
-    return [_load(run, by, reuse, tuple(each.path for each in others)) for run, *others in found]
+        raise refusal(f"{len(distinct)} run given{same}", "give two or more run directories")
+    return [_load(run, by, reuse, tuple(each.path for each in others)) for run, *others in distinct]
 
 
 def unfinished(paths: Iterable[Path]) -> list[Path]:
@@ -75,10 +75,10 @@ def _same(run: Path, other: Path) -> str:
 
 
 def _apart(runs: list[Run]) -> list[list[Run]]:
-    found: dict[object, list[Run]] = {}
+    same: dict[object, list[Run]] = {}
     for run in runs:
-        found.setdefault(_identity(run), []).append(run)
-    return list(found.values())
+        same.setdefault(_identity(run), []).append(run)
+    return list(same.values())
 
 
 def _identity(run: Run) -> object:

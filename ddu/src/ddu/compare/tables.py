@@ -42,8 +42,8 @@ def runs_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFrame
         for metric in metrics:
             row[metric] = value(run.summary, metric)
             if metric in _SERIES:
-                found = of_series(run, metric)
-                row |= {f"{metric}.low": found.low, f"{metric}.high": found.high}
+                interval = of_series(run, metric)
+                row |= {f"{metric}.low": interval.low, f"{metric}.high": interval.high}
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -64,11 +64,11 @@ def groups_table(runs: Sequence[Compared], metrics: Sequence[str]) -> pd.DataFra
     rows = []
     for label, group in grouped(runs).items():
         for metric in metrics:
-            found = of_group(group, metric)
-            if found is not None:
+            interval = of_group(group, metric)
+            if interval is not None:
                 rows.append(
-                    {"group": label, "metric": metric, "mean": found.mean, "low": found.low,
-                     "high": found.high, "runs": found.count, "method": found.method}
+                    {"group": label, "metric": metric, "mean": interval.mean, "low": interval.low,
+                     "high": interval.high, "runs": interval.count, "method": interval.method}
                 )  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -119,10 +119,10 @@ def mixtures(runs: Sequence[Compared]) -> list[str]:
     found_mixed = []
     for label, group in grouped(runs).items():
         for key in ("cc", "scenario", "prb", "direction", "duration_s"):
-            found = [run.summary.get(key) for run in group]
+            settings = [run.summary.get(key) for run in group]
             if key == "duration_s":
-                found = [round(float(each), -1) if each else each for each in found]
-            values = sorted({str(each) for each in found})
+                settings = [round(float(each), -1) if each else each for each in settings]
+            values = sorted({str(each) for each in settings})
             if len(values) > 1:
                 found_mixed.append(
                     f"The runs of {label} differ in {key} ({', '.join(values)}): they are not "
@@ -133,8 +133,8 @@ def mixtures(runs: Sequence[Compared]) -> list[str]:
 
 def values_of(group: Sequence[Compared], metric: str) -> list[float]:
     """Return the metric of each run that has it."""
-    found = [value(run.summary, metric) for run in group]
-    return [each for each in found if each is not None]
+    values = [value(run.summary, metric) for run in group]
+    return [each for each in values if each is not None]
 
 
 def of_group(group: Sequence[Compared], metric: str) -> Interval | None:
@@ -154,12 +154,14 @@ def of_series(run: Compared, metric: str) -> Interval:
     moved by what they change.
     """
     number = value(run.summary, metric)
-    found = statistics.of_series(*series_of(run, metric))
-    if number is None or found.low is None or found.high is None:
+    interval = statistics.of_series(*series_of(run, metric))
+    if number is None or interval.low is None or interval.high is None:
         mean = float("nan") if number is None else number
-        return Interval(mean, None, None, found.count, found.method)
-    moved = number - found.mean
-    return Interval(number, found.low + moved, found.high + moved, found.count, found.method)
+        return Interval(mean, None, None, interval.count, interval.method)
+    moved = number - interval.mean
+    return Interval(
+        number, interval.low + moved, interval.high + moved, interval.count, interval.method
+    )
 
 
 def series_of(run: Compared, metric: str) -> tuple[Float, Float]:

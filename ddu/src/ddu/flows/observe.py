@@ -153,11 +153,11 @@ def observe(
     faults."""
     observed = {flow.id: _observe_flow(flow, captures) for flow in flows}
     return (
-        tuple(found for found in observed.values() if found is not None),
+        tuple(one for one in observed.values() if one is not None),
         tuple(
             f"Flow {name}: no payload packet in the captures."
-            for name, found in observed.items()
-            if found is None
+            for name, one in observed.items()
+            if one is None
         ),
     )
 

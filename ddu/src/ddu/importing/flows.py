@@ -23,8 +23,8 @@ def data_flows(capture: Path) -> pd.DataFrame:
 
     Raises UnreadableInput without any.
     """
-    found = read_packets(capture, columns=["utc_ns"], expect_tcp=True).flows.to_pandas()
-    tcp = found[found["proto"] == TCP]
+    flows = read_packets(capture, columns=["utc_ns"], expect_tcp=True).flows.to_pandas()
+    tcp = flows[flows["proto"] == TCP]
     most = int(tcp["ip_bytes"].max())
     large = tcp[tcp["ip_bytes"] >= max(_LEAST_BYTES, most * _LEAST_SHARE)]
     forward = large[~large.apply(lambda row: _is_answer(row, tcp), axis=1)] if len(large) else large

@@ -50,23 +50,23 @@ def import_folder(
     from the packets when a run is analysed. Each directory is made whole or not at all.
     Raises RefusedError, naming what is missing.
     """
-    found = survey(folder)
+    runs_there = survey(folder)
     if hosts:
-        found[0].captures |= hosts
-        found[0].unplaced = [f for f in found[0].unplaced if f not in hosts.values()]
-    direction = direction or direction_of(folder.resolve().name, found)
+        runs_there[0].captures |= hosts
+        runs_there[0].unplaced = [f for f in runs_there[0].unplaced if f not in hosts.values()]
+    direction = direction or direction_of(folder.resolve().name, runs_there)
     try:
         runs.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UnreadableInput(runs, f"cannot be made ({error.strerror})", "give --runs") from None
-    return [_import_one(folder.resolve(), run, runs, direction, one_clock) for run in found]
+    return [_import_one(folder.resolve(), run, runs, direction, one_clock) for run in runs_there]
 
 
 def direction_of(folder: str, runs: list[FoundRun]) -> str:
     """Return the direction in the names. Raises RefusedError when they state none, or both."""
     names = [folder, *(file.name for run in runs for file in run.captures.values())]
-    found = [re.findall(r"(?<![A-Za-z])(DL|UL)(?![a-z])", name) for name in names]
-    named = sorted({str(word).lower() for words in found for word in words})
+    written = [re.findall(r"(?<![A-Za-z])(DL|UL)(?![a-z])", name) for name in names]
+    named = sorted({str(word).lower() for words in written for word in words})
     if len(named) != 1:
         raise refusal(
             "the direction of the data is not in its names",
@@ -77,10 +77,10 @@ def direction_of(folder: str, runs: list[FoundRun]) -> str:
 
 
 def _import_one(
-    folder: Path, found: FoundRun, runs: Path, direction: str, one_clock: bool
+    folder: Path, source: FoundRun, runs: Path, direction: str, one_clock: bool
 ) -> Imported:
-    if found.unplaced and len(found.captures) < 2:
-        names = ", ".join(file.name for file in found.unplaced)
+    if source.unplaced and len(source.captures) < 2:
+        names = ", ".join(file.name for file in source.unplaced)
         raise refusal(
             f"{names}: the host of the capture is not in its name",
             "add --server FILE and --ue FILE",
@@ -88,7 +88,7 @@ def _import_one(
         )
     made = Path(tempfile.mkdtemp(prefix=".import-", dir=runs))
     try:
-        manifest, faults = _fill(made, folder, found, direction)
+        manifest, faults = _fill(made, folder, source, direction)
         if not one_clock:
             manifest["time"] |= {"offset_ns": None, "offset_uncertainty_ns": None}
         (made / "run.json").write_text(json.dumps(manifest, indent=2) + "\n")
@@ -103,7 +103,7 @@ def _import_one(
 
 
 def _fill(
-    made: Path, folder: Path, found: FoundRun, direction: str
+    made: Path, folder: Path, source: FoundRun, direction: str
 ) -> tuple[dict[str, Any], list[str]]:
     raw = made / "raw"
     raw.mkdir()
@@ -111,39 +111,39 @@ def _fill(
     if direction == "ul":
         roles = {"server": "receiver", "ue": "sender"}
     captures = []
-    for host, file in found.captures.items():
+    for host, file in source.captures.items():
         name = _copy_capture(file, raw, roles[host])
         with _as_named(file):
             _check_capture(raw / name)
         captures.append({"host": host, "role": roles[host], "file": f"raw/{name}"})
     sender = next((c for c in captures if c["role"] == "sender"), captures[0])
-    with _as_named(found.captures[sender["host"]]):
+    with _as_named(source.captures[sender["host"]]):
         flows = data_flows(made / sender["file"])
-    samples = _samples(found)
-    name = f"{folder.name} {' '.join(file.name for file in found.captures.values())}"
+    samples = _samples(source)
+    name = f"{folder.name} {' '.join(file.name for file in source.captures.values())}"
     entries = manifest_flows(flows, direction, samples, name)
     first, last = int(flows["first_utc_ns"].min()), int(flows["last_utc_ns"].max())
-    faults = list(_faults(found, captures, len(entries), samples))
+    faults = list(_faults(source, captures, len(entries), samples))
     manifest = {
         "schema_version": 1,
-        "run": _name(folder.name, found.name, first),
+        "run": _name(folder.name, source.name, first),
         "status": "finished",
         "failure": None,
         "experiment": _experiment(folder.name, entries, direction),
         "hosts": {},
         "flows": entries,
         "captures": captures,
-        "sockets": _sockets(found, raw, samples, "server" if direction == "dl" else "ue"),
-        "mac": _mac(found, raw),
-        "time": {"traffic_start_utc_ns": first, "traffic_stop_utc_ns": last} | _clocks(found),
+        "sockets": _sockets(source, raw, samples, "server" if direction == "dl" else "ue"),
+        "mac": _mac(source, raw),
+        "time": {"traffic_start_utc_ns": first, "traffic_stop_utc_ns": last} | _clocks(source),
         "verdict": "valid",
         "verdict_reasons": [],
         "import": {"from": folder.name, "faults": faults},
     }
-    for name, file in found.tables.items():
+    for name, file in source.tables.items():
         (raw / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(file, raw / name)
-    for file in (*found.iperf3, *found.other):
+    for file in (*source.iperf3, *source.other):
         _copied(file, raw / "foreign")
     return manifest, faults
 
@@ -169,15 +169,15 @@ def _check_capture(file: Path) -> None:
         )
 
 
-def _clocks(found: FoundRun) -> dict[str, None]:
+def _clocks(source: FoundRun) -> dict[str, None]:
     """A phone has a clock of its own, whose offset nobody measured."""
-    if found.mac is None or found.mac[0].clock.host is None:
+    if source.mac is None or source.mac[0].clock.host is None:
         return {}
     return {"offset_ns": None, "offset_uncertainty_ns": None}
 
 
 def _faults(
-    found: FoundRun, captures: list[dict[str, Any]], flows: int, samples: pd.DataFrame | None
+    source: FoundRun, captures: list[dict[str, Any]], flows: int, samples: pd.DataFrame | None
 ) -> list[str]:
     faults = []
     if len(captures) == 1:
@@ -185,32 +185,32 @@ def _faults(
         faults.append(f"There is no capture of the {other}'s side.")
     faults += [
         f"{file.name}: left out: captures of both hosts are there already."
-        for file in found.unplaced
+        for file in source.unplaced
     ]
-    faults += found.unknown
-    if samples is not None and found.sockets is not None and samples["utc_ns"].isna().all():
+    faults += source.unknown
+    if samples is not None and source.sockets is not None and samples["utc_ns"].isna().all():
         faults.append(
-            f"{found.sockets[1].name}: its times have no date and no zone; they are found by the "
+            f"{source.sockets[1].name}: its times have no date and no zone; they are found by the "
             "capture's when the run is analysed."
         )
-    if found.series is not None:
-        faults += faults_of_series(found.series, flows)
+    if source.series is not None:
+        faults += faults_of_series(source.series, flows)
     return faults
 
 
-def _samples(found: FoundRun) -> pd.DataFrame | None:
-    if found.sockets is None:
+def _samples(source: FoundRun) -> pd.DataFrame | None:
+    if source.sockets is None:
         return None
-    form, file = found.sockets
+    form, file = source.sockets
     return form.read(file).table
 
 
 def _sockets(
-    found: FoundRun, raw: Path, samples: pd.DataFrame | None, host: str
+    source: FoundRun, raw: Path, samples: pd.DataFrame | None, host: str
 ) -> list[dict[str, Any]]:
-    if found.sockets is None or samples is None:
+    if source.sockets is None or samples is None:
         return []
-    form, original = found.sockets
+    form, original = source.sockets
     entry = {"host": host, "file": _copied(original, raw), "source": form.source}
     for column in ("utc_ns", "local_ns", "of_day_ns"):
         at = samples.drop_duplicates("sample")[column].dropna()
@@ -220,13 +220,13 @@ def _sockets(
     return [entry]
 
 
-def _mac(found: FoundRun, raw: Path) -> dict[str, str] | None:
-    if found.mac is not None:
-        form, file = found.mac
+def _mac(source: FoundRun, raw: Path) -> dict[str, str] | None:
+    if source.mac is not None:
+        form, file = source.mac
         return {"file": _copied(file, raw), "source": form.source}
-    if found.series is None:
+    if source.series is None:
         return None
-    for file in sorted(found.series.iterdir()):
+    for file in sorted(source.series.iterdir()):
         _copied(file, raw / "hercules")
     wireless = raw / "hercules" / "wireless_data.csv"
     if not wireless.exists():

@@ -59,14 +59,14 @@ def survey(folder: Path) -> list[FoundRun]:
         if versions and version is None and len(versions) > 1:
             continue  # a file of the whole folder, as ci_throughput_delay.csv is
         _place(runs.setdefault(version or "", FoundRun(version or "")), item)
-    found = [run for run in runs.values() if run.captures or run.unplaced]
-    if not found:
+    surveyed = [run for run in runs.values() if run.captures or run.unplaced]
+    if not surveyed:
         raise refusal(
             "no capture in it (.pcap, .pcapng, also .gz, .zst or .tar.gz)",
             "add the capture of the traffic",
             file=folder,
         )
-    return sorted(found, key=lambda run: (len(run.name), run.name))
+    return sorted(surveyed, key=lambda run: (len(run.name), run.name))
 
 
 def _is_capture(file: Path) -> bool:
@@ -100,15 +100,15 @@ def _place_log(run: FoundRun, item: Path) -> None:
     """
     is_csv = item.suffix.lower() == ".csv" and item.name not in _RESULTS_OF_HERCULES
     try:
-        found = read_log(item)
+        log = read_log(item)
     except RefusedError as error:
         if is_csv or ZIP_NAME.match(item.name):
             raise
-        found = None
+        log = None
         run.unknown += [str(problem.at(NOWHERE)) for problem in error.problems]
         run.unknown[-1] = f"{item.name}: only copied: {run.unknown[-1]}"
     else:
-        if found is None and is_csv:
+        if log is None and is_csv:
             raise UnreadableInput(
                 item,
                 "a CSV of unknown format; expected the columns of an xApp of FlexRIC or KPM, of a "
@@ -116,9 +116,9 @@ def _place_log(run: FoundRun, item: Path) -> None:
                 "correct its header, or move it out of the folder",
                 line=1,
             )
-        if found is None:
+        if log is None:
             run.unknown.append(f"{item.name}: only copied: its format is unknown.")
-    form = found[0] if found else None
+    form = log[0] if log else None
     if form is not None and form.holds == "sockets" and run.sockets is None:
         run.sockets = (form, item)
     elif form is not None and form.holds == "mac" and run.mac is None:

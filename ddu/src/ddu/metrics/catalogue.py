@@ -41,8 +41,8 @@ _OF_EXPERIMENT = ("schema_version", "prb", "bin_ms")
 @cache
 def metrics() -> tuple[Metric, ...]:
     """Return all metrics in the order of their columns. Raises UnusablePackage."""
-    found = [metric for declared in _OWN for metric in declared]
-    own = {(type(metric), metric.name) for metric in found}
+    all_metrics = [metric for declared in _OWN for metric in declared]
+    own = {(type(metric), metric.name) for metric in all_metrics}
     for name, declared in extensions(_GROUP).items():
         for metric in declared:
             if (type(metric), metric.name) in own:
@@ -51,16 +51,16 @@ def metrics() -> tuple[Metric, ...]:
                     "give it another name",
                 )
             own.add((type(metric), metric.name))
-            found.append(metric)
-    return tuple(found)
+            all_metrics.append(metric)
+    return tuple(all_metrics)
 
 
 @cache
 def bin_metrics(stage: Stage) -> tuple[BinMetric, ...]:
     """Return the columns that are computed from the captures, from samples of the socket, or from
     the other columns of the aligned table."""
-    found = (metric for metric in metrics() if isinstance(metric, BinMetric))
-    return tuple(metric for metric in found if _stage(metric) == stage)
+    of_bins = (metric for metric in metrics() if isinstance(metric, BinMetric))
+    return tuple(metric for metric in of_bins if _stage(metric) == stage)
 
 
 def _stage(metric: BinMetric) -> Stage:

@@ -23,9 +23,9 @@ def quantiles(values: Float, **percents: float) -> dict[str, float | None]:
     values = values[~np.isnan(values)]
     if not len(values):
         return dict.fromkeys(["mean", *percents])
-    found: dict[str, float | None] = {"mean": float(values.mean())}
+    mean: dict[str, float | None] = {"mean": float(values.mean())}
     at = np.percentile(values, list(percents.values()))
-    return found | dict(zip(percents, map(float, at), strict=True))
+    return mean | dict(zip(percents, map(float, at), strict=True))
 
 
 def share_within(flow: ObservedFlow, budget_ms: int) -> float | None:

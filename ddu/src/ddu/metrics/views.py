@@ -37,8 +37,8 @@ class FlowView:
         """Return the function of this view, computed for the first metric that asks for it."""
         if function not in self._made:
             self._made[function] = function(self)
-        found: _Found = self._made[function]
-        return found
+        made: _Found = self._made[function]
+        return made
 
 
 @dataclass(frozen=True)

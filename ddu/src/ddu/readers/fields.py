@@ -21,10 +21,10 @@ class Field:
 def field(pattern: str, *names: str, scale: float | None = None) -> Field:
     """Make a field whose groups are the numbers of these columns; an unmatched one is null."""
 
-    def columns(found: re.Match[str]) -> Values:
+    def columns(match: re.Match[str]) -> Values:
         return {
             name: _scaled(number(text), scale)
-            for name, text in zip(names, found.groups(), strict=True)
+            for name, text in zip(names, match.groups(), strict=True)
             if text is not None
         }
 
@@ -38,10 +38,10 @@ def take(text: str, fields: Iterable[Field]) -> tuple[Values, str]:
     """
     values: Values = {}
     for each in fields:
-        found = each.pattern.search(text)
-        if found:
-            values |= each.columns(found)
-            text = text[: found.start()] + " " + text[found.end() :]
+        match = each.pattern.search(text)
+        if match:
+            values |= each.columns(match)
+            text = text[: match.start()] + " " + text[match.end() :]
     return values, tidy(text)
 
 

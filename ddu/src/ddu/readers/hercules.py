@@ -122,8 +122,8 @@ def _of_windows(file: Path, series: pd.DataFrame, data_flows: int) -> Iterator[s
 def version_of(name: str) -> str | None:
     """Return the repeat that a file or folder belongs to: `…_v7.cc`, `…_DL_7.cc`, `csv_datav7`."""
     stem = re.sub(r"(\.(tar|t?gz|zst|pcap|pcapng|cc|json|csv|log|txt))+$", "", name)
-    found = re.search(r"(?:_v?|datav)(\d{1,2})$", stem)
-    return found[1] if found else None
+    match = re.search(r"(?:_v?|datav)(\d{1,2})$", stem)
+    return match[1] if match else None
 
 
 def named_congestion_controls(name: str) -> Iterator[tuple[str, int | None]]:

@@ -99,31 +99,31 @@ def line_of(number: int, raw: str) -> Line:
     text = uncoloured(raw.rstrip("\r"))
     text = _CONTAINER.sub("", text)
     utc_ns = uptime_ns = None
-    if found := _ISO_TIME.match(text):
-        utc_ns = _iso_ns(found)
-        text = text[found.end() :]
-    if found := _SECONDS.match(text):
-        seconds = int(found[1])
-        value = seconds * 1_000_000_000 + int(found[2].ljust(9, "0"))
+    if match := _ISO_TIME.match(text):
+        utc_ns = _iso_ns(match)
+        text = text[match.end() :]
+    if match := _SECONDS.match(text):
+        seconds = int(match[1])
+        value = seconds * 1_000_000_000 + int(match[2].ljust(9, "0"))
         if seconds < _EPOCH_S:
             uptime_ns = value
         elif utc_ns is None:
             utc_ns = value
-        text = text[found.end() :]
+        text = text[match.end() :]
     return Line(number, text, utc_ns, uptime_ns)
 
 
-def _iso_ns(found: re.Match[str]) -> int | None:
-    zone = found[4].replace("Z", "+00:00")
+def _iso_ns(match: re.Match[str]) -> int | None:
+    zone = match[4].replace("Z", "+00:00")
     if ":" not in zone:
         zone = zone[:3] + ":" + zone[3:]
     try:
-        instant = datetime.fromisoformat(f"{found[1]}T{found[2]}{zone}")
+        instant = datetime.fromisoformat(f"{match[1]}T{match[2]}{zone}")
     except ValueError:
         return None
     since = instant.astimezone(timezone.utc) - datetime(1970, 1, 1, tzinfo=timezone.utc)
     whole_s = since.days * 86_400 + since.seconds
-    return whole_s * 1_000_000_000 + int((found[3] or "0").ljust(9, "0"))
+    return whole_s * 1_000_000_000 + int((match[3] or "0").ljust(9, "0"))
 
 
 def table_of(rows: list[dict[str, object]], first: tuple[str, ...]) -> pd.DataFrame:

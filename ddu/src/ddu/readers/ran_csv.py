@@ -95,10 +95,10 @@ def _row(names: list[str], bare: list[str], cells: list[str]) -> dict[str, objec
 
 
 def _times(text: str) -> dict[str, int]:
-    found = stamp(text)
-    if found is None:
+    time = stamp(text)
+    if time is None:
         return {}
-    pairs = {"utc_ns": found.utc_ns, "local_ns": found.local_ns, "of_day_ns": found.of_day_ns}
+    pairs = {"utc_ns": time.utc_ns, "local_ns": time.local_ns, "of_day_ns": time.of_day_ns}
     return {name: at for name, at in pairs.items() if at is not None}
 
 

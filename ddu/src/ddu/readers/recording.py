@@ -163,11 +163,11 @@ class _Files:
             log = self._log(declared.file, "sockets", declared.source)
             return None if log is None else Sockets(declared, log=log)
         file = self._file(declared.file)
-        found = self._without_columns(lambda: read_sockets(file))
-        if found is None:
+        read = self._without_columns(lambda: read_sockets(file))
+        if read is None:
             return None
-        self._note_cut(file, found.truncated_at)
-        return Sockets(declared, samples=found.table.to_pandas())
+        self._note_cut(file, read.truncated_at)
+        return Sockets(declared, samples=read.table.to_pandas())
 
     def link_summary(self, name: str | None) -> dict[str, Any]:
         if not name:
@@ -206,12 +206,12 @@ class _Files:
 
 def _wanted(manifest: Manifest) -> list[Wanted]:
     """The connections that carry data, and those that control it."""
-    found = [Wanted(*ends) for flow in manifest.flows if (ends := flow.endpoints)]
+    wanted = [Wanted(*ends) for flow in manifest.flows if (ends := flow.endpoints)]
     for flow in manifest.flows:
         port = flow.control_port or flow.receiver.port
         if port is not None:
-            found.append(Wanted(flow.sender.address, None, flow.receiver.address, port))
-    return list(dict.fromkeys(found))
+            wanted.append(Wanted(flow.sender.address, None, flow.receiver.address, port))
+    return list(dict.fromkeys(wanted))
 
 
 def _mtu_bytes(manifest: Manifest) -> int:

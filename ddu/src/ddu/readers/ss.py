@@ -102,12 +102,12 @@ def _samples(text: str) -> tuple[list[_Sample], bool]:
         elif _HEADING.match(line):
             blocks.append(_Sample([]))
             pending = None
-        elif found := _SOCKET.match(line):
+        elif match := _SOCKET.match(line):
             if not blocks or isinstance(blocks[-1], Stamp):
                 blocks.append(_Sample([]))
-            pending = _endpoints(found)
-            if _ON_ONE_LINE.search(found[8]):
-                _complete(blocks, pending, found[8])
+            pending = _endpoints(match)
+            if _ON_ONE_LINE.search(match[8]):
+                _complete(blocks, pending, match[8])
                 pending = None
         elif pending is not None and line[:1] in ("\t", " ") and line.strip():
             _complete(blocks, pending, line)
@@ -133,15 +133,15 @@ def _joined(blocks: list[Stamp | _Sample]) -> tuple[list[_Sample], bool]:
     return samples, time_is_last
 
 
-def _endpoints(found: re.Match[str]) -> Values:
+def _endpoints(match: re.Match[str]) -> Values:
     return {
-        "src": _address(found[4]),
-        "sport": number(found[5]),
-        "dst": _address(found[6]),
-        "dport": number(found[7]),
-        "state": found[1],
-        "rqueue_bytes": int(found[2]),
-        "wqueue_bytes": int(found[3]),
+        "src": _address(match[4]),
+        "sport": number(match[5]),
+        "dst": _address(match[6]),
+        "dport": number(match[7]),
+        "state": match[1],
+        "rqueue_bytes": int(match[2]),
+        "wqueue_bytes": int(match[3]),
     }
 
 
@@ -176,9 +176,9 @@ def _information(text: str) -> Iterator[tuple[str, object]]:
                 extra.append(word)
             else:
                 yield "cong", word
-        elif found := _FIELDS.get(key):
+        elif parse := _FIELDS.get(key):
             try:
-                yield from found(value)
+                yield from parse(value)
             except ValueError:
                 extra.append(word)
         else:
@@ -189,8 +189,8 @@ def _information(text: str) -> Iterator[tuple[str, object]]:
 
 def _rate(text: str) -> float | None:
     """Return a rate in bytes per second; ss prints bits, with or without a decimal prefix."""
-    found = _RATE.match(text.rstrip("/"))
-    return float(found[1]) * _RATE_SCALE[found[2]] / 8 if found else None
+    match = _RATE.match(text.rstrip("/"))
+    return float(match[1]) * _RATE_SCALE[match[2]] / 8 if match else None
 
 
 Reader = Callable[[str], list[tuple[str, object]]]
@@ -205,10 +205,10 @@ def _fields() -> dict[str, Reader]:
 
     def duration(name: str) -> Reader:
         def read(value: str) -> list[tuple[str, object]]:
-            found = re.match(r"^([\d.]+)(us|ms|sec|min|s)", value)
-            if not found:
+            match = re.match(r"^([\d.]+)(us|ms|sec|min|s)", value)
+            if not match:
                 raise ValueError(value)
-            return [(name, float(found[1]) * _SECONDS[found[2]])]
+            return [(name, float(match[1]) * _SECONDS[match[2]])]
 
         return read
 
@@ -225,15 +225,15 @@ def _fields() -> dict[str, Reader]:
         return [("snd_wscale", float(send)), ("rcv_wscale", float(receive))]
 
     def bbr(value: str) -> list[tuple[str, object]]:
-        found = dict(part.split(":", 1) for part in value.strip("()").split(","))
+        match = dict(part.split(":", 1) for part in value.strip("()").split(","))
         read: list[tuple[str, object]] = []
-        if (rate := _rate(found.get("bw", ""))) is not None:
+        if (rate := _rate(match.get("bw", ""))) is not None:
             read.append(("bbr_bw_bytes_per_s", rate))
-        if "mrtt" in found:
-            read.append(("bbr_min_rtt_us", float(found["mrtt"]) * 1e3))
+        if "mrtt" in match:
+            read.append(("bbr_min_rtt_us", float(match["mrtt"]) * 1e3))
         for word in ("pacing_gain", "cwnd_gain"):
-            if word in found:
-                read.append((f"bbr_{word}_256ths", float(found[word]) * 256))
+            if word in match:
+                read.append((f"bbr_{word}_256ths", float(match[word]) * 256))
         return read
 
     fields: dict[str, Reader] = {word: plain(name) for word, name in _PLAIN.items()}

@@ -47,9 +47,9 @@ def read_table_logs(raw: Path) -> tuple[dict[str, SourceTable], list[str]]:
 def _files(raw: Path, place: str) -> Iterator[tuple[Path, int | None]]:
     named = re.compile(re.escape(place).replace(r"\{\}", r"(\d+)"))
     for file in sorted((raw / place).parent.glob("*")):
-        found = named.fullmatch(str(file.relative_to(raw)))
-        if found and file.is_file() and file.stat().st_size:
-            yield file, int(found[1]) if found.groups() else None
+        match = named.fullmatch(str(file.relative_to(raw)))
+        if match and file.is_file() and file.stat().st_size:
+            yield file, int(match[1]) if match.groups() else None
 
 
 def _joined(form: Format, logs: list[LogTable]) -> SourceTable:

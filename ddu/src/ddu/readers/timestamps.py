@@ -49,31 +49,31 @@ def stamp(text: str) -> Stamp | None:
     without a zone; `date`'s own. Only UTC and numeric zones are understood as such.
     """
     text = text.strip()
-    if found := _SECONDS.match(text):
-        return Stamp(utc_ns=int(found[1]) * 10**9 + _fraction(found[2]))
-    if found := _UNITS.match(text):
-        return Stamp(utc_ns=int(found[1]) * 10 ** (19 - len(found[1])))
-    if found := _CLOCK.match(text):
-        hours, minutes, seconds = (int(found[at] or found[at + 4]) for at in (1, 2, 3))
+    if match := _SECONDS.match(text):
+        return Stamp(utc_ns=int(match[1]) * 10**9 + _fraction(match[2]))
+    if match := _UNITS.match(text):
+        return Stamp(utc_ns=int(match[1]) * 10 ** (19 - len(match[1])))
+    if match := _CLOCK.match(text):
+        hours, minutes, seconds = (int(match[at] or match[at + 4]) for at in (1, 2, 3))
         if hours > 23 or minutes > 59 or seconds > 60:
             return None
-        of_day = (hours * 3600 + minutes * 60 + seconds) * 10**9 + _fraction(found[4])
+        of_day = (hours * 3600 + minutes * 60 + seconds) * 10**9 + _fraction(match[4])
         return Stamp(of_day_ns=of_day)
-    if found := _ISO.match(text):
-        return _dated([int(found[at]) for at in range(1, 7)], found[7], found[8])
-    if found := _DATE.match(text):
-        return _by_date(found)
+    if match := _ISO.match(text):
+        return _dated([int(match[at]) for at in range(1, 7)], match[7], match[8])
+    if match := _DATE.match(text):
+        return _by_date(match)
     return None
 
 
-def _by_date(found: re.Match[str]) -> Stamp | None:
-    if found[1] not in _MONTHS:
+def _by_date(match: re.Match[str]) -> Stamp | None:
+    if match[1] not in _MONTHS:
         return None
-    hour = int(found[3])
-    if found[7]:
-        hour = hour % 12 + (12 if found[7] == "PM" else 0)
-    parts = [int(found[9]), _MONTHS.index(found[1]) + 1, int(found[2]), hour]
-    return _dated([*parts, int(found[4]), int(found[5])], found[6], found[8])
+    hour = int(match[3])
+    if match[7]:
+        hour = hour % 12 + (12 if match[7] == "PM" else 0)
+    parts = [int(match[9]), _MONTHS.index(match[1]) + 1, int(match[2]), hour]
+    return _dated([*parts, int(match[4]), int(match[5])], match[6], match[8])
 
 
 def _dated(parts: list[int], fraction: str | None, zone: str | None) -> Stamp | None:

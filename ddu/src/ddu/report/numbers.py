@@ -56,16 +56,18 @@ def flow_rows(flows: list[dict[str, Any]]) -> list[Row]:
 
 def _rows(metric: SummaryMetric, of: list[dict[str, Any]]) -> Iterator[Row]:
     unit = metric.units
-    found: list[Any] = [content.get(metric.name) for content in of]
+    values_of_metric: list[Any] = [content.get(metric.name) for content in of]
     if {*metric.parts} == _GAUGE:
-        means = [_number(value["mean"], unit) for value in found]
-        definition = f"{metric.definition}; mean, {_spread(found[0], unit)}"
+        means = [_number(value["mean"], unit) for value in values_of_metric]
+        definition = f"{metric.definition}; mean, {_spread(values_of_metric[0], unit)}"
         yield Row(metric.title, unit.shown, means, definition)
         return
     for part in metric.parts or ("",):
         name, more = _PARTS.get(part, (part, ""))
         label = f"{metric.title}, {name}" if name else metric.title
-        values = [(value or {}).get(part) for value in found] if part else found
+        values = (
+            [(value or {}).get(part) for value in values_of_metric] if part else values_of_metric
+        )
         shown = [_number(value, unit) for value in values]
         yield Row(label, unit.shown, shown, metric.definition + more)
 

@@ -72,9 +72,9 @@ def _script_json(value: object) -> str:
 @lru_cache
 def _compressed_plotly() -> str:
     """Return plotly.js, compressed to a third of its size; a browser unpacks it."""
-    found = find_spec("plotly")  # Not imported, which would take time.
-    assert found is not None
-    assert found.origin is not None
-    script = Path(found.origin).parent / "package_data" / "plotly.min.js"
+    package = find_spec("plotly")  # Not imported, which would take time.
+    assert package is not None
+    assert package.origin is not None
+    script = Path(package.origin).parent / "package_data" / "plotly.min.js"
     # Level 4 takes half the time of the highest for 4 % more bytes.
     return base64.b64encode(gzip.compress(script.read_bytes(), 4, mtime=0)).decode()

@@ -73,8 +73,8 @@ class Measured:
         if check.number not in chosen or chosen.empty:
             return pd.Series(dtype=float)
         keys = [chosen[name] for name in ("seed", *self.links(where))]
-        found = chosen[check.number].astype(float) - check.less
-        means: pd.Series[float] = found.groupby(keys).mean().dropna()
+        numbers = chosen[check.number].astype(float) - check.less
+        means: pd.Series[float] = numbers.groupby(keys).mean().dropna()
         return means
 
     def links(self, where: Mapping[str, object] = {}) -> list[str]:

@@ -23,7 +23,7 @@ class Outcome:
     check: Check
     of: Labels
     over: Labels | None
-    found: Interval | None
+    interval: Interval | None
     """None if there is no run of it."""
     effect: float | None
     """Cohen's d_z of the pairs."""
@@ -74,14 +74,14 @@ def _outcomes(check: Check, runs: Measured | None) -> Iterator[Outcome]:
         yield Outcome(check, of, over, None, None, None, "not yet run", "")
         return
     for of, over in pairs:
-        found, pairing = _measure(check, runs, of, over)
-        if found is None:
+        interval, pairing = _measure(check, runs, of, over)
+        if interval is None:
             why = f"the profile {runs.profile} has no data for it"
             yield Outcome(check, of, over, None, None, None, "not yet run", why)
             continue
-        said = judge(check, found, pairing.difference if pairing else None)
+        said = judge(check, interval, pairing.difference if pairing else None)
         effect, p = (pairing.effect, pairing.p) if pairing else (None, None)
-        yield Outcome(check, of, over, found, effect, p, *said)
+        yield Outcome(check, of, over, interval, effect, p, *said)
 
 
 def comparisons(check: Check, runs: Measured) -> Iterator[tuple[Labels, Labels | None]]:
@@ -118,10 +118,10 @@ def _measure(
         values = list(balanced(above))
         if not values:
             return None, None
-        found = statistics.of_repeats(values)
+        interval = statistics.of_repeats(values)
         if check.no_effect is None:
-            return found, None
-        return found, statistics.paired([check.no_effect] * len(values), values)
+            return interval, None
+        return interval, statistics.paired([check.no_effect] * len(values), values)
     both = pd.concat([above, runs.values(check.divisor, over)], axis=1, join="inner")
     if both.empty:
         return None, None
@@ -134,13 +134,13 @@ def _measure(
 _Rows = TypeVar("_Rows", "pd.Series[float]", pd.DataFrame)
 
 
-def balanced(found: _Rows) -> _Rows:
+def balanced(rows: _Rows) -> _Rows:
     """Return as many rows of each scenario as there are of that with the fewest, so that links of
     all count alike: the first by seed. The index: the seed, then what else distinguishes links."""
-    names = list(found.index.names)[1:]
+    names = list(rows.index.names)[1:]
     if not names:
-        return found
-    groups = found.sort_index().groupby(level=names)
+        return rows
+    groups = rows.sort_index().groupby(level=names)
     return groups.head(int(groups.size().min()))
 
 
@@ -169,8 +169,8 @@ def sensitivity(claim: Claim, runs: Measured) -> Sensitivity | None:
     parts: list[tuple[str, Interval]] = []
     for label, odd in (("odd seeds", 1), ("even seeds", 0)):
         half = replace(runs, runs=runs.runs[runs.runs["seed"] % 2 == odd])
-        found, _ = _measure(check, half, of, over)
-        parts += [(label, found)] if found else []
+        interval, _ = _measure(check, half, of, over)
+        parts += [(label, interval)] if interval else []
     for factor in (*runs.links(of), *claim.vary):
         levels = runs.factors.get(factor, [])
         for level in levels if len(levels) > 1 else ():
@@ -178,6 +178,6 @@ def sensitivity(claim: Claim, runs: Measured) -> Sensitivity | None:
             if of.get(factor) == (level,):
                 continue
             below = None if over is None else {**over, **fixed}
-            found, _ = _measure(check, runs, {**of, **fixed}, below)
-            parts += [(level, found)] if found else []
+            interval, _ = _measure(check, runs, {**of, **fixed}, below)
+            parts += [(level, interval)] if interval else []
     return Sensitivity(claim, of, over, every, tuple(parts))

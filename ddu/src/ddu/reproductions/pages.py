@@ -157,8 +157,8 @@ def _write_claims(path: Path, claims: list[Tested]) -> None:
 def _fields(claim: Tested, one: Outcome) -> list[object]:
     values: list[float | None] = [None] * 3
     count = 0
-    if one.found is not None:
-        values, count = [one.found.mean, one.found.low, one.found.high], one.found.count
+    if one.interval is not None:
+        values, count = [one.interval.mean, one.interval.low, one.interval.high], one.interval.count
     precise = [None if value is None else f"{value:.6g}" for value in (*values,)]
     tests = [None if value is None else f"{value:.4g}" for value in (one.effect, one.p, one.p_holm)]
     what = _what(one.check, one.of, one.over)
@@ -181,7 +181,7 @@ def rows_of(claim: Tested) -> Iterator[Row]:
     for check in claim.claim.checks:
         of_check = [one for one in claim.outcomes if one.check is check]
         one_for_all = check.each or check.against
-        if len(of_check) <= _SHOWN_EACH and not (one_for_all and of_check[0].found is None):
+        if len(of_check) <= _SHOWN_EACH and not (one_for_all and of_check[0].interval is None):
             yield from (_row(one) for one in of_check)
             continue
         yield _row_of_many(check, of_check)
@@ -189,15 +189,15 @@ def rows_of(claim: Tested) -> Iterator[Row]:
 
 def _row(one: Outcome) -> Row:
     reason = f"{one.verdict}: {one.reason}" if one.reason else one.verdict
-    return Row(_what(one.check, one.of, one.over), theirs(one.check), ours(one.check, one.found),
+    return Row(_what(one.check, one.of, one.over), theirs(one.check), ours(one.check, one.interval),
                _tests(one), reason)  # fmt: skip
 
 
 def _row_of_many(check: Check, outcomes: list[Outcome]) -> Row:
     """Return the line of a check with many numbers: their range, and which do not hold."""
-    known = [one.found for one in outcomes if one.found is not None]
+    known = [one.interval for one in outcomes if one.interval is not None]
     values = "not yet run"
-    means = [found.mean for found in known if not math.isnan(found.mean)]
+    means = [interval.mean for interval in known if not math.isnan(interval.mean)]
     if means:
         ends = [number(one(means) * _how(check).scale) for one in (min, max)]
         values = f"{' to '.join(ends)}; n ≥ {min(one.count for one in known)}"
@@ -227,10 +227,10 @@ def _distinct(one: Outcome, outcomes: list[Outcome]) -> str:
 
 def _how(check: Check) -> Shown:
     name = check.metric or (check.column.name if check.column else "")
-    found = shown(name)
+    how = shown(name)
     if check.is_ratio:
-        return Shown(found.label, "", 1.0)
-    return found
+        return Shown(how.label, "", 1.0)
+    return how
 
 
 def _what(check: Check, of: Labels, over: Labels | None) -> str:
@@ -301,16 +301,18 @@ def theirs(check: Check) -> str:
     return " to ".join(number(value * scale) for value in check.between)
 
 
-def ours(check: Check, found: Interval | None) -> str:
+def ours(check: Check, interval: Interval | None) -> str:
     """Return our number with its interval and the number of runs or pairs."""
-    if found is None:
+    if interval is None:
         return "not yet run"
     scale = _how(check).scale
-    text = number(found.mean * scale)
-    if found.alike:
-        return f"{text}; n = {found.count}, the same in each"
-    between = bounds(found.low, found.high, scale)
-    return f"{text} ({between}); n = {found.count}" if between else f"{text}; n = {found.count}"
+    text = number(interval.mean * scale)
+    if interval.alike:
+        return f"{text}; n = {interval.count}, the same in each"
+    between = bounds(interval.low, interval.high, scale)
+    return (
+        f"{text} ({between}); n = {interval.count}" if between else f"{text}; n = {interval.count}"
+    )
 
 
 def _tests(one: Outcome) -> str:
@@ -329,6 +331,6 @@ def _sensitivities(sections: list[Section]) -> Iterator[Sensitivity]:
     for section in sections:
         for claim in section.claims:
             if claim.claim.main and section.measured is not None:
-                found = sensitivity(claim.claim, section.measured)
-                if found is not None:
-                    yield found
+                one = sensitivity(claim.claim, section.measured)
+                if one is not None:
+                    yield one

@@ -18,7 +18,7 @@ VERDICTS: tuple[Verdict, ...] = (
 )  # fmt: skip
 
 
-def judge(check: Check, found: Interval, difference: Interval | None) -> tuple[Verdict, str]:
+def judge(check: Check, interval: Interval, difference: Interval | None) -> tuple[Verdict, str]:
     """Return the verdict on one number, and why, unless it simply holds.
 
     It holds if our mean is within the tolerance of the paper's number and, for a claimed effect,
@@ -26,28 +26,28 @@ def judge(check: Check, found: Interval, difference: Interval | None) -> tuple[V
     direction is confirmed, and is undecided if the runs are too few to confirm or to refute it.
     """
     low, high = check.band
-    inside, reached = low <= found.mean <= high, _reaches(found, low, high)
+    inside, reached = low <= interval.mean <= high, _reaches(interval, low, high)
     if difference is None or not check.claimed_effect:
         if inside:
             return "holds", ""
-        return ("undecided", reached) if reached else ("does not hold", _few(found))
+        return ("undecided", reached) if reached else ("does not hold", _few(interval))
     confirmed = _is_beyond_zero(difference, check.claimed_effect)
     if inside:
         if confirmed:
             return "holds", ""
-        return "undecided", _few(found) or "no significant effect"
+        return "undecided", _few(interval) or "no significant effect"
     if confirmed:
         return "holds in part", "the direction, not the size"
-    return ("undecided", reached) if reached else ("does not hold", _few(found))
+    return ("undecided", reached) if reached else ("does not hold", _few(interval))
 
 
-def _reaches(found: Interval, low: float, high: float) -> str:
+def _reaches(interval: Interval, low: float, high: float) -> str:
     """Return in which sense the interval reaches the paper's number; empty if it does not."""
-    if found.count < 2 or math.isnan(found.mean):
+    if interval.count < 2 or math.isnan(interval.mean):
         return ""
-    if found.low is None or found.high is None:
+    if interval.low is None or interval.high is None:
         return "the interval has no bounds"
-    return "only the interval" if found.low <= high and found.high >= low else ""
+    return "only the interval" if interval.low <= high and interval.high >= low else ""
 
 
 def _is_beyond_zero(difference: Interval, direction: int) -> bool:
@@ -56,8 +56,8 @@ def _is_beyond_zero(difference: Interval, direction: int) -> bool:
     return difference.low > 0 if direction > 0 else difference.high < 0
 
 
-def _few(found: Interval) -> str:
-    return "one run only" if found.count < 2 else ""
+def _few(interval: Interval) -> str:
+    return "one run only" if interval.count < 2 else ""
 
 
 def together(verdicts: Sequence[Verdict], one_suffices: bool = False) -> Verdict:

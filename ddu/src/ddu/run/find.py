@@ -16,7 +16,7 @@ def newest_run(runs: Path) -> Path:
     """
     if not runs.is_dir():
         raise NotARun(runs, "no such directory", "record a run with `ccu run`, or add --runs DIR")
-    found = sorted(manifest.parent for manifest in runs.glob("*/run.json"))
-    if not found:
+    directories = sorted(manifest.parent for manifest in runs.glob("*/run.json"))
+    if not directories:
         raise NotARun(runs, "no runs here", "record a run with `ccu run`, or add --runs DIR")
-    return found[-1]
+    return directories[-1]

@@ -23,8 +23,8 @@ def is_campaign(path: Path) -> bool:
 
 def runs_of(path: Path) -> list[Path]:
     """Return the run directories of a campaign, the oldest first."""
-    found = (file.parent for file in path.glob("runs/*/*/run.json"))
-    return sorted(found, key=lambda run: (run.name, run.parent.name))
+    directories = (file.parent for file in path.glob("runs/*/*/run.json"))
+    return sorted(directories, key=lambda run: (run.name, run.parent.name))
 
 
 def publish_campaign(

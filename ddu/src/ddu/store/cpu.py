@@ -12,15 +12,15 @@ from typing import Any
 def cpu_of_parts(raw: Path, flows: Iterable[str]) -> dict[str, float]:
     """Return shares of one core: nr-link's from its summary, iperf3's from its JSON; unknown ones
     are left out."""
-    found: dict[str, object] = {"nr-link": _json(raw / "link-summary.json").get("cpu_ratio")}
+    shares: dict[str, object] = {"nr-link": _json(raw / "link-summary.json").get("cpu_ratio")}
     for flow in flows:
         end = _json(raw / f"iperf3-{flow}-client.json").get("end")
         cpu = end.get("cpu_utilization_percent", {}) if isinstance(end, dict) else {}
         for key, part in (("host_total", "sends"), ("remote_total", "receives")):
             percent = cpu.get(key)
             if isinstance(percent, (int, float)):
-                found[f"iperf3 {flow} {part}"] = percent / 100
-    return {part: float(cpu) for part, cpu in found.items() if isinstance(cpu, (int, float))}
+                shares[f"iperf3 {flow} {part}"] = percent / 100
+    return {part: float(cpu) for part, cpu in shares.items() if isinstance(cpu, (int, float))}
 
 
 def _json(file: Path) -> dict[str, Any]:

@@ -105,8 +105,8 @@ class _Following:
         cells = [entry.name for entry in os.scandir(folder)] if folder.is_dir() else []
         waiting = [folder / name for name in cells if name not in self._with_result]
         known = self._live.keys() | self._publishing.keys() | self._done
-        found = {file.parent for cell in waiting for file in cell.glob("*/run.json")}
-        return sorted(found - known, key=lambda run: (run.name, run.parent.name))
+        there = {file.parent for cell in waiting for file in cell.glob("*/run.json")}
+        return sorted(there - known, key=lambda run: (run.name, run.parent.name))
 
     def _take_up(self, run: Path) -> None:
         try:

@@ -63,5 +63,5 @@ def _declared() -> dict[str, dict[str, str]]:
 
 def _value(content: dict[str, Any], number: str) -> float | None:
     name, _, part = number.partition(".")
-    found = content.get(name)
-    return (found or {}).get(part) if part else found
+    item = content.get(name)
+    return (item or {}).get(part) if part else item

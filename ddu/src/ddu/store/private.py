@@ -76,14 +76,14 @@ def program(name: str) -> Path:
         Path("/usr/lib/postgresql").glob(f"*/bin/{name}"),
         key=lambda path: int(path.parts[-3]) if path.parts[-3].isdigit() else 0,
     )
-    found = packaged[-1] if packaged else shutil.which(name)
-    if not found:
+    executable = packaged[-1] if packaged else shutil.which(name)
+    if not executable:
         raise StoreRefused(
             "not found",
             "install PostgreSQL (apt-get install postgresql), or use `ddu store up --docker`",
             key=name,
         )
-    return Path(found)
+    return Path(executable)
 
 
 def _initialise(place: StoreDirectory) -> None:

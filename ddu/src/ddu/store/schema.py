@@ -24,12 +24,12 @@ class Migration:
 
 def migrations() -> list[Migration]:
     """Return them in order; `001_runs.sql` is version 1."""
-    found = [
+    known = [
         Migration(int(file.name[:3]), file.name, file.read_text())
         for file in files("ddu.store").joinpath("migrations").iterdir()
         if file.name.endswith(".sql")
     ]
-    return sorted(found, key=lambda migration: migration.version)
+    return sorted(known, key=lambda migration: migration.version)
 
 
 def version_of(connection: Connection) -> int:

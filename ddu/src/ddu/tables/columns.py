@@ -46,10 +46,10 @@ _IN_A_BIN = "; in a bin: interpolated, by the overlap of the intervals with it"
 @cache
 def columns_of(table: str) -> tuple[Column, ...]:
     """Return the columns that a table may have. Raises KeyError for an unknown table."""
-    found = [column for part in TABLES[table] for column in _part(part)]
+    columns = [column for part in TABLES[table] for column in _part(part)]
     if table == "aligned":
-        found = [_on_bins(column) for column in found]
-    return tuple(found)
+        columns = [_on_bins(column) for column in columns]
+    return tuple(columns)
 
 
 @cache
@@ -59,8 +59,8 @@ def column(name: str, table: str = "aligned") -> Column | None:
     if name in plain:
         return plain[name]
     for pattern, known in patterns:
-        if found := pattern.fullmatch(name):
-            return replace(known, name=name, definition=_filled(known.definition, found))
+        if match := pattern.fullmatch(name):
+            return replace(known, name=name, definition=_filled(known.definition, match))
     if table == "sockets":
         return Column(name, _KERNEL)
     if name.startswith("cc_") or table == "cc":
@@ -79,13 +79,13 @@ def described(table: pd.DataFrame, name: str) -> list[dict[str, Any]]:
     """Return name, type, unit, definition and number of null values of each column of a table."""
     rows = []
     for each in map(str, table.columns):
-        found = column(each, name) or Column(each, "")
+        known = column(each, name) or Column(each, "")
         rows.append(
             {
                 "name": each,
                 "type": str(table[each].dtype),
-                "unit": found.units.name,
-                "definition": found.definition,
+                "unit": known.units.name,
+                "definition": known.definition,
                 "null_count": int(table[each].isna().sum()),
             }
         )
@@ -119,7 +119,7 @@ def _by_name(table: str) -> tuple[dict[str, Column], list[tuple[re.Pattern[str],
     return plain, patterns
 
 
-def _filled(definition: str, found: re.Match[str]) -> str:
-    for key, value in found.groupdict().items():
+def _filled(definition: str, match: re.Match[str]) -> str:
+    for key, value in match.groupdict().items():
         definition = definition.replace(f"{{{key}}}", value)
     return definition

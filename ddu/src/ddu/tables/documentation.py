@@ -23,10 +23,10 @@ _GENERATED = re.compile(r"(<!-- generated: ([a-z-]+) -->\n).*?(<!-- end -->)", r
 def documented(text: str) -> str:
     """Return the document with each table between its marks as the declarations have it."""
 
-    def table(found: re.Match[str]) -> str:
-        if found[2] not in _TABLES:
-            raise RefusedError(unknown("table", found[2], _TABLES))
-        return found[1] + "\n".join(_TABLES[found[2]]()) + "\n" + found[3]
+    def table(match: re.Match[str]) -> str:
+        if match[2] not in _TABLES:
+            raise RefusedError(unknown("table", match[2], _TABLES))
+        return match[1] + "\n".join(_TABLES[match[2]]()) + "\n" + match[3]
 
     return _GENERATED.sub(table, text)
 

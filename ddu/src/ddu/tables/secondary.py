@@ -96,7 +96,7 @@ def _on_bins(rows: pd.DataFrame, column: str, name: str, bins: Bins) -> Float | 
     intervals = Intervals(bins, samples)
     if is_counter(name):
         counted = increments(values)[1:]  # the first report is where its counter starts
-        found = intervals.amounts(counted[apart])
+        values_on_bins = intervals.amounts(counted[apart])
     else:
-        found = intervals.means(values[1:][apart])
-    return None if np.isnan(found).all() else found
+        values_on_bins = intervals.means(values[1:][apart])
+    return None if np.isnan(values_on_bins).all() else values_on_bins

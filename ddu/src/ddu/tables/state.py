@@ -48,5 +48,5 @@ def cc_on_bins(run: AlignedRun, flow: Flow, bins: Bins) -> pd.DataFrame:
 
 def _latest(rows: pd.DataFrame, bins: Bins, interval_ns: float) -> pd.DataFrame:
     index = bins.latest(rows["utc_ns"].to_numpy(), int(_AGE_IN_INTERVALS * interval_ns))
-    found = rows.reset_index(drop=True).reindex(np.where(index >= 0, index, -1))
-    return found.reset_index(drop=True)
+    latest = rows.reset_index(drop=True).reindex(np.where(index >= 0, index, -1))
+    return latest.reset_index(drop=True)

@@ -69,7 +69,7 @@ class Monitor:
         self._recent.append((elapsed_s, self._acked))
         times_s, packets = zip(*self._recent, strict=True)
         self._highest_per_s = max(self._highest_per_s, sum(packets) / sum(times_s))
-        found = Interval(
+        interval = Interval(
             elapsed_s=elapsed_s,
             acked=self._acked,
             lost=self._lost,
@@ -83,4 +83,4 @@ class Monitor:
         self._began_s = report.time_ns / 1e9
         self._acked = self._lost = self._samples = 0
         self._rtt_sum_s, self._rtt_least_s = 0.0, inf
-        return found
+        return interval

@@ -64,7 +64,7 @@ class Monitor:
         elapsed_s = report.time_ns / 1e9 - self._began_s
         if elapsed_s < PERIOD_S or not self._samples:
             return None
-        found = Interval(
+        interval = Interval(
             elapsed_s=elapsed_s,
             throughput_per_s=sum(self._rates) / len(self._rates) if self._rates else 0.0,
             samples=self._samples,
@@ -77,7 +77,7 @@ class Monitor:
         self._began_s += elapsed_s
         self._rates = []
         self._samples = self._lost = 0
-        return found
+        return interval
 
 
 def pacing_per_s(report: Report) -> float:

@@ -12,7 +12,7 @@ from ddu.console.problems import refusal
 from ddu.installation import CHECKOUT
 
 _BUILT_CONFIG = CHECKOUT and CHECKOUT / ".tools" / "docker"
-"""Where setup/docker-compose puts the plugin."""
+"""The folder in which setup/docker-compose puts the plugin."""
 _OLDEST_COMPOSE = (2, 20)  # `include` in docker-compose.yml
 
 

@@ -106,13 +106,13 @@ def _refine(
     width = (rate * s[-1] + at[-1]) / _STEPS * 2
     spread = 0.03 if free_rate else 0.0
     while width > 5e-5:
-        found = []
+        candidates = []
         for each in np.unique(rate * (1 + spread * np.linspace(-1, 1, 13))):
             thetas = theta + width * np.linspace(-1, 1, 41)
             rss = _rss(s, counter, at, total, thetas, float(each))
             index = int(np.argmin(rss))
-            found.append((float(rss[index]), float(thetas[index]), float(each)))
-        _, theta, rate = min(found)
+            candidates.append((float(rss[index]), float(thetas[index]), float(each)))
+        _, theta, rate = min(candidates)
         width, spread = width * 0.4, spread * 0.4
     return theta, rate
 

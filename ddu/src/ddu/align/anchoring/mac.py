@@ -103,9 +103,9 @@ def _anchor(log: LogTable, traffic: RunTraffic) -> Anchor | None:
         at = rows[column].to_numpy(dtype=np.int64)
         counter = _counter(rows, at, traffic.direction)
         if counter is not None:
-            found = by_correlation(_CLOCKS[column], at, counter, traffic.arrived())
-            if found is not None:
-                return found
+            anchor = by_correlation(_CLOCKS[column], at, counter, traffic.arrived())
+            if anchor is not None:
+                return anchor
         return _by_file(log, column, at, traffic)
     return None
 
@@ -123,8 +123,8 @@ def _counter(rows: pd.DataFrame, at: Int, direction: str) -> Float | None:
     """Return the bytes that the log counts in a direction, by its goodput where it counts none."""
     channels = [name for name in rows if str(name).startswith(f"mac_{direction}_lcid_")]
     if channels:
-        found: Float = rows[channels].sum(axis=1, min_count=1).to_numpy(dtype=np.float64)
-        return found
+        total: Float = rows[channels].sum(axis=1, min_count=1).to_numpy(dtype=np.float64)
+        return total
     if f"mac_{direction}_bytes" in rows:
         return rows[f"mac_{direction}_bytes"].to_numpy(dtype=np.float64)
     if f"mac_{direction}_goodput_bps" in rows:
@@ -136,6 +136,6 @@ def _counter(rows: pd.DataFrame, at: Int, direction: str) -> Float | None:
 
 def _converted(values: pd.Series, to_utc_ns: Callable[[Int], Int]) -> pd.Series:
     known = values.notna()
-    found = pd.Series(pd.NA, index=values.index, dtype="Int64")
-    found[known] = to_utc_ns(values[known].to_numpy(dtype=np.int64))
-    return found
+    converted = pd.Series(pd.NA, index=values.index, dtype="Int64")
+    converted[known] = to_utc_ns(values[known].to_numpy(dtype=np.int64))
+    return converted

@@ -37,11 +37,11 @@ def anchored_sockets(
     for each in sources:
         if each.log is None:
             continue
-        found = _anchored_log(each.log, each.declared, traffic)
-        faults += found.faults
-        if found.table is not None:
-            joined = _joined([found.table] if joined is None else [joined, found.table])
-            alignment = found.alignment
+        anchored = _anchored_log(each.log, each.declared, traffic)
+        faults += anchored.faults
+        if anchored.table is not None:
+            joined = _joined([anchored.table] if joined is None else [joined, anchored.table])
+            alignment = anchored.alignment
     return Anchored(joined, alignment, faults=tuple(faults))
 
 

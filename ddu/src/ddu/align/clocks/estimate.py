@@ -114,14 +114,14 @@ class _Problem:
         limits = np.concatenate([self._above[:, 1], -self._below[:, 1]])
         # In ms and s, where the solver's tolerances are fractions of a nanosecond.
         scale = np.array([1e6] * (len(objective) - 1) + [1e-3])
-        found = linprog(
+        optimum = linprog(
             np.array(objective) * scale,
             A_ub=rows * scale / 1e6,
             b_ub=limits / 1e6,
             bounds=[(None, None)] * (len(objective) - 1) + [(-MOST_SKEW * 1e3, MOST_SKEW * 1e3)],
             method="highs",
         )
-        if not found.success:
+        if not optimum.success:
             raise ContradictoryBoundsError
-        solution: Float = found.x * scale
+        solution: Float = optimum.x * scale
         return solution

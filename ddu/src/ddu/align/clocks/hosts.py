@@ -76,7 +76,7 @@ def estimated_clocks(raw: Path, hosts: tuple[str, str], upper: Bounds, lower: Bo
             "`time.offset_ns` in run.json",
         )
     try:
-        found = estimate(upper, lower)
+        clocks_estimate = estimate(upper, lower)
     except ContradictoryBoundsError:
         raise UnreadableInput(
             raw,
@@ -85,18 +85,19 @@ def estimated_clocks(raw: Path, hosts: tuple[str, str], upper: Bounds, lower: Bo
             "stop NTP from stepping the clocks during a run",
         ) from None
     return HostClocks(
-        {"ue": Clock(), second: found.clock}, {"clocks": _alignment(found, first, second)}
+        {"ue": Clock(), second: clocks_estimate.clock},
+        {"clocks": _alignment(clocks_estimate, first, second)},
     )
 
 
-def _alignment(found: ClockEstimate, first: str, second: str) -> dict[str, Any]:
+def _alignment(clocks_estimate: ClockEstimate, first: str, second: str) -> dict[str, Any]:
     return {
         "method": METHOD,
         "clock": first,
         "corrected": second,
-        "offset_ns": found.clock.offset_ns,
-        "offset_at_utc_ns": found.clock.at_utc_ns,
-        "uncertainty_ns": found.uncertainty_ns,
-        "skew_ppm": found.clock.skew * 1e6,
-        "skew_interval_ppm": [found.skew_low * 1e6, found.skew_high * 1e6],
+        "offset_ns": clocks_estimate.clock.offset_ns,
+        "offset_at_utc_ns": clocks_estimate.clock.at_utc_ns,
+        "uncertainty_ns": clocks_estimate.uncertainty_ns,
+        "skew_ppm": clocks_estimate.clock.skew * 1e6,
+        "skew_interval_ppm": [clocks_estimate.skew_low * 1e6, clocks_estimate.skew_high * 1e6],
     }

@@ -23,26 +23,26 @@ def all_inside(text: str, name: str) -> Iterator[str]:
     """Yield what `inside` returns for every match. Matches within another one are passed over."""
     begins = re.compile(rf"(?<!\w){re.escape(name)}\s*[:=]?\s*([{{\[])")
     at = 0
-    while found := begins.search(text, at):
-        end = _partner(text, found.start(1))
+    while match := begins.search(text, at):
+        end = _partner(text, match.start(1))
         if end is None:
-            at = found.end()
+            at = match.end()
             continue
-        yield text[found.end() : end]
+        yield text[match.end() : end]
         at = end
 
 
 def items(text: str) -> list[str]:
     """The `{…}` of a list, without what stands between them."""
-    found = []
+    parts = []
     at = 0
     while (begin := text.find("{", at)) >= 0:
         end = _partner(text, begin)
         if end is None:
             break
-        found.append(text[begin + 1 : end])
+        parts.append(text[begin + 1 : end])
         at = end
-    return found
+    return parts
 
 
 def without(text: str, content: str | None) -> str:

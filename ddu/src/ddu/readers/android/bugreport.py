@@ -88,23 +88,23 @@ def read_bugreport(file: Path) -> Bugreport:
     Raises UnreadableInput for an incomplete zip, a zip without a bugreport, one that unpacks to
     more than 512 MiB, and a report without the registry.
     """
-    found = _Pass(file)
+    reader = _Pass(file)
     for block in blocks(file):
-        found.take(block)
-    return found.report()
+        reader.take(block)
+    return reader.report()
 
 
 def _lines_with_words(block: bytes) -> list[tuple[int, int]]:
     """Return begin and end of the lines that have one of the words in them. Most lines have none,
     and are not looked at one by one."""
-    found = set()
+    spans = set()
     for word in _WORDS:
         at = block.find(word)
         while at >= 0:
             end = block.index(b"\n", at) + 1
-            found.add((block.rfind(b"\n", 0, at) + 1, end))
+            spans.add((block.rfind(b"\n", 0, at) + 1, end))
             at = block.find(word, end)
-    return sorted(found)
+    return sorted(spans)
 
 
 class _Pass:
@@ -143,12 +143,12 @@ class _Pass:
             self._dump.append(self._kept(text))
 
     def _line(self, line: bytes) -> None:
-        if found := _ZONE.match(line):
-            self._zone = _named(found[1].decode())
-        elif self._made is None and (found := _MADE.match(line)):
-            self._made = tuple(map(int, found.groups()))
-        elif found := _LOGCAT.match(line):
-            self._log.append((found, self._kept(line[found.end() :])))
+        if match := _ZONE.match(line):
+            self._zone = _named(match[1].decode())
+        elif self._made is None and (match := _MADE.match(line)):
+            self._made = tuple(map(int, match.groups()))
+        elif match := _LOGCAT.match(line):
+            self._log.append((match, self._kept(line[match.end() :])))
 
     def _end(self, at_ns: int | None) -> None:
         if self._dump:
@@ -171,9 +171,9 @@ class _Pass:
             )
         made_ns = local_ns(self._made) if self._made else None
         dumps = [(made_ns if at is None else at, text) for at, text in self._dumps]
-        found = [_of_history(line) for text in texts for line in text.splitlines()]
-        found += [_of_logcat(when, made_ns, text) for when, text in self._log]
-        history = sorted((one for one in found if one), key=lambda one: one.local_ns)
+        events = [_of_history(line) for text in texts for line in text.splitlines()]
+        events += [_of_logcat(when, made_ns, text) for when, text in self._log]
+        history = sorted((one for one in events if one), key=lambda one: one.local_ns)
         return Bugreport(dumps, history, self._zone, is_cut=bool(self._dump))
 
 
@@ -185,11 +185,11 @@ def _named(zone: str) -> tzinfo | None:
 
 
 def _of_history(line: str) -> Report | None:
-    found = _HISTORY.match(line)
-    if found is None:
+    match = _HISTORY.match(line)
+    if match is None:
         return None
-    at_ns = local_ns([int(found[part]) for part in range(1, 7)], found[7])
-    return None if at_ns is None else _report_of(at_ns, found[8])
+    at_ns = local_ns([int(match[part]) for part in range(1, 7)], match[7])
+    return None if at_ns is None else _report_of(at_ns, match[8])
 
 
 def _of_logcat(when: re.Match[bytes], made_ns: int | None, text: str) -> Report | None:
@@ -207,8 +207,8 @@ def _of_logcat(when: re.Match[bytes], made_ns: int | None, text: str) -> Report 
 
 def _report_of(at_ns: int, text: str) -> Report | None:
     """Return the part of a line that the registry's reader understands, under its name there."""
-    found = _PHONE.search(text)
-    phone = next((int(digit) for digit in found.groups() if digit), None) if found else None
+    match = _PHONE.search(text)
+    phone = next((int(digit) for digit in match.groups() if digit), None) if match else None
     if (signal := inside(text, "SignalStrength")) is not None:
         return Report(at_ns, phone, "mSignalStrength", f"SignalStrength:{{{signal}}}")
     if "{mConnectionStatus=" in text:

@@ -28,15 +28,15 @@ _CELL_INFO = {"NR": "CellIdentityNr", "LTE": "CellIdentityLte"}
 def service_of(text: str) -> Values:
     """Return technology and data registration by the content of `mServiceState={…}`."""
     values: Values = {}
-    if found := _DATA_STATE.search(text):
-        values["mac_in_sync"] = int(found[1] == "0")
+    if match := _DATA_STATE.search(text):
+        values["mac_in_sync"] = int(match[1] == "0")
     if values.get("mac_in_sync") == 0:
         values["mac_technology"] = NONE
         return values
     registration = _packet_registration(text)
     access = registration.get("accessNetworkTechnology")
-    found = _DATA_TECHNOLOGY.search(text)
-    ril = int(found[1]) if found else None
+    match = _DATA_TECHNOLOGY.search(text)
+    ril = int(match[1]) if match else None
     if ril == _RIL_NR or access in ("NR", "NR_SA"):
         values["mac_technology"] = SA
     elif ril in (_RIL_LTE, _RIL_LTE_CA) or access in ("LTE", "LTE_CA"):
@@ -58,14 +58,14 @@ def _lte_or_nsa(registration: dict[str, str]) -> int | None:
 
 def _packet_registration(text: str) -> dict[str, str]:
     """Return the registration for data over the operator's radio; the last one is in force."""
-    found: dict[str, str] = {}
+    registration: dict[str, str] = {}
     for name in ("NetworkRegistrationInfo", "NetworkRegistrationState"):
         for content in all_inside(text, name):
             pairs = pairs_of(content)
             packet = pairs.get("domain") in ("PS", "CS_PS", "2")
             if packet and pairs.get("transportType") in ("WWAN", "1"):
-                found = pairs
-    return found
+                registration = pairs
+    return registration
 
 
 def cell_of(registry: str, technology: int | None) -> Values:

@@ -122,8 +122,8 @@ def _serving(row: Values) -> None:
 
 
 def _times(text: str) -> dict[str, int]:
-    if found := _LOCAL.match(text.strip()):
-        year, month, day, hour, minute, second = found.groups()
+    if match := _LOCAL.match(text.strip()):
+        year, month, day, hour, minute, second = match.groups()
         text = f"{year}-{month}-{day} {hour}:{minute}:{second}"
     known = stamp(text)
     if known is None:

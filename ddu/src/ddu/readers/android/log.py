@@ -94,20 +94,20 @@ def _readings(text: str, notes: list[str]) -> Iterator[Reading]:
     stamped = False
     section = REGISTRY
     for line in text.splitlines():
-        if found := STAMP.match(line):
+        if match := STAMP.match(line):
             if current is not None:
                 yield current
-            whole_s, part = int(found[1]), (found[2] or "").ljust(9, "0")
+            whole_s, part = int(match[1]), (match[2] or "").ljust(9, "0")
             current, section, stamped = Reading(whole_s * 10**9 + int(part)), REGISTRY, True
             continue
         if current is None:
             if not line.strip():
                 continue
             current = Reading(None)
-        if found := _SECTION.match(line):
-            section = found[1]
-            if found[2]:
-                current.sections.setdefault(section, []).append(found[2])
+        if match := _SECTION.match(line):
+            section = match[1]
+            if match[2]:
+                current.sections.setdefault(section, []).append(match[2])
             elif section == "end":
                 yield current
                 current = None
@@ -126,8 +126,8 @@ def _values(reading: Reading, known: Subscriptions) -> tuple[Values, str]:
         text = "\n".join(lines)
         if name == REGISTRY:
             if is_registry(text):
-                found, rest = registry_of(text, known)
-                values |= found
+                registered, rest = registry_of(text, known)
+                values |= registered
                 extra += [rest] if rest else []
             elif text.strip() and not values:
                 extra.append(_first_words(text))

@@ -44,14 +44,14 @@ def of_bugreport(report: Bugreport, known: Subscriptions, notes: list[str]) -> l
         return [_reading(None, text) for _, text in report.dumps]
     changes = list(_changes(report, _phone_of(report, known, notes)))
     changes += [(at, text) for at, text in report.dumps if at is not None]
-    found: list[Reading] = []
+    readings: list[Reading] = []
     before = ""
     for at, text in sorted(changes, key=lambda one: one[0]):
         if before:
-            found.append(_reading(report.utc_ns(at - 1), before))
-        found.append(_reading(report.utc_ns(at), text))
+            readings.append(_reading(report.utc_ns(at - 1), before))
+        readings.append(_reading(report.utc_ns(at), text))
         before = text
-    return found
+    return readings
 
 
 def _phone_of(report: Bugreport, known: Subscriptions, notes: list[str]) -> int | None:

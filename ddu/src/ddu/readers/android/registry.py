@@ -35,8 +35,8 @@ class Subscriptions:
             for first, second in pattern.findall(text):
                 subscription, phone = (first, second) if number == 0 else (second, first)
                 self._phone_of[int(subscription)] = int(phone)
-        for found in _DATA_SUBSCRIPTION.findall(text):
-            self._data = int(found)
+        for digit in _DATA_SUBSCRIPTION.findall(text):
+            self._data = int(digit)
 
     def of_user(self, subscription: int) -> None:
         """Take in the subscription for data of the phone's settings."""
@@ -60,9 +60,9 @@ def registry_of(text: str, known: Subscriptions) -> tuple[Values, str]:
     if (service := inside(block, "mServiceState")) is not None:
         values |= cells.service_of(service)
     line = next((one for one in block.splitlines() if "SignalStrength:{" in one), "")
-    if (found := signal_of(line)) is not None:
-        values |= found[0]
-        extra = found[1]
+    if (signal := signal_of(line)) is not None:
+        values |= signal[0]
+        extra = signal[1]
     if values.get("mac_technology") in (None, cells.LTE) and cells.has_nr_channel(block):
         values["mac_technology"] = cells.NSA
     technology = values.get("mac_technology")
@@ -101,8 +101,8 @@ def _blocks(text: str) -> dict[int, str]:
     blocks: dict[int, list[str]] = {}
     current: list[str] | None = None
     for line in text.splitlines():
-        if found := _BLOCK.match(line):
-            current = blocks.setdefault(int(found[1]), [])
+        if match := _BLOCK.match(line):
+            current = blocks.setdefault(int(match[1]), [])
         elif _END_OF_BLOCKS.match(line):
             current = None
         elif current is not None:
@@ -118,9 +118,9 @@ def _chosen(blocks: dict[int, str], known: Subscriptions) -> str:
         block
         for block in blocks.values()
         if any(
-            found[1] == _DATA_CONNECTED
+            match[1] == _DATA_CONNECTED
             for line in block.splitlines()
-            if (found := _DATA_STATE.match(line))
+            if (match := _DATA_STATE.match(line))
         )
     ]
     if len(connected) == 1:
@@ -130,5 +130,5 @@ def _chosen(blocks: dict[int, str], known: Subscriptions) -> str:
 
 
 def _measures(block: str) -> bool:
-    found = signal_of(next((one for one in block.splitlines() if "SignalStrength:{" in one), ""))
-    return found is not None and bool(found[0])
+    signal = signal_of(next((one for one in block.splitlines() if "SignalStrength:{" in one), ""))
+    return signal is not None and bool(signal[0])

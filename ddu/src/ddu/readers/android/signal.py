@@ -55,10 +55,10 @@ def signal_of(line: str) -> tuple[Values, str] | None:
 
 def pairs_of(text: str) -> dict[str, str]:
     """`name=value` and `name = value` as text; the first of equal names counts."""
-    found: dict[str, str] = {}
+    pairs: dict[str, str] = {}
     for name, value in _PAIR.findall(text):
-        found.setdefault(name, value)
-    return found
+        pairs.setdefault(name, value)
+    return pairs
 
 
 def whole(text: str | None) -> int | None:
@@ -76,8 +76,8 @@ def _nr(text: str | None) -> Values:
 def nr_levels(pairs: dict[str, str]) -> Values:
     """Return the NR levels by the field names of CellSignalStrengthNr."""
     values = _within(pairs, _NR_FIELDS)
-    if found := re.search(r"\d+", pairs.get("csiCqiReport", "")):
-        cqi = whole(found[0])
+    if match := re.search(r"\d+", pairs.get("csiCqiReport", "")):
+        cqi = whole(match[0])
         if cqi is not None and 0 <= cqi <= _MOST_CQI:
             values["mac_nr_cqi"] = cqi
     return values

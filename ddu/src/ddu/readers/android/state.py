@@ -36,13 +36,13 @@ _AWAKE = re.compile(r"mWakefulness=(\w+)")
 def net_of(text: str) -> Values:
     """Return the bytes that crossed the interface, in both directions, since the phone made it."""
     for line in text.splitlines():
-        found = _INTERFACE.match(line)
-        numbers = found[2].split() if found else []
+        match = _INTERFACE.match(line)
+        numbers = match[2].split() if match else []
         if len(numbers) == _COUNTERS and all(one.isdigit() for one in numbers):
             received, sent = int(numbers[0]), int(numbers[_SENT_AT])
             return {"mac_dl_sdu_bytes": received, "mac_ul_sdu_bytes": sent}
-    if found := _IFCONFIG.search(text):  # where /proc/net/dev may not be read
-        return {"mac_dl_sdu_bytes": int(found[1]), "mac_ul_sdu_bytes": int(found[2])}
+    if match := _IFCONFIG.search(text):  # where /proc/net/dev may not be read
+        return {"mac_dl_sdu_bytes": int(match[1]), "mac_ul_sdu_bytes": int(match[2])}
     return {}
 
 
@@ -53,17 +53,17 @@ def battery_of(text: str) -> Values:
         known = _BATTERY.get(name.strip())
         if colon and known:
             column, scale, least, greatest = known
-            found = number(value)
-            if found is not None and least <= found * scale <= greatest:
-                values.setdefault(column, found * scale)
+            measured = number(value)
+            if measured is not None and least <= measured * scale <= greatest:
+                values.setdefault(column, measured * scale)
     return values
 
 
 def thermal_of(text: str) -> Values:
     """Return the hottest of each type, by the last report of the hardware."""
     values: Values = {}
-    if found := _THERMAL_STATUS.search(text):
-        values["phone_thermal_status"] = int(found[1])
+    if match := _THERMAL_STATUS.search(text):
+        values["phone_thermal_status"] = int(match[1])
     current = text.partition(_CURRENT)[2] or text
     current = current.partition("\nCurrent cooling")[0]
     for value, kind, _ in _TEMPERATURE.findall(current):
@@ -76,8 +76,8 @@ def thermal_of(text: str) -> Values:
 
 
 def power_of(text: str) -> Values:
-    found = _AWAKE.search(text)
-    return {"phone_screen_on": int(found[1] == "Awake")} if found else {}
+    match = _AWAKE.search(text)
+    return {"phone_screen_on": int(match[1] == "Awake")} if match else {}
 
 
 def cpu_of(text: str) -> Values:

@@ -122,12 +122,12 @@ class _Block:
 
     def take(self, text: str, utc_ns: int | None, uptime_ns: int | None) -> bool:
         """Take a line in; False if it does not belong to this report (see _Reader._blocks)."""
-        if found := CELL.match(text):
-            self._cell = int(found[1])
-        elif found := HEADER.match(text):
-            return self._begin(found[1].lower(), found[2], utc_ns, uptime_ns)
-        elif found := UE_LINE.match(text):
-            rnti, rest = found[1].lower(), found[2]
+        if match := CELL.match(text):
+            self._cell = int(match[1])
+        elif match := HEADER.match(text):
+            return self._begin(match[1].lower(), match[2], utc_ns, uptime_ns)
+        elif match := UE_LINE.match(text):
+            rnti, rest = match[1].lower(), match[2]
             if (
                 rnti not in self._of_ue
                 and not self._needs_header

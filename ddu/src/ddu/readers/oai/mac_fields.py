@@ -40,21 +40,21 @@ _NO_MEASUREMENT = 0
 def _measured(level: str, count: str) -> Field:
     """Return a mean over `n meas`, and null for the value printed without a measurement."""
 
-    def columns(found: re.Match[str]) -> Values:
-        taken = number(found[2])
-        value = None if taken == _NO_MEASUREMENT else number(found[1])
+    def columns(match: re.Match[str]) -> Values:
+        taken = number(match[2])
+        value = None if taken == _NO_MEASUREMENT else number(match[1])
         return {level: value, count: taken}
 
     words = "RSRP" if "rsrp" in level else "SINR"
     return Field(re.compile(rf"average {words} {_DECIMAL} \((\d+) meas\)"), columns)
 
 
-def _in_sync(found: re.Match[str]) -> Values:
-    return {"mac_in_sync": 0 if found[1] == "out-of-sync" else 1}
+def _in_sync(match: re.Match[str]) -> Values:
+    return {"mac_in_sync": 0 if match[1] == "out-of-sync" else 1}
 
 
-def _identity(found: re.Match[str]) -> Values:
-    return {} if found[1] == "(none)" else {"mac_cu_ue_id": number(found[1])}
+def _identity(match: re.Match[str]) -> Values:
+    return {} if match[1] == "(none)" else {"mac_cu_ue_id": number(match[1])}
 
 
 HEADER_FIELDS = (
@@ -83,10 +83,10 @@ _CHANNEL_STATE = (
 
 
 def _rounds(direction: str) -> Field:
-    def columns(found: re.Match[str]) -> Values:
+    def columns(match: re.Match[str]) -> Values:
         return {
             f"mac_{direction}_rounds_{index}_count": number(text)
-            for index, text in enumerate(found[1].split("/"), start=1)
+            for index, text in enumerate(match[1].split("/"), start=1)
         }
 
     return Field(re.compile(rf"\b{direction}sch_rounds (-?\d+(?:/-?\d+)*)"), columns)
@@ -130,15 +130,15 @@ _BYTES = (
 )
 
 
-def _of_one_direction(found: re.Match[str]) -> Values:
-    direction = "dl" if found[3] == "TX" else "ul"
-    return {f"mac_{direction}_lcid_{found[1]}_bytes": number(found[2])}
+def _of_one_direction(match: re.Match[str]) -> Values:
+    direction = "dl" if match[3] == "TX" else "ul"
+    return {f"mac_{direction}_lcid_{match[1]}_bytes": number(match[2])}
 
 
-def _of_both_directions(found: re.Match[str]) -> Values:
+def _of_both_directions(match: re.Match[str]) -> Values:
     return {
-        f"mac_{direction}_lcid_{found[1]}_bytes": number(text)
-        for direction, text in (("dl", found[2]), ("ul", found[3]))
+        f"mac_{direction}_lcid_{match[1]}_bytes": number(text)
+        for direction, text in (("dl", match[2]), ("ul", match[3]))
     }
 
 

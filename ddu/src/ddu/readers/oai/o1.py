@@ -39,9 +39,9 @@ def read_o1_log(file: Path) -> LogTable:
     passed: list[int] = []
     lines = [line for line in enumerate(text.splitlines(), start=1) if line[1].strip()]
     for index, (number, line) in enumerate(lines):
-        found = _rows(line, index)
-        rows += found
-        if not found:
+        answer = _rows(line, index)
+        rows += answer
+        if not answer:
             passed.append(number)
     if not rows:
         raise UnreadableInput(file, "no answer of `o1 stats` in it")
@@ -78,10 +78,10 @@ def _of_ue(content: dict[str, Any]) -> Values:
 
 def _object(line: str) -> dict[str, Any]:
     try:
-        found = json.loads(line, parse_constant=lambda _: None, parse_int=_integer)
+        content = json.loads(line, parse_constant=lambda _: None, parse_int=_integer)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _integer(digits: str) -> int | None:

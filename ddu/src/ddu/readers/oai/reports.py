@@ -75,21 +75,21 @@ def reports_of(text: str) -> Iterator[Report]:
     """The reports of a log, in order. Lines before the first mark are a report of their own."""
     current, radio = Report(), RadioTime()
     for line in lines_of(text):
-        if found := _READING.match(line.text):
+        if match := _READING.match(line.text):
             yield current
-            current = Report(utc_ns=_nanoseconds(found), is_reading=True)
-        elif found := _FRAME.search(line.text):
+            current = Report(utc_ns=_nanoseconds(match), is_reading=True)
+        elif match := _FRAME.search(line.text):
             yield current
             wall_ns = line.uptime_ns if line.uptime_ns is not None else line.utc_ns
-            at = radio.at(int(found[1]), int(found[2]), wall_ns)
+            at = radio.at(int(match[1]), int(match[2]), wall_ns)
             current = Report([], line.utc_ns, line.uptime_ns, at)
         else:
             current.lines.append(_without_component(line))
     yield current
 
 
-def _nanoseconds(found: re.Match[str]) -> int:
-    return int(found[1]) * 1_000_000_000 + int((found[2] or "").ljust(9, "0"))
+def _nanoseconds(match: re.Match[str]) -> int:
+    return int(match[1]) * 1_000_000_000 + int((match[2] or "").ljust(9, "0"))
 
 
 def _without_component(line: Line) -> Line:

@@ -22,15 +22,15 @@ L1_FIRST = ("utc_ns", "report", "mac_rnti")
 RRC_FIRST = ("utc_ns", "report", "kind", "mac_rnti")
 
 
-def _antennas(found: re.Match[str]) -> Values:
-    values = [number(text) for text in found[1].strip(".").split(".") if text]
+def _antennas(match: re.Match[str]) -> Values:
+    values = [number(text) for text in match[1].strip(".").split(".") if text]
     return {f"l1_i0_antenna_{index}_db": value for index, value in enumerate(values)}
 
 
-def _powers(found: re.Match[str]) -> Values:
+def _powers(match: re.Match[str]) -> Values:
     return {
-        f"l1_ul_power_antenna_{found[1]}_db": number(found[2]),
-        f"l1_ul_noise_antenna_{found[3]}_db": number(found[4]),
+        f"l1_ul_power_antenna_{match[1]}_db": number(match[2]),
+        f"l1_ul_noise_antenna_{match[3]}_db": number(match[4]),
     }
 
 
@@ -81,10 +81,10 @@ def _l1_rows(lines: list[Line]) -> list[Values]:
     for line in lines:
         if _PER_PRB.match(line.text):
             per_prb += [number(text) for text in line.text.rstrip(".").split(".")]
-        elif found := _SHARED.match(line.text):
-            direction = found[1].lower()
-            row = ues.setdefault(found[2], {"mac_rnti": int(found[2], 16)})
-            _take_shared(row, direction, found[4])
+        elif match := _SHARED.match(line.text):
+            direction = match[1].lower()
+            row = ues.setdefault(match[2], {"mac_rnti": int(match[2], 16)})
+            _take_shared(row, direction, match[4])
         elif row is not None and line.text.startswith("   "):
             _take_shared(row, direction, line.text)
         else:
@@ -142,21 +142,21 @@ def read_rrc_log(file: Path) -> LogTable:
 def _rrc_rows(lines: list[Line]) -> list[Values]:
     rows: list[Values] = []
     for line in lines:
-        if found := _RRC_UE.match(line.text):
+        if match := _RRC_UE.match(line.text):
             rows.append(
                 {
                     "kind": "ue",
-                    "mac_rnti": int(found[4], 16),
-                    "rrc_ue_index": int(found[1]),
-                    "mac_cu_ue_id": int(found[2]),
-                    "rrc_du_ue_id": int(found[3]),
-                    "rrc_random_identity": found[5],
-                    "rrc_s_tmsi": found[6],
+                    "mac_rnti": int(match[4], 16),
+                    "rrc_ue_index": int(match[1]),
+                    "mac_cu_ue_id": int(match[2]),
+                    "rrc_du_ue_id": int(match[3]),
+                    "rrc_random_identity": match[5],
+                    "rrc_s_tmsi": match[6],
                 }
             )
-        elif found := _RRC_CELL.search(line.text):
-            cell = {"kind": "cell", "rrc_cell_id": int(found[1]), "rrc_pci": int(found[2])}
-            values, extra = take(found[3], _RRC_CELL_FIELDS)
+        elif match := _RRC_CELL.search(line.text):
+            cell = {"kind": "cell", "rrc_cell_id": int(match[1]), "rrc_pci": int(match[2])}
+            values, extra = take(match[3], _RRC_CELL_FIELDS)
             rows.append(cell | values)
             _keep(rows[-1], extra)
         elif rows and line.text.startswith("  "):

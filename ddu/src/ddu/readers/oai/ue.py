@@ -40,7 +40,7 @@ _EVENTS: tuple[tuple[str, Field], ...] = (
         "session established",
         Field(
             re.compile(r"Received PDU Session Establishment Accept, UE IPv4: ([\d.]+)"),
-            lambda found: {"address": found[1]},
+            lambda match: {"address": match[1]},
         ),
     ),
 )
@@ -55,9 +55,9 @@ def read_ue_log(file: Path) -> LogTable:
     rows: list[Values] = []
     radio = RadioTime()
     for line in lines_of(text):
-        if found := _BELOW_STATS.match(line.text):
+        if match := _BELOW_STATS.match(line.text):
             if rows and rows[-1].get("event") == "statistics":
-                _add_harq(rows[-1], found)
+                _add_harq(rows[-1], match)
         elif row := _row(line, radio):
             rows.append(row)
     if not rows:
@@ -79,27 +79,27 @@ def _row(line: Line, radio: RadioTime) -> Values | None:
 
 
 def _statistics(line: Line, radio: RadioTime) -> Values | None:
-    if found := _STATS.search(line.text):
+    if match := _STATS.search(line.text):
         wall_ns = line.uptime_ns if line.uptime_ns is not None else line.utc_ns
         row: Values = {
             "event": "statistics",
-            "ue": int(found[1]),
-            "radio_ns": radio.at(int(found[3]), int(found[4]), wall_ns),
-            "mac_bad_dci_count": int(found[5]),
+            "ue": int(match[1]),
+            "radio_ns": radio.at(int(match[3]), int(match[4]), wall_ns),
+            "mac_bad_dci_count": int(match[5]),
         }
-        row |= {"mac_rnti": int(found[2], 16)} if found[2] else {}
-        rest = tidy(line.text[found.end() :])
+        row |= {"mac_rnti": int(match[2], 16)} if match[2] else {}
+        rest = tidy(line.text[match.end() :])
         return row | ({"extra": rest} if rest else {})
-    if found := _OLD_ROUNDS.search(line.text):
-        return {"event": "statistics"} | _rounds("dl", found[1])
+    if match := _OLD_ROUNDS.search(line.text):
+        return {"event": "statistics"} | _rounds("dl", match[1])
     return None
 
 
 def _event(text: str) -> Values | None:
     for name, each in _EVENTS:
-        found = each.pattern.search(text)
-        if found:
-            return {"event": name} | each.columns(found)
+        match = each.pattern.search(text)
+        if match:
+            return {"event": name} | each.columns(match)
     return None
 
 
@@ -110,10 +110,10 @@ def _measurement(text: str) -> Values | None:
     return {"event": "measurement"} | values | ({"extra": extra} if extra else {})
 
 
-def _add_harq(row: Values, found: re.Match[str]) -> None:
-    direction = found[1].lower()
-    values, extra = take(found[3].replace("avg per TB:", ""), _TRANSPORT_BLOCKS)
-    row |= _rounds(direction, found[2])
+def _add_harq(row: Values, match: re.Match[str]) -> None:
+    direction = match[1].lower()
+    values, extra = take(match[3].replace("avg per TB:", ""), _TRANSPORT_BLOCKS)
+    row |= _rounds(direction, match[2])
     row |= {name.format(direction=direction): value for name, value in values.items()}
     if extra:
         row["extra"] = f"{row['extra']}; {extra}" if "extra" in row else extra

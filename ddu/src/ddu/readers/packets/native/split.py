@@ -34,10 +34,10 @@ class NativeConnections:
 
     def rows(self, flow: int) -> Rows | None:
         """Return the packets of a direction, without a copy; None if it is not a wanted one."""
-        found = self._split.connection(flow)
-        if found is None:
+        batches = self._split.connection(flow)
+        if batches is None:
             return None
-        payload, acks, tsval, tsecr = (_arrays(batch) for batch in found[:4])
+        payload, acks, tsval, tsecr = (_arrays(batch) for batch in batches[:4])
         digest = payload.pop("digest", np.zeros(0, dtype=np.uint64))
         payload.setdefault("seq", np.zeros(len(digest), dtype=np.int64))
         direction = Direction(
@@ -46,7 +46,7 @@ class NativeConnections:
             tsval=Stamps(**tsval),
             tsecr=Stamps(**tsecr),
         )
-        return Rows(direction, origin=found[4], ack_origin=found[5])
+        return Rows(direction, origin=batches[4], ack_origin=batches[5])
 
 
 _address = lru_cache(ip_address)

@@ -28,12 +28,12 @@ def quic_columns(called: dict[Ends, int], row: Row) -> Row:
         return {}
     ends = tuple(row[name] for name in ("src", "sport", "dst", "dport"))
     try:
-        found = _long(datagram)
+        header = _long(datagram)
     except IndexError:  # cut
-        found = None
-    if found is not None:
-        called[ends] = found[1]
-        return {"quic_is_long": 1, "quic_header_bytes": found[0]}
+        header = None
+    if header is not None:
+        called[ends] = header[1]
+        return {"quic_is_long": 1, "quic_header_bytes": header[0]}
     length = called.get(ends[2:] + ends[:2])
     if length is None or not datagram or datagram[0] >> 6 != 1:
         return {}
