@@ -134,10 +134,13 @@ def test_a_run_and_its_tables(installed: Installed) -> None:
     assert "tcp_goodput_bps" in installed.says("ddu", "schema")
 
 
-def test_a_policy_runs(installed: Installed) -> None:
+@pytest.mark.parametrize("cc", ["aimd.py", "aimd.bpf.c"])
+def test_a_source_of_the_project_runs(installed: Installed, cc: str) -> None:
+    if cc.endswith(".c") and not (KERNEL.resolve().parent / "module-tree/source-tree").exists():
+        pytest.skip("the kernel was kept without what modules are built with")
     installed.says(
-        "ccu", "run", "--testbed", "virtual", "--cc", "aimd.py", "--prb", "24",
-        "--scenario", "static", "--duration", "2s", "--output", "policy",
+        "ccu", "run", "--testbed", "virtual", "--cc", cc, "--prb", "24",
+        "--scenario", "static", "--duration", "2s", "--output", cc,
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ controls (cc/bpf/congestion_module.h)."""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from ccu.congestion import files
 from ccu.congestion.compiler import first_error
+from ccu.host import programs
 from ddu.console.problems import RefusedError, refusal
 from ddu.installation import data
 
@@ -76,10 +78,19 @@ def _module(name: str, source: Path, content: bytes, defines: tuple[str, ...]) -
         (work / f"{own}.c").write_text(_REGISTRATION.format(source=source.name, ops=ops[1]))
         (work / "Kbuild").write_text(_KBUILD.format(module=own, defines=flags))
         built = Path(folder, f"{own}.ko")
-        tried = subprocess.run([_BUILD, work, built], capture_output=True, text=True)
+        command = [_BUILD, work, built]
+        tried = subprocess.run(command, capture_output=True, text=True, env=_environment())
         if tried.returncode:
             raise _refused(tried.stderr, source)
         return built.read_bytes()
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of the build, which names the kernel that nr-link runs."""
+    command = [programs.require("nr-link"), "virtual", "doctor"]
+    asked = subprocess.run(command, capture_output=True, text=True)
+    named = {"CCU_KERNEL": asked.stdout.strip()} if asked.returncode == 0 else {}
+    return os.environ | named
 
 
 def _refused(log: str, source: Path) -> RefusedError:
