@@ -15,7 +15,11 @@ CCU = Path(sys.executable).with_name("ccu")
 
 @pytest.mark.parametrize(
     ("group", "listed", "still_there"),
-    [("ccu.testbeds", "testbeds", "virtual"), ("ccu.congestion", "cc", "cubic")],
+    [
+        ("ccu.testbeds", "testbeds", "virtual"),
+        ("ccu.congestion", "cc", "cubic"),
+        ("ccu.traffic", "traffic", "udp"),
+    ],
 )
 def test_it_is_named_and_the_rest_works(
     tmp_path: Path, group: str, listed: str, still_there: str

@@ -20,7 +20,8 @@ from ccu.testbeds.phone.clock import Offset, bounds, common
 from ccu.testbeds.phone.radio_log import crossed_bytes
 from ccu.testbeds.phone.remote_server import RemoteServer
 from ccu.testbeds.phone.survey import MOBILE
-from ccu.testbeds.phone.traffic import look, plan
+from ccu.testbeds.phone.traffic import look
+from ccu.traffic import plan
 from ddu.console.problems import RefusedError
 
 T0 = 1_795_257_315_000_000_000
@@ -189,7 +190,7 @@ def test_a_phone_that_cannot_connect(address: str, words: str) -> None:
     (flow,) = plan(phone())
     flow.events, flow.reached_at = Path("/dev/null"), address
     with pytest.raises(RunFailed, match=f"{address} port 5201. Open TCP port 5201 .*{words}"):
-        look(None, None, flow, time.monotonic() - 60)  # type: ignore[arg-type]
+        look(flow, time.monotonic() - 60)
 
 
 def test_an_uplink_needs_no_name() -> None:

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ccu import scenarios
-from ccu.runs.iperf3 import plan
 from ccu.scenarios.link_config import check, link_config, queue_managers
 from ccu.scenarios.resolve import resolve
 from ccu.spec import units
+from ccu.traffic import plan
 from ddu.console.problems import RefusedError
 
 
@@ -49,7 +49,7 @@ def test_one_setting_has_one_value_however_it_is_spelt(tmp_path: Path) -> None:
 def test_udp_flows_have_no_congestion_control() -> None:
     assert [flow.cc for flow in resolve({"traffic": "udp:10M", "ues": 2}).flows] == ["udp"] * 2
     assert [flow.cc for flow in resolve({"traffic": "udp:10M", "flows": "udp@0,udp@1"}).flows]
-    with pytest.raises(RefusedError, match=r"flows: UDP has no congestion control"):
+    with pytest.raises(RefusedError, match=r"flows: the traffic has no such congestion control"):
         resolve({"traffic": "udp:10M", "flows": "cubic@0,reno@1"})
 
 
@@ -136,7 +136,7 @@ def test_a_volume_is_bytes_and_only_tcp_has_one(tmp_path: Path) -> None:
         resolve({"cc": "cubic", "traffic": "tcp:40M"})
     file = tmp_path / "run.yaml"
     file.write_text("traffic: {kind: udp, rate_bps: 1e6, volume_bytes: 5}\n")
-    with pytest.raises(RefusedError, match="a volume is for tcp"):
+    with pytest.raises(RefusedError, match="the traffic udp has no volume_bytes"):
         resolve({}, file)
 
 

@@ -9,14 +9,16 @@ from pathlib import Path
 import dpkt
 import pytest
 
+from ccu import traffic
 from ccu.host import resources
 from ccu.host.supervisor import Supervisor
-from ccu.runs import traffic
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import Site
-from ccu.testbeds.udp_capture import arrived
+from ccu.traffic.program.driver import PROGRAM, arrived
 
+IPV4 = b"\x08\x00"
+"""Its number in the header before it."""
 EXAMPLE = Path(__file__).parents[2] / "examples/udp_aimd.py"
 
 
@@ -46,17 +48,16 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
 def test_both_ends_run_for_the_flows_time(site: Site) -> None:
     (flow,) = traffic.plan(site.experiment)
     testbed = Loopback()
-    traffic.listen(site, testbed, [flow])
-    traffic.connect(site, testbed, flow)
+    PROGRAM.listen(site, testbed, [flow])
+    PROGRAM.connect(site, testbed, flow)
     assert flow.client
     assert flow.receiver
     assert not flow.receiver.ended
     limit_s = time.monotonic() + 30
-    while not traffic.finished(flow) and time.monotonic() < limit_s:
+    while not PROGRAM.finished(flow) and time.monotonic() < limit_s:
         site.supervisor.check()
         time.sleep(0.05)
     assert [one.popen.returncode for one in (flow.client, flow.receiver)] == [0, 0]
-    assert flow.counted_in == site.raw / "receiver.pcap"
     logs = [(site.raw / f"logs/program-f0-{end}.log").read_text() for end in ("sender", "receiver")]
     assert logs == ["", ""]
 
@@ -71,11 +72,18 @@ def packet(source: int, port: int, payload: int, address: str = "10.45.0.2") -> 
 
 
 @pytest.mark.parametrize(
-    ("link_type", "before"), [(1, 14), (12, 0), (101, 0), (113, 16), (276, 20)]
+    ("link_type", "header"),
+    [
+        (1, bytes(12) + IPV4),
+        (12, b""),
+        (101, b""),
+        (113, bytes(14) + IPV4),
+        (276, IPV4 + bytes(18)),
+    ],
 )
 @pytest.mark.parametrize("nano", [True, False])
 def test_what_arrived_is_counted_by_the_port_it_came_from(
-    tmp_path: Path, link_type: int, before: int, nano: bool
+    tmp_path: Path, link_type: int, header: bytes, nano: bool
 ) -> None:
     file = tmp_path / "receiver.pcap"
     packets = [
@@ -88,14 +96,14 @@ def test_what_arrived_is_counted_by_the_port_it_came_from(
     with file.open("wb") as output:
         writer = dpkt.pcap.Writer(output, linktype=link_type, nano=nano)
         for one in packets:
-            writer.writepkt(bytes(before) + bytes(one)[:100])  # as a capture cuts it
+            writer.writepkt(header + bytes(one)[:100])  # as a capture cuts it
     assert arrived(file, "10.45.0.2", 5201) == {4000: 1300, 4001: 7}
 
 
 def test_a_capture_without_it_names_the_program(site: Site) -> None:
     (flow,) = traffic.plan(site.experiment)
-    flow.counted_in, flow.receiver_address = site.raw / "receiver.pcap", "10.45.0.2"
-    with flow.counted_in.open("wb") as output:
+    flow.capture = site.raw / "receiver.pcap"
+    with flow.capture.open("wb") as output:
         dpkt.pcap.Writer(output, linktype=101, nano=True)
-    with pytest.raises(RunFailed, match=r"sent nothing to 10\.45"):
-        traffic.received_bytes(flow)
+    with pytest.raises(RunFailed, match=r"sent nothing to 127\.0\.0\.3"):
+        PROGRAM.read_result(flow, Loopback(), site.raw)

@@ -13,12 +13,14 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 DDU = Path(sys.executable).with_name("ddu")
 
 
-def install(folder: Path, module: str, entry_point: str) -> Path:
-    """Put the example into a folder of packages, with its entry point `group: name = value`."""
+def install(folder: Path, module: str, entry_point: str, under: str = "") -> Path:
+    """Put the example into a folder of packages, with its entry point `group: name = value`.
+
+    `under`: its folder in examples/."""
     group, _, line = entry_point.partition(": ")
     info = folder / f"{module}-1.0.dist-info"
     info.mkdir(parents=True)
-    shutil.copy(EXAMPLES / f"{module}.py", folder)
+    shutil.copy(EXAMPLES / under / f"{module}.py", folder)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(f"[{group}]\n{line}\n")
     return folder

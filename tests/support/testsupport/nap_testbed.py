@@ -15,7 +15,7 @@ from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Experiment
 from ccu.spec.testbed import TestbedOptions
 from ccu.testbeds import SHARED_CLOCK, Driver, Outcome, Site, WholeRun
-from ccu.testbeds.flow import Flow
+from ccu.traffic.flow import Flow
 
 ENTRY_POINT = "nap = testsupport.nap_testbed:NAP"
 BAD, BROKEN = 11, 18

@@ -21,7 +21,7 @@ from ccu.host import cores, programs
 from ccu.runs import run as runs
 from ccu.runs import trial
 from ccu.spec.experiment import Experiment
-from ccu.testbeds import driver_of
+from ccu.testbeds import check_traffic_is_carried, driver_of
 from ddu.campaign.definition import Point, StopRule
 from ddu.console.problems import Problem, RefusedError, Where, problems_of, refusal
 
@@ -217,6 +217,7 @@ def _distinct(
 def _check_congestion_control(experiment: Experiment) -> None:
     driver = driver_of(experiment)
     if driver.own_kernel:
+        check_traffic_is_carried(experiment)
         driver.carries(experiment)
     else:
         congestion.check(experiment, now=False)

@@ -62,7 +62,7 @@ class Neighbours:
 
 def _is_determined(experiment: Experiment, sources: Mapping[str, Path]) -> bool:
     """Return whether experiment and software decide the run: no file of the user's does."""
-    if experiment.cc_files or experiment.programs or not driver_of(experiment).repeatable:
+    if experiment.cc_files or experiment.traffic_files or not driver_of(experiment).repeatable:
         return False
     if any("/" in value for value in experiment.cc_params.values()):  # A file.
         return False

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ccu import congestion
+from ccu import congestion, traffic
 from ccu.cli.options import experiment_options, takes_flags
 from ccu.host import disk, programs
 from ccu.host.findings import Finding, program
@@ -133,7 +133,7 @@ def _of_kernel() -> list[Finding]:
         _modules(),
         _congestion_controls(),
         *_unavailable(),
-        *(program(name) for name in ("iperf3", "tcpdump", "ip", "socket-sampler")),
+        *(program(name) for name in (*traffic.every_program(), "tcpdump", "ip", "socket-sampler")),
         program("reminis-bpf", needed=False),
         _speed(),
         _buffers(),

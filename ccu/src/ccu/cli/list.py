@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ccu import congestion, scenarios
+from ccu import congestion, scenarios, traffic
 from ccu.campaigns import definition
 from ccu.congestion import Control
 from ccu.scenarios.link_config import queue_managers
@@ -27,15 +27,19 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def list_command(
     what: Annotated[
-        str, typer.Argument(metavar="WHAT", help="cc, aqm, scenarios, testbeds or campaigns.")
+        str,
+        typer.Argument(metavar="WHAT", help="cc, aqm, scenarios, testbeds, traffic or campaigns."),
     ],
 ) -> None:
-    """List the choices: congestion controls, AQMs, scenarios, testbeds, campaigns."""
+    """List the choices: congestion controls, AQMs, scenarios, testbeds, traffic, campaigns."""
     sources: dict[str, Callable[[], dict[str, tuple[str, ...]]]] = {
         "cc": _controls,
         "aqm": lambda: _each_alone({DROP_TAIL: "No queue management"} | queue_managers()),
         "scenarios": lambda: _each_alone(scenarios.library()),
         "testbeds": lambda: _each_alone({name: one.summary for name, one in drivers().items()}),
+        "traffic": lambda: _each_alone(
+            {name: one.summary for name, one in traffic.drivers().items()}
+        ),
         "campaigns": lambda: _each_alone(definition.library()),
     }
     if what not in sources:

@@ -128,7 +128,8 @@ def _show_result(directory: Path) -> None:
     for title in ("flow", "congestion control", "direction", "received"):
         table.add_column(title)
     for flow in content["flows"]:
-        rate_bps = _received_bps(directory, flow)
+        # What was queued when the time was over is among the bytes, and so is its time.
+        rate_bps = float(flow["received_bytes"]) * 8 / float(flow["with_drain_s"])
         found = flow["cc_read_back"] or flow["cc"]
         table.add_row(flow["id"], found, flow["direction"], f"{rate_bps / 1e6:.1f} Mbit/s")
     out.print(table)
@@ -139,12 +140,3 @@ def _show_result(directory: Path) -> None:
         print(f"next: ddu analyze {shlex.quote(str(directory))}")
     else:
         print("no capture: it cannot be analysed; its measurements are in raw/")
-
-
-def _received_bps(directory: Path, flow: dict[str, Any]) -> float:
-    if "with_drain_s" in flow:
-        # What was queued when the time was over is among the bytes, and so is its time.
-        return float(flow["received_bytes"]) * 8 / float(flow["with_drain_s"])
-    report = json.loads((directory / f"raw/iperf3-{flow['id']}-server.json").read_text())
-    end = report["end"]
-    return float((end.get("sum_received") or end["sum"])["bits_per_second"])

@@ -71,10 +71,6 @@ def check(experiment: Experiment, *, now: bool = True) -> None:
 
     Without `now`, what another run uses counts as available: that run will end.
     """
-    if experiment.traffic.kind == "udp":
-        if experiment.cc_params:
-            raise refusal("UDP has no congestion control", "leave it out", key="cc_params")
-        return
     there = _catalogue()
     by_file = {name: _file_of(experiment, name) for name in experiment.cc_files}
     for name in experiment.servers_ccs:

@@ -177,7 +177,7 @@ class Supervisor:
 
 
 def _last_lines(process: Process, count: int = 5) -> str:
-    """Return the last output of the program: the error in iperf3's JSON, or the end of the log."""
+    """Return the last output of the program: the error in its JSON, or the end of the log."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         if error := json.loads(process.output.read_text()).get("error"):
             return f": {error}"

@@ -15,7 +15,7 @@ from ccu.host import programs
 from ccu.host.supervisor import Process
 from ccu.spec.errors import RunFailed
 from ccu.testbeds import Host, Site, Testbed
-from ccu.testbeds.flow import Flow
+from ccu.traffic.flow import Flow
 
 # IPv4 and TCP headers with all options are 120 bytes at most (RFC 9293 section 3.1).
 SNAPLEN_BYTES = 128

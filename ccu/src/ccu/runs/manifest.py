@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import psutil
 from pydantic import ValidationError
 
-from ccu import __version__, congestion, scenarios
+from ccu import __version__, congestion, scenarios, traffic
 from ccu.host import programs
 from ccu.spec.experiment import SCHEMA_VERSION, Experiment, FlowPlan
 from ccu.testbeds import driver_of
@@ -144,7 +144,7 @@ def software_of(experiment: Experiment) -> dict[str, Any]:
 
 def software() -> dict[str, Any]:
     """Return the versions of all programs of a run, and the revision of this one's source."""
-    names = ("nr-link", "socket-sampler", "iperf3", "tcpdump")
+    names = ("nr-link", "socket-sampler", *traffic.every_program(), "tcpdump")
     return {
         "ccu": __version__,
         **{name: programs.version(name) for name in names},

@@ -11,28 +11,25 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ccu import congestion, scenarios
+from ccu import congestion, scenarios, traffic
 from ccu.host import disk, programs, resources
 from ccu.host.interruption import interruptible
 from ccu.host.supervisor import Supervisor
 from ccu.runs import capture, disk_space
-from ccu.runs import traffic as between_hosts
 from ccu.runs.cost import Cost
 from ccu.runs.manifest import Manifest, UnfinishedRun
 from ccu.runs.verdict import check_crossing, verdict_of
 from ccu.spec.errors import Interrupted, RunFailed
-from ccu.spec.experiment import Direction, Experiment
+from ccu.spec.experiment import Experiment
 from ccu.testbeds import (
     Host,
     Site,
     Testbed,
-    Traffic,
     WholeRun,
+    check_traffic,
     driver_of,
-    drivers,
-    sender_program,
 )
-from ccu.testbeds.flow import Flow
+from ccu.traffic.flow import Flow
 from ddu.console.ownership import give_to_sudo_user, make_directory
 from ddu.console.problems import (
     CommandError,
@@ -64,11 +61,12 @@ def check(experiment: Experiment, output: Path, *, machine: bool = True) -> Path
     if machine:
         captures = experiment.capture and not driver.own_kernel
         needed = [*driver.needs, *(["tcpdump", "socket-sampler"] if captures else [])]
+        needed += [] if driver.own_kernel else traffic.needs(experiment)
         checks += [partial(programs.require, name) for name in needed]
         checks.append(lambda: disk_space.check(experiment, output))
     if not driver.own_kernel:
         checks.append(lambda: congestion.check(experiment, now=machine))
-    checks.append(lambda: _check_programs(experiment))
+    checks.append(lambda: check_traffic(experiment))
     if scenario:
         checks.append(partial(driver.check, experiment, scenario))
         checks += [partial(driver.check_machine, experiment)] if machine else []
@@ -77,15 +75,6 @@ def check(experiment: Experiment, output: Path, *, machine: bool = True) -> Path
     if problems or scenario is None:
         raise RefusedError(problems)
     return scenario
-
-
-def _check_programs(experiment: Experiment) -> None:
-    """Refuse sender programs that cannot be started, or not on this testbed."""
-    if experiment.programs and not driver_of(experiment).runs_programs:
-        able = [name for name, one in drivers().items() if one.runs_programs]
-        rule = f"the testbed {experiment.testbed.name} runs no sender programs"
-        raise refusal(rule, f"choose --testbed {' or '.join(able)}", key="cc")
-    sender_program.check(experiment)
 
 
 def scenario_of(experiment: Experiment) -> Path:
@@ -150,7 +139,6 @@ def _make_directory(experiment: Experiment, output: Path) -> Path:
 
 def _perform(site: Site, record: Manifest, report: Listener) -> None:
     driver = driver_of(site.experiment)
-    traffic = driver.traffic() or between_hosts
     flows = traffic.plan(site.experiment)
     if whole_run := driver.whole_run():
         _perform_at_once(site, record, whole_run, flows, report)
@@ -161,14 +149,17 @@ def _perform(site: Site, record: Manifest, report: Listener) -> None:
         report("starting the link", 0.0)
         testbed = stack.enter_context(driver.up(site))
         record.write(time={**record.content["time"], **testbed.clock})
-        implementations |= sender_program.implementations(site.experiment)
+        implementations |= traffic.implementations(site.experiment)
         record.write(hosts=testbed.hosts, cc_implementation=implementations, **testbed.records)
         captures, sockets = _watch_packets(site, testbed, flows)
         record.write(sockets=sockets, captures=[one.record() for one in captures])
-        traffic.listen(site, testbed, flows)
+        for flow in flows:
+            flow.capture = _capture_at(site, captures, flow.receiver_host(testbed))
+        for kind, some in traffic.by_driver(flows):
+            kind.listen(site, testbed, some)
         record.write(time=_stamped(record, "traffic_start_utc_ns"))
         try:
-            _carry(site, testbed, traffic, flows, report)
+            _carry(site, testbed, flows, report)
         finally:
             record.write(flows=[flow.record(testbed) for flow in flows])
         record.write(time=_stamped(record, "traffic_stop_utc_ns"))
@@ -177,11 +168,17 @@ def _perform(site: Site, record: Manifest, report: Listener) -> None:
         summary = testbed.settle()
         record.write(time={**record.content["time"], **testbed.clock})
     record.write(cc_traces=congestion.traces(site), cc_implementation=implementations)
-    received = _received(traffic, flows)
+    for flow in flows:
+        traffic.driver_of(flow.traffic).read_result(flow, testbed, site.raw)
     record.write(flows=[flow.record(testbed) for flow in flows])
-    unchecked = check_crossing(testbed.delivered_bytes, received)
+    unchecked = check_crossing(testbed.delivered_bytes, traffic.received(flows))
     captured = [one.record() for one in captures]
-    problems = [problem for flow in flows for problem in traffic.problems(flow)]
+    problems = [
+        problem
+        for kind, some in traffic.by_driver(flows)
+        for flow in some
+        for problem in kind.problems(flow)
+    ]
     problems += congestion.problems(implementations)
     verdict, reasons = verdict_of(summary, captured, problems)
     record.write(captures=captured, verdict=verdict, verdict_reasons=reasons + unchecked)
@@ -193,8 +190,8 @@ def _perform_at_once(
     report("running in virtual time", 0.0)
     outcome = whole_run(site, flows)
     record.write(**outcome.records)
-    _check_congestion_controls(site.experiment, flows)
-    unchecked = check_crossing(outcome.delivered_bytes, outcome.received)
+    _check_congestion_controls(flows)
+    unchecked = check_crossing(outcome.delivered_bytes, traffic.received(flows))
     problems = congestion.problems(outcome.records.get("cc_implementation", {}))
     verdict, reasons = verdict_of(outcome.summary, outcome.records["captures"], problems)
     record.write(verdict=verdict, verdict_reasons=reasons + unchecked)
@@ -206,51 +203,46 @@ def _watch_packets(
     if not site.experiment.capture:
         return [], []
     captures = capture.start_captures(site, testbed, flows)
-    if site.experiment.traffic.kind == "udp":
-        return captures, []
     ports: dict[Host, list[int]] = {}
     for flow in flows:
-        if flow.program is None:
+        if flow.of_kernel:
             ports.setdefault(flow.sender_host(testbed), []).append(flow.sending_port)
     return captures, capture.start_sampling(site, testbed, ports)
 
 
-def _carry(
-    site: Site, testbed: Testbed, traffic: Traffic, flows: Sequence[Flow], report: Listener
-) -> None:
+def _capture_at(site: Site, captures: Sequence[capture.Capture], host: Host) -> Path | None:
+    return next((site.raw / f"{one.name}.pcap" for one in captures if one.host == host), None)
+
+
+def _carry(site: Site, testbed: Testbed, flows: Sequence[Flow], report: Listener) -> None:
     """Start each flow at its time and wait for all, while all other programs must keep running."""
     began = time.monotonic()
     waiting = sorted(flows, key=lambda flow: flow.start_s)
     while True:
         elapsed_s = time.monotonic() - began
         while waiting and waiting[0].start_s <= elapsed_s:
-            traffic.connect(site, testbed, waiting.pop(0))
+            flow = waiting.pop(0)
+            traffic.driver_of(flow.traffic).connect(site, testbed, flow)
         site.supervisor.check()
         disk.watch(site.raw)
         for flow in flows:
             if flow not in waiting:
-                traffic.look(site, testbed, flow, began + flow.start_s)
-        if not waiting and all(traffic.finished(flow) for flow in flows):
+                started_s = began + flow.start_s
+                traffic.driver_of(flow.traffic).look(site, testbed, flow, started_s)
+        finished = (traffic.driver_of(flow.traffic).finished(flow) for flow in flows)
+        if not waiting and all(finished):
             break
         report("traffic", min(elapsed_s / site.experiment.duration_s, 1.0))
         time.sleep(_POLL_S)
     site.supervisor.check()
-    _check_congestion_controls(site.experiment, flows)
+    _check_congestion_controls(flows)
 
 
-def _check_congestion_controls(experiment: Experiment, flows: Sequence[Flow]) -> None:
+def _check_congestion_controls(flows: Sequence[Flow]) -> None:
     """Raise RunFailed if a flow had another one than was asked for."""
     for flow in flows:
-        if experiment.traffic.kind == "tcp" and (wrong := flow.wrong_cc()):
+        if wrong := flow.wrong_cc():
             raise RunFailed("congestion control", f"flow {flow.id}: {wrong}")
-
-
-def _received(traffic: Traffic, flows: Sequence[Flow]) -> dict[Direction, int]:
-    received: dict[Direction, int] = {}
-    for flow in flows:
-        count = traffic.received_bytes(flow)
-        received[flow.direction] = received.get(flow.direction, 0) + count
-    return received
 
 
 def _stamped(record: Manifest, key: str) -> dict[str, Any]:

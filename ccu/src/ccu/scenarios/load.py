@@ -48,7 +48,7 @@ def load(experiment: Experiment) -> Load:
     """Return about what the run carries."""
     bps = sum(_rate_bps(experiment, direction) for direction in experiment.directions)
     lasts_s = experiment.duration_s
-    if (volume := experiment.traffic.volume_bytes) is not None:
+    if (volume := experiment.traffic.most_bytes) is not None:
         senders = len(experiment.flows) * len(experiment.directions)
         lasts_s = min(lasts_s, 8.0 * volume * senders / bps)
     return Load(bps * lasts_s / 8 / experiment.mtu_bytes, lasts_s)
@@ -59,7 +59,7 @@ def most_packets(experiment: Experiment) -> float:
     radio is full, or in all of the capacity that the scenario gives."""
     bps = sum(_most_bps(experiment, direction) for direction in experiment.directions)
     crossing_bytes = bps * experiment.duration_s / 8
-    if (volume := experiment.traffic.volume_bytes) is not None:
+    if (volume := experiment.traffic.most_bytes) is not None:
         senders = len(experiment.flows) * len(experiment.directions)
         crossing_bytes = min(crossing_bytes, _WITH_RETRANSMISSIONS * volume * senders)
     return crossing_bytes / experiment.mtu_bytes
@@ -85,7 +85,7 @@ def _limited_bps(capacity_bps: float, experiment: Experiment, direction: Directi
     rates_bps = [capacity_bps]
     if (rate_mbps := getattr(experiment.path, direction).rate_mbps) is not None:
         rates_bps.append(rate_mbps * 1e6)
-    if (rate_bps := experiment.traffic.rate_bps) is not None:
+    if (rate_bps := experiment.traffic.offered_bps) is not None:
         rates_bps.append(rate_bps * len(experiment.flows))
     return min(rates_bps)
 

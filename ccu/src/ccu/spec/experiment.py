@@ -19,6 +19,7 @@ from pydantic import (
 )
 
 from ccu.spec import gnb_profile as profiles
+from ccu.spec import traffic as kinds
 from ccu.spec import units
 from ccu.spec.gnb_profile import GnbProfile
 from ccu.spec.option import Option, Switch
@@ -31,6 +32,7 @@ from ccu.spec.testbed import (
     options_of,
     preferred,
 )
+from ccu.spec.traffic import TrafficOptions
 from ddu.console.problems import InvalidValue, Problem, Where, invalid
 from ddu.console.suggestions import unknown
 
@@ -40,7 +42,7 @@ SCHEMA_VERSION = 1
 Direction = Literal["dl", "ul"]
 """Towards the UE, or from it."""
 
-# iperf3 counts a day at most (MAX_TIME of its iperf.h).
+# Programs that make traffic count a day at most.
 LONGEST_S = 86_400
 # With traffic, 106 PRB of so many UEs are a third of a core at most (docs/benchmarks/nr-link.md).
 MOST_UES = 64
@@ -50,9 +52,6 @@ HEADERS_BYTES = 40
 
 DROP_TAIL = "droptail"
 """A queue without management; nr-link knows the names of all others (`ccu list aqm`)."""
-
-PROGRAM = "program:"
-"""Before the file of a sender program of the user's own, where a congestion control is named."""
 
 
 def _name_of_a_cc(written: str) -> str:
@@ -81,8 +80,8 @@ class FlowPlan(Value):
     """The number of the UE that has it, from 1; None: flows take turns."""
     cc_file: str | None = None
     """The file that `cc` is made of and named after; None: the kernel or the project has it."""
-    program: str | None = None
-    """The program that sends by itself, by UDP, and that `cc` is named after; None: TCP."""
+    traffic: SerializeAsAny[TrafficOptions] | None = None
+    """What it sends, and `cc` is named after; None: what all flows do."""
 
     @model_validator(mode="before")
     @classmethod
@@ -90,9 +89,12 @@ class FlowPlan(Value):
         written = given.get("cc") if isinstance(given, dict) else None
         if not isinstance(written, str):
             return given
-        if written.startswith(PROGRAM):
-            program = written.removeprefix(PROGRAM)
-            return {**given, "cc": PurePath(program).stem, "program": program}
+        for kind in kinds.kinds().keys() & given.keys():  # As run.json has it.
+            given = {**given, "traffic": kinds.validated(f"{kind}:{given[kind]}")}
+            del given[kind]
+        if ":" in written:
+            traffic = kinds.validated(written)
+            return {**given, "cc": _name_of_flows(traffic), "traffic": traffic}
         if not is_cc_file(written):
             return given
         return {**given, "cc": PurePath(written).name.partition(".")[0], "cc_file": written}
@@ -100,30 +102,21 @@ class FlowPlan(Value):
     @model_serializer(mode="wrap")
     def _without_what_is_not_there(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         found: dict[str, Any] = write(self)
-        rare = ("cc_file", "program")
-        return {key: value for key, value in found.items() if key not in rare or value}
+        own = {} if self.traffic is None else {self.traffic.kind: self.traffic.spec}
+        found.pop("traffic", None)
+        return {key: value for key, value in found.items() if key != "cc_file" or value} | own
 
     def __str__(self) -> str:
         return f"flow {self.cc}@{self.start_s:g}"
 
 
-class Traffic(Value):
-    """The traffic of iperf3; `rate_bps` is that of one UDP sender, IP headers not counted.
-
-    A flow with `volume_bytes` ends when all is sent; the run's duration is the most it may take.
-    """
-
-    kind: Literal["tcp", "udp"] = "tcp"
-    rate_bps: Annotated[float, Field(gt=0, le=100e9)] | None = None
-    volume_bytes: Annotated[int, Field(ge=1)] | None = None
-
-    @model_validator(mode="after")
-    def _udp_has_a_rate(self) -> Traffic:
-        if (self.kind == "udp") != (self.rate_bps is not None):
-            raise invalid("udp needs a rate and tcp has none", "write tcp or udp:100M")
-        if self.kind == "udp" and self.volume_bytes is not None:
-            raise invalid("a volume is for tcp", "write tcp:1GB or udp:100M")
-        return self
+def _name_of_flows(traffic: TrafficOptions) -> str:
+    """Return what stands for the congestion control of a flow with traffic of its own."""
+    if traffic.own_ccs is None:
+        raise invalid(
+            f"{traffic} names no congestion control", "write it as the traffic, and CC@SECONDS here"
+        )
+    return traffic.own_ccs[0]
 
 
 class Buffer(Value):
@@ -231,15 +224,14 @@ class Experiment(Value):
         ),
     ] = "dl"
     traffic: Annotated[
-        Traffic,
+        SerializeAsAny[TrafficOptions],
         Option(
-            "Traffic: tcp, tcp:VOLUME for each flow, or udp:RATE for each flow.",
-            read=units.traffic,
-            show=lambda traffic: str(traffic.kind),
+            "Traffic of each flow: a kind of `ccu list traffic`, with what it takes.",
+            read=kinds.read,
             takes_value=True,
-            example="udp:100M",
+            example="KIND:SPEC",
         ),
-    ] = Traffic()
+    ] = Field(default_factory=kinds.default)
     duration_s: Annotated[
         float,
         Field(gt=0, le=LONGEST_S),
@@ -375,7 +367,7 @@ class Experiment(Value):
     capture: Annotated[
         bool,
         Option(
-            "Capture packets and sample sockets; without, only the MAC and iperf3 report.",
+            "Capture packets and sample sockets; without, only the MAC and the traffic report.",
             switches=(Switch("--no-capture", False, "Capture no packets and sample no sockets."),),
         ),
     ] = True
@@ -434,6 +426,11 @@ class Experiment(Value):
                 found[key] = value
         return found
 
+    @field_validator("traffic", mode="before")
+    @classmethod
+    def _choose_by_kind(cls, given: Any) -> TrafficOptions:
+        return kinds.validated(given)
+
     @field_validator("duplex", mode="before")
     @classmethod
     def _fdd_or_tdd(cls, written: Any) -> Any:
@@ -453,7 +450,7 @@ class Experiment(Value):
                 )
             if abs(lasts_s - round(lasts_s)) > 1e-9:
                 raise invalid(
-                    f"{plan} would last {lasts_s:g} s, and iperf3 counts whole seconds",
+                    f"{plan} would last {lasts_s:g} s, and flows last whole seconds",
                     "change its start or the duration",
                     key="flows",
                 )
@@ -480,8 +477,8 @@ class Experiment(Value):
     @model_validator(mode="after")
     def _a_name_has_one_source(self) -> Experiment:
         for plan in self.flows:
-            files = (self.cc_files.get(plan.cc), self.programs.get(plan.cc))
-            if (plan.cc_file, plan.program) != files:
+            files = (self.cc_files.get(plan.cc), self.traffic_files.get(plan.cc))
+            if (plan.cc_file, self.traffic_of(plan).file) != files:
                 raise invalid(
                     f"flows have different congestion controls with the name {plan.cc}",
                     "rename a file",
@@ -490,11 +487,10 @@ class Experiment(Value):
         return self
 
     @model_validator(mode="after")
-    def _programs_send_what_they_like(self) -> Experiment:
-        if self.programs and self.traffic != Traffic():
-            raise invalid(
-                "a sender program makes its own traffic", "leave out the traffic", key="traffic"
-            )
+    def _flows_say_once_what_they_send(self) -> Experiment:
+        own = next((plan.traffic for plan in self.flows if plan.traffic is not None), None)
+        if own is not None and self.traffic != kinds.default():
+            raise invalid(f"{own} makes its own traffic", "leave out the traffic", key="traffic")
         return self
 
     @model_validator(mode="after")
@@ -551,14 +547,20 @@ class Experiment(Value):
     @property
     def servers_ccs(self) -> tuple[str, ...]:
         """The congestion controls that this machine's kernel has to have, each once."""
-        if self.traffic.kind == "udp" or self.direction in self.testbed.foreign_ccs:
+        if self.direction in self.testbed.foreign_ccs:
             return ()
-        return tuple(dict.fromkeys(plan.cc for plan in self.flows if plan.program is None))
+        of_kernel = (plan.cc for plan in self.flows if self.traffic_of(plan).own_ccs is None)
+        return tuple(dict.fromkeys(of_kernel))
+
+    def traffic_of(self, plan: FlowPlan) -> TrafficOptions:
+        """Return what a flow sends."""
+        return plan.traffic or self.traffic
 
     @property
-    def programs(self) -> dict[str, str]:
-        """The sender programs, as they were written, by name."""
-        return {plan.cc: plan.program for plan in self.flows if plan.program is not None}
+    def traffic_files(self) -> dict[str, str]:
+        """The files of the user's that make traffic, as they were written, by name."""
+        of_flows = ((plan.cc, self.traffic_of(plan).file) for plan in self.flows)
+        return {name: file for name, file in of_flows if file is not None}
 
     @property
     def cc_files(self) -> dict[str, str]:

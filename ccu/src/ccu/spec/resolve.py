@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from ccu.spec import traffic
 from ccu.spec.experiment import MOST_UES, Experiment
 from ccu.spec.keys import flag_of, keys
 from ccu.spec.option import Written
@@ -180,14 +181,19 @@ def _choose_flows(
 ) -> None:
     """Replace `cc`, which is short for a flow of it for each UE; UDP has no congestion control."""
     cc = values.pop("cc", None)
-    traffic = values.get("traffic")
-    if isinstance(traffic, dict) and traffic.get("kind") == "udp":
-        if cc not in (None, "udp"):
-            problems.append(Problem("UDP has no congestion control", "leave it out", _CC))
-        flows = values.setdefault("flows", [{"cc": "udp"}] * _ues(values))
-        if isinstance(flows, list) and any(_is_of_tcp(flow) for flow in flows):
-            fix = "leave flows out, or write udp for each"
-            problems.append(Problem("UDP has no congestion control", fix, Where(key="flows")))
+    try:
+        ccs = traffic.validated(values["traffic"]).own_ccs if "traffic" in values else None
+    except ValueError:  # The experiment's own validation reports it.
+        values.setdefault("flows", [{"cc": str(cc or "any")}])
+        return
+    if ccs:
+        rule, names = "the traffic has no such congestion control", " or ".join(ccs)
+        if cc not in (None, *ccs):
+            problems.append(Problem(rule, f"leave it out, or write {names}", _CC))
+        flows = values.setdefault("flows", [{"cc": cc or ccs[0]}] * _ues(values))
+        if isinstance(flows, list) and any(_is_of_another(flow, ccs) for flow in flows):
+            fix = f"leave flows out, or write {names} for each"
+            problems.append(Problem(rule, fix, Where(key="flows")))
     elif cc is not None and "flows" in values:
         problems.append(
             Problem("flows name their own congestion controls", "give one of both", _CC)
@@ -204,8 +210,8 @@ def _choose_flows(
         )
 
 
-def _is_of_tcp(flow: object) -> bool:
-    return isinstance(flow, dict) and flow.get("cc", "udp") != "udp"
+def _is_of_another(flow: object, ccs: tuple[str, ...]) -> bool:
+    return isinstance(flow, dict) and flow.get("cc", ccs[0]) not in ccs
 
 
 def _ues(values: dict[str, Any]) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from ccu.spec import traffic
 from ccu.spec.experiment import CC, Experiment
 from ccu.spec.option import Written, written
 from ccu.spec.testbed import TestbedOptions, drivers, every_options, testbeds_with
@@ -49,7 +50,8 @@ def plain_schemas(model: type[BaseModel], definitions: dict[str, Any]) -> dict[s
 
 def _properties(field: Written, plain: dict[str, Any]) -> dict[str, Any]:
     """Return the key that people write, and the field's own name, which resolved files have."""
-    return {field.name: plain[field.name], field.key: _written(field, plain[field.name])}
+    value = traffic.schema() if field.name == "traffic" else plain[field.name]
+    return {field.name: value, field.key: _written(field, value)}
 
 
 def _written(field: Written, plain: dict[str, Any]) -> dict[str, Any]:

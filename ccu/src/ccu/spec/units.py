@@ -70,9 +70,9 @@ def buffer(text: object) -> object:
     return {kind: int(value)}
 
 
-def size_bytes(text: object) -> int:
+def size_bytes(text: object, example: str = "500MB") -> int:
     """A number of bytes: `500MB`, `2GiB`."""
-    return round(_quantity(text, {k: float(v) for k, v in _SIZE_BYTES.items()}, "500MB"))
+    return round(_quantity(text, {k: float(v) for k, v in _SIZE_BYTES.items()}, example))
 
 
 def loss(text: object) -> object:
@@ -109,21 +109,3 @@ def _flow(item: str) -> dict[str, object]:
     if not cc or (at and not start):
         raise invalid(f"{item!r} is not a flow", "write CC@SECONDS, for example cubic@0,reno@10")
     return {"cc": cc.strip(), "start_s": (float(start) if bare else seconds(start)) if at else 0.0}
-
-
-def traffic(text: object) -> dict[str, object]:
-    """`tcp`, `tcp:VOLUME` that each sender has to send, or `udp:RATE` that each sender offers."""
-    if isinstance(text, dict):
-        return text
-    kind, colon, quantity = str(text).partition(":")
-    if kind == "tcp" and not colon:
-        return {"kind": "tcp"}
-    if kind == "tcp":
-        sizes = {name: float(size) for name, size in _SIZE_BYTES.items()}
-        return {"kind": "tcp", "volume_bytes": round(_quantity(quantity, sizes, "tcp:1GB"))}
-    if kind == "udp" and quantity:
-        return {"kind": "udp", "rate_bps": bits_per_second(quantity)}
-    raise invalid(
-        f"{text!r} is not a kind of traffic",
-        "write tcp, tcp:VOLUME or udp:RATE, for example tcp:1GB, udp:100M",
-    )

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
-from ccu import congestion
+from ccu import congestion, traffic
 from ccu.host.findings import Finding
 from ccu.host.resources import Resources
 from ccu.host.supervisor import Supervisor
@@ -22,10 +22,10 @@ from ccu.spec import testbed as registry
 from ccu.spec.experiment import Direction, Experiment
 from ccu.spec.option import Option
 from ccu.spec.testbed import TestbedOptions
-from ccu.testbeds.flow import Flow
-
-Host = str
-"""`server`, `ue`, and where further UEs are hosts of their own, `ue2`, `ue3` …"""
+from ccu.traffic import TrafficDriver
+from ccu.traffic.flow import Flow
+from ccu.traffic.flow import Host as Host
+from ddu.console.problems import refusal
 
 SHARED_CLOCK = {"offset_ns": 0, "offset_uncertainty_ns": 0}
 """The clock of hosts that share a kernel."""
@@ -94,8 +94,6 @@ class Outcome:
     """The keys of run.json, from `hosts` to `time`."""
     summary: dict[str, Any]
     """The link's own account (docs/run-directory.md)."""
-    received: dict[Direction, int]
-    """The payload that has arrived."""
     delivered_bytes: Callable[[Direction], int | None]
     """The hosts, as in `Testbed`."""
 
@@ -105,37 +103,6 @@ class WholeRun(Protocol):
 
     def __call__(self, site: Site, flows: Sequence[Flow], /) -> Outcome:
         """Run the experiment with these flows. Raises RunFailed, or Interrupted."""
-        ...
-
-
-class Traffic(Protocol):
-    """The traffic of a run: a module, or an object."""
-
-    def plan(self, experiment: Experiment, /) -> Sequence[Flow]:
-        """Return the flows, known before anything starts."""
-        ...
-
-    def listen(self, site: Site, testbed: Testbed, flows: Sequence[Flow], /) -> None:
-        """Start the ends that wait for connections, until they listen."""
-        ...
-
-    def connect(self, site: Site, testbed: Testbed, flow: Flow, /) -> None:
-        """Start the end that connects."""
-        ...
-
-    def look(self, site: Site, testbed: Testbed, flow: Flow, started_s: float, /) -> None:
-        """Look at the flow; called repeatedly from `connect` on, `started_s` on the monotonic
-        clock. Raises RunFailed when the flow cannot end well."""
-        ...
-
-    def finished(self, flow: Flow, /) -> bool: ...
-
-    def problems(self, flow: Flow, /) -> list[str]:
-        """Return sentences; with any, the run is degraded."""
-        ...
-
-    def received_bytes(self, flow: Flow, /) -> int:
-        """Return the payload that has arrived. Raises RunFailed if the programs report an error."""
         ...
 
 
@@ -168,8 +135,8 @@ class Driver:
     options: type[TestbedOptions]
     panel: str = ""
     """The heading above its options in `ccu run --help`; none: With --testbed NAME."""
-    needs: tuple[str, ...] = ("iperf3", "ip")
-    """Programs of this machine."""
+    needs: tuple[str, ...] = ("ip",)
+    """Programs of this machine, besides those of the traffic."""
     needs_root: bool = True
     preference: ClassVar[int] = 0
     """Among the testbeds of an experiment that names none, the highest first; 0: only by name."""
@@ -179,7 +146,8 @@ class Driver:
     own_kernel: bool = False
     """Its hosts have a kernel and captures of their own: those of this machine do not matter."""
     runs_programs: bool = False
-    """Its hosts can run the user's own sender programs."""
+    """Its hosts run the programs of every kind of traffic; else of those that run everywhere
+    (`ccu.traffic.TrafficDriver`)."""
     repeatable: bool = False
     """The same experiment gives the same raw data, to the byte."""
     undisturbed: bool = False
@@ -235,10 +203,6 @@ class Driver:
         """
         return None
 
-    def traffic(self) -> Traffic | None:
-        """Return what makes the traffic; None for iperf3 between the hosts."""
-        return None
-
     def manual(self) -> ManualTestbed | None:
         """Return how it is brought up manually; None if it cannot be."""
         return None
@@ -269,6 +233,32 @@ class Driver:
 def drivers() -> dict[str, Driver]:
     """Return every driver by the testbed's name, the preferred first."""
     return registry.drivers()
+
+
+def check_traffic(experiment: Experiment) -> None:
+    """Refuse traffic that cannot work, or that the experiment's testbed does not carry."""
+    check_traffic_is_carried(experiment)
+    for one in traffic.of_experiment(experiment):
+        traffic.driver_of(one).check(experiment, one)
+
+
+def check_traffic_is_carried(experiment: Experiment) -> None:
+    """Refuse traffic that another testbed may carry."""
+    name = experiment.testbed.name
+    for one in traffic.of_experiment(experiment):
+        kind = traffic.driver_of(one)
+        if not _carries(driver_of(experiment), name, kind):
+            able = [other for other, driver in drivers().items() if _carries(driver, other, kind)]
+            rule = f"the testbed {name} does not carry the traffic {one}"
+            fix = f"choose --testbed {' or '.join(able)}" if able else "choose another kind"
+            key = "traffic" if one == experiment.traffic else "cc"
+            raise refusal(rule, fix, key=key)
+
+
+def _carries(testbed: Driver, name: str, kind: TrafficDriver) -> bool:
+    if kind.only_on is not None:
+        return kind.only_on == name
+    return kind.runs_everywhere or testbed.runs_programs
 
 
 def driver_of(experiment: Experiment) -> Driver:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ccu.spec import testbed as registry
 from ccu.spec.experiment import Experiment
 from ccu.spec.option import Written
-from ccu.testbeds import driver_of, drivers
+from ccu.testbeds import check_traffic_is_carried, driver_of, drivers
 from ddu.console.problems import NOWHERE, RefusedError, problems_of
 
 TESTBED = "testbed"
@@ -106,6 +106,9 @@ def _refusals(resolve: Resolve, more: Mapping[str, Any]) -> tuple[str, str]:
     except RefusedError as error:
         return "", error.problems[0].rule
     driver = driver_of(experiments[0])
+    for one in experiments:
+        if problems := problems_of(partial(check_traffic_is_carried, one)):
+            return "", problems[0].rule
     problems = problems_of(partial(driver.check_machine, experiments[0]))
     if problems:
         return str(problems[0].at(NOWHERE)), ""

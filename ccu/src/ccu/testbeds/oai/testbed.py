@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The testbed of OpenAirInterface in containers: over rfsim, or over two USRPs.
 
-The programs of a run (iperf3, tcpdump, socket-sampler) are this machine's, in the containers'
+The programs of a run (of traffic, tcpdump, socket-sampler) are this machine's, in the containers'
 networks: the images need none of them, and they are the same as on the emulated testbed.
 """
 

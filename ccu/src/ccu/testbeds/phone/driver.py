@@ -12,7 +12,7 @@ from typing import ClassVar
 from ccu.host.findings import Finding
 from ccu.spec.experiment import Experiment
 from ccu.spec.option import Option
-from ccu.testbeds import Driver, Site, Testbed, Traffic
+from ccu.testbeds import Driver, Site, Testbed
 from ccu.testbeds.phone.options import PhoneOptions, phone_options
 
 
@@ -43,11 +43,6 @@ class PhoneDriver(Driver):
         from ccu.testbeds.phone import doctor
 
         return doctor.examine(phone_options(experiment))
-
-    def traffic(self) -> Traffic:
-        from ccu.testbeds.phone import traffic
-
-        return traffic
 
     def label(self, experiment: Experiment) -> str:  # noqa: ARG002
         return "phone"

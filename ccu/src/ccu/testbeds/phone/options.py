@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from pydantic import Field
 
 from ccu.host.disk import amount
-from ccu.spec import units
+from ccu.spec import traffic, units
 from ccu.spec.option import Option, Switch
 from ccu.spec.testbed import TestbedOptions
 from ddu.console.problems import invalid
@@ -130,7 +130,7 @@ class PhoneOptions(TestbedOptions):
 
     def refuse(self, experiment: Experiment) -> None:
         """Refuse traffic other than TCP for a duration."""
-        if experiment.traffic != type(experiment.traffic)():
+        if experiment.traffic != traffic.default():
             raise invalid(
                 "a phone's traffic is TCP, for the run's duration or --max-bytes",
                 "leave it out",

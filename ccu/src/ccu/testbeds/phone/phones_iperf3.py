@@ -16,8 +16,8 @@ from typing import Protocol
 from ccu.host import programs
 from ccu.host.namespace import listens_here
 from ccu.spec.experiment import Direction
-from ccu.testbeds import Site, Testbed
 from ccu.testbeds.phone.options import phone_options
+from ccu.traffic import RunningHosts, Setup
 
 
 class _Flow(Protocol):
@@ -33,7 +33,7 @@ class _Flow(Protocol):
     def is_manual(self) -> bool: ...
 
 
-def of(site: Site, testbed: Testbed, flow: _Flow) -> str | None:
+def of(site: Setup, testbed: RunningHosts, flow: _Flow) -> str | None:
     """Return the phone's iperf3, if it carries this flow: both endpoints have one, and nc is not
     set."""
     settings = phone_options(site.experiment)
@@ -46,7 +46,7 @@ def of(site: Site, testbed: Testbed, flow: _Flow) -> str | None:
     return program
 
 
-def serve(site: Site, flow_id: str) -> int:
+def serve(site: Setup, flow_id: str) -> int:
     """Start our iperf3 for one test, on a port of the loopback, without privileges."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -78,7 +78,7 @@ def script(flow: _Flow, iperf3: str, token: str) -> str:
     )
 
 
-def output(site: Site, flow_id: str) -> Path:
+def output(site: Setup, flow_id: str) -> Path:
     """Return the file of the phone's iperf3 output (docs/run-directory.md)."""
     return site.raw / f"iperf3-{flow_id}-client.json"
 

@@ -16,12 +16,12 @@ from typing import Any
 
 from ccu.host.supervisor import Process
 from ccu.spec.errors import RunFailed
-from ccu.spec.experiment import Experiment
-from ccu.testbeds import Host, Site, Testbed
-from ccu.testbeds.flow import Flow, FlowHosts
+from ccu.spec.experiment import Direction, Experiment, FlowPlan
 from ccu.testbeds.phone import instructions, phones_iperf3, sender
 from ccu.testbeds.phone.address import plain
 from ccu.testbeds.phone.options import PHONES_OWN, phone_options
+from ccu.traffic import RunningHosts, Setup, traffic_of
+from ccu.traffic.flow import Flow, FlowHosts, Host
 
 _CONFIG, _EVENTS = "phone/sender-config.json", "phone/sender.jsonl"
 _CONNECT_S = 20.0
@@ -88,25 +88,22 @@ class PhoneFlow(Flow):
         return None if self.direction == "ul" else super().wrong_cc()
 
 
-def plan(experiment: Experiment) -> list[PhoneFlow]:
-    """Return the flows in the experiment's order, each on a port of its own."""
+def flow_of(experiment: Experiment, plan: FlowPlan, number: int, direction: Direction) -> PhoneFlow:
+    """Return a flow, on a port of its own."""
     settings = phone_options(experiment)
-    pairs = [(item, direction) for item in experiment.flows for direction in experiment.directions]
-    return [
-        PhoneFlow(
-            number,
-            item.cc if direction == "dl" else PHONES_OWN,
-            direction,
-            item.start_s,
-            round(experiment.duration_s - item.start_s),
-            port=settings.port + number,
-            is_manual=not settings.is_asked,
-        )
-        for number, (item, direction) in enumerate(pairs)
-    ]
+    return PhoneFlow(
+        number,
+        plan.cc if direction == "dl" else PHONES_OWN,
+        direction,
+        plan.start_s,
+        round(experiment.duration_s - plan.start_s),
+        traffic_of(experiment, plan),
+        port=settings.port + number,
+        is_manual=not settings.is_asked,
+    )
 
 
-def listen(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> None:
+def listen(site: Setup, testbed: RunningHosts, flows: Sequence[Flow]) -> None:
     """Start the sender, and wait until it listens; print instructions if the user must connect."""
     settings = phone_options(site.experiment)
     server, ue = testbed.hosts["server"], testbed.hosts["ue"]
@@ -142,7 +139,7 @@ def listen(site: Site, testbed: Testbed, flows: Sequence[Flow]) -> None:
         instructions.show(ours, token)
 
 
-def _sender_config(site: Site, flow: PhoneFlow) -> dict[str, Any]:
+def _sender_config(site: Setup, flow: PhoneFlow) -> dict[str, Any]:
     return {
         "iperf3_port": phones_iperf3.serve(site, flow.id) if flow.iperf3 else None,
         "id": flow.id,
@@ -166,7 +163,7 @@ def _script(flow: PhoneFlow, token: str) -> str:
     return f"({source}) | {target}{sink}; echo nc ended with $?"
 
 
-def connect(site: Site, testbed: Testbed, flow: Flow) -> None:
+def connect(site: Setup, testbed: RunningHosts, flow: Flow) -> None:
     """Start the phone's program, unless the user does."""
     (flow,) = _phone_flows([flow])
     if not flow.is_manual:
@@ -179,11 +176,11 @@ def connect(site: Site, testbed: Testbed, flow: Flow) -> None:
         )
 
 
-def _command(testbed: Testbed, flow: PhoneFlow) -> list[str]:
+def _command(testbed: RunningHosts, flow: PhoneFlow) -> list[str]:
     return testbed.command("ue", [flow.script])
 
 
-def look(_site: Site, _testbed: Testbed, flow: Flow, started_s: float) -> None:
+def look(flow: Flow, started_s: float) -> None:
     """Read the sender's events. Raises RunFailed if the flow cannot succeed."""
     (flow,) = _phone_flows([flow])
     if flow.events is None:

@@ -6,12 +6,25 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
+from pydantic import AfterValidator
+
+from ccu import traffic
 from ccu.host.findings import Finding
 from ccu.spec.experiment import Experiment
 from ccu.spec.option import Option
 from ccu.spec.testbed import TestbedOptions
 from ccu.testbeds import Driver, WholeRun
 from ccu.testbeds.virtual_time import checks, controls
+from ccu.testbeds.virtual_time.plan import BUILT_IN
+from ddu.console.problems import InvalidValue
+from ddu.console.suggestions import unknown
+
+
+def _a_traffic_program(written: str) -> str:
+    known = (BUILT_IN, *traffic.every_program())
+    if written not in known:
+        raise InvalidValue(unknown("traffic program", written, known))
+    return written
 
 
 class VirtualOptions(TestbedOptions):
@@ -21,11 +34,10 @@ class VirtualOptions(TestbedOptions):
 
     name: Literal["virtual"] = "virtual"
     traffic_program: Annotated[
-        Literal["built-in", "iperf3"],
-        Option(
-            "Program that makes the traffic: built-in, or iperf3, as always in real time.",
-        ),
-    ] = "built-in"
+        str,
+        AfterValidator(_a_traffic_program),
+        Option("Program that makes the traffic: built-in, or that of real time, by its name."),
+    ] = BUILT_IN
 
 
 class VirtualDriver(Driver):
@@ -58,7 +70,7 @@ class VirtualDriver(Driver):
         return controls.OF_THE_KERNEL
 
     def check_machine(self, experiment: Experiment) -> None:
-        """Ask whether the kernel is built and can run here, and for iperf3 where it is wanted."""
+        """Ask whether the kernel is built and can run here, and for the programs of the traffic."""
         checks.check_machine(experiment)
 
     def examine(self, experiment: Experiment) -> list[Finding]:  # noqa: ARG002

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ccu.testbeds import Outcome, Site
-from ccu.testbeds.flow import Flow
 from ccu.testbeds.mac_csv import delivered_bytes
 from ccu.testbeds.virtual_time.run import Run
+from ccu.traffic.flow import Flow
 
 
 def perform(site: Site, flows: Sequence[Flow]) -> Outcome:

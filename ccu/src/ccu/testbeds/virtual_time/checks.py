@@ -6,7 +6,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from ccu import congestion, scenarios
+from ccu import congestion, scenarios, traffic
 from ccu.congestion.reminis import parameters as reminis
 from ccu.congestion.reminis.implementation import NAME as REMINIS
 from ccu.host import programs
@@ -29,10 +29,12 @@ def check(experiment: Experiment, scenario: Path) -> None:
 
 
 def check_machine(experiment: Experiment) -> None:
-    """Ask whether the kernel is built and can run here, and for iperf3 where it is wanted."""
+    """Ask whether the kernel is built and can run here, and for the programs of the traffic."""
     _kernel()
-    if plan.by_iperf3(experiment):
-        programs.require("iperf3")
+    for kind in map(traffic.driver_of, traffic.of_experiment(experiment)):
+        if not plan.is_built_in(experiment, kind):
+            for name in kind.needs:
+                programs.require(name)
 
 
 def examine() -> list[Finding]:

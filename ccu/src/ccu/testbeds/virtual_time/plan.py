@@ -9,19 +9,19 @@ from typing import Any
 
 from ccu.congestion import InVirtualTime
 from ccu.congestion.reminis import parameters as reminis
-from ccu.host import programs
 from ccu.scenarios.link_config import ue_address
 from ccu.spec.experiment import Experiment
-from ccu.testbeds import Host, iperf3_commands, sender_program
-from ccu.testbeds.flow import Flow
+from ccu.testbeds import Host
+from ccu.traffic import Command, TrafficDriver, driver_of
+from ccu.traffic.flow import Flow
 
 FILE = "virtual-plan.json"
 CAPTURED_BYTES = 128
 SERVER_ADDRESS = "10.45.0.1"
-# Its client polls the clock until a timer is due (docs/virtual-time.md).
-_IPERF3_CLOCK_STEP_NS = 10_000
+BUILT_IN = "built-in"
+"""The traffic program of nr-link, which kinds of traffic may use (`TrafficDriver.built_in`)."""
 _LISTENING_S = 0.1
-_LOGS = Path("logs")  # below the plan's folder, where programs begin
+_RAW = Path()  # the plan's folder, where programs begin
 _PATIENCE_S = 60.0
 _REMINIS_MODULE = "tcp_reminis"
 _SYSCTLS = {
@@ -53,9 +53,9 @@ def capture_file(host: Host, role: str) -> str:
 
 def sampled(experiment: Experiment, flows: Sequence[Flow]) -> list[Host]:
     """Return the hosts whose sockets are sampled: those that send TCP."""
-    if not experiment.capture or experiment.traffic.kind == "udp":
+    if not experiment.capture:
         return []
-    tcp = [flow for flow in flows if flow.program is None]
+    tcp = [flow for flow in flows if flow.of_kernel]
     senders = ("server" if flow.direction == "dl" else host_of(flow.ue) for flow in tcp)
     return list(dict.fromkeys(senders))
 
@@ -72,23 +72,14 @@ def plan_of(
         "seed": experiment.seed,
         "sysctls": _SYSCTLS | ({"net.ipv4.tcp_ecn": "1"} if experiment.ecn else {}),
     }
-    own = [flow for flow in flows if flow.program is not None]
-    others = [flow for flow in flows if flow.program is None]
-    if by_iperf3(experiment):
-        plan |= _iperf3(experiment, others)
-    else:
-        plan["flows"] = [_flow(experiment, flow) for flow in others]
-    if own:
-        ends = [end for flow in own for end in _sender_program(flow)]
-        plan["programs"] = [*plan.get("programs", []), *ends]
-        plan["limit_s"] = experiment.duration_s + _PATIENCE_S
+    plan |= _traffic(experiment, flows)
     if roles := captures(experiment, flows):
         files = {host: capture_file(host, role) for host, role in roles.items()}
         plan["capture"] = {"bytes": CAPTURED_BYTES, "files": files}
     if hosts := sampled(experiment, flows):
         plan["sockets"] = {
             "interval_ms": experiment.socket_interval_ms,
-            "ports": [flow.sending_port for flow in flows if flow.program is None],
+            "ports": [flow.sending_port for flow in flows if flow.of_kernel],
             "files": {host: f"sockets-{host}.pcap" for host in hosts},
         }
     if "reminis" in experiment.servers_ccs:
@@ -99,7 +90,7 @@ def plan_of(
         plan["programs"] = [*policies, *plan.get("programs", [])]
     if modules := [str(file) for one in controls.values() for file in one.modules]:
         plan["modules"] = modules
-    if experiment.traffic.volume_bytes is not None:
+    if experiment.traffic.most_bytes is not None:
         plan["limit_s"] = experiment.duration_s
     return plan
 
@@ -113,63 +104,61 @@ def _policy(name: str, control: InVirtualTime) -> dict[str, Any]:
     }
 
 
-def ends_of(flow: Flow) -> list[tuple[Host, str]]:
-    """Return the sender and the receiver, each as host and address."""
-    ends: list[tuple[Host, str]] = [
-        ("server", SERVER_ADDRESS),
-        (host_of(flow.ue), ue_address(flow.ue)),
-    ]
-    return ends if flow.direction == "dl" else ends[::-1]
+class Hosts:
+    """The hosts of the guest, as far as flows ask for them."""
+
+    def __init__(self, hosts: dict[Host, dict[str, Any]]) -> None:
+        self.hosts = hosts
+
+    def ue_host(self, ue: int) -> Host:
+        """Return the host that UE number `ue` is."""
+        return host_of(ue)
 
 
-def _sender_program(flow: Flow) -> list[dict[str, Any]]:
-    (sender, source), (receiver, target) = ends_of(flow)
-    commands = sender_program.commands(flow, _LOGS, source, target)
-    starts_s = {"receiver": 0.0, "sender": _LISTENING_S + flow.start_s}
-    hosts = {"receiver": receiver, "sender": sender}
-    return [
-        {
-            "name": f"{flow.id}-{end}",
-            "host": hosts[end],
-            "command": command,
-            "start_s": starts_s[end],
-        }
-        for end, command in commands.items()
-    ]
+def planned_hosts(experiment: Experiment) -> Hosts:
+    """Return the hosts with the addresses that they will have."""
+    ues = range(1, experiment.ues + 1)
+    addresses = {"server": SERVER_ADDRESS} | {host_of(ue): ue_address(ue) for ue in ues}
+    return Hosts({host: {"address": address} for host, address in addresses.items()})
 
 
-def by_iperf3(experiment: Experiment) -> bool:
-    """Return whether iperf3 makes the traffic, as two programs for each flow."""
-    return getattr(experiment.testbed, "traffic_program", None) == "iperf3"
+def is_built_in(experiment: Experiment, kind: TrafficDriver) -> bool:
+    """Return whether nr-link's own traffic program makes such flows; else two programs do."""
+    chosen = getattr(experiment.testbed, "traffic_program", BUILT_IN)
+    return chosen == BUILT_IN and kind.is_built_in
 
 
-def _iperf3(experiment: Experiment, flows: Sequence[Flow]) -> dict[str, Any]:
-    """Return the plan's keys of flows by iperf3; its clients start when the servers listen."""
-    program = programs.require("iperf3")
-    found = []
-    for flow in flows:
-        (sender, source), (receiver, target) = ends_of(flow)
-        listening = iperf3_commands.server(program, flow, target)
-        sending = iperf3_commands.client(program, experiment, flow, source, target)
-        found += [
-            _program(f"{flow.id}-server", receiver, listening, 0.0),
-            _program(f"{flow.id}-client", sender, sending, _LISTENING_S + flow.start_s),
+def _traffic(experiment: Experiment, flows: Sequence[Flow]) -> dict[str, Any]:
+    """Return the plan's keys that make the traffic; senders start when receivers listen."""
+    hosts = planned_hosts(experiment)
+    by_programs = [flow for flow in flows if not is_built_in(experiment, driver_of(flow.traffic))]
+    content: dict[str, Any] = {}
+    if built_in := [_built_in(experiment, flow) for flow in flows if flow not in by_programs]:
+        content["flows"] = built_in
+    if not by_programs:
+        return content
+    content["programs"] = ends = []
+    for flow in by_programs:
+        commands = driver_of(flow.traffic).commands(experiment, flow, hosts, _RAW)
+        sends_s = _LISTENING_S + flow.start_s
+        ends += [
+            _program(commands["receiver"], flow.receiver_host(hosts), 0.0),
+            _program(commands["sender"], flow.sender_host(hosts), sends_s),
         ]
+    steps_ns = (driver_of(flow.traffic).clock_step_ns for flow in by_programs)
+    if step_ns := max((one for one in steps_ns if one is not None), default=None):
+        content["clock_step_ns"] = step_ns
+    return content | {"limit_s": experiment.duration_s + _PATIENCE_S}
+
+
+def _program(command: Command, host: Host, start_s: float) -> dict[str, Any]:
+    output = {"output": command.output} if command.output else {}
+    words = list(command.arguments)
+    return {"name": command.name, "host": host, "command": words, "start_s": start_s} | output
+
+
+def _built_in(experiment: Experiment, flow: Flow) -> dict[str, Any]:
     return {
-        "programs": found,
-        "clock_step_ns": _IPERF3_CLOCK_STEP_NS,
-        "limit_s": experiment.duration_s + _PATIENCE_S,
-    }
-
-
-def _program(name: str, host: Host, command: list[str], start_s: float) -> dict[str, Any]:
-    output = f"iperf3-{name}.json"
-    return {"name": name, "host": host, "command": command, "start_s": start_s, "output": output}
-
-
-def _flow(experiment: Experiment, flow: Flow) -> dict[str, Any]:
-    traffic = experiment.traffic
-    entry: dict[str, Any] = {
         "id": flow.id,
         "direction": flow.direction,
         "ue": flow.ue,
@@ -177,12 +166,5 @@ def _flow(experiment: Experiment, flow: Flow) -> dict[str, Any]:
         "duration_s": flow.duration_s,
         "sending_port": flow.sending_port,
         "listening_port": flow.listening_port,
+        **driver_of(flow.traffic).built_in(experiment, flow),
     }
-    if traffic.kind == "udp":
-        return entry | {
-            "transport": "udp",
-            "rate_bps": traffic.rate_bps,
-            "length_bytes": iperf3_commands.datagram_bytes(experiment),
-        }
-    volume = {"volume_bytes": traffic.volume_bytes} if traffic.volume_bytes is not None else {}
-    return entry | {"cc": flow.cc, **volume}

@@ -4,32 +4,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from ccu import congestion, scenarios
+from ccu import congestion, scenarios, traffic
 from ccu.congestion import OfFile
 from ccu.host import programs
 from ccu.scenarios import link_config
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Direction
-from ccu.testbeds import SHARED_CLOCK, Host, Outcome, Site, iperf3_commands, sender_program
-from ccu.testbeds.flow import Flow
+from ccu.testbeds import SHARED_CLOCK, Outcome, Site
 from ccu.testbeds.virtual_time import controls, plan
+from ccu.traffic import End
+from ccu.traffic.flow import Flow
 
 # CPU time is limited inside (docs/virtual-time.md); this is for a program that hangs.
 _PATIENCE_S = 86_400.0
-
-
-class Hosts:
-    """The hosts of the guest, as far as flows ask for them."""
-
-    def __init__(self, hosts: dict[Host, dict[str, Any]]) -> None:
-        self.hosts = hosts
-
-    def ue_host(self, ue: int) -> Host:
-        """Return the host that UE number `ue` is."""
-        return plan.host_of(ue)
 
 
 class Run:
@@ -72,77 +62,66 @@ class Run:
             summary: dict[str, Any] = json.loads((raw / "link-summary.json").read_text())
         except (OSError, ValueError) as error:
             raise RunFailed("virtual time", f"nr-link wrote no summary ({error})") from None
-        by_id = {one["id"]: one for one in _accounts(site, flows, account)}
+        _read_results(site, flows, account)
         implementations = {
             name: _implementation(site, name, self._of_files.get(name), account)
             for name in experiment.servers_ccs
         }
-        for flow in flows:
-            flow.cc_read_back = by_id[flow.id]["cc_read_back"]
-        received: dict[Direction, int] = {}
-        for flow in flows:
-            count = int(by_id[flow.id]["received_bytes"])
-            received[flow.direction] = received.get(flow.direction, 0) + count
         return Outcome(
             records={
-                **_records(site, flows, by_id, account, summary),
-                "cc_implementation": implementations | sender_program.implementations(experiment),
+                **_records(site, flows, account, summary),
+                "cc_implementation": implementations | traffic.implementations(experiment),
             },
             summary=summary,
-            received=received,
             delivered_bytes=delivered_bytes,
         )
 
 
-def _accounts(site: Site, flows: Sequence[Flow], account: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return what the traffic program says of each flow."""
-    own = [_by_program(site, flows, flow, account) for flow in flows if flow.program is not None]
-    if not plan.by_iperf3(site.experiment):
-        return [*account["flows"], *own]
-    return own + [_by_iperf3(site, flow) for flow in flows if flow.program is None]
+def _read_results(site: Site, flows: Sequence[Flow], account: dict[str, Any]) -> None:
+    """Put into the flows what the programs that made them say. Raises RunFailed."""
+    hosts = plan.planned_hosts(site.experiment)
+    reports = {one["id"]: one for one in account["flows"]}
+    roles = plan.captures(site.experiment, flows)
+    for flow in flows:
+        if (report := reports.get(flow.id)) is not None:
+            flow.cc_read_back = report["cc_read_back"]
+            flow.counted_bytes, flow.counted_s = report["received_bytes"], report["receiving_s"]
+            until_ns = round(report["receiving_s"] * 1e9)
+            flow.received_until_utc_ns = report["start_utc_ns"] + until_ns
+            continue
+        host = flow.receiver_host(hosts)
+        if host in roles:
+            flow.capture = site.raw / plan.capture_file(host, roles[host])
+        _check_codes(site, flow, hosts, account)
+        traffic.driver_of(flow.traffic).read_result(flow, hosts, site.raw)
 
 
-def _by_program(
-    site: Site, flows: Sequence[Flow], flow: Flow, account: dict[str, Any]
-) -> dict[str, Any]:
+def _check_codes(site: Site, flow: Flow, hosts: plan.Hosts, account: dict[str, Any]) -> None:
+    """Raise RunFailed if a program of the flow ended with a code that is not 0."""
     codes = {one["name"]: one["code"] for one in account["programs"]}
-    ends: tuple[sender_program.End, ...] = ("receiver", "sender")
+    kind = traffic.driver_of(flow.traffic)
+    commands = kind.commands(site.experiment, flow, hosts, site.raw)
+    ends: tuple[End, ...] = ("receiver", "sender")
     for end in ends:
-        if codes[f"{flow.id}-{end}"]:
-            why = sender_program.failure(flow, end, site.raw / "logs")
+        if code := codes[commands[end].name]:
+            why = kind.failure(flow, end, code, site.raw)
             raise RunFailed("traffic", f"flow {flow.id}: {why}")
-    _, (receiver, address) = plan.ends_of(flow)
-    role = plan.captures(site.experiment, flows)[receiver]
-    capture = site.raw / plan.capture_file(receiver, role)
-    received_bytes = sender_program.count(flow, capture, address)
-    return {"id": flow.id, "cc_read_back": None, "received_bytes": received_bytes}
-
-
-def _by_iperf3(site: Site, flow: Flow) -> dict[str, Any]:
-    names = (f"iperf3-{flow.id}-{end}" for end in ("client", "server"))
-    client, server = (iperf3_commands.report(site.raw / f"{one}.json", one) for one in names)
-    return {
-        "id": flow.id,
-        "cc_read_back": client["end"].get("sender_tcp_congestion"),
-        "received_bytes": server["end"]["sum_received"]["bytes"],
-    }
 
 
 def _records(
     site: Site,
     flows: Sequence[Flow],
-    reports: Mapping[str, dict[str, Any]],
     account: dict[str, Any],
     summary: dict[str, Any],
 ) -> dict[str, Any]:
-    """Return the keys of run.json; `reports`: what the traffic program says of each flow."""
+    """Return the keys of run.json."""
     experiment = site.experiment
     hosts = {one["name"]: _host(site, one, account) for one in account["hosts"]}
     start_utc_ns = summary["start_utc_ns"]
     stop_utc_ns = start_utc_ns + round(summary["duration_s"] * 1e9)
     return {
         "hosts": hosts,
-        "flows": [flow.record(Hosts(hosts)) | _end(reports[flow.id]) for flow in flows],
+        "flows": [flow.record(plan.Hosts(hosts)) for flow in flows],
         "captures": [
             {
                 "host": host,
@@ -185,18 +164,6 @@ def _implementation(
         parameters = account["kernel"]["module_parameters"]["tcp_reminis"]
         return {"kind": "module", "parameters": parameters}
     return {"kind": "kernel", "parameters": {}}
-
-
-def _end(report: dict[str, Any]) -> dict[str, Any]:
-    """Return what the receiver read, and until when; nothing if its program does not say so."""
-    if "receiving_s" not in report:
-        return {}
-    until_utc_ns = report["start_utc_ns"] + round(report["receiving_s"] * 1e9)
-    return {
-        "received_bytes": report["received_bytes"],
-        "with_drain_s": report["receiving_s"],
-        "received_until_utc_ns": until_utc_ns,
-    }
 
 
 def _host(site: Site, host: dict[str, Any], account: dict[str, Any]) -> dict[str, Any]:

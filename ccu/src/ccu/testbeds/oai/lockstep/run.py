@@ -10,7 +10,6 @@ from ccu.host import namespace
 from ccu.scenarios.oai_channel_model import series
 from ccu.spec.errors import RunFailed
 from ccu.testbeds import Outcome, Site
-from ccu.testbeds.flow import Flow
 from ccu.testbeds.oai import preflight, testbed
 from ccu.testbeds.oai.gnb_files import GnbFiles
 from ccu.testbeds.oai.lockstep import turns
@@ -20,6 +19,7 @@ from ccu.testbeds.oai.lockstep.radio import Radio
 from ccu.testbeds.oai.services import server_of
 from ccu.testbeds.oai.stack import UE_INTERFACE, Stack
 from ccu.testbeds.virtual_time.run import Run
+from ccu.traffic.flow import Flow
 
 
 def perform(site: Site, flows: Sequence[Flow]) -> Outcome:

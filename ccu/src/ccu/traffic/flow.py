@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ccu.host.supervisor import Process
 from ccu.spec.experiment import Direction
+from ccu.spec.traffic import TrafficOptions
 
-if TYPE_CHECKING:
-    from ccu.testbeds import Host
+Host = str
+"""`server`, `ue`, and where further UEs are hosts of their own, `ue2`, `ue3` …"""
 
 _FIRST_LISTENING_PORT = 5201
 # Below ip_local_port_range: no connection that asks for any port gets one of these.
@@ -26,6 +27,14 @@ class FlowHosts(Protocol):
     def ue_host(self, ue: int) -> Host: ...
 
 
+class Endpoint(NamedTuple):
+    """One end of a flow."""
+
+    host: Host
+    address: str
+    port: int
+
+
 @dataclass
 class Flow:
     """One data connection, known exactly before it exists."""
@@ -35,16 +44,18 @@ class Flow:
     direction: Direction
     start_s: float
     duration_s: int
+    traffic: TrafficOptions
     ue: int = 1
-    program: str | None = None
-    """The sender program of the user's own, by UDP; None: iperf3's TCP or UDP."""
     source_port: int | None = None
-    """The port that such a program sends from, once it is known."""
+    """The port that its sender has chosen, once it is known."""
     counted_bytes: int | None = None
     """Its payload that has arrived, once it is known."""
-    counted_in: Path | None = field(default=None, repr=False)
-    """The capture at its receiver, which has `receiver_address`."""
-    receiver_address: str | None = field(default=None, repr=False)
+    counted_s: float | None = None
+    """The time in which it has arrived."""
+    received_until_utc_ns: int | None = None
+    """When its receiver stopped counting, where that is known."""
+    capture: Path | None = field(default=None, repr=False)
+    """The capture at its receiver."""
     cc_read_back: str | None = None
     receiver: Process | None = field(default=None, repr=False)
     client: Process | None = field(default=None, repr=False)
@@ -52,6 +63,11 @@ class Flow:
     @property
     def id(self) -> str:
         return f"f{self.number}"
+
+    @property
+    def of_kernel(self) -> bool:
+        """Return whether it is TCP of the hosts' kernels, whose sockets can be sampled."""
+        return self.traffic.own_ccs is None
 
     def sender_host(self, testbed: FlowHosts) -> Host:
         return "server" if self.direction == "dl" else testbed.ue_host(self.ue)
@@ -67,20 +83,30 @@ class Flow:
     def listening_port(self) -> int:
         return _FIRST_LISTENING_PORT + self.number
 
-    def address(self, testbed: FlowHosts, host: Host) -> str:
-        """Return the MAC of the server, or of the flow's own UE."""
+    def sender(self, testbed: FlowHosts) -> Endpoint:
+        host = self.sender_host(testbed)
+        return Endpoint(host, self._address(testbed, host), self.sending_port)
+
+    def target(self, testbed: FlowHosts) -> Endpoint:
+        """Return the end that receives."""
+        host = self.receiver_host(testbed)
+        return Endpoint(host, self._address(testbed, host), self.listening_port)
+
+    def _address(self, testbed: FlowHosts, host: Host) -> str:
+        """Return the address of the server, or of the flow's own UE."""
         found = testbed.hosts[host]
         addresses: list[str] | None = found.get("addresses")
         return addresses[self.ue - 1] if addresses else str(found["address"])
 
     def wrong_cc(self) -> str | None:
-        """Return the congestion control that ran instead of the requested one, if any."""
-        if self.program is not None or self.cc_read_back == self.cc:
+        """Return what was seen instead of the congestion control that was asked for, if
+        anything."""
+        if not self.of_kernel or self.cc_read_back == self.cc:
             return None
         return f"{self.cc_read_back or 'no data connection'} was seen, not {self.cc}"
 
     def _identity(self) -> dict[str, Any]:
-        """Return the part of run.json of a flow of any kind."""
+        """Return what run.json says of a flow of any kind."""
         return {
             "id": self.id,
             "cc": self.cc,
@@ -91,14 +117,15 @@ class Flow:
         }
 
     def record(self, testbed: FlowHosts) -> dict[str, Any]:
-        """The line of run.json."""
-        ends = {
-            "sender": (self.sender_host(testbed), self.sending_port),
-            "receiver": (self.receiver_host(testbed), self.listening_port),
-        }
-        counted = {"received_bytes": self.counted_bytes, "with_drain_s": self.duration_s}
-        by_program = {"program": self.program, **counted} if self.program is not None else {}
-        return {**self._identity(), **by_program, "control_port": self.listening_port} | {
-            end: {"host": host, "address": self.address(testbed, host), "port": port}
-            for end, (host, port) in ends.items()
+        """Return the entry of run.json."""
+        ends = {"sender": self.sender(testbed), "receiver": self.target(testbed)}
+        until = self.received_until_utc_ns
+        return {
+            **self._identity(),
+            "traffic": str(self.traffic),
+            "received_bytes": self.counted_bytes,
+            "with_drain_s": self.counted_s,
+            **({} if until is None else {"received_until_utc_ns": until}),
+            "control_port": self.listening_port,
+            **{end: one._asdict() for end, one in ends.items()},
         }
