@@ -18,6 +18,9 @@ from scipy.stats import ks_2samp
 from ccu.scenarios import LIBRARY
 from ccu.scenarios.play import duration_s, experiment, play
 from ccu.scenarios.statistics import LAGS_S, LinkStatistics, link_statistics
+from ddu.report import svg
+from ddu.report.figure import Figure, Plot, Series
+from ddu.report.palette import INK, sequence
 
 LINKS = range(1, 31)
 KINDS = ("walking", "driving")
@@ -108,29 +111,19 @@ def drawn_from(kind: str, drawn: dict[str, object]) -> list[np.ndarray]:
 
 
 def draw(pairs: dict[str, tuple[list[np.ndarray], list[np.ndarray]]]) -> None:
-    import io
-
-    import matplotlib
-
-    matplotlib.use("svg")
-    import matplotlib.pyplot as plt
-
-    style = {"svg.fonttype": "none", "svg.hashsalt": "scenarios", "font.size": 8}
-    with plt.rc_context(style):
-        figure, panels = plt.subplots(1, 2, figsize=(8, 2.8), layout="constrained", sharey=True)
-        shares = np.linspace(0, 1, 101)
-        for axes, kind in zip(panels, KINDS, strict=True):
-            for links, label, width in zip(
-                pairs[kind], ("Lumos5G", f"mmwave-{kind}"), (2.2, 1.0), strict=True
-            ):
-                rates = np.quantile(np.concatenate(links), shares)
-                axes.plot(rates, shares, linewidth=width, label=label)
-            axes.set(xlabel="capacity DL, Mbit/s", title=kind, xlim=(0, 2000), ylim=(0, 1))
-            axes.legend(frameon=False)
-        panels[0].set_ylabel("CDF")
-        drawn = io.StringIO()
-        figure.savefig(drawn, format="svg", metadata={"Date": None})
-    FIGURE.write_text(re.sub(r"(\d+\.\d)\d+", r"\1", drawn.getvalue()))
+    shares = np.linspace(0, 1, 101)
+    plots = []
+    for kind in KINDS:
+        series = [
+            Series(
+                np.quantile(np.concatenate(links), shares), shares, colour, label, in_legend=True
+            )
+            for links, label, colour in zip(
+                pairs[kind], ("Lumos5G", f"mmwave-{kind}"), (INK, sequence(1)[0]), strict=True
+            )
+        ]
+        plots.append(Plot(series, "capacity DL, Mbit/s", "" if plots else "CDF", title=kind))
+    FIGURE.write_text(svg.rendered(Figure(plots, 2, 250)), encoding="utf-8")
 
 
 def main() -> None:

@@ -52,7 +52,7 @@ def show(
     scenario: Scenario,
     figure: Annotated[
         Path | None,
-        typer.Option("--figure", "-o", help="Output file: .svg, .png or .pdf. (default: NAME.svg)"),
+        typer.Option("--figure", "-o", help="Output file, .svg. (default: NAME.svg)"),
     ] = None,
     seed: Seed = None,
     prb: Prb = None,
@@ -65,12 +65,8 @@ def show(
 
     experiment = _experiment(scenario, seed=seed, prb=prb, numerology=numerology)
     target = figure or Path(f"{Path(scenario).stem if '/' in scenario else scenario}.svg")
-    if target.suffix not in (".svg", ".png", ".pdf"):
-        raise refusal(
-            f"{target}: is not an .svg, .png or .pdf file",
-            "give one of these endings",
-            key="--figure",
-        )
+    if target.suffix != ".svg":
+        raise refusal(f"{target}: is not an .svg file", "end its name in .svg", key="--figure")
     with _named_by_flags(scenario, seed=seed, prb=prb, numerology=numerology):
         seen = play(experiment, seconds)
     title = (

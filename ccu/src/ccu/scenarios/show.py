@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-import io
-import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pandas as pd
 from rich.table import Table
+
+from ddu.report import svg
+from ddu.report.figure import Figure, Plot, Series
+from ddu.report.palette import INK, RADIO
 
 COLUMNS = {
     "rsrp_dbm": "RSRP, dBm",
@@ -46,56 +49,34 @@ def draw(
     reported: Reported | None = None,
     most_points: int = 300,
 ) -> None:
-    """Draw each quantity over time and its distribution, as .svg, .png or .pdf.
+    """Draw each quantity over time and its distribution, as SVG.
 
     `reported`: the ranges that the source reports, drawn behind.
     """
-    import matplotlib
-
-    matplotlib.use("agg")
-    import matplotlib.pyplot as plt
-
-    columns = present(seen)
-    style: Any = {
-        "svg.fonttype": "none",
-        "svg.hashsalt": "scenarios",
-        "font.size": 8,
-    }
-    with plt.rc_context(style):
-        figure, rows = plt.subplots(
-            *(len(columns), 2),
-            figsize=(8, 0.6 + 1.25 * len(columns)),
-            width_ratios=(2.2, 1),
-            layout="constrained",
-            squeeze=False,
+    plots = []
+    for number, (name, label) in enumerate(present(seen).items()):
+        known = seen[["t_s", name]].dropna()
+        over_time = _over_time(known, name, most_points)
+        plots.append(Plot([over_time], "time (s)", label, title="" if number else title))
+        plots.append(
+            Plot(list(_distribution(known[name], (reported or {}).get(name))), label, "CDF")
         )
-        figure.suptitle(title, fontsize=9)
-        for (over_time, distribution), (name, label) in zip(rows, columns.items(), strict=True):
-            known = seen[["t_s", name]].dropna()
-            thinned = known.iloc[:: max(1, len(known) // most_points)]
-            held = "steps-post" if name.endswith("_mbps") or name == "dl_mcs" else "default"
-            over_time.plot(thinned["t_s"], thinned[name], linewidth=0.8, drawstyle=held)
-            for axes in (over_time, distribution):
-                axes.locator_params(nbins=5)
-                axes.spines[["top", "right"]].set_visible(False)
-            over_time.set(ylabel=label, xlim=(0, max(float(seen["t_s"].max()), 1e-3)))
-            quantiles = known[name].quantile([share / 50 for share in range(51)])
-            distribution.plot(quantiles.to_numpy(), quantiles.index, linewidth=1.2)
-            distribution.set(xlabel=label, ylabel="CDF", ylim=(0, 1))
-            if limits := (reported or {}).get(name):
-                distribution.axvspan(*limits, alpha=0.15, label="reported")
-                distribution.legend(fontsize="small", frameon=False)
-        rows[-1][0].set_xlabel("time, s")
-        _save(figure, file)
-        plt.close(figure)
+    file.write_text(svg.rendered(Figure(plots, 2, 170)), encoding="utf-8")
 
 
-def _save(figure: object, file: Path) -> None:
-    if file.suffix != ".svg":
-        figure.savefig(file, dpi=110)  # type: ignore[attr-defined]
-        return
-    drawn = io.StringIO()
-    figure.savefig(drawn, format="svg", metadata={"Date": None})  # type: ignore[attr-defined]
-    # Coordinates in tenths of a point, no indentation and long lines halve the size.
-    tenths = re.sub(r"(\d+\.\d)\d+", r"\1", drawn.getvalue())
-    file.write_text(re.sub(r"\s*\n\s*L ", "L", re.sub(r"\n\s+", "\n", tenths)))
+def _over_time(known: pd.DataFrame, name: str, most_points: int) -> Series:
+    """Return the line of a quantity; one that is held until it changes has steps."""
+    thinned = known.iloc[:: max(1, len(known) // most_points)]
+    t_s, values = thinned["t_s"].to_numpy(float), thinned[name].to_numpy(float)
+    if name.endswith("_mbps") or name == "dl_mcs":
+        t_s, values = np.repeat(t_s, 2)[1:], np.repeat(values, 2)[:-1]
+    return Series(t_s, values, RADIO)
+
+
+def _distribution(values: pd.Series[float], limits: tuple[float, float] | None) -> Iterator[Series]:
+    if limits is not None:
+        low, high = limits
+        corners = np.array([low, high, high, low]), np.array([0.0, 0.0, 1.0, 1.0])
+        yield Series(*corners, INK, "reported", "area", opacity=0.15, in_legend=True)
+    shares = np.linspace(0, 1, 51)
+    yield Series(np.quantile(values.to_numpy(float), shares), shares, RADIO)
