@@ -13,7 +13,7 @@ use crate::mac::cell::Cell;
 use crate::mac::ue::Ue;
 use crate::rlc::Buffer;
 
-pub use csv::CSV_HEADER;
+pub use csv::{csv_columns, csv_header};
 
 /// RNTI of the first UE; further UEs count up (TS 38.321 table 7.1-1 allows 0x0001 to 0xFFF2).
 const FIRST_RNTI: usize = 0x4601;

@@ -15,7 +15,8 @@ use nr_link::problems::{self, Format};
 use nr_link::selftest;
 use nr_link::session::{self, Session};
 use nr_link::shell::{self, Shell};
-use nr_link_model::ResolvedConfig;
+use nr_link_model::samples::csv_columns;
+use nr_link_model::{ResolvedConfig, aqm};
 use nr_link_virtual_launcher::Virtual;
 use nr_link_virtual_radio::RadioArguments;
 use serde_json::{Value, json};
@@ -55,7 +56,7 @@ enum Command {
         #[arg(long, default_value_t = 100)]
         interval_ms: u64,
     },
-    /// List what a configuration may name, as JSON: one object with "name" and "summary" each.
+    /// List the names that this version knows, as JSON.
     List {
         /// What to list
         #[arg(value_enum)]
@@ -99,8 +100,10 @@ enum Command {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Listed {
-    /// Algorithms of active queue management, the keys of `aqm`
+    /// Algorithms of active queue management, the keys of `aqm`: objects with "name" and "summary"
     Aqm,
+    /// Columns of mac.csv: names
+    Columns,
 }
 
 #[derive(Args)]
@@ -148,6 +151,14 @@ fn main() -> ExitCode {
     }
 }
 
+fn list(what: Listed) -> Value {
+    let algorithm = |(name, summary): &(_, _)| json!({"name": name, "summary": summary});
+    match what {
+        Listed::Aqm => aqm::CATALOGUE.iter().map(algorithm).collect(),
+        Listed::Columns => json!(csv_columns()),
+    }
+}
+
 fn execute(command: Command) -> Result<ExitCode> {
     if !matches!(command, Command::Run(_) | Command::Shell(_)) {
         exit::restore_sigpipe()?;
@@ -172,11 +183,7 @@ fn execute(command: Command) -> Result<ExitCode> {
             let config = ResolvedConfig::load(&configuration.config)?;
             capacity::write(config, seconds, interval_ms, stdout().lock())?;
         }
-        Command::List { what: Listed::Aqm } => {
-            let one = |(name, summary): &(_, _)| json!({"name": name, "summary": summary});
-            let all: Vec<_> = nr_link_model::aqm::CATALOGUE.iter().map(one).collect();
-            println!("{}", Value::from(all));
-        }
+        Command::List { what } => println!("{}", list(what)),
         Command::Selftest { seconds } => {
             println!("{}", selftest::run(Duration::from_secs(seconds))?);
         }

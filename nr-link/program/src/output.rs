@@ -7,7 +7,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use nr_link_model::samples::CSV_HEADER;
+use nr_link_model::samples::csv_header;
 use nr_link_model::{MacSample, Nanos};
 use serde_json::Value;
 
@@ -87,7 +87,7 @@ impl Output {
     /// until the end.
     pub fn create(paths: &nr_link_model::config::Output) -> Result<Self> {
         File::create(&paths.summary).with_context(|| cannot_write(&paths.summary))?;
-        let mac = Table::create(&paths.mac, CSV_HEADER)?;
+        let mac = Table::create(&paths.mac, &csv_header())?;
         let link = Table::create(&paths.link, LINK_HEADER)?;
         Ok(Self {
             mac,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The columns of the store that metrics declare, and the values of a run's summary in them."""
+"""The columns of the store that other modules declare, and the values of a summary in them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from psycopg import sql
 
 from ddu.metrics.catalogue import metrics, numbers_of_flow, numbers_of_run
 from ddu.metrics.metric import BinMetric
+from ddu.schema.columns import source_columns
 from ddu.schema.units import stem
 from ddu.store.connect import Connection
 
@@ -28,8 +29,16 @@ def flow_values(flow: dict[str, Any]) -> dict[str, float | None]:
     return {column_name(number): _value(flow, number) for number in numbers_of_flow()}
 
 
+def mac_columns() -> list[str]:
+    """Return the numbers of MAC samples that columns.yaml declares, for both directions."""
+    names = [column.name for column in source_columns("mac") if column.unit != "name"]
+    both = [name.replace("{direction}", direction) for name in names for direction in ("dl", "ul")]
+    # How many {n} there are, only a run knows.
+    return [name for name in dict.fromkeys(both) if "{n}" not in name and name != "ue"]
+
+
 def add_missing(connection: Connection) -> None:
-    """Add the columns of metrics that the store does not have yet; stored runs are null there."""
+    """Add the declared columns that the store does not have yet; stored runs are null there."""
     for table, columns in _declared().items():
         for name in columns.keys() - columns_of(connection, table).keys():
             connection.execute(
@@ -56,6 +65,7 @@ def _declared() -> dict[str, dict[str, str]]:
         "transport_sample": {
             each.name: "text" if each.unit == "name" else "real" for each in on_bins
         },
+        "radio_sample": dict.fromkeys(mac_columns(), "real"),
         "run": dict.fromkeys(map(column_name, numbers_of_run()), double),
         "flow": dict.fromkeys(map(column_name, numbers_of_flow()), double),
     }

@@ -1,33 +1,132 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A sample as a row of `mac.csv`; `docs/run-directory.md` documents the columns.
+//! A sample as a row of `mac.csv`. The lists below are the columns: header, rows, and rows of a link without radio are
+//! made from them. `ddu/src/ddu/schema/columns.yaml` has the unit and the definition of each, and
+//! `docs/run-directory.md` says how the link measures it.
 
-use std::fmt::Display;
 use std::io::{self, Write};
 
 use super::{DirectionSample, MacSample, RadioSample};
 
-macro_rules! columns_of {
-    ($direction:literal: $($column:literal)*) => {
-        concat!($(",mac_", $direction, "_", $column),*)
-    };
-    ($direction:literal) => {
-        columns_of!($direction:
-            "mcs" "mcs_table" "bler_ratio" "rounds_1_count" "rounds_2_count" "rounds_3_count"
-            "rounds_4_count" "errors_count" "bytes" "header_bytes" "padding_bytes" "sdu_bytes"
-            "sdu_count" "capacity_bytes" "capacity_sdu_bytes" "prb_count" "rlc_queue_bytes"
-            "rlc_queue_packets" "rlc_wait_ms" "harq_ms" "rlc_delay_ms" "queue_drop_count"
-            "path_loss_count" "rlc_loss_count" "enqueued_bytes" "queue_mark_count" "path_ms"
-            "bytes_scheduled")
-    };
+/// The value of a column in a row.
+enum Value {
+    Absent,
+    Count(u64),
+    /// A mean, with four decimals.
+    Gauge(f64),
+    /// A count that is not a whole number, rounded.
+    Rounded(f64),
 }
 
-/// The header of `mac.csv`, without a line terminator.
-pub const CSV_HEADER: &str = concat!(
-    "utc_ns,duration_ns,ue,mac_rnti,mac_in_sync,mac_rsrp_dbm,mac_rsrp_meas_count,",
-    "mac_sinr_db,mac_ul_snr_db,mac_cqi,mac_ri,mac_ul_ri,mac_phr_db,mac_pcmax_dbm,mac_rssi_dbm",
-    columns_of!("dl"),
-    columns_of!("ul")
-);
+type UeColumn = (&'static str, fn(&RadioSample) -> Value);
+type DirectionColumn = (&'static str, for<'a> fn(&OnRadio<'a>) -> Value);
+
+/// One direction of a sample, with the radio that it was carried on.
+struct OnRadio<'a> {
+    sample: &'a DirectionSample,
+    radio: Option<&'a RadioSample>,
+}
+
+impl OnRadio<'_> {
+    /// Returns a counter of transport blocks, which exist on a radio only.
+    fn of_blocks(&self, count: u64) -> Value {
+        self.radio.map_or(Value::Absent, |_| count.into())
+    }
+}
+
+/// The columns before those of the radio; [`MacSample::write_csv`] writes them.
+const INTERVAL: [&str; 3] = ["utc_ns", "duration_ns", "ue"];
+
+/// The columns of a UE, with the prefix `mac_`; all are empty without a radio.
+const OF_UE: &[UeColumn] = &[
+    ("rnti", |radio| (radio.rnti as u64).into()),
+    ("in_sync", |radio| u64::from(radio.in_sync).into()),
+    ("rsrp_dbm", |radio| radio.rsrp_dbm.into()),
+    ("rsrp_meas_count", |radio| radio.rsrp_meas_count.into()),
+    ("sinr_db", |radio| radio.sinr_db.into()),
+    ("ul_snr_db", |radio| radio.ul_snr_db.into()),
+    ("cqi", |radio| radio.cqi.into()),
+    ("ri", |radio| radio.ri.into()),
+    ("ul_ri", |radio| radio.ul_ri.into()),
+    ("phr_db", |radio| radio.phr_db.into()),
+    ("pcmax_dbm", |radio| Value::Gauge(radio.pcmax_dbm)),
+    ("rssi_dbm", |radio| radio.rssi_dbm.into()),
+];
+
+/// The columns of a direction, with the prefix `mac_dl_` or `mac_ul_`.
+const OF_DIRECTION: &[DirectionColumn] = &[
+    ("mcs", |on| on.sample.mcs.into()),
+    ("mcs_table", |on| {
+        on.radio.map(|radio| radio.mcs_table).into()
+    }),
+    ("bler_ratio", |on| on.sample.bler_ratio.into()),
+    ("rounds_1_count", |on| {
+        on.of_blocks(on.sample.totals.rounds[0])
+    }),
+    ("rounds_2_count", |on| {
+        on.of_blocks(on.sample.totals.rounds[1])
+    }),
+    ("rounds_3_count", |on| {
+        on.of_blocks(on.sample.totals.rounds[2])
+    }),
+    ("rounds_4_count", |on| {
+        on.of_blocks(on.sample.totals.rounds[3])
+    }),
+    ("errors_count", |on| on.of_blocks(on.sample.totals.errors)),
+    ("bytes", |on| on.sample.totals.bytes.into()),
+    ("header_bytes", |on| on.sample.totals.header_bytes.into()),
+    ("padding_bytes", |on| on.sample.totals.padding_bytes.into()),
+    ("sdu_bytes", |on| on.sample.totals.sdu_bytes.into()),
+    ("sdu_count", |on| on.sample.totals.sdu_count.into()),
+    ("capacity_bytes", |on| {
+        Value::Rounded(on.sample.totals.capacity_bytes)
+    }),
+    ("capacity_sdu_bytes", |on| {
+        Value::Rounded(on.sample.totals.capacity_sdu_bytes)
+    }),
+    ("prb_count", |on| on.of_blocks(on.sample.totals.prb)),
+    ("rlc_queue_bytes", |on| on.sample.queue_bytes.into()),
+    ("rlc_queue_packets", |on| on.sample.queue_packets.into()),
+    ("rlc_wait_ms", |on| on.sample.wait_ms.into()),
+    ("harq_ms", |on| on.sample.harq_ms.into()),
+    ("rlc_delay_ms", |on| {
+        let wait_ms = on.sample.wait_ms;
+        wait_ms
+            .map(|wait| wait + on.sample.harq_ms.unwrap_or(0.0))
+            .into()
+    }),
+    ("queue_drop_count", |on| on.sample.totals.queue_drops.into()),
+    ("path_loss_count", |on| on.sample.totals.path_losses.into()),
+    ("rlc_loss_count", |on| {
+        on.of_blocks(on.sample.totals.rlc_losses)
+    }),
+    ("enqueued_bytes", |on| {
+        on.sample.totals.enqueued_bytes.into()
+    }),
+    ("queue_mark_count", |on| on.sample.totals.ce_marks.into()),
+    ("path_ms", |on| on.sample.path_ms.into()),
+    ("bytes_scheduled", |on| {
+        on.of_blocks(on.sample.totals.scheduled_bytes)
+    }),
+];
+
+/// Returns the columns of `mac.csv`.
+pub fn csv_columns() -> Vec<String> {
+    let of_direction = |direction: &'static str| {
+        let names = OF_DIRECTION.iter().map(|(name, _)| name);
+        names.map(move |name| format!("mac_{direction}_{name}"))
+    };
+    let interval = INTERVAL.iter().map(ToString::to_string);
+    interval
+        .chain(OF_UE.iter().map(|(name, _)| format!("mac_{name}")))
+        .chain(of_direction("dl"))
+        .chain(of_direction("ul"))
+        .collect()
+}
+
+/// Returns the header of `mac.csv`, without a line terminator.
+pub fn csv_header() -> String {
+    csv_columns().join(",")
+}
 
 impl MacSample {
     /// Writes the row with a line terminator. `start_utc_ns` is UTC at the link's time 0, ns since
@@ -37,83 +136,45 @@ impl MacSample {
     /// The writer fails.
     pub fn write_csv(&self, start_utc_ns: i64, to: &mut impl Write) -> io::Result<()> {
         let utc_ns = start_utc_ns + self.start as i64;
+        let radio = self.radio.as_ref();
         write!(to, "{utc_ns},{},{}", self.duration, self.ue)?;
-        match &self.radio {
-            Some(radio) => radio.write(to)?,
-            None => write!(to, ",,,,,,,,,,,,")?,
+        for (_, value) in OF_UE {
+            radio.map_or(Value::Absent, value).write(to)?;
         }
-        let mcs_table = self.radio.as_ref().map(|radio| radio.mcs_table);
-        self.directions.dl.write(mcs_table, to)?;
-        self.directions.ul.write(mcs_table, to)?;
+        for sample in [&self.directions.dl, &self.directions.ul] {
+            for (_, value) in OF_DIRECTION {
+                value(&OnRadio { sample, radio }).write(to)?;
+            }
+        }
         writeln!(to)
     }
 }
 
-impl RadioSample {
-    fn write(&self, to: &mut impl Write) -> io::Result<()> {
-        write!(to, ",{},{}", self.rnti, u8::from(self.in_sync))?;
-        gauge(to, self.rsrp_dbm)?;
-        write!(to, ",{}", self.rsrp_meas_count)?;
-        gauge(to, self.sinr_db)?;
-        gauge(to, self.ul_snr_db)?;
-        whole(to, self.cqi)?;
-        whole(to, self.ri)?;
-        whole(to, self.ul_ri)?;
-        gauge(to, self.phr_db)?;
-        gauge(to, Some(self.pcmax_dbm))?;
-        gauge(to, self.rssi_dbm)
-    }
-}
-
-impl DirectionSample {
-    /// Writes the values of one direction. Without an MCS table there are no transport blocks, and
-    /// their counters are empty.
-    fn write(&self, mcs_table: Option<u8>, to: &mut impl Write) -> io::Result<()> {
-        let totals = &self.totals;
-        let if_radio = |count| mcs_table.map(|_| count);
-        gauge(to, self.mcs)?;
-        whole(to, mcs_table)?;
-        gauge(to, self.bler_ratio)?;
-        for count in totals.rounds.into_iter().chain([totals.errors]) {
-            whole(to, if_radio(count))?;
+impl Value {
+    fn write(self, to: &mut impl Write) -> io::Result<()> {
+        match self {
+            Self::Absent => write!(to, ","),
+            Self::Count(count) => write!(to, ",{count}"),
+            Self::Gauge(value) => write!(to, ",{value:.4}"),
+            Self::Rounded(count) => write!(to, ",{count:.0}"),
         }
-        write!(
-            to,
-            ",{},{},{},{},{},{:.0},{:.0}",
-            totals.bytes,
-            totals.header_bytes,
-            totals.padding_bytes,
-            totals.sdu_bytes,
-            totals.sdu_count,
-            totals.capacity_bytes,
-            totals.capacity_sdu_bytes,
-        )?;
-        whole(to, if_radio(totals.prb))?;
-        write!(to, ",{},{}", self.queue_bytes, self.queue_packets)?;
-        gauge(to, self.wait_ms)?;
-        gauge(to, self.harq_ms)?;
-        gauge(
-            to,
-            self.wait_ms.map(|wait| wait + self.harq_ms.unwrap_or(0.0)),
-        )?;
-        write!(to, ",{},{}", totals.queue_drops, totals.path_losses)?;
-        whole(to, if_radio(totals.rlc_losses))?;
-        write!(to, ",{},{}", totals.enqueued_bytes, totals.ce_marks)?;
-        gauge(to, self.path_ms)?;
-        whole(to, if_radio(totals.scheduled_bytes))
     }
 }
 
-fn gauge(to: &mut impl Write, value: Option<f64>) -> io::Result<()> {
-    match value {
-        Some(value) => write!(to, ",{value:.4}"),
-        None => write!(to, ","),
+impl From<u64> for Value {
+    fn from(count: u64) -> Self {
+        Self::Count(count)
     }
 }
 
-fn whole(to: &mut impl Write, value: Option<impl Display>) -> io::Result<()> {
-    match value {
-        Some(value) => write!(to, ",{value}"),
-        None => write!(to, ","),
+impl From<Option<u8>> for Value {
+    fn from(index: Option<u8>) -> Self {
+        index.map_or(Self::Absent, |index| Self::Count(index.into()))
+    }
+}
+
+impl From<Option<f64>> for Value {
+    fn from(gauge: Option<f64>) -> Self {
+        gauge.map_or(Self::Absent, Self::Gauge)
     }
 }

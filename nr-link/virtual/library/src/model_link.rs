@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use nr_link_model::config::PerDirection;
-use nr_link_model::samples::CSV_HEADER;
+use nr_link_model::samples::csv_header;
 use nr_link_model::{Ecn, Link, Packet, Port, ResolvedConfig, Source};
 use serde_json::Value;
 
@@ -111,7 +111,7 @@ impl Carrier for ModelLink {
 fn create_mac(path: &Path) -> Result<BufWriter<File>, String> {
     let create = || {
         let mut file = BufWriter::with_capacity(BUFFER_BYTES, File::create(path)?);
-        writeln!(file, "{CSV_HEADER}")?;
+        writeln!(file, "{}", csv_header())?;
         Ok(file)
     };
     create().map_err(|error| cannot_write(path, &error))
