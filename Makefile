@@ -75,6 +75,7 @@ check: build ## check language, formatting, types and lints, as CI does
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy cc/python/src cc/training/src ccu/src ddu/src
 	$(BIN)/lint-imports --no-logo --no-cache
+	.ci/circles
 	@if $(BIN)/python -c 'import grafana_foundation_sdk' 2>/dev/null; then \
 	  $(BIN)/mypy --python-version 3.11 dashboards/boards; \
 	  else echo "skipped: types of dashboards/ (Grafana's SDK needs Python 3.11)"; fi

@@ -7,11 +7,11 @@ use arrow_array::{BooleanArray, RecordBatch, StringArray};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 
 use crate::addresses::address_column;
-use crate::capture::Record;
 use crate::digest::digest;
 use crate::flows::Numbers;
 use crate::packet::{Packet, Transport};
 use crate::quic::Header;
+use crate::record::Record;
 use crate::sparse::Sparse;
 use crate::table::{Column, table};
 use crate::tcp::{Options, Tcp};

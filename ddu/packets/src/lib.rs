@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Captures as Arrow columns: the packets for `ddu.readers.packets`, the socket samples for `ddu.readers.sockets`.
 //!
-//! file → [`source`] (bytes, decompressed) → [`capture`] ([`pcap`], [`pcapng`]: records) → [`packet`] ([`link`],
+//! file → [`source`] (bytes, decompressed) → [`capture`] ([`pcap`], [`pcapng`]: [`record`]s) → [`packet`] ([`link`],
 //! [`ip`], [`tcp`], [`gtp`]) → [`flows`] and [`columns`] → [`reader`] (batches) → Python, or → [`split`] (the
 //! [`wanted`] connections, each with its [`rows`]) → Python.
 //! Samples go from their records through [`netlink`] and [`socket_fields`] to [`sockets`].
@@ -24,6 +24,7 @@ mod pcapng;
 mod python;
 pub mod quic;
 pub mod reader;
+pub mod record;
 pub mod rows;
 pub mod socket_fields;
 pub mod sockets;

@@ -2,8 +2,8 @@
 //! The classic pcap format, of either byte order, in µs or ns (draft-ietf-opsawg-pcap).
 
 use crate::bytes::Endian;
-use crate::capture::{LARGEST_RECORD_BYTES, Record, Step};
 use crate::error::{Result, malformed};
+use crate::record::{LARGEST_RECORD_BYTES, Record, Step};
 use crate::source::Source;
 
 const FILE_HEADER_BYTES: usize = 24;

@@ -2,8 +2,8 @@
 //! The pcapng format: sections of either byte order, each with its interfaces (draft-ietf-opsawg-pcapng).
 
 use crate::bytes::Endian;
-use crate::capture::{LARGEST_RECORD_BYTES, Record, Step};
 use crate::error::{Result, malformed};
+use crate::record::{LARGEST_RECORD_BYTES, Record, Step};
 use crate::source::Source;
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;

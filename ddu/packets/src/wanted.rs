@@ -37,12 +37,12 @@ pub struct Keep {
 /// Everything that is wanted, found by flow in a time that does not grow with it.
 #[derive(Default)]
 pub struct AllWanted {
-    exact: HashMap<(Ends, u16, u16), Keep>,
-    any_port: Vec<(Ends, Wanted)>,
+    exact: HashMap<(Endpoints, u16, u16), Keep>,
+    any_port: Vec<(Endpoints, Wanted)>,
 }
 
 /// IP version, source and destination.
-type Ends = (u8, Address, Address);
+type Endpoints = (u8, Address, Address);
 
 impl AllWanted {
     /// All of these.
@@ -91,7 +91,7 @@ impl Keep {
     }
 }
 
-fn ends(src: IpAddr, dst: IpAddr) -> Option<Ends> {
+fn ends(src: IpAddr, dst: IpAddr) -> Option<Endpoints> {
     let (version, src) = bytes(src);
     let (other, dst) = bytes(dst);
     (version == other).then_some((version, src, dst))

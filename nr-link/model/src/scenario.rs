@@ -21,13 +21,13 @@ mod series;
 mod table;
 mod tap_series;
 
-pub(crate) use capacity::MOST_MBPS;
 pub use capacity::{Capacity, CapacityTrace, Rate, TraceFormat};
 pub use drawn::{Drawn, Memory};
 pub use link::{LinkDuplex, LinkHint, LinkSpecial, LinkTdd};
 pub use mobility::{GaussMarkov, Mobility, Route, RoutePoint};
 pub use path::{CrossTraffic, Path, PathDirection, QueueLimit, Queues};
 pub use propagation::{Environment, Gnb, LineOfSight, Tr38901};
+pub(crate) use quantity::MOST_MBPS;
 pub use quantity::{Decibel, Delay, Loss, NonNegative, Percent, Positive, Ratio};
 pub use radio::{
     Blocker, CarrierRange, Fading, Level, Noise, Radio, Shadowing, Tap, Taps, Tdl, TdlProfile,

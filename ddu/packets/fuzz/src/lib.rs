@@ -25,9 +25,9 @@ impl Read for Drip {
     }
 }
 
-/// Everything that reading a file tells, or the error in words.
+/// The result of reading a file, or the error in words.
 #[derive(Debug, PartialEq)]
-struct Told {
+struct Outcome {
     batches: Vec<RecordBatch>,
     flows: Option<RecordBatch>,
     skipped_count: u64,
@@ -35,7 +35,7 @@ struct Told {
     error: Option<String>,
 }
 
-impl Told {
+impl Outcome {
     fn is_broken(&self) -> bool {
         let error = self.error.as_deref().unwrap_or_default();
         error.contains("cannot be decompressed")
@@ -60,8 +60,8 @@ pub fn capture(content: &[u8]) {
     assert_eq!(split(content), rows as u64);
 }
 
-fn read(stream: impl Read + Send + 'static) -> Told {
-    let mut told = Told {
+fn read(stream: impl Read + Send + 'static) -> Outcome {
+    let mut outcome = Outcome {
         batches: Vec::new(),
         flows: None,
         skipped_count: 0,
@@ -71,26 +71,26 @@ fn read(stream: impl Read + Send + 'static) -> Told {
     let mut reader = match PacketReader::new(stream, None, BATCH_PACKETS) {
         Ok(reader) => reader,
         Err(error) => {
-            told.error = Some(error.to_string());
-            return told;
+            outcome.error = Some(error.to_string());
+            return outcome;
         }
     };
     loop {
         match reader.next_batch() {
-            Ok(Some(batch)) => told.batches.push(batch),
+            Ok(Some(batch)) => outcome.batches.push(batch),
             Ok(None) => break,
             Err(error) => {
-                told.error = Some(error.to_string());
+                outcome.error = Some(error.to_string());
                 break;
             }
         }
     }
-    told.flows = Some(reader.flows());
-    told.skipped_count = reader.skipped_count();
-    if told.error.is_none() {
-        told.truncated_at = reader.truncated_at(); // meaningful at the end of the file only
+    outcome.flows = Some(reader.flows());
+    outcome.skipped_count = reader.skipped_count();
+    if outcome.error.is_none() {
+        outcome.truncated_at = reader.truncated_at(); // meaningful at the end of the file only
     }
-    told
+    outcome
 }
 
 /// Packets that the splitter saw; every connection that it kept has columns of one length.

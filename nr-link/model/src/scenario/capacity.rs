@@ -7,9 +7,6 @@ use serde::Deserialize;
 
 use super::{Drawn, NonNegative, Series};
 
-/// A rate above that of any interface.
-pub(crate) const MOST_MBPS: f64 = 1e6;
-
 /// The capacity of each direction.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -5,6 +5,9 @@ use serde::Deserialize;
 
 use crate::problem::Violation;
 
+/// A rate above that of any interface.
+pub(crate) const MOST_MBPS: f64 = 1e6;
+
 macro_rules! quantity {
     ($(#[$doc:meta])* $name:ident, $valid:expr, $rule:literal, $fix:literal, $bounds:tt) => {
         $(#[$doc])*

@@ -3,6 +3,7 @@
 
 use serde::Deserialize;
 
+use super::tap_series::MOST_TAPS;
 use super::{
     Decibel, Delay, Loss, Mobility, NonNegative, Percent, Positive, Series, TapSeries, Tr38901,
 };
@@ -189,8 +190,8 @@ pub enum Fading {
 pub struct Taps(Vec<Tap>);
 
 impl Taps {
-    /// The number of taps of a hardware channel emulator (Hercules, section 3.3).
-    pub const MOST: usize = 4;
+    /// The largest number of taps.
+    pub const MOST: usize = MOST_TAPS;
 
     /// Returns the taps in order of delay.
     pub fn get(&self) -> &[Tap] {

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use super::series::ends_late;
 use super::{
     AtEnd, Capacity, Decibel, Fading, Level, MOST_MBPS, Mobility, Noise, Radio, Rate, Route,
     Scenario, Series, TapSeries,
@@ -289,12 +290,4 @@ fn within(series: &Series, duration_s: f64) -> Result<(), Violation> {
     } else {
         Err(ends_late(last_s, duration_s))
     }
-}
-
-/// Makes the violation for a series whose last point is not within the scenario.
-pub(super) fn ends_late(last_s: f64, duration_s: f64) -> Violation {
-    violation!(
-        "the time {last_s} s is not within duration_s, which is {duration_s} s",
-        "Increase duration_s, or remove the later values"
-    )
 }

@@ -195,6 +195,14 @@ fn refused<E: Error>(violation: Violation) -> E {
     E::custom(violation.as_serde_message())
 }
 
+/// Makes the violation for a series whose last point is not within the scenario.
+pub(super) fn ends_late(last_s: f64, duration_s: f64) -> Violation {
+    violation!(
+        "the time {last_s} s is not within duration_s, which is {duration_s} s",
+        "Increase duration_s, or remove the later values"
+    )
+}
+
 #[cfg(test)]
 impl schemars::JsonSchema for Series {
     fn schema_name() -> std::borrow::Cow<'static, str> {

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::Taps;
 use super::table::{STAMP, Table};
 use crate::problem::{Problem, Violation, violation};
 
+/// The number of taps of a hardware channel emulator (Hercules, section 3.3).
+pub(super) const MOST_TAPS: usize = 4;
 /// The columns of a tap: a delay and a complex gain.
 const COLUMNS_OF_TAP: [&str; 3] = ["delay_ns", "re", "im"];
 /// The largest delay, like that of [`super::Delay`].
@@ -45,9 +46,9 @@ pub(super) fn tap_columns(names: &[&str]) -> Result<Vec<usize>, Violation> {
         .filter_map(|name| name.rsplit('_').next()?.parse::<usize>().ok())
         .max()
         .unwrap_or(0);
-    if taps == 0 || taps > Taps::MOST {
+    if taps == 0 || taps > MOST_TAPS {
         return Err(Violation::new(
-            format!("{taps} taps are given, and 1 to {} are allowed", Taps::MOST),
+            format!("{taps} taps are given, and 1 to {} are allowed", MOST_TAPS),
             format!(
                 "Name the columns {STAMP}, delay_ns_1, re_1, im_1, …, and merge taps of similar delay"
             ),
@@ -62,7 +63,7 @@ pub(super) fn tap_columns(names: &[&str]) -> Result<Vec<usize>, Violation> {
 pub(super) fn check(table: &Table, duration_s: f64) -> Result<(), Violation> {
     let last_s = table.t_s.last().copied().unwrap_or(0.0);
     if last_s >= duration_s {
-        return Err(super::read::ends_late(last_s, duration_s));
+        return Err(super::series::ends_late(last_s, duration_s));
     }
     let mut taps = table.values.chunks_exact(COLUMNS_OF_TAP.len());
     if let Some(tap) = taps.find(|tap| !(0.0..=LONGEST_DELAY_NS).contains(&tap[0])) {

@@ -6,6 +6,7 @@
 //! most, and one thread does everything in the same order each time.
 
 mod clock;
+mod flow;
 mod hosts;
 mod modules;
 mod policies;

@@ -20,8 +20,8 @@ use nix::sys::socket::{
 use nr_link_virtual_plan::{Flow as Plan, FlowReport, Interval, TcpState, Transport};
 
 use crate::clock::{self, Nanos, SECOND, nanos, seconds};
+use crate::flow::{Flow, FlowContext};
 use crate::socket::{self, tcp_info};
-use crate::traffic::{Flow, Place};
 
 const SENDER: u8 = 0;
 const LISTENER: u8 = 1;
@@ -80,15 +80,15 @@ struct Counted {
 
 impl TcpFlow {
     /// Listens for a flow whose second 0 is `start`.
-    pub fn listen(plan: &Plan, start: Nanos, place: &Place) -> Result<Self> {
+    pub fn listen(plan: &Plan, start: Nanos, context: &FlowContext) -> Result<Self> {
         let Transport::Tcp {
             cc, volume_bytes, ..
         } = &plan.transport
         else {
             bail!("flow {} is not of TCP", plan.id);
         };
-        place.hosts.enter(plan.receiver)?;
-        let address = place.hosts.address(plan.receiver);
+        context.hosts.enter(plan.receiver)?;
+        let address = context.hosts.address(plan.receiver);
         let listener = socket::bound(
             SockType::Stream,
             SocketAddr::new(address, plan.listening_port),
@@ -96,7 +96,7 @@ impl TcpFlow {
         // DCTCP has ECN only where both ends ask for it.
         socket::set_congestion_control(&listener, cc)?;
         listen(&listener, Backlog::new(1)?).context("listening")?;
-        place.watch(listener.as_fd(), LISTENER, EpollFlags::EPOLLIN)?;
+        context.watch(listener.as_fd(), LISTENER, EpollFlags::EPOLLIN)?;
         Ok(Self {
             stage: Stage::Idle,
             start: start + nanos(plan.start_s),
@@ -121,14 +121,14 @@ impl TcpFlow {
         self.connected + nanos(self.plan.duration_s)
     }
 
-    fn connect(&mut self, place: &Place) -> Result<()> {
+    fn connect(&mut self, context: &FlowContext) -> Result<()> {
         let Transport::Tcp { cc, mss_bytes, .. } = &self.plan.transport else {
             unreachable!("as listen() has seen");
         };
-        place.hosts.enter(self.plan.sender)?;
+        context.hosts.enter(self.plan.sender)?;
         let (from, to) = (
-            place.hosts.address(self.plan.sender),
-            place.hosts.address(self.plan.receiver),
+            context.hosts.address(self.plan.sender),
+            context.hosts.address(self.plan.receiver),
         );
         let sender = socket::bound(
             SockType::Stream,
@@ -144,7 +144,7 @@ impl TcpFlow {
             Ok(()) | Err(Errno::EINPROGRESS) => {}
             Err(error) => bail!("flow {}: connecting: {error}", self.plan.id),
         }
-        place.watch(sender.as_fd(), SENDER, EpollFlags::EPOLLOUT)?;
+        context.watch(sender.as_fd(), SENDER, EpollFlags::EPOLLOUT)?;
         self.sender = Some(sender);
         self.stage = Stage::Connecting;
         Ok(())
@@ -196,13 +196,13 @@ impl TcpFlow {
         Ok(())
     }
 
-    fn accept(&mut self, place: &Place) -> Result<()> {
+    fn accept(&mut self, context: &FlowContext) -> Result<()> {
         let listener = self.listener.take().context("no listener")?;
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
         let accepted = accept4(listener.as_raw_fd(), flags).context("accept")?;
         // SAFETY: a new descriptor that nobody else has.
         let receiver = unsafe { OwnedFd::from_raw_fd(accepted) };
-        place.watch(receiver.as_fd(), RECEIVER, EpollFlags::EPOLLIN)?;
+        context.watch(receiver.as_fd(), RECEIVER, EpollFlags::EPOLLIN)?;
         self.receiver = Some(receiver);
         Ok(())
     }
@@ -284,12 +284,12 @@ impl TcpFlow {
     }
 
     /// The time is over: the sender stops, and the receiver will hear of it a round trip later.
-    fn stop(&mut self, now: Nanos, place: &Place) -> Result<()> {
+    fn stop(&mut self, now: Nanos, context: &FlowContext) -> Result<()> {
         self.end_interval(now)?;
         self.report.sending_s = seconds(now - self.connected);
         let sender = self.sender.as_ref().context("no sender")?;
         let rtt = Nanos::from(tcp_info(sender.as_fd())?.rtt_us) * 1000;
-        place.leave(sender.as_fd())?;
+        context.leave(sender.as_fd())?;
         self.stage = Stage::Ending(now + rtt);
         Ok(())
     }
@@ -314,19 +314,19 @@ impl Flow for TcpFlow {
         }
     }
 
-    fn run(&mut self, now: Nanos, place: &Place) -> Result<()> {
+    fn run(&mut self, now: Nanos, context: &FlowContext) -> Result<()> {
         match self.stage {
-            Stage::Idle => self.connect(place),
+            Stage::Idle => self.connect(context),
             Stage::Ending(_) => self.close(now),
             Stage::Sending if self.left_bytes.is_none() && now >= self.end() => {
-                self.stop(now, place)
+                self.stop(now, context)
             }
             Stage::Sending | Stage::Draining => self.end_interval(now),
             Stage::Connecting | Stage::Over => Ok(()),
         }
     }
 
-    fn ready(&mut self, socket: u8, now: Nanos, place: &Place) -> Result<()> {
+    fn ready(&mut self, socket: u8, now: Nanos, context: &FlowContext) -> Result<()> {
         match socket {
             SENDER => {
                 if self.stage == Stage::Connecting {
@@ -338,10 +338,10 @@ impl Flow for TcpFlow {
                 if self.stage == Stage::Draining
                     && let Some(sender) = &self.sender
                 {
-                    place.leave(sender.as_fd())?;
+                    context.leave(sender.as_fd())?;
                 }
             }
-            LISTENER => self.accept(place)?,
+            LISTENER => self.accept(context)?,
             _ => {
                 if self.receive()? {
                     self.close(now)?;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! All flows and programs of a run, from second 0 of the traffic until the last has ended.
 
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -12,9 +12,10 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
-use nr_link_virtual_plan::{FlowReport, Report, Run, Transport};
+use nr_link_virtual_plan::{Report, Run, Transport};
 
 use crate::clock::{self, Nanos, SECOND, nanos};
+use crate::flow::{Flow, FlowContext};
 use crate::hosts::Hosts;
 use crate::policies;
 use crate::programs::Programs;
@@ -29,39 +30,6 @@ const SETTLING: Nanos = SECOND / 5;
 const ALIGNMENT: Nanos = SECOND / 10;
 const EVENTS: usize = 64;
 const SIGNALLED: u64 = u64::MAX;
-
-/// One flow of any transport. Times are those of the guest's clock.
-pub trait Flow {
-    /// When [`Flow::run`] has something to do; none: when a socket is ready.
-    fn due(&self) -> Option<Nanos>;
-    /// Does what is due by `now`.
-    fn run(&mut self, now: Nanos, place: &Place) -> Result<()>;
-    /// A socket of the flow is ready, which was registered as `socket`.
-    fn ready(&mut self, socket: u8, now: Nanos, place: &Place) -> Result<()>;
-    /// What both ends saw, once the flow has ended.
-    fn report(&mut self) -> Option<FlowReport>;
-}
-
-/// Where a flow lives: what it needs of the loop around it.
-pub struct Place<'a> {
-    /// The hosts.
-    pub hosts: &'a Hosts,
-    epoll: &'a Epoll,
-    flow: u64,
-}
-
-impl Place<'_> {
-    /// From now on [`Flow::ready`] is called for `socket` when it is `ready`.
-    pub fn watch(&self, socket: BorrowedFd, number: u8, ready: EpollFlags) -> Result<()> {
-        let event = EpollEvent::new(ready, self.flow << 8 | u64::from(number));
-        self.epoll.add(socket, event).context("epoll")
-    }
-
-    /// The opposite; closing a socket does it, too.
-    pub fn leave(&self, socket: BorrowedFd) -> Result<()> {
-        self.epoll.delete(socket).context("epoll")
-    }
-}
 
 /// Sleeps until the clock shows a multiple of `period`.
 fn wait_for_whole(period: Nanos) -> Result<()> {
@@ -86,7 +54,7 @@ fn wait_for_whole(period: Nanos) -> Result<()> {
 pub fn run(run: &Run, hosts: &Hosts) -> Result<()> {
     let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).context("epoll")?;
     let signals = child_signals(&epoll)?;
-    let place = |flow: usize| Place {
+    let context = |flow: usize| FlowContext {
         hosts,
         epoll: &epoll,
         flow: flow as u64,
@@ -98,10 +66,10 @@ pub fn run(run: &Run, hosts: &Hosts) -> Result<()> {
     let mut flows = Vec::with_capacity(run.flows.len());
     let start = clock::now()?;
     for (number, plan) in run.flows.iter().enumerate() {
-        let place = place(number);
+        let context = context(number);
         let flow: Box<dyn Flow> = match &plan.transport {
-            Transport::Tcp { .. } => Box::new(TcpFlow::listen(plan, start, &place)?),
-            Transport::Udp { .. } => Box::new(UdpFlow::listen(plan, start, &place)?),
+            Transport::Tcp { .. } => Box::new(TcpFlow::listen(plan, start, &context)?),
+            Transport::Udp { .. } => Box::new(UdpFlow::listen(plan, start, &context)?),
         };
         flows.push(Some(flow));
     }
@@ -116,7 +84,7 @@ pub fn run(run: &Run, hosts: &Hosts) -> Result<()> {
         for (number, entry) in flows.iter_mut().enumerate() {
             let Some(flow) = entry else { continue };
             if flow.due().is_some_and(|due| due <= now) {
-                flow.run(now, &place(number))?;
+                flow.run(now, &context(number))?;
             }
             if let Some(report) = flow.report() {
                 reports::send(&Report::Flow(Box::new(report)))?;
@@ -142,7 +110,7 @@ pub fn run(run: &Run, hosts: &Hosts) -> Result<()> {
             }
             let number = (event.data() >> 8) as usize;
             if let Some(Some(flow)) = flows.get_mut(number) {
-                flow.ready(event.data() as u8, now, &place(number))?;
+                flow.ready(event.data() as u8, now, &context(number))?;
             }
         }
     }

@@ -14,8 +14,8 @@ use nix::sys::socket::{
 use nr_link_virtual_plan::{Datagrams, Flow as Plan, FlowReport, Interval, Transport};
 
 use crate::clock::{self, Nanos, SECOND, nanos, seconds};
+use crate::flow::{Flow, FlowContext};
 use crate::socket;
-use crate::traffic::{Flow, Place};
 
 const HEADER_BYTES: usize = 12;
 /// How often datagrams are sent that have become due, as in iperf3.
@@ -62,7 +62,7 @@ struct Counted {
 
 impl UdpFlow {
     /// Makes both sockets of a flow whose second 0 is `start`.
-    pub fn listen(plan: &Plan, start: Nanos, place: &Place) -> Result<Self> {
+    pub fn listen(plan: &Plan, start: Nanos, context: &FlowContext) -> Result<Self> {
         let Transport::Udp {
             rate_bps,
             length_bytes,
@@ -74,13 +74,13 @@ impl UdpFlow {
             (plan.sender, plan.sending_port),
             (plan.receiver, plan.listening_port),
         ]
-        .map(|(host, port)| SocketAddr::new(place.hosts.address(host), port));
-        place.hosts.enter(plan.receiver)?;
+        .map(|(host, port)| SocketAddr::new(context.hosts.address(host), port));
+        context.hosts.enter(plan.receiver)?;
         let receiver = socket::bound(SockType::Datagram, to)?;
         setsockopt(&receiver, sockopt::RcvBufForce, &BUFFER_BYTES).context("SO_RCVBUFFORCE")?;
         setsockopt(&receiver, sockopt::ReceiveTimestampns, &true).context("SO_TIMESTAMPNS")?;
         getsockopt(&receiver, sockopt::RcvBuf).context("SO_RCVBUF")?;
-        place.hosts.enter(plan.sender)?;
+        context.hosts.enter(plan.sender)?;
         let sender = socket::bound(SockType::Datagram, from)?;
         connect(sender.as_raw_fd(), &SockaddrStorage::from(to)).context("connecting")?;
         let start = start + nanos(plan.start_s);
@@ -229,7 +229,7 @@ impl Flow for UdpFlow {
         due.chain(sending).min()
     }
 
-    fn run(&mut self, now: Nanos, _place: &Place) -> Result<()> {
+    fn run(&mut self, now: Nanos, _context: &FlowContext) -> Result<()> {
         if now >= self.next_interval {
             self.end_interval(now)?;
         }
@@ -255,7 +255,7 @@ impl Flow for UdpFlow {
         Ok(())
     }
 
-    fn ready(&mut self, _socket: u8, _now: Nanos, _place: &Place) -> Result<()> {
+    fn ready(&mut self, _socket: u8, _now: Nanos, _context: &FlowContext) -> Result<()> {
         Ok(())
     }
 
@@ -267,14 +267,14 @@ impl Flow for UdpFlow {
 /// The next datagram: its length, iperf3's header and when it came (UTC); none: there is none.
 fn receive(socket: &OwnedFd) -> Result<Option<(usize, [u8; HEADER_BYTES], Nanos)>> {
     let mut header = [0; HEADER_BYTES];
-    let mut place = libc::iovec {
+    let mut buffer = libc::iovec {
         iov_base: header.as_mut_ptr().cast(),
         iov_len: header.len(),
     };
     let mut control = [0_u64; 8]; // room for one timestamp, aligned
     // SAFETY: all zeros is an empty msghdr.
     let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
-    message.msg_iov = &raw mut place;
+    message.msg_iov = &raw mut buffer;
     message.msg_iovlen = 1;
     message.msg_control = control.as_mut_ptr().cast();
     message.msg_controllen = size_of_val(&control);

@@ -11,7 +11,7 @@ use nix::sys::signalfd::SignalFd;
 use nr_link_virtual_plan::{Program, Report};
 use serde_json::json;
 
-use crate::parts::Parts;
+use crate::testbed_files::FileOptions;
 use crate::{account, failed, kernel, machine, read};
 
 /// The program's name in reports.
@@ -56,13 +56,13 @@ impl Command<'_> {
         for program in &mut run.programs {
             on_behalf_of_the_user(program, &addresses, &folder);
         }
-        let parts = Parts::of_environment().find()?;
+        let files = FileOptions::of_environment().find()?;
         machine::check(file.memory_mb)?;
         // Else a signal would end this process before it has removed what it made.
         let set = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP]);
         set.thread_block().context("signals")?;
         let signals = SignalFd::new(&set).context("signals")?;
-        let ended = kernel::run(&parts, &file, &run, Some(&signals))?;
+        let ended = kernel::run(&files, &file, &run, Some(&signals))?;
         if self.keep {
             account::write(self.folder, &run, &ended)?;
         }

@@ -21,8 +21,8 @@ use nr_link_virtual_plan::{
 
 use crate::failed;
 use crate::own_core::OwnCore;
-use crate::parts::Found;
 use crate::plan_file::PlanFile;
+use crate::testbed_files::TestbedFiles;
 use crate::watch::{Watch, cpu_time};
 
 /// Numbers of the descriptors that the kernel gets: its command line names one, and must always be the same.
@@ -52,7 +52,12 @@ pub struct Ended {
 ///
 /// # Errors
 /// It cannot be started; it, the guest or a program failed; a virtual second took too much CPU; one of `signals` came.
-pub fn run(parts: &Found, file: &PlanFile, run: &Run, signals: Option<&SignalFd>) -> Result<Ended> {
+pub fn run(
+    files: &TestbedFiles,
+    file: &PlanFile,
+    run: &Run,
+    signals: Option<&SignalFd>,
+) -> Result<Ended> {
     let began = Instant::now();
     let config = ResolvedConfig::load(&run.link)?;
     let mut plan = memory_file("plan")?;
@@ -61,15 +66,15 @@ pub fn run(parts: &Found, file: &PlanFile, run: &Run, signals: Option<&SignalFd>
     let mut report = memory_file("report")?;
     let clock = memory_file("clock")?;
     clock.set_len(size_of::<u64>() as u64).context("clock")?;
-    let guest = File::open(&parts.guest).with_context(|| parts.guest.display().to_string())?;
-    let mut command = Command::new(&parts.kernel);
+    let guest = File::open(&files.guest).with_context(|| files.guest.display().to_string())?;
+    let mut command = Command::new(&files.kernel);
     command
         .args(arguments(file))
         .env_clear()
         .env(PLAN_VARIABLE, format!("/proc/self/fd/{PLAN}"))
         .env(REPORT_VARIABLE, REPORT.to_string())
         .env(CLOCK_VARIABLE, CLOCK.to_string())
-        .env(LIBRARY_VARIABLE, &parts.library)
+        .env(LIBRARY_VARIABLE, &files.library)
         .env(SEED_VARIABLE, file.seed.unwrap_or(config.seed).to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -99,7 +104,7 @@ pub fn run(parts: &Found, file: &PlanFile, run: &Run, signals: Option<&SignalFd>
     }
     let mut child = command
         .spawn()
-        .with_context(|| parts.kernel.display().to_string())?;
+        .with_context(|| files.kernel.display().to_string())?;
     let output = [
         follow(child.stdout.take().map(OwnedFd::from)),
         follow(child.stderr.take().map(OwnedFd::from)),

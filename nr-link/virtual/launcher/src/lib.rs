@@ -10,9 +10,9 @@ pub mod command;
 mod kernel;
 mod machine;
 mod own_core;
-mod parts;
 mod plan_file;
 mod resolve;
+mod testbed_files;
 mod watch;
 
 use std::io;
@@ -23,8 +23,8 @@ use clap::Subcommand;
 use nr_link_model::{Problem, yaml};
 use nr_link_virtual_plan::Run;
 
-use parts::Parts;
 use plan_file::PlanFile;
+use testbed_files::FileOptions;
 
 /// What is asked of `nr-link virtual`.
 #[derive(Debug, Subcommand)]
@@ -39,7 +39,7 @@ pub enum Virtual {
         plan: PathBuf,
         /// The files besides this program
         #[command(flatten)]
-        parts: Parts,
+        files: FileOptions,
     },
     /// Check a plan, its link configuration and scenarios, and print the resolved plan.
     Check {
@@ -51,7 +51,7 @@ pub enum Virtual {
     Doctor {
         /// The files besides this program
         #[command(flatten)]
-        parts: Parts,
+        files: FileOptions,
     },
 }
 
@@ -61,23 +61,23 @@ pub enum Virtual {
 /// Bad input; an [`io::Error`] or [`nix::errno::Errno`] in the chain if the machine or the run failed.
 pub fn execute(command: Virtual) -> Result<()> {
     match command {
-        Virtual::Run { plan, parts } => {
+        Virtual::Run { plan, files } => {
             let (file, run) = read(&plan)?;
-            let parts = parts.find()?;
+            let files = files.find()?;
             machine::check(file.memory_mb)?;
             let folder = resolve::output_folder(&file, &plan)?;
             std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-            let ended = kernel::run(&parts, &file, &run, None)?;
+            let ended = kernel::run(&files, &file, &run, None)?;
             println!("{}", account::write(&folder, &run, &ended)?);
         }
         Virtual::Check { plan } => {
             let (_, run) = read(&plan)?;
             println!("{}", serde_json::to_string_pretty(&run)?);
         }
-        Virtual::Doctor { parts } => {
-            let parts = parts.find()?;
+        Virtual::Doctor { files } => {
+            let files = files.find()?;
             machine::check(plan_file::LEAST_MEMORY_MB)?;
-            println!("{}", parts.kernel.display());
+            println!("{}", files.kernel.display());
         }
     }
     Ok(())

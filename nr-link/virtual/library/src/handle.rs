@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The kernel's packets, as the link knows them.
 
-use crate::interface::Lost;
+/// The kernel's function for a packet that the link dropped, by the number of the packet.
+pub type Lost = unsafe extern "C" fn(u64);
 
 /// A packet of the kernel's. Dropped by the link, it goes back as lost.
 #[derive(Debug)]

@@ -7,6 +7,7 @@ use std::path::Path;
 use nr_link_virtual_plan::PLAN_VARIABLE;
 
 use crate::fail;
+use crate::handle::Lost;
 use crate::link::VirtualLink;
 use crate::streams;
 
@@ -57,9 +58,6 @@ pub struct Decision {
     pub zone: u8,
     pub action: u8,
 }
-
-/// What the kernel wants to hear of a packet that the link dropped.
-pub type Lost = unsafe extern "C" fn(u64);
 
 /// struct nr_link_calls.
 #[repr(C)]

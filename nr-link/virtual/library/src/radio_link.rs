@@ -28,7 +28,7 @@ const UE: UeId = UeId(0);
 
 /// The packets of one direction.
 #[derive(Debug, Default)]
-struct Way {
+struct DirectionPackets {
     last_number: u64,
     /// Before the radio, with the time at which they reach it.
     before: VecDeque<(u64, Sent)>,
@@ -41,7 +41,7 @@ struct Way {
     lost: u64,
 }
 
-impl Way {
+impl DirectionPackets {
     fn arrive(&mut self, numbers: &[u64], now: u64, delay_ns: u64) {
         for number in numbers {
             if let Some(handle) = self.packets.remove(number) {
@@ -83,8 +83,8 @@ pub struct RadioLink {
     start_utc_ns: i64,
     /// Delay of the path between server and radio.
     behind_ns: PerDirection<u64>,
-    dl: Way,
-    ul: Way,
+    dl: DirectionPackets,
+    ul: DirectionPackets,
 }
 
 impl RadioLink {
@@ -108,8 +108,8 @@ impl RadioLink {
             now: 0,
             start_utc_ns: 0,
             behind_ns,
-            dl: Way::default(),
-            ul: Way::default(),
+            dl: DirectionPackets::default(),
+            ul: DirectionPackets::default(),
         })
     }
 

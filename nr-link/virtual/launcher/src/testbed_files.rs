@@ -8,9 +8,9 @@ use clap::Args;
 
 use crate::failed;
 
-/// Where they are, if not in the usual places.
+/// The options that name a file which is not where it usually is.
 #[derive(Debug, Args)]
-pub struct Parts {
+pub struct FileOptions {
     /// The kernel (default: .tools/virtual-kernel/linux of the source tree, or lib/nr-link/linux beside this program's folder)
     #[arg(long, env = "CCU_KERNEL")]
     kernel: Option<PathBuf>,
@@ -22,9 +22,9 @@ pub struct Parts {
     guest: Option<PathBuf>,
 }
 
-/// The files, found.
+/// The paths of the files.
 #[derive(Debug)]
-pub struct Found {
+pub struct TestbedFiles {
     /// The kernel.
     pub kernel: PathBuf,
     /// The library with the model.
@@ -33,8 +33,8 @@ pub struct Found {
     pub guest: PathBuf,
 }
 
-impl Parts {
-    /// As the environment names them.
+impl FileOptions {
+    /// Returns the options as the environment names them.
     pub fn of_environment() -> Self {
         let named = |variable| std::env::var_os(variable).map(PathBuf::from);
         Self {
@@ -45,7 +45,7 @@ impl Parts {
     }
 
     /// Looks for all of them.
-    pub fn find(&self) -> Result<Found> {
+    pub fn find(&self) -> Result<TestbedFiles> {
         let own = std::env::current_exe().context("/proc/self/exe")?;
         let folder = own.parent().unwrap_or(Path::new("/"));
         // As a distribution's package and a wheel have it: bin/nr-link, lib/nr-link/….
@@ -60,22 +60,22 @@ impl Parts {
         let build = "Run make kernel (setup/virtual-kernel, 5 to 12 minutes of CPU, once) in the source tree";
         let reinstall =
             "Run make build in the source tree, or install this program's package again";
-        Ok(Found {
-            kernel: found(
+        Ok(TestbedFiles {
+            kernel: locate(
                 "kernel",
                 "CCU_KERNEL",
                 self.kernel.as_deref(),
                 &kernels,
                 build,
             )?,
-            library: found(
+            library: locate(
                 "library",
                 "NR_LINK_VIRTUAL_LIBRARY",
                 self.library.as_deref(),
                 &beside("libnr_link_virtual.so"),
                 reinstall,
             )?,
-            guest: found(
+            guest: locate(
                 "guest",
                 "NR_LINK_GUEST",
                 self.guest.as_deref(),
@@ -87,7 +87,7 @@ impl Parts {
 }
 
 /// Returns the file that was named, else the first of the usual ones that is there.
-fn found(
+fn locate(
     option: &str,
     variable: &str,
     named: Option<&Path>,

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A flow of any transport, and what it needs of the loop that runs all of them.
+
+use std::os::fd::BorrowedFd;
+
+use anyhow::{Context, Result};
+use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
+use nr_link_virtual_plan::FlowReport;
+
+use crate::clock::Nanos;
+use crate::hosts::Hosts;
+
+/// One flow of any transport. Times are those of the guest's clock.
+pub trait Flow {
+    /// When [`Flow::run`] has something to do; none: when a socket is ready.
+    fn due(&self) -> Option<Nanos>;
+    /// Does what is due by `now`.
+    fn run(&mut self, now: Nanos, context: &FlowContext) -> Result<()>;
+    /// A socket of the flow is ready, which was registered as `socket`.
+    fn ready(&mut self, socket: u8, now: Nanos, context: &FlowContext) -> Result<()>;
+    /// What both ends saw, once the flow has ended.
+    fn report(&mut self) -> Option<FlowReport>;
+}
+
+/// Where a flow lives: what it needs of the loop around it.
+pub struct FlowContext<'a> {
+    /// The hosts.
+    pub hosts: &'a Hosts,
+    pub epoll: &'a Epoll,
+    pub flow: u64,
+}
+
+impl FlowContext<'_> {
+    /// From now on [`Flow::ready`] is called for `socket` when it is `ready`.
+    pub fn watch(&self, socket: BorrowedFd, number: u8, ready: EpollFlags) -> Result<()> {
+        let event = EpollEvent::new(ready, self.flow << 8 | u64::from(number));
+        self.epoll.add(socket, event).context("epoll")
+    }
+
+    /// The opposite; closing a socket does it, too.
+    pub fn leave(&self, socket: BorrowedFd) -> Result<()> {
+        self.epoll.delete(socket).context("epoll")
+    }
+}
