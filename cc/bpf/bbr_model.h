@@ -9,11 +9,11 @@
  * BETA in each round trip with losses until the next probe. The sender paces at
  * gain · bw and has at most gain · bw · min_rtt in flight.
  *
- * Two things of the draft Linux does not tell: packets in flight when the ACKed
+ * Two things of the draft Linux does not report: packets in flight when the ACKed
  * packet left (tx_in_flight), and those lost since (lost). Both come from a
  * history by the number of packets delivered, which a rate sample has of that
  * departure: `lost` is exact, tx_in_flight is what the next ACK found in flight.
- * Lost packets are looked at with the ACK that told of them, not one by one, and
+ * Lost packets are looked at with the ACK that reported them, not one by one, and
  * those that a timer marked with the next ACK, unless that undoes the timeout.
  */
 #ifndef CC_BBR_MODEL_H
@@ -71,7 +71,7 @@ struct bbr {
 	__u32 extra_acked, extra_acked_delivered;
 	struct windowed extra_acked_filter;
 	__u32 prior_cwnd;
-	__u32 losses_in_round; /* ACKs that told of some */
+	__u32 losses_in_round; /* ACKs that reported some */
 	__u32 last_delivered;
 	__u32 lost,
 		marked_lost; /* total, and tp->lost, which has what timers marked in error too */

@@ -21,7 +21,7 @@
  * queues (section 2.2): 1/δ then grows by 1 each round trip and is halved at a
  * loss, and is never below its value in default mode.
  *
- * After a timeout W begins anew at 2 packets, as with RFC 5681; the paper does
+ * After a timeout W begins again at 2 packets, as with RFC 5681; the paper does
  * not say.
  */
 #include "congestion.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What every run of the tests tries on a fuzz target: the stored inputs, and a fixed number of mutations of
+//! The inputs that every run of the tests tries on a fuzz target: the stored inputs, and a fixed number of mutations of
 //! them, the same each time. `make fuzz` tries as many as its time allows, guided by coverage.
 
 use std::fs;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// For each target.
+/// The number for each target.
 const MUTATIONS: u32 = 300;
 
 /// Tries the seeds of a target, what an earlier `make fuzz` kept on this machine, and mutations of them.

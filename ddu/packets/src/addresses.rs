@@ -29,7 +29,7 @@ impl Addresses {
         })
     }
 
-    /// All of them. Made anew only when there are more than the last time.
+    /// Returns all of them. They are made again only when there are more than the last time.
     pub fn dictionary(&mut self) -> StringArray {
         self.dictionary
             .get_or_insert_with(|| StringArray::from_iter_values(&self.texts))

@@ -45,7 +45,7 @@ impl Capture {
     /// The next record and its frame's bytes; None at the end.
     ///
     /// # Errors
-    /// The file cannot be read, or is damaged at a place that is told.
+    /// The file cannot be read, or is damaged; the error names the byte.
     #[inline]
     pub fn next_record(&mut self) -> Result<Option<(Record, &[u8])>> {
         loop {
@@ -76,12 +76,12 @@ impl Capture {
         }
     }
 
-    /// Where the next record begins.
+    /// Returns the offset of the next record.
     pub fn offset(&self) -> u64 {
         self.source.offset()
     }
 
-    /// Where the record begins that the file does not hold to its end; None if the file is whole.
+    /// Returns the offset of the record that the file ends within; None if the file is whole.
     /// Meaningful after `next_record` has given None.
     pub fn truncated_at(&self) -> Option<u64> {
         self.source.has_rest().then(|| self.source.offset())

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What can be wrong with a capture, in words for its user. The caller knows the file's name and puts it in front.
+//! The errors of a capture, in words for its user. The caller knows the file's name and puts it in front.
 
 use std::fmt;
 
-/// Why a capture cannot be read (further).
+/// The reason why a capture cannot be read (further).
 #[derive(Debug)]
 pub enum CaptureError {
     /// The operating system refused to open or read the file.
     Io(std::io::Error),
-    /// What stands in the file is not what its format promises, from this byte on.
+    /// The content of the file violates its format, from this byte on.
     Malformed {
         /// Offset in the file; in the decompressed stream if the file is compressed.
         byte_offset: u64,
-        /// What is wrong there.
+        /// The problem there.
         problem: String,
     },
 }

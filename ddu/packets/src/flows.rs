@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Who talks to whom: addresses and 5-tuples numbered in the order of their first packet.
+//! Flows: addresses and 5-tuples numbered in the order of their first packet.
 
 use std::hash::{Hash, Hasher};
 
@@ -13,7 +13,7 @@ use crate::packet::Packet;
 use crate::quic;
 use crate::table::{Column, table};
 
-/// What makes a flow; one direction of a connection.
+/// The key of a flow, which is one direction of a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Key {
     version: u8,
@@ -44,7 +44,7 @@ impl Key {
     }
 }
 
-/// What is counted of each.
+/// The counters of a flow.
 struct Flow {
     key: Key,
     src: i32,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From a captured frame to the IP packet in it. Link types: the tcpdump registry of LINKTYPE values.
+//! The link layer: the IP packet in a captured frame. Link types: the tcpdump registry of LINKTYPE values.
 
 use crate::bytes::{Endian, be16};
 
@@ -26,7 +26,7 @@ const VLAN_ID_MASK: u16 = 0x0fff;
 const AF_INET: u32 = 2;
 const AF_INET6: [u32; 4] = [10, 24, 28, 30];
 
-/// Where the IP packet begins, and in which VLAN (the outermost tag).
+/// Returns the offset of the IP packet, and its VLAN (the outermost tag).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Link {
     /// Bytes before the IP header.
@@ -50,7 +50,7 @@ pub fn is_known(link_type: u32) -> bool {
     KNOWN.contains(&link_type) || DLT_RAW.contains(&link_type)
 }
 
-/// What to tell of a type that is not understood.
+/// Returns the error for a link type that is not supported.
 pub fn not_known(link_type: u32) -> String {
     match link_type {
         LINKTYPE_NETLINK => {

@@ -11,10 +11,10 @@ const RECORD_HEADER_BYTES: usize = 16;
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
 const NANOSECONDS: u32 = 0xa1b2_3c4d;
 const LINK_TYPE_OFFSET: usize = 20;
-/// The link type's word also tells of frame check sequences, in its upper bits.
+/// The link type's word also describes frame check sequences, in its upper bits.
 const LINK_TYPE_MASK: u32 = 0xffff;
 
-/// What the file's header says about all its records.
+/// The file's header, which applies to all records.
 pub struct Header {
     /// Byte order of the machine that wrote it.
     pub endian: Endian,

@@ -63,7 +63,7 @@ pub fn short(datagram: &[u8], dcid_bytes: u8) -> Option<Header> {
     })
 }
 
-/// What stands between the connection IDs and the packet number.
+/// The fields between the connection IDs and the packet number.
 enum Kind {
     /// Token, length.
     Initial,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From a capture to batches of packets, in memory bounded by one batch, one record and the flows.
+//! The way from a capture to batches of packets, in memory bounded by one batch, one record and the flows.
 
 use std::io::Read;
 
@@ -80,7 +80,7 @@ impl PacketReader {
         self.skipped_count
     }
 
-    /// Where the record begins that the file does not hold to its end; None if the file is whole.
+    /// Returns the offset of the record that the file ends within; None if the file is whole.
     pub fn truncated_at(&self) -> Option<u64> {
         self.capture.truncated_at()
     }

@@ -5,7 +5,7 @@
 /// type is 128 MiB.
 pub const LARGEST_RECORD_BYTES: usize = 128 << 20;
 
-/// What stands before one captured frame.
+/// The header of one captured frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
     /// UTC, ns since 1970.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is kept of a connection's packets: a few columns as narrow as their values.
+//! The packets of a connection that are kept: a few columns as narrow as their values.
 
 use arrow_array::RecordBatch;
 use arrow_array::types::{Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
@@ -76,7 +76,7 @@ pub struct PayloadRows {
     pub(crate) payload_bytes: Vec<u32>,
     pub(crate) segment_count: Vec<u32>,
     pub(crate) header_bytes: Vec<u16>,
-    /// Of UDP, which has no sequence numbers.
+    /// Makes the rows of UDP, which has no sequence numbers.
     pub(crate) digest: Vec<u64>,
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Every number that inet_diag tells of a TCP socket: its column, the attribute it is in, and where.
+//! Every number that inet_diag reports about a TCP socket: its column, the attribute it is in, and where.
 //!
 //! Layouts: Linux `uapi/linux/inet_diag.h` and `struct tcp_info` of `uapi/linux/tcp.h` up to Linux 7.0. Both only grow
-//! at their end, so the length of what a kernel sends tells which fields it knows.
+//! at their end, so the length of what a kernel sends shows which fields it has.
 
 use crate::bytes::Endian;
 
-/// How a number is stored.
+/// The storage of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Some bits of a byte: the lowest's position, and how many.
@@ -33,7 +33,7 @@ pub struct Field {
     pub at: usize,
     /// Its size.
     pub kind: Kind,
-    /// What the kernel writes for "not known" or "no limit", and we as null.
+    /// The value with which the kernel says "not known" or "no limit"; null in the column.
     pub unknown: Option<u64>,
 }
 
@@ -188,7 +188,7 @@ pub const FIELDS: &[Field] = &[
     u32(INFO, 264, "received_e1_bytes"),
     u32(INFO, 268, "received_e0_bytes"),
     u32(INFO, 272, "received_ce_bytes"),
-    // Linux 6.18: two words, fail mode and option seen; 7.0: bit fields. The length does not tell which.
+    // Linux 6.18: two words, fail mode and option seen; 7.0: bit fields. The length does not show which.
     u32(INFO, 276, "accecn_bits"),
     u8(TOS, 0, "tos"),
     u8(TCLASS, 0, "tclass"),

@@ -114,7 +114,7 @@ impl Sockets {
         table(columns, None)
     }
 
-    /// Where the record begins that the file does not hold to its end; None if the file is whole.
+    /// Returns the offset of the record that the file ends within; None if the file is whole.
     pub fn truncated_at(&self) -> Option<u64> {
         self.truncated_at
     }

@@ -2,13 +2,13 @@
 //! The bytes of a file through a window of bounded size, decompressed if need be.
 //!
 //! Read and not mapped: a mapped file that another process cuts short would kill us with SIGBUS, and a file that
-//! still grows would need to be mapped anew.
+//! still grows would need to be mapped again.
 
 use std::io::{ErrorKind, Read};
 
 use crate::error::{Result, malformed};
 
-/// What is asked of the operating system at a time: enough to make the calls cheap, small beside the caches.
+/// Bytes per read: enough to make the calls cheap, small beside the caches.
 const READ_BYTES: usize = 1 << 18;
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];

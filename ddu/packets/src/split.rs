@@ -71,7 +71,7 @@ pub struct Connection {
 pub struct Split {
     /// The table of flows, with `wire_ip_bytes`: super-packets counted as the packets of the MTU that they become.
     pub flows: RecordBatch,
-    /// By row of `flows`; None: not wanted.
+    /// The index by row of `flows`; None: not wanted.
     pub connections: Vec<Option<Connection>>,
     /// IP packets read.
     pub packet_count: u64,
@@ -125,7 +125,7 @@ impl Splitter {
         Ok(true)
     }
 
-    /// What has been read.
+    /// Returns the rows that have been read.
     pub fn finish(mut self) -> Split {
         let flows = self.flows.table();
         let reverse = flows

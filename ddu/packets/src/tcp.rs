@@ -24,11 +24,11 @@ pub struct Tcp {
     pub ack: u32,
     /// The twelve bits behind the data offset: reserved ones, AE, CWR, ECE, URG, ACK, PSH, RST, SYN, FIN.
     pub flags: u16,
-    /// As it stands in the header, not scaled.
+    /// The window of the header, not scaled.
     pub window: u16,
     /// Bytes behind the header, whether captured or not.
     pub payload_bytes: u32,
-    /// What the options say.
+    /// The options.
     pub options: Options,
     /// The capture, or the packet, ends within the options.
     pub is_cut: bool,
@@ -41,7 +41,7 @@ pub struct Options {
     pub timestamps: Option<(u32, u32)>,
     /// Up to four blocks, as many as fit.
     pub sack: [SackBlock; 4],
-    /// How many of them there are.
+    /// The number of them.
     pub sack_count: usize,
     /// Maximum segment size.
     pub mss: Option<u16>,

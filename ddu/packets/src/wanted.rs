@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which connections of a capture are to be kept packet by packet.
+//! The connections of a capture that are kept packet by packet.
 
 use std::net::IpAddr;
 
@@ -11,9 +11,9 @@ use crate::packet::Packet;
 /// One direction of a connection; None stands for any port.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// Who sends.
+    /// The sender.
     pub src: IpAddr,
-    /// From which port.
+    /// The port of the sender; None: any.
     pub sport: Option<u16>,
     /// To whom.
     pub dst: IpAddr,
@@ -25,7 +25,7 @@ pub struct Wanted {
     pub acks: bool,
 }
 
-/// What is kept of a flow.
+/// The packets of a flow that are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Keep {
     /// Packets with payload.
@@ -63,7 +63,7 @@ impl AllWanted {
         all
     }
 
-    /// What is kept of this packet's flow: all that anybody wants of it.
+    /// Returns which packets of this packet's flow are kept: the union of all requests.
     pub fn keep(&self, packet: &Packet) -> Keep {
         let Some((sport, dport)) = packet.ports else {
             return Keep::default();

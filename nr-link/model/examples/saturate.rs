@@ -19,7 +19,7 @@ use nr_link_model::{
 };
 
 const PING_BYTES: u32 = 84;
-/// How long a reply is waited for.
+/// The timeout for a reply.
 const PATIENCE: Nanos = 100_000_000;
 const PACKET_BYTES: u32 = 1500;
 const UE: UeId = UeId(0);

@@ -42,7 +42,7 @@ pub struct Packet<T> {
     pub payload: T,
 }
 
-/// Where a packet enters the link or leaves it.
+/// A point where a packet enters the link or leaves it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Port {
     /// The core network's side (N6), for or from one UE.
@@ -66,9 +66,9 @@ impl Port {
 /// The direction of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// From the core to a UE.
+    /// The direction from the core to a UE.
     Downlink,
-    /// From a UE to the core.
+    /// The direction from a UE to the core.
     Uplink,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct UePacket<T> {
 /// A packet that leaves the link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery<T> {
-    /// Where it leaves.
+    /// The point where it leaves.
     pub to: Port,
     /// The packet.
     pub packet: Packet<T>,

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Where a problem is; `None` is unknown.
+/// The place of a problem; `None` is unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
     /// The file.
@@ -21,20 +21,20 @@ pub struct Place {
 /// A rule that a value breaks, and how to fix it; where the value stands is not known yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// What is wrong, without a full stop.
+    /// The problem, without a full stop.
     pub rule: String,
-    /// How to fix it: an imperative sentence without a full stop.
+    /// The fix: an imperative sentence without a full stop.
     pub fix: String,
 }
 
 /// A problem with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Where it is.
+    /// The place.
     pub place: Place,
-    /// What is wrong, without a full stop.
+    /// The problem, without a full stop.
     pub rule: String,
-    /// How to fix it: an imperative sentence without a full stop.
+    /// The fix: an imperative sentence without a full stop.
     pub fix: String,
 }
 

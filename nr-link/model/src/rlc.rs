@@ -287,7 +287,7 @@ impl<T> Rlc<T> {
         }
     }
 
-    /// Removes and returns the next packet that is complete or given up to its end.
+    /// Removes and returns the next packet that is complete or given up completely.
     pub fn pop(&mut self) -> Option<Reassembled<T>> {
         let end = self.sent.front()?.end;
         if end > self.reassembly.complete_to() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! For any arrivals, no packet is created, duplicated or reordered, and the counters add up.
+//! Conservation: for any arrivals, no packet is created, duplicated or reordered, and the counters add up.
 
 mod common;
 

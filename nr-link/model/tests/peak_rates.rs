@@ -28,7 +28,7 @@ struct Case {
 }
 
 const FDD: &str = "fdd";
-/// Of 10 slots, 7 are downlink, one has 6 downlink symbols, 2 are uplink.
+/// A pattern of 10 slots: 7 are downlink, one has 6 downlink symbols, 2 are uplink.
 const TDD: &str = "{tdd: {pattern: DDDDDDDSUU}}";
 
 impl Case {

@@ -11,7 +11,7 @@ use nr_link_model::{Direction, Link, Port, ResolvedConfig, Source, UeId};
 const SECONDS: u64 = 12;
 /// FDD at 30 kHz.
 const SLOTS_PER_SAMPLE: usize = 20;
-/// As long as a period of the swinging UEs: a shorter window would follow the swing.
+/// A window as long as a period of the swinging UEs: a shorter window would follow the swing.
 const WINDOW_SLOTS: f64 = 4000.0;
 const FAIR: &str = "{proportional_fair: {window_slots: 4000}}";
 

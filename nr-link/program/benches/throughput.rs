@@ -26,7 +26,7 @@ use testbed::{SERVER, Testbed, UE};
 
 const SECONDS: u64 = 5;
 
-/// How packets are copied from one device to the other.
+/// The way in which packets are copied from one device to the other.
 #[derive(Clone, Copy)]
 enum Copying {
     /// Unchanged.

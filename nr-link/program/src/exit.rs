@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How a command exits: its exit code (docs/errors.md), and SIGPIPE.
+//! The end of a command: its exit code (docs/errors.md), and SIGPIPE.
 
 use std::io;
 

@@ -58,7 +58,7 @@ enum Command {
     },
     /// List the names that this version knows, as JSON.
     List {
-        /// What to list
+        /// The names to list
         #[arg(value_enum)]
         what: Listed,
     },

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, setns, unshare};
 
-/// Where `ip netns` keeps its names.
+/// The folder where `ip netns` keeps its names.
 const NAMES: &str = "/run/netns";
 
 /// The network namespace of a device.

@@ -36,7 +36,7 @@ const FEW_PACKETS: u64 = 16;
 /// With at most this many devices, all are read; with more, the kernel is asked which of them have
 /// packets.
 const FEW_DEVICES: usize = 4;
-/// How often signals are checked for in that case.
+/// The interval at which signals are checked for in that case.
 const SIGNAL_CHECK_INTERVAL: Nanos = 10_000_000;
 
 /// A running link with its devices and files.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How punctual the program was, from which the verdict on a run is derived.
+//! The punctuality of the program, from which the verdict on a run is derived.
 
 use hdrhistogram::Histogram;
 use nr_link_model::{Direction, Nanos};

@@ -14,7 +14,7 @@ const HOST_DROP_RATIO: [f64; 2] = [0.0, 0.0001];
 /// 99th percentile of lateness in slots of at least 0.5 ms.
 const LATENESS_P99_SLOTS: [f64; 2] = [1.0, 4.0];
 
-/// How far the results of a run are valid.
+/// The degree to which the results of a run are valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// The machine kept up with the link.

@@ -21,7 +21,7 @@ const REMEMBERED_INTERVALS: u64 = 16;
 pub struct CoDel {
     /// The acceptable standing wait.
     pub target: Nanos,
-    /// How long the wait may exceed it: a typical round-trip time.
+    /// The time for which the wait may exceed it: a typical round-trip time.
     pub interval: Nanos,
     /// Whether ECN-capable packets are marked instead of dropped.
     pub ecn: bool,

@@ -23,7 +23,7 @@ use crate::{Ecn, Nanos};
 /// Gains of the integral and the proportional term, 1/s (appendix A.1).
 const ALPHA: f64 = 0.15;
 const BETA: f64 = 3.0;
-/// From this probability on, classic packets are dropped even if they could be marked (appendix
+/// The probability from which on classic packets are dropped even if they could be marked (appendix
 /// A.2).
 const CLASSIC_MARK_LIMIT: f64 = 0.25;
 /// The ramp marks only if the L4S queue has more packets than this (appendix A.1: Th_len).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What queue management is to a buffer: it sees the state of the buffer, and decides about arriving packets and about
+//! The interface between a buffer and its queue management, which sees the state of the buffer, and decides about arriving packets and about
 //! the packet that is sent next.
 
 use std::fmt::Debug;

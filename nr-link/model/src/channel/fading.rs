@@ -112,7 +112,7 @@ impl Multipath {
 #[derive(Debug, Clone)]
 pub(super) struct DrawnTaps {
     taps: Vec<TapProcess>,
-    /// For the centre of each group of PRBs, the phase of each tap.
+    /// The phase of each tap at the centre of each group of PRBs.
     groups: Vec<Vec<Complex64>>,
     ssb: Vec<Vec<Complex64>>,
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a real gNB does beside the standard: the habits of its scheduler, as parameters. Without them (the profile
+//! The behaviour of a real gNB that the standard leaves open: the habits of its scheduler, as parameters. Without them (the profile
 //! `ideal`) a gNB uses every slot and every symbol that the standard allows.
 
 use crate::Direction;
@@ -44,7 +44,7 @@ pub struct Gnb {
     pub uplink_as_downlink: bool,
     /// Whether a scheduling request is heard in a slot in which the UE acknowledges blocks too.
     pub hears_request_beside_feedback: bool,
-    /// What the UE's channel estimation costs narrow allocations: by their number of PRBs, in ascending order, the SINR
+    /// The cost of the UE's channel estimation for narrow allocations: by their number of PRBs, in ascending order, the SINR
     /// in dB that they have at most. Wider ones have no limit.
     pub narrow_pdsch_sinr_db: &'static [(u16, f64)],
     /// The same of the gNB's, for the uplink.
@@ -53,7 +53,7 @@ pub struct Gnb {
     pub receiver: Receiver,
 }
 
-/// What a receiver loses against `radio::bler`, whose code blocks meet a perfect estimate of the channel.
+/// The loss of a receiver against `radio::bler`, whose code blocks meet a perfect estimate of the channel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Receiver {
     /// The median loss for each MCS of table 1, dB.

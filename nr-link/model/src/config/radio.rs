@@ -73,7 +73,7 @@ pub struct Carrier {
 /// The order in which UEs are served in a slot; each UE takes from what those before it left.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Discipline {
-    /// Round robin: the first UE of a queue, which goes to its end after taking the resources of a
+    /// Round robin: the first UE of a queue, which goes to the back after taking the resources of a
     /// whole slot.
     RoundRobin,
     /// Proportional fair: the UE whose current rate is highest relative to its average rate.
@@ -88,7 +88,7 @@ pub enum Discipline {
 /// The method by which MCSs are chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LinkAdaptation {
-    /// From CQI, corrected by an outer loop that controls the ratio of failed first transmissions.
+    /// Chosen from CQI, corrected by an outer loop that controls the ratio of failed first transmissions.
     OuterLoop {
         /// The target of that ratio.
         bler_target: f64,
@@ -100,7 +100,7 @@ pub enum LinkAdaptation {
         lower: f64,
         /// The MCS decreases by one above this ratio.
         upper: f64,
-        /// Which versions' rule.
+        /// The versions whose rule applies.
         rule: ThresholdRule,
     },
     /// A constant MCS.
@@ -115,7 +115,7 @@ pub enum LinkAdaptation {
 pub enum ThresholdRule {
     /// 2021 to 2024: it starts with MCS 9, and falls to it without traffic.
     FromMiddle,
-    /// From 2025 on: it starts with MCS 0, falls to it, and looks at its windows only when there is data to send.
+    /// Versions from 2025 on: it starts with MCS 0, falls to it, and looks at its windows only when there is data to send.
     FromLowest,
 }
 

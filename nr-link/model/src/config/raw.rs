@@ -122,7 +122,7 @@ impl Default for ProportionalFair {
     }
 }
 
-/// How the number of layers is chosen.
+/// The choice of the number of layers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Rank {
@@ -167,7 +167,7 @@ impl Default for Special {
     }
 }
 
-/// What the gNB does beside the standard.
+/// The behaviour of the gNB that the standard leaves open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub(super) enum GnbProfile {
     /// Every slot and symbol that the standard allows.

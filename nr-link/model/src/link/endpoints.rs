@@ -10,9 +10,9 @@ use crate::{Delivery, Direction, Nanos, Packet, Port};
 
 #[derive(Debug)]
 pub(super) struct Endpoints<T> {
-    /// From the server to the gNB's buffers.
+    /// The path from the server to the gNB's buffers.
     pub path_dl: Path<T>,
-    /// From the gNB to the server, where packets are delivered.
+    /// The path from the gNB to the server, where packets are delivered.
     pub path_ul: Path<T>,
     /// Packets from the UEs that have yet to enter their buffers.
     pub from_ues: Timeline<UePacket<T>>,

@@ -24,9 +24,9 @@ use crate::{Direction, Nanos, Packet};
 pub(super) struct RadioAccess<T> {
     cell: Cell,
     ues: Vec<Ue<T>>,
-    /// For each carrier.
+    /// One entry for each carrier.
     schedulers: Vec<PerDirection<Scheduler>>,
-    /// For each carrier, in order of slots.
+    /// One entry for each carrier, in order of slots.
     grants: Vec<VecDeque<Grant>>,
     next_tick: u64,
     /// Whether each UE has a retransmission in this slot. Kept so that no slot allocates memory.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where a link's capacity comes from.
+//! The source of a link's capacity.
 
 use crate::capacity::Supply;
 use crate::channel::Channel;

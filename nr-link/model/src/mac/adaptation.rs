@@ -22,7 +22,7 @@ const REFERENCE: CodeBlocks = CodeBlocks {
 pub(crate) struct Schemes {
     schemes: Vec<Mcs>,
     thresholds_db: Vec<f64>,
-    /// What the receiver loses with each, dB.
+    /// The loss of the receiver with each, dB.
     losses_db: Vec<f64>,
     /// The share of blocks that may fail.
     target: f64,

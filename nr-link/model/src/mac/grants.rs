@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How the gNB learns what a UE has to send: scheduling requests and buffer status reports
+//! The knowledge of the gNB about what a UE has to send: scheduling requests and buffer status reports
 //! (TS 38.321 clauses 5.4.4, 5.4.5), and the grants that answer them.
 
 use std::collections::VecDeque;
@@ -80,7 +80,7 @@ pub(crate) struct BufferStatus {
     habits: Option<Habits>,
 }
 
-/// How a gNB treats requests and reports that does not grant exactly what is needed.
+/// The way in which a gNB treats requests and reports that does not grant exactly what is needed.
 #[derive(Debug, Clone, Copy)]
 struct Habits {
     unasked_grant_slots: u64,

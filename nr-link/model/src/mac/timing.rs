@@ -41,7 +41,7 @@ struct Clock {
     pucch: CarrierId,
     /// Decoding time of a UE from the end of a PDSCH.
     n1: Nanos,
-    /// For each slot of the pattern: how many slots later the uplink slots are that it grants.
+    /// The distance in slots from each slot of the pattern to the uplink slots that it grants.
     grants: Vec<Vec<u64>>,
 }
 

@@ -134,7 +134,7 @@ impl TddPattern {
     }
 }
 
-/// How the directions share time or spectrum.
+/// The way in which the directions share time or spectrum.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Duplex {
     /// One carrier, alternating in time.

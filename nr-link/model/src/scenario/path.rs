@@ -15,10 +15,10 @@ pub struct Path {
     #[serde(default)]
     #[cfg_attr(test, schemars(range(min = 576, max = 15_000)))]
     pub mtu_bytes: Option<u32>,
-    /// From the server to the gNB.
+    /// The path from the server to the gNB.
     #[serde(default)]
     pub dl: Option<PathDirection>,
-    /// From the gNB to the server.
+    /// The path from the gNB to the server.
     #[serde(default)]
     pub ul: Option<PathDirection>,
     /// The buffers before the radio link.

@@ -37,9 +37,9 @@ const CONFIG: &str = "{schema: nr-link/1, seed: 1, mtu_bytes: 1500, scenario: s.
 /// Throughput in Gbit/s of IP packets per core, without the receiver's TCP.
 #[derive(Debug, Clone, Copy)]
 pub struct Throughput {
-    /// From one device to another and into this program, the limit of any link.
+    /// Packets go from one device to another and into this program, the limit of any link.
     pub raw_gbps_per_core: f64,
-    /// From there also through the model, with a scenario of capacity, and out of a third device.
+    /// Packets also go through the model, with a scenario of capacity, and out of a third device.
     pub link_gbps_per_core: f64,
 }
 

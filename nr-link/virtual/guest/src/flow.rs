@@ -18,11 +18,11 @@ pub trait Flow {
     fn run(&mut self, now: Nanos, context: &FlowContext) -> Result<()>;
     /// A socket of the flow is ready, which was registered as `socket`.
     fn ready(&mut self, socket: u8, now: Nanos, context: &FlowContext) -> Result<()>;
-    /// What both ends saw, once the flow has ended.
+    /// Returns the report of both ends, once the flow has ended.
     fn report(&mut self) -> Option<FlowReport>;
 }
 
-/// Where a flow lives: what it needs of the loop around it.
+/// The part of the event loop that a flow needs.
 pub struct FlowContext<'a> {
     /// The hosts.
     pub hosts: &'a Hosts,
@@ -31,13 +31,13 @@ pub struct FlowContext<'a> {
 }
 
 impl FlowContext<'_> {
-    /// From now on [`Flow::ready`] is called for `socket` when it is `ready`.
+    /// Calls [`Flow::ready`] from now on when `socket` is `ready`.
     pub fn watch(&self, socket: BorrowedFd, number: u8, ready: EpollFlags) -> Result<()> {
         let event = EpollEvent::new(ready, self.flow << 8 | u64::from(number));
         self.epoll.add(socket, event).context("epoll")
     }
 
-    /// The opposite; closing a socket does it, too.
+    /// Ends this; closing a socket does so, too.
     pub fn leave(&self, socket: BorrowedFd) -> Result<()> {
         self.epoll.delete(socket).context("epoll")
     }

@@ -16,7 +16,7 @@ use crate::modules::{self, Parameters};
 use crate::socket;
 
 const OWN_NAMESPACE: &str = "/proc/self/ns/net";
-/// For all hosts together, in pages: never the limit. With little memory the kernel's own would be.
+/// The limit for all hosts together, in pages: never reached. With little memory the kernel's own would be.
 const TCP_MEMORY: (&str, &str) = ("net.ipv4.tcp_mem", "4194304 4194304 4194304");
 
 /// The kernel takes an IPv6 address into use in the background, which is at rest when any time passes.

@@ -33,7 +33,7 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Of a run whose second 0 is `start`; `policies` run already.
+    /// Makes the programs of a run whose second 0 is `start`; `policies` run already.
     pub fn new(plans: &[Plan], policies: Vec<(Pid, Plan)>, start: Nanos) -> Self {
         let begin = |plan: &Plan| (start + nanos(plan.start_s), plan.clone());
         let others = plans.iter().filter(|plan| plan.policy_of.is_none());

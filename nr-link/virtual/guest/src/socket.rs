@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the nix crate has no functions for: interfaces, and options of sockets.
+//! System calls that the nix crate has no functions for: interfaces, and options of sockets.
 
 use std::ffi::c_int;
 use std::io;

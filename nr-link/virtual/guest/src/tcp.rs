@@ -33,7 +33,7 @@ const LARGEST_LOWAT_BYTES: usize = 1 << 20;
 const EVERYTHING: usize = 1 << 30;
 const INTERVAL: Nanos = SECOND;
 
-/// What a flow is about to do.
+/// The next step of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// Waits for its start.
@@ -42,7 +42,7 @@ enum Stage {
     Connecting,
     /// Sends.
     Sending,
-    /// Its volume is written: the receiver reads to its end.
+    /// Its volume is written: the receiver reads all of it.
     Draining,
     /// Its time is over: the receiver reads until it would have heard of it.
     Ending(Nanos),

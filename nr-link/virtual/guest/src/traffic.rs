@@ -23,7 +23,7 @@ use crate::reports;
 use crate::tcp::TcpFlow;
 use crate::udp::UdpFlow;
 
-/// From the last end until power is off: what is on its way arrives.
+/// The time from the last end until power is off: what is on its way arrives.
 const SETTLING: Nanos = SECOND / 5;
 /// To multiples of this traffic waits where policies start before it: how many clock readings, each of which
 /// takes some time, a program's start needs depends on the folders that it is installed in.

@@ -18,9 +18,9 @@ use crate::flow::{Flow, FlowContext};
 use crate::socket;
 
 const HEADER_BYTES: usize = 12;
-/// How often datagrams are sent that have become due, as in iperf3.
+/// The interval at which datagrams that have become due are sent, as in iperf3.
 const PACING: Nanos = SECOND / 1000;
-/// How often the receiver reads what has come.
+/// The interval at which the receiver reads.
 const READING: Nanos = SECOND / 100;
 /// Holds what comes between two readings at any rate.
 const BUFFER_BYTES: usize = 64 << 20;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a run leaves besides the kernel's own files: `flows.json`, of the traffic program, and `virtual.json`.
+//! The files of a run besides the kernel's own: `flows.json`, of the traffic program, and `virtual.json`.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::kernel::Ended;
 
-/// Of `flows.json`: what both ends of each flow saw, as [`nr_link_virtual_plan::FlowReport`] has it.
+/// The content of `flows.json`: what both ends of each flow saw, as [`nr_link_virtual_plan::FlowReport`] has it.
 const FLOWS_SCHEMA: &str = "nr-link-flows/1";
 
 /// Writes the files into `folder`; gives what `virtual.json` holds.

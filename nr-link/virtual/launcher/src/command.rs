@@ -22,7 +22,7 @@ const SERVER_START_S: f64 = 0.3;
 /// A day of virtual time: what waits longer waits for nothing.
 const LIMIT_S: f64 = 86_400.0;
 
-/// What is to run, and where.
+/// The command to run, and its host.
 #[derive(Debug)]
 pub struct Command<'a> {
     /// The link's configuration.
@@ -40,7 +40,7 @@ pub struct Command<'a> {
 }
 
 impl Command<'_> {
-    /// Runs it to its end; gives its exit code, 128 + the signal's number if one ended it.
+    /// Runs it until it ends; gives its exit code, 128 + the signal's number if one ended it.
     ///
     /// # Errors
     /// Bad input; the machine cannot run the kernel; the kernel failed, or a signal ended this.

@@ -31,13 +31,13 @@ const REPORT: RawFd = 101;
 const CLOCK: RawFd = 102;
 const GUEST: RawFd = 103;
 
-/// How the kernel's panic begins when nothing is left to free (mm/oom_kill.c).
+/// The beginning of the kernel's panic when nothing is left to free (mm/oom_kill.c).
 const OUT_OF_MEMORY: &str = "System is deadlocked on memory";
 
 /// Lines of the kernel's output that are kept for a message.
 const KEPT_LINES: usize = 12;
 
-/// What a run left.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct Ended {
     /// The guest's reports, in order.
@@ -48,7 +48,7 @@ pub struct Ended {
     pub cpu: Duration,
 }
 
-/// Runs the kernel to its end.
+/// Runs the kernel until it ends.
 ///
 /// # Errors
 /// It cannot be started; it, the guest or a program failed; a virtual second took too much CPU; one of `signals` came.
@@ -190,7 +190,7 @@ fn prepare(parent: u32, passed: &[(RawFd, RawFd)]) -> io::Result<()> {
         // The kernel's memory begins after its heap. Containers may forbid this, and packets do not depend on it.
         libc::personality(libc::ADDR_NO_RANDOMIZE as _);
         if libc::getppid() as u32 != parent {
-            libc::_exit(1); // the parent ended before it could be told
+            libc::_exit(1); // the parent ended before it could be reported
         }
         for &(from, to) in passed {
             if libc::dup2(from, to) < 0 {

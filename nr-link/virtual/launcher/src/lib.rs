@@ -26,7 +26,7 @@ use nr_link_virtual_plan::Run;
 use plan_file::PlanFile;
 use testbed_files::FileOptions;
 
-/// What is asked of `nr-link virtual`.
+/// The commands of `nr-link virtual`.
 #[derive(Debug, Subcommand)]
 pub enum Virtual {
     /// Run a plan, and print its summary as one JSON line.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the kernel needs of the machine, tried out before it starts, so that the answer is a sentence.
+//! The needs of the kernel, tried out on the machine before it starts, so that the answer is a sentence.
 
 use std::fs;
 use std::num::NonZero;
@@ -16,7 +16,7 @@ use nix::unistd::{ForkResult, fork, ftruncate};
 use crate::failed;
 
 const PAGE_BYTES: usize = 4096;
-/// What kernel and guest take before any traffic.
+/// The memory of kernel and guest before any traffic.
 const LEAST_FREE_MB: u64 = 200;
 const V1_LIMIT: &str = "memory.limit_in_bytes";
 const V1_USED: &str = "memory.usage_in_bytes";
@@ -52,7 +52,7 @@ fn machines_free_mb() -> Option<u64> {
     Some(free_kb / 1000)
 }
 
-/// What the limit of each control group around this process leaves.
+/// Returns the memory that the limit of each control group around this process leaves.
 fn groups_free_mb() -> Vec<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     groups.lines().filter_map(limits_of).flatten().collect()

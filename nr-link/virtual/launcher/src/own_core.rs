@@ -45,7 +45,7 @@ impl OwnCore {
         Some(Self { set, _taken: taken })
     }
 
-    /// What keeps the calling process, and those that it starts, on the core; may be called between fork and exec.
+    /// Returns a function that keeps the calling process, and those that it starts, on the core; it may be called between fork and exec.
     pub fn keep(&self) -> impl Fn() + Send + Sync + use<> {
         let set = self.set;
         move || {

@@ -14,7 +14,7 @@ pub const LEAST_MEMORY_MB: u64 = 128;
 const SCHEMA: &str = "nr-link-virtual/1";
 const MOST_CLOCK_STEP_NS: u64 = 1_000_000;
 const MOST_MEMORY_MB: u64 = 65_536;
-/// The header that tells the receiver number and time.
+/// The header with number and time.
 const LEAST_DATAGRAM_BYTES: u32 = 12;
 const MOST_DATAGRAM_BYTES: u32 = 65_507;
 
@@ -36,12 +36,12 @@ pub struct PlanFile {
     /// The kernel's memory; it is taken when it is used.
     #[serde(default = "default_memory")]
     pub memory_mb: u64,
-    /// What still runs after so many seconds of traffic has failed; default: 60 s after the last flow's end.
+    /// The time in s after which a flow that still runs has failed; default: 60 s after the last flow's end.
     pub limit_s: Option<f64>,
     /// CPU seconds that one virtual second may take.
     #[serde(default = "default_cpu_limit")]
     pub cpu_limit_s: f64,
-    /// How far the clock moves when a process reads it, ns.
+    /// The step of the clock when a process reads it, ns.
     #[serde(default = "default_clock_step")]
     pub clock_step_ns: u64,
     /// The server's address.
@@ -93,13 +93,13 @@ fn default_server() -> IpAddr {
     Ipv4Addr::new(10, 45, 0, 1).into()
 }
 
-/// Which way a flow goes.
+/// The direction of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// From the server to a UE.
+    /// The direction from the server to a UE.
     Dl,
-    /// From a UE to the server.
+    /// The direction from a UE to the server.
     Ul,
 }
 
@@ -123,7 +123,7 @@ pub struct FlowEntry {
     /// Its transport.
     #[serde(default)]
     pub transport: TransportName,
-    /// Which way it goes.
+    /// The direction.
     pub direction: Direction,
     /// Number of its UE, from 1.
     #[serde(default = "first_ue")]
@@ -133,7 +133,7 @@ pub struct FlowEntry {
     /// When it begins.
     #[serde(default)]
     pub start_s: f64,
-    /// How long it lasts.
+    /// The duration.
     pub duration_s: f64,
     /// TCP: it ends after so many bytes, whatever the duration.
     pub volume_bytes: Option<u64>,

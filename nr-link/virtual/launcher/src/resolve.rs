@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From the user's plan to the run: hosts by number, paths absolute, defaults filled in.
+//! Resolution of the user's plan into a run: hosts by number, paths absolute, defaults filled in.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
@@ -17,7 +17,7 @@ const IP_UDP_HEADERS_BYTES: u32 = 28;
 /// After the last flow's end, until what still runs has failed.
 const PATIENCE_S: f64 = 60.0;
 const MOST_UES: usize = 64;
-/// As the emulated testbed has them: the link is to limit a flow, not the host.
+/// The values of the emulated testbed: the link is to limit a flow, not the host.
 const SYSCTLS: [(&str, &str); 5] = [
     ("net.ipv4.tcp_wmem", "4096 16384 67108864"),
     ("net.ipv4.tcp_rmem", "4096 131072 67108864"),

@@ -19,7 +19,7 @@ use crate::failed;
 const LOOK_MS: u16 = 250;
 const SECOND: u64 = 1_000_000_000;
 
-/// What is watched.
+/// The state of a watched kernel.
 #[derive(Debug)]
 pub struct Watch<'a> {
     ended: OwnedFd,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What carries packets between the hosts: the model, or a real radio.
+//! The carrier of packets between the hosts: the model, or a real radio.
 
 use std::fmt::Debug;
 

@@ -24,7 +24,7 @@ use crate::trace::Trace;
 
 /// Enough for the IPv4 or IPv6 header.
 const HEADER_BYTES: u32 = 40;
-/// What the kernel's driver has to know.
+/// The settings for the kernel's driver.
 #[derive(Debug)]
 pub struct Settings {
     pub devices: u32,
@@ -205,7 +205,7 @@ impl VirtualLink {
     }
 }
 
-/// What carries the packets, and how long they are moderated in ns.
+/// Returns the carrier of the packets, and how long they are moderated in ns.
 fn carrier(run: &Run, config: ResolvedConfig) -> Result<(Box<dyn Carrier>, u64), String> {
     if let Some(radio) = &run.radio {
         if run.hosts.len() != 2 {

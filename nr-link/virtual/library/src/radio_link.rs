@@ -22,7 +22,7 @@ use crate::summary::Counts;
 
 /// The radio keeps the order of packets: what has not come this long after a later one is lost.
 const LOST_AFTER_NS: u64 = 1_000_000_000;
-/// Of all slots or packets; more of them make a run degraded.
+/// The share of all slots or packets; more of them make a run degraded.
 const TOLERATED_RATIO: f64 = 0.01;
 const UE: UeId = UeId(0);
 
@@ -61,7 +61,7 @@ impl DirectionPackets {
         }
     }
 
-    /// What reaches the radio until now.
+    /// Returns what reaches the radio until now.
     fn due(&mut self, now: u64) -> Vec<Sent> {
         let count = self.before.partition_point(|&(at, _)| at <= now);
         self.before.drain(..count).map(|(_, sent)| sent).collect()
@@ -78,7 +78,7 @@ pub struct RadioLink {
     slot: u64,
     /// Whether the slot before is under way.
     running: bool,
-    /// How far the hosts are.
+    /// The time of the hosts.
     now: u64,
     start_utc_ns: i64,
     /// Delay of the path between server and radio.

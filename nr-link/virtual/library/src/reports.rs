@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the launcher gets to know while the kernel runs: the guest's reports and the link's time.
+//! Reports to the launcher while the kernel runs: the guest's reports and the link's time.
 
 use std::fs::File;
 use std::io::Write;

@@ -5,7 +5,7 @@ use nr_link_model::config::PerDirection;
 use nr_link_model::{CrossTotals, Direction, Link, ResolvedConfig};
 use serde_json::{Value, json};
 
-/// What is counted outside of the model.
+/// The counters outside of the model.
 #[derive(Debug, Default)]
 pub struct Counts {
     /// Packets that left the link.
@@ -55,7 +55,7 @@ pub fn summary<T>(
     })
 }
 
-/// What others sent on the path's line in this direction; null where nobody does.
+/// Cross traffic on the path's line in this direction; null where nobody does.
 fn cross_traffic<T>(link: &mut Link<T>, config: &ResolvedConfig, direction: Direction) -> Value {
     let line = &config.path.of(direction).line;
     if line.is_none_or(|line| line.cross.is_none()) {

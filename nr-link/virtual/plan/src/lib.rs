@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a run in virtual time does, checked and complete: the launcher writes it as JSON, the
+//! A run in virtual time, checked and complete: the launcher writes it as JSON, the
 //! library in the kernel's process and the guest's first program read it.
 //!
 //! `docs/virtual-time.md` describes the file that a user writes.
@@ -24,20 +24,20 @@ pub const SEED_VARIABLE: &str = "NR_LINK_SEED";
 /// The same: the library with the model.
 pub const LIBRARY_VARIABLE: &str = "NR_LINK_LIBRARY";
 
-/// Where the guest reads the [`Run`].
+/// The file from which the guest reads the [`Run`].
 pub const GUEST_PLAN: &str = "/proc/nr-link/plan";
-/// Where it writes the number of a device, which then appears in the writer's network namespace.
+/// The file to which it writes the number of a device, which then appears in the writer's network namespace.
 pub const GUEST_DEVICE: &str = "/proc/nr-link/device";
-/// Where it writes its [`Report`]s.
+/// The file to which it writes its [`Report`]s.
 pub const GUEST_REPORT: &str = "/proc/nr-link/report";
-/// Where it writes the name of a congestion control, which a policy then decides for.
+/// The file to which it writes the name of a congestion control, which a policy then decides for.
 pub const GUEST_PLANES: &str = "/proc/nr-link/planes";
 /// The start of the name of such a congestion control's folder in `/proc/nr-link`.
 pub const GUEST_PLANE: &str = "plane-";
 
 /// The same: descriptors of the launcher's standard input, output and error, if a program has them.
 pub const STREAMS: [RawFd; 3] = [104, 105, 106];
-/// Where the guest finds these streams.
+/// The folder where the guest has these streams.
 pub const GUEST_STREAMS: [&str; 3] = [
     "/proc/nr-link/stdin",
     "/proc/nr-link/stdout",
@@ -53,7 +53,7 @@ pub struct Run {
     pub radio: Option<PathBuf>,
     /// The folder for MAC samples and summary; none: where the link's configuration says.
     pub samples: Option<PathBuf>,
-    /// How far the clock moves when a process reads it, nanoseconds.
+    /// The step of the clock when a process reads it, nanoseconds.
     pub clock_step_ns: u64,
     /// The hosts by number: the server, then the UEs. Each has the link's device of its number.
     pub hosts: Vec<Host>,
@@ -92,7 +92,7 @@ pub struct Host {
     pub sockets: Option<PathBuf>,
 }
 
-/// How TCP sockets are sampled.
+/// The sampling of TCP sockets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sockets {
     /// Time between samples, nanoseconds.
@@ -116,7 +116,7 @@ pub struct Flow {
     pub listening_port: u16,
     /// When it begins, in seconds of traffic.
     pub start_s: f64,
-    /// How long it sends at most, seconds.
+    /// The longest time for which it sends, seconds.
     pub duration_s: f64,
     /// The transport, and what only it has.
     pub transport: Transport,
@@ -169,7 +169,7 @@ pub struct Program {
     pub folder: PathBuf,
 }
 
-/// What the guest reports while it runs.
+/// A report of the guest while it runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Report {
@@ -196,11 +196,11 @@ pub enum Report {
         /// Its exit code, 128 + the signal's number if one ended it.
         code: i32,
     },
-    /// How a policy and its flows got on, at the end.
+    /// The outcome of a policy and its flows, at the end.
     Policy {
         /// Its congestion control.
         cc: String,
-        /// What the kernel counted.
+        /// The counters of the kernel.
         counters: BTreeMap<String, u64>,
     },
     /// All flows and programs have ended.
@@ -210,12 +210,12 @@ pub enum Report {
     },
     /// Something failed, and with it the run.
     Failed {
-        /// What, and how to fix it.
+        /// The problem and its fix.
         reason: String,
     },
 }
 
-/// What both ends of a flow saw.
+/// The report of both ends of a flow.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowReport {
     /// The flow's name.
@@ -224,9 +224,9 @@ pub struct FlowReport {
     pub cc: Option<String>,
     /// When the connection was made, UTC, nanoseconds since 1970.
     pub start_utc_ns: i64,
-    /// From there until the sender had sent its last, seconds.
+    /// The time from there until the sender had sent its last, seconds.
     pub sending_s: f64,
-    /// From there until the receiver had read its last, seconds.
+    /// The time from there until the receiver had read its last, seconds.
     pub receiving_s: f64,
     /// Largest segment of the connection; of UDP the datagram's payload.
     pub segment_bytes: u32,
@@ -274,7 +274,7 @@ pub struct Interval {
     pub datagrams: Option<Datagrams>,
 }
 
-/// What a sender's TCP says of itself.
+/// The state of a sender's TCP.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct TcpState {
     /// Segments retransmitted in the interval.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is said to a radio that runs slot by slot (`nr-link radio`), one JSON value a line, over its Unix socket.
+//! Requests to a radio that runs slot by slot (`nr-link radio`), one JSON value a line, over its Unix socket.
 //! Each request gets one answer.
 
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// A packet on its way into the radio: its number in its direction, and its length in bytes.
 pub type Sent = (u64, u32);
 
-/// What is asked.
+/// A request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "snake_case")]
 pub enum Request {
@@ -20,9 +20,9 @@ pub enum Request {
     },
     /// Names both ends of the tunnel and the processes between them, and stops the radio at the end of a slot.
     Hold {
-        /// Where downlink packets enter.
+        /// The device where downlink packets enter.
         server: TunnelEnd,
-        /// Where they come out.
+        /// The device where they come out.
         ue: TunnelEnd,
         /// The modems, and what else carries packets, with all that they have started.
         processes: Vec<u32>,
@@ -31,14 +31,14 @@ pub enum Request {
     Free,
     /// Time of the hosts when slot 0 begins, UTC, nanoseconds since 1970.
     Begin {
-        /// Of slot 0.
+        /// The time of slot 0.
         utc_ns: i64,
     },
     /// Runs one slot, with what the hosts have sent before it.
     Slot {
-        /// From the server.
+        /// Packets from the server.
         dl: Vec<Sent>,
-        /// From the UE.
+        /// Packets from the UE.
         ul: Vec<Sent>,
     },
     /// Is answered when the radio stands before a slot; it does not run that slot before the next such request of the
@@ -47,7 +47,7 @@ pub enum Request {
         /// Counted from that of [`Request::Begin`].
         slot: u64,
     },
-    /// How far the radio is.
+    /// The progress of the radio.
     State,
 }
 
@@ -68,9 +68,9 @@ pub struct TunnelEnd {
 pub enum Answer {
     /// To [`Request::Hold`].
     Held {
-        /// How far the gNB runs ahead of the samples that it gets, slots.
+        /// The lead of the gNB ahead of the samples that it gets, slots.
         dl_lead_slots: f64,
-        /// How far the UE does.
+        /// The lead of the UE.
         ul_lead_slots: f64,
         /// Threads that are watched.
         threads: usize,
@@ -93,12 +93,12 @@ pub enum Answer {
     Done,
     /// It failed, and the radio with it.
     Failed {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// How far the radio is, and how it got there.
+/// The progress of the radio, and how it got there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// Whether the radio's samples flow between UE and gNB.
@@ -111,14 +111,14 @@ pub struct State {
     pub account: Account,
 }
 
-/// What the coupling of hosts and radio cost, and how exact it was.
+/// The cost of coupling hosts and radio, and its exactness.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Account {
     /// Slots that were run.
     pub slots: u64,
     /// Wall time in them, s.
     pub wall_s: f64,
-    /// Of that, waiting until the modems had taken what was sent, s.
+    /// The part of that in which it waited until the modems had taken what was sent, s.
     pub injecting_s: f64,
     /// Waiting until both modems had sent their samples, s.
     pub radio_s: f64,

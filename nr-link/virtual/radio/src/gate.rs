@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The gate between both modems: blocks of samples pass up to a limit of radio time.
 //!
-//! Each direction has a reader, which takes whatever the modem has sent, so that it tells how far the
+//! Each direction has a reader, which takes whatever the modem has sent, so that it shows how far the
 //! modem has run; and a writer, which lets blocks out up to the limit.
 
 use std::collections::VecDeque;
@@ -18,7 +18,7 @@ use crate::sample_block::Block;
 /// Downlink, uplink: from the gNB, from the UE.
 pub const DIRECTIONS: usize = 2;
 
-/// What both streams share.
+/// The state that both streams share.
 #[derive(Debug, Default)]
 pub struct Gate {
     state: Mutex<State>,
@@ -30,7 +30,7 @@ pub struct Gate {
 pub struct State {
     /// Radio time up to which blocks may pass, in samples; `None`: all may.
     limit: Option<u64>,
-    /// Why no more samples come.
+    /// The reason why no more samples come.
     ended: Option<String>,
     streams: [Stream; DIRECTIONS],
 }
@@ -134,7 +134,7 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Why no more samples come, if that is so.
+    /// Returns why no more samples come, if that is so.
     pub fn ended(&self) -> Option<String> {
         self.lock().ended.clone()
     }

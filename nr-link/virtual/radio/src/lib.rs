@@ -26,7 +26,7 @@ use nr_link_virtual_plan::radio::{Answer, Request};
 
 use radio::Radio;
 
-/// Where the modems are, and what a slot is.
+/// The addresses of the modems, and the slot.
 #[derive(Debug, Args)]
 pub struct RadioArguments {
     /// Address and port for the UE's connection

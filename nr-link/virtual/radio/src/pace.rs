@@ -13,7 +13,7 @@ use crate::threads::Threads;
 
 /// A modem may send nothing for a while, as a UE does that searches for its cell.
 const PASSING: Duration = Duration::from_millis(20);
-/// Longer work than that of a slot, such as the search for a cell, is not waited for to its end.
+/// Longer work than that of a slot, such as the search for a cell, is not waited for completely.
 const SETTLING: Duration = Duration::from_millis(200);
 /// Modems start threads and processes while they attach.
 const SEARCH_AFTER: u32 = 40;

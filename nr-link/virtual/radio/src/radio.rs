@@ -29,7 +29,7 @@ pub struct Radio {
     progressed: Condvar,
 }
 
-/// What paces the radio while the UE attaches.
+/// The pace of the radio while the UE attaches.
 #[derive(Debug, Default)]
 struct Attaching {
     processes: Vec<u32>,

@@ -23,7 +23,7 @@ impl Block {
     /// Reads one block; `None` at the end of the stream.
     ///
     /// # Errors
-    /// The stream breaks, or is none of blocks.
+    /// The stream breaks, or does not consist of blocks.
     pub fn read(stream: &mut impl Read) -> io::Result<Option<Self>> {
         let mut header = [0; HEADER_BYTES];
         match stream.read(&mut header[..1])? {
@@ -37,7 +37,7 @@ impl Block {
         let payload_bytes =
             u64::from(samples) * u64::from(antennas) * SAMPLE_BYTES * u64::from(beams.count_ones());
         if payload_bytes > MOST_BYTES {
-            let what = format!("a block of {payload_bytes} bytes: this is no stream of samples");
+            let what = format!("a block of {payload_bytes} bytes: this is not a stream of samples");
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         let mut bytes = vec![0; HEADER_BYTES + payload_bytes as usize];

@@ -32,7 +32,7 @@ pub struct Steps {
     threads: Threads,
     slot_samples: u64,
     limit: u64,
-    /// How far each modem runs on beyond the limit before it waits for samples.
+    /// The distance that each modem runs on beyond the limit before it waits for samples.
     leads: [u64; DIRECTIONS],
 }
 
@@ -158,7 +158,7 @@ impl Steps {
         let began = Instant::now();
         self.limit += self.slot_samples;
         self.gate.release(self.limit);
-        // Blocks end some samples beside the slot's boundary: half a slot tells one slot from the next.
+        // Blocks end some samples beside the slot's boundary: half a slot distinguishes one slot from the next.
         let reached = self
             .leads
             .map(|lead| self.limit + lead - self.slot_samples / 2);

@@ -2,7 +2,7 @@
 //! Whether processes do anything: what each of their threads waits for, its state, and how long it has run (proc(5)).
 //!
 //! A thread that works, or would if it had a processor, waits for nothing; one that sleeps waits in a function of the
-//! kernel, for samples, for packets or for a timer. The state alone does not tell: a thread that was about to sleep when it
+//! kernel, for samples, for packets or for a timer. The state alone does not show this: a thread that was about to sleep when it
 //! lost its processor has that of a sleeper, and looks whether there is something to do when it gets one again. All this
 //! holds however busy the machine is.
 //!
@@ -39,7 +39,7 @@ struct Thread {
     /// The function of the kernel in which it waits, or 0.
     waits_in: File,
     state: File,
-    /// How long it has run and waited, and how often.
+    /// The time for which it has run and waited, and how often.
     run: File,
 }
 
@@ -71,7 +71,7 @@ fn read<'text>(file: &File, text: &'text mut [u8; LONGEST_BYTES]) -> &'text [u8]
 }
 
 impl Threads {
-    /// Those of `processes`, searched again after so many looks, as threads come and go.
+    /// Returns the threads of `processes`, searched again after so many looks, as threads come and go.
     pub fn of(processes: Vec<u32>, search_after: u32) -> Self {
         let mut threads = Self {
             processes,
@@ -96,7 +96,7 @@ impl Threads {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of threads.
     pub fn count(&self) -> usize {
         self.threads.len()
     }
@@ -129,7 +129,7 @@ impl Threads {
         }
     }
 
-    /// What the kernel has counted of each thread's work.
+    /// Returns what the kernel has counted of each thread's work.
     fn runs(&self) -> Vec<[u8; RUN_BYTES]> {
         self.threads
             .iter()
