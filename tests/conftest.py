@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from testsupport.runs import BIN, Runs
+from testsupport.prepared import BIN
+from testsupport.runs import Runs
 from testsupport.virtual_time import PROGRAM, VirtualRun, prepare
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")

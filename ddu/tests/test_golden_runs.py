@@ -7,8 +7,6 @@ import csv
 import io
 import json
 import shutil
-import subprocess
-import sys
 from decimal import Decimal
 from itertools import zip_longest
 from pathlib import Path
@@ -17,8 +15,8 @@ import pytest
 
 from ddu.tables.columns import column
 from ddu.tables.store import COMPUTED
+from testsupport.prepared import command
 
-DDU = Path(sys.executable).with_name("ddu")
 GOLDEN_RUNS = Path(__file__).parents[2] / "tests/golden_runs"
 NAMES = sorted(manifest.parent.name for manifest in GOLDEN_RUNS.glob("*/run.json"))
 
@@ -34,7 +32,7 @@ def analysed(golden: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = tmp_path_factory.mktemp(golden.name)
     shutil.copy(golden / "run.json", run)
     shutil.copytree(golden / "raw", run / "raw")
-    ended = subprocess.run([DDU, "analyze", "--no-report", run], capture_output=True, text=True)
+    ended = command("ddu", "analyze", "--no-report", run)
     assert ended.returncode == 0, ended.stderr
     return run
 

@@ -5,7 +5,6 @@ seen, real TCP in virtual time."""
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ from ccplane.learned import deepcc, orca, orca_published
 from ccplane.learned.interval import HISTORY
 from cctraining.episodes import Episodes
 from cctraining.links import PACKET_BITS, STEP_S, Links
+from testsupport.prepared import command
 from testsupport.runs import Runs, received_bps, received_bps_by_second
 
 BIN = Path(sys.executable).parent
@@ -242,8 +242,8 @@ def test_a_wrong_file_of_weights_is_one_error(
     if content is not None:
         file.write_text(content)
     parameter = f"weights={file}"
-    command = [BIN / "ccu", "run", "--testbed", "virtual", "--cc", "orca", "--cc-param", parameter]
-    said = subprocess.run([*command, "--output", tmp_path / "runs"], capture_output=True, text=True)
+    words = ["--testbed", "virtual", "--cc", "orca", "--cc-param", parameter]
+    said = command("ccu", "run", *words, "--output", tmp_path / "runs")
     assert said.returncode == 2
     (line,) = said.stderr.splitlines()
     assert says in line

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from testsupport.prepared import command
 from testsupport.runs import Runs, json_of, received_bps
 
 BIN = Path(sys.executable).parent
@@ -79,8 +80,7 @@ def test_the_tutorial_holds_its_queue(experiments: Runs) -> None:
 
 def test_the_same_experiment_gives_the_same_bytes(experiments: Runs, tmp_path: Path) -> None:
     run = Run(experiments("--cc", "aimd.py", "--cc-param", "think=3ms", *SHORT))
-    command = [BIN / "ccu", "rerun", run.path, "--output", tmp_path / "second"]
-    said = subprocess.run(command, capture_output=True, text=True)
+    said = command("ccu", "rerun", run.path, "--output", tmp_path / "second")
     assert said.returncode == 0, said.stderr + said.stdout
     assert "identical to" in said.stdout
 
@@ -208,8 +208,8 @@ def test_a_file_that_is_no_congestion_control_is_refused(
     kernel: Path, tmp_path: Path, name: str, text: str, message: str
 ) -> None:
     (tmp_path / name).write_text(text)
-    command = [BIN / "ccu", "run", "--testbed", "virtual", "--cc", tmp_path / name, *SHORT]
-    said = subprocess.run([*command, "--output", tmp_path / "runs"], capture_output=True, text=True)
+    words = ["--testbed", "virtual", "--cc", tmp_path / name, *SHORT]
+    said = command("ccu", "run", *words, "--output", tmp_path / "runs")
     assert said.returncode == 2
     assert message in said.stderr
     assert not (tmp_path / "runs").exists()
@@ -222,7 +222,7 @@ def test_a_source_that_does_not_compile_is_refused_with_its_line(
     at = next(number for number, line in enumerate(lines) if "tcp_slow_start" in line)
     lines[at] = "acked = tcp_slow_start(tp;\n"
     (tmp_path / "toy.bpf.c").write_text("".join(lines))
-    command = [BIN / "ccu", "run", "--testbed", "virtual", "--cc", tmp_path / "toy.bpf.c", *SHORT]
-    said = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    words = ["--testbed", "virtual", "--cc", tmp_path / "toy.bpf.c", *SHORT]
+    said = command("ccu", "run", *words, folder=tmp_path)
     assert said.returncode == 2
     assert f"toy.bpf.c:{at + 1}: gcc: " in said.stderr

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tempfile
 from itertools import pairwise
@@ -13,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from testsupport.prepared import command
 from testsupport.runs import Runs, json_of, received_bps
 
 BIN = Path(sys.executable).parent
@@ -49,8 +49,7 @@ def mean_mbps(table: pd.DataFrame, flow: str, from_s: float, until_s: float) -> 
 
 def refused(*arguments: str) -> str:
     """Return the message of a `ccu run` that was refused."""
-    command = [BIN / "ccu", "run", "--testbed", "virtual", *arguments]
-    said = subprocess.run(command, capture_output=True, text=True)
+    said = command("ccu", "run", "--testbed", "virtual", *arguments)
     assert said.returncode == 2
     return said.stderr
 
@@ -59,10 +58,8 @@ def refused(*arguments: str) -> str:
 def test_the_run_may_be_in_shared_memory(kernel: Path, link: str, cc: str) -> None:
     """The hosts have a /dev/shm of their own, which hides the host's."""
     with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="ccu-test-") as folder:
-        command = [BIN / "ccu", "run", "--testbed", "virtual", "--cc", cc, "--scenario", link]
-        ran = subprocess.run(
-            [*command, "--duration", "1s", "--output", folder], capture_output=True, text=True
-        )
+        words = ["--testbed", "virtual", "--cc", cc, "--scenario", link]
+        ran = command("ccu", "run", *words, "--duration", "1s", "--output", folder)
         assert ran.returncode == 0, ran.stderr
 
 
@@ -76,7 +73,7 @@ def test_parameters_that_the_source_does_not_declare_are_refused(kernel: Path) -
 
 
 def test_names_are_listed_with_their_source_and_proof(kernel: Path) -> None:
-    said = subprocess.run([BIN / "ccu", "list", "cc"], capture_output=True, text=True)
+    said = command("ccu", "list", "cc")
     (line,) = (one for one in said.stdout.splitlines() if one.startswith(" copa "))
     assert "NSDI 2018" in line
     assert "test_copa_" in line

@@ -33,7 +33,7 @@ from ddu.store.connect import connected
 from ddu.store.directory import StoreDirectory
 from ddu.store.publish import publish
 from ddu.store.schema import migrate
-from testsupport.runs import BIN, command
+from testsupport.prepared import BIN, command
 from testsupport.store_server import fresh_store, reader_url
 
 FILE = """\

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from testsupport.prepared import command
 from testsupport.runs import Runs, received_bps
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +32,7 @@ def source(runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def ccu(*args: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([CCU, *args], capture_output=True, text=True, cwd=ROOT)
+    return command("ccu", *args, folder=ROOT)
 
 
 @pytest.mark.root

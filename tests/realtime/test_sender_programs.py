@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from testsupport.runs import BIN, Runs
+from testsupport.prepared import command
+from testsupport.runs import Runs
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/udp_aimd.py"
@@ -39,8 +40,8 @@ def test_a_program_that_never_sends_fails_the_run(
     own = tmp_path / "silent"
     own.write_text("#!/bin/sh\nexec sleep 1000\n")
     own.chmod(0o755)
-    command = [BIN / "ccu", "run", "--testbed", "emulated", "--cc", f"program:{own}", *SHORT]
-    said = subprocess.run([*command, "--output", tmp_path / "runs"], capture_output=True, text=True)
+    words = ["--testbed", "emulated", "--cc", f"program:{own}", *SHORT]
+    said = command("ccu", "run", *words, "--output", tmp_path / "runs")
     assert said.returncode == 1
     assert "silent sent nothing to 10.45.0.2 port 5201 by UDP" in said.stderr
     (run,) = (tmp_path / "runs").iterdir()

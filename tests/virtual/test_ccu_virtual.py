@@ -17,17 +17,16 @@ import pytest
 import yaml
 
 from ddu.api import analyze
+from testsupport.prepared import BIN, command
 from testsupport.runs import received_bps
 
 ROOT = Path(__file__).parents[2]
-BIN = Path(sys.executable).parent
 SHORT = ["--duration", "3s", "--prb", "24", "--seed", "7"]
 
 
 def ccu_run(output: Path, *arguments: str) -> Path:
     """The directory of a run in virtual time."""
-    command = [BIN / "ccu", "run", "--testbed", "virtual", *SHORT, *arguments]
-    said = subprocess.run([*command, "--output", output], capture_output=True, text=True)
+    said = command("ccu", "run", "--testbed", "virtual", *SHORT, *arguments, "--output", output)
     assert said.returncode == 0, said.stderr
     (directory,) = (path for path in output.iterdir() if path.is_dir())
     return directory
@@ -71,8 +70,7 @@ def test_rerun_says_identical_or_what_differs_first(kernel: Path, tmp_path: Path
     run = ccu_run(tmp_path / "first", "--cc", "reminis", "--dl")
 
     def rerun(output: str) -> subprocess.CompletedProcess[str]:
-        command = [BIN / "ccu", "rerun", run, "--output", tmp_path / output]
-        return subprocess.run(command, capture_output=True, text=True)
+        return command("ccu", "rerun", run, "--output", tmp_path / output)
 
     same = rerun("same")
     assert same.returncode == 0, same.stderr
@@ -97,8 +95,8 @@ def test_rerun_says_identical_or_what_differs_first(kernel: Path, tmp_path: Path
 def test_wrong_input_is_refused_before_anything_is_made(
     kernel: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
-    command = [BIN / "ccu", "run", "--testbed", "virtual", *arguments, "--output", tmp_path / "no"]
-    said = subprocess.run(command, capture_output=True, text=True)
+    words = ["run", "--testbed", "virtual", *arguments, "--output", tmp_path / "no"]
+    said = command("ccu", *words)
     assert said.returncode == 2
     assert message in said.stderr
     assert not (tmp_path / "no").exists()
@@ -113,8 +111,7 @@ def test_a_campaign_runs_what_only_the_kernel_in_virtual_time_has(
         "base: {testbed: virtual, scenario: static, prb: 24, duration: 1s}\n"
         "factors: {cc: [vegas, cubic]}\n"
     )
-    command = [BIN / "ccu", "campaign", "run", file, "--output", tmp_path / "out"]
-    said = subprocess.run(command, capture_output=True, text=True)
+    said = command("ccu", "campaign", "run", file, "--output", tmp_path / "out")
     assert said.returncode == 0, said.stderr
     runs = (tmp_path / "out").glob("*/runs/*/*/run.json")
     ccs = sorted(json.loads(one.read_text())["flows"][0]["cc_read_back"] for one in runs)
@@ -123,10 +120,8 @@ def test_a_campaign_runs_what_only_the_kernel_in_virtual_time_has(
 
 def run_at_default(output: Path, *arguments: str, **environment: str) -> tuple[str, str]:
     """The testbed that `ccu run` takes where none is named, and what it prints on stderr."""
-    command = [BIN / "ccu", "run", "--dry-run", *arguments, "--output", output]
-    said = subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, **environment}
-    )
+    words = ["run", "--dry-run", *arguments, "--output", output]
+    said = command("ccu", *words, environment=environment)
     assert said.returncode == 0, said.stderr
     return yaml.safe_load(said.stdout)["testbed"], said.stderr
 
@@ -147,8 +142,8 @@ def test_a_source_of_the_users_folder_is_found_by_its_name(kernel: Path, tmp_pat
     source = (ROOT / "cc/bpf/aimd.bpf.c").read_text().replace("aimd", "mine")
     (tmp_path / "mine.bpf.c").write_text(source)
     folder = {"CCU_CC_PATH": str(tmp_path)}
-    command = [BIN / "ccu", "run", "--cc", "mine", "--dry-run", "--output", tmp_path / "out"]
-    said = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **folder})
+    words = ["run", "--cc", "mine", "--dry-run", "--output", tmp_path / "out"]
+    said = command("ccu", *words, environment=folder)
     assert said.returncode == 0, said.stderr
     assert "emulated" not in said.stderr
     assert "testbed: virtual" in said.stdout
@@ -157,9 +152,9 @@ def test_a_source_of_the_users_folder_is_found_by_its_name(kernel: Path, tmp_pat
 def test_a_campaign_keeps_the_testbed_that_it_began_on(kernel: Path, tmp_path: Path) -> None:
     file = tmp_path / "short.yaml"
     file.write_text("title: x\nbase: {scenario: static, duration: 1s}\nfactors: {cc: [cubic]}\n")
-    command = [BIN / "ccu", "campaign", "run", file, "--output", tmp_path / "out"]
-    for environment in (os.environ, {**os.environ, "CCU_KERNEL": str(tmp_path / "nowhere")}):
-        subprocess.run(command, capture_output=True, env=environment)
+    words = ["campaign", "run", file, "--output", tmp_path / "out"]
+    for environment in ({}, {"CCU_KERNEL": str(tmp_path / "nowhere")}):
+        command("ccu", *words, environment=environment)
     (campaign,) = (tmp_path / "out").iterdir()
     content = json.loads((campaign / "campaign.json").read_text())
     assert content["campaign"]["base"]["testbed"] == "virtual"
@@ -168,12 +163,7 @@ def test_a_campaign_keeps_the_testbed_that_it_began_on(kernel: Path, tmp_path: P
 
 def test_doctor_says_first_which_testbed_is_the_default(kernel: Path, tmp_path: Path) -> None:
     def first(**environment: str) -> dict[str, Any]:
-        said = subprocess.run(
-            [BIN / "ccu", "doctor", "--json"],
-            capture_output=True,
-            text=True,
-            env={**os.environ, **environment},
-        )
+        said = command("ccu", "doctor", "--json", environment=environment)
         finding: dict[str, Any] = json.loads(said.stdout)[0]
         return finding
 
@@ -200,14 +190,14 @@ def test_iperf3_measures_what_the_built_in_traffic_does(
 
 def test_iperf3_is_no_choice_in_real_time(tmp_path: Path) -> None:
     words = ["--testbed", "emulated", "--traffic-program", "iperf3", "--cc", "cubic"]
-    said = subprocess.run([BIN / "ccu", "run", *words], capture_output=True, text=True)
+    said = command("ccu", "run", *words)
     assert said.returncode == 2
     assert "--traffic-program: is for other testbeds. Add --testbed virtual" in said.stderr
 
 
 def test_ddu_says_that_time_was_virtual(kernel: Path, tmp_path: Path) -> None:
     run = ccu_run(tmp_path, "--cc", "cubic")
-    said = subprocess.run([BIN / "ddu", "analyze", run], capture_output=True, text=True)
+    said = command("ddu", "analyze", run)
     assert "virtual time" in said.stdout
     assert "time was virtual" in (run / "report.html").read_text()
 

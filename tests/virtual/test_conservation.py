@@ -8,7 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from testsupport.runs import Runs, command, flow_report, json_of
+from testsupport.prepared import command
+from testsupport.runs import Runs, flow_report, json_of
 
 # A short queue: little is under way when iperf3 stops counting.
 SHORT_QUEUE = ("--prb", "106", "--scenario", "static", "--duration", "4s", "--buffer", "150pkt")

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from testsupport.runs import Runs, command, flow_report, json_of
+from testsupport.prepared import command
+from testsupport.runs import Runs, flow_report, json_of
 
 SAMPLES = {
     "mahimahi": "".join(f"{ms}\n" for ms in range(5000)),

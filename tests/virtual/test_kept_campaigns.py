@@ -6,7 +6,6 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,8 @@ import pytest
 from ccu.campaigns.folder import Folder
 from ccu.campaigns.plan import plan_of
 from ccu.campaigns.runner import Work
+from testsupport.prepared import command
 
-BIN = Path(sys.executable).parent
 LEVELS = ("raw", "tables", "summary")
 TEXT = """\
 title: Two congestion controls
@@ -33,12 +32,6 @@ report:
     - {kind: plane, title: Plane}
     - {kind: cdf, title: Distribution, columns: [tcp_rtt_ms]}
 """
-
-
-def command(*words: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [BIN / str(words[0]), *map(str, words[1:])], capture_output=True, text=True
-    )
 
 
 @pytest.fixture(scope="module")
@@ -152,8 +145,7 @@ def test_what_needs_tables_says_that_they_were_not_kept(
     campaigns: dict[str, Path], tmp_path: Path
 ) -> None:
     run = first_run(campaigns["summary"])
-    compare = [BIN / "ddu", "compare", campaigns["summary"]]
-    refused = subprocess.run(compare, capture_output=True, text=True, cwd=tmp_path)
+    refused = command("ddu", "compare", campaigns["summary"], folder=tmp_path)
     assert refused.returncode == 2
     assert "has no table aligned, which was not kept (keep: summary)" in refused.stderr
     assert "kept: summary" in command("ddu", "describe", run).stdout

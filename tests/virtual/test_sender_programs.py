@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ddu.api import analyze
+from testsupport.prepared import command
 
 BIN = Path(sys.executable).parent
 ROOT = Path(__file__).parents[2]
@@ -21,8 +22,7 @@ PAYLOAD_BYTES = 1200
 
 
 def ccu(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [BIN / "ccu", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True)
+    return command("ccu", *arguments)
 
 
 def run(output: Path, *arguments: object) -> Path:

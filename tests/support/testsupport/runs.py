@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The installed commands, run as a user runs them, and runs that tests share."""
+"""Runs that tests share, made as a user makes them."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -13,16 +11,7 @@ from typing import Any
 import pandas as pd
 
 from ddu.api import analyze
-
-BIN = Path(sys.executable).parent
-
-
-def command(name: str, *args: str, timeout_s: float = 600) -> subprocess.CompletedProcess[str]:
-    """Run one of our commands and keep what it says."""
-    return subprocess.run(
-        [BIN / name, *args], capture_output=True, text=True, timeout=timeout_s, check=False
-    )
-
+from testsupport.prepared import command
 
 Arguments = tuple[object, ...]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from testsupport.runs import BIN
+from testsupport.prepared import BIN
 
 PROGRAM = BIN / "nr-link"
 
