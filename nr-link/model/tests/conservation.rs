@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{MS, SECOND, config, flat, link, packet};
+use common::{MS, SECOND, config, flat, link, packet, saturate};
 use nr_link_model::{Delivery, Direction, Link, Nanos, Port, UeId};
 use proptest::prelude::*;
 
@@ -170,4 +170,17 @@ fn advancing_only_at_next_event_gives_the_same_result() {
     for (polled, woken) in rows[0].iter().zip(&rows[1]) {
         assert_eq!(polled, woken);
     }
+}
+
+#[test]
+fn prbs_of_retransmissions_are_those_of_the_rounds_after_the_first() {
+    let mut link = link(&config(&[]), &flat(12.0));
+    saturate(&mut link, Port::Core { ue: UeId(0) }, 2 * SECOND);
+    let totals = link.totals(UeId(0), Direction::Downlink);
+    let [first, again @ ..] = totals.rounds;
+    let again: u64 = again.iter().sum();
+    // With a full queue every transmission has all 106 PRBs.
+    assert!(again > 50, "{totals:?}");
+    assert_eq!(totals.prb, 106 * (first + again));
+    assert_eq!(totals.retx_prb, 106 * again);
 }

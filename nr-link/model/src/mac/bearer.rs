@@ -48,6 +48,8 @@ impl<T> Bearer<T> {
             interval.first += 1;
             interval.first_failed += u64::from(!acknowledged);
             interval.mcs += u64::from(block.mcs);
+        } else {
+            totals.retx_prb += u64::from(block.prb);
         }
         if arrived {
             totals.bytes += u64::from(block.bytes);

@@ -107,6 +107,9 @@ const OF_DIRECTION: &[DirectionColumn] = &[
     ("bytes_scheduled", |on| {
         on.of_blocks(on.sample.totals.scheduled_bytes)
     }),
+    ("retx_prb_count", |on| {
+        on.of_blocks(on.sample.totals.retx_prb)
+    }),
 ];
 
 /// Returns the columns of `mac.csv`.
