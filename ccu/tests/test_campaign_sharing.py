@@ -45,7 +45,8 @@ def finished(folder: Folder, cell: Cell, **other: Any) -> Path:
     (run / "raw" / "scenario.yaml").write_text("summary: x\n")
     (run / "summary.json").write_text('{"throughput_bps": 1e7}\n')
     content = {
-        "status": "finished", "verdict": "valid", "experiment": cell.experiment.record(),
+        "schema_version": 1, "run": run.name, "status": "finished", "verdict": "valid",
+        "experiment": cell.experiment.record(),
         "software": SOFTWARE, "kept": {"level": "summary", "dropped": []},
         "cost": {"wall_s": 3.0, "cpu_s": 2.0}, **other,
     }  # fmt: skip

@@ -14,9 +14,10 @@ from rich.console import Console
 
 from ccu.campaigns import definition, display
 from ccu.campaigns.engines import Outcome
-from ccu.campaigns.folder import Attempts, Folder
+from ccu.campaigns.folder import Folder
 from ccu.campaigns.runner import Work
 from ccu.campaigns.status import Progress, status_of
+from ddu.campaign.attempts import Attempts
 
 TEXT = """\
 title: x

@@ -23,6 +23,7 @@ from ccu.testbeds.phone.survey import MOBILE
 from ccu.testbeds.phone.traffic import look
 from ccu.traffic import plan
 from ddu.console.problems import RefusedError
+from ddu.run.manifest import read_manifest
 
 T0 = 1_795_257_315_000_000_000
 DELAYS = st.tuples(st.integers(0, 10**9), st.integers(0, 10**9))
@@ -224,6 +225,17 @@ def test_a_manifest_has_no_fields_of_an_unknown_link(tmp_path: Path) -> None:
     assert recorded["rtt_ms"] is None
     assert recorded["phone"]["place"] == "bridge"
     assert experiment_of(tmp_path) == experiment
+
+
+def test_a_manifest_that_no_analysis_could_read_is_not_written(tmp_path: Path) -> None:
+    manifest = Manifest(tmp_path, phone(place="bridge"))
+    manifest.write()
+    before = (tmp_path / "run.json").read_bytes()
+    with pytest.raises(RefusedError, match=r"run\.json: flows\.0\.sender: Field required"):
+        manifest.write(flows=[{"id": "f0", "cc": "cubic", "direction": "dl"}])
+    assert (tmp_path / "run.json").read_bytes() == before
+    manifest.write(status="failed")  # As it is recorded what went wrong.
+    assert read_manifest(tmp_path).status == "failed"
 
 
 def far(folder: Path, script: str) -> Path:

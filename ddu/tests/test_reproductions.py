@@ -187,7 +187,7 @@ def _folders(tmp_path: Path, claims: str = CLAIMS) -> Path:
             (run / "tables").mkdir(parents=True)
             cell = {"levels": {"cc": cc}, "repeat": seed - 1, "seed": seed}
             (run.parent / "cell.json").write_text(json.dumps(cell))
-            cost = {"cpu_s": 800.0, "analysis_cpu_s": 100.0}
+            cost = {"wall_s": 800.0, "cpu_s": 800.0, "analysis_cpu_s": 100.0}
             manifest = {"status": "finished", "verdict": "valid", "cost": cost}
             (run / "run.json").write_text(json.dumps(manifest))
             rtt_ms = (20.0 + seed) * (2 if cc == "cubic" else 1) + seed % 2

@@ -16,11 +16,11 @@ from rich.text import Text
 from ccu.campaigns import status as statuses
 from ccu.campaigns.cells import Cell
 from ccu.campaigns.engines import Listener, Outcome
-from ccu.campaigns.folder import Attempts
 from ccu.campaigns.plan import Plan
 from ccu.campaigns.runner import Work
 from ccu.campaigns.status import CampaignStatus, Row
 from ccu.host import disk
+from ddu.campaign.attempts import Attempts
 
 _LINES_BELOW = 5
 """The lines of a terminal kept below the matrix, besides one for each current run."""

@@ -11,89 +11,19 @@ There is no other state, so a crash cannot leave an inconsistent one.
 from __future__ import annotations
 
 import fcntl
-import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
 
 from ccu.campaigns.cells import Cell
-from ccu.runs import manifest
+from ccu.runs.manifest import software
+from ddu.campaign.attempts import Attempts, State
 from ddu.campaign.definition import Campaign, Keep
 from ddu.campaign.load import SCHEMA_VERSION, read_definition
 from ddu.console.ownership import give_to_sudo_user, make_directory
 from ddu.console.problems import refusal
-
-State = Literal["done", "failed", "to do"]
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """A run directory of a cell, described by its run.json."""
-
-    path: Path
-    status: str
-    verdict: str | None
-    failure: dict[str, str] | None
-    took_s: float | None
-    """The time of this machine from start to end of the run."""
-
-    @classmethod
-    def read(cls, file: Path) -> Attempt | None:
-        """Return the attempt of a run.json; None if the file is incomplete, and so no result."""
-        try:
-            content = json.loads(file.read_text())
-            failure = content.get("failure")
-            status, verdict = str(content["status"]), content["verdict"]
-            return cls(file.parent, status, verdict, failure, _took_s(content))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return None
-
-    @property
-    def counts(self) -> bool:
-        """Return whether it is a result."""
-        return self.status == "finished" and self.verdict != "invalid"
-
-    @property
-    def tried(self) -> bool:
-        """Return whether it counts as a try: it was not interrupted from outside."""
-        return self.status in ("finished", "failed") and self._stage not in ("ccu", "disk")
-
-    @property
-    def reason(self) -> str:
-        if self.failure:
-            return f"{self._stage}: {self.failure.get('reason', '')}"
-        return self.verdict or self.status
-
-    @property
-    def _stage(self) -> str:
-        return (self.failure or {}).get("stage", "")
-
-
-def _took_s(content: dict[str, Any]) -> float | None:
-    """Return the time of a run by its run.json; those without `cost` were in real time."""
-    if cost := content.get("cost"):
-        return float(cost["wall_s"]) + float(cost.get("analysis_s", 0.0))
-    times = content.get("time") or {}
-    begin, end = times.get("start_utc_ns"), times.get("stop_utc_ns")
-    return None if begin is None or end is None else (end - begin) / 1e9
-
-
-class Attempts(tuple[Attempt, ...]):
-    """The attempts of one cell, the oldest first."""
-
-    @property
-    def result(self) -> Attempt | None:
-        """Return the attempt that counts: the first that is a result."""
-        return next((one for one in self if one.counts), None)
-
-    def state(self, retries: int) -> State:
-        """Return the state; `failed` after as many tries as the campaign allows."""
-        if self.result is not None:
-            return "done"
-        return "failed" if sum(one.tried for one in self) > retries else "to do"
+from ddu.run.manifest import write_json
 
 
 class Folder:
@@ -138,9 +68,9 @@ class Folder:
         content = {
             "schema_version": SCHEMA_VERSION,
             "campaign": self.campaign.model_dump(mode="json"),
-            "software": manifest.software(),
+            "software": software(),
         }
-        manifest.write_whole(self.path / "campaign.json", content)
+        write_json(self.path / "campaign.json", content)
         give_to_sudo_user(self.path)
 
     @classmethod
@@ -167,7 +97,7 @@ class Folder:
                 "repeat": cell.repeat,
                 "seed": cell.seed,
             }
-            manifest.write_whole(folder / "cell.json", content)
+            write_json(folder / "cell.json", content)
             give_to_sudo_user(folder)
         return folder
 
@@ -178,8 +108,7 @@ class Folder:
 
     def attempts(self, cell: Cell) -> Attempts:
         """Return the attempts of the cell, read from its run directories."""
-        files = sorted(self.cell(cell).glob("*/run.json"))
-        return Attempts(attempt for attempt in map(Attempt.read, files) if attempt is not None)
+        return Attempts.read(self.cell(cell))
 
     def state(self, cell: Cell) -> State:
         """Return the state of the cell, read from its run directories."""

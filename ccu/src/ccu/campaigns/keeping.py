@@ -7,7 +7,6 @@ much, never too little.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import time
@@ -17,9 +16,9 @@ from typing import Any, get_args
 
 from ccu.campaigns.analyst import Analyst
 from ccu.host.digest import sha256_of
-from ccu.runs import manifest
 from ccu.scenarios.link_config import traces
 from ddu.campaign.definition import Keep
+from ddu.run.manifest import read_content, write_manifest
 
 _LESS = get_args(Keep)
 
@@ -38,7 +37,7 @@ def has(content: dict[str, Any], keep: Keep) -> bool:
 
 def reduce(run: Path, keep: Keep, analyst: Analyst) -> str | None:
     """Analyse a finished run, and keep what `keep` says. Return why everything stays, or None."""
-    content = _content(run)
+    content = read_content(run)
     if content.get("status") != "finished":
         return None
     level = level_of(content)
@@ -70,7 +69,7 @@ def _declare(run: Path, content: dict[str, Any], keep: Keep) -> None:
     before = (content.get("kept") or {}).get("dropped", [])
     dropped = before + [_described(run, file) for file in files]
     content["kept"] = {"level": keep, "dropped": dropped}
-    manifest.write_whole(run / "run.json", content)
+    write_manifest(run, content)
 
 
 def _unwanted(run: Path, content: dict[str, Any], keep: Keep) -> Iterator[Path]:
@@ -120,8 +119,3 @@ def _drop(run: Path, content: dict[str, Any]) -> None:
     for folder in sorted(run.rglob("*"), reverse=True):
         if folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()
-
-
-def _content(run: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((run / "run.json").read_text())
-    return content

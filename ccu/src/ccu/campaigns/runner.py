@@ -14,7 +14,7 @@ from ccu.campaigns import stopping
 from ccu.campaigns.analyst import Analyst
 from ccu.campaigns.cells import Cell, cells
 from ccu.campaigns.engines import Engine, Listener
-from ccu.campaigns.folder import Attempts, Folder, State
+from ccu.campaigns.folder import Folder
 from ccu.campaigns.keeping import reduce
 from ccu.campaigns.sharing import Neighbours
 from ccu.host import cores, programs
@@ -22,6 +22,7 @@ from ccu.runs import run as runs
 from ccu.runs import trial
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import check_traffic_is_carried, driver_of
+from ddu.campaign.attempts import Attempts, State
 from ddu.campaign.definition import Point, StopRule
 from ddu.console.problems import Problem, RefusedError, Where, problems_of, refusal
 

@@ -14,15 +14,17 @@ from typing import Any
 
 from ccu import congestion, scenarios
 from ccu.campaigns.cells import Cell
-from ccu.campaigns.folder import Attempt, Folder
+from ccu.campaigns.folder import Folder
 from ccu.campaigns.keeping import has, level_of
 from ccu.congestion import files
 from ccu.host.digest import sha256_of
 from ccu.runs import manifest
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
+from ddu.campaign.attempts import Attempt
 from ddu.console.ownership import give_to_sudo_user
 from ddu.console.problems import RefusedError
+from ddu.run.manifest import write_manifest
 
 
 class Neighbours:
@@ -128,7 +130,7 @@ def _share(source: Path, target: Path) -> None:
     shutil.copytree(source, target, ignore=others, copy_function=_link_or_copy)
     content = json.loads((source / "run.json").read_text())
     origin = content.get("shared_from", str(source.relative_to(source.parents[3])))
-    manifest.write_whole(target / "run.json", content | {"shared_from": origin})
+    write_manifest(target, content | {"shared_from": origin})
     give_to_sudo_user(target)
 
 

@@ -15,10 +15,11 @@ from pydantic import ValidationError
 
 from ccu import __version__, congestion, scenarios, traffic
 from ccu.host import programs
-from ccu.spec.experiment import SCHEMA_VERSION, Experiment, FlowPlan
+from ccu.spec.experiment import Experiment, FlowPlan
 from ccu.testbeds import driver_of
 from ddu.console.problems import RefusedError, refusal
 from ddu.installation import CHECKOUT, data
+from ddu.run.manifest import SCHEMA_VERSION, read_content, write_json, write_manifest
 
 
 class Manifest:
@@ -51,37 +52,17 @@ class Manifest:
         }
 
     def write(self, **changes: Any) -> None:
-        self.content |= changes
-        write_whole(self._directory / "run.json", self.content)
-
-
-def write_whole(file: Path, content: dict[str, Any]) -> None:
-    """Write JSON atomically: a reader sees the old file or the new one."""
-    part = file.with_suffix(".part")
-    part.write_text(json.dumps(content, indent=2) + "\n")
-    part.replace(file)
-
-
-def _reason(error: Exception) -> str:
-    return f"no key {error}" if isinstance(error, KeyError) else str(error)
+        """Write the changes. Raises RefusedError for some that no analysis could read."""
+        content = self.content | changes
+        write_manifest(self._directory, content)
+        self.content = content
 
 
 def experiment_of(run: Path) -> Experiment:
     """Return the experiment of run.json, with the scenario as it was then. Raises RefusedError."""
-    file = run / "run.json"
-    try:
-        content = json.loads(file.read_text())
-        version, written = int(content["schema_version"]), dict(content["experiment"])
-    except OSError as error:
-        raise refusal(str(error.strerror), "give the directory of a run", file=file) from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise refusal(
-            f"is not the manifest of a run ({_reason(error)})", "restore it", file=file
-        ) from None
-    if version > SCHEMA_VERSION:
-        raise refusal(
-            f"has schema_version {version}", "use the ccu that made it, or a newer one", file=file
-        )
+    file, written = run / "run.json", read_content(run).get("experiment")
+    if not isinstance(written, dict):
+        raise refusal("has no experiment", "restore it", file=file)
     try:
         experiment = Experiment.from_record(written)
     except ValidationError as error:
@@ -133,7 +114,7 @@ class UnfinishedRun:
             return []
         reason = "ccu was killed; its resources were removed later"
         content |= {"status": "failed", "failure": {"stage": "ccu", "reason": reason}}
-        write_whole(file, content)
+        write_json(file, content)
         return [f"marked {self.directory} as failed"]
 
 

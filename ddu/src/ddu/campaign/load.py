@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from ddu.campaign.attempts import Attempts
 from ddu.campaign.definition import Campaign
 from ddu.console.problems import RefusedError, Where, refusal
 from ddu.console.validation import invalid_values
@@ -105,28 +106,14 @@ def _places(levels: dict[str, str], factors: dict[str, Any]) -> list[int]:
 def _cell(file: Path) -> CellRun:
     about = json.loads(file.read_text())
     levels, seed = about["levels"], about["seed"]
-    last = ("not run", "")
-    for run in _runs(file.parent):
-        manifest = json.loads((run / "run.json").read_text())
-        failure = manifest.get("failure") or {}
-        reasons = "; ".join(manifest.get("verdict_reasons") or [])
-        verdict = manifest.get("verdict")
-        if manifest.get("status") == "finished" and verdict in ("valid", "degraded"):
-            phone = (manifest.get("experiment") or {}).get("phone") or {}
-            return CellRun(levels, seed, run, verdict, reasons, phone.get("place") or "")
-        last = (verdict or str(manifest.get("status")), str(failure.get("reason") or reasons))
-    return CellRun(levels, seed, None, *last)
-
-
-def _runs(cell: Path) -> Iterator[Path]:
-    """Yield the cell's run directories, oldest first; those without a whole manifest are
-    skipped."""
-    for file in sorted(cell.glob("*/run.json")):
-        try:
-            json.loads(file.read_text())
-        except ValueError:
-            continue
-        yield file.parent
+    attempts = Attempts.read(file.parent)
+    if (result := attempts.result) is not None:
+        return CellRun(levels, seed, result.path, str(result.verdict), result.reasons, result.place)
+    if not attempts:
+        return CellRun(levels, seed, None, "not run", "")
+    last = attempts[-1]
+    reason = (last.failure or {}).get("reason") or last.reasons
+    return CellRun(levels, seed, None, last.verdict or last.status, reason)
 
 
 def summaries(

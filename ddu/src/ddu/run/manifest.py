@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""run.json, as docs/run-directory.md defines it: read once, checked once, typed from then on.
+"""The manifest of a run, run.json (docs/run-directory.md): ccu writes what this module reads.
 
-Only what ddu uses is declared; everything else that a run wrote is kept as it is.
+What no analysis needs is kept as it is, without a declaration.
 """
 
 from __future__ import annotations
@@ -138,10 +138,28 @@ class Failure(_Part):
     reason: str
 
 
+class Dropped(_Part):
+    """A file that a campaign has not kept."""
+
+    file: str
+    bytes: int
+    sha256: str
+
+
 class Kept(_Part):
     """The part of the run that a campaign has kept, if not all of it."""
 
     level: Literal["tables", "summary"]
+    dropped: list[Dropped] = []
+
+
+class Cost(_Part):
+    """The machine's time for a run, and for its analysis if a campaign did it at once."""
+
+    wall_s: float
+    cpu_s: float
+    analysis_s: float = 0.0
+    analysis_cpu_s: float = 0.0
 
 
 class Manifest(_Part):
@@ -158,12 +176,16 @@ class Manifest(_Part):
     link: Source | None = None
     link_summary: str | None = None
     cc_traces: list[CcTrace] = []
+    cc_implementation: dict[str, Any] = {}
     time: Time = Time()
     software: dict[str, Any] = {}
     machine: dict[str, Any] = {}
+    seeds: dict[str, Any] = {}
+    cost: Cost | None = None
     verdict: Verdict | None = None
     verdict_reasons: list[str] = []
     kept: Kept | None = None
+    shared_from: str | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -185,20 +207,43 @@ class Manifest(_Part):
 
 
 def read_manifest(run: Path) -> Manifest:
-    """The manifest of the run in directory `run`.
+    """Return the manifest of the run in directory `run`.
 
     Raises NotARun, FutureSchema, or UnreadableInput that names the first wrong key.
     """
+    return _validated(run / "run.json", read_content(run))
+
+
+def read_content(run: Path) -> dict[str, Any]:
+    """Return run.json as it stands, of a version that is known; else as `read_manifest`."""
     file = run / "run.json"
     content = _json(file)
     version = content.get("schema_version")
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise FutureSchema(
             file,
-            f"schema_version {version} is newer than {SCHEMA_VERSION}, the newest that this ddu "
-            "reads",
-            "analyse it with the version that recorded it or a later one",
+            f"schema_version {version} is newer than {SCHEMA_VERSION}, the newest that this "
+            "version reads",
+            "use the version that recorded it, or a later one",
         )
+    return content
+
+
+def write_manifest(run: Path, content: dict[str, Any]) -> None:
+    """Write run.json, which `read_manifest` can read. Raises UnreadableInput if it could not."""
+    file = run / "run.json"
+    _validated(file, content)
+    write_json(file, content)
+
+
+def write_json(file: Path, content: dict[str, Any]) -> None:
+    """Write JSON atomically: a reader sees the old file or the new one."""
+    part = file.with_suffix(".part")
+    part.write_text(json.dumps(content, indent=2) + "\n")
+    part.replace(file)
+
+
+def _validated(file: Path, content: dict[str, Any]) -> Manifest:
     try:
         return Manifest.model_validate(content)
     except ValidationError as error:
