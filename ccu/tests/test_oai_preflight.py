@@ -24,7 +24,7 @@ B210 = Usrp("b210", "serial=A", "serial=B")
 def programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[str], None]]:
     """Put a `docker` of the test's own on an otherwise empty PATH."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(docker, "_OWN_CONFIG", tmp_path / "none")
+    monkeypatch.setattr(docker, "_BUILT_CONFIG", tmp_path / "none")
     docker.config_folder.cache_clear()
 
     def make(script: str) -> None:

@@ -79,18 +79,11 @@ def _module(name: str, source: Path, content: bytes, defines: tuple[str, ...]) -
         (work / "Kbuild").write_text(_KBUILD.format(module=own, defines=flags))
         built = Path(folder, f"{own}.ko")
         command = [_BUILD, work, built]
-        tried = subprocess.run(command, capture_output=True, text=True, env=_environment())
+        environment = os.environ | {"NR_LINK": programs.require("nr-link")}
+        tried = subprocess.run(command, capture_output=True, text=True, env=environment)
         if tried.returncode:
             raise _refused(tried.stderr, source)
         return built.read_bytes()
-
-
-def _environment() -> dict[str, str]:
-    """Return the environment of the build, which names the kernel that nr-link runs."""
-    command = [programs.require("nr-link"), "virtual", "doctor"]
-    asked = subprocess.run(command, capture_output=True, text=True)
-    named = {"CCU_KERNEL": asked.stdout.strip()} if asked.returncode == 0 else {}
-    return os.environ | named
 
 
 def _refused(log: str, source: Path) -> RefusedError:
