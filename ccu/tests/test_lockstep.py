@@ -107,7 +107,7 @@ def rows(file: Path) -> list[dict[str, str]]:
 
 
 def eventually(holds: Any) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 300
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.01)

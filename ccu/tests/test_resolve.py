@@ -48,7 +48,8 @@ def test_one_setting_has_one_value_however_it_is_spelt(tmp_path: Path) -> None:
 
 def test_udp_flows_have_no_congestion_control() -> None:
     assert [flow.cc for flow in resolve({"traffic": "udp:10M", "ues": 2}).flows] == ["udp"] * 2
-    assert [flow.cc for flow in resolve({"traffic": "udp:10M", "flows": "udp@0,udp@1"}).flows]
+    named = resolve({"traffic": "udp:10M", "flows": "udp@0,udp@1"})
+    assert [flow.cc for flow in named.flows] == ["udp"] * 2
     with pytest.raises(RefusedError, match=r"flows: the traffic has no such congestion control"):
         resolve({"traffic": "udp:10M", "flows": "cubic@0,reno@1"})
 

@@ -163,7 +163,7 @@ def test_a_reused_pid_is_not_killed() -> None:
         assert sleeper.poll() is None
         (sentence,) = StartedProcess("sleep", *identity).remove()
         assert sentence == f"ended process {sleeper.pid} (sleep)"
-        assert sleeper.wait(10) == -signal.SIGTERM
+        assert sleeper.wait(600) == -signal.SIGTERM
     finally:
         sleeper.kill()
 

@@ -28,7 +28,7 @@ def port(tmp_path: Path) -> Iterator[int]:
 
 
 def get(port: int, path: str, method: str = "GET") -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
     connection.putrequest(method, path, skip_host=False)
     connection.endheaders()
     answer = connection.getresponse()

@@ -57,7 +57,7 @@ def states(place: StoreDirectory) -> dict[str, str]:
 
 
 def until(place: StoreDirectory, wanted: dict[str, str]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while (found := states(place)) != wanted:
         assert time.monotonic() < deadline, found
         time.sleep(0.1)

@@ -36,7 +36,7 @@ def rows(place: StoreDirectory, table: str) -> int:
 
 
 def await_rows(place: StoreDirectory, table: str, count: int) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while rows(place, table) != count:
         assert time.monotonic() < deadline, f"{table}: {rows(place, table)} rows, not {count}"
         time.sleep(0.05)

@@ -26,7 +26,7 @@ def refusal(*args: str, inside: str = "") -> str:
         text=True,
         cwd=ROOT,
         check=False,
-        timeout=60,
+        timeout=600,
     )
     assert ran.returncode in (1, 2), ran.stdout + ran.stderr
     assert "Traceback" not in ran.stderr

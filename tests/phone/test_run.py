@@ -153,7 +153,7 @@ def test_a_browser_without_adb_gets_what_is_allowed(street: Street, tmp_path: Pa
         printed += line
     browser = ["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code} %{size_download}", match[0]]
     got = subprocess.run(
-        ["ip", "netns", "exec", street.phone, *browser], capture_output=True, text=True, timeout=60
+        ["ip", "netns", "exec", street.phone, *browser], capture_output=True, text=True, timeout=600
     )
     rest, _ = run.communicate(timeout=600)
     assert run.returncode == 0, printed + rest

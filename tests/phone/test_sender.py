@@ -69,7 +69,7 @@ def phone(street: Street, greeting: str = TOKEN) -> int:
         ["ip", "netns", "exec", street.phone, "sh", "-c", script],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     return int(printed.stdout)
 
@@ -161,7 +161,7 @@ def transferred(
     served.wait_for("served")
     with attacked(street, *attacks):
         transfer.join(60)
-    assert served.process.wait(30) == 0
+    assert served.process.wait(600) == 0
     return got[0], served.events
 
 
@@ -196,7 +196,7 @@ def test_a_known_address_needs_no_token(street: Street) -> None:
 @pytest.mark.root
 def test_the_time_is_up_without_a_phone(street: Street) -> None:
     served = Served(street, deadline_s=1)
-    assert served.process.wait(10) == 0
+    assert served.process.wait(600) == 0
     assert served.events[-1]["event"] == "ended"
 
 

@@ -62,7 +62,7 @@ def files_of(uid: int) -> set[str]:
 
 def ended(uid: int, before: set[str]) -> set[str]:
     """The processes that are left, after a while to end in."""
-    patience = time.monotonic() + 10
+    patience = time.monotonic() + 300
     while (left := processes(uid) - before) and time.monotonic() < patience:
         time.sleep(0.02)
     return left

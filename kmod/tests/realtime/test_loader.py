@@ -50,7 +50,7 @@ def registered() -> bool:
     return "reminis" in AVAILABLE.read_text().split()
 
 
-def wait_until_gone(seconds: float = 5) -> bool:
+def wait_until_gone(seconds: float = 300) -> bool:
     end = time.monotonic() + seconds
     while registered() and time.monotonic() < end:
         time.sleep(0.05)
@@ -69,7 +69,7 @@ class Loader:
 
     def stop(self) -> dict[str, Any]:
         self.process.send_signal(signal.SIGTERM)
-        output, errors = self.process.communicate(timeout=10)
+        output, errors = self.process.communicate(timeout=600)
         assert self.process.returncode == 0, errors
         done: dict[str, Any] = json.loads(output)
         return done

@@ -142,5 +142,5 @@ class Link:
 
     def end(self) -> None:
         self._process.terminate()
-        self._process.wait(10)
+        self._process.wait(600)
         self._resources.remove()

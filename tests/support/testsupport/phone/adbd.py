@@ -183,7 +183,7 @@ class Adbd:
         """`inside` puts a thread into the namespace."""
         self._inside = inside
         self._thread.start()
-        assert self._ready.wait(10)
+        assert self._ready.wait(600)
 
     def unplug(self) -> None:
         """Nothing answers any more."""

@@ -41,7 +41,7 @@ def sshd(folder: Path, namespace: str, address: str, environment: str) -> Iterat
     command = ["ip", "netns", "exec", namespace, program, "-D", "-e", "-f"]
     log = folder / "log"
     daemon = subprocess.Popen([*command, str(folder / "sshd_config")], stderr=log.open("wb"))
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 300
     while b"listening" not in log.read_bytes():
         assert time.monotonic() < deadline, log.read_text()
         time.sleep(0.05)
@@ -49,4 +49,4 @@ def sshd(folder: Path, namespace: str, address: str, environment: str) -> Iterat
         yield f"ssh -F {folder / 'ssh_config'}"
     finally:
         daemon.terminate()
-        daemon.wait(10)
+        daemon.wait(600)

@@ -144,7 +144,7 @@ capacity: {{dl: {{constant_mbps: {rate_mbps}}}, ul: {{constant_mbps: {rate_mbps}
         subprocess.run(self.command("adb", "kill-server"), capture_output=True, timeout=600)
         self.adbd.stop()
         self._link.terminate()
-        self._link.communicate(timeout=10)
+        self._link.communicate(timeout=600)
         self._resources.remove()
 
 
