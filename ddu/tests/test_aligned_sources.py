@@ -75,10 +75,10 @@ def test_a_mac_log_of_another_run_is_refused(tmp_path: Path) -> None:
     (path / "raw" / "mac.csv").write_text(
         f"utc_ns,duration_ns,ue,mac_dl_mcs\n{at},10000000,0,20\n{at + 10 * MS},10000000,0,20\n"
     )
-    found = analysis_of(path)
-    assert "of another run" in " ".join(found.summary["verdict_reasons"])
-    assert found.summary["verdict"] == "degraded"
-    assert "mac_dl_mcs" not in found.tables["aligned"]
+    analysis = analysis_of(path)
+    assert "of another run" in " ".join(analysis.summary["verdict_reasons"])
+    assert analysis.summary["verdict"] == "degraded"
+    assert "mac_dl_mcs" not in analysis.tables["aligned"]
 
 
 @pytest.mark.parametrize("zone_h", [0, 4, -5])

@@ -127,18 +127,18 @@ def test_a_run_with_one_capture_and_a_phone(tmp_path: Path) -> None:
     page = (run / "report.html").read_text()
     assert "downlink · bridge · " in page
     assert "None" not in page.split('class="what"', 1)[1].split("</p>", 1)[0]
-    found = analysis_of(run)
+    analysis = analysis_of(run)
     # The phone's clock is 300 ms behind: its reading of T0 was 300 ms after T0.
-    assert found.tables["mac"]["t_s"].iloc[0] == pytest.approx(0.3)
-    aligned = found.tables["aligned"].set_index("t_s")
+    assert analysis.tables["mac"]["t_s"].iloc[0] == pytest.approx(0.3)
+    aligned = analysis.tables["aligned"].set_index("t_s")
     assert aligned["mac_rsrp_dbm"].iloc[0:14].isna().all()
     assert set(aligned["mac_technology"].dropna()) == {3}
-    assert found.summary["technology_ratio"] == {"sa": 1.0}
-    (event,) = found.tables["events"].to_dict("records")
+    assert analysis.summary["technology_ratio"] == {"sa": 1.0}
+    (event,) = analysis.tables["events"].to_dict("records")
     assert (event["event"], event["before"], event["after"]) == ("handover", "879", "311")
     assert event["utc_ns"] == T0 + 2_300_000_000
-    assert found.summary["alignment"]["mac"]["uncertainty_ns"] == 102_000_000
-    assert found.summary["throughput_bps"] > 0
+    assert analysis.summary["alignment"]["mac"]["uncertainty_ns"] == 102_000_000
+    assert analysis.summary["throughput_bps"] > 0
 
 
 @pytest.mark.parametrize("jump_s", [60, -60])

@@ -133,12 +133,12 @@ def test_a_report_joins_a_capture(report: Path, tmp_path: Path) -> None:
     made = steady(packets=6000).write(tmp_path / "made")
     shutil.copy(made / "raw" / "sender.pcap", folder / "server_cubic.pcap")
     (imported,) = import_folder(folder, tmp_path / "runs")
-    found = analysis_of(imported.path)
-    aligned = found.tables["aligned"].set_index("t_s")
+    analysis = analysis_of(imported.path)
+    aligned = analysis.tables["aligned"].set_index("t_s")
     technology = aligned["mac_technology"]
     assert set(technology[technology.index < 4]) == {1}
     assert set(technology[technology.index > 4.5]) == {3}
-    assert found.tables["events"]["event"].tolist() == ["technology"]
+    assert analysis.tables["events"]["event"].tolist() == ["technology"]
     assert describe(report)["rows"] == 9
 
 

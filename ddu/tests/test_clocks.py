@@ -86,10 +86,10 @@ def test_the_interval_is_as_wide_as_the_least_round_trip(tmp_path: Path) -> None
 def test_metrics_are_those_of_true_clocks(tmp_path: Path) -> None:
     true = analysis_of(steady(500).write(tmp_path / "true"))
     wrong = by_wrong_clock(steady(500), 3_000_000_123, 100e-6).write(tmp_path / "wrong", **UNKNOWN)
-    found = analyze(wrong)
-    assert found["alignment"]["clocks"]["corrected"] == "ue"
-    assert found["flows"][0]["owd_ms"]["p50"] == pytest.approx(10.0, abs=1.0)
-    assert found["throughput_bps"] == pytest.approx(true.summary["throughput_bps"], rel=1e-3)
+    analysis = analyze(wrong)
+    assert analysis["alignment"]["clocks"]["corrected"] == "ue"
+    assert analysis["flows"][0]["owd_ms"]["p50"] == pytest.approx(10.0, abs=1.0)
+    assert analysis["throughput_bps"] == pytest.approx(true.summary["throughput_bps"], rel=1e-3)
     for name in ("aligned", "transport"):
         metadata = pq.read_schema(wrong / "tables" / f"{name}.parquet").metadata
         assert "uncertainty_ns" in json.loads(metadata[b"ddu.alignment"])
@@ -152,13 +152,13 @@ def test_the_interval_covers_the_truth_whatever_the_delays(
     half = len(packets) // 2
     upper = Bounds(at[:half], (truth + delay)[:half])
     lower = Bounds(at[half:], (truth - delay)[half:])
-    found = estimate(upper, lower)
+    estimated = estimate(upper, lower)
     first_clock = np.array([at.min(), at.max()])
     second_clock = first_clock + theta_ns + np.rint((first_clock - T0) * skew).astype(np.int64)
-    error_ns = np.abs(found.clock.corrected(second_clock) - first_clock)
+    error_ns = np.abs(estimated.clock.corrected(second_clock) - first_clock)
     # Rounding, and the interval's being of this clock's offset and not of the other's instants.
-    assert (error_ns <= found.uncertainty_ns * 1.002 + 10).all()
-    assert found.skew_low - 1e-9 <= skew <= found.skew_high + 1e-9
+    assert (error_ns <= estimated.uncertainty_ns * 1.002 + 10).all()
+    assert estimated.skew_low - 1e-9 <= skew <= estimated.skew_high + 1e-9
 
 
 def test_bounds_that_no_line_fits() -> None:

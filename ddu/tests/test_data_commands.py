@@ -117,8 +117,8 @@ def test_units_follow_from_names() -> None:
 
 
 def test_the_schema_for_programs(analysed: Path) -> None:
-    found = json.loads(ddu("schema", "aligned", "--run", analysed, "--json"))
-    rows = {row["name"]: row for row in found["tables"]["aligned"]}
+    content = json.loads(ddu("schema", "aligned", "--run", analysed, "--json"))
+    rows = {row["name"]: row for row in content["tables"]["aligned"]}
     assert rows["mac_rsrp_dbm"]["unit"] == "dBm"
     assert rows["tcp_ssthresh_bytes"]["null_count"] == len(open_run(analysed).aligned)
 
@@ -142,9 +142,9 @@ def test_describe_knows_a_table_in_csv(tmp_path: Path) -> None:
 def test_describe_knows_tables_without_a_time(analysed: Path) -> None:
     for name in ("flows", "delay_cdf"):
         table = open_run(analysed).table(name)
-        found = tell(analysed / "tables" / f"{name}.csv")
-        assert found["kind"] == f"table {name} (CSV)"
-        assert (found["rows"], found["columns"]) == (len(table), list(table.columns))
+        description = tell(analysed / "tables" / f"{name}.csv")
+        assert description["kind"] == f"table {name} (CSV)"
+        assert (description["rows"], description["columns"]) == (len(table), list(table.columns))
 
 
 def test_describe_tells_every_kind(analysed: Path) -> None:
@@ -165,10 +165,10 @@ def test_describe_tells_every_kind(analysed: Path) -> None:
 def test_describe_knows_what_a_scenario_is_exported_to(tmp_path: Path) -> None:
     file = tmp_path / "mine.csv"
     file.write_text("t_s,rsrp_dbm,dl_capacity_mbps\n0,-60.5,100\n0.02,-60.25,101\n0.04,-6")
-    found = tell(file)
-    assert found["kind"] == "scenario over time (CSV)"
-    assert (found["rows"], found["seconds"]) == (2, 0.02)
-    assert found["truncated_at"] == len(file.read_text().rpartition("\n")[0]) + 1
+    description = tell(file)
+    assert description["kind"] == "scenario over time (CSV)"
+    assert (description["rows"], description["seconds"]) == (2, 0.02)
+    assert description["truncated_at"] == len(file.read_text().rpartition("\n")[0]) + 1
     file.write_text("t_s,colour\n0,red\n")
     assert tell(file)["kind"] == "unknown format"
 

@@ -82,9 +82,9 @@ def test_a_walk_in_local_time_joins_a_servers_capture(tmp_path: Path) -> None:
     manifest = json.loads((imported.path / "run.json").read_text())
     assert manifest["mac"]["source"] == "drive-test"
     assert manifest["time"]["offset_ns"] is None
-    found = analysis_of(imported.path)
-    assert "UTC-05:00" in found.summary["alignment"]["mac"]["method"]
-    aligned = found.tables["aligned"].set_index("t_s")
+    analysis = analysis_of(imported.path)
+    assert "UTC-05:00" in analysis.summary["alignment"]["mac"]["method"]
+    aligned = analysis.tables["aligned"].set_index("t_s")
     # The report at second 1 covers the second before it.
     assert aligned["mac_rsrp_dbm"].iloc[5] == pytest.approx(-91)
     assert aligned["mac_rsrp_dbm"].iloc[65] == pytest.approx(-92)

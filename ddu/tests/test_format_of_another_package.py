@@ -46,8 +46,8 @@ def described(packages: Path, file: Path) -> dict[str, Any]:
 
 
 def test_describe_import_and_analyze_know_it(packages: Path, folder: Path, tmp_path: Path) -> None:
-    found = described(packages, folder / "probe.log")
-    assert (found["kind"], found["rows"]) == ("radio-probe", 6)
+    description = described(packages, folder / "probe.log")
+    assert (description["kind"], description["rows"]) == ("radio-probe", 6)
     made = ddu(packages, "import", folder, "--runs", tmp_path / "runs", "--one-clock")
     assert made.returncode == 0, made.stderr
     (run,) = (tmp_path / "runs").iterdir()

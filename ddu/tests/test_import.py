@@ -94,8 +94,8 @@ def test_hercules_becomes_a_run_and_its_faults_are_told(tmp_path: Path) -> None:
     assert "columns for 2 connections, 1 carry data" in faults
     assert "is written as 0" in faults
     assert "no date and no zone" in faults
-    found = analysis_of(made.path)
-    summary, aligned = found.summary, found.tables["aligned"]
+    analysis = analysis_of(made.path)
+    summary, aligned = analysis.summary, analysis.tables["aligned"]
     assert (summary["cc"], summary["direction"], summary["prb"]) == ("reno", "dl", 24)
     assert "UTC+04:00" in summary["alignment"]["sockets"]["method"]
     assert summary["alignment"]["mac"]["uncertainty_ns"] == 1_000_000_000
@@ -115,9 +115,9 @@ def test_one_clock_needs_no_estimate(tmp_path: Path) -> None:
 def test_each_repeat_is_a_run(tmp_path: Path) -> None:
     made = import_folder(hercules(tmp_path, versions=(1, 2, 10)), tmp_path / "runs")
     assert [each.path.name.rsplit("-", 1)[1] for each in made] == ["v1", "v2", "v10"]
-    found = describe(tmp_path / "1UE_1018_reno_first_100sec_DL_24prb")
-    assert found["repeats"] == ["1", "2", "10"]
-    assert "leap by 40 s" in " ".join(found["faults"]["csv_datav1"])
+    description = describe(tmp_path / "1UE_1018_reno_first_100sec_DL_24prb")
+    assert description["repeats"] == ["1", "2", "10"]
+    assert "leap by 40 s" in " ".join(description["faults"]["csv_datav1"])
 
 
 def test_one_side_is_imported_and_the_lack_told(tmp_path: Path) -> None:

@@ -24,9 +24,9 @@ def test_a_counter_that_falls_was_restarted() -> None:
 
 
 def test_an_unread_counter_is_null_and_nothing_is_lost() -> None:
-    found = increments(np.array([5.0, NAN, 9.0]))
-    assert np.isnan(found[1])
-    assert np.nansum(found) == 9
+    values = increments(np.array([5.0, NAN, 9.0]))
+    assert np.isnan(values[1])
+    assert np.nansum(values) == 9
 
 
 def test_amounts_are_shared_by_overlap_and_none_is_lost() -> None:

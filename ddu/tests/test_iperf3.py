@@ -81,13 +81,13 @@ def test_what_both_ends_said_is_a_table_of_the_run(tmp_path: Path) -> None:
         file = run / "raw" / f"iperf3-f0-{end}.json"
         file.write_text(json.dumps(said | {"end": {}}))
     (run / "raw" / "iperf3-f1-client.json").write_text("{}")
-    found = analysis_of(run)
-    table = found.tables["iperf3"]
+    analysis = analysis_of(run)
+    table = analysis.tables["iperf3"]
     assert table[["flow", "end", "iperf3_bytes", "sender"]].to_numpy().tolist() == [
         ["f0", "client", 1000, 1],
         ["f0", "server", 900, 0],
     ]
     assert all(column(str(name), "iperf3") for name in table)
-    alignment = found.summary["alignment"]["iperf3"]
+    alignment = analysis.summary["alignment"]["iperf3"]
     assert alignment["uncertainty_ns"] == 1_000_000_000
     assert "iperf3-f1-client.json" in alignment["notes"][-1]

@@ -23,8 +23,8 @@ def test_the_report_shows_the_largest(tmp_path: Path) -> None:
 
 def test_every_flow_has_its_own_bytes(tmp_path: Path) -> None:
     write_run(tmp_path / "run", 0.2, 0.1, 7, 0.0)
-    found = analysis_of(tmp_path / "run", bin_ns=100_000_000)
+    analysis = analysis_of(tmp_path / "run", bin_ns=100_000_000)
     width_s = 0.1
-    by_flow = found.tables["aligned"].groupby("flow")["tcp_throughput_bps"].sum() * width_s / 8
-    for flow in found.summary["flows"]:
+    by_flow = analysis.tables["aligned"].groupby("flow")["tcp_throughput_bps"].sum() * width_s / 8
+    for flow in analysis.summary["flows"]:
         assert round(by_flow[flow["id"]]) == flow["received_payload_bytes"] > 0

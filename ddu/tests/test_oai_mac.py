@@ -250,8 +250,8 @@ def test_a_single_report_pasted_from_an_issue_is_recognised(tmp_path: Path) -> N
         "UE 928c: ulsch_rounds 700/1/0/0, ulsch_errors 0\n"
         "[NR_MAC]   UE 1a2b: 158.7 Generating RA-Msg2 DCI\n"
     )
-    found = describe(file)
-    assert (found["kind"], found["rows"]) == ("oai-gnb-stdout", 1)
+    description = describe(file)
+    assert (description["kind"], description["rows"]) == ("oai-gnb-stdout", 1)
     (row,) = read_mac_log(file).table.to_dict("records")
     assert row["mac_rnti"] == 0x928C
     assert row["radio_ns"] == 1_280_000_000

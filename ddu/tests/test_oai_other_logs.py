@@ -100,11 +100,11 @@ def analysed(directory: Path, **files: str) -> Analysis:
 
 
 def test_each_log_is_a_table_and_unknown_fields_stay(tmp_path: Path) -> None:
-    found = analysed(
+    analysis = analysed(
         tmp_path, nrL1_stats__log=l1_log(), nrRRC_stats__log=rrc_log(), ue_0stdout__log=ue_log(),
         **{"o1-stats__jsonl": o1_log()},
     )  # fmt: skip
-    tables = found.tables
+    tables = analysis.tables
     assert len(tables["oai_l1"]) == 2 * COUNT
     assert len(tables["oai_rrc"]) == COUNT
     assert len(tables["oai_ue"]) == 2 * COUNT
@@ -119,7 +119,7 @@ def test_each_log_is_a_table_and_unknown_fields_stay(tmp_path: Path) -> None:
         assert tables[name]["t_s"].iloc[0] == pytest.approx(-0.025)
         for each in tables[name]:
             assert column(str(each), name), f"{name}: {each} has no definition"
-    assert found.summary["verdict"] == "valid"
+    assert analysis.summary["verdict"] == "valid"
 
 
 def test_columns_that_the_mac_lacks_come_from_the_first_that_knows_them(tmp_path: Path) -> None:

@@ -38,11 +38,11 @@ def analysed(directory: Path, content: str):
 
 def test_the_log_becomes_the_mac_table(tmp_path: Path) -> None:
     received = 100 * 1500 + 52
-    found = analysed(tmp_path, log(received // READINGS))
-    aligned = found.tables["aligned"]
+    analysis = analysed(tmp_path, log(received // READINGS))
+    aligned = analysis.tables["aligned"]
     assert aligned["mac_rsrp_dbm"].iloc[0] == pytest.approx(-80)
-    assert found.summary["cross_checks"]["mac_to_receiver_ratio"] == pytest.approx(1, rel=1e-4)
-    assert found.summary["verdict"] == "valid"
+    assert analysis.summary["cross_checks"]["mac_to_receiver_ratio"] == pytest.approx(1, rel=1e-4)
+    assert analysis.summary["verdict"] == "valid"
     assert aligned["mac_dl_sdu_throughput_bps"].iloc[0] == pytest.approx(
         received // READINGS * 8 / 0.025
     )

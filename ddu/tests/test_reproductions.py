@@ -121,9 +121,9 @@ def test_a_number_that_is_the_same_in_each_run_says_so_of_itself() -> None:
 def test_links_of_all_scenarios_count_alike() -> None:
     seeds = [(seed, "walking") for seed in (3, 1, 2)] + [(seed, "driving") for seed in range(1, 9)]
     index = pd.MultiIndex.from_tuples(seeds, names=["seed", "scenario"])
-    found = balanced(pd.Series([1.0] * 3 + [5.0] * 8, index=index))
-    assert found.mean() == 3
-    assert sorted(found.index) == [(s, each) for s in (1, 2, 3) for each in ("driving", "walking")]
+    links = balanced(pd.Series([1.0] * 3 + [5.0] * 8, index=index))
+    assert links.mean() == 3
+    assert sorted(links.index) == [(s, each) for s in (1, 2, 3) for each in ("driving", "walking")]
     alone = pd.Series([1.0, 2.0], index=pd.Index([1, 2], name="seed"))
     assert balanced(alone) is alone
 

@@ -132,10 +132,10 @@ def test_what_is_no_time(text: str) -> None:
 @given(st.datetimes(datetime(1971, 1, 1), datetime(2099, 1, 1)))
 def test_iso_times_against_datetime(at: datetime) -> None:
     utc = at.replace(tzinfo=timezone.utc)
-    found = stamp(utc.isoformat())
-    assert found is not None
-    assert found.utc_ns is not None
-    assert found.utc_ns // 1000 == round(utc.timestamp() * 1e6)
+    parsed = stamp(utc.isoformat())
+    assert parsed is not None
+    assert parsed.utc_ns is not None
+    assert parsed.utc_ns // 1000 == round(utc.timestamp() * 1e6)
 
 
 def test_a_file_without_sockets_is_refused(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from ddu import statistics
 
 def test_students_interval_is_the_textbooks() -> None:
     # Five values of mean 10 and standard deviation 1.5811: 10 ± 2.7764 · 0.7071.
-    found = statistics.of_repeats([8, 9, 10, 11, 12])
-    assert found.low == pytest.approx(10 - 1.9632, abs=1e-3)
-    assert found.high == pytest.approx(10 + 1.9632, abs=1e-3)
+    interval = statistics.of_repeats([8, 9, 10, 11, 12])
+    assert interval.low == pytest.approx(10 - 1.9632, abs=1e-3)
+    assert interval.high == pytest.approx(10 + 1.9632, abs=1e-3)
     assert statistics.of_repeats([3.0]).low is None
 
 
@@ -82,12 +82,12 @@ def test_pairing_sees_what_seeds_hide() -> None:
     generator = np.random.default_rng(3)
     a = generator.uniform(0, 100, 10)
     b = a + 1 + generator.normal(0, 0.1, 10)
-    found = statistics.paired(list(a), list(b))
-    assert found.p == pytest.approx(2 / 2**10)  # All ten signs alike: exact.
-    assert found.difference.low is not None
-    assert 0.9 < found.difference.low < 1.1
-    assert found.effect is not None
-    assert found.effect > 5
+    pairing = statistics.paired(list(a), list(b))
+    assert pairing.p == pytest.approx(2 / 2**10)  # All ten signs alike: exact.
+    assert pairing.difference.low is not None
+    assert 0.9 < pairing.difference.low < 1.1
+    assert pairing.effect is not None
+    assert pairing.effect > 5
 
 
 def test_a_number_that_is_the_same_in_each_run_is_not_tested() -> None:

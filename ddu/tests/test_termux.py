@@ -31,11 +31,11 @@ OF_LTE = {"mac_rsrp_dbm": -95, "mac_rsrq_db": -10, "mac_pci": 101, "mac_band": 3
 def test_the_cell_that_serves(
     cells: list[object], technology: int | None, serving: dict[str, int]
 ) -> None:
-    found = cells_of(json.dumps(cells))
-    assert found.get("mac_technology") == technology
-    plain = {name: found[name] for name in OF_NR if name in found}
+    values = cells_of(json.dumps(cells))
+    assert values.get("mac_technology") == technology
+    plain = {name: values[name] for name in OF_NR if name in values}
     assert plain == serving
-    assert "mac_nr_csi_rsrp_dbm" not in found
+    assert "mac_nr_csi_rsrp_dbm" not in values
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", "null", "[1]", "[", "Call to API failed"])

@@ -68,7 +68,7 @@ def test_goodput_is_what_can_be_read(packets: list[Packet]) -> None:
 def test_fates_are_those_of_every_byte(packets: list[Packet], data: st.DataObject) -> None:
     arrives = data.draw(st.lists(st.booleans(), min_size=len(packets), max_size=len(packets)))
     arrived = [packet for packet, there in zip(packets, arrives, strict=True) if there]
-    found = fates(segments(packets), segments(arrived))
+    fate = fates(segments(packets), segments(arrived))
     reached = max((seq + size for seq, size in arrived), default=0)
     sent = [(seq, size) for seq, size in packets if seq + size <= reached]
     lost = spurious = 0
@@ -78,8 +78,8 @@ def test_fates_are_those_of_every_byte(packets: list[Packet], data: st.DataObjec
         missing = max(copies - arrivals, 0)
         lost += missing
         spurious += max(copies - missing - 1, 0)
-    assert int(found.lost.size_bytes.sum()) == lost
-    assert int(found.spurious.size_bytes.sum()) == spurious
+    assert int(fate.lost.size_bytes.sum()) == lost
+    assert int(fate.spurious.size_bytes.sum()) == spurious
 
 
 @settings(deadline=None)
@@ -89,18 +89,18 @@ def test_datagrams_are_received_lost_or_under_way(forms: list[int], data: st.Dat
     order = data.draw(st.permutations(sorted(kept)))
     sent = segments([(0, 10)] * len(forms), [form + 1 for form in forms])
     received = segments([(0, 10)] * len(order), [forms[index] + 1 for index in order])
-    found = datagrams(sent, received)
+    counted = datagrams(sent, received)
     alone = [index for index in order if forms.count(forms[index]) == 1]
     delays = [(100 * order.index(index) - 100 * index) / 1e6 for index in alone]
-    assert found.delay.value_ms.tolist() == delays
-    assert found.late.tolist() == [
+    assert counted.delay.value_ms.tolist() == delays
+    assert counted.late.tolist() == [
         any(before > index for before in alone[:place]) for place, index in enumerate(alone)
     ]
-    assert found.lost.count.sum() <= len(forms) - len(kept)
+    assert counted.lost.count.sum() <= len(forms) - len(kept)
     if len(set(forms)) == len(forms):
         last = max(kept, default=-1)
         gone = [index for index in range(last) if index not in kept]
-        assert found.lost.utc_ns.tolist() == [100 * index for index in gone]
+        assert counted.lost.utc_ns.tolist() == [100 * index for index in gone]
 
 
 def aligned(cwnd_bytes: list[float]) -> pd.DataFrame:
@@ -113,13 +113,13 @@ def test_convergence_of_a_window_that_steps() -> None:
     moving = pd.Series(cwnd).rolling(300).mean().dropna().to_numpy()
     mean = moving.mean()
     first = next(i for i, value in enumerate(moving) if 0.8 * mean <= value <= 1.2 * mean)
-    found = convergence(aligned(cwnd), 0.0)
-    assert found["convergence_window_s"] == pytest.approx(30.0)
-    assert found["convergence_time_s"] == pytest.approx((first + 300) * 0.1)
-    assert found["stability_bytes"] == pytest.approx(
+    convergence_of = convergence(aligned(cwnd), 0.0)
+    assert convergence_of["convergence_window_s"] == pytest.approx(30.0)
+    assert convergence_of["convergence_time_s"] == pytest.approx((first + 300) * 0.1)
+    assert convergence_of["stability_bytes"] == pytest.approx(
         np.sqrt(((moving[first:] - mean) ** 2).mean()), rel=1e-9
     )
-    assert 100 < found["convergence_time_s"] < 130  # type: ignore[operator]
+    assert 100 < convergence_of["convergence_time_s"] < 130  # type: ignore[operator]
 
 
 def test_a_constant_window_has_converged_after_one_window() -> None:
