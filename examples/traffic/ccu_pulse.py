@@ -95,7 +95,7 @@ if TYPE_CHECKING or __name__ != "__main__":
 
 PAYLOAD_BYTES = 100
 ENDING_S = 1.5
-"""What is on its way when the sender ends arrives within this time."""
+"""The time in which the last packets arrive after the sender has ended."""
 
 
 def receive(address: str, port: str, listens_s: str) -> None:

@@ -81,7 +81,7 @@ class FlowPlan(Value):
     cc_file: str | None = None
     """The file that `cc` is made of and named after; None: the kernel or the project has it."""
     traffic: SerializeAsAny[TrafficOptions] | None = None
-    """What it sends, and `cc` is named after; None: what all flows do."""
+    """The traffic that it sends, after which `cc` is named; None: that of all flows."""
 
     @model_validator(mode="before")
     @classmethod

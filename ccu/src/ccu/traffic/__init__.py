@@ -27,7 +27,7 @@ from ccu.traffic.flow import Flow, FlowHosts, Host
 End = Literal["receiver", "sender"]
 
 LISTENING_S = 1.0
-"""How long a receiver may take in real time until it listens, where nothing shows it."""
+"""The time in which a receiver must listen in real time, where nothing shows it."""
 # For the end of a flow and the exchange of results over a full queue, with a margin.
 _PATIENCE_S = 20.0
 
@@ -44,7 +44,7 @@ class Command:
 
 
 class Setup(Protocol):
-    """What a kind works with; a testbed's `Site` is one."""
+    """The run that a kind serves; a testbed's `Site` is one."""
 
     @property
     def experiment(self) -> Experiment: ...
@@ -95,7 +95,7 @@ class TrafficDriver:
     is_built_in: ClassVar[bool] = False
     """The traffic program of nr-link makes its flows in virtual time, as `built_in` says."""
     clock_step_ns: ClassVar[int | None] = None
-    """How far virtual time moves when a process reads it, for programs that poll the clock; None:
+    """The step of virtual time when a process reads it, for programs that poll the clock; None:
     as far as is usual."""
 
     def check(self, experiment: Experiment, traffic: TrafficOptions) -> None:

@@ -21,7 +21,7 @@ _UDP_HEADERS_BYTES = 28
 
 
 class Tcp(TrafficOptions):
-    """As much as the congestion control lets through; with `volume_bytes` until all is sent, for
+    """Traffic as fast as the congestion control allows; with `volume_bytes` until all is sent, for
     which the run's duration is the most it may take."""
 
     chosen_by_default: ClassVar[bool] = True
@@ -71,7 +71,7 @@ class Udp(TrafficOptions):
 
 
 class _Bulk(TrafficDriver):
-    """What both have in common: iperf3 at both ends."""
+    """The common part of both: iperf3 at both ends."""
 
     needs = (iperf3.PROGRAM,)
     runs_everywhere = True
