@@ -31,7 +31,7 @@ pub struct Totals {
     pub capacity_sdu_bytes: f64,
     /// Allocated PRBs, summed over slots.
     pub prb: u64,
-    /// Those of them that were allocated to HARQ retransmissions.
+    /// The ones of them that were allocated to HARQ retransmissions.
     pub retx_prb: u64,
     /// Packets dropped because the buffer was full, or by queue management.
     pub queue_drops: u64,

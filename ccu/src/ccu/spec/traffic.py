@@ -20,7 +20,7 @@ GROUP = "ccu.traffic"
 
 
 class TrafficOptions(Value):
-    """The traffic of a flow. A kind declares a subclass, which narrows `kind` to its literal names."""
+    """The traffic of a flow. A kind declares a subclass, which narrows `kind` to its own names."""
 
     chosen_by_default: ClassVar[bool] = False
     """It is the traffic of an experiment that names none."""
