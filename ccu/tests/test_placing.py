@@ -91,7 +91,7 @@ PLACES = {
         (Where(key="flows.0.cc"), "e.yaml:5: cc: wrong"),  # written as one word
         (Where(key="loss.dl"), "--loss: wrong"),
         (Where(key="rtt_ms"), "--rtt: wrong"),  # nobody wrote it: named by what would
-        (Where(key="carrier_ghz"), "carrier_ghz: wrong"),  # which has no flag
+        (Where(key="ul_buffer"), "ul_buffer: wrong"),  # which has no flag
         (Where(key="--output"), "--output: wrong"),
         (Where("scenario.yaml", 7, "path"), "scenario.yaml:7: path: wrong"),
         (Where(), "wrong"),

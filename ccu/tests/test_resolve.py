@@ -197,7 +197,7 @@ def test_a_wrong_key_is_reported_with_its_line_and_similar_keys(
     [
         ("flows: []\n", "1: flows: Tuple should have at least 1 item"),
         ("cc: [cubic]\n", "1: cc: \"['cubic']\" is not a valid name of a congestion control"),
-        ("cc: cubic\nduplex: tdd\n", "2: duplex: 'tdd' is not fdd. Of TDD write"),
+        ("cc: cubic\nduplex: tdd\n", "2: duplex: 'tdd' is not fdd. Write fdd, or a TDD"),
         ("cc: cubic\npath: 3\n", "2: path: is not a mapping of dl, ul (it is 3)"),
         ("cc: cubic\nues: 400\n", "2: ues: Input should be less than or equal to 64"),
         ("cc: cubic\n3: 4\n", "2: 3: a key must be a word"),

@@ -10,7 +10,8 @@ from ccu import scenarios
 from ccu.cli.run import resolved
 from ccu.scenarios.link_config import copy_scenario, link_config, traces
 from ccu.scenarios.resolve import resolve
-from ccu.spec.experiment import RADIO_FIELDS, Buffer
+from ccu.spec import radio
+from ccu.spec.experiment import Buffer
 from ddu.console.problems import RefusedError
 
 HEAD = "schema: rf-scenario/1\nname: x\nsummary: x\nsources: [x]\nlicense: CC0-1.0\nduration_s: 9\n"
@@ -52,9 +53,10 @@ def test_flags_win_over_the_file_and_the_file_over_the_scenario(
 
 
 def test_a_mm_wave_street_sets_its_carrier() -> None:
-    radio = link_config(resolve({"cc": "cubic", "scenario": "urban-mmwave"}), "core", "ue")["radio"]
-    assert (radio["carrier_ghz"], radio["numerology"], radio["prb"]) == (28, 3, 264)
-    assert radio["duplex"]["tdd"]["pattern"] == "DDDSU"
+    config = link_config(resolve({"cc": "cubic", "scenario": "urban-mmwave"}), "core", "ue")
+    carrier = config["radio"]
+    assert (carrier["carrier_ghz"], carrier["numerology"], carrier["prb"]) == (28, 3, 264)
+    assert carrier["duplex"]["tdd"]["pattern"] == "DDDSU"
     narrower = resolve({"cc": "cubic", "scenario": "urban-mmwave", "prb": 66})
     assert (narrower.prb, narrower.carrier_ghz) == (66, 28)
 
@@ -95,11 +97,11 @@ def test_a_run_ends_before_its_scenario_stops() -> None:
 def test_a_dry_run_over_given_capacity_shows_no_radio(uneven: Path) -> None:
     shown = resolved(resolve({"cc": "cubic", "scenario": str(uneven)}), uneven)
     content = yaml.safe_load(shown)
-    assert not RADIO_FIELDS & set(content)
+    assert not {*radio.FIELDS, radio.KEY} & set(content)
     assert content["mss_bytes"] == 8960
     assert shown.startswith(f"# {uneven} gives capacity itself")
-    radio = scenarios.locate("static")
-    assert "prb: 106" in resolved(resolve({"cc": "cubic", "scenario": "static"}), radio)
+    static = scenarios.locate("static")
+    assert "prb: 106" in resolved(resolve({"cc": "cubic", "scenario": "static"}), static)
 
 
 def test_a_scenario_that_is_not_there_has_no_traces(tmp_path: Path) -> None:

@@ -8,12 +8,15 @@ import random
 import re
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Any
 
+from ccu.scenarios import radios
 from ccu.scenarios.resolve import resolve_written
 from ccu.spec.experiment import Experiment
 from ccu.spec.places import Places, written_at
+from ccu.spec.radio import KEY, one_key_each
 from ddu.campaign.definition import Campaign, Point
-from ddu.console.problems import Problem, RefusedError, refusal
+from ddu.console.problems import Problem, RefusedError, Where, refusal
 
 # NAME_MAX of Linux is 255 bytes; the attempts have directories of their own inside.
 _LONGEST_SLUG = 180
@@ -86,15 +89,21 @@ def cells(campaign: Campaign) -> list[Cell]:
 
 def _experiment(campaign: Campaign, point: Point) -> tuple[Experiment, Places]:
     """Return the experiment of the point, and the place of each key."""
-    written = dict(campaign.base)
-    places = {key: campaign.where("base", key) for key in campaign.base}
-    for factor, label in point:
-        for key, value in campaign.factors[factor][label].items():
+    written: dict[str, Any] = {}
+    places: dict[str, Where] = {}
+    sources: list[tuple[tuple[str, ...], dict[str, Any]]] = [(("base",), campaign.base)]
+    sources += [(("factors", *one), campaign.factors[one[0]][one[1]]) for one in point]
+    for path, content in sources:
+        found_at = {key: campaign.where(*path, key) for key in content}
+        if isinstance(inside := content.get(KEY), dict):
+            found_at |= {f"{KEY}.{key}": campaign.where(*path, KEY, str(key)) for key in inside}
+        found, found_at = one_key_each(content, found_at, radios.read)
+        for key, value in found.items():
             if key in ("cc", "flows"):  # Both keys define the flows.
                 written.pop("cc", None)
                 written.pop("flows", None)
             written[key] = _both(written.get(key), value) if key == "cc_params" else value
-            places[key] = campaign.where("factors", factor, label, key)
+        places |= found_at
     if "seed" in written:
         rule = "repeats have seeds of their own"
         raise RefusedError(Problem(rule, "write first_seed", places["seed"]))

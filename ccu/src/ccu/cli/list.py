@@ -13,6 +13,7 @@ from rich.table import Table
 from ccu import congestion, scenarios, traffic
 from ccu.campaigns import definition
 from ccu.congestion import Control
+from ccu.scenarios import radios
 from ccu.scenarios.link_config import queue_managers
 from ccu.spec.experiment import DROP_TAIL
 from ccu.testbeds import drivers
@@ -28,14 +29,17 @@ app = typer.Typer(add_completion=False)
 def list_command(
     what: Annotated[
         str,
-        typer.Argument(metavar="WHAT", help="cc, aqm, scenarios, testbeds, traffic or campaigns."),
+        typer.Argument(
+            metavar="WHAT", help="cc, aqm, scenarios, radios, testbeds, traffic or campaigns."
+        ),
     ],
 ) -> None:
-    """List the choices: congestion controls, AQMs, scenarios, testbeds, traffic, campaigns."""
+    """List congestion controls, AQMs, scenarios, radios, testbeds, traffic and campaigns."""
     sources: dict[str, Callable[[], dict[str, tuple[str, ...]]]] = {
         "cc": _controls,
         "aqm": lambda: _each_alone({DROP_TAIL: "No queue management"} | queue_managers()),
         "scenarios": lambda: _each_alone(scenarios.library()),
+        "radios": lambda: _each_alone(radios.library()),
         "testbeds": lambda: _each_alone({name: one.summary for name, one in drivers().items()}),
         "traffic": lambda: _each_alone(
             {name: one.summary for name, one in traffic.drivers().items()}

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ccu.spec.experiment import CC, Experiment
+from ccu.spec.keys import options
 from ccu.spec.option import Option, Written, written
 from ccu.spec.testbed import testbeds_with
 from ccu.testbeds import Driver
@@ -62,9 +62,7 @@ def takes_flags(
 
 def experiment_options(*names: str) -> list[Written]:
     """Return the options of every experiment; with `names`, of these fields."""
-    cc = Written("cc", Experiment.model_fields["flows"], CC)
-    found = [cc, *written(Experiment)]
-    return [one for one in found if not names or one.name in names]
+    return [one for one in options() if not names or one.name in names]
 
 
 def _parameters(field: Written, panel: str | None) -> list[Parameter]:

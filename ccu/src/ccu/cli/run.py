@@ -20,11 +20,11 @@ from ccu.cli import progress
 from ccu.cli.options import experiment_options, takes_flags
 from ccu.host.root import need_root
 from ccu.runs import run as runs
-from ccu.scenarios.resolve import resolve_written
-from ccu.spec.experiment import RADIO_FIELDS, Experiment
+from ccu.scenarios.resolve import collect, resolve_written
+from ccu.spec import radio
+from ccu.spec.experiment import Experiment
 from ccu.spec.keys import flag_of
 from ccu.spec.places import Places, written_at
-from ccu.spec.resolve import collect
 from ccu.testbeds import driver_of, drivers
 from ccu.testbeds.choice import choose
 from ddu.console.problems import Where, refusal
@@ -115,8 +115,8 @@ def resolved(experiment: Experiment, scenario: Path) -> str:
     """Return the experiment as YAML, without what it has no use for."""
     note, unused = "", set[str]()
     if scenarios.gives_capacity(scenario):
-        unused = set(RADIO_FIELDS)
-        left_out = ", ".join(sorted(RADIO_FIELDS))
+        unused = {*radio.FIELDS, radio.KEY}
+        left_out = ", ".join(sorted(unused))
         note = f"# {experiment.scenario} gives capacity itself, so there is no {left_out}\n"
     known = experiment.model_dump(mode="json", exclude_none=True, exclude=unused)
     return note + yaml.safe_dump(known, sort_keys=False)

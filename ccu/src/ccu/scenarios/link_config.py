@@ -78,6 +78,7 @@ def link_config(experiment: Experiment, core_netns: str, ue_netns: str) -> dict[
             "layers": {"dl": 1, "ul": 1},
             "mcs_table": experiment.mcs_table,
             **_gnb(experiment),
+            **experiment.radio,
         },
         "scenario": "scenario.yaml",
         "path": path,

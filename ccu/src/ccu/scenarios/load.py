@@ -23,7 +23,7 @@ _LINKS = 4
 _INTERVAL_MS = 1000
 _OF_THE_LINK = {
     *("scenario", "prb", "numerology", "carrier_ghz", "duplex", "mcs_table"),
-    *("gnb_profile", "testbed"),
+    *("gnb_profile", "radio", "testbed"),
 }
 # Of a link that cannot be asked: the mean over slots that are all full is about twice this.
 _BPS_PER_PRB = 1.1e6

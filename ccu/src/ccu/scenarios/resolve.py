@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ccu import scenarios
+from ccu.scenarios import radios
 from ccu.spec import resolve as spec
 from ccu.spec.experiment import Experiment
 from ccu.spec.places import Places
@@ -16,7 +17,12 @@ from ddu.console.problems import RefusedError, Where
 
 def resolve(flags: Mapping[str, Any], file: Path | None = None) -> Experiment:
     """See `ccu.spec.resolve.resolve`."""
-    return spec.resolve(flags, file, _fixed)
+    return spec.resolve(flags, file, _fixed, radios.read)
+
+
+def collect(flags: Mapping[str, Any], file: Path | None) -> tuple[dict[str, Any], dict[str, Where]]:
+    """See `ccu.spec.resolve.collect`."""
+    return spec.collect(flags, file, radios.read)
 
 
 def resolve_written(

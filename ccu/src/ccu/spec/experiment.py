@@ -19,6 +19,7 @@ from pydantic import (
 )
 
 from ccu.spec import gnb_profile as profiles
+from ccu.spec import radio as radios
 from ccu.spec import traffic as kinds
 from ccu.spec import units
 from ccu.spec.gnb_profile import GnbProfile
@@ -178,9 +179,6 @@ class TddDuplex(Value):
     tdd: Tdd
 
 
-RADIO_FIELDS = frozenset({"prb", "numerology", "carrier_ghz", "duplex", "mcs_table", "gnb_profile"})
-"""Fields that mean nothing where the scenario gives the capacity itself."""
-
 CC = Option(
     "Congestion control, a name of `ccu list cc` or a file of your own: a flow of it for each UE.",
     key="cc",
@@ -257,9 +255,7 @@ class Experiment(Value):
         Field(min_length=1),
         Option("Radio scenario: a name of `ccu list scenarios`, or a file."),
     ] = "rome-moderate"
-    carrier_ghz: Annotated[
-        float, Field(gt=0, le=300), Option("Carrier frequency in GHz.", flag=None)
-    ] = 3.6
+    carrier_ghz: Annotated[float, Field(gt=0, le=300), Option("Carrier frequency in GHz.")] = 3.6
     ues: Annotated[
         int,
         Field(ge=1, le=MOST_UES),
@@ -269,15 +265,27 @@ class Experiment(Value):
         Literal["fdd"] | TddDuplex,
         Option(
             "Duplex: fdd, or the TDD pattern.",
-            flag=None,
-            show=lambda duplex: f"{{tdd: {{pattern: {duplex.tdd.pattern}}}}}",
+            read=radios.read_duplex,
+            show=lambda duplex: str(duplex.tdd.pattern),
+            takes_value=True,
+            example="DDDSU",
         ),
     ] = TddDuplex(tdd=Tdd())
     mcs_table: Annotated[
         Literal["64qam", "256qam", "64qam-low-se"],
-        Option("MCS table (TS 38.214 clause 5.1.3.1).", flag=None),
+        Option("MCS table: 64qam, 256qam or 64qam-low-se (TS 38.214 clause 5.1.3.1)."),
     ] = "64qam"
     gnb_profile: Annotated[GnbProfile, Option(profiles.MEANING)] = profiles.IDEAL
+    radio: Annotated[
+        dict[str, Any],
+        Option(
+            "Radio: a name of `ccu list radios`, a file, or in YAML keys of docs/link-config.md.",
+            read=radios.as_it_is,
+            takes_value=True,
+            example="n78-100MHz-4x4",
+        ),
+    ] = Field(default_factory=dict)
+    """The keys of nr-link's `radio` that are not fields above; nr-link knows their rules."""
     rtt_ms: Annotated[
         float,
         Field(ge=0, le=10_000),
@@ -422,7 +430,7 @@ class Experiment(Value):
                 found[key] = value.pop("name")
                 if self.testbed.section:
                     found[self.testbed.section] = value
-            elif key not in self.testbed.unsupported:
+            elif key not in self.testbed.unsupported and (key != radios.KEY or value):
                 found[key] = value
         return found
 
@@ -435,7 +443,7 @@ class Experiment(Value):
     @classmethod
     def _fdd_or_tdd(cls, written: Any) -> Any:
         if isinstance(written, str) and written != "fdd":
-            raise invalid(f"{written!r} is not fdd", "of TDD write {tdd: {pattern: DDDSU}}")
+            raise invalid(f"{written!r} is not fdd", "write fdd, or a TDD pattern such as DDDSU")
         return written
 
     @model_validator(mode="after")
@@ -459,10 +467,13 @@ class Experiment(Value):
     @model_validator(mode="after")
     def _testbed_carries_it(self) -> Experiment:
         testbed = self.testbed
-        if asked := sorted(testbed.unsupported & self.model_fields_set):
+        asked = testbed.unsupported & self.model_fields_set - {radios.KEY}
+        if radios.KEY in testbed.unsupported:
+            asked |= {f"{radios.KEY}.{key}" for key in self.radio}
+        if asked:
             fix = f"leave it out with --testbed {testbed.name}"
             raise InvalidValue(
-                *(Problem(testbed.unsupported_reason, fix, Where(key=key)) for key in asked)
+                *(Problem(testbed.unsupported_reason, fix, Where(key=key)) for key in sorted(asked))
             )
         wrong = {plan.cc for plan in self.flows} - {testbed.foreign_ccs.get(self.direction)}
         if self.direction in testbed.foreign_ccs and wrong:

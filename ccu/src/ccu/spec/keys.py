@@ -3,29 +3,34 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel
-
-from ccu.spec.experiment import Experiment
-from ccu.spec.option import written
+from ccu.spec import radio
+from ccu.spec.experiment import CC, Experiment
+from ccu.spec.option import Written, written
 from ccu.spec.testbed import every_options
 from ccu.spec.testbed import keys as option_keys
 
 
+def options() -> list[Written]:
+    """Return the options of every experiment, short forms among them, in order."""
+    found = [Written("cc", Experiment.model_fields["flows"], CC)]
+    for one in written(Experiment):
+        found += [one, *radio.SHORT.values()] if one.key == radio.KEY else [one]
+    return found
+
+
 def keys() -> frozenset[str]:
     """Return all that people may write of an experiment."""
-    options = every_options()
-    sections = {one.section for one in options if one.section}
-    of_testbeds = {key for one in options for key in option_keys(one)}
-    of_all = {one.key for one in written(Experiment)}
-    return frozenset({*Experiment.model_fields, *of_all, *of_testbeds, *sections, "cc"})
+    testbeds = every_options()
+    sections = {one.section for one in testbeds if one.section}
+    of_testbeds = {key for one in testbeds for key in option_keys(one)}
+    of_all = {one.key for one in options()}
+    return frozenset({*Experiment.model_fields, *of_all, *of_testbeds, *sections})
 
 
 def flag_keys() -> dict[str, str]:
     """Return the key that each flag of `ccu run` sets."""
-    models: list[type[BaseModel]] = [*every_options(), Experiment]
-    return {"--cc": "cc"} | {
-        flag: one.key for model in models for one in written(model) for flag in one.flags
-    }
+    of_testbeds = [one for model in every_options() for one in written(model)]
+    return {flag: one.key for one in [*of_testbeds, *options()] for flag in one.flags}
 
 
 def flag_of(key: str) -> str:

@@ -31,11 +31,14 @@ def written_at(places: Places, elsewhere: str | None = None) -> Iterator[None]:
 
 def placed(problem: Problem, places: Places, elsewhere: str | None = None) -> Problem:
     """Return the problem at the place where its value was written, if its key is a value's."""
-    key, dot, inside = (problem.where.key or "").partition(".")
-    if problem.where.file is not None or not (key in places or key in keys()):
+    parts = (problem.where.key or "").split(".")
+    prefixes = [".".join(parts[:length]) for length in range(len(parts), 0, -1)]
+    if problem.where.file is not None or not (parts[0] in keys() or set(prefixes) & set(places)):
         return problem
+    key = next((prefix for prefix in prefixes if prefix in places), parts[0])
     elsewhere_or_flag = Where(elsewhere, key=key) if elsewhere else Where(key=flag_of(key))
     where = places.get(key, elsewhere_or_flag)
+    inside = ".".join(parts[key.count(".") + 1 :])
     # The value was written as one word where it is called otherwise, as by a flag.
-    as_it_is = where.key is not None and where.key.rpartition(".")[2] == key
-    return problem.at(Where(key=inside).inside(where) if dot and as_it_is else where)
+    as_it_is = where.key is not None and where.key.split(".")[-1] == key.split(".")[-1]
+    return problem.at(Where(key=inside).inside(where) if inside and as_it_is else where)

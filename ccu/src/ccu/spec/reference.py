@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ccu.spec.experiment import CC, Experiment
+from ccu.spec.experiment import Experiment
+from ccu.spec.keys import options
 from ccu.spec.option import Written, written
+from ccu.spec.radio import ShortForms
 from ccu.spec.schema import plain_schemas
 from ccu.spec.testbed import every_options, testbeds_with
 
@@ -23,11 +25,12 @@ _HEAD = ("| YAML key | Flag | Value | Default | Meaning |", "|---|---|---|---|--
 
 def tables() -> str:
     """Return a table of every testbed's options, and one for each driver that has its own."""
-    cc = Written("cc", Experiment.model_fields["flows"], CC)
-    blocks = [[*_HEAD, _row(cc, {"type": "string"}), *_rows(Experiment)]]
-    for options in every_options():
-        if rows := list(_rows(options)):
-            testbeds = " or ".join(f"`{name}`" for name in testbeds_with(options))
+    plain = plain_schemas(Experiment, {}) | plain_schemas(ShortForms, {})
+    plain["cc"] = {"type": "string"}
+    blocks = [[*_HEAD, *(_row(one, plain[one.name]) for one in options())]]
+    for of_testbed in every_options():
+        if rows := list(_rows(of_testbed)):
+            testbeds = " or ".join(f"`{name}`" for name in testbeds_with(of_testbed))
             blocks.append([f"Only with testbed {testbeds}:", "", *_HEAD, *rows])
     return "\n\n".join("\n".join(block) for block in blocks)
 

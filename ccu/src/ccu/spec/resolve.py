@@ -15,9 +15,10 @@ from ccu.spec.keys import flag_of, keys
 from ccu.spec.option import Written
 from ccu.spec.option import written as written_fields
 from ccu.spec.places import Places, placed
+from ccu.spec.radio import KEY, Preset, gathered, one_key_each
 from ccu.spec.testbed import TestbedOptions, default, every_options, options_of, testbeds_with
 from ccu.spec.testbed import keys as option_keys
-from ccu.spec.yaml_places import read_mapping
+from ccu.spec.yaml_places import read_lines, read_mapping
 from ddu.console.problems import InvalidValue, Problem, RefusedError, Where
 from ddu.console.validation import invalid_values
 
@@ -28,14 +29,16 @@ _CC = Where(key="cc")
 _SEE = "`ccu run … --dry-run` prints the keys"
 
 
-def resolve(flags: Mapping[str, Any], file: Path | None, complete: Completion) -> Experiment:
+def resolve(
+    flags: Mapping[str, Any], file: Path | None, complete: Completion, preset: Preset
+) -> Experiment:
     """The experiment that `flags` (None: not given) and the YAML file ask for; flags win.
 
     What neither says is taken from the scenario where it fixes it, then from the defaults.
 
     Raises RefusedError with one line for each mistake: the place, the rule, the fix.
     """
-    written, places = collect(flags, file)
+    written, places = collect(flags, file, preset)
     return resolve_written(written, places, complete)
 
 
@@ -45,7 +48,8 @@ def resolve_written(
     complete: Completion,
     elsewhere: str | None = None,
 ) -> Experiment:
-    """The experiment of values as people write them; `found_at` has the place of each key.
+    """The experiment of values as people write them, those of the radio each under a key of its
+    own (`ccu.spec.radio`); `found_at` has the place of each key.
 
     `elsewhere`: the file of what has no place, if there is one. Raises RefusedError as `resolve`.
     """
@@ -53,12 +57,13 @@ def resolve_written(
     problems: list[Problem] = []
     fields = {one.key: one for one in written_fields(Experiment)}
     values: dict[str, Any] = {}
-    for key, value in written.items():
+    for key, value in gathered(written).items():
         if key in fields:
             if key != fields[key].name in written:
                 problem = f"is given as {fields[key].name} too"
                 problems.append(Problem(problem, "leave one of them out", Where(key=key)))
-            places.setdefault(fields[key].name, places[key])
+            if key in places:
+                places.setdefault(fields[key].name, places[key])
             _read(fields[key], value, values, problems)
         else:
             values[key] = value
@@ -91,7 +96,9 @@ def _read(written: Written, value: object, values: dict[str, Any], problems: lis
         problems.append(Problem(str(error), where=where))
 
 
-def collect(flags: Mapping[str, Any], file: Path | None) -> tuple[dict[str, Any], dict[str, Where]]:
+def collect(
+    flags: Mapping[str, Any], file: Path | None, preset: Preset
+) -> tuple[dict[str, Any], dict[str, Where]]:
     """Return what was written, flags before the YAML file, and the place of each key.
 
     Raises RefusedError.
@@ -100,22 +107,33 @@ def collect(flags: Mapping[str, Any], file: Path | None) -> tuple[dict[str, Any]
     places: dict[str, Where] = {}
     spellings = {one.key: {one.name} - {one.key} for one in written_fields(Experiment)}
     if file is not None:
-        content, lines = read_mapping(file)
-        for key, value in content.items():
-            written[str(key)] = value
-            places[str(key)] = Where(str(file), lines.get(str(key), 1), str(key))
-    for key, value in flags.items():
-        if value is not None:
-            if key in ("cc", "flows"):  # Either says which flows there are: the flag replaces both.
-                written.pop("cc", None)
-                written.pop("flows", None)
-            for other in spellings.get(key, ()):  # A file may have run.json's: rtt_ms for rtt.
-                written.pop(other, None)
-            written[key] = value
-            places[key] = Where(key=flag_of(key))
+        written, places = one_key_each(*_read_file(file), preset)
+    given = {key: value for key, value in flags.items() if value is not None}
+    found_at = {key: Where(key=flag_of(key)) for key in given}
+    for key, value in (flagged := one_key_each(given, found_at, preset))[0].items():
+        if key in ("cc", "flows"):  # Either says which flows there are: the flag replaces both.
+            written.pop("cc", None)
+            written.pop("flows", None)
+        for other in spellings.get(key, ()):  # A file may have run.json's: rtt_ms for rtt.
+            written.pop(other, None)
+        written[key] = value
+        places[key] = flagged[1][key]
     if flags.get("cc") and flags.get("flows"):
         written["cc"] = flags["cc"]
     return written, places
+
+
+def _read_file(file: Path) -> tuple[dict[str, Any], dict[str, Where]]:
+    """Return the content of an experiment file, and the place of each key, also within `radio`."""
+    content, lines = read_mapping(file)
+    # A key that YAML merges from elsewhere has no line.
+    places = {str(key): Where(str(file), lines.get(str(key), 1), str(key)) for key in content}
+    if isinstance(content.get(KEY), dict):
+        for path, line in read_lines(file).items():
+            if len(path) == 2 and path[0] == KEY:
+                key = ".".join(path)
+                places[key] = Where(str(file), line, key)
+    return {str(key): value for key, value in content.items()}, places
 
 
 def _testbed(

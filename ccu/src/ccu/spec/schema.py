@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from ccu.spec import traffic
 from ccu.spec.experiment import CC, Experiment
 from ccu.spec.option import Written, written
+from ccu.spec.radio import SHORT
 from ccu.spec.testbed import TestbedOptions, drivers, every_options, testbeds_with
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -24,6 +25,8 @@ def experiment_schema() -> dict[str, Any]:
             properties["testbed"] = {"enum": list(drivers()), "description": field.option.help}
         else:
             properties |= _properties(field, plain_schemas(Experiment, definitions))
+    for field in SHORT.values():
+        properties[field.key] = _written(field, {})
     for options in every_options():
         inside = plain_schemas(options, definitions)
         for field in written(options):

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The content of a configuration file, before it is checked and converted.
 
+use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, IgnoredAny, IntoDeserializer, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_saphyr::Spanned;
 
 use crate::aqm::RawAqm;
@@ -50,7 +53,7 @@ pub(super) struct Radio {
     #[serde(default)]
     pub secondary: Vec<Spanned<Secondary>>,
     pub duplex: Duplex,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "scheduler")]
     pub scheduler: Scheduler,
     #[serde(default = "one_layer")]
     pub layers: Both<u8>,
@@ -111,6 +114,34 @@ pub(super) enum Scheduler {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct ProportionalFair {
     pub window_slots: f64,
+}
+
+/// Reads a scheduler; `proportional_fair` may be a word, too, and has its default window then.
+fn scheduler<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Scheduler, D::Error> {
+    struct Word;
+    impl<'de> Visitor<'de> for Word {
+        type Value = Scheduler;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+            formatter.write_str("a scheduler")
+        }
+
+        fn visit_str<E: de::Error>(self, word: &str) -> Result<Scheduler, E> {
+            match word {
+                "proportional_fair" => Ok(Scheduler::ProportionalFair(ProportionalFair::default())),
+                _ => Scheduler::deserialize(word.into_deserializer()),
+            }
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Scheduler, A::Error> {
+            let scheduler = Scheduler::deserialize(MapAccessDeserializer::new(&mut map))?;
+            match map.next_key::<IgnoredAny>()? {
+                None => Ok(scheduler),
+                Some(_) => Err(de::Error::custom("several schedulers are given")),
+            }
+        }
+    }
+    deserializer.deserialize_any(Word)
 }
 
 impl Default for ProportionalFair {

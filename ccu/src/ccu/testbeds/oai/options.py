@@ -21,7 +21,7 @@ class OaiOptions(TestbedOptions):
 
     section: ClassVar[str] = "oai"
     unsupported: ClassVar[frozenset[str]] = frozenset(
-        {"gnb_profile", "duplex", "mcs_table", "mac_interval_ms"}
+        {"gnb_profile", "duplex", "mcs_table", "radio", "mac_interval_ms"}
         | {"loss", "path", "buffer", "ul_buffer"}
     )
     unsupported_reason: ClassVar[str] = "with OpenAirInterface it cannot be set"

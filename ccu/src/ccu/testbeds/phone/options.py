@@ -29,6 +29,7 @@ class PhoneOptions(TestbedOptions):
         {"prb", "numerology", "scenario", "carrier_ghz", "ues", "duplex", "mcs_table", "rtt_ms"}
         | {
             "gnb_profile",
+            "radio",
             "dl_delay_ms",
             "loss",
             "path",

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The radio of an experiment: nr-link's keys of `radio` (docs/link-config.md), and short forms.
+
+The mapping goes to nr-link as it is, which knows its keys and rules. Six of its keys are fields of
+an experiment; its `radio` has the others. Written values become one key each, `prb` or
+`radio.layers`, so that flags, files, presets and campaigns can replace each other's key by key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+from ccu.spec.option import Option, written
+from ccu.spec.testbed import Value
+from ddu.console.problems import InvalidValue, Problem, RefusedError, Where, invalid
+
+KEY = "radio"
+FIELDS = frozenset({"prb", "numerology", "carrier_ghz", "duplex", "mcs_table", "gnb_profile"})
+"""Keys of nr-link's `radio` that are fields of an experiment."""
+
+Written = dict[str, Any]
+Places = Mapping[str, Where]
+Preset = Callable[[str], tuple[Written, Places]]
+"""A function of a preset's name or file: its keys of `radio`, and the place of each."""
+
+_LAYERS = re.compile(r"(\d+)(?:/(\d+))?")
+_PATTERN = re.compile(r"[DSU]+")
+
+
+def as_it_is(written: object) -> object:
+    """Return the value, which nr-link reads."""
+    return written
+
+
+def read_layers(text: object) -> object:
+    """Return the layers of both directions: `4`, or `4/1` for downlink and uplink."""
+    if isinstance(text, dict):
+        return text
+    match = _LAYERS.fullmatch(str(text).strip())
+    if match is None:
+        raise invalid(f"{text!r} is not a number of layers", "write 4, or 4/1 for DL and UL")
+    return {"dl": int(match[1]), "ul": int(match[2] or match[1])}
+
+
+def read_rlc(text: object) -> object:
+    """Return the RLC configuration of a mode."""
+    return text if isinstance(text, dict) else {"mode": text}
+
+
+def read_carriers(text: object) -> object:
+    """Return the secondary carriers beside the primary one: all of one kind."""
+    match = re.fullmatch(r"\d+", str(text).strip())
+    if match is None or int(match[0]) < 1:
+        raise invalid(f"{text!r} is not a number of carriers", "write 1 to 16")
+    return [{"count": int(match[0]) - 1}] if int(match[0]) > 1 else []
+
+
+def read_duplex(text: object) -> object:
+    """Return the duplex of `fdd` or of a TDD pattern such as `DDDSU`."""
+    is_pattern = isinstance(text, str) and _PATTERN.fullmatch(text)
+    return {"tdd": {"pattern": text}} if is_pattern else text
+
+
+class ShortForms(Value):
+    """Keys that are short for one of `radio`."""
+
+    layers: Annotated[
+        str | None,
+        Option(
+            "MIMO layers at most, of both directions or as DL/UL.",
+            read=read_layers,
+            schema={"type": ["integer", "string", "object"]},
+            unset="1",
+            example="4/1",
+        ),
+    ] = None
+    scheduler: Annotated[
+        str | None,
+        Option(
+            "Scheduler: round_robin, proportional_fair or max_ci.",
+            read=as_it_is,
+            schema={"type": ["string", "object"]},
+            unset="round_robin",
+            example="max_ci",
+        ),
+    ] = None
+    rlc: Annotated[
+        str | None,
+        Option(
+            "RLC mode: am or um.",
+            read=read_rlc,
+            schema={"type": ["string", "object"]},
+            unset="am",
+            example="um",
+        ),
+    ] = None
+    carriers: Annotated[
+        str | None,
+        Option(
+            "Component carriers, all like the first.",
+            read=read_carriers,
+            schema={"type": ["integer", "string"]},
+            unset="1",
+            example="8",
+        ),
+    ] = None
+
+
+SHORT = {one.key: one for one in written(ShortForms)}
+_MEANS = {key: f"{KEY}.{key}" for key in SHORT} | {"carriers": f"{KEY}.secondary"}
+_MEANS |= {f"{KEY}.{field}": field for field in FIELDS}
+
+
+def one_key_each(
+    given: Mapping[str, Any], places: Places, preset: Preset
+) -> tuple[Written, dict[str, Where]]:
+    """Return what one source says, such as a file, with one key for each value of its radio.
+
+    Keys beside a preset are stronger than it. Raises RefusedError.
+    """
+    found, found_at = _inside(given.get(KEY), places, preset)
+    from_preset = isinstance(given.get(KEY), str)
+    problems: list[Problem] = []
+    for key, value in given.items():
+        name = _MEANS.get(key, key)
+        if key == KEY or (key in SHORT and value is None):
+            continue
+        where = places.get(key, Where(key=key))
+        if name in found and not from_preset:
+            fix = "leave one of them out"
+            problems.append(Problem(f"is given as {key} too", fix, found_at[name]))
+        try:
+            read = SHORT[key].option.read if key in SHORT else None
+            found[name] = read(value) if read else value
+        except InvalidValue as error:
+            problems += error.at(where)
+        found_at[name] = where
+    if problems:
+        raise RefusedError(problems)
+    return found, {key: at for key, at in places.items() if key not in found_at} | found_at
+
+
+def _inside(radio: object, places: Places, preset: Preset) -> tuple[Written, dict[str, Where]]:
+    """Return the values of the key `radio`, a preset or a mapping, and their places."""
+    where = places.get(KEY, Where(key=KEY))
+    if radio is None:
+        return {}, {}
+    if isinstance(radio, str):
+        try:
+            values, found_at = preset(radio)
+        except RefusedError as error:
+            raise RefusedError(
+                one if one.where.file else one.at(where) for one in error.problems
+            ) from None
+    elif isinstance(radio, Mapping):
+        values = {str(key): value for key, value in radio.items()}
+        found_at = {key: places.get(f"{KEY}.{key}", Where(key=key).inside(where)) for key in values}
+    else:
+        fix = "write a name of `ccu list radios`, a file, or keys of docs/link-config.md"
+        raise RefusedError(Problem(f"is {radio!r}", fix, where))
+    names = {key: key if key in FIELDS else f"{KEY}.{key}" for key in values}
+    return (
+        {names[key]: value for key, value in values.items()},
+        {names[key]: found_at[key] for key in values},
+    )
+
+
+def gathered(values: Mapping[str, Any]) -> Written:
+    """Return the values with the keys `radio.…` in one mapping, as an experiment has them."""
+    inside = f"{KEY}."
+    radio = {key.removeprefix(inside): value for key, value in values.items() if inside in key}
+    others = {key: value for key, value in values.items() if inside not in key}
+    return others | ({KEY: radio} if radio else {})
