@@ -66,7 +66,7 @@ def _runs() -> object:
 
 def _which() -> object:
     query = f"""{PICKED}
-SELECT r.name AS run, r.verdict, r.cc, r.direction, r.prb AS "PRB", r.scenario, r.seed,
+SELECT r.name AS run, r.verdict, r.cc, r.direction, r.radio, r.scenario, r.seed,
        r.throughput_bps AS throughput, r.utilisation_ratio AS utilisation, r.rtt_p50_ms AS "RTT p50",
        r.rtt_p95_ms AS "RTT p95", r.retransmissions_count AS retransmissions,
        r.jain_throughput AS "Jain's index", (r.duration_s * 1000)::bigint AS duration_ms, r.run_id

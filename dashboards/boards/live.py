@@ -31,7 +31,7 @@ def dashboard() -> Dashboard:
 
 
 def _headline() -> list[object]:
-    what = f'SELECT name AS run, cc, direction, prb AS "PRB", scenario, testbed, started FROM testbed.run WHERE {RUN}'
+    what = f"SELECT name AS run, cc, direction, radio, scenario, testbed, started FROM testbed.run WHERE {RUN}"
     rate = f"""
 SELECT sum(rate) FROM (
     SELECT avg(acked_bps) AS rate FROM testbed.live_socket

@@ -29,7 +29,7 @@ def _headline() -> list[object]:
     report = "${files}/runs/${__data.fields.directory_name:percentencode}"
     relative = f"/d/{UID['compare']}?var-run=${{__data.fields.run_id}}"
     what = f"""
-SELECT name AS run, cc, direction, prb AS "PRB", scenario, testbed, seed, started, duration_s,
+SELECT name AS run, cc, direction, radio, scenario, testbed, seed, started, duration_s,
        array_to_string(verdict_reasons, ' ') AS reasons, 'report' AS report, 'CSV' AS csv,
        regexp_replace(directory, CASE WHEN campaign = '(none)' THEN '^.*/'
                                  ELSE '^.*/(?=[^/]+/[^/]+/[^/]+/[^/]+$)' END, '') AS directory_name, run_id

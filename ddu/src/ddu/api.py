@@ -15,6 +15,7 @@ from ddu.analyze import BIN_NS, analysis_of
 from ddu.errors import UnreadableInput
 from ddu.readers.packets.implementations import Reader
 from ddu.run.manifest import Manifest, read_manifest
+from ddu.run.radio import described
 from ddu.tables.store import results_of, write_table
 
 _AGAIN = "run `ddu analyze` again"
@@ -37,7 +38,8 @@ def analyze(
         if report:
             from ddu.report.page import write_report
 
-            write_report(results, analysis.tables, analysis.summary)
+            radio = described(read_manifest(path).experiment)
+            write_report(results, analysis.tables, analysis.summary, radio)
         (results / "summary.json").write_text(json.dumps(analysis.summary, indent=2) + "\n")
     return analysis.summary
 

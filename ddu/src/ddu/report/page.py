@@ -24,8 +24,13 @@ MOST_FLOWS = 16
 """Flows in the figures and in the table of flows."""
 
 
-def write_report(results: Path, tables: dict[str, pd.DataFrame], summary: dict[str, Any]) -> None:
-    """Write figures/ and report.html under `results`."""
+def write_report(
+    results: Path,
+    tables: dict[str, pd.DataFrame],
+    summary: dict[str, Any],
+    radio: str | None = None,
+) -> None:
+    """Write figures/ and report.html under `results`; `radio`: what it was, in one line."""
     flows = _largest(summary["flows"])
     if len(flows) < len(summary["flows"]):
         drawn = tables["aligned"]["flow"].isin([flow["id"] for flow in flows])
@@ -40,6 +45,7 @@ def write_report(results: Path, tables: dict[str, pd.DataFrame], summary: dict[s
     )
     page = environment.get_template("page.html.j2").render(
         summary=summary,
+        radio=radio,
         verdict_colour=VERDICT[summary["verdict"]],
         colour_of=colour_of,
         run_rows=run_rows(summary),

@@ -18,6 +18,7 @@ from ddu.campaign.load import read_definition
 from ddu.console.problems import RefusedError
 from ddu.errors import FailedRun, StoreRefused, UnreadableInput
 from ddu.run.manifest import Manifest, read_manifest
+from ddu.run.radio import described
 from ddu.store.cpu import cpu_of_parts
 from ddu.store.metric_columns import flow_values, run_values
 from ddu.tables.mac import LINK_COLUMNS, mac_on_bins
@@ -100,6 +101,7 @@ def manifest_row(manifest: Manifest, path: Path) -> dict[str, Any]:
         "cc": _clean(ccs) or "(none)",
         "direction": experiment.direction,
         "prb": experiment.prb,
+        "radio": _clean(described(experiment)),
         "scenario": _clean(Path(experiment.scenario).stem) if experiment.scenario else "(none)",
         "testbed": _clean(str(extra.get("testbed") or "(none)")),
         "seed": extra.get("seed") if isinstance(extra.get("seed"), int) else None,
