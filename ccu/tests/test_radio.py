@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 import yaml
 
-from ddu.campaign import definition
+from ccu.campaigns import definition
 from ccu.campaigns.cells import cells
 from ccu.cli.run import resolved
 from ccu.runs.run import check

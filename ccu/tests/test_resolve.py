@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ccu import scenarios
-from ccu.scenarios.link_config import check, link_config, queue_managers
+from ccu.scenarios.link_config import check, link_config
+from ccu.scenarios.nr_link import queue_managers
 from ccu.scenarios.resolve import resolve
 from ccu.spec import units
 from ccu.traffic import plan
@@ -67,10 +68,10 @@ def test_a_queue_is_managed_as_asked_and_only_a_managed_one_marks() -> None:
     with pytest.raises(RefusedError, match="marks nothing"):
         resolve({"cc": "cubic", "ecn": True})
     for aqm in queue_managers():
-        config = link_config(resolve({"cc": "cubic", "aqm": aqm}), "a", "b")
-        assert config["queue"]["ul"]["aqm"] == {aqm: {}}
-        check(config, scenarios.locate("static"))
-    unknown = link_config(resolve({"cc": "cubic", "aqm": "red"}), "a", "b")
+        experiment = resolve({"cc": "cubic", "aqm": aqm})
+        assert link_config(experiment, "a", "b")["queue"]["ul"]["aqm"] == {aqm: {}}
+        check(experiment, scenarios.locate("static"))
+    unknown = resolve({"cc": "cubic", "aqm": "red"})
     with pytest.raises(
         RefusedError, match=r'aqm: unknown value "red"\. Choose one of: .*dualpi2, step'
     ):

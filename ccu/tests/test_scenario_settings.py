@@ -8,7 +8,7 @@ import yaml
 
 from ccu import scenarios
 from ccu.cli.run import resolved
-from ccu.scenarios.link_config import copy_scenario, link_config, traces
+from ccu.scenarios.link_config import copy_scenario, link_config
 from ccu.scenarios.resolve import resolve
 from ccu.spec import radio
 from ccu.spec.experiment import Buffer
@@ -73,8 +73,15 @@ def test_a_numbered_name_is_one_link_of_a_file_that_draws(tmp_path: Path) -> Non
     assert scenarios.seed_of("mmwave-walking-07") == 7
     assert scenarios.seed_of("mmwave-walking") is None
     assert scenarios.seed_of("wan-1") is None
-    copy_scenario(scenarios.locate("mmwave-walking-07"), tmp_path, 7)
-    assert (tmp_path / "scenario.yaml").read_text().endswith("\nseed: 7\n")
+    config = link_config(resolve({"cc": "cubic", "scenario": "mmwave-walking-07"}), "a", "b")
+    assert (config["scenario_seed"], config["seed"]) == (7, 1)
+    assert "scenario_seed" not in link_config(resolve({"cc": "cubic"}), "a", "b")
+    copied = tmp_path / "scenario.yaml"
+    copy_scenario(scenarios.locate("mmwave-walking-07"), tmp_path)
+    assert copied.read_bytes() == scenarios.locate("mmwave-walking").read_bytes()
+    assert scenarios.locate(str(tmp_path / "scenario-12.yaml")) == copied
+    assert scenarios.seed_of(str(tmp_path / "scenario-12.yaml")) == 12
+    assert scenarios.seed_of(str(copied)) is None
     with pytest.raises(RefusedError, match="no scenario 'nowhere-07'"):
         scenarios.locate("nowhere-07")
 
@@ -104,5 +111,25 @@ def test_a_dry_run_over_given_capacity_shows_no_radio(uneven: Path) -> None:
     assert "prb: 106" in resolved(resolve({"cc": "cubic", "scenario": "static"}), static)
 
 
-def test_a_scenario_that_is_not_there_has_no_traces(tmp_path: Path) -> None:
-    assert traces(tmp_path / "none.yaml") == []
+def test_a_run_has_the_files_that_its_scenario_names(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    (tmp_path / "traces").mkdir()
+    (tmp_path / "traces" / "up").write_text("1\n2\n")
+    rates = "capacity: {dl: {constant_mbps: 9}, ul: {trace: {file: traces/up, format: mahimahi}}}\n"
+    file.write_text(HEAD + rates)
+    (tmp_path / "raw").mkdir()
+    copy_scenario(file, tmp_path / "raw")
+    assert (tmp_path / "raw" / "traces" / "up").read_text() == "1\n2\n"
+    (tmp_path / "inside").mkdir()
+    outside = tmp_path / "inside" / "mine.yaml"
+    outside.write_text(HEAD + rates.replace("traces/up", "../traces/up"))
+    with pytest.raises(RefusedError, match=rf"^{outside}: ../traces/up is not in the scenario's"):
+        resolve({"cc": "cubic", "scenario": str(outside)})
+
+
+def test_what_is_wrong_in_a_scenario_is_reported_with_the_other_mistakes(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(f"{HEAD}{CAPACITY}path: {{dl: {{delay_ms: late}}}}\n")
+    with pytest.raises(RefusedError) as caught:
+        resolve({"cc": "cubic", "scenario": str(file), "ues": 65})
+    assert [str(one).split(":")[0] for one in caught.value.problems] == [str(file), "--ues"]

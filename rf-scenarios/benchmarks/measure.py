@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from ccu.host import programs
-from ccu.scenarios import LIBRARY, library, link_config, locate, seed_of
+from ccu.scenarios import LIBRARY, library, link_config, locate
 from ccu.scenarios.play import duration_s, experiment
 
 PAGE = LIBRARY.parent / "docs/benchmarks/rf-scenarios.md"
@@ -112,7 +112,7 @@ def play(name: str, folder: Path) -> float:
     planned = experiment(name, {})
     file = locate(name)
     link_config.write_config(link_config.link_config(planned, "c", "u"), folder / "link.yaml")
-    link_config.copy_scenario(file, folder, seed_of(name))
+    link_config.copy_scenario(file, folder)
     arguments = ["--config", str(folder / "link.yaml"), "--seconds", repr(duration_s(file))]
     return peak_mb([programs.require("nr-link"), "capacity", *arguments])
 

@@ -53,6 +53,6 @@ def test_the_settings_of_a_numbered_scenario_are_in_the_run(experiments: Runs) -
     run = experiments(*SECOND, "--scenario", "cellular-4g-03")
     experiment = json_of(run / "run.json")["experiment"]
     assert (experiment["rtt_ms"], experiment["buffer"]["packets"]) == (40.0, 800)
-    assert yaml.safe_load((run / "raw/scenario.yaml").read_text())["seed"] == 3
+    assert yaml.safe_load((run / "raw/link.yaml").read_text())["scenario_seed"] == 3
     link = yaml.safe_load((run / "raw/link.yaml").read_text())
     assert link["path"]["ul"]["delay_ms"] == 20.0

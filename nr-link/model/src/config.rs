@@ -49,6 +49,8 @@ pub struct ResolvedConfig {
     pub file: PathBuf,
     /// Seed of all random number streams of the link.
     pub seed: u64,
+    /// Seed of the channel or capacity, in place of that of the scenario or of `seed`.
+    pub scenario_seed: Option<u64>,
     /// Largest IP packet, bytes.
     pub mtu_bytes: u32,
     /// The carrier and its use; has no effect if the scenario has capacity.

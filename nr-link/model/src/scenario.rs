@@ -36,7 +36,7 @@ pub use series::{Point, Series, SeriesFile};
 pub use table::Table;
 pub use tap_series::TapSeries;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// The content of a scenario file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -88,7 +88,7 @@ pub enum Schema {
 }
 
 /// The behaviour after the end of a scenario.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AtEnd {

@@ -103,6 +103,11 @@ fn violation_of(error: &Error, reference: &str) -> Violation {
             let rule = message
                 .rsplit_once(" at line ")
                 .map_or(message.as_str(), |(rule, _)| rule);
+            let rule = match rule {
+                "expected mapping start" => "the value is not a mapping",
+                "expected sequence start" => "the value is not a list",
+                other => other,
+            };
             violation!("{rule}", "See {reference} for the form of each key")
         }
     }

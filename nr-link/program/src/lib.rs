@@ -17,6 +17,7 @@ pub mod output;
 pub mod pool;
 pub mod priority;
 pub mod problems;
+pub mod resolved;
 pub mod selftest;
 pub mod session;
 pub mod shell;

@@ -12,11 +12,12 @@ use nr_link::capacity;
 use nr_link::exit;
 use nr_link::forward::Routes;
 use nr_link::problems::{self, Format};
+use nr_link::resolved;
 use nr_link::selftest;
 use nr_link::session::{self, Session};
 use nr_link::shell::{self, Shell};
+use nr_link_model::aqm;
 use nr_link_model::samples::csv_columns;
-use nr_link_model::{ResolvedConfig, aqm};
 use nr_link_virtual_launcher::Virtual;
 use nr_link_virtual_radio::RadioArguments;
 use serde_json::{Value, json};
@@ -41,7 +42,21 @@ enum Command {
     /// standard error. mac.csv and link.csv are readable at any time; link-summary.json is written at the end.
     Run(Configuration),
     /// Check a configuration and its scenarios, and print the resolved configuration. Needs no privileges.
-    Check(Configuration),
+    Check {
+        #[command(flatten)]
+        configuration: Configuration,
+        /// Print the resolved radio as one JSON line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check a scenario, and print what it sets as one JSON line. Needs no privileges.
+    Scenario {
+        /// Scenario: a YAML file of schema rf-scenario/1
+        file: PathBuf,
+        /// Format of errors on standard error
+        #[arg(long, value_enum, default_value_t)]
+        problems: Format,
+    },
     /// Print the capacity of channel and MAC without traffic, as CSV. Needs no privileges.
     ///
     /// Columns: time in s; RSRP in dBm, SINR and uplink SNR of a layer in dB, CQI and its MCS (empty for a scenario
@@ -108,7 +123,8 @@ enum Listed {
 
 #[derive(Args)]
 struct Configuration {
-    /// Configuration: a YAML file of schema nr-link/1. Relative paths in it start at its folder
+    /// Configuration: a YAML file of schema nr-link/1, or - for standard input. Relative paths in it start at its
+    /// folder
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
     /// Format of errors on standard error
@@ -120,10 +136,10 @@ impl Command {
     fn problems(&self) -> Format {
         match self {
             Self::Run(configuration)
-            | Self::Check(configuration)
+            | Self::Check { configuration, .. }
             | Self::Capacity { configuration, .. } => configuration.problems,
             Self::Shell(shell) => shell.problems,
-            Self::Virtual { problems, .. } => *problems,
+            Self::Virtual { problems, .. } | Self::Scenario { problems, .. } => *problems,
             Self::List { .. } | Self::Man { .. } | Self::Radio(_) | Self::Selftest { .. } => {
                 Format::Text
             }
@@ -165,22 +181,29 @@ fn execute(command: Command) -> Result<ExitCode> {
     }
     match command {
         Command::Run(Configuration { config, .. }) => {
-            let session = Session::open(ResolvedConfig::load(&config)?)?;
+            let session = Session::open(resolved::load(&config)?)?;
             writeln!(stdout(), "{}", session.ready()?).context("standard output")?;
             session.run()?;
         }
-        Command::Check(Configuration { config, .. }) => {
-            let config = ResolvedConfig::load(&config)?;
+        Command::Check {
+            configuration,
+            json,
+        } => {
+            let config = resolved::load(&configuration.config)?;
             Routes::of(&config)?;
             session::model(&config)?;
-            println!("{config:#?}");
+            match json {
+                true => println!("{}", resolved::config(&config)),
+                false => println!("{config:#?}"),
+            }
         }
+        Command::Scenario { file, .. } => println!("{}", resolved::scenario(&file)?),
         Command::Capacity {
             configuration,
             seconds,
             interval_ms,
         } => {
-            let config = ResolvedConfig::load(&configuration.config)?;
+            let config = resolved::load(&configuration.config)?;
             capacity::write(config, seconds, interval_ms, stdout().lock())?;
         }
         Command::List { what } => println!("{}", list(what)),

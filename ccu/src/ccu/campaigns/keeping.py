@@ -16,7 +16,7 @@ from typing import Any, get_args
 
 from ccu.campaigns.analyst import Analyst
 from ccu.host.digest import sha256_of
-from ccu.scenarios.link_config import traces
+from ccu.scenarios import nr_link
 from ddu.campaign.definition import Keep
 from ddu.run.manifest import read_content, write_manifest
 
@@ -77,7 +77,8 @@ def _unwanted(run: Path, content: dict[str, Any], keep: Keep) -> Iterator[Path]:
     if keep == "summary":
         scenario = run / "raw" / "scenario.yaml"
         kept = {run / name for name in ("run.json", "summary.json")} | {scenario}
-        kept |= {scenario.parent / trace for trace in traces(scenario)}
+        if scenario.is_file():
+            kept |= {scenario.parent / name for name in nr_link.scenario(scenario)["files"]}
         yield from (path for path in everything if path not in kept)
         return
     samples = {run / name for name in _samples(content)}

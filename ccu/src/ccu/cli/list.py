@@ -14,7 +14,7 @@ from ccu import congestion, scenarios, traffic
 from ccu.campaigns import definition
 from ccu.congestion import Control
 from ccu.scenarios import radios
-from ccu.scenarios.link_config import queue_managers
+from ccu.scenarios.nr_link import queue_managers
 from ccu.spec.experiment import DROP_TAIL
 from ccu.testbeds import drivers
 from ddu.console.problems import RefusedError

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from ccu import __version__, congestion, scenarios, traffic
 from ccu.host import programs
+from ccu.scenarios import nr_link
 from ccu.spec.experiment import Experiment, FlowPlan
 from ccu.testbeds import driver_of
 from ddu.console.problems import RefusedError, refusal
@@ -86,14 +87,19 @@ def _as_recorded(plan: FlowPlan, run: Path) -> FlowPlan:
 
 
 def _as_played(scenario: str, run: Path) -> str:
-    """Return the scenario's name if its file is unchanged since the run, else the run's own
-    copy."""
+    """Return the scenario's name if its file is unchanged since the run, else the run's own copy,
+    numbered as the name was."""
     played = run / "raw" / "scenario.yaml"
     try:
         same = scenarios.locate(scenario).read_bytes() == played.read_bytes()
     except (RefusedError, OSError):
         same = False
-    return scenario if same or not played.exists() else str(played)
+    if same or not played.exists():
+        return scenario
+    seed = scenarios.seed_of(scenario)
+    if seed is None or "seed" in nr_link.scenario(played):  # Older runs wrote it into the copy.
+        return str(played)
+    return str(played.with_stem(f"scenario-{seed:02}"))
 
 
 @dataclass(frozen=True)

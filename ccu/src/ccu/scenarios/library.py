@@ -36,18 +36,18 @@ def locate(name: str) -> Path:
     file = Path(name) if looks_like_path else LIBRARY / f"{name}.yaml"
     if file.is_file():
         return file.resolve()
+    numbered = _NUMBERED.fullmatch(file.stem)
+    if numbered and (unnumbered := file.with_stem(numbered["name"])).is_file():
+        return unnumbered.resolve()
     if looks_like_path:
         what = "is a directory" if file.is_dir() else "no such file"
         raise refusal(f"{name}: {what}", "give a file, or a name of `ccu list scenarios`")
-    numbered = _NUMBERED.fullmatch(name)
-    if numbered and (LIBRARY / f"{numbered['name']}.yaml").is_file():
-        return LIBRARY / f"{numbered['name']}.yaml"
     raise RefusedError(unknown("scenario", name, library(), "or give the path of a file"))
 
 
 def seed_of(name: str) -> int | None:
     """Return the seed in a name such as mmwave-walking-07; None if a file has that name."""
-    if "/" in name or (LIBRARY / f"{name}.yaml").is_file():
-        return None
-    numbered = _NUMBERED.fullmatch(name)
+    looks_like_path = "/" in name or name.endswith((".yaml", ".yml"))
+    file = Path(name) if looks_like_path else LIBRARY / f"{name}.yaml"
+    numbered = None if file.is_file() else _NUMBERED.fullmatch(file.stem)
     return int(numbered["seed"]) if numbered else None

@@ -3,22 +3,19 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import subprocess
-import tempfile
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from ccu.host import programs
-from ccu.spec import yaml_text
+from ccu.scenarios import nr_link
+from ccu.scenarios.library import seed_of
 from ccu.spec.experiment import DROP_TAIL, Direction, Experiment
 from ccu.spec.gnb_profile import IDEAL
-from ddu.console.problems import CommandError, Problem, RefusedError, Where
+from ddu.console.problems import RefusedError, Where
 
 _DIRECTIONS: tuple[Direction, ...] = ("dl", "ul")
 CORE_DEVICE = "n6"
@@ -65,7 +62,7 @@ def link_config(experiment: Experiment, core_netns: str, ue_netns: str) -> dict[
             "loss_ratio": getattr(experiment.loss, direction),
             **getattr(experiment.path, direction).model_dump(exclude_none=True),
         }
-    duplex = experiment.duplex
+    duplex, seed = experiment.duplex, seed_of(experiment.scenario)
     return {
         "schema": "nr-link/1",
         "seed": experiment.seed,
@@ -81,6 +78,7 @@ def link_config(experiment: Experiment, core_netns: str, ue_netns: str) -> dict[
             **experiment.radio,
         },
         "scenario": "scenario.yaml",
+        **({} if seed is None else {"scenario_seed": seed}),
         "path": path,
         "queue": queue,
         "samples": {"interval_ms": experiment.mac_interval_ms},
@@ -102,13 +100,6 @@ def _gnb(experiment: Experiment) -> dict[str, Any]:
     return {"gnb_profile": experiment.gnb_profile}
 
 
-def queue_managers() -> dict[str, str]:
-    """Return the AQMs that nr-link has by name, each with its summary."""
-    words = [programs.require("nr-link"), "list", "aqm"]
-    listed = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-    return {one["name"]: one["summary"] for one in json.loads(listed)}
-
-
 def _management(experiment: Experiment) -> dict[str, Any]:
     """Return the AQM with nr-link's defaults, and with ECN where the experiment negotiates it."""
     if experiment.aqm == DROP_TAIL:
@@ -120,92 +111,47 @@ def write_config(config: dict[str, Any], file: Path) -> None:
     file.write_text(yaml.safe_dump(config, sort_keys=False))
 
 
-def copy_scenario(scenario: Path, folder: Path, seed: int | None = None) -> None:
-    """Copy the scenario as scenario.yaml, with the traces that it plays.
+def copy_scenario(scenario: Path, folder: Path) -> None:
+    """Copy a scenario that nr-link accepts as scenario.yaml, with the files that it names."""
+    shutil.copyfile(scenario, folder / "scenario.yaml")
+    for name in nr_link.scenario(scenario)["files"]:
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(scenario.parent / name, target)
 
-    `seed`: the channel realization that it describes; None means that of the run's seed.
+
+def check(experiment: Experiment, scenario: Path) -> dict[str, Any] | None:
+    """Ask nr-link whether it can run with this; return the radio as it resolved it.
+
+    Raises RefusedError with its answer.
     """
-    copied = folder / "scenario.yaml"
-    shutil.copyfile(scenario, copied)
-    if seed is not None:
-        with copied.open("a") as file:
-            file.write(f"\nseed: {seed}\n")
-    for trace in traces(scenario):
-        target = folder / trace
-        if (scenario.parent / trace).is_dir():
-            target.mkdir(parents=True, exist_ok=True)  # nr-link refuses it as what it is.
-        elif (scenario.parent / trace).is_file():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(scenario.parent / trace, target)
+    with _named_by_the_user():
+        return nr_link.radio(_playing(experiment, scenario))
 
 
-def traces(scenario: Path) -> list[Path]:
-    """Return the files that the scenario names inside its own folder; nr-link checks the others."""
-    files: list[Path] = []
+def capacity(experiment: Experiment, scenario: Path, seconds: float, interval_ms: int) -> str:
+    """Return what `nr-link capacity` prints for the experiment's link. Raises RefusedError."""
+    with _named_by_the_user():
+        return nr_link.capacity(_playing(experiment, scenario), seconds, interval_ms)
 
-    def visit(node: Any) -> None:
-        if isinstance(node, dict):
-            for key, value in node.items():
-                if key == "file" and isinstance(value, str):
-                    files.append(Path(value))
-                visit(value)
-        elif isinstance(node, list):
-            for value in node:
-                visit(value)
 
+def _playing(experiment: Experiment, scenario: Path) -> dict[str, Any]:
+    """Return a configuration that plays the scenario where it is."""
+    return link_config(experiment, "core", "ue") | {"scenario": str(scenario.absolute())}
+
+
+@contextmanager
+def _named_by_the_user() -> Iterator[None]:
+    """Name in refusals the keys of the experiment in place of those of link.yaml."""
     try:
-        visit(yaml_text.load(scenario.read_bytes()))
-    except (OSError, yaml.YAMLError, ValueError):
-        return []
-    return [path for path in files if not path.is_absolute() and ".." not in path.parts]
-
-
-def check(
-    config: dict[str, Any], scenario: Path, seed: int | None = None, shown: Path | None = None
-) -> None:
-    """Ask nr-link whether it can run with this. Raises RefusedError with its answer.
-
-    `shown`: the folder of the scenario that the answer names; None: its own.
-    """
-    ask("check", config, scenario, seed, shown=shown)
-
-
-def ask(
-    command: str,
-    config: dict[str, Any],
-    scenario: Path,
-    seed: int | None = None,
-    options: Sequence[str] = (),
-    shown: Path | None = None,
-) -> str:
-    """Return what nr-link's `command` prints for a configuration. Raises RefusedError.
-
-    `shown`: the folder of the scenario that problems name; None: its own.
-    """
-    with tempfile.TemporaryDirectory(prefix="ccu-") as folder:
-        file = Path(folder, "link.yaml")
-        write_config(config, file)
-        copy_scenario(scenario, Path(folder), seed)
-        words = [programs.require("nr-link"), command, "--config", str(file), *options]
-        answer = subprocess.run([*words, "--problems", "json"], capture_output=True, text=True)
-    if answer.returncode == 0:
-        return answer.stdout
-    if answer.returncode != RefusedError.exit_code:
-        raise CommandError(f"nr-link {command} failed: {answer.stderr.strip()}")
-    named = scenario if shown is None else shown / scenario.name
-    problems = map(Problem.from_json, json.loads(answer.stderr))
-    raise RefusedError(one.at(_where(one.where, Path(folder), named)) for one in problems)
-
-
-def _where(found: Where, folder: Path, scenario: Path) -> Where:
-    """Return the place that the user knows for one in `folder`, which has copies."""
-    file = folder / found.file if found.file else None
-    if file is None or file.name == "link.yaml":
-        return Where(key=_set_by(found.key or ""))
-    if file.name == "scenario.yaml":
-        return replace(found, file=str(scenario))
-    # Its other files are copies of those beside the scenario.
-    return replace(found, file=str(scenario.parent / file.relative_to(folder)))
+        yield
+    except RefusedError as error:
+        raise RefusedError(
+            one.at(Where(key=_set_by(one.where.key or "")))
+            if one.where.file == nr_link.STANDARD_INPUT
+            else one
+            for one in error.problems
+        ) from None
 
 
 def _set_by(key: str) -> str | None:

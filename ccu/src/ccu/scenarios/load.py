@@ -11,6 +11,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from ccu.scenarios.library import locate, seed_of
+from ccu.scenarios.link_config import check
 from ccu.scenarios.play import played
 from ccu.scenarios.settings import gives_capacity
 from ccu.spec.experiment import Direction, Experiment
@@ -27,11 +28,6 @@ _OF_THE_LINK = {
 }
 # Of a link that cannot be asked: the mean over slots that are all full is about twice this.
 _BPS_PER_PRB = 1.1e6
-# The highest code rate of the MCS tables (TS 38.214 clause 5.1.3.1), on 12 · 14 elements a slot.
-_BITS_PER_PRB_SLOT = {
-    table: 948 / 1024 * bits * 12 * 14
-    for table, bits in {"64qam": 6, "256qam": 8, "64qam-low-se": 6}.items()
-}
 _WITH_RETRANSMISSIONS = 1.5
 
 
@@ -71,12 +67,12 @@ def _rate_bps(experiment: Experiment, direction: Direction) -> float:
 
 
 def _most_bps(experiment: Experiment, direction: Direction) -> float:
-    slots_per_s = 1000 * 2**experiment.numerology
-    bits_per_slot = experiment.prb * _BITS_PER_PRB_SLOT[experiment.mcs_table]
-    capacity_bps = bits_per_slot * slots_per_s
+    capacity_bps = _BPS_PER_PRB * experiment.prb
     with suppress(CommandError):  # A scenario that cannot be played is refused elsewhere.
-        if gives_capacity(locate(experiment.scenario)):
+        if gives_capacity(file := locate(experiment.scenario)):
             capacity_bps = _mean_bps(experiment, direction, experiment.duration_s, experiment.seed)
+        elif radio := check(experiment, file):
+            capacity_bps = radio["bound_bps"][direction]
     return _limited_bps(capacity_bps, experiment, direction)
 
 

@@ -7,12 +7,11 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ccu.scenarios import link_config
-from ccu.scenarios.library import locate, seed_of
+from ccu.scenarios import link_config, nr_link
+from ccu.scenarios.library import locate
 from ccu.scenarios.resolve import resolve
 from ccu.spec.experiment import Experiment
 from ccu.spec.yaml_places import read_mapping
-from ddu.console.problems import refusal
 
 if TYPE_CHECKING:
     import pandas as pd  # imported late: it takes half a second, and most commands do not need it
@@ -45,9 +44,7 @@ def played(planned: Experiment, seconds: float | None = None, interval_ms: int =
     file = locate(planned.scenario)
     if seconds is None:
         seconds = min(duration_s(file), DEFAULT_S)
-    config = link_config.link_config(planned, "core", "ue")
-    options = [f"--seconds={seconds!r}", "--interval-ms", str(interval_ms)]
-    return link_config.ask("capacity", config, file, seed_of(planned.scenario), options)
+    return link_config.capacity(planned, file, seconds, interval_ms)
 
 
 def content(file: Path) -> dict[str, Any]:
@@ -57,16 +54,4 @@ def content(file: Path) -> dict[str, Any]:
 
 def duration_s(file: Path) -> float:
     """Return the scenario's duration in seconds. Raises RefusedError."""
-    scenario, lines = read_mapping(file, _FORM)
-    if "duration_s" not in scenario:
-        raise refusal("is missing", "write seconds", file=file, key="duration_s")
-    try:
-        return float(str(scenario["duration_s"]))
-    except ValueError:
-        raise refusal(
-            "is not a number",
-            "write seconds",
-            file=file,
-            line=lines["duration_s"],
-            key="duration_s",
-        ) from None
+    return float(nr_link.scenario(file)["duration_s"])

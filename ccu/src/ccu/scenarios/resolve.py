@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ccu import scenarios
+from ccu.host import programs
 from ccu.scenarios import radios
 from ccu.spec import resolve as spec
 from ccu.spec.experiment import Experiment
@@ -38,5 +39,7 @@ def _fixed(name: str, taken: set[str]) -> dict[str, tuple[Any, Where]]:
         file = scenarios.locate(name)
     except RefusedError:
         return {}  # Reported together with all other problems, before anything starts.
+    if programs.find("nr-link") is None:
+        return {}  # What needs it refuses.
     settings = scenarios.settings(file, taken)
     return {key: (value, Where(str(file), key=part)) for key, (value, part) in settings.items()}

@@ -6,9 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from ccu.spec import yaml_text
+from ccu.scenarios import nr_link
 from ccu.spec.experiment import HEADERS_BYTES
 from ddu.console.problems import refusal
 
@@ -26,27 +24,25 @@ _AROUND_S = 3.0
 def settings(file: Path, taken: set[str]) -> Settings:
     """Return the settings that the scenario in `file` fixes, without the user's own in `taken`.
 
-    Invalid parts are left to nr-link, which reports them with their lines.
+    Raises RefusedError if the scenario breaks a rule.
     """
-    content = _content(file)
-    fixed: Settings = {}
-    if isinstance(path := content.get("path"), dict):
-        fixed |= {key: (value, "path") for key, value in _of_path(path, taken).items()}
-    if isinstance(link := content.get("link"), dict):
-        fixed |= {key: (link[key], "link") for key in _LINK if key in link}
+    content = nr_link.scenario(file)
+    path, link = content.get("path", {}), content.get("link", {})
+    fixed = {key: (value, "path") for key, value in _of_path(path, taken).items()}
+    fixed |= {key: (link[key], "link") for key in _LINK if key in link}
     return {key: value for key, value in fixed.items() if key not in taken}
 
 
 def gives_capacity(file: Path) -> bool:
     """Return whether the scenario sets the link's capacity itself: then there is no radio."""
-    return "capacity" in _content(file)
+    return bool(nr_link.scenario(file)["gives_capacity"])
 
 
 def check_time(file: Path, duration_s: float) -> None:
     """Raise RefusedError if the scenario ends, as `at_end: stop` says, before a run is over."""
-    content = _content(file)
-    lasts_s = _number(content.get("duration_s"))
-    if content.get("at_end") == "stop" and duration_s > lasts_s - _AROUND_S:
+    content = nr_link.scenario(file)
+    lasts_s = content["duration_s"]
+    if content["at_end"] == "stop" and duration_s > lasts_s - _AROUND_S:
         raise refusal(
             (
                 f"{file.name} stops after {lasts_s:g} s, and silence would keep the flows from "
@@ -57,50 +53,30 @@ def check_time(file: Path, duration_s: float) -> None:
         )
 
 
-def _content(file: Path) -> dict[str, Any]:
-    try:
-        content = yaml_text.load(file.read_bytes())
-    except (OSError, yaml.YAMLError, ValueError):
-        return {}
-    return content if isinstance(content, dict) else {}
-
-
 def _of_path(path: dict[str, Any], taken: set[str]) -> dict[str, Any]:
     fields: dict[str, Any] = {}
-    if isinstance(mtu_bytes := path.get("mtu_bytes"), int):
-        fields["mss_bytes"] = mtu_bytes - HEADERS_BYTES
-    directions = {
-        direction: path[direction]
-        for direction in ("dl", "ul")
-        if isinstance(path.get(direction), dict)
-    }
-    delays = {direction: _number(part.get("delay_ms")) for direction, part in directions.items()}
+    if "mtu_bytes" in path:
+        fields["mss_bytes"] = path["mtu_bytes"] - HEADERS_BYTES
+    directions = {key: path[key] for key in ("dl", "ul") if key in path}
+    delays = {direction: part["delay_ms"] for direction, part in directions.items()}
     if delays and "rtt_ms" not in taken:
         fields["rtt_ms"] = round(sum(delays.values()), 9)
         if delays.get("dl") != delays.get("ul"):
             fields["dl_delay_ms"] = delays.get("dl", 0.0)
-    losses = {direction: _number(part.get("loss_ratio")) for direction, part in directions.items()}
+    losses = {direction: part.get("loss_ratio", 0.0) for direction, part in directions.items()}
     if any(losses.values()):
         fields["loss"] = losses
-    # Keys that an experiment has by the same names; pydantic validates the values.
+    # Keys that an experiment has by the same names.
     lines = {
         direction: {key: part[key] for key in _LINE if key in part}
         for direction, part in directions.items()
     }
     if any(lines.values()):
         fields["path"] = lines
-    queues = path.get("queue")
-    if isinstance(queues, dict) and "buffer" not in taken:
+    queues = path.get("queue", {})
+    if "buffer" not in taken:
         if "dl" in queues:
             fields["buffer"] = queues["dl"]
         if queues.get("ul") != queues.get("dl") and "ul" in queues:
             fields["ul_buffer"] = queues["ul"]
     return fields
-
-
-def _number(value: object) -> float:
-    # PyYAML reads 1e-5 as a string (YAML 1.1 requires 1.0e-5), nr-link as a number.
-    try:
-        return float(str(value))
-    except ValueError:
-        return 0.0

@@ -71,7 +71,12 @@ def resolve_written(
     _choose_flows(values, testbed, places, problems)
     if "scenario" not in testbed.unsupported:
         name = str(values.get("scenario", Experiment.model_fields["scenario"].default))
-        for key, (value, place) in complete(name, set(values)).items():
+        try:
+            fixed = complete(name, set(values))
+        except RefusedError as error:
+            fixed = {}
+            problems += error.problems
+        for key, (value, place) in fixed.items():
             values[key], places[key] = value, place
     try:
         return _validated(values, problems)

@@ -3,6 +3,7 @@
 
 use crate::Nanos;
 use crate::config::{Gnb, PerDirection};
+use crate::packet::Direction;
 use crate::radio::{Duplex, Grid, McsTable, Numerology};
 
 /// The carrier and its use.
@@ -43,6 +44,22 @@ impl RadioConfig {
             scs_hz: f64::from(carrier.numerology.scs_khz()) * 1e3,
             prb: carrier.prb,
         })
+    }
+
+    /// Returns the bit/s of a direction if each resource element of every slot carried data at the
+    /// highest rate of the MCS table: more than any link can carry.
+    pub fn bound_bps(&self, direction: Direction) -> f64 {
+        let schemes = self.mcs_table.schemes();
+        let efficiency = schemes.iter().map(|mcs| mcs.spectral_efficiency());
+        let symbols_per_s = |carrier: &Carrier| 14.0 * 1e9 / carrier.numerology.slot_ns() as f64;
+        let elements_per_s: f64 = self
+            .carriers
+            .iter()
+            .filter(|carrier| carrier.uplink || direction == Direction::Downlink)
+            .map(|carrier| 12.0 * f64::from(carrier.prb) * symbols_per_s(carrier))
+            .sum();
+        let layers = f64::from(*self.layers.of(direction));
+        layers * elements_per_s * efficiency.fold(0.0, f64::max)
     }
 
     /// Returns the length of the shortest slot of all carriers.

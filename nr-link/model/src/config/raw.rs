@@ -30,6 +30,8 @@ pub(super) struct Raw {
     #[serde(default)]
     pub radio: Option<Radio>,
     pub scenario: PathBuf,
+    #[serde(default)]
+    pub scenario_seed: Option<u64>,
     pub path: Both<PathDirection>,
     pub queue: Both<Queue>,
     pub samples: Samples,

@@ -60,6 +60,7 @@ fn resolve(raw: Raw, file: &Path) -> Result<ResolvedConfig, Problem> {
     Ok(ResolvedConfig {
         file: file.to_owned(),
         seed: raw.seed,
+        scenario_seed: raw.scenario_seed,
         mtu_bytes,
         radio,
         path: PerDirection {

@@ -134,5 +134,6 @@ fn channels(scenarios: &[Scenario], config: &ResolvedConfig) -> Result<Vec<Vec<C
 
 /// Returns the seed from which a UE's channel or capacity is drawn.
 fn seed(scenario: &Scenario, config: &ResolvedConfig, ue: usize) -> u64 {
-    scenario.seed.unwrap_or(config.seed).wrapping_add(ue as u64)
+    let seed = config.scenario_seed.or(scenario.seed);
+    seed.unwrap_or(config.seed).wrapping_add(ue as u64)
 }

@@ -26,7 +26,9 @@ impl Mcs {
 }
 
 /// An MCS table of TS 38.214 clause 5.1.3.1.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize,
+)]
 pub enum McsTable {
     /// Table 1, up to 64QAM.
     #[default]

@@ -2,13 +2,13 @@
 //! The carrier that a source used. `ccu` uses it unless an option or an experiment file sets
 //! another one; the channel does not depend on it.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Positive;
 use crate::radio::McsTable;
 
 /// The link settings of the source. Keys that are absent have the testbed's default.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LinkHint {
@@ -33,7 +33,7 @@ pub struct LinkHint {
 }
 
 /// FDD, or a TDD pattern, as in the link's configuration.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LinkDuplex {
@@ -44,7 +44,7 @@ pub enum LinkDuplex {
 }
 
 /// A TDD pattern.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LinkTdd {
@@ -56,7 +56,7 @@ pub struct LinkTdd {
 }
 
 /// The symbols of the special slot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpecial {

@@ -2,12 +2,12 @@
 //! Settings around the radio link that a source specifies. `ccu` uses them unless an option sets
 //! others.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{NonNegative, Positive, Ratio};
 
 /// Delays, loss and buffers.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Path {
@@ -27,7 +27,7 @@ pub struct Path {
 }
 
 /// One direction of the wired path.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PathDirection {
@@ -51,7 +51,7 @@ pub struct PathDirection {
 }
 
 /// Cross traffic: packets at a constant interval.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CrossTraffic {
@@ -63,7 +63,7 @@ pub struct CrossTraffic {
 }
 
 /// The buffer limit of each direction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Queues {
@@ -76,7 +76,7 @@ pub struct Queues {
 }
 
 /// A buffer limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum QueueLimit {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Numbers that obey a rule, which is checked on reading.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::problem::Violation;
 
@@ -11,7 +11,7 @@ pub(crate) const MOST_MBPS: f64 = 1e6;
 macro_rules! quantity {
     ($(#[$doc:meta])* $name:ident, $valid:expr, $rule:literal, $fix:literal, $bounds:tt) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Deserialize, Serialize)]
         #[serde(try_from = "f64")]
         pub struct $name(f64);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The radio channel: signal level, noise and fading.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::tap_series::MOST_TAPS;
 use super::{
@@ -46,7 +46,7 @@ pub struct Radio {
 }
 
 /// A range of carrier frequencies, GHz, both ends included.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CarrierRange {

@@ -159,6 +159,33 @@ impl Scenario {
         found
     }
 
+    /// Returns the files that the scenario names, with its folder before relative paths.
+    pub fn files(&self) -> Vec<&Path> {
+        let radio = self.radio.iter().flat_map(|radio| {
+            let noise_ul = radio.noise_ul.as_ref().and_then(Noise::series);
+            [radio.level.series(), radio.noise.series(), noise_ul]
+        });
+        let rates = self.capacity.iter().flat_map(|both| [&both.dl, &both.ul]);
+        let steps = rates.clone().map(|rate| match rate {
+            Rate::StepsMbps(steps) => Some(steps),
+            _ => None,
+        });
+        let series = radio.chain(steps).flatten().filter_map(Series::file);
+        let traces = rates.filter_map(|rate| match rate {
+            Rate::Trace(trace) => Some(trace.file.as_path()),
+            _ => None,
+        });
+        let taps = self.radio.iter().filter_map(|radio| match &radio.fading {
+            Some(Fading::TapSeries(taps)) => Some(taps.file.as_path()),
+            _ => None,
+        });
+        series
+            .map(|within| within.file.as_path())
+            .chain(traces)
+            .chain(taps)
+            .collect()
+    }
+
     fn tap_series(&mut self) -> Option<&mut TapSeries> {
         match self.radio.as_mut()?.fading.as_mut()? {
             Fading::TapSeries(taps) => Some(taps),

@@ -48,7 +48,8 @@ impl Command<'_> {
         let plan = self.folder.join("plan.json");
         fs::write(&plan, format!("{:#}\n", self.plan()))
             .with_context(|| format!("cannot write {}", plan.display()))?;
-        let (file, mut run) = read(&plan)?;
+        let (file, mut resolved) = read(&plan)?;
+        let run = &mut resolved.run;
         run.samples = self.keep.then(|| self.folder.to_owned());
         let addresses = [("NR_LINK_SERVER", 0), ("NR_LINK_UE", 1)];
         let addresses = addresses.map(|(name, host)| (name, run.hosts[host].address.to_string()));
@@ -62,9 +63,9 @@ impl Command<'_> {
         let set = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP]);
         set.thread_block().context("signals")?;
         let signals = SignalFd::new(&set).context("signals")?;
-        let ended = kernel::run(&files, &file, &run, Some(&signals))?;
+        let ended = kernel::run(&files, &file, &resolved, Some(&signals))?;
         if self.keep {
-            account::write(self.folder, &run, &ended)?;
+            account::write(self.folder, &resolved.run, &ended)?;
         }
         let code = ended.reports.iter().find_map(|report| match report {
             Report::Program { name, code } if name == NAME => Some(*code as u8),

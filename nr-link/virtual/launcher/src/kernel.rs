@@ -13,15 +13,15 @@ use anyhow::{Context, Result};
 use nix::libc;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::signalfd::SignalFd;
-use nr_link_model::ResolvedConfig;
 use nr_link_virtual_plan::{
-    CLOCK_VARIABLE, LIBRARY_VARIABLE, PLAN_VARIABLE, REPORT_VARIABLE, Report, Run, SEED_VARIABLE,
+    CLOCK_VARIABLE, LIBRARY_VARIABLE, PLAN_VARIABLE, REPORT_VARIABLE, Report, SEED_VARIABLE,
     STREAMS,
 };
 
 use crate::failed;
 use crate::own_core::OwnCore;
 use crate::plan_file::PlanFile;
+use crate::resolve::Resolved;
 use crate::testbed_files::TestbedFiles;
 use crate::watch::{Watch, cpu_time};
 
@@ -55,11 +55,11 @@ pub struct Ended {
 pub fn run(
     files: &TestbedFiles,
     file: &PlanFile,
-    run: &Run,
+    resolved: &Resolved,
     signals: Option<&SignalFd>,
 ) -> Result<Ended> {
     let began = Instant::now();
-    let config = ResolvedConfig::load(&run.link)?;
+    let run = &resolved.run;
     let mut plan = memory_file("plan")?;
     serde_json::to_writer(&plan, run)?;
     plan.seek(SeekFrom::Start(0)).context("plan")?;
@@ -75,7 +75,7 @@ pub fn run(
         .env(REPORT_VARIABLE, REPORT.to_string())
         .env(CLOCK_VARIABLE, CLOCK.to_string())
         .env(LIBRARY_VARIABLE, &files.library)
-        .env(SEED_VARIABLE, file.seed.unwrap_or(config.seed).to_string())
+        .env(SEED_VARIABLE, resolved.seed.to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());

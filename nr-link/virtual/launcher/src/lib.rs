@@ -21,9 +21,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Subcommand;
 use nr_link_model::{Problem, yaml};
-use nr_link_virtual_plan::Run;
 
 use plan_file::PlanFile;
+use resolve::Resolved;
 use testbed_files::FileOptions;
 
 /// The commands of `nr-link virtual`.
@@ -62,17 +62,17 @@ pub enum Virtual {
 pub fn execute(command: Virtual) -> Result<()> {
     match command {
         Virtual::Run { plan, files } => {
-            let (file, run) = read(&plan)?;
+            let (file, resolved) = read(&plan)?;
             let files = files.find()?;
             machine::check(file.memory_mb)?;
             let folder = resolve::output_folder(&file, &plan)?;
             std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-            let ended = kernel::run(&files, &file, &run, None)?;
-            println!("{}", account::write(&folder, &run, &ended)?);
+            let ended = kernel::run(&files, &file, &resolved, None)?;
+            println!("{}", account::write(&folder, &resolved.run, &ended)?);
         }
         Virtual::Check { plan } => {
-            let (_, run) = read(&plan)?;
-            println!("{}", serde_json::to_string_pretty(&run)?);
+            let (_, resolved) = read(&plan)?;
+            println!("{}", serde_json::to_string_pretty(&resolved.run)?);
         }
         Virtual::Doctor { files } => {
             let files = files.find()?;
@@ -84,10 +84,10 @@ pub fn execute(command: Virtual) -> Result<()> {
 }
 
 /// Reads, checks and completes a plan.
-fn read(plan: &Path) -> Result<(PlanFile, Run)> {
+fn read(plan: &Path) -> Result<(PlanFile, Resolved)> {
     let file = PlanFile::read(plan)?;
-    match resolve::run(&file, plan) {
-        Ok(run) => Ok((file, run)),
+    match resolve::resolve(&file, plan) {
+        Ok(resolved) => Ok((file, resolved)),
         Err(error) => {
             let problem = error.downcast::<Problem>()?;
             if problem.place.file.is_some() {

@@ -26,11 +26,20 @@ const SYSCTLS: [(&str, &str); 5] = [
     ("net.ipv6.conf.default.accept_ra", "0"),
 ];
 
+/// A plan with everything that the run needs.
+#[derive(Debug)]
+pub struct Resolved {
+    /// What the guest and the link do.
+    pub run: Run,
+    /// Seed of the kernel's randomness: the plan's, or the link's.
+    pub seed: u64,
+}
+
 /// Completes the plan in the file at `path`, and checks it against the link.
 ///
 /// # Errors
 /// The link's configuration or scenario breaks a rule; the plan does not fit to them.
-pub fn run(file: &PlanFile, path: &Path) -> Result<Run> {
+pub fn resolve(file: &PlanFile, path: &Path) -> Result<Resolved> {
     let folder = absolute(path)?;
     let folder = folder.parent().unwrap_or(Path::new("/"));
     let link = folder.join(&file.link);
@@ -50,7 +59,8 @@ pub fn run(file: &PlanFile, path: &Path) -> Result<Run> {
     check_addresses(&hosts, &file.link)?;
     let last_s = flows.iter().map(|flow| flow.start_s + flow.duration_s);
     let last_s = last_s.fold(0.0, f64::max);
-    Ok(Run {
+    let seed = file.seed.unwrap_or(config.seed);
+    let run = Run {
         programs: programs(file, &hosts, folder)?,
         limit_s: file.limit_s.unwrap_or(last_s + PATIENCE_S),
         captured_bytes: file.capture.as_ref().map_or(0, |capture| capture.bytes),
@@ -68,7 +78,8 @@ pub fn run(file: &PlanFile, path: &Path) -> Result<Run> {
         samples: None,
         radio: file.radio.as_ref().map(|path| folder.join(path)),
         clock_step_ns: file.clock_step_ns,
-    })
+    };
+    Ok(Resolved { run, seed })
 }
 
 /// The modules' files, which must be there.

@@ -32,8 +32,7 @@ class EmulatedDriver(Driver):
         from ccu.scenarios import link_config
 
         scenarios.check_time(scenario, experiment.duration_s)
-        config = link_config.link_config(experiment, "core", "ue")
-        link_config.check(config, scenario, scenarios.seed_of(experiment.scenario))
+        link_config.check(experiment, scenario)
 
     def up(self, site: Site) -> AbstractContextManager[Testbed]:
         from ccu.testbeds.emulated import testbed

@@ -10,7 +10,6 @@ from typing import Any
 
 from pyroute2 import netns
 
-from ccu import scenarios
 from ccu.host import namespace, programs
 from ccu.host.namespace import Namespace
 from ccu.host.supervisor import Process
@@ -109,8 +108,7 @@ def _start_link(site: Site, names: dict[Host, str]) -> Process:
     config = site.raw / "link.yaml"
     resolved = link_config.link_config(site.experiment, names["server"], names["ue"])
     link_config.write_config(resolved, config)
-    seed = scenarios.seed_of(site.experiment.scenario)
-    link_config.copy_scenario(site.scenario, site.raw, seed)
+    link_config.copy_scenario(site.scenario, site.raw)
     command = [programs.require("nr-link"), "run", "--config", str(config)]
     link = site.supervisor.start("nr-link", command, stage="link")
     site.supervisor.wait_ready_event(link)

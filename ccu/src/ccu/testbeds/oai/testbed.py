@@ -17,7 +17,6 @@ from typing import Any
 from ccu.host import namespace, programs
 from ccu.host.resources import Resources
 from ccu.host.supervisor import Supervisor
-from ccu.scenarios.library import seed_of
 from ccu.scenarios.link_config import copy_scenario
 from ccu.scenarios.oai_channel_model import series
 from ccu.spec.errors import RunFailed
@@ -106,7 +105,7 @@ def up(site: Site) -> Iterator[OaiTestbed]:
     """Yield the path from the data network to the UE; it is removed afterwards."""
     experiment = site.experiment
     if experiment.testbed.name == "rfsim":  # Over the air no scenario is played.
-        copy_scenario(site.scenario, site.raw, seed_of(experiment.scenario))
+        copy_scenario(site.scenario, site.raw)
     stack = prepare(site)
     try:
         stack.up()

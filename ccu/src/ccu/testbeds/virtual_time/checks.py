@@ -24,8 +24,7 @@ def check(experiment: Experiment, scenario: Path) -> None:
     controls.check(experiment)
     _check_parameters_and_files(experiment)
     scenarios.check_time(scenario, experiment.duration_s)
-    config = link_config.link_config(experiment, "server", "ue")
-    link_config.check(config, scenario, scenarios.seed_of(experiment.scenario))
+    link_config.check(experiment, scenario)
 
 
 def check_machine(experiment: Experiment) -> None:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ccu import congestion, scenarios, traffic
+from ccu import congestion, traffic
 from ccu.congestion import OfFile
 from ccu.host import programs
 from ccu.scenarios import link_config
@@ -36,7 +36,7 @@ class Run:
         experiment, raw = site.experiment, site.raw
         config = link_config.link_config(experiment, "server", "ue")
         link_config.write_config(config, raw / "link.yaml")
-        link_config.copy_scenario(site.scenario, raw, scenarios.seed_of(experiment.scenario))
+        link_config.copy_scenario(site.scenario, raw)
         inside = {name: one.in_virtual_time(site) for name, one in self._of_files.items()}
         content = plan.plan_of(experiment, self._flows, inside) | more
         (raw / plan.FILE).write_text(json.dumps(content, indent=2) + "\n")

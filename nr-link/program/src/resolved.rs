@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Scenarios and configurations as nr-link resolved them, as JSON for other programs (docs/nr-link.md).
+
+use std::io::read_to_string;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use nr_link_model::scenario::Scenario;
+use nr_link_model::{Direction, ResolvedConfig};
+use serde_json::{Map, Value, json};
+
+/// Loads a configuration from a file, or from standard input if it is `-`.
+///
+/// # Errors
+/// The configuration cannot be read or breaks a rule.
+pub fn load(file: &Path) -> Result<ResolvedConfig> {
+    if file != Path::new("-") {
+        return Ok(ResolvedConfig::load(file)?);
+    }
+    let text = read_to_string(std::io::stdin()).context("standard input")?;
+    Ok(ResolvedConfig::parse(&text, file)?)
+}
+
+/// Returns the radio of a configuration; null if it has none.
+pub fn config(config: &ResolvedConfig) -> Value {
+    let radio = config.radio.as_ref().map(|radio| {
+        let carriers = radio.carriers.iter().map(|carrier| {
+            json!({
+                "carrier_ghz": carrier.hz / 1e9,
+                "prb": carrier.prb,
+                "numerology": carrier.numerology.mu(),
+                "uplink": carrier.uplink,
+            })
+        });
+        json!({
+            "carriers": carriers.collect::<Vec<_>>(),
+            "layers": {"dl": radio.layers.dl, "ul": radio.layers.ul},
+            "bound_bps": {
+                "dl": radio.bound_bps(Direction::Downlink),
+                "ul": radio.bound_bps(Direction::Uplink),
+            },
+        })
+    });
+    json!({ "radio": radio })
+}
+
+/// Returns what a scenario sets, without absent keys; `files` are relative to its folder.
+///
+/// # Errors
+/// The scenario cannot be read or breaks a rule.
+pub fn scenario(file: &Path) -> Result<Value> {
+    let scenario = Scenario::load(file)?;
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let files = scenario
+        .files()
+        .into_iter()
+        .map(|file| file.strip_prefix(folder).unwrap_or(file).to_string_lossy());
+    Ok(without_nulls(json!({
+        "name": scenario.name,
+        "summary": scenario.summary,
+        "duration_s": scenario.duration_s,
+        "at_end": scenario.at_end,
+        "seed": scenario.seed,
+        "gives_capacity": scenario.capacity.is_some(),
+        "carrier_ghz": scenario.radio.as_ref().and_then(|radio| radio.carrier_ghz),
+        "path": scenario.path,
+        "link": scenario.link,
+        "files": files.collect::<Vec<_>>(),
+    })))
+}
+
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(map) => Value::Object(
+            map.into_iter()
+                .filter(|(_, value)| !value.is_null())
+                .map(|(key, value)| (key, without_nulls(value)))
+                .collect::<Map<_, _>>(),
+        ),
+        other => other,
+    }
+}
