@@ -35,11 +35,11 @@ R_MAX = 948 / 1024
 OVERHEAD = {"dl": (0.14, 0.18), "ul": (0.08, 0.10)}
 FR2_GHZ = 24.25
 LEAST_OVERHEAD = {"dl": 24 / 168, "ul": 12 / 168}
-"""Of nr-link in a full slot (docs/nr-link-model.md): PDCCH and DM-RS of up to two layers."""
+"""The overhead of nr-link in a full slot (docs/nr-link-model.md), with up to two layers."""
 BLOCK_SIZE_STEP = 0.02
 """Sizes of transport blocks have steps (TS 38.214 clause 5.1.3.2): up to 2 % from the formula."""
 HEADERS = 0.005
-"""Of SDAP, PDCP, RLC and MAC in packets of 1500 bytes: 7 bytes."""
+"""The share of SDAP, PDCP, RLC and MAC headers in packets of 1500 bytes: 7 bytes."""
 
 
 class Carrier(NamedTuple):

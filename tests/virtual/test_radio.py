@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What keys of the radio do to traffic: layers, carriers, RLC mode, and radios by name."""
+"""The effect of the radio's keys on traffic: layers, carriers, RLC mode, and radios by name."""
 
 from __future__ import annotations
 

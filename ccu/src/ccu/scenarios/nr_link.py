@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What nr-link says of scenarios and configurations, which only it reads."""
+"""Scenarios and configurations as nr-link resolves them, which alone reads them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STANDARD_INPUT = "-"
 """The file of a problem in a configuration, which nr-link reads from its standard input."""
 
 _scenarios: dict[tuple[Path, int], dict[str, Any]] = {}
-"""What nr-link said, by the file and when it was changed last."""
+"""The answers of nr-link, by the file and when it was changed last."""
 
 
 def scenario(file: Path) -> dict[str, Any]:

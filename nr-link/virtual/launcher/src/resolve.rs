@@ -29,7 +29,7 @@ const SYSCTLS: [(&str, &str); 5] = [
 /// A plan with everything that the run needs.
 #[derive(Debug)]
 pub struct Resolved {
-    /// What the guest and the link do.
+    /// The run that the guest and the link perform.
     pub run: Run,
     /// Seed of the kernel's randomness: the plan's, or the link's.
     pub seed: u64,
