@@ -16,8 +16,12 @@
 #include "reminis_core.h"
 #include "tcp_reminis.h"
 
+#ifdef CONFIG_NR_LINK
+#include "virtual_trace.h"
+#else
 #define CREATE_TRACE_POINTS
 #include "tcp_reminis_trace.h"
+#endif
 
 atomic_t reminis_flow_count = ATOMIC_INIT(0);
 

@@ -25,7 +25,7 @@ PLAN = {
     "programs": [{"host": "ue", "command": ["sleep", "500"]}],
     "capture": {"files": {"server": "sender.pcap", "ue": "receiver.pcap"}},
     "sockets": {"interval_ms": 1, "files": {"server": "sockets-server.pcap"}},
-    "cc_trace": "cc-reminis.csv",
+    "cc_traces": {"reminis": "cc-reminis.csv"},
 }
 
 

@@ -27,7 +27,7 @@ Virtual = Callable[..., VirtualRun]
 
 CAPTURE = {"files": {"server": "sender.pcap", "ue": "receiver.pcap"}}
 SOCKETS = {"interval_ms": 1, "files": {"server": "sockets-server.pcap"}}
-OBSERVED = {"capture": CAPTURE, "sockets": SOCKETS, "cc_trace": "cc-reminis.csv"}
+OBSERVED = {"capture": CAPTURE, "sockets": SOCKETS, "cc_traces": {"reminis": "cc-reminis.csv"}}
 # Ethernet's share does not count: the model's capacity is of IP packets.
 PAYLOAD_OF_1500 = 1448 / 1500
 

@@ -340,7 +340,7 @@ static int __init nr_link_init(void)
 	__skb_queue_head_init(&lost);
 	nr_link_calls = nr_link_load();
 	if (nr_link_calls)
-		nr_link = nr_link_calls->open(&nr_link_setup, on_lost);
+		nr_link = nr_link_calls->open(&nr_link_setup, on_lost, nr_link_traces);
 	if (!nr_link)
 		nr_link_exit(2);
 	nr_link_clock_step_ns = nr_link_setup.clock_step_ns;

@@ -11,7 +11,9 @@
 #ifndef NR_LINK_H
 #define NR_LINK_H
 
-#define NR_LINK_ABI 2
+#include "nr_link_trace.h"
+
+#define NR_LINK_ABI 3
 
 /* Device 0 is the core network's, device n that of UE n. */
 #define NR_LINK_DEVICES_MAX 65
@@ -45,21 +47,14 @@ struct nr_link_due {
 	unsigned int congestion_experienced;
 };
 
-/* One sampling interval of one Reminis flow; _q24: in units of 2^-24. */
-struct nr_link_decision {
-	unsigned long long now;
-	long long gradient_q24;
-	int mu_q24, draw_q24;
-	unsigned int delay_us, min_rtt_us, dtt_us, si_us, samples;
-	unsigned int cwnd_before, cwnd_after;
-	unsigned short local_port, remote_port;
-	unsigned char zone, action;
-};
-
 struct nr_link_calls {
 	unsigned int abi;
-	/* NULL: the library has said on stderr why not. lost(): the link dropped the packet. */
-	struct nr_link *(*open)(struct nr_link_setup *setup, void (*lost)(unsigned long long));
+	/*
+	 * NULL: the library has said on stderr why not. lost(): the link dropped the packet.
+	 * traces: those of the kernel's congestion controls.
+	 */
+	struct nr_link *(*open)(struct nr_link_setup *setup, void (*lost)(unsigned long long),
+				const struct nr_link_trace *traces);
 	void (*start)(struct nr_link *link, long long utc_ns);
 	/* 0: no UE has the packet's destination, and the caller keeps it. */
 	int (*enqueue)(struct nr_link *link, unsigned int device, unsigned long long handle,
@@ -74,7 +69,9 @@ struct nr_link_calls {
 			  unsigned int kept, unsigned int length, unsigned long long now);
 	void (*sockets)(struct nr_link *link, unsigned int host, const void *messages,
 			unsigned int length, unsigned long long now);
-	void (*decided)(struct nr_link *link, const struct nr_link_decision *decision);
+	/* A row of a trace. */
+	void (*traced)(struct nr_link *link, unsigned int trace, const long long *values,
+		       unsigned long long now);
 	/* A line of the guest's first program for the launcher. */
 	void (*report)(struct nr_link *link, const void *text, unsigned long long length);
 	/*
@@ -96,6 +93,9 @@ extern const struct nr_link_calls *nr_link_calls;
 extern struct nr_link_setup nr_link_setup;
 extern struct nr_link *nr_link;
 unsigned long long nr_link_now(void);
+
+/* trace.c */
+extern const struct nr_link_trace *nr_link_traces;
 
 #ifdef __KERNEL__
 struct net_device;

@@ -66,8 +66,9 @@ pub struct PlanFile {
     pub capture: Option<CaptureEntry>,
     /// Socket samples.
     pub sockets: Option<SocketsEntry>,
-    /// The file for what Reminis decides.
-    pub cc_trace: Option<PathBuf>,
+    /// The files for the traces of congestion controls that the kernel has, by their names.
+    #[serde(default)]
+    pub cc_traces: BTreeMap<String, PathBuf>,
     /// The folder for flows.json and virtual.json.
     #[serde(default)]
     pub output: PathBuf,

@@ -68,7 +68,11 @@ pub fn resolve(file: &PlanFile, path: &Path) -> Result<Resolved> {
             interval_ns: (sockets.interval_ms * 1e6).round() as u64,
             ports: sockets.ports.clone(),
         }),
-        cc_trace: file.cc_trace.as_ref().map(|path| folder.join(path)),
+        cc_traces: file
+            .cc_traces
+            .iter()
+            .map(|(name, path)| (name.clone(), folder.join(path)))
+            .collect(),
         modules: modules(file, folder)?,
         module_parameters: file.module_parameters.clone(),
         sysctls,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The C interface, as `../driver/nr_link.h` declares it.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::collections::BTreeMap;
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;
 
 use nr_link_virtual_plan::PLAN_VARIABLE;
@@ -10,9 +11,10 @@ use crate::fail;
 use crate::handle::Lost;
 use crate::link::VirtualLink;
 use crate::streams;
+use crate::trace::{Column, Declared, Form};
 
 /// NR_LINK_ABI.
-const ABI: u32 = 2;
+const ABI: u32 = 3;
 
 /// struct nr_link_setup.
 #[repr(C)]
@@ -39,31 +41,30 @@ pub struct Due {
     congestion_experienced: u32,
 }
 
-/// struct nr_link_decision.
+/// struct nr_link_trace_column.
 #[repr(C)]
-pub struct Decision {
-    pub now: u64,
-    pub gradient_q24: i64,
-    pub mu_q24: i32,
-    pub draw_q24: i32,
-    pub delay_us: u32,
-    pub min_rtt_us: u32,
-    pub dtt_us: u32,
-    pub si_us: u32,
-    pub samples: u32,
-    pub cwnd_before: u32,
-    pub cwnd_after: u32,
-    pub local_port: u16,
-    pub remote_port: u16,
-    pub zone: u8,
-    pub action: u8,
+pub struct TraceColumn {
+    name: *const c_char,
+    labels: *const *const c_char,
+    label_count: u32,
+    fraction_bits: u32,
+}
+
+/// struct nr_link_trace.
+#[repr(C)]
+pub struct Trace {
+    name: *const c_char,
+    columns: *const TraceColumn,
+    column_count: u32,
+    number: u32,
+    next: *const Self,
 }
 
 /// struct nr_link_calls.
 #[repr(C)]
 pub struct Calls {
     abi: u32,
-    open: unsafe extern "C" fn(*mut Setup, Lost) -> *mut VirtualLink,
+    open: unsafe extern "C" fn(*mut Setup, Lost, *const Trace) -> *mut VirtualLink,
     start: unsafe extern "C" fn(*mut VirtualLink, i64),
     enqueue:
         unsafe extern "C" fn(*mut VirtualLink, u32, u64, *const c_void, u32, u32, u64) -> c_int,
@@ -72,7 +73,7 @@ pub struct Calls {
     dequeue: unsafe extern "C" fn(*mut VirtualLink, *mut Due) -> c_int,
     delivered: unsafe extern "C" fn(*mut VirtualLink, u32, *const c_void, u32, u32, u64),
     sockets: unsafe extern "C" fn(*mut VirtualLink, u32, *const c_void, u32, u64),
-    decided: unsafe extern "C" fn(*mut VirtualLink, *const Decision),
+    traced: unsafe extern "C" fn(*mut VirtualLink, u32, *const i64, u64),
     report: unsafe extern "C" fn(*mut VirtualLink, *const c_void, u64),
     input: unsafe extern "C" fn(*mut VirtualLink, *mut c_void, u64) -> i64,
     output: unsafe extern "C" fn(*mut VirtualLink, u32, *const c_void, u64) -> i64,
@@ -89,7 +90,7 @@ static CALLS: Calls = Calls {
     dequeue,
     delivered,
     sockets,
-    decided,
+    traced,
     report,
     input,
     output,
@@ -113,13 +114,56 @@ unsafe fn bytes<'a>(start: *const c_void, length: usize) -> &'a [u8] {
     unsafe { std::slice::from_raw_parts(start.cast(), length) }
 }
 
-unsafe extern "C" fn open(setup: *mut Setup, lost: Lost) -> *mut VirtualLink {
+/// The text at `start`.
+///
+/// # Safety
+/// It is there, and ends with a zero.
+unsafe fn text(start: *const c_char) -> String {
+    unsafe { CStr::from_ptr(start) }
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// The traces by their number, from `last` on.
+///
+/// # Safety
+/// They are as nr_link_trace.h declares them.
+unsafe fn declared(last: *const Trace) -> BTreeMap<u32, Declared> {
+    let mut traces = BTreeMap::new();
+    let mut next = last;
+    while let Some(trace) = unsafe { next.as_ref() } {
+        let columns = (0..trace.column_count as usize)
+            .map(|index| unsafe { column(&*trace.columns.add(index)) });
+        let name = unsafe { text(trace.name) };
+        let columns = columns.collect();
+        traces.insert(trace.number, Declared { name, columns });
+        next = trace.next;
+    }
+    traces
+}
+
+/// # Safety
+/// It is as nr_link_trace.h declares it.
+unsafe fn column(column: &TraceColumn) -> Column {
+    let labels = (0..column.label_count as usize)
+        .map(|index| unsafe { text(*column.labels.add(index)) })
+        .collect::<Vec<_>>();
+    let form = match column.fraction_bits {
+        _ if !labels.is_empty() => Form::Labels(labels),
+        0 => Form::Whole,
+        bits => Form::Fixed(bits),
+    };
+    let name = unsafe { text(column.name) };
+    Column { name, form }
+}
+
+unsafe extern "C" fn open(setup: *mut Setup, lost: Lost, traces: *const Trace) -> *mut VirtualLink {
     let Some(plan) = std::env::var_os(PLAN_VARIABLE) else {
         fail(format_args!(
             "{PLAN_VARIABLE} is not set. Start this kernel with nr-link virtual run."
         ));
     };
-    let link = match VirtualLink::open(Path::new(&plan), lost) {
+    let link = match VirtualLink::open(Path::new(&plan), lost, unsafe { declared(traces) }) {
         Ok(link) => Box::leak(Box::new(link)),
         Err(reason) => fail(reason),
     };
@@ -210,8 +254,14 @@ unsafe extern "C" fn sockets(
     unsafe { &mut *link }.sockets(host as usize, messages, now);
 }
 
-unsafe extern "C" fn decided(link: *mut VirtualLink, decision: *const Decision) {
-    unsafe { &mut *link }.decided(unsafe { &*decision });
+unsafe extern "C" fn traced(link: *mut VirtualLink, trace: u32, values: *const i64, now: u64) {
+    unsafe {
+        (*link).traced(
+            trace,
+            |width| std::slice::from_raw_parts(values, width),
+            now,
+        )
+    }
 }
 
 unsafe extern "C" fn report(link: *mut VirtualLink, text: *const c_void, length: u64) {

@@ -13,14 +13,13 @@ use crate::captures::Captures;
 use crate::carrier::{Arrival, Carrier};
 use crate::fail;
 use crate::handle::{Handle, Lost};
-use crate::interface::Decision;
 use crate::model_link::ModelLink;
 use crate::pcap::cannot_write;
 use crate::radio_link::RadioLink;
 use crate::reports::Reports;
 use crate::samples::SocketSamples;
 use crate::summary::Counts;
-use crate::trace::Trace;
+use crate::trace::{Declared, Trace};
 
 /// Enough for the IPv4 or IPv6 header.
 const HEADER_BYTES: u32 = 40;
@@ -51,12 +50,18 @@ pub struct VirtualLink {
     reports: Reports,
     captures: Captures,
     sockets: SocketSamples,
-    trace: Option<Trace>,
+    traces: BTreeMap<u32, Trace>,
 }
 
 impl VirtualLink {
     /// Opens the link and all files of the run that `plan` describes.
-    pub fn open(plan: &Path, lost: Lost) -> Result<Self, String> {
+    ///
+    /// `declared`: the traces of the kernel's congestion controls, by their number.
+    pub fn open(
+        plan: &Path,
+        lost: Lost,
+        declared: BTreeMap<u32, Declared>,
+    ) -> Result<Self, String> {
         let guest_plan = std::fs::read_to_string(plan)
             .map_err(|error| format!("{}: cannot be read: {error}.", plan.display()))?;
         let run: Run = serde_json::from_str(&guest_plan).map_err(|error| {
@@ -103,7 +108,7 @@ impl VirtualLink {
                 .map(|(ue, host)| (host.address, UeId(ue)))
                 .collect(),
             sockets: SocketSamples::create(sampled().filter_map(|host| host.sockets.as_deref()))?,
-            trace: run.cc_trace.as_deref().map(Trace::create).transpose()?,
+            traces: traces(&run.cc_traces, declared)?,
             reports: Reports::open()?,
             counts: Counts::default(),
             start_utc_ns: 0,
@@ -178,10 +183,10 @@ impl VirtualLink {
             .record(host, messages, self.start_utc_ns as u64 + now);
     }
 
-    /// A decision of Reminis.
-    pub fn decided(&mut self, decision: &Decision) {
-        if let Some(trace) = &mut self.trace {
-            trace.record(decision, self.start_utc_ns as u64 + decision.now);
+    /// A row of a trace; `values` gives as many as it is asked for.
+    pub fn traced<'a>(&mut self, trace: u32, values: impl Fn(usize) -> &'a [i64], now: u64) {
+        if let Some(trace) = self.traces.get_mut(&trace) {
+            trace.record(self.start_utc_ns as u64 + now, values(trace.width()));
         }
     }
 
@@ -194,15 +199,34 @@ impl VirtualLink {
     pub fn close(&mut self, now: u64) {
         self.captures.flush();
         self.sockets.flush();
-        if let Some(trace) = &mut self.trace {
-            trace.flush();
-        }
+        self.traces.values_mut().for_each(Trace::flush);
         let summary = self.carrier.close(&self.counts, now);
         let path = &self.summary;
         if let Err(error) = std::fs::write(path, format!("{summary:#}\n")) {
             fail(cannot_write(path, &error));
         }
     }
+}
+
+/// Returns the traces that have a file, by their number.
+fn traces(
+    files: &BTreeMap<String, PathBuf>,
+    declared: BTreeMap<u32, Declared>,
+) -> Result<BTreeMap<u32, Trace>, String> {
+    if let Some(name) = files
+        .keys()
+        .find(|name| !declared.values().any(|one| one.name == **name))
+    {
+        return Err(format!(
+            "cc_traces: the kernel has no congestion control {name} that writes a trace. Leave it out."
+        ));
+    }
+    let files = declared
+        .into_iter()
+        .filter_map(|(number, one)| Some((number, files.get(&one.name)?, one.columns)));
+    files
+        .map(|(number, path, columns)| Ok((number, Trace::create(path, columns)?)))
+        .collect()
 }
 
 /// Returns the carrier of the packets, and how long they are moderated in ns.

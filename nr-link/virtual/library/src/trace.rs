@@ -1,79 +1,139 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The trace of Reminis: one row for each sampling interval of a flow (`raw/cc-reminis.csv`).
+//! The traces of congestion controls as CSV: a row for each decision of a flow (`raw/cc-NAME.csv`).
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::fail;
-use crate::interface::Decision;
 use crate::pcap::cannot_write;
 
-const HEADER: &str = "utc_ns,sport,dport,zone,action,delay_us,min_rtt_us,dtt_us,gradient,mu,draw,\
-                      cwnd_before,cwnd_after,si_us,samples";
-/// enum reminis_action of kmod/reminis_core.h.
-const ACTIONS: [&str; 4] = ["none", "nde", "ps", "cm"];
-const ACTION_NDE: u8 = 1;
+/// NR_LINK_TRACE_EMPTY.
+const EMPTY: i64 = i64::MIN;
+
+/// The trace that a congestion control of the kernel declares.
+#[derive(Debug)]
+pub struct Declared {
+    /// The congestion control.
+    pub name: String,
+    /// What a row has, after its time.
+    pub columns: Vec<Column>,
+}
+
+/// A column of a trace.
+#[derive(Debug)]
+pub struct Column {
+    /// Its title.
+    pub name: String,
+    /// How its numbers are written.
+    pub form: Form,
+}
+
+/// How numbers are written.
+#[derive(Debug)]
+pub enum Form {
+    /// As they are.
+    Whole,
+    /// With six decimals, of a fixed-point number with so many bits behind the point.
+    Fixed(u32),
+    /// As the text of this number.
+    Labels(Vec<String>),
+}
 
 /// The file.
 #[derive(Debug)]
 pub struct Trace {
+    columns: Vec<Column>,
     file: BufWriter<File>,
     path: PathBuf,
 }
 
 impl Trace {
     /// Creates `path`, or empties it.
-    pub fn create(path: &Path) -> Result<Self, String> {
+    pub fn create(path: &Path, columns: Vec<Column>) -> Result<Self, String> {
         let create = || -> io::Result<_> {
             let mut file = BufWriter::new(File::create(path)?);
-            writeln!(file, "{HEADER}")?;
+            write!(file, "utc_ns")?;
+            for column in &columns {
+                write!(file, ",{}", column.name)?;
+            }
+            writeln!(file)?;
             Ok(file)
         };
         Ok(Self {
             file: create().map_err(|error| cannot_write(path, &error))?,
             path: path.into(),
+            columns,
         })
     }
 
+    /// The number of values that a row has.
+    pub fn width(&self) -> usize {
+        self.columns.len()
+    }
+
     /// Appends a row.
-    pub fn record(&mut self, decision: &Decision, utc_ns: u64) {
-        self.checked(|file| write_row(decision, utc_ns, file));
+    pub fn record(&mut self, utc_ns: u64, values: &[i64]) {
+        let row = write_row(&mut self.file, &self.columns, utc_ns, values);
+        self.check(row);
     }
 
     /// Passes everything to the disk.
     pub fn flush(&mut self) {
-        self.checked(Write::flush);
+        let flushed = self.file.flush();
+        self.check(flushed);
     }
 
-    fn checked(&mut self, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) {
-        if let Err(error) = write(&mut self.file) {
+    fn check(&self, written: io::Result<()>) {
+        if let Err(error) = written {
             fail(cannot_write(&self.path, &error));
         }
     }
 }
 
-fn write_row(d: &Decision, utc_ns: u64, file: &mut impl Write) -> io::Result<()> {
-    let one = f64::from(1 << 24);
-    let action = ACTIONS.get(usize::from(d.action)).unwrap_or(&"");
-    write!(
-        file,
-        "{utc_ns},{},{},{},{action},{},{},{},{:.6},{:.6},",
-        d.local_port,
-        d.remote_port,
-        d.zone,
-        d.delay_us,
-        d.min_rtt_us,
-        d.dtt_us,
-        d.gradient_q24 as f64 / one,
-        f64::from(d.mu_q24) / one,
-    )?;
-    if d.action == ACTION_NDE {
-        write!(file, "{:.6}", f64::from(d.draw_q24) / one)?;
+fn write_row(
+    file: &mut impl Write,
+    columns: &[Column],
+    utc_ns: u64,
+    values: &[i64],
+) -> io::Result<()> {
+    write!(file, "{utc_ns}")?;
+    for (column, &value) in columns.iter().zip(values) {
+        write!(file, ",")?;
+        match &column.form {
+            _ if value == EMPTY => {}
+            Form::Whole => write!(file, "{value}")?,
+            Form::Fixed(bits) => {
+                write!(file, "{:.6}", value as f64 / f64::exp2(f64::from(*bits)))?;
+            }
+            Form::Labels(labels) => {
+                let label = usize::try_from(value)
+                    .ok()
+                    .and_then(|value| labels.get(value));
+                write!(file, "{}", label.map_or("", String::as_str))?;
+            }
+        }
     }
-    writeln!(
-        file,
-        ",{},{},{},{}",
-        d.cwnd_before, d.cwnd_after, d.si_us, d.samples
-    )
+    writeln!(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_has_each_number_in_the_form_of_its_column() {
+        let labels = ["none", "up"].map(str::to_owned).to_vec();
+        let columns = [Form::Whole, Form::Fixed(24), Form::Labels(labels)].map(|form| Column {
+            name: String::new(),
+            form,
+        });
+        let written = |values: &[i64]| {
+            let mut file = Vec::new();
+            write_row(&mut file, &columns, 5, values).unwrap();
+            String::from_utf8(file).unwrap()
+        };
+        assert_eq!(written(&[-7, 3 << 23, 1]), "5,-7,1.500000,up\n");
+        assert_eq!(written(&[i64::MIN, -1, 2]), "5,,-0.000000,\n");
+    }
 }

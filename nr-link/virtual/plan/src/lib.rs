@@ -73,8 +73,8 @@ pub struct Run {
     pub captured_bytes: u32,
     /// Socket samples.
     pub sockets: Option<Sockets>,
-    /// The file for what Reminis decides.
-    pub cc_trace: Option<PathBuf>,
+    /// The files for the traces of congestion controls that the kernel has, by their names.
+    pub cc_traces: BTreeMap<String, PathBuf>,
 }
 
 /// A host of the guest: a network namespace with one device of the link.

@@ -85,7 +85,7 @@ def plan_of(
     if "reminis" in experiment.servers_ccs:
         wanted = reminis.for_module(reminis.of_experiment(experiment))
         plan["module_parameters"] = {_REMINIS_MODULE: wanted}
-        plan["cc_trace"] = "cc-reminis.csv"
+        plan["cc_traces"] = {"reminis": "cc-reminis.csv"}
     if policies := [_policy(name, one) for name, one in controls.items() if one.policy]:
         plan["programs"] = [*policies, *plan.get("programs", [])]
     if modules := [str(file) for one in controls.values() for file in one.modules]:
