@@ -38,7 +38,7 @@ def kernel() -> Path:
     found = subprocess.run([PROGRAM, "virtual", "doctor"], capture_output=True, text=True)
     if found.returncode != 0:
         pytest.skip(found.stderr.strip())
-    return Path(found.stdout.strip())
+    return Path(json.loads(found.stdout)["kernel"])
 
 
 @pytest.fixture(scope="session")

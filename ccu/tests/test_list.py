@@ -21,7 +21,8 @@ def listed() -> dict[str, str]:
 def test_controls_of_a_testbeds_kernel_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     here = {"cubic": Control("kernel"), "lp": Control("kernel module", "no root")}
     monkeypatch.setattr(congestion, "describe", lambda: here)
-    monkeypatch.setattr(driver.checks, "examine", list)
+    own = frozenset({"bic", "cubic", "htcp", "lp"})
+    monkeypatch.setattr(driver.kernel, "congestion_controls", lambda: own)
     lines = listed()
     assert "kernel of --testbed virtual only  " in lines["htcp"]
     assert "Leith and Shorten" in lines["htcp"]
@@ -33,8 +34,7 @@ def test_controls_of_a_testbeds_kernel_are_listed(monkeypatch: pytest.MonkeyPatc
 def test_those_of_a_kernel_that_is_not_built_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     here = {"cubic": Control("kernel"), "lp": Control("kernel module", "no root")}
     monkeypatch.setattr(congestion, "describe", lambda: here)
-    missing = driver.Finding("kernel in virtual time", False, "not built")
-    monkeypatch.setattr(driver.checks, "examine", lambda: [missing])
+    monkeypatch.setattr(driver.kernel, "congestion_controls", frozenset)
     lines = listed()
     assert "htcp" not in lines
     assert "not now: no root" in lines["lp"]

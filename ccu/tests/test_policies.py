@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from ccplane import abi
 from ccplane.cubic import Cubic, Reno
@@ -20,7 +19,7 @@ from ccplane.loop import Loop
 from ccplane.policy_file import Policy
 from ccplane.trace import Trace
 from ccu import congestion
-from ccu.congestion import bpf, parameters, policy, proofs, references, verifier
+from ccu.congestion import bpf, parameters, policy, verifier
 from ccu.spec.experiment import Experiment, FlowPlan
 from ddu.console.problems import RefusedError
 
@@ -141,38 +140,16 @@ def test_a_policy_that_is_never_ready_is_refused(
     monkeypatch.setattr(policy, "_MOST_S", 1.0)
     (tmp_path / "mine.py").write_text("import time\ntime.sleep(1000)\n")
     with pytest.raises(RefusedError, match="is not loaded and made within 1 s"):
-        policy.provider.check_file("mine", tmp_path / "mine.py", {}, virtual=True)
+        policy.provider.check("mine", tmp_path / "mine.py", {}, virtual=True)
 
 
-def test_a_proof_is_a_test_that_exists() -> None:
-    declared = yaml.safe_load(references.FILE.read_text())
-    proofs = {name: one["proof"] for name, one in declared.items() if "proof" in one}
-    assert proofs
-    for name, proof in proofs.items():
-        file, _, test = proof.partition("::")
-        path = ROOT / file
-        assert path.exists(), name
-        assert not test or re.search(rf"^def {test}\(", path.read_text(), re.MULTILINE), name
-
-
-def test_a_proof_has_passed_until_a_source_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sources = tmp_path / "cc"
-    sources.mkdir()
-    (sources / "mine.py").write_text("1")
-    monkeypatch.setattr(proofs, "RECORD", tmp_path / "proofs.json")
-    monkeypatch.setattr(proofs, "_SOURCES", sources)
-    proofs._sources.cache_clear()
-    good, bad = "tests/a.py::test_good", "tests/a.py::test_bad"
-    assert proofs.state(good) == "not run"
-    proofs.record({good: True, bad: False})
-    assert [proofs.state(one) for one in (good, bad)] == ["yes", "no"]
-    (sources / "mine.py").write_text("2")
-    proofs._sources.cache_clear()
-    assert [proofs.state(one) for one in (good, bad)] == ["not since a change"] * 2
-    monkeypatch.undo()
-    proofs._sources.cache_clear()
+def test_the_tests_that_the_documentation_names_exist() -> None:
+    text = (ROOT / "docs" / "congestion-controls.md").read_text()
+    table = text.partition("## Tests that compare them")[2]
+    named = re.findall(r"`([\w/]+\.py)`: `(\w+)`", table)
+    assert len(named) > 10
+    for file, test in named:
+        assert re.search(rf"^def {test}\(", (ROOT / file).read_text(), re.MULTILINE), test
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 //! Output of problems, as text or as JSON for other programs (docs/nr-link.md).
 
 use std::ffi::OsString;
+use std::io;
 
 use clap::ValueEnum;
 use clap::error::{ContextKind, ContextValue};
@@ -35,7 +36,8 @@ impl Format {
 
 /// Renders the error of a command.
 pub fn render_error(error: &anyhow::Error, format: Format) -> String {
-    match (format, error.downcast_ref::<Problem>()) {
+    let of_machine = || error.downcast_ref::<io::Error>()?.get_ref()?.downcast_ref();
+    match (format, error.downcast_ref::<Problem>().or_else(of_machine)) {
         (Format::Text, _) => text(&format!("{error:#}")),
         (Format::Json, Some(Problem { place, rule, fix })) => json_list(place, rule, Some(fix)),
         (Format::Json, None) => json_list(&Place::default(), &format!("{error:#}"), None),

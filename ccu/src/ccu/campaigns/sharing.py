@@ -42,7 +42,7 @@ class Neighbours:
     @cached_property
     def _sources(self) -> dict[str, Path]:
         """The sources of the congestion controls that have a name."""
-        return {name: one.file for name, one in congestion.by_name().items()}
+        return congestion.sources()
 
     def give(self, cell: Cell) -> bool:
         """Put a run like that of `cell` into its folder; return whether there is one."""

@@ -134,7 +134,6 @@ def _of_kernel() -> list[Finding]:
         _congestion_controls(),
         *_unavailable(),
         *(program(name) for name in (*traffic.every_program(), "tcpdump", "ip", "socket-sampler")),
-        program("reminis-bpf", needed=False),
         _speed(),
         _buffers(),
     ]

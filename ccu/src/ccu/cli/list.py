@@ -49,7 +49,7 @@ def list_command(
     if what not in sources:
         raise RefusedError(unknown("list", what, sources))
     table = Table(box=None, show_header=what == "cc")
-    titles = ("", "from", "follows", "compared with it by", "passed here")
+    titles = ("", "from", "follows")
     for title in titles if what == "cc" else ("", ""):
         table.add_column(title, overflow="fold")
     for name, texts in sources[what]().items():
@@ -63,7 +63,7 @@ def _each_alone(summaries: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 
 
 def _controls() -> dict[str, tuple[str, ...]]:
-    """Return where each congestion control comes from, what it follows, and which test shows it.
+    """Return where each congestion control comes from, and what it follows.
 
     What only the kernel of a testbed has, or has as well as this machine cannot now, names it.
     """
@@ -73,10 +73,10 @@ def _controls() -> dict[str, tuple[str, ...]]:
             elsewhere.setdefault(name, f"kernel of --testbed {testbed}")
     here = congestion.describe()
     rows: dict[str, tuple[str, ...]] = {
-        name: (_source(one, elsewhere.get(name)), *_evidence(one)) for name, one in here.items()
+        name: (_source(one, elsewhere.get(name)), one.reference or "") for name, one in here.items()
     }
     return rows | {
-        name: (f"{source} only", *_evidence(congestion.referenced(name, Control(source))))
+        name: (f"{source} only", congestion.referenced(name, Control(source)).reference or "")
         for name, source in elsewhere.items()
         if name not in here
     }
@@ -90,8 +90,3 @@ def _source(control: Control, elsewhere: str | None) -> str:
         if elsewhere
         else f"not now: {control.obstacle}"
     )
-
-
-def _evidence(control: Control) -> tuple[str, str, str]:
-    test = control.proof.rpartition("::")[2] if control.proof else ""
-    return control.reference or "", test, control.passed or ""

@@ -1,51 +1,58 @@
 # SPDX-License-Identifier: Apache-2.0
 """Congestion controls: who provides which, how one is brought into the kernel for a run.
 
-A provider is one file with an object that has the members of `Provider`, named by an entry point of
-the group `ccu.congestion` (docs/extending.md). What several provide belongs to the last by name,
+A provider is one file with an object of a class like `Provider`, named by an entry point of the
+group `ccu.congestion` (docs/extending.md). What several provide belongs to the last by name,
 and to the kernel's own provider only if nobody else has it.
 """
 
 from ccu.congestion.catalogue import (
-    OfFile,
     available,
     available_later,
-    by_name,
     check,
     check_names,
-    check_parameters_are_taken,
+    check_provided,
     describe,
+    in_virtual_time,
     loaded,
     not_there,
-    of_files,
     problems,
+    sources,
     trace_file,
     traces,
     unavailable,
 )
 from ccu.congestion.files import kept_source
-from ccu.congestion.provider import Control, InVirtualTime, Provider, Setup
+from ccu.congestion.provider import (
+    Control,
+    InVirtualTime,
+    Provided,
+    Provider,
+    Setup,
+    VirtualReport,
+)
 from ccu.congestion.references import referenced
 
 __all__ = [
     "Control",
     "InVirtualTime",
-    "OfFile",
+    "Provided",
     "Provider",
     "Setup",
+    "VirtualReport",
     "available",
     "available_later",
-    "by_name",
     "check",
     "check_names",
-    "check_parameters_are_taken",
+    "check_provided",
     "describe",
+    "in_virtual_time",
     "kept_source",
     "loaded",
     "not_there",
-    "of_files",
     "problems",
     "referenced",
+    "sources",
     "trace_file",
     "traces",
     "unavailable",

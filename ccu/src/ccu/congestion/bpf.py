@@ -24,7 +24,7 @@ from typing import Any
 from ccu.congestion import btf, files, native, parameters, verifier
 from ccu.congestion.compiler import first_error
 from ccu.congestion.kernel import own, registered
-from ccu.congestion.provider import Control, InVirtualTime, Setup
+from ccu.congestion.provider import Control, InVirtualTime, Provider, Setup, VirtualReport
 from ddu.console.problems import Problem, RefusedError, Where, refusal
 
 _SUFFIX = ".bpf.c"
@@ -59,7 +59,7 @@ def compile_object(source: Path, to: Path, defines: Sequence[str] = ()) -> None:
     raise RefusedError(Problem(f"clang: {rule}", "correct the source", where))
 
 
-class BpfSources:
+class BpfSources(Provider):
     """See `ccu.congestion.provider.Provider`."""
 
     takes_parameters = True
@@ -82,17 +82,10 @@ class BpfSources:
     def of_file(self, file: Path) -> Control:
         return Control(f"BPF program ({file.name})", obstacle())
 
-    def check(self, name: str, given: Mapping[str, str]) -> None:
-        self.check_file(name, self.sources()[name], given, virtual=False)
-
-    def check_file(
-        self,
-        name: str,
-        file: Path,
-        given: Mapping[str, str],
-        *,
-        virtual: bool,
+    def check(
+        self, name: str, file: Path | None, given: Mapping[str, str], *, virtual: bool
     ) -> None:
+        assert file
         _check_name(name, file)
         parameters.check(name, file, given)
         defines = parameters.defines(given)
@@ -105,7 +98,8 @@ class BpfSources:
             if os.geteuid() == 0:
                 verifier.check(binary, name, file)
 
-    def in_virtual_time(self, name: str, file: Path, setup: Setup) -> InVirtualTime:
+    def in_virtual_time(self, name: str, file: Path | None, setup: Setup) -> InVirtualTime:
+        assert file
         files.keep(file, setup.raw, name)
         built = setup.raw / "logs" / f"{native.module_name(name)}.ko"
         given = setup.experiment.cc_params_of(name)
@@ -115,19 +109,20 @@ class BpfSources:
     def account(
         self,
         name: str,
-        file: Path,
+        file: Path | None,
         setup: Setup,
-        counters: Mapping[str, int] | None,  # noqa: ARG002
+        report: VirtualReport,  # noqa: ARG002
     ) -> dict[str, Any]:
+        assert file
         kept = files.kept_source(setup.raw, name, file.name)
         return {"kind": "module", **_parameters(name, kept, setup), **files.said_of(kept)}
 
     @contextmanager
-    def loaded(self, name: str, setup: Setup) -> Iterator[dict[str, Any]]:
-        source = files.source_of(setup.experiment, name, self.sources())
-        kept, said = files.keep(source, setup.raw, name)
+    def loaded(self, name: str, file: Path | None, setup: Setup) -> Iterator[dict[str, Any]]:
+        assert file
+        kept, said = files.keep(file, setup.raw, name)
         binary = kept.with_suffix(".o")
-        compile_object(source, binary, parameters.defines(setup.experiment.cc_params_of(name)))
+        compile_object(file, binary, parameters.defines(setup.experiment.cc_params_of(name)))
         command = [sys.executable, "-m", "ccu.congestion.bpf_loader", str(binary), name]
         process = setup.supervisor.start(f"cc-{name}", command, stage=_STAGE)
         try:

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from ccu.congestion import files, references
-from ccu.congestion.provider import Control, FileProvider, InVirtualTime, Provider, Setup
+from ccu.congestion.provider import Control, Provided, Provider, Setup
 from ccu.spec.experiment import Experiment
 from ddu.console.extensions import extensions
 from ddu.console.problems import RefusedError, Where, refusal
@@ -27,9 +27,10 @@ def _providers() -> tuple[Provider, ...]:
     return tuple(provider for _, provider in found)
 
 
-def _catalogue() -> dict[str, tuple[Control, Provider]]:
+def _here() -> dict[str, tuple[Control, Provided]]:
+    """Return the congestion controls for this machine's kernel."""
     return {
-        name: (control, provider)
+        name: (control, Provided(name, provider, provider.sources().get(name)))
         for provider in _providers()
         for name, control in provider.controls().items()
     }
@@ -37,33 +38,34 @@ def _catalogue() -> dict[str, tuple[Control, Provider]]:
 
 def available() -> dict[str, str]:
     """Return the source of every congestion control that can run here now."""
-    found = _catalogue().items()
-    return {name: control.source for name, (control, _) in found if control.obstacle is None}
+    here = _here().items()
+    return {name: control.source for name, (control, _) in here if control.obstacle is None}
 
 
 def available_later() -> set[str]:
     """Return the names of those, and of what only another run keeps from running now."""
-    found = _catalogue().items()
-    return {name for name, (one, _) in found if one.obstacle is None or one.temporary}
+    here = _here().items()
+    return {name for name, (one, _) in here if one.obstacle is None or one.temporary}
 
 
 def unavailable() -> dict[str, str]:
     """Return why each congestion control that cannot run now cannot."""
-    found = _catalogue().items()
-    return {name: one.obstacle for name, (one, _) in found if one.obstacle is not None}
+    here = _here().items()
+    return {name: one.obstacle for name, (one, _) in here if one.obstacle is not None}
 
 
 def describe() -> dict[str, Control]:
     """Return every congestion control by name; files in the folders of `files` by theirs."""
-    found = {name: control for name, (control, _) in _catalogue().items()}
-    for provider in _file_providers():
+    controls = {name: control for name, (control, _) in _here().items()}
+    for provider in _providers():
         known = provider.sources()
-        found |= {
-            name: provider.of_file(file)
-            for name, file in files.sources(provider.suffix).items()
-            if name.removesuffix(provider.suffix) not in known
-        }
-    return {name: references.referenced(name, one) for name, one in found.items()}
+        if suffix := provider.suffix:
+            controls |= {
+                name: provider.of_file(file)
+                for name, file in files.sources(suffix).items()
+                if name.removesuffix(suffix) not in known
+            }
+    return {name: references.referenced(name, one) for name, one in controls.items()}
 
 
 def check(experiment: Experiment, *, now: bool = True) -> None:
@@ -71,38 +73,42 @@ def check(experiment: Experiment, *, now: bool = True) -> None:
 
     Without `now`, what another run uses counts as available: that run will end.
     """
-    there = _catalogue()
-    by_file = {name: _file_of(experiment, name) for name in experiment.cc_files}
+    there = _here()
+    of_files = _of_files(experiment)
     for name in experiment.servers_ccs:
-        if name in by_file:
+        if one := of_files.get(name):
+            assert one.file
             if now:
-                _check_new_name(name, by_file[name].file)
-            _check_control(name, by_file[name].control, now)
+                _check_new_name(name, one.file)
+            _check_control(name, one.provider.of_file(one.file), now)
         else:
             _check_control(name, there[name][0] if name in there else None, now)
-    providers = {
-        name: by_file[name].provider if name in by_file else there[name][1]
-        for name in experiment.servers_ccs
-    }
-    takers = {name: one.takes_parameters for name, one in providers.items()}
-    check_parameters_are_taken(experiment, takers)
-    for name, provider in providers.items():
-        parameters = experiment.cc_params_of(name) if provider.takes_parameters else {}
-        if name in by_file:
-            by_file[name].check(parameters, virtual=False)
-        else:
-            provider.check(name, parameters)
+    check_provided(experiment, {name: one for name, (_, one) in there.items()} | of_files)
+
+
+def check_provided(
+    experiment: Experiment, there: Mapping[str, Provided], *, virtual: bool = False
+) -> None:
+    """Raise RefusedError if a congestion control of the experiment cannot be loaded, or does not
+    take the parameters; `there` has all of them."""
+    chosen = {name: there[name] for name in experiment.servers_ccs}
+    _check_parameters_are_taken(
+        experiment, {name: one.provider.takes_parameters for name, one in chosen.items()}
+    )
+    for name, one in chosen.items():
+        parameters = experiment.cc_params_of(name) if one.provider.takes_parameters else {}
+        one.check(parameters, virtual=virtual)
 
 
 def check_names(experiment: Experiment) -> None:
     """Raise RefusedError if nobody provides a congestion control, whether it can run now or not."""
-    there = {*_catalogue(), *experiment.cc_files}
+    there = {*_here(), *experiment.cc_files}
     for name in experiment.servers_ccs:
         if name not in there:
             raise not_there(name, there)
 
 
-def check_parameters_are_taken(experiment: Experiment, takers: Mapping[str, bool]) -> None:
+def _check_parameters_are_taken(experiment: Experiment, takers: Mapping[str, bool]) -> None:
     """Raise RefusedError if a parameter is for a congestion control that takes none, or is not
     there.
 
@@ -133,67 +139,44 @@ def _check_control(name: str, control: Control | None, now: bool) -> None:
 
 def not_there(name: str, there: Iterable[str], place: str = "") -> RefusedError:
     """Return the refusal of a name that nobody provides."""
-    here = [f"./{name}{one.suffix}" for one in _file_providers()]
+    here = [f"./{name}{one.suffix}" for one in _providers() if one.suffix]
     if files_here := [file for file in here if Path(file).is_file()]:
         rule = f"no congestion control {name!r}"
         return refusal(rule, f"name the file: {' or '.join(files_here)}", key="cc")
     return RefusedError(unknown("congestion control", name, there, place, where=Where(key="cc")))
 
 
-class OfFile:
-    """A congestion control that a file of the user is."""
+def in_virtual_time(experiment: Experiment, kernel: Set[str]) -> dict[str, Provided]:
+    """Return every congestion control in virtual time, with the experiment's files. Raises
+    RefusedError.
 
-    def __init__(self, name: str, file: Path, provider: FileProvider) -> None:
-        self.name, self.file, self.provider = name, file, provider
-
-    @property
-    def control(self) -> Control:
-        return self.provider.of_file(self.file)
-
-    def check(self, parameters: Mapping[str, str], *, virtual: bool) -> None:
-        """Raise RefusedError if it cannot be used with the parameters."""
-        self.provider.check_file(self.name, self.file, parameters, virtual=virtual)
-
-    def in_virtual_time(self, setup: Setup) -> InVirtualTime:
-        """Put what the kernel in virtual time needs into the run."""
-        return self.provider.in_virtual_time(self.name, self.file, setup)
-
-    def account(self, setup: Setup, counters: Mapping[str, int] | None) -> dict[str, Any]:
-        """Return what run.json says of it after a run in virtual time."""
-        return self.provider.account(self.name, self.file, setup, counters)
-
-
-def of_files(experiment: Experiment, kernels: Iterable[str]) -> dict[str, OfFile]:
-    """Return the experiment's congestion controls that are files, by name. Raises RefusedError.
-
-    `kernels`: names that the kernel has by itself.
+    `kernel`: the names that the kernel there has.
     """
-    named = {name: _file_of(experiment, name) for name in experiment.cc_files}
-    known = by_name().items()
-    wanted = set(experiment.servers_ccs) - set(kernels)
-    return {name: one for name, one in known if name in wanted} | named
-
-
-def by_name() -> dict[str, OfFile]:
-    """Return the congestion controls of files that have a name of their own."""
-    return {
-        name: OfFile(name, file, provider)
-        for provider in _file_providers()
-        for name, file in provider.sources().items()
+    named = {
+        name: Provided(name, provider, provider.sources().get(name))
+        for provider in _providers()
+        for name in sorted(provider.virtual_controls(kernel))
     }
+    return named | _of_files(experiment)
 
 
-def _file_providers() -> list[FileProvider]:
-    return [cast(FileProvider, one) for one in _providers() if one.suffix is not None]
+def sources() -> dict[str, Path]:
+    """Return the files of congestion controls that have a name of their own."""
+    return {name: file for one in _providers() for name, file in one.sources().items()}
 
 
-def _file_of(experiment: Experiment, name: str) -> OfFile:
-    written = experiment.cc_files[name]
+def _of_files(experiment: Experiment) -> dict[str, Provided]:
+    """Return those of the experiment that are files of the user. Raises RefusedError."""
+    return {name: _of_file(name, written) for name, written in experiment.cc_files.items()}
+
+
+def _of_file(name: str, written: str) -> Provided:
     file = files.locate(written)
-    for provider in _file_providers():
-        if file.name.endswith(provider.suffix):
-            return OfFile(name, file, provider)
-    known = " or ".join(f"mine{one.suffix}" for one in _file_providers())
+    takers = [one for one in _providers() if one.suffix]
+    for provider in takers:
+        if provider.suffix and file.name.endswith(provider.suffix):
+            return Provided(name, provider, file)
+    known = " or ".join(f"mine{one.suffix}" for one in takers)
     rule = "is not a source file of a congestion control"
     raise refusal(rule, f"its name has to end as {known}", file=written)
 
@@ -212,15 +195,10 @@ def loaded(setup: Setup) -> Iterator[dict[str, Any]]:
 
     Returns what run.json says of each implementation, by name, complete once the context has ended.
     """
-    there = _catalogue()
-    by_file = {name: _file_of(setup.experiment, name) for name in setup.experiment.cc_files}
+    there = {name: one for name, (_, one) in _here().items()} | _of_files(setup.experiment)
     with ExitStack() as stack:
         yield {
-            name: stack.enter_context(
-                by_file[name].provider.loaded(name, setup)
-                if name in by_file
-                else there[name][1].loaded(name, setup)
-            )
+            name: stack.enter_context(there[name].loaded(setup))
             for name in setup.experiment.servers_ccs
         }
 

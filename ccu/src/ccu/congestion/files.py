@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ccu.host.digest import sha256_of
-from ccu.spec.experiment import Experiment
 from ddu.console.problems import refusal
 from ddu.installation import data
 
@@ -47,13 +46,6 @@ def locate(written: str) -> Path:
         return found.resolve()
     what = "is a directory" if given.is_dir() else "no such file"
     raise refusal(f"{written}: {what}", "give a file, or a name of `ccu list cc`", key="cc")
-
-
-def source_of(experiment: Experiment, name: str, known: Mapping[str, Path]) -> Path:
-    """Return the file of the experiment's congestion control `name`: the one that was given for it,
-    or that of `known`. Raises RefusedError."""
-    written = experiment.cc_files.get(name)
-    return locate(written) if written else known[name]
 
 
 def kept_source(raw: Path, name: str, written: str) -> Path:

@@ -6,12 +6,12 @@ from __future__ import annotations
 import os
 import platform
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ccu.congestion.provider import Control, Setup
+from ccu.congestion.provider import Control, Provider, Setup
 
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
@@ -35,21 +35,15 @@ def own() -> set[str]:
     return _loadable() | set(re.findall(r"^kernel/net/ipv4/tcp_(\w+)\.ko$", text, re.MULTILINE))
 
 
-class Kernel:
+class Kernel(Provider):
     """See `ccu.congestion.provider.Provider`."""
-
-    takes_parameters = False
-    suffix = None
 
     def controls(self) -> Mapping[str, Control]:
         found = dict.fromkeys(sorted(_loadable()), Control("kernel module"))
         return found | dict.fromkeys(sorted(registered()), Control("kernel"))
 
-    def check(self, name: str, parameters: Mapping[str, str]) -> None:
-        """Everything that it offers can be loaded, and takes no parameters."""
-
     @contextmanager
-    def loaded(self, name: str, setup: Setup) -> Iterator[dict[str, Any]]:  # noqa: ARG002
+    def loaded(self, name: str, file: Path | None, setup: Setup) -> Iterator[dict[str, Any]]:  # noqa: ARG002
         """The kernel loads a module by itself when the first socket asks for it."""
         module = Path("/sys/module", f"tcp_{name}")
         parameters = {
@@ -60,6 +54,9 @@ class Kernel:
         # Only a loaded module has `initstate`; what is built in has parameters at most.
         is_module = (module / "initstate").exists() or name not in registered()
         yield {"kind": "module" if is_module else "kernel", "parameters": parameters}
+
+    def virtual_controls(self, kernel: Set[str]) -> Set[str]:
+        return kernel
 
 
 provider = Kernel()

@@ -66,7 +66,7 @@ def _module(name: str, source: Path, content: bytes, defines: tuple[str, ...]) -
     ops = _OPS.search(text)
     if ops is None:
         rule = 'has no SEC(".struct_ops") struct tcp_congestion_ops'
-        raise refusal(rule, "see cc/bpf/aimd.bpf.c", file=source)
+        raise refusal(rule, "see docs/congestion-controls.md", file=source)
     own = module_name(name)
     flags = " ".join(f"-D{one}" for one in defines)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interface of providers of congestion controls."""
+"""The contract of a provider of congestion controls, for this machine's kernel and for that in
+virtual time."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -26,20 +27,33 @@ class Control:
     """The obstacle goes away with another run."""
     reference: str | None = None
     """The paper or RFC that it follows."""
-    proof: str | None = None
-    """The test that compares it with that source, or with the kernel's own; None: there is none."""
-    passed: str | None = None
-    """Whether that test has passed on this machine (`proofs.state`)."""
 
 
 @dataclass(frozen=True)
 class InVirtualTime:
-    """The files that the kernel of the virtual testbed needs for one congestion control."""
+    """The needs of one congestion control in the plan of a run in virtual time.
+
+    Files are relative to the run's raw folder.
+    """
 
     policy: tuple[str, ...] = ()
-    """The program that decides, with its arguments; it runs inside, in the run's raw folder."""
+    """The program that decides, with its arguments; it runs inside, in the raw folder."""
     modules: tuple[Path, ...] = ()
     """Kernel modules to load."""
+    module_parameters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Parameters of the kernel's modules, by the module's name."""
+    trace: str | None = None
+    """The file for the trace that the kernel writes."""
+
+
+@dataclass(frozen=True)
+class VirtualReport:
+    """What the kernel in virtual time reported of a run that has ended."""
+
+    counters: Mapping[str, int]
+    """What it counted of the congestion control's policy."""
+    module_parameters: Mapping[str, Mapping[str, str]]
+    """The parameters of its modules, as far as the plan set any."""
 
 
 class Setup(Protocol):
@@ -58,63 +72,91 @@ class Setup(Protocol):
     def resources(self) -> Resources: ...
 
 
-class Provider(Protocol):
-    """A source of congestion controls."""
+class Provider:
+    """A source of congestion controls.
 
-    takes_parameters: bool
+    `file` is the source of a congestion control that is made of one, else None.
+    """
+
+    takes_parameters = False
     """Whether `--cc-param` means anything to its congestion controls."""
-    suffix: str | None
+    suffix: str | None = None
     """The end of the names of files that become its congestion controls; None: it takes none."""
 
     def controls(self) -> Mapping[str, Control]:
-        """Return its congestion controls by name; changes nothing."""
-        ...
+        """Return its congestion controls for this machine's kernel; changes nothing."""
+        raise NotImplementedError
 
-    def check(self, name: str, parameters: Mapping[str, str]) -> None:
-        """Raise RefusedError if `name` cannot be loaded, or a parameter is not valid.
+    def sources(self) -> Mapping[str, Path]:
+        """Return the files that have a name of their own, by that name."""
+        return {}
+
+    def of_file(self, file: Path) -> Control:
+        """Return the congestion control that `file` is on this machine."""
+        raise NotImplementedError
+
+    def check(
+        self, name: str, file: Path | None, parameters: Mapping[str, str], *, virtual: bool
+    ) -> None:
+        """Raise RefusedError if `name` cannot be loaded (in virtual time), or a parameter is not
+        valid.
 
         `parameters`: those of `--cc-param`; empty unless `takes_parameters`.
         """
-        ...
 
-    def loaded(self, name: str, setup: Setup) -> AbstractContextManager[dict[str, Any]]:
-        """Have the kernel offer `name` while the context lasts.
+    def loaded(
+        self, name: str, file: Path | None, setup: Setup
+    ) -> AbstractContextManager[dict[str, Any]]:
+        """Have this machine's kernel offer `name` while the context lasts.
 
         Returns what run.json says of the implementation: `kind`, `parameters`, and more of its own.
         When the context ends it may add to that; sentences under `problems` make the run degraded.
         A trace goes to `trace_file(setup.raw, name)`.
         """
-        ...
+        raise NotImplementedError
 
+    def virtual_controls(self, kernel: Set[str]) -> Set[str]:
+        """Return the names of its congestion controls in virtual time.
 
-class FileProvider(Provider, Protocol):
-    """A provider with a `suffix`: files of users become congestion controls."""
+        `kernel`: the names that the kernel there has.
+        """
+        return self.sources().keys() - kernel
 
-    suffix: str
-
-    def sources(self) -> Mapping[str, Path]:
-        """Return the files that have a name of their own, without folder and suffix."""
-        ...
-
-    def of_file(self, file: Path) -> Control:
-        """Return the congestion control that `file` is here."""
-        ...
-
-    def check_file(
-        self, name: str, file: Path, parameters: Mapping[str, str], *, virtual: bool
-    ) -> None:
-        """Raise RefusedError if `file` cannot become `name` (in virtual time), or a parameter is
-        not valid."""
-        ...
-
-    def in_virtual_time(self, name: str, file: Path, setup: Setup) -> InVirtualTime:
-        """Put what the kernel in virtual time needs into `setup.raw`."""
-        ...
+    def in_virtual_time(self, name: str, file: Path | None, setup: Setup) -> InVirtualTime:  # noqa: ARG002
+        """Return what the plan needs; put files that it names into `setup.raw`."""
+        return InVirtualTime()
 
     def account(
-        self, name: str, file: Path, setup: Setup, counters: Mapping[str, int] | None
+        self,
+        name: str,  # noqa: ARG002
+        file: Path | None,  # noqa: ARG002
+        setup: Setup,  # noqa: ARG002
+        report: VirtualReport,  # noqa: ARG002
     ) -> dict[str, Any]:
-        """Return what run.json says after a run in virtual time, as `loaded` does.
+        """Return what run.json says after a run in virtual time, as `loaded` does."""
+        return {"kind": "kernel", "parameters": {}}
 
-        `counters`: what that kernel counted of a policy."""
-        ...
+
+@dataclass(frozen=True)
+class Provided:
+    """A congestion control of an experiment with its provider."""
+
+    name: str
+    provider: Provider
+    file: Path | None = None
+
+    def check(self, parameters: Mapping[str, str], *, virtual: bool) -> None:
+        """Raise RefusedError if it cannot be loaded with the parameters."""
+        self.provider.check(self.name, self.file, parameters, virtual=virtual)
+
+    def loaded(self, setup: Setup) -> AbstractContextManager[dict[str, Any]]:
+        """Have this machine's kernel offer it while the context lasts."""
+        return self.provider.loaded(self.name, self.file, setup)
+
+    def in_virtual_time(self, setup: Setup) -> InVirtualTime:
+        """Return what the plan of a run in virtual time needs."""
+        return self.provider.in_virtual_time(self.name, self.file, setup)
+
+    def account(self, setup: Setup, report: VirtualReport) -> dict[str, Any]:
+        """Return what run.json says of it after a run in virtual time."""
+        return self.provider.account(self.name, self.file, setup, report)

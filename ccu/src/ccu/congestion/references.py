@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The references of congestion controls, and the tests that compare ours (cc/references.yaml)."""
+"""The papers and RFCs that congestion controls follow (cc/references.yaml)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from functools import cache
 
 import yaml
 
-from ccu.congestion import proofs
 from ccu.congestion.provider import Control
 from ddu.installation import data
 
@@ -16,19 +15,11 @@ FILE = data("ccu", "cc/references.yaml")
 
 
 @cache
-def _declared() -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = yaml.load(FILE.read_bytes(), Loader=yaml.CSafeLoader)
-    return found
+def _declared() -> dict[str, str]:
+    declared: dict[str, str] = yaml.load(FILE.read_bytes(), Loader=yaml.CSafeLoader)
+    return declared
 
 
 def referenced(name: str, control: Control) -> Control:
-    """Return the congestion control with what is declared of it."""
-    declared = _declared().get(name, {})
-    proof = declared.get("proof")
-    passed = proofs.state(proof) if proof else None
-    return replace(control, reference=declared.get("follows"), proof=proof, passed=passed)
-
-
-def declared_proofs() -> set[str]:
-    """Return the tests that are proofs."""
-    return {one["proof"] for one in _declared().values() if "proof" in one}
+    """Return the congestion control with the paper or RFC that it follows."""
+    return replace(control, reference=_declared().get(name))

@@ -13,15 +13,14 @@ from ddu.console.problems import refusal
 from ddu.installation import build_hint
 
 _BIN = Path(sys.executable).parent
-_BUILT_HERE = ("nr-link", "socket-sampler", "reminis-bpf")
-_INSTALLED_HERE = ("ccu", "ddu", "dask")
+_BUILT_HERE = ("nr-link", "socket-sampler")
 _VERSION_OPTION = {"ip": "-V"}
 
 
 def find(name: str) -> Path | None:
-    """Find program `name`: one of this project's beside this Python, then on PATH."""
+    """Find program `name`: beside this Python, then on PATH."""
     beside = _BIN / name
-    if name in _BUILT_HERE + _INSTALLED_HERE and beside.is_file() and os.access(beside, os.X_OK):
+    if beside.is_file() and os.access(beside, os.X_OK):
         return beside
     path = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin:/usr/bin:/bin")
     return Path(path) if path else None

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 DEAD_MBPS = 10.0
-"""The upper limit of a dead zone, "close to zero" in Reminis' paper, appendix F."""
+"""The upper limit of a dead zone, "close to zero" in Pazhooheshy, Abbasloo and Ganjali,
+appendix F."""
 FROM_MBPS, TO_MBPS = 500.0, 250.0
 """A handover from 5G to 4G is a fall from above the first to below the second (appendix F)."""
 WITHIN_S = 3

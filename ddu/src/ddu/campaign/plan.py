@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 OF_BEST = {"throughput_bps": "throughput_of_best_ratio", "goodput_bps": "goodput_of_best_ratio"}
-"""Numbers that are shown as a share of the best in the same place (Reminis, section 4.2)."""
+"""Numbers that are shown as a share of the best in the same place (docs/reproductions)."""
 
 Levels = dict[str, str]
 """Labels of levels by factor: the points that have them."""

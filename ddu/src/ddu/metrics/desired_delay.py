@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""D3: the ratio of the delay to the desired one (Reminis, section 5.5)."""
+"""D3: the ratio of the delay to the desired one (docs/metrics.md)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from ddu.metrics.views import FlowView
 
 DEFAULT_FACTOR = 1.5
-"""DTT over the intrinsic RTT, in the paper and in Reminis without another setting."""
+"""The default of the DTT over the intrinsic RTT."""
 
 
 def desired_delay(view: FlowView) -> dict[str, float | str | None]:

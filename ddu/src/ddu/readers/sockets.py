@@ -11,8 +11,8 @@ One row per socket and sample, in the order of the file:
 - `rtt_us`, `snd_cwnd_packets`, `pacing_rate_bytes_per_s` …: `struct tcp_info`, by the kernel's
   names with a unit. Counters are cumulative since the connection began
 - `skmem_…`: memory of the socket; `tos`, `tclass`, `mark`
-- `vegas_…`, `bbr_…`, `dctcp_…`: the congestion control's own information. Reminis's module
-  answers in `vegas_…`: enabled = zone, rttcnt = DTT, rtt = delay, minrtt = minimum RTT (µs)
+- `vegas_…`, `bbr_…`, `dctcp_…`: the congestion control's own information, by the names of
+  `union tcp_cc_info`, of which other congestion controls may make a use of their own
 
 Null is what the sampled kernel does not have or does not know: no slow-start threshold yet, no RTT
 minimum yet, no limit of the pacing rate.

@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Subcommand;
 use nr_link_model::{Problem, yaml};
+use serde_json::json;
 
 use plan_file::PlanFile;
 use resolve::Resolved;
@@ -47,7 +48,7 @@ pub enum Virtual {
         #[arg(value_name = "FILE")]
         plan: PathBuf,
     },
-    /// Check whether this machine can run the kernel, and print the path of the kernel.
+    /// Check whether this machine can run the kernel; print its path and its congestion controls as one JSON line.
     Doctor {
         /// The files besides this program
         #[command(flatten)]
@@ -77,7 +78,11 @@ pub fn execute(command: Virtual) -> Result<()> {
         Virtual::Doctor { files } => {
             let files = files.find()?;
             machine::check(plan_file::LEAST_MEMORY_MB)?;
-            println!("{}", files.kernel.display());
+            let congestion_controls = files.congestion_controls()?;
+            println!(
+                "{}",
+                json!({"kernel": files.kernel, "congestion_controls": congestion_controls})
+            );
         }
     }
     Ok(())
@@ -98,6 +103,12 @@ fn read(plan: &Path) -> Result<(PlanFile, Resolved)> {
             Err(yaml::located(problem, &text, plan).into())
         }
     }
+}
+
+/// What this machine lacks or forbids, and how to change that: an error of the machine as well.
+fn lacking(rule: String, fix: impl Into<String>) -> anyhow::Error {
+    let (place, fix) = (Place::default(), fix.into());
+    io::Error::other(Problem { place, rule, fix }).into()
 }
 
 /// An error of the machine or the run, not of the input.

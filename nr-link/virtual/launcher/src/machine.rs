@@ -13,7 +13,7 @@ use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork, ftruncate};
 
-use crate::failed;
+use crate::lacking;
 
 const PAGE_BYTES: usize = 4096;
 /// The memory of kernel and guest before any traffic.
@@ -35,10 +35,10 @@ pub fn check(memory_mb: u64) -> Result<()> {
 fn memory(memory_mb: u64) -> Result<()> {
     let least_mb = LEAST_FREE_MB.min(memory_mb);
     match machines_free_mb().into_iter().chain(groups_free_mb()).min() {
-        Some(free_mb) if free_mb < least_mb => Err(failed(format!(
-            "memory: {free_mb} MB are available, and the kernel needs {least_mb} MB. End other programs, or raise the \
-             limit of this container or control group."
-        ))),
+        Some(free_mb) if free_mb < least_mb => Err(lacking(
+            format!("memory: {free_mb} MB are available, and the kernel needs {least_mb} MB"),
+            "End other programs, or raise the limit of this container or control group",
+        )),
         _ => Ok(()),
     }
 }
@@ -91,10 +91,10 @@ fn executable_memory() -> Result<()> {
     match mapped {
         // SAFETY: as above.
         Ok(mapped) => unsafe { munmap(mapped, PAGE_BYTES) }.context("memory"),
-        Err(error) => Err(failed(format!(
-            "memory: this machine forbids executable memory that is shared ({error}). Set sysctl vm.memfd_noexec=0, or \
-             allow execmem in SELinux."
-        ))),
+        Err(error) => Err(lacking(
+            format!("memory: this machine forbids executable memory that is shared ({error})"),
+            "Set sysctl vm.memfd_noexec=0, or allow execmem in SELinux",
+        )),
     }
 }
 
@@ -112,12 +112,14 @@ fn tracing() -> Result<()> {
         }
         ForkResult::Parent { child } => match waitpid(child, None).context("waitpid")? {
             WaitStatus::Exited(_, 0) => Ok(()),
-            WaitStatus::Exited(_, number) => Err(failed(format!(
-                "ptrace: this machine forbids it ({}), and the kernel runs its processes by it. Set sysctl \
-                 kernel.yama.ptrace_scope below 3; start a container with --cap-add SYS_PTRACE or \
-                 --security-opt seccomp=unconfined.",
-                Errno::from_raw(number).desc()
-            ))),
+            WaitStatus::Exited(_, number) => Err(lacking(
+                format!(
+                    "ptrace: this machine forbids it ({}), and the kernel runs its processes by it",
+                    Errno::from_raw(number).desc()
+                ),
+                "Set sysctl kernel.yama.ptrace_scope below 3; start a container with --cap-add SYS_PTRACE or \
+                 --security-opt seccomp=unconfined",
+            )),
             other => bail!("ptrace: trying it ended with {other:?}"),
         },
     }

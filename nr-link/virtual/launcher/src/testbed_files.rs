@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Args;
 
-use crate::failed;
+use crate::lacking;
+
+const BUILD_KERNEL: &str =
+    "Run make kernel (setup/virtual-kernel, 5 to 12 minutes of CPU, once) in the source tree";
 
 /// The options that name a file which is not where it usually is.
 #[derive(Debug, Args)]
@@ -33,6 +36,23 @@ pub struct TestbedFiles {
     pub guest: PathBuf,
 }
 
+impl TestbedFiles {
+    /// Returns the congestion controls that the kernel has, from the list beside it.
+    pub fn congestion_controls(&self) -> Result<Vec<String>> {
+        let path = self.kernel.with_file_name("congestion-controls");
+        let listed = std::fs::read_to_string(&path).map_err(|error| {
+            lacking(
+                format!(
+                    "{}: the kernel's congestion controls are not known ({error})",
+                    path.display()
+                ),
+                BUILD_KERNEL,
+            )
+        })?;
+        Ok(listed.split_whitespace().map(str::to_owned).collect())
+    }
+}
+
 impl FileOptions {
     /// Returns the options as the environment names them.
     pub fn of_environment() -> Self {
@@ -57,7 +77,6 @@ impl FileOptions {
             installed.join("linux"),
         ];
         let beside = |name: &str| [folder.join(name), installed.join(name)];
-        let build = "Run make kernel (setup/virtual-kernel, 5 to 12 minutes of CPU, once) in the source tree";
         let reinstall =
             "Run make build in the source tree, or install this program's package again";
         Ok(TestbedFiles {
@@ -66,7 +85,7 @@ impl FileOptions {
                 "CCU_KERNEL",
                 self.kernel.as_deref(),
                 &kernels,
-                build,
+                BUILD_KERNEL,
             )?,
             library: locate(
                 "library",
@@ -101,16 +120,18 @@ fn locate(
             .find(|path| path.exists())
     }) else {
         let [first, second] = usual.each_ref().map(|path| path.display());
-        return Err(failed(format!(
-            "the {option} of the virtual testbed is neither {first} nor {second}. \
-             {fix}, or name one with --{option} or {variable}."
-        )));
+        return Err(lacking(
+            format!("the {option} of the virtual testbed is neither {first} nor {second}"),
+            format!("{fix}, or name one with --{option} or {variable}"),
+        ));
     };
     path.canonicalize().map_err(|error| {
-        failed(format!(
-            "{}: the {option} of the virtual testbed cannot be used ({error}). \
-             {fix}, or name it with --{option} or {variable}.",
-            path.display()
-        ))
+        lacking(
+            format!(
+                "{}: the {option} of the virtual testbed cannot be used ({error})",
+                path.display()
+            ),
+            format!("{fix}, or name it with --{option} or {variable}"),
+        )
     })
 }

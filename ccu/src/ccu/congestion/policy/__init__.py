@@ -12,7 +12,7 @@ from typing import Any
 
 from ccu.congestion import bpf, files
 from ccu.congestion.policy import account, program
-from ccu.congestion.provider import Control, InVirtualTime, Setup
+from ccu.congestion.provider import Control, InVirtualTime, Provider, Setup, VirtualReport
 from ddu.console.problems import refusal
 
 _SUFFIX = ".py"
@@ -20,8 +20,8 @@ _STAGE = "congestion control"
 _MOST_S = 60.0
 
 
-class Policies:
-    """See `ccu.congestion.provider.FileProvider`."""
+class Policies(Provider):
+    """See `ccu.congestion.provider.Provider`."""
 
     takes_parameters = True
     suffix = _SUFFIX
@@ -37,17 +37,15 @@ class Policies:
     def of_file(self, file: Path) -> Control:
         return Control(f"policy ({file.name})", bpf.obstacle())
 
-    def check(self, name: str, parameters: Mapping[str, str]) -> None:
-        self.check_file(name, self.sources()[name], parameters, virtual=False)
-
-    def check_file(
+    def check(
         self,
         name: str,  # noqa: ARG002
-        file: Path,
+        file: Path | None,
         parameters: Mapping[str, str],
         *,
         virtual: bool,  # noqa: ARG002
     ) -> None:
+        assert file
         command = [sys.executable, *program.arguments("check", file, parameters)]
         try:
             tried = subprocess.run(command, capture_output=True, text=True, timeout=_MOST_S)
@@ -59,9 +57,9 @@ class Policies:
             raise program.refused(tried.stdout, tried.stderr, file)
 
     @contextmanager
-    def loaded(self, name: str, setup: Setup) -> Iterator[dict[str, Any]]:
-        source = files.source_of(setup.experiment, name, self.sources())
-        kept, said = files.keep(source, setup.raw, name)
+    def loaded(self, name: str, file: Path | None, setup: Setup) -> Iterator[dict[str, Any]]:
+        assert file
+        kept, said = files.keep(file, setup.raw, name)
         binary = setup.raw / "logs" / f"cc-{name}.o"
         bpf.compile_object(program.PLANE, binary, program.defines(name))
         command = [
@@ -78,19 +76,21 @@ class Policies:
             counters = account.last_counters(process.output)
             found |= account.of(name, setup, counters)
 
-    def in_virtual_time(self, name: str, file: Path, setup: Setup) -> InVirtualTime:
+    def in_virtual_time(self, name: str, file: Path | None, setup: Setup) -> InVirtualTime:
+        assert file
         kept, _ = files.keep(file, setup.raw, name)
         files_of_plane = ["--files", f"/proc/nr-link/plane-{name}"]
         own = program.run_arguments(name, kept, setup)
         return InVirtualTime(policy=(sys.executable, *own, *files_of_plane))
 
     def account(
-        self, name: str, file: Path, setup: Setup, counters: Mapping[str, int] | None
+        self, name: str, file: Path | None, setup: Setup, report: VirtualReport
     ) -> dict[str, Any]:
+        assert file
         kept = files.kept_source(setup.raw, name, file.name)
         said = files.said_of(kept)
         parameters = {"parameters": account.parameters(name, setup)}
-        return {"kind": "policy", **said, **parameters, **account.of(name, setup, counters or {})}
+        return {"kind": "policy", **said, **parameters, **account.of(name, setup, report.counters)}
 
 
 provider = Policies()

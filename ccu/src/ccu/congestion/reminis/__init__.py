@@ -3,30 +3,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
-from ccu.congestion.provider import Control, Setup
-from ccu.congestion.reminis import implementation, session
-from ccu.congestion.reminis.parameters import check as check_parameters
+from ccu.congestion.catalogue import trace_file
+from ccu.congestion.provider import Control, InVirtualTime, Provider, Setup, VirtualReport
+from ccu.congestion.reminis import implementation, parameters, session
 
 
-class Reminis:
+class Reminis(Provider):
     """See `ccu.congestion.provider.Provider`."""
 
     takes_parameters = True
-    suffix = None
 
     def controls(self) -> Mapping[str, Control]:
         choice = implementation.choose()
         return {implementation.NAME: Control(choice.source, choice.obstacle, choice.temporary)}
 
-    def check(self, name: str, parameters: Mapping[str, str]) -> None:  # noqa: ARG002
-        check_parameters(parameters)
+    def check(
+        self,
+        name: str,  # noqa: ARG002
+        file: Path | None,  # noqa: ARG002
+        given: Mapping[str, str],
+        *,
+        virtual: bool,  # noqa: ARG002
+    ) -> None:
+        parameters.check(given)
 
-    def loaded(self, name: str, setup: Setup) -> AbstractContextManager[dict[str, Any]]:  # noqa: ARG002
+    def loaded(
+        self,
+        name: str,  # noqa: ARG002
+        file: Path | None,  # noqa: ARG002
+        setup: Setup,
+    ) -> AbstractContextManager[dict[str, Any]]:
         return session.in_kernel(setup)
+
+    def virtual_controls(self, kernel: Set[str]) -> Set[str]:
+        return kernel & {implementation.NAME}
+
+    def in_virtual_time(self, name: str, file: Path | None, setup: Setup) -> InVirtualTime:  # noqa: ARG002
+        wanted = parameters.for_module(parameters.of_experiment(setup.experiment))
+        return InVirtualTime(
+            module_parameters={implementation.MODULE: wanted},
+            trace=trace_file(setup.raw, name).name,
+        )
+
+    def account(
+        self,
+        name: str,  # noqa: ARG002
+        file: Path | None,  # noqa: ARG002
+        setup: Setup,  # noqa: ARG002
+        report: VirtualReport,
+    ) -> dict[str, Any]:
+        return {
+            "kind": "module",
+            "parameters": report.module_parameters[implementation.MODULE],
+        }
 
 
 provider = Reminis()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ccu.host import programs
-from ddu.installation import data
+from ddu.installation import build_hint, data
 
 NAME = "reminis"
 MODULE = "tcp_reminis"
@@ -120,7 +120,7 @@ def _holder(status: dict[str, Any]) -> str:
 
 def _bpf_obstacle(loader: Path | None, status: dict[str, Any]) -> str | None:
     if loader is None:
-        return f"reminis-bpf is not built; {programs.install_hint('reminis-bpf')}"
+        return f"reminis-bpf is not built; {build_hint()}"
     if status.get("btf") is False:
         return (
             "this kernel has no BTF (/sys/kernel/btf/vmlinux), which BPF needs; boot a kernel "

@@ -15,6 +15,7 @@ from ccu.congestion.reminis.resources import BpfProgram, LoadedModule, ModulePar
 from ccu.host import programs
 from ccu.host.resources import readable_records
 from ccu.spec.errors import RunFailed
+from ddu.installation import build_hint
 
 _STAGE = "congestion control"
 _TRACING = Path("/sys/kernel/tracing/instances")
@@ -96,7 +97,7 @@ def _set(wanted: dict[str, str]) -> None:
 
 def _why_no_trace() -> str | None:
     if programs.find("reminis-bpf") is None:
-        return f"reminis-bpf, which writes it, is not built; {programs.install_hint('reminis-bpf')}"
+        return f"reminis-bpf, which writes it, is not built; {build_hint()}"
     if not _TRACING.is_dir():
         return f"no {_TRACING}; mount -t tracefs tracefs /sys/kernel/tracing"
     return None

@@ -14,7 +14,7 @@ from ccu.spec.experiment import Experiment
 from ccu.spec.option import Option
 from ccu.spec.testbed import TestbedOptions
 from ccu.testbeds import Driver, WholeRun
-from ccu.testbeds.virtual_time import checks, controls
+from ccu.testbeds.virtual_time import checks, controls, kernel
 from ccu.testbeds.virtual_time.plan import BUILT_IN
 from ddu.console.problems import InvalidValue
 from ddu.console.suggestions import unknown
@@ -65,9 +65,7 @@ class VirtualDriver(Driver):
         controls.check(experiment)
 
     def own_controls(self) -> frozenset[str]:
-        if any(not one.ok for one in checks.examine()):
-            return frozenset()
-        return controls.OF_THE_KERNEL
+        return kernel.congestion_controls()
 
     def check_machine(self, experiment: Experiment) -> None:
         """Ask whether the kernel is built and can run here, and for the programs of the traffic."""

@@ -30,6 +30,8 @@ def expected_s(experiment: Experiment) -> float:
 def _policies(experiment: Experiment) -> int:
     """Return how many of the congestion controls are programs beside the kernel."""
     try:
-        return sum(one.file.suffix == ".py" for one in controls.of_files(experiment).values())
+        there = controls.provided(experiment)
     except RefusedError:  # What is wrong with the experiment is said where it is checked.
         return 0
+    own = [there[name].file for name in experiment.servers_ccs if name in there]
+    return sum(file is not None and file.suffix == ".py" for file in own)

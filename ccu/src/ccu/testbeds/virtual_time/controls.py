@@ -3,44 +3,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ccu import congestion
-from ccu.congestion.reminis.implementation import NAME as REMINIS
 from ccu.spec.experiment import Experiment
+from ccu.testbeds.virtual_time import kernel
 from ddu.console.problems import refusal
 
-# In the kernel (nr-link/virtual/kernel.config), besides Reno, which every kernel has.
-OF_THE_KERNEL = frozenset(
-    (
-        *(
-            "bbr",
-            "bic",
-            "cdg",
-            "cubic",
-            "dctcp",
-            "highspeed",
-            "htcp",
-            "hybla",
-            "illinois",
-            "lp",
-            "nv",
-        ),
-        *("reno", "scalable", "vegas", "veno", "westwood", "yeah", REMINIS),
-    )
-)
 
-
-def of_files(experiment: Experiment) -> dict[str, congestion.OfFile]:
-    """Return what the kernel has not and files provide, by name. Raises RefusedError."""
-    return congestion.of_files(experiment, OF_THE_KERNEL)
+def provided(experiment: Experiment) -> Mapping[str, congestion.Provided]:
+    """Return every congestion control there, with the experiment's files. Raises RefusedError."""
+    return congestion.in_virtual_time(experiment, kernel.congestion_controls())
 
 
 def check(experiment: Experiment) -> None:
-    """Refuse congestion controls that are not there, and files with a name of the kernel's own."""
+    """Refuse congestion controls that are not there, and files with a name of the kernel's own.
+
+    Without the kernel, all are accepted: `check_machine` says what it lacks.
+    """
+    own = kernel.congestion_controls()
     for name, file in experiment.cc_files.items():
-        if name in OF_THE_KERNEL:
+        if name in own:
             rule = f"the kernel in virtual time has a congestion control {name} already"
             raise refusal(rule, "give the file another name", file=file)
-    there = {*OF_THE_KERNEL, *experiment.cc_files, *congestion.by_name()}
+    if not own:
+        return
+    there = provided(experiment)
     for name in experiment.servers_ccs:
         if name not in there:
             raise congestion.not_there(name, there, "in virtual time")
+
+
+def check_parameters(experiment: Experiment) -> None:
+    """Refuse files and parameters that are not valid, as far as their providers are known."""
+    there = provided(experiment)
+    if all(name in there for name in experiment.servers_ccs):
+        congestion.check_provided(experiment, there, virtual=True)

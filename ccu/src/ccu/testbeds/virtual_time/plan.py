@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from ccu.congestion import InVirtualTime
-from ccu.congestion.reminis import parameters as reminis
 from ccu.scenarios.link_config import ue_address
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import Host
@@ -23,7 +22,6 @@ BUILT_IN = "built-in"
 _LISTENING_S = 0.1
 _RAW = Path()  # the plan's folder, where programs begin
 _PATIENCE_S = 60.0
-_REMINIS_MODULE = "tcp_reminis"
 _SYSCTLS = {
     # Router solicitations and the like are not traffic of the experiment.
     "net.ipv6.conf.all.disable_ipv6": "1",
@@ -65,7 +63,7 @@ def plan_of(
     flows: Sequence[Flow],
     controls: Mapping[str, InVirtualTime],
 ) -> dict[str, Any]:
-    """Return the plan's content; `controls`: the congestion controls that the kernel has not."""
+    """Return the plan's content; `controls`: what the congestion controls need."""
     plan: dict[str, Any] = {
         "schema": "nr-link-virtual/1",
         "link": "link.yaml",
@@ -82,10 +80,14 @@ def plan_of(
             "ports": [flow.sending_port for flow in flows if flow.of_kernel],
             "files": {host: f"sockets-{host}.pcap" for host in hosts},
         }
-    if "reminis" in experiment.servers_ccs:
-        wanted = reminis.for_module(reminis.of_experiment(experiment))
-        plan["module_parameters"] = {_REMINIS_MODULE: wanted}
-        plan["cc_traces"] = {"reminis": "cc-reminis.csv"}
+    if parameters := {
+        module: dict(wanted)
+        for one in controls.values()
+        for module, wanted in one.module_parameters.items()
+    }:
+        plan["module_parameters"] = parameters
+    if traces := {name: one.trace for name, one in controls.items() if one.trace}:
+        plan["cc_traces"] = traces
     if policies := [_policy(name, one) for name, one in controls.items() if one.policy]:
         plan["programs"] = [*policies, *plan.get("programs", [])]
     if modules := [str(file) for one in controls.values() for file in one.modules]:

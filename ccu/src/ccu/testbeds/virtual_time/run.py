@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ccu import congestion, traffic
-from ccu.congestion import OfFile
+from ccu.congestion import VirtualReport
 from ccu.host import programs
 from ccu.scenarios import link_config
 from ccu.spec.errors import RunFailed
@@ -28,7 +28,8 @@ class Run:
     def __init__(self, site: Site, flows: Sequence[Flow]) -> None:
         self._site = site
         self._flows = flows
-        self._of_files = controls.of_files(site.experiment)
+        there = controls.provided(site.experiment)
+        self._controls = {name: there[name] for name in site.experiment.servers_ccs}
 
     def prepare(self, **more: Any) -> None:
         """Write the plan, with `more` keys, and the files that it names."""
@@ -37,7 +38,7 @@ class Run:
         config = link_config.link_config(experiment, "server", "ue")
         link_config.write_config(config, raw / "link.yaml")
         link_config.copy_scenario(site.scenario, raw)
-        inside = {name: one.in_virtual_time(site) for name, one in self._of_files.items()}
+        inside = {name: one.in_virtual_time(site) for name, one in self._controls.items()}
         content = plan.plan_of(experiment, self._flows, inside) | more
         (raw / plan.FILE).write_text(json.dumps(content, indent=2) + "\n")
 
@@ -64,8 +65,7 @@ class Run:
             raise RunFailed("virtual time", f"nr-link wrote no summary ({error})") from None
         _read_results(site, flows, account)
         implementations = {
-            name: _implementation(site, name, self._of_files.get(name), account)
-            for name in experiment.servers_ccs
+            name: one.account(site, _report(name, account)) for name, one in self._controls.items()
         }
         return Outcome(
             records={
@@ -155,15 +155,10 @@ def _records(
     }
 
 
-def _implementation(
-    site: Site, name: str, own: OfFile | None, account: dict[str, Any]
-) -> dict[str, Any]:
-    if own is not None:
-        return own.account(site, account["policies"].get(name))
-    if name == "reminis":
-        parameters = account["kernel"]["module_parameters"]["tcp_reminis"]
-        return {"kind": "module", "parameters": parameters}
-    return {"kind": "kernel", "parameters": {}}
+def _report(name: str, account: dict[str, Any]) -> VirtualReport:
+    """Return what the kernel reported of a congestion control."""
+    counters = account["policies"].get(name) or {}
+    return VirtualReport(counters, account["kernel"]["module_parameters"])
 
 
 def _host(site: Site, host: dict[str, Any], account: dict[str, Any]) -> dict[str, Any]:

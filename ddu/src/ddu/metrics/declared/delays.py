@@ -109,7 +109,7 @@ METRICS: tuple[BinMetric | SummaryMetric, ...] = (
     SummaryMetric(
         "self_inflicted_delay_ms", "95th percentile minus the smallest one-way delay",
         "Self-inflicted delay",
-        details="after Winstein et al., Sprout, NSDI 2013, section 5, who subtract the smallest "
+        details="after Winstein et al., NSDI 2013, section 5, who subtract the smallest "
         "possible delay", needs=_BOTH, of_flow=_self_inflicted,
     ),
     *(
@@ -122,7 +122,7 @@ METRICS: tuple[BinMetric | SummaryMetric, ...] = (
         for budget in WITHIN_MS
     ),
     SummaryMetric(
-        "dtt_ms", "delay tolerance threshold of Reminis (section 5.5)", "DTT",
+        "dtt_ms", "delay tolerance threshold", "DTT",
         details="median of the congestion control's own trace, else 1.5 times the smallest RTT; "
         "`dtt_source` says which", needs=(Need.SENDER,), protocol="tcp",
         of_flow=lambda view: view.once(desired_delay)["dtt_ms"], in_report=False,
