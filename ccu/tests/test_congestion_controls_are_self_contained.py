@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ("ccu/src", "ddu/src", "nr-link/*/src", "nr-link/*/*/src", "nr-link/virtual/driver")
-SUFFIXES = {".py", ".rs", ".c", ".h", "", ".yaml"}
+SUFFIXES = {".py", ".rs", ".c", ".h", ""}
 OWN = "ccu/src/ccu/congestion/reminis/"
 ENGLISH = {"constant", "tutorial"}
 """Policies whose names are words of every text."""

@@ -21,6 +21,9 @@
 #else
 #define CREATE_TRACE_POINTS
 #include "tcp_reminis_trace.h"
+static inline void reminis_declare_trace(void)
+{
+}
 #endif
 
 atomic_t reminis_flow_count = ATOMIC_INIT(0);
@@ -146,6 +149,7 @@ static int __init reminis_module_init(void)
 	int error;
 
 	BUILD_BUG_ON(sizeof(struct reminis_flow) > ICSK_CA_PRIV_SIZE);
+	reminis_declare_trace();
 	error = reminis_sockopt_register();
 	if (error)
 		return error;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The trace in the kernel of the virtual testbed; columns in docs/run-directory.md, raw/cc-reminis.csv. */
+/* The trace in the kernel of the virtual testbed; columns in docs/run-directory.md,
+ * raw/cc-reminis.csv. */
 #include <linux/init.h>
 #include <linux/nr_link_trace.h>
 #include <net/tcp.h>
@@ -43,29 +44,20 @@ static struct nr_link_trace trace = {
 void trace_reminis_si(const struct sock *sk, const struct reminis_decision *d)
 {
 	const long long values[] = {
-		sk->sk_num,
-		ntohs(sk->sk_dport),
-		d->zone,
-		d->action,
-		d->delay_us,
-		d->min_rtt_us,
-		d->dtt_us,
-		d->gradient_q24,
-		d->mu_q24,
-		d->action == REMINIS_ACTION_NDE ? d->draw_q24 : NR_LINK_TRACE_EMPTY,
-		d->cwnd_before,
-		d->cwnd_after,
-		d->si_us,
-		d->samples,
+		sk->sk_num,	ntohs(sk->sk_dport),
+		d->zone,	d->action,
+		d->delay_us,	d->min_rtt_us,
+		d->dtt_us,	d->gradient_q24,
+		d->mu_q24,	d->action == REMINIS_ACTION_NDE ? d->draw_q24 : NR_LINK_TRACE_EMPTY,
+		d->cwnd_before, d->cwnd_after,
+		d->si_us,	d->samples,
 	};
 
 	BUILD_BUG_ON(ARRAY_SIZE(values) != ARRAY_SIZE(columns));
 	nr_link_trace_row(&trace, values);
 }
 
-static int __init declare_trace(void)
+void __init reminis_declare_trace(void)
 {
 	nr_link_trace_register(&trace);
-	return 0;
 }
-device_initcall(declare_trace);

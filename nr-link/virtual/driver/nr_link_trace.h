@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * How a congestion control that is built into this kernel writes a trace: it
- * declares its columns before the link opens (device_initcall), and gives a
+ * declares its columns before the link opens (its module_init), and gives a
  * row of numbers for each of its decisions. The library makes lines of CSV of
  * them, each with the time before it.
  *
