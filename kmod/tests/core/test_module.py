@@ -96,7 +96,7 @@ def boot(traffic: Path, tmp_path: Path) -> Boot:
         plan = {
             "schema": "nr-link-virtual/1",
             "link": "link.yaml",
-            "cc_trace": "cc-reminis.csv",
+            "cc_traces": {"reminis": "cc-reminis.csv"},
             "module_parameters": {"tcp_reminis": {"seed": "1"}},
             "programs": programs,
         }
