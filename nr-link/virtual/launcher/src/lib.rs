@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Subcommand;
-use nr_link_model::{Problem, yaml};
+use nr_link_model::{Place, Problem, yaml};
 use serde_json::json;
 
 use plan_file::PlanFile;
