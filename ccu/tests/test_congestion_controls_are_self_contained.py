@@ -23,7 +23,7 @@ DECLARED = {
     "ddu/src/ddu/store/live.py": "the same",
     "ddu/src/ddu/store/live_rows.py": "the same",
 }
-"""What may name one, and why."""
+"""The files that may name one, each with the reason."""
 
 
 def supplied() -> set[str]:

@@ -48,10 +48,10 @@ class InVirtualTime:
 
 @dataclass(frozen=True)
 class VirtualReport:
-    """What the kernel in virtual time reported of a run that has ended."""
+    """The report of the kernel in virtual time on a run that has ended."""
 
     counters: Mapping[str, int]
-    """What it counted of the congestion control's policy."""
+    """Its counters of the congestion control's policy."""
     module_parameters: Mapping[str, Mapping[str, str]]
     """The parameters of its modules, as far as the plan set any."""
 

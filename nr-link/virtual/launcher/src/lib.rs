@@ -105,7 +105,7 @@ fn read(plan: &Path) -> Result<(PlanFile, Resolved)> {
     }
 }
 
-/// What this machine lacks or forbids, and how to change that: an error of the machine as well.
+/// Returns the error of a machine that lacks or forbids something, with its fix.
 fn lacking(rule: String, fix: impl Into<String>) -> anyhow::Error {
     let (place, fix) = (Place::default(), fix.into());
     io::Error::other(Problem { place, rule, fix }).into()

@@ -16,7 +16,7 @@ const EMPTY: i64 = i64::MIN;
 pub struct Declared {
     /// The congestion control.
     pub name: String,
-    /// What a row has, after its time.
+    /// The columns of a row, after its time.
     pub columns: Vec<Column>,
 }
 
@@ -25,18 +25,18 @@ pub struct Declared {
 pub struct Column {
     /// Its title.
     pub name: String,
-    /// How its numbers are written.
+    /// The form of its numbers.
     pub form: Form,
 }
 
-/// How numbers are written.
+/// The form in which numbers are written.
 #[derive(Debug)]
 pub enum Form {
-    /// As they are.
+    /// The number itself.
     Whole,
     /// With six decimals, of a fixed-point number with so many bits behind the point.
     Fixed(u32),
-    /// As the text of this number.
+    /// The text that stands for the number.
     Labels(Vec<String>),
 }
 
