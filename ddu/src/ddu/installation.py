@@ -25,8 +25,12 @@ def data(package: str, name: str) -> Path:
     return Path(str(resources.files(package))).joinpath("data", name).resolve()
 
 
+def install_hint() -> str:
+    """Return an instruction that completes this installation."""
+    return f"run `make build` in {CHECKOUT}" if CHECKOUT else "install this package again"
+
+
 def build_hint() -> str:
     """Return an instruction that brings back a missing program of this project."""
-    if CHECKOUT:
-        return f"run `make build` in {CHECKOUT}"
-    return f"install this package again: the program belongs into {Path(sys.executable).parent}"
+    there = "" if CHECKOUT else f": the program belongs into {Path(sys.executable).parent}"
+    return install_hint() + there

@@ -12,7 +12,7 @@ from typing import Any
 from ccu.congestion import files, references
 from ccu.congestion.provider import Control, Provided, Provider, Setup
 from ccu.spec.experiment import Experiment
-from ddu.console.extensions import extensions
+from ddu.console.extensions import extensions, incomplete
 from ddu.console.problems import RefusedError, Where, refusal
 from ddu.console.suggestions import unknown
 
@@ -22,9 +22,11 @@ _KERNEL = "kernel"
 
 @cache
 def _providers() -> tuple[Provider, ...]:
-    """Return the kernel's own first: what others provide goes before it."""
-    found = sorted(extensions(_GROUP).items(), key=lambda item: item[0] != _KERNEL)
-    return tuple(provider for _, provider in found)
+    """Return the kernel's own first: what others provide goes before it. Raises RefusedError."""
+    found = dict(extensions(_GROUP))
+    if _KERNEL not in found:
+        raise incomplete(_GROUP)
+    return (found.pop(_KERNEL), *found.values())
 
 
 def _here() -> dict[str, tuple[Control, Provided]]:

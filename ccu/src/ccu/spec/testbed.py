@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import BaseModel, ConfigDict
 
 from ccu.spec.option import Written, written
-from ddu.console.extensions import extensions
+from ddu.console.extensions import extensions, incomplete
 
 if TYPE_CHECKING:
     from ccu.spec.experiment import Experiment
@@ -25,7 +25,7 @@ GROUP = "ccu.testbeds"
 class Value(BaseModel):
     """A part of an experiment: immutable, and strict about its keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class TestbedOptions(Value):
@@ -77,8 +77,14 @@ def preferred() -> list[str]:
 
 
 def default() -> str:
-    """Return the testbed of an experiment that names none, whatever the machine has."""
-    return preferred()[-1]
+    """Return the testbed of an experiment that names none, whatever the machine has.
+
+    Raises RefusedError.
+    """
+    found = preferred()
+    if not found:
+        raise incomplete(GROUP)
+    return found[-1]
 
 
 def options_of(testbed: str) -> type[TestbedOptions] | None:

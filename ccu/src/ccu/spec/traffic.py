@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 from ccu.spec.testbed import Value
-from ddu.console.extensions import extensions
+from ddu.console.extensions import extensions, incomplete
 from ddu.console.problems import InvalidValue, invalid
 from ddu.console.suggestions import unknown
 
@@ -75,9 +75,11 @@ def kinds() -> dict[str, Any]:
 
 
 def default() -> TrafficOptions:
-    """Return the traffic of an experiment that names none."""
-    name = next(name for name, one in kinds().items() if one.options.chosen_by_default)
-    return validated({"kind": name})
+    """Return the traffic of an experiment that names none. Raises RefusedError."""
+    for name, one in kinds().items():
+        if one.options.chosen_by_default:
+            return validated({"kind": name})
+    raise incomplete(GROUP)
 
 
 def options_of(kind: str) -> type[TrafficOptions]:

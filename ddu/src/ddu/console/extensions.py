@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import sys
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from types import MappingProxyType
 from typing import Any
+
+from ddu.console.problems import RefusedError, refusal
+from ddu.installation import install_hint
 
 
 @cache
 def extensions(group: str) -> MappingProxyType[str, Any]:
     """Return the objects that the entry points of `group` name, by their names, in order."""
-    names = sorted({entry.name for entry in entry_points(group=group)})
+    names = sorted(_entries(group).names)
     loaded = ((name, extension(group, name)) for name in names)
     return MappingProxyType({name: one for name, one in loaded if one is not None})
 
@@ -24,7 +27,19 @@ def extensions(group: str) -> MappingProxyType[str, Any]:
 @cache
 def extension(group: str, name: str) -> Any:
     """Return the object of one entry point; None if there is none, or none that works."""
-    return next((_loaded(entry) for entry in entry_points(group=group, name=name)), None)
+    return next((_loaded(entry) for entry in _entries(group).select(name=name)), None)
+
+
+def incomplete(group: str) -> RefusedError:
+    """Return the refusal of an installation that lacks this project's own entry points."""
+    rule = f"this installation is incomplete: this project's entry points of {group} are missing"
+    return refusal(rule, install_hint())
+
+
+@cache
+def _entries(group: str) -> EntryPoints:
+    """Return the entry points of `group`, for which the metadata of every package is read."""
+    return entry_points(group=group)
 
 
 def _loaded(entry: EntryPoint) -> Any:
