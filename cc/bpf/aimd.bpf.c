@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
 /*
- * AIMD: the congestion control to copy from (docs/extending.md).
+ * AIMD: the congestion control to copy from (docs/congestion-controls.md).
  *
  * Model (Chiu and Jain, 1989): without loss the window W grows by ALPHA packets
  * in each round trip; after a loss it becomes BETA · W. With ALPHA = 1 packet

@@ -9,10 +9,11 @@ from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
 from ddu.campaign.definition import Keep
 
-# `ddu analyze --no-report` without its start, CPU time of runs of 60 to 300 s: within 54 % of each.
+# CPU time of `ddu analyze --no-report` without Python's start, fitted to runs of 60 to 300 s; each
+# of them is within 54 % of the fit.
 _ANALYSIS_S = 0.12
-_ANALYSIS_SECOND_S = 0.0025
-_ANALYSIS_PACKET_S = 0.65e-6
+_ANALYSIS_S_PER_SECOND = 0.0025
+_ANALYSIS_S_PER_PACKET = 0.65e-6
 # run.json with its list of what was dropped, summary.json, the scenario, logs.
 _SUMMARY_BYTES = 16e3
 # CSV and Parquet: distributions and headers, and a row for each sample or bin of 20 ms.
@@ -25,16 +26,18 @@ def expected_s(experiment: Experiment, keep: Keep) -> float:
     run_s = driver_of(experiment).expected_s(experiment)
     if keep == "raw":
         return run_s
-    packets, lasts_s = load(experiment)
-    return run_s + _ANALYSIS_S + _ANALYSIS_SECOND_S * lasts_s + _ANALYSIS_PACKET_S * packets
+    packets, duration_s = load(experiment)
+    return (
+        run_s + _ANALYSIS_S + _ANALYSIS_S_PER_SECOND * duration_s + _ANALYSIS_S_PER_PACKET * packets
+    )
 
 
 def kept_bytes(experiment: Experiment, keep: Keep) -> float:
     """Return about how much disk space a run takes in the end."""
     if keep == "summary":
         return _SUMMARY_BYTES
-    packets, lasts_s = load(experiment)
+    packets, duration_s = load(experiment)
     if keep == "raw":
-        return _SUMMARY_BYTES + raw_bytes(experiment, packets, lasts_s)
-    samples = lasts_s * (socket_samples_per_s(experiment) + mac_samples_per_s(experiment))
+        return _SUMMARY_BYTES + raw_bytes(experiment, packets, duration_s)
+    samples = duration_s * (socket_samples_per_s(experiment) + mac_samples_per_s(experiment))
     return _SUMMARY_BYTES + _TABLES_BYTES + samples * _ROW_BYTES

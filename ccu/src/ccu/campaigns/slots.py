@@ -27,7 +27,7 @@ def held(testbed: str, wait: bool, report: Callable[[str], None], slots: int = 1
     files = [(FOLDER / f"testbed-{testbed}-{slot}.lock").open("a+") for slot in range(slots)]
     try:
         reported = False
-        while (mine := next(filter(_taken, files), None)) is None:
+        while (own := next(filter(_try_lock, files), None)) is None:
             if not wait:
                 raise refusal(
                     f"testbed {testbed} is in use by {_owners(files)}", "wait until it ends"
@@ -39,16 +39,17 @@ def held(testbed: str, wait: bool, report: Callable[[str], None], slots: int = 1
                 )
                 reported = True
             time.sleep(_POLL_S)
-        mine.truncate(0)
-        mine.write(str(os.getpid()))
-        mine.flush()
+        own.truncate(0)
+        own.write(str(os.getpid()))
+        own.flush()
         yield
     finally:
         for file in files:
             file.close()
 
 
-def _taken(file: IO[str]) -> bool:
+def _try_lock(file: IO[str]) -> bool:
+    """Lock a file, and return whether that worked: False if another process has it locked."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -57,6 +58,7 @@ def _taken(file: IO[str]) -> bool:
 
 
 def _owners(files: Sequence[IO[str]]) -> str:
+    """Return the processes whose numbers the locked files hold, as part of a sentence."""
     pids = []
     for file in files:
         file.seek(0)

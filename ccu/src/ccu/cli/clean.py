@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ccu clean`: what is left of runs and testbeds that are over."""
+"""`ccu clean`: remove what runs that were killed, and testbeds that are down, left behind."""
 
 from __future__ import annotations
 

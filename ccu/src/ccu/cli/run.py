@@ -66,8 +66,8 @@ def run(
 
 
 def _chosen(written: Mapping[str, Any], places: Places) -> tuple[dict[str, Any], Places]:
-    """Return what was written with what it leaves to this machine; print why, if something is not
-    as preferred."""
+    """Return the options with the values that this machine chooses for those not given, such as the
+    testbed; print why a choice is not the preferred one."""
 
     def with_more(more: Mapping[str, Any]) -> tuple[dict[str, Any], Places]:
         return {**written, **more}, {**places, **{key: Where(key=flag_of(key)) for key in more}}
@@ -82,6 +82,8 @@ def _chosen(written: Mapping[str, Any], places: Places) -> tuple[dict[str, Any],
 def _perform_elsewhere(
     experiment: Experiment, flag: str, machine: str, output: Path, dry_run: bool
 ) -> None:
+    """Run the experiment on another machine, which `flag` of the testbed names; print the directory
+    into which its run was copied."""
     driver = driver_of(experiment)
     if driver.elsewhere is None or driver.elsewhere.flag != flag:
         able = [name for name, one in drivers().items() if (o := one.elsewhere) and o.flag == flag]
@@ -105,14 +107,14 @@ def perform(experiment: Experiment, output: Path, dry_run: bool) -> Path | None:
         need_root()
     if sentence := notice([experiment]):
         print(sentence)
-    with progress.shown(out) as tell:
-        directory = runs.run(experiment, output, tell)
+    with progress.shown(out) as report:
+        directory = runs.run(experiment, output, report)
     _show_result(directory)
     return directory
 
 
 def resolved(experiment: Experiment, scenario: Path) -> str:
-    """Return the experiment as YAML, without what it has no use for."""
+    """Return the experiment as YAML, without the radio where the scenario gives capacity."""
     note, unused = "", set[str]()
     if scenarios.gives_capacity(scenario):
         unused = {*radio.FIELDS, radio.KEY}
@@ -128,10 +130,10 @@ def _show_result(directory: Path) -> None:
     for title in ("flow", "congestion control", "direction", "received"):
         table.add_column(title)
     for flow in content["flows"]:
-        # What was queued when the time was over is among the bytes, and so is its time.
+        # The bytes include those still queued when the traffic ended; so does the time.
         rate_bps = float(flow["received_bytes"]) * 8 / float(flow["with_drain_s"])
-        found = flow["cc_read_back"] or flow["cc"]
-        table.add_row(flow["id"], found, flow["direction"], f"{rate_bps / 1e6:.1f} Mbit/s")
+        cc = flow["cc_read_back"] or flow["cc"]
+        table.add_row(flow["id"], cc, flow["direction"], f"{rate_bps / 1e6:.1f} Mbit/s")
     out.print(table)
     reasons = "; ".join(content["verdict_reasons"])
     print(f"verdict: {content['verdict']}{f' ({reasons})' if reasons else ''}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""report.html: one page that needs nothing but itself, and its figures as SVG files."""
+"""The self-contained report.html of a run, and its figures as SVG files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ddu.report.numbers import accounts, flow_rows, run_rows
 from ddu.report.palette import VERDICT, colour_of
 
 MOST_FLOWS = 16
-"""Flows in the figures and in the table of flows."""
+"""The most flows in the figures and in the table of flows: more cannot be distinguished."""
 
 
 def write_report(
@@ -30,13 +30,13 @@ def write_report(
     summary: dict[str, Any],
     radio: str | None = None,
 ) -> None:
-    """Write figures/ and report.html under `results`; `radio`: what it was, in one line."""
+    """Write figures/ and report.html under `results`; `radio` describes the radio in one line."""
     flows = _largest(summary["flows"])
     if len(flows) < len(summary["flows"]):
-        drawn = tables["aligned"]["flow"].isin([flow["id"] for flow in flows])
-        tables = tables | {"aligned": tables["aligned"][drawn]}
-    made = figures(tables, summary["flows"][0]["direction"])
-    images = {name: svg.rendered(figure) for name, figure in made.items()}
+        is_kept = tables["aligned"]["flow"].isin([flow["id"] for flow in flows])
+        tables = tables | {"aligned": tables["aligned"][is_kept]}
+    drawings = figures(tables, summary["flows"][0]["direction"])
+    images = {name: svg.rendered(figure) for name, figure in drawings.items()}
     (results / "figures").mkdir()
     for name, image in images.items():
         (results / "figures" / f"{name}.svg").write_text(image, encoding="utf-8")
@@ -53,20 +53,21 @@ def write_report(
         flows=flows,
         flow_rows=flow_rows(flows),
         accounts=accounts(summary["cross_checks"]),
-        live=_script_json({name: plotly.rendered(figure) for name, figure in made.items()}),
+        live=_script_json({name: plotly.rendered(figure) for name, figure in drawings.items()}),
         plotly=Markup(_compressed_plotly()),
     )
     (results / "report.html").write_text(page, encoding="utf-8")
 
 
 def _largest(flows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return those with most bytes, in their order: more cannot be distinguished."""
+    """Return the MOST_FLOWS flows that received most bytes, in the order of `flows`."""
     by_size = sorted(flows, key=lambda flow: -(flow["received_payload_bytes"] or 0))
     kept = {flow["id"] for flow in by_size[:MOST_FLOWS]}
     return [flow for flow in flows if flow["id"] in kept]
 
 
 def _inline(image: str) -> Markup:
+    """Return an SVG image as a data URL."""
     return Markup("data:image/svg+xml;base64," + base64.b64encode(image.encode()).decode())
 
 

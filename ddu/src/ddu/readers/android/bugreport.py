@@ -26,8 +26,9 @@ from ddu.readers.android.bugreport_text import HEADER, blocks
 from ddu.readers.timestamps import DAY_NS, EPOCH, local_ns
 
 _MOST_LINES = 500_000
-"""Lines about the radio: a second of a walk has few."""
+"""Lines about the radio. A phone writes a few a second, so days of logs have fewer."""
 _MOST_KEPT_BYTES = 64 << 20
+"""Text about the radio that is held in memory."""
 
 _MADE = re.compile(rb"^== dumpstate: (\d{4})-(\d\d)-(\d\d)[ _](\d\d)[:-](\d\d)[:-](\d\d)")
 _ZONE = re.compile(rb"^\[persist\.sys\.timezone\]: \[([\w/+-]+)\]")
@@ -50,7 +51,7 @@ _PHONE = re.compile(r"\bphoneId=(\d)|\[PHONE(\d)\]|^\w+ *: \[(\d)\] ")
 
 @dataclass
 class Report:
-    """A line in the registry's form, about one SIM at a time."""
+    """A state of one SIM that was notified or logged, in the form of the registry's dump."""
 
     local_ns: int
     phone: int | None
@@ -108,7 +109,7 @@ def _lines_with_words(block: bytes) -> list[tuple[int, int]]:
 
 
 class _Pass:
-    """A pass over the lines, and what it keeps of them."""
+    """One pass over the lines of a bugreport, which collects those about the radio."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -117,10 +118,13 @@ class _Pass:
         self._dump: list[str] | None = None
         """The text of the registry's dump that the pass is in."""
         self._dumps: list[tuple[int | None, str]] = []
+        """Complete dumps of the registry, and when each ended (local time; None: unknown)."""
         self._log: list[tuple[re.Match[bytes], str]] = []
+        """Lines of the log buffers: the match of their time, and the text after it."""
         self._kept_bytes = self._count = 0
 
     def take(self, block: bytes) -> None:
+        """Take the next block of the file, which ends with a line."""
         at = 0
         lines = _lines_with_words(block)
         self._count += len(lines)
@@ -139,10 +143,12 @@ class _Pass:
         self._keep(block[at:])
 
     def _keep(self, text: bytes) -> None:
+        """Add a text to the dump of the registry that the pass is in, if any."""
         if self._dump is not None and text:
             self._dump.append(self._kept(text))
 
     def _line(self, line: bytes) -> None:
+        """Take a line outside of the registry's dump: zone, time of the report, or a log's line."""
         if match := _ZONE.match(line):
             self._zone = _named(match[1].decode())
         elif self._made is None and (match := _MADE.match(line)):
@@ -151,17 +157,20 @@ class _Pass:
             self._log.append((match, self._kept(line[match.end() :])))
 
     def _end(self, at_ns: int | None) -> None:
+        """End the dump of the registry that the pass is in, if any, with the time of its end."""
         if self._dump:
             self._dumps.append((at_ns, "".join(self._dump)))
         self._dump = None
 
     def _kept(self, text: bytes) -> str:
+        """Decode a text that is kept. Raises UnreadableInput beyond the limit of memory."""
         self._kept_bytes += len(text)
         if self._kept_bytes > _MOST_KEPT_BYTES:
             raise UnreadableInput(self._file, f"more of the radio than {_MOST_KEPT_BYTES} bytes")
         return text.decode(errors="replace")
 
     def report(self) -> Bugreport:
+        """Return what the blocks held. Raises UnreadableInput if nothing of the radio was there."""
         texts = [text for _, text in self._dumps] + ["".join(self._dump or [])]
         if not any(texts) and not self._log:
             raise UnreadableInput(
@@ -178,6 +187,7 @@ class _Pass:
 
 
 def _named(zone: str) -> tzinfo | None:
+    """Return the time zone of that name; None if this machine does not know it."""
     try:
         return ZoneInfo(zone)
     except (OSError, ValueError, KeyError):
@@ -193,7 +203,7 @@ def _of_history(line: str) -> Report | None:
 
 
 def _of_logcat(when: re.Match[bytes], made_ns: int | None, text: str) -> Report | None:
-    """Parse a line of a log. Logs have no year: a time after the report is of the year before."""
+    """Parse a line of a log. Logs have no year; a time after the report is of the year before."""
     if made_ns is None:
         return None
     made = EPOCH + timedelta(seconds=made_ns // 10**9)

@@ -19,7 +19,8 @@ _LTE_PART = re.compile(r"mLte=CellSignalStrengthLte:([^{}]*?)(?=,\s*m[A-Z]\w*=|,
 _TENTHS_ABOVE_DB = 30
 """LTE's rssnr is at most 30 dB (TS 27.007, and the API); phones that exceed it write tenths."""
 
-# Name here, name there, least and greatest (TS 38.133 clause 10.1, TS 36.133 clause 9.1).
+# Our column, Android's field, least and greatest valid value
+# (TS 38.133 clause 10.1, TS 36.133 clause 9.1).
 _NR_FIELDS = (
     ("mac_nr_rsrp_dbm", "ssRsrp", -156, -31),
     ("mac_nr_rsrq_db", "ssRsrq", -43, 20),
@@ -38,9 +39,9 @@ _MOST_CQI = 15
 
 
 def signal_of(line: str) -> tuple[Values, str] | None:
-    """Return the levels in a line that has `SignalStrength:{…}`, and its text that has no column.
+    """Return the levels in a line with `SignalStrength:{…}`, and its text that no column holds.
 
-    None: the line has none, or one that is cut off.
+    None: the line has no such part, or its end is missing.
     """
     content = inside(line, "SignalStrength")
     if content is None:
@@ -54,7 +55,7 @@ def signal_of(line: str) -> tuple[Values, str] | None:
 
 
 def pairs_of(text: str) -> dict[str, str]:
-    """`name=value` and `name = value` as text; the first of equal names counts."""
+    """Return the values of `name=value` and `name = value` by name; the first of a name counts."""
     pairs: dict[str, str] = {}
     for name, value in _PAIR.findall(text):
         pairs.setdefault(name, value)
@@ -99,6 +100,7 @@ def lte_levels(pairs: dict[str, str]) -> Values:
 
 
 def _within(pairs: dict[str, str], wanted: tuple[tuple[str, str, int, int], ...]) -> Values:
+    """Return the fields of `wanted` whose value is a valid one, by our columns' names."""
     values: Values = {}
     for ours, theirs, least, greatest in wanted:
         value = whole(pairs.get(theirs))
