@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Helpers of tests and benchmarks: generated runs, stand-ins, a store, a browser."""
+"""Helpers of tests and benchmarks: generated runs, stand-ins, a store."""
