@@ -32,10 +32,17 @@ def _providers() -> tuple[Provider, ...]:
 def _here() -> dict[str, tuple[Control, Provided]]:
     """Return the congestion controls for this machine's kernel."""
     return {
-        name: (control, Provided(name, provider, provider.sources().get(name)))
+        one.name: (controls[one.name], one)
         for provider in _providers()
-        for name, control in provider.controls().items()
+        for controls in [provider.controls()]
+        for one in _provided(provider, controls)
     }
+
+
+def _provided(provider: Provider, names: Iterable[str]) -> list[Provided]:
+    """Return the named congestion controls of one provider, whose folders are read once."""
+    known = provider.sources()
+    return [Provided(name, provider, known.get(name)) for name in names]
 
 
 def available() -> dict[str, str]:
@@ -155,9 +162,9 @@ def in_virtual_time(experiment: Experiment, kernel: Set[str]) -> dict[str, Provi
     `kernel`: the names that the kernel there has.
     """
     named = {
-        name: Provided(name, provider, provider.sources().get(name))
+        one.name: one
         for provider in _providers()
-        for name in sorted(provider.virtual_controls(kernel))
+        for one in _provided(provider, sorted(provider.virtual_controls(kernel)))
     }
     return named | _of_files(experiment)
 
