@@ -97,8 +97,8 @@ def _experiment(campaign: Campaign, point: Point) -> tuple[Experiment, Places]:
         found_at = {key: campaign.where(*path, key) for key in content}
         if isinstance(inside := content.get(KEY), dict):
             found_at |= {f"{KEY}.{key}": campaign.where(*path, KEY, str(key)) for key in inside}
-        found, found_at = one_key_each(content, found_at, radios.read)
-        for key, value in found.items():
+        options, found_at = one_key_each(content, found_at, radios.read)
+        for key, value in options.items():
             if key in ("cc", "flows"):  # Both keys define the flows.
                 written.pop("cc", None)
                 written.pop("flows", None)

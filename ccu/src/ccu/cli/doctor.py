@@ -61,14 +61,14 @@ def doctor(
     choices = [default, *choose(asked, lambda more: [resolve({**asked, **more})])]
     findings = [*map(_default, choices), *examine(output, driver), *driver.examine(experiment)]
     if "prb" in flags and driver.radio_time_varies(experiment):
-        ready = all(found.ok or not found.needed for found in findings)
+        ready = all(finding.ok or not finding.needed for finding in findings)
         findings.append(_radio_time(experiment, ready))
     if as_json:
         print(json.dumps([finding._asdict() for finding in findings], indent=2))
     else:
         Console().print(table(findings))
         print(conclusion(findings, checked))
-    if any(found.needed and not found.ok for found in findings):
+    if any(finding.needed and not finding.ok for finding in findings):
         raise typer.Exit(1)
 
 
@@ -94,14 +94,16 @@ def table(findings: list[Finding]) -> Table:
     made = Table(box=None, show_header=False)
     for overflow in ("ellipsis", "ellipsis", "fold"):
         made.add_column(overflow=overflow)
-    for found in findings:
-        made.add_row(found.mark, found.name, escape(found.sentence))
+    for finding in findings:
+        made.add_row(finding.mark, finding.name, escape(finding.sentence))
     return made
 
 
 def conclusion(findings: list[Finding], testbed: str) -> str:
     """Return whether a run can begin, in one line."""
-    missing = dict.fromkeys(found.name for found in findings if found.needed and not found.ok)
+    missing = dict.fromkeys(
+        finding.name for finding in findings if finding.needed and not finding.ok
+    )
     if missing:
         return f"not ready for --testbed {testbed}: {', '.join(missing)} (✗)"
     return f"ready for --testbed {testbed}"
@@ -119,7 +121,7 @@ def examine(output: Path, driver: Driver) -> list[Finding]:
     """Check everything that a run needs of the machine; changes nothing."""
     of_kernel = _of_kernel()
     if driver.own_kernel:
-        of_kernel = [found._replace(needed=False) for found in of_kernel]
+        of_kernel = [finding._replace(needed=False) for finding in of_kernel]
     return [program("nr-link"), _disk(output), _clock(), *of_kernel]
 
 

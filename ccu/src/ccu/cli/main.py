@@ -35,9 +35,9 @@ class Subcommands(TyperGroup):
             self.add_command(TyperCommand(name, callback=None, help=line))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        name, found, rest = super().resolve_command(ctx, args)
-        if found is None:
-            return name, found, rest
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is None:
+            return name, command, rest
         module = importlib.import_module(f"ccu.cli.{name}")
         return name, typer.main.get_command(module.app), rest
 

@@ -101,18 +101,18 @@ def _help(option: Option, default: str = "") -> str:
 
 def _values(fields: Sequence[Written], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was given, by the key of YAML. Raises RefusedError."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for field in fields:
         switches = [one for one in field.option.switches if given[_name(one.flag)]]
         if len(switches) > 1:
             first, second = (one.flag for one in switches[:2])
             raise refusal(f"{first} is given too", "give one of them", key=second)
         if switches:
-            found[field.key] = switches[0].value
+            values[field.key] = switches[0].value
         elif field.flag and given[_name(field.flag)] is not None:
             value = given[_name(field.flag)]
-            found[field.key] = _pairs(field.flag, value) if field.option.pairs else value
-    return found
+            values[field.key] = _pairs(field.flag, value) if field.option.pairs else value
+    return values
 
 
 def _name(flag: str) -> str:

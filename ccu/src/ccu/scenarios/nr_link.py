@@ -34,8 +34,8 @@ def scenario(file: Path) -> dict[str, Any]:
 def radio(config: dict[str, Any]) -> dict[str, Any] | None:
     """Check a configuration and its scenario; return the resolved radio. Raises RefusedError."""
     scenario(Path(config["scenario"]))
-    found: dict[str, Any] | None = _checked(yaml.safe_dump(config, sort_keys=False))["radio"]
-    return found
+    resolved: dict[str, Any] | None = _checked(yaml.safe_dump(config, sort_keys=False))["radio"]
+    return resolved
 
 
 def capacity(config: dict[str, Any], seconds: float, interval_ms: int) -> str:
@@ -53,20 +53,20 @@ def queue_managers() -> dict[str, str]:
 
 
 def _scenario(file: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(_ask(["scenario", str(file)]))
-    for name in found["files"]:
+    resolved: dict[str, Any] = json.loads(_ask(["scenario", str(file)]))
+    for name in resolved["files"]:
         if Path(name).is_absolute() or ".." in Path(name).parts:
             rule = f"{name} is not in the scenario's folder, and runs keep a copy of both"
             raise refusal(rule, "put it beside the scenario", file=file)
-    return found
+    return resolved
 
 
 @cache
 def _checked(config: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(
+    resolved: dict[str, Any] = json.loads(
         _ask(["check", "--config", STANDARD_INPUT, "--json"], config)
     )
-    return found
+    return resolved
 
 
 def _ask(words: Sequence[str], given: str = "") -> str:

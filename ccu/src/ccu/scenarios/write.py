@@ -20,7 +20,7 @@ from ddu.console.problems import refusal
 
 
 def write(
-    found: ImportedScenario,
+    imported: ImportedScenario,
     name: str,
     license_name: str,
     folder: Path,
@@ -33,11 +33,13 @@ def write(
     """
     there = {
         target
-        for target, source in found.copies.items()
+        for target, source in imported.copies.items()
         if (folder / target).exists() and (folder / target).samefile(source)
     }
     targets = [
-        target for target in (f"{name}.yaml", *found.copies, *found.columns) if target not in there
+        target
+        for target in (f"{name}.yaml", *imported.copies, *imported.columns)
+        if target not in there
     ]
     for target in targets:
         path = folder / target
@@ -53,7 +55,7 @@ def write(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".import-", dir=folder) as part:
-            _fill(Path(part), found, name, license_name)
+            _fill(Path(part), imported, name, license_name)
             validate(Path(part, f"{name}.yaml"), shown=folder)
             for target in targets:
                 Path(part, target).replace(folder / target)
@@ -62,21 +64,21 @@ def write(
     return [folder / target for target in targets]
 
 
-def _fill(part: Path, found: ImportedScenario, name: str, license_name: str) -> None:
-    for target, source in found.copies.items():
+def _fill(part: Path, imported: ImportedScenario, name: str, license_name: str) -> None:
+    for target, source in imported.copies.items():
         shutil.copyfile(source, part / target)
-    for target, columns in found.columns.items():
+    for target, columns in imported.columns.items():
         write_csv(part / target, columns)
     head: dict[str, Any] = {
         "schema": "rf-scenario/1",
         "name": name,
-        "summary": found.summary,
-        "sources": found.origins,
+        "summary": imported.summary,
+        "sources": imported.origins,
         "license": license_name,
-        "duration_s": round(found.duration_s, 6),
+        "duration_s": round(imported.duration_s, 6),
         "at_end": "loop",
     }
-    text = yaml.safe_dump({**head, **found.body}, sort_keys=False, width=100)
+    text = yaml.safe_dump({**head, **imported.body}, sort_keys=False, width=100)
     (part / f"{name}.yaml").write_text(text)
 
 

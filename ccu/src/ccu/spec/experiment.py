@@ -102,10 +102,10 @@ class FlowPlan(Value):
 
     @model_serializer(mode="wrap")
     def _without_what_is_not_there(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        found: dict[str, Any] = write(self)
+        content: dict[str, Any] = write(self)
         own = {} if self.traffic is None else {self.traffic.kind: self.traffic.spec}
-        found.pop("traffic", None)
-        return {key: value for key, value in found.items() if key != "cc_file" or value} | own
+        content.pop("traffic", None)
+        return {key: value for key, value in content.items() if key != "cc_file" or value} | own
 
     def __str__(self) -> str:
         return f"flow {self.cc}@{self.start_s:g}"
@@ -424,15 +424,15 @@ class Experiment(Value):
     @model_serializer(mode="wrap")
     def _write_what_the_testbed_has(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Put the testbed's options beside its name, and leave out what it cannot set."""
-        found: dict[str, Any] = {}
+        content: dict[str, Any] = {}
         for key, value in write(self).items():
             if key == "testbed":
-                found[key] = value.pop("name")
+                content[key] = value.pop("name")
                 if self.testbed.section:
-                    found[self.testbed.section] = value
+                    content[self.testbed.section] = value
             elif key not in self.testbed.unsupported and (key != radios.KEY or value):
-                found[key] = value
-        return found
+                content[key] = value
+        return content
 
     @field_validator("traffic", mode="before")
     @classmethod
@@ -591,8 +591,8 @@ class Experiment(Value):
 
     def record(self) -> dict[str, Any]:
         """Return what run.json says of it: null for what the testbed cannot set."""
-        found = {"cc": self.cc, **self.model_dump(mode="json")}
-        return found | dict.fromkeys(sorted(self.testbed.unsupported))
+        content = {"cc": self.cc, **self.model_dump(mode="json")}
+        return content | dict.fromkeys(sorted(self.testbed.unsupported))
 
     @classmethod
     def from_record(cls, content: Mapping[str, Any]) -> Experiment:

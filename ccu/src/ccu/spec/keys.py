@@ -12,10 +12,10 @@ from ccu.spec.testbed import keys as option_keys
 
 def options() -> list[Written]:
     """Return the options of every experiment, short forms among them, in order."""
-    found = [Written("cc", Experiment.model_fields["flows"], CC)]
+    declared = [Written("cc", Experiment.model_fields["flows"], CC)]
     for one in written(Experiment):
-        found += [one, *radio.SHORT.values()] if one.key == radio.KEY else [one]
-    return found
+        declared += [one, *radio.SHORT.values()] if one.key == radio.KEY else [one]
+    return declared
 
 
 def keys() -> frozenset[str]:

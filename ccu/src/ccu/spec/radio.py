@@ -120,7 +120,7 @@ def one_key_each(
 
     Keys beside a preset are stronger than it. Raises RefusedError.
     """
-    found, found_at = _inside(given.get(KEY), places, preset)
+    values, found_at = _inside(given.get(KEY), places, preset)
     from_preset = isinstance(given.get(KEY), str)
     problems: list[Problem] = []
     for key, value in given.items():
@@ -128,18 +128,18 @@ def one_key_each(
         if key == KEY or (key in SHORT and value is None):
             continue
         where = places.get(key, Where(key=key))
-        if name in found and not from_preset:
+        if name in values and not from_preset:
             fix = "leave one of them out"
             problems.append(Problem(f"is given as {key} too", fix, found_at[name]))
         try:
             read = SHORT[key].option.read if key in SHORT else None
-            found[name] = read(value) if read else value
+            values[name] = read(value) if read else value
         except InvalidValue as error:
             problems += error.at(where)
         found_at[name] = where
     if problems:
         raise RefusedError(problems)
-    return found, {key: at for key, at in places.items() if key not in found_at} | found_at
+    return values, {key: at for key, at in places.items() if key not in found_at} | found_at
 
 
 def _inside(radio: object, places: Places, preset: Preset) -> tuple[Written, dict[str, Where]]:

@@ -82,8 +82,8 @@ def _kind(schema: dict[str, Any]) -> str:
 def _limits(schema: dict[str, Any]) -> str:
     words = {"minimum": "from", "exclusiveMinimum": "above"}
     words |= {"maximum": "to", "exclusiveMaximum": "below"}
-    found = [f"{word} {_number(schema[key])}" for key, word in words.items() if key in schema]
-    return f", {' '.join(found)}" if found else ""
+    limits = [f"{word} {_number(schema[key])}" for key, word in words.items() if key in schema]
+    return f", {' '.join(limits)}" if limits else ""
 
 
 def _number(limit: float) -> str:

@@ -169,17 +169,19 @@ def _testbed(
         section = {}
     given = dict(section)
     found_at = {key: Where(key=key).inside(places[options.section]) for key in section}
-    found: list[Problem] = []
+    unplaced: list[Problem] = []
     for key, written in option_keys(options).items():
         if key in values:
-            _read(written, values.pop(key), given, found)
+            _read(written, values.pop(key), given, unplaced)
             found_at[written.name] = places[key]
     try:
         values["testbed"] = options.model_validate({**given, "name": name})
     except ValidationError as error:
-        found += invalid_values(error, options, [one.name for one in option_keys(options).values()])
+        unplaced += invalid_values(
+            error, options, [one.name for one in option_keys(options).values()]
+        )
         values.pop("testbed", None)
-    problems += [placed(one, places | found_at) for one in found]
+    problems += [placed(one, places | found_at) for one in unplaced]
     return options
 
 
@@ -188,12 +190,12 @@ def _pop_options_of_others(
 ) -> dict[str, list[str]]:
     """Remove what the testbed does not have; return the testbeds that do, by the key."""
     own = {*option_keys(options), options.section} if options else set()
-    found = {}
+    owners = {}
     for other in every_options():
         for key in {*option_keys(other), other.section} - own:
             if values.pop(key, None) is not None:
-                found[key] = testbeds_with(other)
-    return found
+                owners[key] = testbeds_with(other)
+    return owners
 
 
 def _choose_flows(

@@ -47,8 +47,8 @@ def plain_schemas(model: type[BaseModel], definitions: dict[str, Any]) -> dict[s
     """Return pydantic's schema of each field's value; what they refer to goes to `definitions`."""
     schema = model.model_json_schema(mode="validation", ref_template="#/$defs/{model}")
     definitions |= schema.get("$defs", {})
-    found: dict[str, Any] = schema["properties"]
-    return found
+    properties: dict[str, Any] = schema["properties"]
+    return properties
 
 
 def _properties(field: Written, plain: dict[str, Any]) -> dict[str, Any]:
@@ -62,11 +62,11 @@ def _written(field: Written, plain: dict[str, Any]) -> dict[str, Any]:
     if option.read is None:
         return {**plain, "description": option.help}
     forms = [dict(option.schema), *([plain] if option.takes_value else [])]
-    found: dict[str, Any] = {"anyOf": forms} if len(forms) > 1 else forms[0]
-    found["description"] = option.help
+    schema: dict[str, Any] = {"anyOf": forms} if len(forms) > 1 else forms[0]
+    schema["description"] = option.help
     if option.example:
-        found["examples"] = [option.example]
-    return found
+        schema["examples"] = [option.example]
+    return schema
 
 
 def _section(options: type[TestbedOptions], plain: dict[str, Any]) -> dict[str, Any]:

@@ -67,8 +67,8 @@ class TestbedOptions(Value):
 @cache
 def drivers() -> dict[str, Any]:
     """Return every testbed's driver (`ccu.testbeds.Driver`) by its name, the preferred first."""
-    found = extensions(GROUP).items()
-    return dict(sorted(found, key=lambda item: (-item[1].preference, item[0])))
+    items = extensions(GROUP).items()
+    return dict(sorted(items, key=lambda item: (-item[1].preference, item[0])))
 
 
 def preferred() -> list[str]:
@@ -81,10 +81,10 @@ def default() -> str:
 
     Raises RefusedError.
     """
-    found = preferred()
-    if not found:
+    names = preferred()
+    if not names:
         raise incomplete(GROUP)
-    return found[-1]
+    return names[-1]
 
 
 def options_of(testbed: str) -> type[TestbedOptions] | None:

@@ -246,10 +246,10 @@ def plan(experiment: Experiment) -> list[Flow]:
 
 def by_driver(flows: Sequence[Flow]) -> list[tuple[TrafficDriver, list[Flow]]]:
     """Return the flows of each kind together."""
-    found: dict[str, list[Flow]] = {}
+    by_kind: dict[str, list[Flow]] = {}
     for flow in flows:
-        found.setdefault(flow.traffic.kind, []).append(flow)
-    return [(drivers()[kind], some) for kind, some in found.items()]
+        by_kind.setdefault(flow.traffic.kind, []).append(flow)
+    return [(drivers()[kind], some) for kind, some in by_kind.items()]
 
 
 def of_experiment(experiment: Experiment) -> list[TrafficOptions]:
@@ -270,12 +270,12 @@ def every_program() -> list[str]:
 
 def implementations(experiment: Experiment) -> dict[str, dict[str, Any]]:
     """Return what run.json says of the congestion controls that kinds of traffic bring, by name."""
-    found = {}
+    by_cc = {}
     for one in experiment.flows:
         traffic = traffic_of(experiment, one)
         if (said := driver_of(traffic).implementation(traffic)) is not None:
-            found[one.cc] = said
-    return found
+            by_cc[one.cc] = said
+    return by_cc
 
 
 def received(flows: Sequence[Flow]) -> dict[Direction, int]:

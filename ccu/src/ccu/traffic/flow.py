@@ -94,9 +94,9 @@ class Flow:
 
     def _address(self, testbed: FlowHosts, host: Host) -> str:
         """Return the address of the server, or of the flow's own UE."""
-        found = testbed.hosts[host]
-        addresses: list[str] | None = found.get("addresses")
-        return addresses[self.ue - 1] if addresses else str(found["address"])
+        description = testbed.hosts[host]
+        addresses: list[str] | None = description.get("addresses")
+        return addresses[self.ue - 1] if addresses else str(description["address"])
 
     def wrong_cc(self) -> str | None:
         """Return what was seen instead of the congestion control that was asked for, if

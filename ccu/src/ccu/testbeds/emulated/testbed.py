@@ -51,8 +51,8 @@ def up(site: Site) -> Iterator[Emulated]:
         link = _start_link(site, names)
         hosts = {host: _configure(site, host, name) for host, name in names.items()}
         _add_ues(site, names, hosts)
-        for host, found in hosts.items():
-            found["sysctls"] = sysctls[host]
+        for host, description in hosts.items():
+            description["sysctls"] = sysctls[host]
         yield Emulated(site, names, hosts, link)
     finally:
         site.supervisor.stop_all()
@@ -119,11 +119,11 @@ def _configure(site: Site, host: Host, name: str) -> dict[str, Any]:
     peer: Host = "ue" if host == "server" else "server"
     mtu_bytes = site.experiment.mtu_bytes
     namespace.set_address(name, _DEVICES[host], _ADDRESSES[host], _ADDRESSES[peer], mtu_bytes)
-    found = namespace.describe(name, _DEVICES[host])
+    state = namespace.describe(name, _DEVICES[host])
     for key, wanted in (("address", _ADDRESSES[host]), ("mtu_bytes", mtu_bytes)):
-        if found[key] != wanted:
-            raise RunFailed("testbed", f"{host}: {key} is {found[key]} after {wanted} was set")
-    return found
+        if state[key] != wanted:
+            raise RunFailed("testbed", f"{host}: {key} is {state[key]} after {wanted} was set")
+    return state
 
 
 def _add_ues(site: Site, names: dict[Host, str], hosts: dict[Host, dict[str, Any]]) -> None:

@@ -46,10 +46,10 @@ def _refusals(name: str, check: Callable[[], None]) -> list[Finding]:
     return [Finding(name, True, "here")]
 
 
-def _trouble(name: str, found: Problem | None) -> Finding:
-    if found is None:
+def _trouble(name: str, problem: Problem | None) -> Finding:
+    if problem is None:
         return Finding(name, True, "no problem")
-    return Finding(name, False, found.rule, found.fix)
+    return Finding(name, False, problem.rule, problem.fix)
 
 
 def _compose() -> Finding:

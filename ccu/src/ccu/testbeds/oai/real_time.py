@@ -57,11 +57,11 @@ def state() -> bool | None:
 
 def _hierarchy(mounts: str) -> Path | None:
     """Return the mount point of the CPU controller: of cgroup version 1 if there is one, else 2."""
-    found = {}
+    mount_points = {}
     for line in mounts.splitlines():
         _, point, kind, options, *_ = line.split()
         if kind == "cgroup" and "cpu" in options.split(","):
-            found[1] = Path(point)
+            mount_points[1] = Path(point)
         elif kind == "cgroup2":
-            found.setdefault(2, Path(point))
-    return found.get(1) or found.get(2)
+            mount_points.setdefault(2, Path(point))
+    return mount_points.get(1) or mount_points.get(2)

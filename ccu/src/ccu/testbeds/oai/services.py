@@ -75,7 +75,7 @@ class Service:
 def interpolate(node: Any, variables: Mapping[str, str]) -> Any:
     """Return `node` with Compose's variables substituted."""
     if isinstance(node, str):
-        return _VARIABLE.sub(lambda found: variables.get(found[1]) or found[2] or "", node)
+        return _VARIABLE.sub(lambda variable: variables.get(variable[1]) or variable[2] or "", node)
     if isinstance(node, dict):
         return {key: interpolate(value, variables) for key, value in node.items()}
     if isinstance(node, list):

@@ -131,14 +131,14 @@ def arrived(capture: Path, address: str, port: int) -> dict[int, int]:
     from."""
     from ddu.readers.packets.native.stream import PacketStream
 
-    found: dict[int, int] = {}
+    received_bytes: dict[int, int] = {}
     columns = ["dst", "sport", "dport", "udp_payload_bytes"]
     for batch in PacketStream(capture, columns=columns):
         for packet in batch.to_pylist():
             size = packet["udp_payload_bytes"]
             if size is not None and (packet["dst"], packet["dport"]) == (address, port):
-                found[packet["sport"]] = found.get(packet["sport"], 0) + size
-    return found
+                received_bytes[packet["sport"]] = received_bytes.get(packet["sport"], 0) + size
+    return received_bytes
 
 
 def _log(raw: Path, flow: Flow, end: End) -> Path:

@@ -90,7 +90,7 @@ class RadioTime:
         if not self._readings or not log.exists():
             return
         text = log.read_text(errors="replace")
-        log.write_text(_STAMP.sub(lambda found: _stamp(self._radio_ns(_wall_ns(found))), text))
+        log.write_text(_STAMP.sub(lambda match: _stamp(self._radio_ns(_wall_ns(match))), text))
 
     def _radio_ns(self, wall_ns: int) -> int:
         after = bisect(self._readings, (wall_ns, 0))
@@ -102,9 +102,9 @@ class RadioTime:
         return from_ns + round(share * (to_ns - from_ns))
 
 
-def _wall_ns(found: re.Match[str]) -> int:
-    whole = datetime.fromisoformat(found[1]).replace(tzinfo=timezone.utc)
-    return (whole - _EPOCH) // timedelta(seconds=1) * 10**9 + int(found[2])
+def _wall_ns(match: re.Match[str]) -> int:
+    whole = datetime.fromisoformat(match[1]).replace(tzinfo=timezone.utc)
+    return (whole - _EPOCH) // timedelta(seconds=1) * 10**9 + int(match[2])
 
 
 def _stamp(utc_ns: int) -> str:

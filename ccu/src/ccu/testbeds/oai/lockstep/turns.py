@@ -30,12 +30,12 @@ def first() -> Iterator[None]:
 
 def prefer(processes: Sequence[int]) -> None:
     """Have processes, their threads and all that they have started go first."""
-    found = list(processes)
-    for one in found:
+    pids = list(processes)
+    for one in pids:
         with contextlib.suppress(OSError):  # It has ended.
             for task in Path(f"/proc/{one}/task").iterdir():
                 _prefer(int(task.name))
-                found += map(int, (task / "children").read_text().split())
+                pids += map(int, (task / "children").read_text().split())
 
 
 def _prefer(thread: int) -> None:
