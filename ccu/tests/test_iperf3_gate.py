@@ -156,7 +156,9 @@ def test_other_clients_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         served.show_token()
         assert closed(served.connect(STRANGER, sent=cookie + b"\n"))
         control = served.connect(sent=cookie)
-        time.sleep(0.3)
+        until = time.monotonic() + 300
+        while heard != [cookie] and time.monotonic() < until:
+            time.sleep(0.02)
         assert closed(served.connect(sent=other))  # not of the same test
         assert closed(served.connect(sent=cookie + b"\n"))  # a third connection
         control.close()
