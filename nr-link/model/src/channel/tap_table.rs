@@ -4,7 +4,7 @@
 use num_complex::Complex64;
 
 use super::phasor::cis;
-use crate::scenario::Table;
+use crate::scenario::{Table, Taps};
 
 /// Values of a tap in a row of the table: delay in ns, real part, imaginary part.
 const VALUES_PER_TAP: usize = 3;
@@ -51,7 +51,7 @@ impl TapTable {
     }
 
     /// Returns the interpolated taps at `t_s`, and their number.
-    fn at(&self, t_s: f64) -> ([TapState; 4], usize) {
+    fn at(&self, t_s: f64) -> ([TapState; Taps::MOST], usize) {
         let stamps = &self.rows.t_s;
         let last = stamps.len() - 1;
         let next = stamps.partition_point(|stamp| *stamp <= t_s);
@@ -72,7 +72,7 @@ impl TapTable {
         let mut taps = [TapState {
             delay_s: 0.0,
             gain: Complex64::ZERO,
-        }; 4];
+        }; Taps::MOST];
         let count = self.rows.width / VALUES_PER_TAP;
         for (tap, at) in taps
             .iter_mut()

@@ -58,6 +58,7 @@ impl Line {
         self.cross
     }
 
+    /// Queues the cross-traffic packets that have arrived until `now`.
     fn let_cross_in(&mut self, now: Nanos) {
         let Some(cross) = self.config.cross else {
             return;
@@ -72,6 +73,7 @@ impl Line {
         }
     }
 
+    /// Queues a packet, and returns when it has left completely; `None` if the queue is full.
     fn queue(&mut self, bytes: u32, now: Nanos) -> Option<Nanos> {
         while let Some(&(_, gone)) = self.queued.front().filter(|(left, _)| *left <= now) {
             self.queued_bytes -= u64::from(gone);

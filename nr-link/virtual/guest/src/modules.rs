@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Kernel modules: those of the user, which are loaded, and the parameters of all.
+//! Kernel modules: loads those of the user, and sets and reads the parameters of all.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -15,9 +15,10 @@ use nix::libc;
 pub type Parameters = BTreeMap<String, BTreeMap<String, String>>;
 
 const MODULES: &str = "/sys/module";
-/// The module that was loaded last comes first.
+/// The list of loaded modules; the newest comes first.
 const LOADED: &str = "/proc/modules";
 const LOG_BYTES: usize = 1 << 16;
+/// SYSLOG_ACTION_READ_ALL of syslog(2), for which libc has no name.
 const READ_ALL: libc::c_int = 3;
 
 /// Loads the modules in the files at `paths`, each with its parameters; gives their names.
@@ -53,7 +54,7 @@ fn load_one(path: &Path, parameters: &Parameters) -> Result<String> {
             said.last().map_or(error.desc(), String::as_str)
         );
     }
-    // The kernel loads a module all the same.
+    // The kernel loads a module despite a parameter that it does not know, and only logs a line.
     let unknown = said.iter().find(|line| line.contains("unknown parameter"));
     ensure!(unknown.is_none(), "{}", unknown.map_or("", String::as_str));
     let loaded = fs::read_to_string(LOADED).context(LOADED)?;
@@ -74,7 +75,7 @@ fn as_text(parameters: Option<&BTreeMap<String, String>>) -> Result<CString> {
     CString::new(each.join(" ")).context("parameters")
 }
 
-/// The name of the module in a file, if the file is still called as Kbuild called it.
+/// The module's name according to its file's name, which Kbuild derives from it.
 fn usual_name(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default();
     stem.to_string_lossy().replace('-', "_")

@@ -23,6 +23,7 @@ use crate::clock::{self, Nanos, SECOND, nanos, seconds};
 use crate::flow::{Flow, FlowContext};
 use crate::socket::{self, tcp_info};
 
+/// Numbers by which `Flow::ready` identifies a flow's sockets.
 const SENDER: u8 = 0;
 const LISTENER: u8 = 1;
 const RECEIVER: u8 = 2;
@@ -31,20 +32,21 @@ const PAYLOAD_BYTES: usize = 1 << 20;
 const LARGEST_LOWAT_BYTES: usize = 1 << 20;
 /// More than any socket holds.
 const EVERYTHING: usize = 1 << 30;
+/// Length of the intervals in a flow's report, as iperf3's.
 const INTERVAL: Nanos = SECOND;
 
 /// The next step of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Waits for its start.
+    /// The flow waits for its start.
     Idle,
-    /// Has asked for a connection.
+    /// The sender has sent its SYN.
     Connecting,
-    /// Sends.
+    /// The sender writes.
     Sending,
-    /// Its volume is written: the receiver reads all of it.
+    /// The volume is written; the receiver reads the remainder of it.
     Draining,
-    /// Its time is over: the receiver reads until it would have heard of it.
+    /// The duration is over; the receiver reads until this time, one more RTT.
     Ending(Nanos),
     /// Both ends are closed.
     Over,
@@ -63,13 +65,15 @@ pub struct TcpFlow {
     sender: Option<OwnedFd>,
     receiver: Option<OwnedFd>,
     payload: OwnedFd,
+    /// Bytes of the volume that the sender has yet to write; `None` for a flow of a duration.
     left_bytes: Option<u64>,
+    /// SO_RCVLOWAT of the receiver.
     lowat_bytes: usize,
     report: FlowReport,
-    /// At the last interval's end.
     counted: Counted,
 }
 
+/// Time and counters at the end of the last interval.
 #[derive(Debug, Default)]
 struct Counted {
     at: Nanos,
@@ -207,7 +211,7 @@ impl TcpFlow {
         Ok(())
     }
 
-    /// Reads what is there. True at the end of the stream.
+    /// Discards what the receiver's socket holds. Returns true at the end of the stream.
     fn receive(&mut self) -> Result<bool> {
         let Some(receiver) = &self.receiver else {
             return Ok(false);
@@ -283,7 +287,7 @@ impl TcpFlow {
         Ok(())
     }
 
-    /// The time is over: the sender stops, and the receiver will hear of it a round trip later.
+    /// Stops the sender at the end of the duration; the receiver goes on for one RTT (`Stage::Ending`).
     fn stop(&mut self, now: Nanos, context: &FlowContext) -> Result<()> {
         self.end_interval(now)?;
         self.report.sending_s = seconds(now - self.connected);

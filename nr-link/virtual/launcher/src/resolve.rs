@@ -14,7 +14,7 @@ use crate::plan_file::{Direction, FlowEntry, PlanFile, TransportName};
 const FIRST_SENDING_PORT: u16 = 20_001;
 const FIRST_LISTENING_PORT: u16 = 5201;
 const IP_UDP_HEADERS_BYTES: u32 = 28;
-/// After the last flow's end, until what still runs has failed.
+/// Default time after the last flow's end: a flow or program that still runs then has failed.
 const PATIENCE_S: f64 = 60.0;
 const MOST_UES: usize = 64;
 /// The values of the emulated testbed: the link is to limit a flow, not the host.
@@ -86,9 +86,9 @@ pub fn resolve(file: &PlanFile, path: &Path) -> Result<Resolved> {
     Ok(Resolved { run, seed })
 }
 
-/// The modules' files, which must be there.
+/// The absolute paths of the modules' files, each of which must exist.
 fn modules(file: &PlanFile, folder: &Path) -> Result<Vec<PathBuf>> {
-    let found = |(number, module): (usize, &PathBuf)| {
+    let existing = |(number, module): (usize, &PathBuf)| {
         let path = folder.join(module);
         if path.is_file() {
             return Ok(path);
@@ -98,7 +98,7 @@ fn modules(file: &PlanFile, folder: &Path) -> Result<Vec<PathBuf>> {
         let problem = Violation::new(rule, fix).at_key(format!("modules[{number}]"));
         Err(problem.into())
     };
-    file.modules.iter().enumerate().map(found).collect()
+    file.modules.iter().enumerate().map(existing).collect()
 }
 
 /// The folder for reports.
@@ -111,6 +111,7 @@ fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path).with_context(|| path.display().to_string())
 }
 
+/// The server, which is host 0, and the UEs from 1 on, with their devices, addresses and output files.
 fn hosts(file: &PlanFile, config: &ResolvedConfig, folder: &Path) -> Result<Vec<Host>> {
     let ues = config.ues.len();
     if ues > MOST_UES {
@@ -160,7 +161,7 @@ fn hosts(file: &PlanFile, config: &ResolvedConfig, folder: &Path) -> Result<Vec<
         .collect())
 }
 
-/// A report's file has its flow's id in its name.
+/// Checks that each flow has an id of its own without `/`: a report's file is named after it.
 fn check_ids(flows: &[Flow]) -> Result<()> {
     let mut known = BTreeSet::new();
     for (number, flow) in flows.iter().enumerate() {
@@ -173,7 +174,7 @@ fn check_ids(flows: &[Flow]) -> Result<()> {
     Ok(())
 }
 
-/// The link finds a packet's host by its address.
+/// Checks that each host has an address of its own: the link finds a packet's host by it.
 fn check_addresses(hosts: &[Host], link: &Path) -> Result<()> {
     let mut known = BTreeSet::new();
     for host in hosts {
@@ -192,6 +193,7 @@ fn check_addresses(hosts: &[Host], link: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The number of the host called `name`; a problem at `key` of the plan if there is none.
 fn host_number<'a>(
     name: &str,
     hosts: impl Iterator<Item = &'a str> + Clone,
@@ -204,10 +206,11 @@ fn host_number<'a>(
     })
 }
 
+/// The flow of an entry of the plan; `number` determines the defaults of its id and ports.
 fn flow(number: u16, entry: &FlowEntry, hosts: &[Host], mtu_bytes: u32) -> Result<Flow> {
     if !(1..hosts.len()).contains(&entry.ue) {
-        let (found, ues) = (entry.ue, hosts.len() - 1);
-        let rule = format!("{found} is not between 1 and {ues}, the link's number of UEs");
+        let (ue, ues) = (entry.ue, hosts.len() - 1);
+        let rule = format!("{ue} is not between 1 and {ues}, the link's number of UEs");
         let key = format!("flows[{number}].ue");
         let problem = Violation::new(rule, "Name another, or add UEs to the link's configuration");
         return Err(problem.at_key(key).into());

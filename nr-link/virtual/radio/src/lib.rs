@@ -51,7 +51,7 @@ pub struct RadioArguments {
 /// # Errors
 /// An address or path cannot be used.
 pub fn run(arguments: &RadioArguments) -> Result<()> {
-    // Pauses of microseconds, not of 50 more: each slot has several.
+    // Each slot has several pauses of microseconds; by default Linux adds up to 50 µs to each.
     let _ = prctl::set_timerslack(1);
     let radio = Arc::new(Radio::new(arguments.slot_samples, arguments.slot_ns));
     let path = || arguments.socket.display().to_string();
@@ -85,6 +85,7 @@ fn serve_modems(radio: &Radio, samples: &TcpListener, gnb: SocketAddr) {
 
 /// Answers the requests of one client.
 fn serve(radio: &Radio, client: &UnixStream) {
+    // Whether the radio waits for requests of this client, and must go on without them when it ends.
     let mut meets = false;
     for line in BufReader::new(client).lines().map_while(Result::ok) {
         let answer = match serde_json::from_str::<Request>(&line) {
@@ -96,7 +97,8 @@ fn serve(radio: &Radio, client: &UnixStream) {
                 reason: format!("no request: {error}"),
             },
         };
-        let mut text = serde_json::to_vec(&answer).expect("it has no maps with other keys");
+        let mut text =
+            serde_json::to_vec(&answer).expect("an answer is always JSON: its only keys are text");
         text.push(b'\n');
         if (&mut &*client).write_all(&text).is_err() {
             break;
