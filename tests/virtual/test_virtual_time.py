@@ -47,7 +47,8 @@ def test_the_same_run_in_another_folder_gives_the_same_bytes(virtual: Virtual) -
     first = virtual(plan, name="first", scenario=RADIO, radio=CARRIER)
     second = virtual(plan, name="a/folder/with/a/longer/name", scenario=RADIO, radio=CARRIER)
     assert first.account["flows"] == second.account["flows"]
-    assert len(first.digests()) == 9
+    captures = {"sender.pcap", "receiver.pcap", "sockets-server.pcap"}
+    assert first.digests().keys() == {*captures, "mac.csv", "cc-reminis.csv", "flows.json"}
     assert first.digests() == second.digests()
 
 
