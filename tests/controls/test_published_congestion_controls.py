@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 import sys
 import tempfile
 from itertools import pairwise
@@ -72,11 +73,10 @@ def test_parameters_that_the_source_does_not_declare_are_refused(kernel: Path) -
     assert "aimd takes no parameters" in refused("--cc", "aimd", "--cc-param", "delta=1")
 
 
-def test_names_are_listed_with_their_source_and_proof(kernel: Path) -> None:
+def test_names_are_listed_with_their_source(kernel: Path) -> None:
     said = command("ccu", "list", "cc")
     (line,) = (one for one in said.stdout.splitlines() if one.startswith(" copa "))
     assert "NSDI 2018" in line
-    assert "test_copa_" in line
 
 
 def test_what_was_compiled_is_recorded(experiments: Runs, link: str) -> None:
@@ -102,14 +102,25 @@ def test_copa_keeps_one_and_a_quarter_over_delta_packets(
 
 @pytest.mark.parametrize("delta", [0.05, 0.1, 0.5])
 def test_copa_written_twice_is_the_same(experiments: Runs, link: str, delta: float) -> None:
-    """The BPF source and the policy, each written from the paper, with its own windows of time."""
-    found = []
+    """The BPF source and the policy, each written from the paper, with its own windows of time.
+
+    A queue of few packets depends on how the round trip falls on packets of 0.5 ms, by up to
+    1.3 ms: the mean is over round trips that fall on all parts of one.
+    """
+    rtts_ms = (80, 80.1, 80.2, 80.3, 80.4)
+    rates_mbps, queues_ms = [], []
     for cc in ("copa", "copa-policy"):
         arguments = ("--cc", cc, "--cc-param", f"delta={delta}", "--scenario", link)
-        table = experiments.table(*arguments, "--rtt", "80ms", "--duration", "20s")
-        queue_ms = of(table, "f0", 6, 20).tcp_rtt_ms.mean() - table.tcp_rtt_ms.min()
-        found.append((mean_mbps(table, "f0", 6, 20), queue_ms))
-    (bpf_mbps, bpf_ms), (policy_mbps, policy_ms) = found
+        tables = [
+            experiments.table(*arguments, "--rtt", f"{rtt}ms", "--duration", "20s")
+            for rtt in rtts_ms
+        ]
+        rates_mbps.append([mean_mbps(table, "f0", 6, 20) for table in tables])
+        queues_ms.append(
+            [of(each, "f0", 6, 20).tcp_rtt_ms.mean() - each.tcp_rtt_ms.min() for each in tables]
+        )
+    bpf_mbps, policy_mbps = map(statistics.mean, rates_mbps)
+    bpf_ms, policy_ms = map(statistics.mean, queues_ms)
     assert policy_mbps == pytest.approx(bpf_mbps, rel=0.005)
     # A packet takes 0.5 ms: with a queue of a few packets, half of one is more than 5 %.
     assert policy_ms == pytest.approx(bpf_ms, rel=0.05, abs=0.25)
