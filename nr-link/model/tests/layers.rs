@@ -12,8 +12,8 @@ const LAYERS: [&[&str]; 7] = [
     &["mac", "rlc", "capacity", "path"],
     &["channel"],
     &["config", "scenario"],
-    &["radio", "yaml"],
-    &["counters", "headers", "packet", "random"],
+    &["aqm", "radio", "yaml"],
+    &["counters", "headers", "packet", "random", "range"],
     &["ids", "problem", "time"],
 ];
 
