@@ -23,15 +23,9 @@ from ccu.congestion.catalogue import (
     unavailable,
 )
 from ccu.congestion.files import kept_source
-from ccu.congestion.provider import (
-    Control,
-    InVirtualTime,
-    Provided,
-    Provider,
-    Setup,
-    VirtualReport,
-)
+from ccu.congestion.provider import Control, InVirtualTime, Provided, Provider, VirtualReport
 from ccu.congestion.references import referenced
+from ccu.host.setup import Setup
 
 __all__ = [
     "Control",

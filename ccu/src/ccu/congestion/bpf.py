@@ -24,7 +24,8 @@ from typing import Any
 from ccu.congestion import btf, files, native, parameters, verifier
 from ccu.congestion.compiler import first_error
 from ccu.congestion.kernel import own, registered
-from ccu.congestion.provider import Control, InVirtualTime, Provider, Setup, VirtualReport
+from ccu.congestion.provider import Control, InVirtualTime, Provider, VirtualReport
+from ccu.host.setup import Setup
 from ddu.console.problems import Problem, RefusedError, Where, refusal
 
 _SUFFIX = ".bpf.c"

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ccu.congestion import files, references
-from ccu.congestion.provider import Control, Provided, Provider, Setup
+from ccu.congestion.provider import Control, Provided, Provider
+from ccu.host.setup import Setup
 from ccu.spec.experiment import Experiment
 from ddu.console.extensions import extensions, incomplete
 from ddu.console.problems import RefusedError, Where, refusal

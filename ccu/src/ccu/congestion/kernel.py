@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ccu.congestion.provider import Control, Provider, Setup
+from ccu.congestion.provider import Control, Provider
+from ccu.host.setup import Setup
 
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 

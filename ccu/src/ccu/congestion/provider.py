@@ -8,11 +8,9 @@ from collections.abc import Mapping, Set
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from ccu.host.resources import Resources
-from ccu.host.supervisor import Supervisor
-from ccu.spec.experiment import Experiment
+from ccu.host.setup import Setup
 
 
 @dataclass(frozen=True)
@@ -54,22 +52,6 @@ class VirtualReport:
     """Its counters of the congestion control's policy."""
     module_parameters: Mapping[str, Mapping[str, str]]
     """The parameters of its modules, as far as the plan set any."""
-
-
-class Setup(Protocol):
-    """The run that a provider serves; a testbed's `Site` is one."""
-
-    @property
-    def experiment(self) -> Experiment: ...
-    @property
-    def raw(self) -> Path:
-        """The run's folder for raw data."""
-        ...
-
-    @property
-    def supervisor(self) -> Supervisor: ...
-    @property
-    def resources(self) -> Resources: ...
 
 
 class Provider:

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
 
-from ccu.host.supervisor import Supervisor
+from ccu.host.setup import Setup
 from ccu.spec import traffic as registry
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Direction, Experiment, FlowPlan
@@ -41,20 +41,6 @@ class Command:
     arguments: Sequence[str]
     output: str | None = None
     """The file in raw/ for its standard output; None: the log."""
-
-
-class Setup(Protocol):
-    """The run that a kind serves; a testbed's `Site` is one."""
-
-    @property
-    def experiment(self) -> Experiment: ...
-    @property
-    def raw(self) -> Path:
-        """The run's folder for raw data."""
-        ...
-
-    @property
-    def supervisor(self) -> Supervisor: ...
 
 
 class RunningHosts(FlowHosts, Protocol):

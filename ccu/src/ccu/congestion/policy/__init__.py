@@ -12,7 +12,8 @@ from typing import Any
 
 from ccu.congestion import bpf, files
 from ccu.congestion.policy import account, program
-from ccu.congestion.provider import Control, InVirtualTime, Provider, Setup, VirtualReport
+from ccu.congestion.provider import Control, InVirtualTime, Provider, VirtualReport
+from ccu.host.setup import Setup
 from ddu.console.problems import refusal
 
 _SUFFIX = ".py"

@@ -11,7 +11,7 @@ from typing import Any
 
 from ccu.congestion.catalogue import trace_file
 from ccu.congestion.policy.program import ended_file
-from ccu.congestion.provider import Setup
+from ccu.host.setup import Setup
 
 _LATE_SHARE_OF_RTT = 0.25
 

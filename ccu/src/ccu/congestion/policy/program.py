@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ccu.congestion import files
 from ccu.congestion.catalogue import trace_file
-from ccu.congestion.provider import Setup
+from ccu.host.setup import Setup
 from ddu.console.problems import RefusedError, refusal
 from ddu.installation import data
 

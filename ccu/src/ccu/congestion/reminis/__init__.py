@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ccu.congestion.catalogue import trace_file
-from ccu.congestion.provider import Control, InVirtualTime, Provider, Setup, VirtualReport
+from ccu.congestion.provider import Control, InVirtualTime, Provider, VirtualReport
 from ccu.congestion.reminis import implementation, parameters, session
+from ccu.host.setup import Setup
 
 
 class Reminis(Provider):

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ccu.congestion.catalogue import trace_file
-from ccu.congestion.provider import Setup
 from ccu.congestion.reminis import implementation, parameters
 from ccu.congestion.reminis.resources import BpfProgram, LoadedModule, ModuleParameters
 from ccu.host import programs
 from ccu.host.resources import readable_records
+from ccu.host.setup import Setup
 from ccu.spec.errors import RunFailed
 from ddu.installation import build_hint
 

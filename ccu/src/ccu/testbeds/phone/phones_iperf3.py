@@ -15,9 +15,10 @@ from typing import Protocol
 
 from ccu.host import programs
 from ccu.host.namespace import listens_here
+from ccu.host.setup import Setup
 from ccu.spec.experiment import Direction
 from ccu.testbeds.phone.options import phone_options
-from ccu.traffic import RunningHosts, Setup
+from ccu.traffic import RunningHosts
 
 
 class _Flow(Protocol):

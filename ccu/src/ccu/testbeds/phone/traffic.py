@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ccu.host.setup import Setup
 from ccu.host.supervisor import Process
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Direction, Experiment, FlowPlan
 from ccu.testbeds.phone import instructions, phones_iperf3, sender
 from ccu.testbeds.phone.address import plain
 from ccu.testbeds.phone.options import PHONES_OWN, phone_options
-from ccu.traffic import RunningHosts, Setup, traffic_of
+from ccu.traffic import RunningHosts, traffic_of
 from ccu.traffic.flow import Flow, FlowHosts, Host
 
 _CONFIG, _EVENTS = "phone/sender-config.json", "phone/sender.jsonl"

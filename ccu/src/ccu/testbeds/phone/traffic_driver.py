@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, Literal
 
+from ccu.host.setup import Setup
 from ccu.spec.experiment import Direction, Experiment, FlowPlan
 from ccu.spec.traffic import TrafficOptions
-from ccu.traffic import RunningHosts, Setup, TrafficDriver
+from ccu.traffic import RunningHosts, TrafficDriver
 from ccu.traffic.flow import Flow, FlowHosts
 
 
