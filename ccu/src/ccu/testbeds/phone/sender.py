@@ -12,8 +12,10 @@ Its protections:
   the listening sockets, which accepted sockets inherit (tcp_ca_openreq_child in the kernel); then
   it becomes user nobody permanently, without groups or capabilities.
 - A client without the token gets a closed connection (404 for a GET). The first ones are logged
-  with a line each, later ones are counted. Clients have 5 s to send the token, and at most 16 may
-  wait; connections are accepted at a limited rate, a lower one after every flow is served.
+  with a line each, later ones are counted. Clients have 5 s to send the token; at most 16 wait,
+  four of one network, and the next one takes the turn of the oldest of the network that has the
+  most: a client that sends the token gets in. Connections are accepted at a limited rate, a lower
+  one after every flow is served.
 - A flow ends after its time, or when all flows together have carried `max_bytes`; a peer that stops
   reading cannot prolong it.
 - iperf3 is behind these checks (ccu.testbeds.phone.iperf3_gate).
@@ -26,6 +28,7 @@ from __future__ import annotations
 
 import contextlib
 import hmac
+import ipaddress
 import json
 import os
 import pwd
@@ -35,6 +38,7 @@ import socket
 import sys
 import threading
 import time
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,7 +55,7 @@ from ccu.testbeds.phone.serving import (
     acked_bytes,
 )
 
-_MOST_WAITING = 16
+_MOST_WAITING, _MOST_OF_A_NETWORK = 16, 4
 _MOST_GREETING_BYTES = 4096
 _ACCEPTS_PER_S, _ACCEPTS_PER_S_WHEN_BUSY = 100, 10
 _DRAIN_S = 5.0
@@ -73,6 +77,14 @@ class Greeting:
     flow: Flow
     until: float
     received: bytes = b""
+
+    @property
+    def network(self) -> str:
+        """Return what one client has to itself: an IPv4 address, a /64 of IPv6."""
+        address = ipaddress.ip_address(self.peer)
+        if isinstance(address, ipaddress.IPv4Address) or address.ipv4_mapped:
+            return self.peer
+        return str(ipaddress.ip_network((address.packed, 64), strict=False))
 
 
 class Sender:
@@ -154,15 +166,31 @@ class Sender:
             self._refuse(sock, peer, "the flow is served already")
         elif is_friend and not gate:
             self._serve(sock, flow, http=False)
-        elif len(self._greetings) >= _MOST_WAITING:
-            self._refuse(sock, peer, "too many clients at once")
         else:
             sock.setblocking(False)
-            greeting = Greeting(sock, peer, flow, time.monotonic() + GREETING_S)
-            self._greetings[sock.fileno()] = greeting
-            self._selector.register(sock, selectors.EVENT_READ, greeting)
+            self._await_token(Greeting(sock, peer, flow, time.monotonic() + GREETING_S))
+
+    def _await_token(self, greeting: Greeting) -> None:
+        """Let a client wait, in place of an idle one where too many wait."""
+        waiting = Counter(one.network for one in self._greetings.values())
+        crowd = greeting.network
+        if waiting[crowd] < _MOST_OF_A_NETWORK and waiting.total() >= _MOST_WAITING:
+            crowd = waiting.most_common(1)[0][0]
+        if waiting[crowd] >= _MOST_OF_A_NETWORK or waiting.total() >= _MOST_WAITING:
+            oldest = next(one for one in self._greetings.values() if one.network == crowd)
+            self._hear(oldest)  # It may have sent its token by now.
+            if self._waits(oldest):
+                self._forget(oldest)
+                self._refuse(oldest.sock, oldest.peer, "too many clients at once")
+        self._greetings[greeting.sock.fileno()] = greeting
+        self._selector.register(greeting.sock, selectors.EVENT_READ, greeting)
+
+    def _waits(self, greeting: Greeting) -> bool:
+        return self._greetings.get(greeting.sock.fileno()) is greeting
 
     def _hear(self, greeting: Greeting) -> None:
+        if not self._waits(greeting):
+            return
         try:
             chunk = greeting.sock.recv(_MOST_GREETING_BYTES - len(greeting.received))
         except BlockingIOError:
