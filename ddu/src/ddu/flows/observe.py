@@ -14,6 +14,7 @@ from ddu.flows.ack_blocks import AckBlocks, ack_blocks
 from ddu.flows.datagrams import Datagrams, datagrams
 from ddu.flows.delay import one_way_delay
 from ddu.flows.goodput import acknowledged, delivered_in_order
+from ddu.flows.packet_delay import PacketDelays, owd_of_packets, rtt_of_packets
 from ddu.flows.recovery import Causes, causes
 from ddu.flows.rtt import Samples, rtt_by_sequence, rtt_by_timestamps
 from ddu.readers.packets.segments import Acks, Direction, Segments, Stamps
@@ -88,6 +89,17 @@ class ObservedFlow:
         if not self.is_tcp:
             return self.datagrams.delay
         return one_way_delay(self.sent, self.received, self.resent)
+
+    @cached_property
+    def packet_rtt(self) -> PacketDelays:
+        return rtt_of_packets(self.sent, self.tsval, self.tsecr)
+
+    @cached_property
+    def packet_owd(self) -> PacketDelays:
+        if not self.is_tcp:
+            delay_ms = self.datagrams.delay.value_ms
+            return PacketDelays(delay_ms, np.ones(len(delay_ms), dtype=np.int64))
+        return owd_of_packets(self.sent, self.received, self.resent)
 
     @cached_property
     def delivered(self) -> tuple[Int, Int | UInt32]:

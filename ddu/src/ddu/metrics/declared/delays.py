@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ddu.flows.observe import ObservedFlow
+from ddu.flows.packet_delay import PacketDelays, together
 from ddu.metrics.desired_delay import desired_delay
 from ddu.metrics.distribution import WITHIN_MS, quantiles, share_within
 from ddu.metrics.metric import BinMetric, Need, OnBins, SummaryMetric
@@ -25,6 +27,18 @@ def _distribution(values: Float) -> dict[str, float | None]:
 
 def _all_rtts(run: RunView) -> Float:
     return np.concatenate([flow.rtt.value_ms for flow in run.flows])
+
+
+def _of_packets(
+    name: str, definition: str, label: str, details: str, needs: tuple[Need, ...],
+    delays: Callable[[ObservedFlow], PacketDelays],
+) -> SummaryMetric:  # fmt: skip
+    """Return the declaration of a delay over packets, of a run and of its flows."""
+    return SummaryMetric(
+        name, definition, label, details=details, needs=needs, parts=_PARTS,
+        of_run=lambda run: together([delays(flow) for flow in run.flows]).distribution(**_PERCENTS),
+        of_flow=lambda view: delays(view.flow).distribution(**_PERCENTS),
+    )  # fmt: skip
 
 
 def _least_rtt(run: RunView) -> float | None:
@@ -89,6 +103,12 @@ METRICS: tuple[BinMetric | SummaryMetric, ...] = (
         of_run=lambda run: _distribution(_all_rtts(run)),
         of_flow=lambda view: _distribution(view.flow.rtt.value_ms),
     ),
+    _of_packets(
+        "packet_rtt_ms", "RTT by TCP timestamps at the sender, over packets", "RTT of packets",
+        "as `rtt_ms`, but each TSval counts as often as segments were sent with it, or with those "
+        "before it that were not echoed; percentiles by nearest rank", (Need.SENDER,),
+        lambda flow: flow.packet_rtt,
+    ),
     SummaryMetric(
         "rtt_floor_ms", "smallest RTT sample", "RTT floor", needs=(Need.SENDER,), of_run=_least_rtt,
     ),
@@ -105,6 +125,11 @@ METRICS: tuple[BinMetric | SummaryMetric, ...] = (
         "owd_ms", "one-way delay, from both captures", "One-way delay",
         details="mean and percentiles of all samples", needs=_BOTH, parts=_PARTS,
         of_flow=lambda view: _distribution(view.flow.one_way_delay.value_ms),
+    ),
+    _of_packets(
+        "packet_owd_ms", "one-way delay, over packets", "One-way delay of packets",
+        "as `owd_ms`, but a super-packet counts as its segments; percentiles by nearest rank",
+        _BOTH, lambda flow: flow.packet_owd,
     ),
     SummaryMetric(
         "self_inflicted_delay_ms", "95th percentile minus the smallest one-way delay",
