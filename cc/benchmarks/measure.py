@@ -78,7 +78,7 @@ def loaded(folder: Path, period: str) -> Iterator[subprocess.Popen[str]]:
     bpf.compile_object(program.PLANE, binary, program.defines(NAME))
     given = {"rate_mbps": str(RATE_MBPS), "cwnd": "20000", "period": period}
     own = program.arguments("run", POLICY, given)
-    command = [sys.executable, "-m", "ccu.congestion.policy.loader", binary, NAME, folder, *own]
+    command = [sys.executable, "-m", "ccplane.loader", binary, NAME, folder, *own]
     loader = subprocess.Popen([*command, "--trace", "trace.csv"], stdout=subprocess.PIPE, text=True)
     assert loader.stdout is not None
     if '"ready"' not in loader.stdout.readline():

@@ -15,6 +15,7 @@ import pytest
 from ccplane import abi
 from ccplane.cubic import Cubic, Reno
 from ccplane.flow import Flow
+from ccplane.loader import machine
 from ccplane.loop import Loop
 from ccplane.policy_file import Policy
 from ccplane.trace import Trace
@@ -120,7 +121,7 @@ def test_the_verifiers_log_becomes_a_sentence_with_its_line(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("names", "words"),
     [
-        ("BPF_F_LINK", "takes no congestion controls as BPF programs (struct_ops)"),
+        ("bpf_struct_ops_link", "takes no congestion controls as BPF programs (struct_ops)"),
         ("bpf_struct_ops_tcp_congestion_ops", "boot Linux 6.4 or newer"),
     ],
 )
@@ -129,7 +130,7 @@ def test_what_a_kernel_lacks_for_bpf_is_named(
 ) -> None:
     types = tmp_path / "vmlinux"
     types.write_text(f"\0{names}\0")
-    monkeypatch.setattr(bpf, "_BTF", types)
+    monkeypatch.setattr(machine, "BTF", types)
     assert words in (bpf.obstacle() or "")
     assert words in (policy.provider.of_file(Path("mine.py")).obstacle or "")
 

@@ -7,18 +7,14 @@ import contextlib
 import mmap
 import os
 import select
-import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
 from ccplane.abi import COMMAND, COMMANDS_BYTES, REPORT, RING_BYTES, Report
+from ccplane.ring import Ring
 
-_PAGE = mmap.PAGESIZE
 _LOOK_AGAIN_MS = 10  # The kernel wakes a sleeper once; what came meanwhile is found so.
-_BUSY, _DISCARDED = 1 << 31, 1 << 30  # header of a record, include/uapi/linux/bpf.h
-_HEADER_BYTES = 8
-_U32, _U64 = struct.Struct("=I"), struct.Struct("=Q")
 
 
 class Kernel(Protocol):
@@ -38,30 +34,15 @@ class Maps:
 
     def __init__(self, reports: int, commands: int) -> None:
         """Take the descriptors of both maps."""
+        self._ring = Ring(reports, RING_BYTES)
         both = mmap.PROT_READ | mmap.PROT_WRITE
-        self._consumer = mmap.mmap(reports, _PAGE, mmap.MAP_SHARED, both)
-        # The data are mapped twice, one after the other, so that no record is in two parts.
-        length = _PAGE + 2 * RING_BYTES
-        self._producer = mmap.mmap(reports, length, mmap.MAP_SHARED, mmap.PROT_READ, offset=_PAGE)
         self._commands = mmap.mmap(commands, COMMANDS_BYTES, mmap.MAP_SHARED, both)
         self._poll = select.poll()
         self._poll.register(reports, select.POLLIN)
 
     def reports(self) -> Iterator[Report]:
         self._poll.poll(_LOOK_AGAIN_MS)
-        (at,) = _U64.unpack_from(self._consumer)
-        while at < _U64.unpack_from(self._producer)[0]:
-            place = _PAGE + at % RING_BYTES
-            (header,) = _U32.unpack_from(self._producer, place)
-            if header & _BUSY:
-                return
-            content = None
-            if not header & _DISCARDED:
-                content = Report._make(REPORT.unpack_from(self._producer, place + _HEADER_BYTES))
-            at += _HEADER_BYTES + REPORT.size
-            _U64.pack_into(self._consumer, 0, at)
-            if content:
-                yield content
+        return (Report._make(REPORT.unpack(one)) for one in self._ring.records())
 
     def command(self, index: int, command: bytes) -> None:
         place = index * COMMAND.size

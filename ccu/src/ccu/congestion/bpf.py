@@ -21,7 +21,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ccu.congestion import btf, files, native, parameters, verifier
+from ccplane.loader import btf, machine
+from ccu.congestion import files, native, parameters, verifier
 from ccu.congestion.compiler import first_error
 from ccu.congestion.kernel import own, registered
 from ccu.congestion.provider import Control, InVirtualTime, Provider, VirtualReport
@@ -29,15 +30,7 @@ from ccu.host.setup import Setup
 from ddu.console.problems import Problem, RefusedError, Where, refusal
 
 _SUFFIX = ".bpf.c"
-_BTF = Path("/sys/kernel/btf/vmlinux")
 _STAGE = "congestion control"
-_NEEDED = {  # names of types and constants
-    "bpf_struct_ops_tcp_congestion_ops": (
-        "takes no congestion controls as BPF programs (struct_ops); boot one with "
-        "CONFIG_BPF_SYSCALL=y and CONFIG_BPF_JIT=y"
-    ),
-    "BPF_F_LINK": "has no links for them; boot Linux 6.4 or newer",
-}
 _NAME = re.compile(r'\.name\s*=\s*"([^"]*)"')
 _REGISTERED = "it is registered already, by another run or another program; wait for its end"
 
@@ -97,7 +90,7 @@ class BpfSources(Provider):
             binary = Path(folder, f"{name}.o")
             compile_object(file, binary, defines)
             if os.geteuid() == 0:
-                verifier.check(binary, name, file)
+                verifier.check(binary, file)
 
     def in_virtual_time(self, name: str, file: Path | None, setup: Setup) -> InVirtualTime:
         assert file
@@ -124,7 +117,7 @@ class BpfSources(Provider):
         kept, said = files.keep(file, setup.raw, name)
         binary = kept.with_suffix(".o")
         compile_object(file, binary, parameters.defines(setup.experiment.cc_params_of(name)))
-        command = [sys.executable, "-m", "ccu.congestion.bpf_loader", str(binary), name]
+        command = [sys.executable, "-m", "ccplane.loader", str(binary), name]
         process = setup.supervisor.start(f"cc-{name}", command, stage=_STAGE)
         try:
             setup.supervisor.wait_ready_event(process)
@@ -141,9 +134,9 @@ def _parameters(name: str, source: Path, setup: Setup) -> dict[str, dict[str, st
 def _check_name(name: str, file: Path) -> None:
     """Raise RefusedError if the source gives the kernel another name than its own."""
     for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1):
-        found = _NAME.search(line)
-        if found and found[1] != name:
-            rule = f"the kernel would call it {found[1]}, and the file is called {name}"
+        other = _NAME.search(line)
+        if other and other[1] != name:
+            rule = f"the kernel would call it {other[1]}, and the file is called {name}"
             raise refusal(
                 rule, f'write .name = "{name}", or rename the file', file=file, line=number
             )
@@ -151,13 +144,13 @@ def _check_name(name: str, file: Path) -> None:
 
 def obstacle() -> str | None:
     """Return why no BPF program can run here, and how to change that; None: they can."""
-    if not _BTF.exists():
+    if why := machine.obstacle():
+        return why
+    if not machine.has_links():
         return (
-            f"this kernel has no BTF ({_BTF}), which BPF needs; boot one with "
-            "CONFIG_DEBUG_INFO_BTF=y"
+            f"this kernel ({platform.release()}) keeps a BPF congestion control when its loader is "
+            "gone; boot Linux 6.4 or newer"
         )
-    if missing := next((why for name, why in _NEEDED.items() if not btf.has(_BTF, name)), None):
-        return f"this kernel ({platform.release()}) {missing}"
     if shutil.which("clang") is None:
         return "clang is missing; install it: sudo apt-get install clang libbpf-dev"
     return None

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
+from contextlib import closing
 from pathlib import Path
 
+from ccplane.loader.libbpf import LoadError
+from ccplane.loader.program import Program
 from ddu.console.problems import RefusedError, refusal
 
 _LINE = re.compile(r"^; (?P<text>.*?)(?: @ (?P<file>[^@]+):(?P<line>\d+))?$")
@@ -32,12 +33,13 @@ _MEANINGS = (  # The verifier's words (kernel/bpf/verifier.c), and what to do.
 )  # fmt: skip
 
 
-def check(binary: Path, name: str, source: Path) -> None:
+def check(binary: Path, source: Path) -> None:
     """Load the compiled program and drop it. Raises RefusedError if the kernel does not take it."""
-    command = [sys.executable, "-m", "ccu.congestion.bpf_loader", "--check", str(binary), name]
-    tried = subprocess.run(command, capture_output=True, text=True)
-    if tried.returncode:
-        raise explained(tried.stderr, source)
+    try:
+        with closing(Program(binary)) as program:
+            program.load()
+    except LoadError as error:
+        raise explained(f"{error.log}{error}", source) from None
 
 
 def explained(log: str, source: Path) -> RefusedError:
@@ -45,7 +47,7 @@ def explained(log: str, source: Path) -> RefusedError:
     lines = [line.strip() for line in log.splitlines()]
     end = next((at for at, line in enumerate(lines) if line.startswith("processed ")), len(lines))
     said = next((line for line in lines[end - 1 :: -1] if _is_reason(line)), "")
-    where = next((found for line in lines[end - 1 :: -1] if (found := _LINE.match(line))), None)
+    where = next((place for line in lines[end - 1 :: -1] if (place := _LINE.match(line))), None)
     line = int(where["line"]) if where and where["line"] else _number_of(where, source)
     for pattern, meaning, fix in _MEANINGS:
         if re.search(pattern, said, re.IGNORECASE):
@@ -66,5 +68,4 @@ def _number_of(where: re.Match[str] | None, source: Path) -> int | None:
     if where is None or not where["text"]:
         return None
     texts = enumerate(source.read_text(errors="replace").splitlines(), 1)
-    found = [number for number, text in texts if where["text"].strip() in text]
-    return found[0] if found else None
+    return next((number for number, text in texts if where["text"].strip() in text), None)

@@ -64,7 +64,7 @@ class Policies(Provider):
         binary = setup.raw / "logs" / f"cc-{name}.o"
         bpf.compile_object(program.PLANE, binary, program.defines(name))
         command = [
-            *(sys.executable, "-m", "ccu.congestion.policy.loader", str(binary), name),
+            *(sys.executable, "-m", "ccplane.loader", str(binary), name),
             *(str(setup.raw), *program.run_arguments(name, kept, setup)),
         ]
         process = setup.supervisor.start(f"cc-{name}", command, stage=_STAGE)
