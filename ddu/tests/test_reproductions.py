@@ -18,11 +18,12 @@ from ddu.cli.main import app
 from ddu.console.problems import RefusedError
 from ddu.report.templates import number
 from ddu.reproductions.claims import Check, Column, read_papers
+from ddu.reproductions.measured import Cost, Measured
 from ddu.reproductions.of_runs import number_of
 from ddu.reproductions.outcomes import balanced
 from ddu.reproductions.pages import ours
-from ddu.reproductions.verdicts import judge, together
-from ddu.statistics import Interval, of_repeats, ratio
+from ddu.reproductions.verdicts import Agreement, Evidence, judge, together
+from ddu.statistics import Interval, equivalence, geometric_mean, of_repeats, ratio
 
 RATIO = {"metric": "rtt_ms.p95", "of": {"cc": "cubic"}, "over": {"cc": "reno"}}
 CLAIMS = """
@@ -50,47 +51,63 @@ campaigns:
 """
 
 
-def _interval(mean: float, low: float | None, high: float | None, count: int = 5) -> Interval:
+def _interval(mean: float, low: float | None, high: float | None, count: int = 20) -> Interval:
     return Interval(mean, low, high, count, "")
 
 
+def _verdict(
+    rule: dict[str, object], found: tuple, p: float | None = None, observations: int = 20
+) -> str:
+    check = Check.model_validate(rule)
+    return judge(check, Evidence(_interval(*found), observations, p))[0]
+
+
 @pytest.mark.parametrize(
-    ("rule", "found", "verdict"),
+    ("rule", "found", "p", "verdict"),
     [
-        ({"about": 2}, (2.1, 1.8, 2.4), "holds"),
-        ({"about": 2}, (2.1, 0.9, 3.3), "undecided"),  # It may be that there is no effect.
-        ({"about": 2}, (3.0, 2.8, 3.2), "holds in part"),  # The direction only.
-        ({"about": 2}, (1.2, 0.8, 1.5), "does not hold"),
-        ({"about": 2}, (1.2, 0.7, 1.7), "undecided"),  # Only the interval reaches the number.
-        ({"about": 2}, (0.5, 0.4, 0.6), "does not hold"),
-        ({"about": 0.5}, (0.7, 0.6, 0.8), "holds in part"),
-        ({"about": 1, "tolerance": 0.1}, (1.05, 0.7, 1.4), "holds"),
-        ({"about": 1, "tolerance": 0.1}, (1.2, 1.05, 1.35), "undecided"),
-        ({"about": 1, "tolerance": 0.1}, (1.2, 1.15, 1.25), "does not hold"),
-        ({"at_least": 2}, (5.0, 4.0, 6.0), "holds"),
-        ({"at_most": 0.95, "tolerance": 0}, (0.9, 0.8, 1.1), "undecided"),
-        ({"about": 2}, (2.0, None, None), "undecided"),
-        ({"between": [1.05, 1.5]}, (1.2, 1.1, 1.3), "holds"),
-        # Within the tolerance of 5 %, and without an effect.
-        ({"between": [1.05, 1.5]}, (1.0, 0.99, 1.01), "undecided"),
-        ({"about": 2}, (1.2, None, None), "undecided"),  # Fieller's, which has no bounds.
+        ({"about": 2}, (2.1, 1.8, 2.4), 0.01, "holds"),
+        ({"about": 2}, (2.1, 1.8, 2.4), 0.06, "undecided"),  # Holm's correction decides.
+        ({"about": 2}, (2.1, 1.8, 2.4), None, "undecided"),
+        ({"about": 2}, (3.0, 2.8, 3.2), 0.01, "direction only"),
+        ({"about": 2}, (1.2, 1.1, 1.3), 0.06, "does not hold"),
+        ({"about": 2}, (1.2, 0.7, 1.7), 0.5, "undecided"),  # The interval reaches the number.
+        ({"about": 2}, (0.5, 0.4, 0.6), 0.01, "opposite"),
+        ({"about": 2}, (0.9, 0.1, 1.7), 0.9, "undecided"),
+        ({"about": 0.5}, (0.7, 0.65, 0.75), 0.01, "direction only"),
+        ({"at_least": 2}, (5.0, 4.0, 6.0), 0.01, "holds"),
+        ({"at_least": 2}, (1.99, 1.98, 1.999), 0.01, "direction only"),  # A limit is one.
+        ({"at_most": 0.95}, (0.9, 0.8, 1.1), 0.3, "undecided"),
+        ({"between": [1.05, 1.5]}, (1.2, 1.1, 1.3), 0.01, "holds"),
     ],
 )
-def test_the_verdict_on_a_ratio(rule: dict[str, object], found: tuple, verdict: str) -> None:
-    """The interval of the difference excludes 0 where that of the ratio excludes 1."""
-    check = Check.model_validate({**RATIO, **rule})
-    difference = _interval(*(None if bound is None else bound - 1 for bound in found))
-    assert judge(check, _interval(*found), difference)[0] == verdict
+def test_the_verdict_on_an_effect(
+    rule: dict[str, object], found: tuple, p: float | None, verdict: str
+) -> None:
+    assert _verdict({**RATIO, **rule}, found, p) == verdict
 
 
-def test_a_difference_confirms_a_ratio_to_nothing() -> None:
-    check = Check.model_validate({**RATIO, "at_least": 10})
-    difference = _interval(50.0, 40.0, 60.0)
-    assert judge(check, _interval(float("inf"), None, None), difference)[0] == "holds"
-    assert judge(check, _interval(float("nan"), None, None), _interval(0, 0, 0)) == (
-        "does not hold",
-        "",
-    )
+@pytest.mark.parametrize(
+    ("found", "p", "verdict"),
+    [
+        ((1.05, 1.02, 1.08), 0.01, "holds"),
+        ((1.05, 0.7, 1.4), 0.4, "undecided"),  # That nothing is seen does not show equality.
+        ((1.2, 1.15, 1.25), 0.9, "does not hold"),
+    ],
+)
+def test_the_same_needs_two_one_sided_tests(found: tuple, p: float, verdict: str) -> None:
+    assert _verdict({**RATIO, "about": 1, "tolerance": 0.1}, found, p) == verdict
+
+
+def test_equality_is_tested_against_the_margin() -> None:
+    below = [30.0 + seed for seed in range(8)]
+    above = [value * (1.0 + 0.01 * (-1) ** seed) for seed, value in enumerate(below)]
+    for margin, is_within in ((0.1, True), (0.005, False)):
+        p = equivalence(above, below, 1 - margin, 1 + margin)
+        assert p is not None
+        assert (p <= 0.05) is is_within
+    shifted = [1.2 * value for value in above]
+    assert equivalence(shifted, below, 0.9, 1.1) == pytest.approx(1, abs=1e-3)
+    assert equivalence([1.0], [1.0], 0.9, 1.1) is None
 
 
 @pytest.mark.parametrize(
@@ -99,13 +116,44 @@ def test_a_difference_confirms_a_ratio_to_nothing() -> None:
         ({"about": 30}, (35.0, 34.0, 36.0), "holds"),
         ({"about": 30}, (37.0, 35.0, 39.0), "undecided"),
         ({"about": 30}, (40.0, 39.0, 41.0), "does not hold"),
-        ({"at_most": -45}, (-44.0, None, None), "holds"),
-        ({"at_least": -60, "tolerance": 0}, (-61.0, -61.5, -60.5), "does not hold"),
+        ({"at_most": -45}, (-46.0, -46.5, -45.5), "holds"),
+        ({"at_most": -45}, (-45.1, -46.5, -43.5), "undecided"),
+        ({"at_least": -60}, (-61.0, -61.5, -60.5), "does not hold"),
+        ({"at_least": -60}, (-50.0, None, None), "undecided"),
     ],
 )
 def test_the_verdict_on_a_number(rule: dict[str, object], found: tuple, verdict: str) -> None:
-    check = Check.model_validate({"metric": "rtt_ms.mean", **rule})
-    assert judge(check, _interval(*found), None)[0] == verdict
+    assert _verdict({"metric": "rtt_ms.mean", **rule}, found) == verdict
+
+
+@pytest.mark.parametrize("rule", [{"about": 35}, {"at_most": 40}])
+def test_one_observation_has_no_verdict(rule: dict[str, object]) -> None:
+    """Neither one run, nor runs that are the same for each seed."""
+    rule = {"metric": "rtt_ms.mean", **rule}
+    assert _verdict(rule, (35.0, 35.0, 35.0), observations=1) == "undecided"
+    assert _verdict(rule, (35.0, 35.0, 35.0), observations=2) == "holds"
+
+
+def test_runs_that_are_the_same_are_one_observation() -> None:
+    table = {
+        "cc": ["cubic"] * 3 + ["reno"] * 3, "seed": [1, 2, 3] * 2, "verdict": "valid",
+        "run": [f"runs/{index}" for index in range(6)], "goodput_bps": [5.0] * 6,
+        "rtt_ms.mean": [30.0, 30.0, 30.0, 31.0, 32.0, 31.0],
+    }  # fmt: skip
+    runs = Measured(
+        "quick", {"cc": ["cubic", "reno"]}, 6, 0, True, None, "x", False, Cost(),
+        pd.DataFrame(table),
+    )  # fmt: skip
+    assert runs.observations({"cc": ("cubic",)}) == 1
+    assert runs.observations({"cc": ("reno",)}) == 2
+    assert runs.observations({}) == 2
+    assert runs.observations({"cc": ("bbr",)}) == 0
+
+
+def test_the_geometric_mean_is_of_the_pairs() -> None:
+    assert geometric_mean([2.0, 8.0], [1.0, 1.0]) == pytest.approx(4)
+    assert geometric_mean([0.0, 8.0], [1.0, 1.0]) is None
+    assert geometric_mean([1.0, 8.0], [0.0, 1.0]) is None
 
 
 def test_a_number_that_is_the_same_in_each_run_says_so_of_itself() -> None:
@@ -136,25 +184,35 @@ def test_an_infinite_number_is_shown() -> None:
     ]
 
 
-def test_a_claim_holds_if_all_of_it_does() -> None:
-    assert together(["holds", "holds"]) == "holds"
-    assert together(["holds", "does not hold"]) == "holds in part"
-    assert together(["does not hold", "does not hold"]) == "does not hold"
-    assert together(["holds", "undecided"]) == together(["holds in part", "does not hold"])
-    assert together(["undecided", "does not hold"]) == "does not hold"
-    assert together(["undecided", "undecided"]) == "undecided"
-    assert together(["holds", "not yet run"]) == "not yet run"
-    assert together(["holds", "does not hold"], one_suffices=True) == "holds"
+@pytest.mark.parametrize(
+    ("numbers", "verdict"),
+    [
+        (["holds", "holds"], "holds"),
+        (["holds", "does not hold"], "holds in part"),
+        (["holds", "direction only"], "holds in part"),
+        (["holds", "opposite"], "does not hold"),
+        (["holds", "does not hold", "direction only"], "does not hold"),  # Less than half.
+        (["direction only"], "does not hold"),
+        (["holds", "undecided", "does not hold"], "undecided"),
+        (["undecided", "undecided"], "undecided"),
+        (["undecided", "does not hold", "does not hold"], "does not hold"),
+        (["undecided", "opposite"], "does not hold"),
+        (["holds", "not yet run"], "not yet run"),
+        ([], "not yet run"),
+    ],
+)
+def test_a_claim_is_judged_by_its_numbers(numbers: list[Agreement], verdict: str) -> None:
+    assert together(numbers) == verdict
 
 
-def test_one_run_is_no_refutation_without_a_word() -> None:
-    check = Check.model_validate({"metric": "rtt_ms.mean", "about": 30})
-    one = _interval(40.0, None, None, count=1)
-    assert judge(check, one, None) == ("does not hold", "one run only")
+def test_of_alternatives_one_suffices() -> None:
+    assert together(["holds", "opposite"], one_suffices=True) == "holds"
+    assert together(["undecided", "opposite"], one_suffices=True) == "undecided"
+    assert together(["direction only"], one_suffices=True) == "does not hold"
 
 
 def _folders(tmp_path: Path, claims: str = CLAIMS) -> Path:
-    """Make a campaign of two congestion controls and four seeds; cubic has twice reno's RTT."""
+    """Make a campaign of two congestion controls and 12 seeds; cubic has twice reno's RTT."""
     campaigns = tmp_path / "campaigns"
     (campaigns / "claims").mkdir(parents=True)
     (campaigns / "claims" / "paper.yaml").write_text(claims)
@@ -171,7 +229,7 @@ def _folders(tmp_path: Path, claims: str = CLAIMS) -> Path:
     )
     definition = {
         "name": "short", "profile": "quick", "title": "A short one", "source": "",
-        "differs": [], "repeats": 4, "base": {"testbed": "virtual"},
+        "differs": [], "repeats": 12, "base": {"testbed": "virtual"},
         "factors": {"cc": {"reno": {}, "cubic": {}}},
         "report": report,
     }  # fmt: skip
@@ -182,7 +240,7 @@ def _folders(tmp_path: Path, claims: str = CLAIMS) -> Path:
     content = {"schema_version": 1, "campaign": definition, "software": software}
     (path / "campaign.json").write_text(json.dumps(content))
     for cc in ("reno", "cubic"):
-        for seed in range(1, 5):
+        for seed in range(1, 13):
             run = path / "runs" / f"cc={cc},seed={seed}" / "2026-run"
             (run / "tables").mkdir(parents=True)
             cell = {"levels": {"cc": cc}, "repeat": seed - 1, "seed": seed}
@@ -222,7 +280,7 @@ def test_a_campaign_that_is_not_complete_says_so(tmp_path: Path) -> None:
     for run in (tmp_path / "runs").glob("*/runs/cc=cubic,seed=[34]"):
         shutil.rmtree(run)
     page = (_written(tmp_path, campaigns) / "paper.md").read_text()
-    assert "6 of at most 8 runs, 1.5 h of one core" in page.replace("\n", " ")
+    assert "22 of at most 24 runs, 5.5 h of one core" in page.replace("\n", " ")
 
 
 def test_runs_that_another_campaign_made_cost_nothing(tmp_path: Path) -> None:
@@ -232,29 +290,29 @@ def test_runs_that_another_campaign_made_cost_nothing(tmp_path: Path) -> None:
         file.write_text(json.dumps(content))
     output = _written(tmp_path, campaigns)
     page = (output / "paper.md").read_text().replace("\n", " ")
-    assert "8 runs, of which other campaigns share 4, 1.0 h of one core" in page
-    assert "Together 4 runs took 1.0 h" in (output / "README.md").read_text()
+    assert "24 runs, of which other campaigns share 12, 3.0 h of one core" in page
+    assert "Together 12 runs took 3.0 h" in (output / "README.md").read_text()
 
 
 def test_the_pages_have_numbers_verdicts_and_figures(tmp_path: Path) -> None:
     output = _written(tmp_path, _folders(tmp_path))
     page = (output / "paper.md").read_text()
     assert "CUBIC has twice the RTT \\| of Reno” (section 1). **Holds**" in page
-    # Means over four seeds: 2 · 22.5 + 0.5 over 22.5 + 0.5.
-    assert f"about 2.00 | {45.5 / 23:.2f} (" in page
-    assert "n = 4" in page
+    # Means over twelve seeds: 2 · 26.5 + 0.5 over 26.5 + 0.5.
+    assert f"about 2.00 | {53.5 / 27:.2f} (" in page
+    assert "n = 12; geometric mean 1.98" in page
     assert "**cannot be tested here**: A colour is not measured." in page
     assert "![Bars](short/01-bars.svg)" in page
     assert "`ddu campaign report runs/campaign-short-quick` also draws: Rates." in page
     assert "- Ours is shorter." in page
-    assert "2.0 h of one core, on the testbed virtual, at revision `x`." in page
+    assert "6.0 h of one core, on the testbed virtual, at revision `x`." in page
     assert (output / "short" / "01-bars.svg").exists()
     runs = pd.read_csv(output / "short" / "runs.csv")
     assert runs["run"][0].startswith("runs/cc=")
     claims = pd.read_csv(output / "short" / "claims.csv")
-    assert claims["ours"][0] == pytest.approx(45.5 / 23, rel=1e-5)
-    # Two numbers of throughput and one of a part of the run: 5.5 and 5.25 Mbit/s.
-    assert claims["ours"][3] == pytest.approx(5.375e6)
+    assert claims["ours"][0] == pytest.approx(53.5 / 27, rel=1e-5)
+    # Two numbers of throughput and one of a part of the run: 5.5 and 5.65 Mbit/s.
+    assert claims["ours"][3] == pytest.approx(5.575e6)
 
 
 def test_the_summary_counts_verdicts_and_shows_sensitivity(tmp_path: Path) -> None:
@@ -264,8 +322,8 @@ def test_the_summary_counts_verdicts_and_shows_sensitivity(tmp_path: Path) -> No
     disk_mb = float(cells.pop(3))
     assert cells == [
         " quick ",
-        " 8 ",
-        " 2.0 h ",
+        " 24 ",
+        " 6.0 h ",
         " 3 ",
         " 2 ",
         "  ",
@@ -273,17 +331,18 @@ def test_the_summary_counts_verdicts_and_shows_sensitivity(tmp_path: Path) -> No
         "  ",
         " 1 ",
         "  ",
+        " 4 of 4 ",
         "",
     ]
     assert disk_mb > 0
-    assert "Together 8 runs took 2.0 h of one core, 4.00 runs an hour" in text
+    assert "Together 24 runs took 6.0 h of one core, 4.00 runs an hour" in text
     assert "odd seeds: " in text
 
 
 def test_a_check_with_many_numbers_has_one_line(tmp_path: Path) -> None:
     """Its range, and which of them do not hold; without runs, that there are none."""
     seeds = range(1, 11)
-    many = "at: {cc: cubic}, each: seeds, over: {cc: reno}, at_least: 2.1, tolerance: 0}"
+    many = "at: {cc: cubic}, each: seeds, over: {cc: reno}, at_least: 2.1}"
     claims = CLAIMS.replace("about: 2}", f"{many}")
     campaigns = _folders(tmp_path, claims.replace("of: {cc: cubic}, over: {cc: reno}, ", "", 1))
     folder = tmp_path / "runs" / "campaign-short-quick"
@@ -297,12 +356,13 @@ def test_a_check_with_many_numbers_has_one_line(tmp_path: Path) -> None:
             shutil.copytree(file.parent, copy)
             cell["levels"]["seeds"] = str(seed)
             (copy / "cell.json").write_text(json.dumps(cell))
-            rtt = (2.0 if seed < 10 else 2.5) if cell["levels"]["cc"] == "cubic" else 1.0
+            times = (2.0 if seed < 10 else 2.5) if cell["levels"]["cc"] == "cubic" else 1.0
+            rtt = times * (1 + 0.01 * cell["seed"])
             summary = {"verdict": "valid", "throughput_bps": 11e6, "rtt_ms": {"p95": rtt}}
             (copy / "2026-run" / "summary.json").write_text(json.dumps(summary))
         shutil.rmtree(file.parent)
     page = (_written(tmp_path, campaigns) / "paper.md").read_text()
-    assert "| RTT p95: cc cubic over reno for each seeds | ≥ 2.10 | 2.00 to 2.50; n ≥ 4 |" in page
+    assert "| RTT p95: cc cubic over reno for each seeds | ≥ 2.10 | 2.00 to 2.50; n ≥ 12 |" in page
     assert "1 of 10 hold, not: 1; 2; 3; 4; 5; 6; 7; 8; 9 |" in page
 
 

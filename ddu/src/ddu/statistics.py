@@ -161,6 +161,37 @@ def ratio(
     return Interval(quotient, *bounds, count, "Fieller's over repeats")
 
 
+def equivalence(
+    above: Sequence[float], below: Sequence[float], low: float, high: float
+) -> float | None:
+    """Return the p-value of "the ratio of the means lies between `low` and `high`".
+
+    Two one-sided t-tests (Schuirmann 1987) of above - low * below > 0 and of above - high * below <
+    0 over pairs of the same seeds: the larger p. None for fewer than two pairs.
+    """
+    from scipy import stats
+
+    a, b = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
+    if len(a) < 2:
+        return None
+    p_values = []
+    for excess in (a - low * b, high * b - a):
+        error = float(excess.std(ddof=1) / math.sqrt(len(excess)))
+        if not error:
+            p_values.append(0.0 if excess.mean() > 0 else 1.0)
+        else:
+            p_values.append(float(stats.t.sf(excess.mean() / error, len(excess) - 1)))
+    return max(p_values)
+
+
+def geometric_mean(above: Sequence[float], below: Sequence[float]) -> float | None:
+    """Return the geometric mean of the ratios, pair by pair; None if one is not positive."""
+    a, b = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
+    if not len(a) or (a <= 0).any() or (b <= 0).any():
+        return None
+    return float(np.exp(np.log(a / b).mean()))
+
+
 def repeats_for(
     values: Sequence[float], half_width_ratio: float, confidence: float = CONFIDENCE
 ) -> int | None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import isinf
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,8 +16,8 @@ from ddu.console.validation import invalid_values
 from ddu.metrics.catalogue import numbers
 from ddu.tables.columns import column, written_names
 
-ABOUT, LIMIT = 0.2, 0.05
-"""Tolerances: of a number that a paper gives, and of a limit."""
+ABOUT = 0.2
+"""Tolerance of a number that a paper gives. A limit has none."""
 
 Labels = dict[str, tuple[str, ...]]
 """Labels of levels by factor: the points that have one of them."""
@@ -81,7 +80,7 @@ class Check(_Value):
     at_most: float | None = None
     between: tuple[float, float] | None = None
     tolerance: Annotated[float, Field(ge=0, lt=1)] | None = None
-    """Share by which ours may differ. The default is 0.2 of `about`, and 0.05 of limits."""
+    """Share by which ours may differ from `about`; the margin of "the same"."""
     neutral: float | None = None
     """The number at which there is no effect; that of ratios is 1."""
 
@@ -109,6 +108,8 @@ class Check(_Value):
             raise invalid("has not one rule", "write about, at_least, at_most or between")
         if (self.metric is None) == (self.column is None):
             raise invalid("has not one number", "write metric or column")
+        if self.about is None and self.tolerance is not None:
+            raise invalid("tolerance: limits have none", "remove it, or write about")
         if sum(one is not None for one in (self.over, self.over_part, self.against)) > 1:
             raise invalid("has two divisors", "write over, over_part or against")
         if self.over_part is not None and self.column is None:
@@ -150,6 +151,11 @@ class Check(_Value):
         return 1 if low > self.no_effect else -1
 
     @property
+    def tests_equality(self) -> bool:
+        """Whether it says that there is no effect: "the same", within the tolerance."""
+        return self.about is not None and self.about == self.no_effect
+
+    @property
     def _numbers(self) -> tuple[float, float]:
         """Return the range that the rule names."""
         if self.between is not None:
@@ -164,11 +170,10 @@ class Check(_Value):
     @property
     def band(self) -> tuple[float, float]:
         """Return the range in which ours agrees."""
-        usual = LIMIT if self.about is None else ABOUT
-        share = usual if self.tolerance is None else self.tolerance
-        low, high = self._numbers
-        below, above = (0.0 if isinf(one) else abs(one) * share for one in (low, high))
-        return low - below, high + above
+        if self.about is None:
+            return self._numbers
+        margin = abs(self.about) * (ABOUT if self.tolerance is None else self.tolerance)
+        return self.about - margin, self.about + margin
 
 
 class Claim(_Value):

@@ -77,6 +77,18 @@ class Measured:
         means: pd.Series[float] = numbers.groupby(keys).mean().dropna()
         return means
 
+    def observations(self, where: Labels) -> int:
+        """Return how many runs at `where` differ in any number: runs in which nothing is random are
+        one observation, however many seeds they have."""
+        chosen = self.runs
+        for factor, labels in where.items():
+            chosen = chosen[chosen[factor].isin(labels)] if factor in chosen else chosen.iloc[:0]
+        levels = [chosen[name] for name in self.factors if name in chosen]
+        numbers = chosen.drop(columns=[*self.factors, "seed", "verdict", "run"], errors="ignore")
+        if not levels or chosen.empty:
+            return len(numbers.drop_duplicates())
+        return max(len(of_point.drop_duplicates()) for _, of_point in numbers.groupby(levels))
+
     def links(self, where: Mapping[str, object] = {}) -> list[str]:
         """Return the factors beside the seed that distinguish links, where they are not fixed."""
         return [name for name in _OF_LINK if name in self.factors and name not in where]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -12,25 +12,40 @@ import pandas as pd
 from ddu import statistics
 from ddu.reproductions.claims import Check, Claim, Labels
 from ddu.reproductions.measured import Measured
-from ddu.reproductions.verdicts import Verdict, judge, together
-from ddu.statistics import Interval, Pairing
+from ddu.reproductions.verdicts import Agreement, Evidence, Verdict, judge, together
+from ddu.statistics import Interval
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """Our number for one check, or for one level of it."""
+class Number:
+    """Our number for one check, or for one level of it, before its verdict."""
 
     check: Check
     of: Labels
     over: Labels | None
-    interval: Interval | None
+    interval: Interval | None = None
     """None if there is no run of it."""
-    effect: float | None
+    observations: int = 0
+    """Runs, or pairs of runs, that differ in any number."""
+    effect: float | None = None
     """Cohen's d_z of the pairs."""
-    p: float | None
-    verdict: Verdict
+    p: float | None = None
+    """The p-value of the test that the check asks for."""
+    geometric_mean: float | None = None
+    """The geometric mean of the pairs' ratios."""
+    missing: str = ""
+    """The reason why there is no interval."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A number with its verdict."""
+
+    number: Number
+    p_holm: float | None
+    """p, corrected over the tests of the campaign."""
+    verdict: Agreement
     reason: str
-    p_holm: float | None = None
 
 
 @dataclass(frozen=True)
@@ -42,46 +57,67 @@ class Tested:
     verdict: Verdict
 
 
-def tested(claim: Claim, runs: Measured | None) -> Tested:
-    """Return the claim, tested as far as there are runs."""
-    if claim.untestable is not None:
-        return Tested(claim, (), "cannot be tested here")
-    outcomes = tuple(outcome for check in claim.checks for outcome in _outcomes(check, runs))
-    return Tested(claim, outcomes, together([one.verdict for one in outcomes], claim.one_suffices))
+def tested(claims: Sequence[Claim], runs: Measured | None) -> list[Tested]:
+    """Return the claims of a campaign, tested as far as there are runs.
 
-
-def corrected(claims: list[Tested]) -> list[Tested]:
-    """Return the claims with p-values corrected by Holm's method, over all of them together."""
-    known = [one.p for claim in claims for one in claim.outcomes if one.p is not None]
-    values = iter(statistics.holm(known))
+    The p-values of all their tests are corrected together before any verdict.
+    """
+    numbers = [
+        [number for check in claim.checks for number in _numbers(check, runs)] for claim in claims
+    ]
+    known = [one.p for of_claim in numbers for one in of_claim if one.p is not None]
+    corrected = iter(statistics.holm(known))
     return [
-        replace(
-            claim,
-            outcomes=tuple(
-                one if one.p is None else replace(one, p_holm=next(values))
-                for one in claim.outcomes
-            ),
-        )
-        for claim in claims
+        _checked(claim, [(one, None if one.p is None else next(corrected)) for one in of_claim])
+        for claim, of_claim in zip(claims, numbers, strict=True)
     ]
 
 
-def _outcomes(check: Check, runs: Measured | None) -> Iterator[Outcome]:
+def _checked(claim: Claim, numbers: list[tuple[Number, float | None]]) -> Tested:
+    if claim.untestable is not None:
+        return Tested(claim, (), "cannot be tested here")
+    outcomes = tuple(_outcome(number, p_holm) for number, p_holm in numbers)
+    return Tested(claim, outcomes, together([one.verdict for one in outcomes], claim.one_suffices))
+
+
+def _outcome(number: Number, p_holm: float | None) -> Outcome:
+    if number.interval is None:
+        return Outcome(number, None, "not yet run", number.missing)
+    evidence = Evidence(number.interval, number.observations, p_holm)
+    return Outcome(number, p_holm, *judge(number.check, evidence))
+
+
+def _numbers(check: Check, runs: Measured | None) -> Iterator[Number]:
     pairs = list(comparisons(check, runs)) if runs is not None else []
     if runs is None or not pairs:
-        of = {**check.at, **check.of}
         over = None if check.over is None else {**check.at, **check.over}
-        yield Outcome(check, of, over, None, None, None, "not yet run", "")
+        yield Number(check, {**check.at, **check.of}, over)
         return
     for of, over in pairs:
-        interval, pairing = _measure(check, runs, of, over)
-        if interval is None:
-            why = f"the profile {runs.profile} has no data for it"
-            yield Outcome(check, of, over, None, None, None, "not yet run", why)
+        values = _values(check, runs, of, over)
+        if values is None:
+            missing = f"the profile {runs.profile} has no data for it"
+            yield Number(check, of, over, missing=missing)
             continue
-        said = judge(check, interval, pairing.difference if pairing else None)
-        effect, p = (pairing.effect, pairing.p) if pairing else (None, None)
-        yield Outcome(check, of, over, interval, effect, p, *said)
+        observations = max(runs.observations(where) for where in (of, over) if where is not None)
+        yield _number(Number(check, of, over, observations=observations), *values)
+
+
+def _number(empty: Number, above: list[float], below: list[float] | None) -> Number:
+    """Return the number with its interval and the test that its check asks for."""
+    check, neutral = empty.check, empty.check.no_effect
+    interval = _interval(above, below)
+    if neutral is None:
+        return replace(empty, interval=interval)
+    without = below if below is not None else [1.0] * len(above)
+    pairing = statistics.paired([neutral * value for value in without], above)
+    p = statistics.equivalence(above, without, *check.band) if check.tests_equality else pairing.p
+    geometric = None if below is None else statistics.geometric_mean(above, below)
+    return replace(empty, interval=interval, effect=pairing.effect, p=p, geometric_mean=geometric)
+
+
+def _interval(above: list[float], below: list[float] | None) -> Interval:
+    return statistics.of_repeats(above) if below is None else statistics.ratio(above, below)
 
 
 def comparisons(check: Check, runs: Measured) -> Iterator[tuple[Labels, Labels | None]]:
@@ -109,26 +145,19 @@ def _levels(check: Check, factor: str | None, runs: Measured) -> tuple[str, ...]
     return tuple(there) if wanted is None else tuple(one for one in wanted if one in there)
 
 
-def _measure(
+def _values(
     check: Check, runs: Measured, of: Labels, over: Labels | None
-) -> tuple[Interval | None, Pairing | None]:
-    """Return the number with its interval, and its difference from where there is no effect."""
+) -> tuple[list[float], list[float] | None] | None:
+    """Return the check's numbers at `of`, and pair by pair those at `over`; None without any."""
     above = runs.values(check, of)
     if over is None:
         values = list(balanced(above))
-        if not values:
-            return None, None
-        interval = statistics.of_repeats(values)
-        if check.no_effect is None:
-            return interval, None
-        return interval, statistics.paired([check.no_effect] * len(values), values)
+        return (values, None) if values else None
     both = pd.concat([above, runs.values(check.divisor, over)], axis=1, join="inner")
     if both.empty:
-        return None, None
+        return None
     both = balanced(both)
-    a, b = list(both.iloc[:, 0]), list(both.iloc[:, 1])
-    assert check.no_effect is not None
-    return statistics.ratio(a, b), statistics.paired([check.no_effect * value for value in b], a)
+    return list(both.iloc[:, 0]), list(both.iloc[:, 1])
 
 
 _Rows = TypeVar("_Rows", "pd.Series[float]", pd.DataFrame)
@@ -163,14 +192,14 @@ def sensitivity(claim: Claim, runs: Measured) -> Sensitivity | None:
     if one is None:
         return None
     of, over = one
-    every, _ = _measure(check, runs, of, over)
-    if every is None:
+    values = _values(check, runs, of, over)
+    if values is None:
         return None
     parts: list[tuple[str, Interval]] = []
     for label, odd in (("odd seeds", 1), ("even seeds", 0)):
         half = replace(runs, runs=runs.runs[runs.runs["seed"] % 2 == odd])
-        interval, _ = _measure(check, half, of, over)
-        parts += [(label, interval)] if interval else []
+        there = _values(check, half, of, over)
+        parts += [(label, _interval(*there))] if there else []
     for factor in (*runs.links(of), *claim.vary):
         levels = runs.factors.get(factor, [])
         for level in levels if len(levels) > 1 else ():
@@ -178,6 +207,6 @@ def sensitivity(claim: Claim, runs: Measured) -> Sensitivity | None:
             if of.get(factor) == (level,):
                 continue
             below = None if over is None else {**over, **fixed}
-            interval, _ = _measure(check, runs, {**of, **fixed}, below)
-            parts += [(level, interval)] if interval else []
-    return Sensitivity(claim, of, over, every, tuple(parts))
+            there = _values(check, runs, {**of, **fixed}, below)
+            parts += [(level, _interval(*there))] if there else []
+    return Sensitivity(claim, of, over, _interval(*values), tuple(parts))

@@ -28,7 +28,6 @@ from ddu.reproductions.outcomes import (
     Outcome,
     Sensitivity,
     Tested,
-    corrected,
     sensitivity,
     tested,
 )
@@ -59,6 +58,12 @@ class Section:
         """Return how many claims have each verdict."""
         counts = Counter(claim.verdict for claim in self.claims)
         return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
+
+    @property
+    def numbers(self) -> tuple[int, int]:
+        """Return how many numbers of the paper there are, and of those how many hold."""
+        each = [one.verdict for claim in self.claims for one in claim.outcomes]
+        return len(each), each.count("holds")
 
 
 def write_pages(
@@ -107,7 +112,7 @@ def _section(
     if new is not None and not is_less:
         write_record(record, new)
         there = read_record(record)
-    claims = corrected([tested(claim, there) for claim in of_campaign.claims])
+    claims = tested(of_campaign.claims, there)
     about, figures = _about(campaigns, name), Figures([], [])
     if there is not None:
         _write_claims(record / "claims.csv", claims)
@@ -146,8 +151,8 @@ def _write_claims(path: Path, claims: list[Tested]) -> None:
     with path.open("w", newline="") as file:
         write = csv.writer(file, lineterminator="\n")
         write.writerow(
-            ["claim", "number", "theirs", "ours", "low", "high", "count", "cohen_dz", "p",
-             "p_holm", "verdict"]
+            ["claim", "number", "theirs", "ours", "low", "high", "geometric_mean", "count",
+             "observations", "cohen_dz", "p", "p_holm", "verdict"]
         )  # fmt: skip
         for claim in claims:
             for one in claim.outcomes:
@@ -155,14 +160,18 @@ def _write_claims(path: Path, claims: list[Tested]) -> None:
 
 
 def _fields(claim: Tested, one: Outcome) -> list[object]:
-    values: list[float | None] = [None] * 3
-    count = 0
-    if one.interval is not None:
-        values, count = [one.interval.mean, one.interval.low, one.interval.high], one.interval.count
-    precise = [None if value is None else f"{value:.6g}" for value in (*values,)]
-    tests = [None if value is None else f"{value:.4g}" for value in (one.effect, one.p, one.p_holm)]
-    what = _what(one.check, one.of, one.over)
-    return [claim.claim.quote, what, theirs(one.check), *precise, count, *tests, one.verdict]
+    made = one.number
+    interval = made.interval
+    values = (None,) * 3 if interval is None else (interval.mean, interval.low, interval.high)
+    precise = [_digits(value, 6) for value in (*values, made.geometric_mean)]
+    counts = [interval.count if interval else 0, made.observations]
+    tests = [_digits(value, 4) for value in (made.effect, made.p, one.p_holm)]
+    what = _what(made.check, made.of, made.over)
+    return [claim.claim.quote, what, theirs(made.check), *precise, *counts, *tests, one.verdict]
+
+
+def _digits(value: float | None, count: int) -> str | None:
+    return None if value is None else f"{value:.{count}g}"
 
 
 @dataclass(frozen=True)
@@ -179,9 +188,10 @@ class Row:
 def rows_of(claim: Tested) -> Iterator[Row]:
     """Yield the lines of the claim; a check with many numbers has one for all."""
     for check in claim.claim.checks:
-        of_check = [one for one in claim.outcomes if one.check is check]
+        of_check = [one for one in claim.outcomes if one.number.check is check]
         one_for_all = check.each or check.against
-        if len(of_check) <= _SHOWN_EACH and not (one_for_all and of_check[0].interval is None):
+        is_run = of_check[0].number.interval is not None
+        if len(of_check) <= _SHOWN_EACH and (is_run or not one_for_all):
             yield from (_row(one) for one in of_check)
             continue
         yield _row_of_many(check, of_check)
@@ -189,13 +199,15 @@ def rows_of(claim: Tested) -> Iterator[Row]:
 
 def _row(one: Outcome) -> Row:
     reason = f"{one.verdict}: {one.reason}" if one.reason else one.verdict
-    return Row(_what(one.check, one.of, one.over), theirs(one.check), ours(one.check, one.interval),
-               _tests(one), reason)  # fmt: skip
+    made = one.number
+    values = ours(made.check, made.interval, made.geometric_mean)
+    what = _what(made.check, made.of, made.over)
+    return Row(what, theirs(made.check), values, _tests(one), reason)
 
 
 def _row_of_many(check: Check, outcomes: list[Outcome]) -> Row:
     """Return the line of a check with many numbers: their range, and which do not hold."""
-    known = [one.interval for one in outcomes if one.interval is not None]
+    known = [one.number.interval for one in outcomes if one.number.interval is not None]
     values = "not yet run"
     means = [interval.mean for interval in known if not math.isnan(interval.mean)]
     if means:
@@ -217,11 +229,12 @@ def _distinct(one: Outcome, outcomes: list[Outcome]) -> str:
     """Return the levels by which the number differs from the check's others."""
     names = [
         " or ".join(labels)
-        for factor, labels in one.of.items()
-        if any(each.of.get(factor) != labels for each in outcomes)
+        for factor, labels in one.number.of.items()
+        if any(each.number.of.get(factor) != labels for each in outcomes)
     ]
-    if one.over is not None and one.check.against is not None:
-        names.append("over " + " or ".join(one.over[one.check.against]))
+    against, over = one.number.check.against, one.number.over
+    if over is not None and against is not None:
+        names.append("over " + " or ".join(over[against]))
     return " ".join(names)
 
 
@@ -301,8 +314,9 @@ def theirs(check: Check) -> str:
     return " to ".join(number(value * scale) for value in check.between)
 
 
-def ours(check: Check, interval: Interval | None) -> str:
-    """Return our number with its interval and the number of runs or pairs."""
+def ours(check: Check, interval: Interval | None, geometric_mean: float | None = None) -> str:
+    """Return our number with its interval, the number of runs or pairs, and for a ratio the
+    geometric mean of the pairs."""
     if interval is None:
         return "not yet run"
     scale = _how(check).scale
@@ -310,15 +324,14 @@ def ours(check: Check, interval: Interval | None) -> str:
     if interval.alike:
         return f"{text}; n = {interval.count}, the same in each"
     between = bounds(interval.low, interval.high, scale)
-    return (
-        f"{text} ({between}); n = {interval.count}" if between else f"{text}; n = {interval.count}"
-    )
+    beside = "" if geometric_mean is None else f"; geometric mean {number(geometric_mean)}"
+    return f"{text}{f' ({between})' if between else ''}; n = {interval.count}{beside}"
 
 
 def _tests(one: Outcome) -> str:
     if one.p_holm is None:
         return ""
-    effect = "" if one.effect is None else f"{number(one.effect, 2)}; "
+    effect = "" if one.number.effect is None else f"{number(one.number.effect, 2)}; "
     return f"{effect}{number(one.p_holm, 2)}"
 
 

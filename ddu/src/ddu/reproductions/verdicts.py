@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a claim holds, by the number that we measured and its interval."""
+"""Whether a number agrees with the paper's, and a claim holds by its numbers."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from ddu.reproductions.claims import Check
@@ -13,60 +14,104 @@ from ddu.statistics import Interval
 Verdict = Literal[
     "holds", "holds in part", "undecided", "does not hold", "cannot be tested here", "not yet run"
 ]
+"""The verdict on a claim."""
 VERDICTS: tuple[Verdict, ...] = (
     "holds", "holds in part", "undecided", "does not hold", "cannot be tested here", "not yet run",
 )  # fmt: skip
+Agreement = Literal[
+    "holds", "direction only", "undecided", "does not hold", "opposite", "not yet run"
+]
+"""The verdict on one number. `opposite`: the effect has the other sign than the paper's."""
+
+SIGNIFICANT = 0.05
+"""The level of each test, after Holm's correction over the tests of a campaign."""
 
 
-def judge(check: Check, interval: Interval, difference: Interval | None) -> tuple[Verdict, str]:
+@dataclass(frozen=True)
+class Evidence:
+    """A number as we measured it."""
+
+    interval: Interval
+    observations: int
+    """Runs, or pairs of runs, that differ in any number: identical ones are one observation."""
+    p_holm: float | None = None
+    """The corrected p-value of the check's test; None without one."""
+
+
+def judge(check: Check, evidence: Evidence) -> tuple[Agreement, str]:
     """Return the verdict on one number, and why, unless it simply holds.
 
-    It holds if our mean is within the tolerance of the paper's number and, for a claimed effect,
-    the interval of `difference`, from where there is none, excludes 0. It holds in part if only the
-    direction is confirmed, and is undecided if the runs are too few to confirm or to refute it.
+    Nothing is said of one observation. A claimed effect holds if our mean is within the tolerance
+    and the effect is significant in the claimed direction; "the same" if two one-sided tests put
+    our ratio within the margin; a limit if the whole interval keeps it; any other number if our
+    mean is within the tolerance.
     """
+    if evidence.observations < 2:
+        return "undecided", "one observation"
+    if check.claimed_effect:
+        return _of_effect(check, evidence)
+    if check.tests_equality:
+        return _of_equality(check, evidence)
+    return _of_number(check, evidence.interval)
+
+
+def _of_effect(check: Check, evidence: Evidence) -> tuple[Agreement, str]:
     low, high = check.band
-    inside, reached = low <= interval.mean <= high, _reaches(interval, low, high)
-    if difference is None or not check.claimed_effect:
-        if inside:
-            return "holds", ""
-        return ("undecided", reached) if reached else ("does not hold", _few(interval))
-    confirmed = _is_beyond_zero(difference, check.claimed_effect)
-    if inside:
-        if confirmed:
-            return "holds", ""
-        return "undecided", _few(interval) or "no significant effect"
-    if confirmed:
-        return "holds in part", "the direction, not the size"
-    return ("undecided", reached) if reached else ("does not hold", _few(interval))
+    mean, neutral = evidence.interval.mean, check.no_effect
+    assert neutral is not None
+    is_significant = evidence.p_holm is not None and evidence.p_holm <= SIGNIFICANT
+    if (mean - neutral) * check.claimed_effect < 0:
+        is_open = not is_significant and _reaches(evidence.interval, low, high)
+        return ("undecided", "only the interval") if is_open else ("opposite", "")
+    if low <= mean <= high:
+        return ("holds", "") if is_significant else ("undecided", "no significant effect")
+    if _reaches(evidence.interval, low, high):
+        return "undecided", "only the interval"
+    return ("direction only", "not the size") if is_significant else ("does not hold", "")
 
 
-def _reaches(interval: Interval, low: float, high: float) -> str:
-    """Return in which sense the interval reaches the paper's number; empty if it does not."""
-    if interval.count < 2 or math.isnan(interval.mean):
-        return ""
-    if interval.low is None or interval.high is None:
-        return "the interval has no bounds"
-    return "only the interval" if interval.low <= high and interval.high >= low else ""
+def _of_equality(check: Check, evidence: Evidence) -> tuple[Agreement, str]:
+    if evidence.p_holm is not None and evidence.p_holm <= SIGNIFICANT:
+        return "holds", ""
+    if _reaches(evidence.interval, *check.band):
+        return "undecided", "not shown to be the same"
+    return "does not hold", ""
 
 
-def _is_beyond_zero(difference: Interval, direction: int) -> bool:
-    if difference.low is None or difference.high is None:
+def _of_number(check: Check, interval: Interval) -> tuple[Agreement, str]:
+    low, high = check.band
+    if check.about is not None and low <= interval.mean <= high:
+        return "holds", ""
+    known = interval.low is not None and interval.high is not None
+    if known and low <= interval.low and interval.high <= high:  # type: ignore[operator]
+        return "holds", ""
+    if _reaches(interval, low, high):
+        return "undecided", "only a part of the interval" if known else "the interval has no bounds"
+    return "does not hold", ""
+
+
+def _reaches(interval: Interval, low: float, high: float) -> bool:
+    """Whether the interval has a number of the band; one without bounds may."""
+    if math.isnan(interval.mean):
         return False
-    return difference.low > 0 if direction > 0 else difference.high < 0
+    if interval.low is None or interval.high is None:
+        return True
+    return interval.low <= high and interval.high >= low
 
 
-def _few(interval: Interval) -> str:
-    return "one run only" if interval.count < 2 else ""
+def together(numbers: Sequence[Agreement], one_suffices: bool = False) -> Verdict:
+    """Return the verdict on a claim by those on its numbers.
 
-
-def together(verdicts: Sequence[Verdict], one_suffices: bool = False) -> Verdict:
-    """Return the verdict on a claim by those on its parts: all have to hold, or one."""
-    tested = [one for one in verdicts if one != "not yet run"]
-    if len(tested) < len(verdicts) or not tested:
+    It holds if all of them do (or one, if one suffices), and in part if at least half do and none
+    has the opposite sign; it is undecided if the undecided numbers could bring it there.
+    """
+    if not numbers or "not yet run" in numbers:
         return "not yet run"
-    if (any if one_suffices else all)(one == "holds" for one in tested):
+    held, is_open = numbers.count("holds"), numbers.count("undecided")
+    if held == len(numbers) or (one_suffices and held):
         return "holds"
-    if any(one in ("holds", "holds in part") for one in tested):
-        return "holds in part"
-    return "does not hold" if "does not hold" in tested else "undecided"
+    if one_suffices:
+        return "undecided" if is_open else "does not hold"
+    if "opposite" in numbers or 2 * (held + is_open) < len(numbers):
+        return "does not hold"
+    return "holds in part" if 2 * held >= len(numbers) else "undecided"
