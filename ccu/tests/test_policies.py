@@ -141,7 +141,7 @@ def test_a_policy_that_is_never_ready_is_refused(
     monkeypatch.setattr(policy, "_MOST_S", 1.0)
     (tmp_path / "mine.py").write_text("import time\ntime.sleep(1000)\n")
     with pytest.raises(RefusedError, match="is not loaded and made within 1 s"):
-        policy.provider.check("mine", tmp_path / "mine.py", {}, virtual=True)
+        policy.provider.try_out("mine", tmp_path / "mine.py", {})
 
 
 def test_the_tests_that_the_documentation_names_exist() -> None:

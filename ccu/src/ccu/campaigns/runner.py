@@ -167,7 +167,7 @@ def check(work: Work, *, machine: bool = True) -> None:
     for one in _distinct(firsts, without={"flows", "cc_params", "seed", "duration_s"}):
         problems += _refusals(one, partial(_check_link, one.of_point, machine))
     for one in _distinct(firsts, only={"flows", "cc_params", "traffic", "testbed"}):
-        problems += _refusals(one, partial(_check_congestion_control, one.of_point))
+        problems += _refusals(one, partial(_check_congestion_control, one.of_point, machine))
     if problems:
         raise RefusedError(dict.fromkeys(problems))
     if machine and work.folder.campaign.keep != "raw":
@@ -215,13 +215,15 @@ def _distinct(
     return list(reversed(by_kind.values()))
 
 
-def _check_congestion_control(experiment: Experiment) -> None:
+def _check_congestion_control(experiment: Experiment, machine: bool) -> None:
     driver = driver_of(experiment)
     if driver.own_kernel:
         check_traffic_is_carried(experiment)
         driver.carries(experiment)
     else:
         congestion.check(experiment, now=False)
+    if machine:
+        runs.try_out(experiment)
 
 
 def _check_link(experiment: Experiment, machine: bool) -> None:

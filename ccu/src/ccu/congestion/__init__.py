@@ -20,6 +20,7 @@ from ccu.congestion.catalogue import (
     sources,
     trace_file,
     traces,
+    try_out,
     unavailable,
 )
 from ccu.congestion.files import kept_source
@@ -49,5 +50,6 @@ __all__ = [
     "sources",
     "trace_file",
     "traces",
+    "try_out",
     "unavailable",
 ]

@@ -110,6 +110,21 @@ def check_provided(
         one.check(parameters, virtual=virtual)
 
 
+def try_out(experiment: Experiment, kernel: Set[str] | None) -> None:
+    """Execute what the experiment's users wrote, as far as it shows whether it can run. Raises
+    RefusedError.
+
+    `kernel`: the names that the kernel in virtual time has; None: it is this machine's.
+    """
+    if kernel is None:
+        there = {name: one for name, (_, one) in _here().items()} | _of_files(experiment)
+    else:
+        there = in_virtual_time(experiment, kernel)
+    for name in experiment.servers_ccs:
+        if (one := there.get(name)) and one.provider.takes_parameters:
+            one.try_out(experiment.cc_params_of(name))
+
+
 def check_names(experiment: Experiment) -> None:
     """Raise RefusedError if nobody provides a congestion control, whether it can run now or not."""
     there = {*_here(), *experiment.cc_files}

@@ -70,10 +70,15 @@ def keep_parameters(raw: Path, name: str, given: Mapping[str, str]) -> dict[str,
     """Copy the files among the parameters (values with a folder) into the run; return the
     parameters as the run's folder has them."""
     found = dict(given)
-    for key, value in given.items():
-        file = Path(value).expanduser()
-        if "/" in value and file.is_file():
-            kept = raw / f"cc-{name}-{key}{file.suffix}"
-            shutil.copyfile(file, kept)
-            found[key] = f"./{kept.name}"
+    for key, written in among(given).items():
+        file = Path(written)
+        kept = raw / f"cc-{name}-{key}{file.suffix}"
+        shutil.copyfile(file, kept)
+        found[key] = f"./{kept.name}"
     return found
+
+
+def among(parameters: Mapping[str, str]) -> dict[str, str]:
+    """Return the parameters that are files: their values have a folder."""
+    written = {key: Path(value).expanduser() for key, value in parameters.items() if "/" in value}
+    return {key: str(file) for key, file in written.items() if file.is_file()}

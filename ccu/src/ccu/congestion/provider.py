@@ -86,6 +86,10 @@ class Provider:
         `parameters`: those of `--cc-param`; empty unless `takes_parameters`.
         """
 
+    def try_out(self, name: str, file: Path | None, parameters: Mapping[str, str]) -> None:
+        """Execute a file of the user's as far as it shows whether it can run; called before a run,
+        and not for a plan. Raises RefusedError."""
+
     def loaded(
         self, name: str, file: Path | None, setup: Setup
     ) -> AbstractContextManager[dict[str, Any]]:
@@ -130,6 +134,11 @@ class Provided:
     def check(self, parameters: Mapping[str, str], *, virtual: bool) -> None:
         """Raise RefusedError if it cannot be loaded with the parameters."""
         self.provider.check(self.name, self.file, parameters, virtual=virtual)
+
+    def try_out(self, parameters: Mapping[str, str]) -> None:
+        """Execute a file of the user's as far as it shows whether it can run. Raises
+        RefusedError."""
+        self.provider.try_out(self.name, self.file, parameters)
 
     def loaded(self, setup: Setup) -> AbstractContextManager[dict[str, Any]]:
         """Have this machine's kernel offer it while the context lasts."""

@@ -77,6 +77,13 @@ def check(experiment: Experiment, output: Path, *, machine: bool = True) -> Path
     return scenario
 
 
+def try_out(experiment: Experiment) -> None:
+    """Execute the experiment's policies as far as it shows whether they can run. Raises
+    RefusedError."""
+    driver = driver_of(experiment)
+    congestion.try_out(experiment, driver.own_controls() if driver.own_kernel else None)
+
+
 def scenario_of(experiment: Experiment) -> Path:
     """Return the file of the experiment's scenario. Raises RefusedError."""
     try:
@@ -92,6 +99,7 @@ def run(experiment: Experiment, output: Path, report: Listener) -> Path:
     and all else gone.
     """
     scenario = check(experiment, output)
+    try_out(experiment)
     resources.clean()
     directory, began = _make_directory(experiment, output), Cost.so_far()
     owned = resources.begin_record(secrets.token_hex(3))

@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
 
+from ccu.host.contain import Rights, contained
 from ccu.host.setup import Setup
 from ccu.spec import traffic as registry
 from ccu.spec.errors import RunFailed
@@ -41,6 +42,8 @@ class Command:
     arguments: Sequence[str]
     output: str | None = None
     """The file in raw/ for its standard output; None: the log."""
+    rights: Rights | None = None
+    """The rights of a program that a user wrote, which runs contained; None: it is not one."""
 
 
 class RunningHosts(FlowHosts, Protocol):
@@ -176,7 +179,7 @@ class TrafficDriver:
         host = flow.receiver_host(testbed) if receives else flow.sender_host(testbed)
         process = site.supervisor.start(
             command.name,
-            testbed.command(host, command.arguments),
+            testbed.command(host, _words(command)),
             stage="traffic",
             output=site.raw / command.output if command.output else None,
             lasting=False,
@@ -185,6 +188,12 @@ class TrafficDriver:
             flow.receiver = process
         else:
             flow.client = process
+
+
+def _words(command: Command) -> Sequence[str]:
+    if command.rights is None:
+        return command.arguments
+    return contained(command.arguments, command.rights)
 
 
 def too_long(flow: Flow) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from ccu.congestion import bpf, files
 from ccu.congestion.policy import account, program
 from ccu.congestion.provider import Control, InVirtualTime, Provider, VirtualReport
+from ccu.host.contain import Rights, contained
 from ccu.host.setup import Setup
 from ddu.console.problems import refusal
 
@@ -42,14 +43,22 @@ class Policies(Provider):
         self,
         name: str,  # noqa: ARG002
         file: Path | None,
-        parameters: Mapping[str, str],
+        parameters: Mapping[str, str],  # noqa: ARG002
         *,
         virtual: bool,  # noqa: ARG002
     ) -> None:
+        """Look at the syntax only: the policy is executed by `try_out`."""
+        assert file
+        program.check_syntax(file)
+
+    def try_out(self, name: str, file: Path | None, parameters: Mapping[str, str]) -> None:  # noqa: ARG002
         assert file
         command = [sys.executable, *program.arguments("check", file, parameters)]
+        rights = Rights(reads=(str(file), *files.among(parameters).values()))
         try:
-            tried = subprocess.run(command, capture_output=True, text=True, timeout=_MOST_S)
+            tried = subprocess.run(
+                contained(command, rights), capture_output=True, text=True, timeout=_MOST_S
+            )
         except subprocess.TimeoutExpired:
             rule = f"is not loaded and made within {_MOST_S:g} s"
             fix = "leave what takes long out of the module and of __init__"
@@ -63,10 +72,11 @@ class Policies(Provider):
         kept, said = files.keep(file, setup.raw, name)
         binary = setup.raw / "logs" / f"cc-{name}.o"
         bpf.compile_object(program.PLANE, binary, program.defines(name))
-        command = [
-            *(sys.executable, "-m", "ccplane.loader", str(binary), name),
-            *(str(setup.raw), *program.run_arguments(name, kept, setup)),
-        ]
+        policy = [sys.executable, *program.run_arguments(name, kept, setup)]
+        rights = Rights((str(setup.raw),), program.writes_of(setup.raw, name), goes_first=True)
+        _, *arguments = contained(policy, rights)  # by the same Python
+        command = [sys.executable, "-m", "ccplane.loader", str(binary), name]
+        command += [str(setup.raw), *arguments]
         process = setup.supervisor.start(f"cc-{name}", command, stage=_STAGE)
         found: dict[str, Any] = {"kind": "policy", **said}
         try:

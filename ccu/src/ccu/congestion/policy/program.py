@@ -31,9 +31,28 @@ def run_arguments(name: str, kept: Path, setup: Setup) -> list[str]:
     return [*own, "--trace", trace_file(setup.raw, name).name, "--ended", ended_file(name)]
 
 
+def check_syntax(file: Path) -> None:
+    """Raise RefusedError if the file is not Python; executes nothing."""
+    try:
+        compile(file.read_bytes(), str(file), "exec")
+    except OSError as error:
+        raise refusal(f"cannot be read ({error.strerror})", "name a file", file=file) from None
+    except SyntaxError as error:
+        rule = f"syntax error: {error.msg}"
+        raise refusal(rule, "correct the line", file=file, line=error.lineno) from None
+    except (ValueError, RecursionError, MemoryError) as error:  # a null byte, a tower of brackets
+        rule = f"is not Python: {error or 'nested too deep'}"
+        raise refusal(rule, "write Python source", file=file) from None
+
+
 def ended_file(name: str) -> str:
     """Return the file below the raw folder in which a policy says how it ended."""
     return f"logs/cc-{name}-ended.json"
+
+
+def writes_of(raw: Path, name: str) -> tuple[str, ...]:
+    """Return the files that a policy writes."""
+    return str(trace_file(raw, name)), str(raw / ended_file(name))
 
 
 def refused(said: str, log: str, file: Path) -> RefusedError:

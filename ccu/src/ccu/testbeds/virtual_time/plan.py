@@ -130,6 +130,19 @@ def is_built_in(experiment: Experiment, kind: TrafficDriver) -> bool:
     return chosen == BUILT_IN and kind.is_built_in
 
 
+def reads_of_users_programs(experiment: Experiment, flows: Sequence[Flow]) -> list[str]:
+    """Return what programs need that users wrote; nothing if there are none."""
+    hosts = planned_hosts(experiment)
+    kinds = [(flow, driver_of(flow.traffic)) for flow in flows]
+    commands = [
+        command
+        for flow, kind in kinds
+        if not is_built_in(experiment, kind)
+        for command in kind.commands(experiment, flow, hosts, _RAW).values()
+    ]
+    return [path for one in commands if one.rights for path in one.rights.reads]
+
+
 def _traffic(experiment: Experiment, flows: Sequence[Flow]) -> dict[str, Any]:
     """Return the plan's keys that make the traffic; senders start when receivers listen."""
     hosts = planned_hosts(experiment)

@@ -4,17 +4,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ccu import congestion, traffic
-from ccu.congestion import VirtualReport
+from ccu.congestion import InVirtualTime, VirtualReport
 from ccu.host import programs
+from ccu.host.contain import Rights, contained
 from ccu.scenarios import link_config
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Direction
 from ccu.testbeds import SHARED_CLOCK, Outcome, Site
-from ccu.testbeds.virtual_time import controls, plan
+from ccu.testbeds.virtual_time import controls, kernel, plan
 from ccu.traffic import End
 from ccu.traffic.flow import Flow
 
@@ -30,6 +33,7 @@ class Run:
         self._flows = flows
         there = controls.provided(site.experiment)
         self._controls = {name: there[name] for name in site.experiment.servers_ccs}
+        self._rights: Rights | None = None
 
     def prepare(self, **more: Any) -> None:
         """Write the plan, with `more` keys, and the files that it names."""
@@ -40,14 +44,16 @@ class Run:
         link_config.copy_scenario(site.scenario, raw)
         inside = {name: one.in_virtual_time(site) for name, one in self._controls.items()}
         content = plan.plan_of(experiment, self._flows, inside) | more
+        self._rights = _rights(site, self._flows, inside, content)
         (raw / plan.FILE).write_text(json.dumps(content, indent=2) + "\n")
 
     def perform(self) -> None:
         """Run it until it ends. Raises RunFailed, or Interrupted."""
         site = self._site
+        command = [programs.require("nr-link"), "virtual", "run", str(site.raw / plan.FILE)]
         program = site.supervisor.start(
             "nr-link",
-            [programs.require("nr-link"), "virtual", "run", str(site.raw / plan.FILE)],
+            contained(command, self._rights) if self._rights else command,
             stage="virtual time",
             lasting=False,
         )
@@ -75,6 +81,29 @@ class Run:
             summary=summary,
             delivered_bytes=delivered_bytes,
         )
+
+
+def _rights(
+    site: Site,
+    flows: Sequence[Flow],
+    inside: Mapping[str, InVirtualTime],
+    content: Mapping[str, Any],
+) -> Rights | None:
+    """Return the rights of a kernel in which something runs that a user wrote; None: nothing does.
+
+    It makes the network itself; the machine's is where runs say which core they have.
+    """
+    programs_reads = plan.reads_of_users_programs(site.experiment, flows)
+    if not programs_reads and not any(one.policy or one.modules for one in inside.values()):
+        return None
+    radio = [content["radio"]] if "radio" in content else []
+    return Rights(
+        reads=(str(Path(kernel.examine().path).parent), *programs_reads),
+        writes=(str(site.raw), *radio),
+        keeps_network=True,
+        socket_families=(socket.AF_UNIX,),
+        traces_children=True,
+    )
 
 
 def _read_results(site: Site, flows: Sequence[Flow], account: dict[str, Any]) -> None:

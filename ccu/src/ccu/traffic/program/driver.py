@@ -9,11 +9,13 @@ and how much arrived.
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path, PurePath
 from typing import Any, ClassVar, Literal
 
+from ccu.host.contain import Rights
 from ccu.host.digest import sha256_of
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Experiment
@@ -23,6 +25,8 @@ from ccu.traffic.flow import Flow, FlowHosts
 from ccu.traffic.program import timed_program
 from ddu.console.problems import invalid, refusal
 
+_SOCKETS = (socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK)
+"""Kinds that a program that sends needs; by netlink C libraries list addresses."""
 _ENDING_S = 2.5  # The receiver hears what still comes.
 
 
@@ -103,7 +107,13 @@ class ProgramDriver(TrafficDriver):
                 *(f"CCU_LOCAL_ADDRESS={own}", f"CCU_REMOTE_ADDRESS={other}"),
                 *("--", str(traffic.located()), end, *words),
             ]
-            return Command(f"{flow.id}-{end}", arguments)
+            rights = Rights(
+                reads=(str(traffic.located().parent),),
+                writes=(str(_log(raw, flow, end)),),
+                keeps_network=True,
+                socket_families=_SOCKETS,
+            )
+            return Command(f"{flow.id}-{end}", arguments, rights=rights)
 
         return {
             "receiver": command("receiver", listens_s, target, source, port),

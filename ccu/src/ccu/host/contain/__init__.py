@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Containment of programs that users wrote: policies, sender programs, programs in virtual time.
+
+They run without root (as the user who called sudo, or nobody), in namespaces of their own, with a
+read-only view of the files, and behind a filter of system calls (docs/congestion-controls.md).
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from ccu.host.contain.rights import FEATURES, Rights
+
+__all__ = ["Rights", "contained", "losses"]
+
+_ITSELF = (sys.executable, "-B", "-m", __name__)
+
+
+def contained(command: Sequence[str], rights: Rights) -> list[str]:
+    """Return the command that runs `command` with these rights, as far as this machine allows.
+
+    The Python of this process, and its packages, can be read in any case.
+    """
+    packages = (one for one in (sys.prefix, sys.base_prefix, *sys.path) if Path(one).is_dir())
+    wanted = replace(
+        rights,
+        reads=_absolute((*rights.reads, *packages)),
+        writes=_absolute(rights.writes),
+        features=tuple(one for one in FEATURES if one not in losses()),
+    )
+    return [*_ITSELF, wanted.as_json(), *command]
+
+
+@cache
+def losses() -> dict[str, str]:
+    """Return why this machine lacks each feature that it lacks. Prints them, once."""
+    tried = subprocess.run(_ITSELF, capture_output=True, text=True, check=True)
+    found: dict[str, str] = json.loads(tried.stdout)
+    if found:
+        without = "; ".join(f"{FEATURES[one]} ({why})" for one, why in found.items())
+        sentence = f"policies and programs of yours run without {without}"
+        print(f"ccu: {sentence}; see docs/congestion-controls.md", file=sys.stderr)
+    return found
+
+
+def _absolute(paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(str(Path(one).resolve()) for one in paths if one))

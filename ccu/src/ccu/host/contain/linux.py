@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""System calls of Linux that Python has no function for."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+
+NEW_MOUNTS, NEW_IPC, NEW_USER, NEW_PID, NEW_NETWORK = (  # CLONE_NEW…, linux/sched.h
+    0x0002_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000,
+)  # fmt: skip
+NO_SUID, NO_DEVICES, NO_EXEC, BIND, RECURSIVE, PRIVATE = (  # MS_…, linux/mount.h
+    2, 4, 8, 0x1000, 0x4000, 0x4_0000,
+)  # fmt: skip
+_AT_FDCWD, _AT_RECURSIVE = -100, 0x8000  # linux/fcntl.h
+_READ_ONLY, _ATTR_NO_SUID = 1, 2  # MOUNT_ATTR_…, linux/mount.h
+_MOUNT_SETATTR = 442  # on every architecture
+_PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 24, 38  # linux/prctl.h
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _checked(result: int, what: str) -> None:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), what)
+
+
+def unshare(namespaces: int) -> None:
+    """Move this process, or for NEW_PID its children, into new namespaces."""
+    _checked(_libc.unshare(namespaces), "unshare")
+
+
+def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
+    words = (one.encode() or None for one in (source, target, kind))
+    _checked(_libc.mount(*words, ctypes.c_ulong(flags), options.encode() or None), target)
+
+
+def set_read_only(target: str, read_only: bool, *, below: bool = False) -> None:
+    """Make a mount read-only or writable, and with `below` those below it (mount_setattr(2), since
+    Linux 5.12)."""
+    given = _READ_ONLY | _ATTR_NO_SUID
+    attributes = struct.pack("=4Q", *((given, 0) if read_only else (0, _READ_ONLY)), 0, 0)
+    result = _libc.syscall(
+        _MOUNT_SETATTR, _AT_FDCWD, target.encode(), _AT_RECURSIVE if below else 0, attributes,
+        ctypes.c_size_t(len(attributes)),
+    )  # fmt: skip
+    _checked(result, target)
+
+
+def end_with_parent(number: int) -> None:
+    """Ask for the signal when the parent ends; a change of the user cancels it."""
+    _checked(_libc.prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0), "prctl")
+
+
+def gain_no_privileges() -> None:
+    """Give up what programs with set-user-ID or capabilities would bring."""
+    _checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
+
+
+def drop_bounding_set() -> None:
+    """Give up every capability for what is executed from now on."""
+    for capability in range(64):
+        if _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) < 0:
+            return  # The last one that the kernel knows was the one before.

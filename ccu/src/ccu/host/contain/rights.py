@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rights of a contained program."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+FEATURES = {
+    "user": "a namespace of users",
+    "mounts": "a read-only view of the files",
+    "processes": "a namespace of processes",
+    "ipc": "a namespace of shared memory and message queues",
+    "network": "a namespace without a network",
+    "filter": "a filter of system calls",
+}
+"""What a machine may lack, in the order in which it is set up."""
+
+
+@dataclass(frozen=True)
+class Rights:
+    """What a contained program may do besides reading what its user may, and computing."""
+
+    reads: tuple[str, ...] = ()
+    """Paths that it needs, also below folders that its user may not enter."""
+    writes: tuple[str, ...] = ()
+    """Paths of files and folders that it may write; a missing file is made."""
+    keeps_network: bool = False
+    """It is in the network that it is started in; else it has none."""
+    socket_families: tuple[int, ...] = ()
+    """The kinds of sockets that it may make (socket(2))."""
+    traces_children: bool = False
+    """It may use ptrace(2), as User Mode Linux does."""
+    goes_first: bool = False
+    """It goes before ordinary programs, where root starts it."""
+    features: tuple[str, ...] = tuple(FEATURES)
+    """Those of FEATURES that this machine has."""
+
+    def as_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @staticmethod
+    def from_json(text: str) -> Rights:
+        content: dict[str, Any] = {
+            key: tuple(one) if isinstance(one, list) else one
+            for key, one in json.loads(text).items()
+        }
+        return Rights(**content)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A read-only view of this machine's files, with the few that the program may write."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+from ccu.host.contain import linux
+from ccu.host.contain.user import User
+
+SCRATCH = Path("/dev/shm")
+"""Memory of the program's own, for what it writes besides."""
+_HIDDEN = (Path("/run"), SCRATCH)
+"""Sockets of services, files of other runs."""
+_PROC = "/proc"
+
+
+def enter(user: User, reads: Iterable[Path], writes: Iterable[Path], *, new_proc: bool) -> None:
+    """Give this process the view, in new mounts: all that `user` may read, and `reads` where it may
+    not enter their folders; `writes` as they are."""
+    linux.unshare(linux.NEW_MOUNTS)
+    linux.mount("", "/", flags=linux.RECURSIVE | linux.PRIVATE)
+    writable = list(writes)
+    shown = [one for path in (*reads, *writable) for one in _shown(path, user)]
+    opened = {path: os.open(path, os.O_PATH | os.O_CLOEXEC) for path in dict.fromkeys(shown)}
+    covers = _covers(shown, user)
+    for cover in covers:
+        linux.mount("tmpfs", str(cover), "tmpfs", linux.NO_SUID | linux.NO_DEVICES, "mode=0755")
+    for path, descriptor in sorted(opened.items()):
+        if path in writable or any(path.is_relative_to(one) for one in covers):
+            _show(path, descriptor)
+    if new_proc:
+        flags = linux.NO_SUID | linux.NO_DEVICES | linux.NO_EXEC
+        linux.mount("proc", _PROC, "proc", flags)
+    linux.set_read_only("/", True, below=True)
+    for path in writable:
+        linux.set_read_only(str(path), False)
+    linux.set_read_only(str(SCRATCH), False)
+    os.chown(SCRATCH, user.uid, user.gid)
+
+
+def _shown(path: Path, user: User) -> list[Path]:
+    """Return the path, or what a folder has that the user may not enter."""
+    state = path.stat()
+    if stat.S_ISDIR(state.st_mode) and not user.may_enter(state):
+        return sorted(path.iterdir())
+    return [path]
+
+
+def _covers(shown: Iterable[Path], user: User) -> list[Path]:
+    """Return the folders in whose place the view has new ones: those that are hidden, and the
+    first on the way to each path that the user may not enter."""
+    covered = {one for one in _HIDDEN if one.is_dir()}
+    for path in shown:
+        for folder in reversed(path.parents):
+            if not user.may_enter(folder.stat()):
+                covered.add(folder)
+                break
+    return [one for one in sorted(covered) if not any(up in covered for up in one.parents)]
+
+
+def _show(path: Path, descriptor: int) -> None:
+    """Put what the descriptor is at a path again, which may have been covered."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            path.mkdir(mode=0o755)
+        else:
+            path.touch()
+    flags = linux.BIND | linux.RECURSIVE
+    linux.mount(f"/proc/self/fd/{descriptor}", str(path), flags=flags)

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that users wrote run contained: what they can reach, and what the outside sees."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ccu.congestion import policy
+from ccu.congestion.policy import program
+from ccu.host import contain
+from ccu.host.contain import Rights, contained
+from ddu.console.problems import RefusedError
+
+PROBE = """
+import json, os, socket, sys
+
+def tried(act):
+    try:
+        act()
+    except OSError as error:
+        return os.strerror(error.errno)
+
+def write(path):
+    return tried(lambda: open(path, "a").write("x"))
+
+def make(family):
+    return tried(lambda: socket.socket(family, socket.SOCK_DGRAM).close())
+
+own, other, outside = sys.argv[1:]
+print(json.dumps({
+    "ids": [*os.getresuid(), *os.getresgid()],
+    "groups": os.getgroups(),
+    "capabilities": [l.split()[1] for l in open("/proc/self/status") if l.startswith("Cap")],
+    "privileges": [l.split()[1] for l in open("/proc/self/status") if l.startswith("NoNewPrivs")],
+    "processes": [one for one in os.listdir("/proc") if one.isdigit()],
+    "own": write(own), "other": write(other), "outside": write(outside),
+    "read": open(other).read(),
+    "scratch": write(os.environ["TMPDIR"] + "/x"),
+    "services": os.listdir("/run"),
+    "password": os.environ.get("DDU_PASSWORD"),
+    "unix": make(socket.AF_UNIX), "packet": make(socket.AF_PACKET), "udp": make(socket.AF_INET),
+    "kill": tried(lambda: os.kill(int(os.environ["CCU_OUTSIDE"]), 0)),
+    "interfaces": [name for _, name in socket.if_nameindex()] if not make(socket.AF_INET) else [],
+}))
+sys.exit(7)
+"""
+
+SENDING = (socket.AF_INET, socket.AF_NETLINK)
+
+needs_all = pytest.mark.skipif(
+    bool(lacks := contain.losses()), reason=f"this machine lacks {lacks} (ccu.host.contain)"
+)
+
+
+def probe(folder: Path, rights: Rights) -> dict[str, Any]:
+    own, other = folder / "own", folder / "other"
+    other.write_text("to read")
+    other.chmod(0o666)
+    wanted = Rights((str(other),), (str(own),), rights.keeps_network, rights.socket_families)
+    words = [sys.executable, "-c", PROBE, str(own), str(other), str(folder.parent / "outside")]
+    environment = {**os.environ, "DDU_PASSWORD": "secret", "CCU_OUTSIDE": str(os.getpid())}
+    ran = subprocess.run(
+        contained(words, wanted), stdout=subprocess.PIPE, text=True, env=environment
+    )
+    assert ran.returncode == 7
+    found: dict[str, Any] = json.loads(ran.stdout)
+    return found
+
+
+@needs_all
+def test_a_contained_program_reaches_its_own_file_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SUDO_UID", raising=False)
+    before = tmp_path.stat()
+    found = probe(tmp_path, Rights())
+    if os.geteuid() == 0:
+        assert set(found["ids"]) == {65534}
+        assert found["groups"] == []
+    assert set(found["capabilities"]) == {"0" * 16}
+    assert found["privileges"] == ["1"]
+    assert found["processes"] == ["1", "2"]
+    assert found["own"] is found["scratch"] is None
+    assert found["other"] == "Read-only file system"
+    assert found["outside"] in ("Read-only file system", "Permission denied")
+    assert (found["read"], found["services"], found["password"]) == ("to read", [], None)
+    refused = "Permission denied"
+    assert (found["unix"], found["packet"], found["udp"]) == (refused, refused, refused)
+    assert found["kill"] == "No such process"
+    assert (tmp_path / "own").read_text() == "x"
+    assert {(tmp_path / one).stat().st_uid for one in ("own", "other")} == {before.st_uid}
+    assert not Path("/dev/shm/x").exists()
+
+
+@needs_all
+def test_a_program_that_sends_has_the_network_it_is_started_in(tmp_path: Path) -> None:
+    found = probe(tmp_path, Rights(keeps_network=True, socket_families=SENDING))
+    assert (found["udp"], found["unix"]) == (None, "Permission denied")
+    assert found["interfaces"] == [name for _, name in socket.if_nameindex()]
+
+
+@needs_all
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become the user who called sudo")
+def test_the_user_who_called_sudo_runs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUDO_UID", "4321")
+    monkeypatch.setenv("SUDO_GID", "8765")
+    assert probe(tmp_path, Rights())["ids"] == [4321, 4321, 4321, 8765, 8765, 8765]
+
+
+def test_signals_and_endings_pass_through() -> None:
+    """Nothing of it stays when it is killed."""
+    body = "import os, signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(5))\n"
+    body += "print(1, flush=True)\nos.close(1)\nsignal.pause()"
+    process = subprocess.Popen(
+        contained([sys.executable, "-c", body], Rights()), stdout=subprocess.PIPE
+    )
+    assert process.stdout
+    assert process.stdout.read() == b"1\n"  # It closes its output, which nothing else holds.
+    process.terminate()
+    assert process.wait(60) == 5
+    killed = contained([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"], Rights())
+    assert subprocess.run(killed).returncode == -signal.SIGKILL
+
+
+def test_it_ends_when_what_holds_it_is_killed() -> None:
+    reader, writer = os.pipe()
+    body = f"import time; open({writer}, 'w').write('1'); time.sleep(1000)"
+    process = subprocess.Popen(contained([sys.executable, "-c", body], Rights()), pass_fds=[writer])
+    os.close(writer)
+    with os.fdopen(reader) as alive:
+        assert alive.read(1) == "1"
+        process.kill()
+        process.wait()
+        assert alive.read() == ""  # The last holder of the pipe has ended.
+
+
+def test_what_a_machine_lacks_is_printed_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = '{"user": "Operation not permitted", "mounts": "Operation not permitted"}'
+    monkeypatch.setattr(contain, "_ITSELF", ("echo", answer))
+    contain.losses.cache_clear()
+    try:
+        words = [contained(["true"], Rights()) for _ in range(2)]
+    finally:
+        contain.losses.cache_clear()
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1
+    assert "without a namespace of users (Operation not permitted)" in printed
+    assert Rights.from_json(words[1][2]).features == ("processes", "ipc", "network", "filter")
+
+
+HOSTILE = """
+import os
+open(OUTSIDE, "w").write("was here")
+
+class Mine:
+    def report(self, flow, report):
+        pass
+"""
+
+
+def test_a_check_executes_nothing_and_a_trial_is_contained(tmp_path: Path) -> None:
+    """Before, `--dry-run` ran this file, with sudo as root."""
+    outside, file = tmp_path / "outside", tmp_path / "mine.py"
+    file.write_text(HOSTILE.replace("OUTSIDE", repr(str(outside))))
+    policy.provider.check("mine", file, {}, virtual=True)
+    assert not outside.exists()
+    if contain.losses().keys() & {"mounts"}:
+        pytest.skip("this machine has no read-only views")
+    with pytest.raises(RefusedError, match="Read-only file system"):
+        policy.provider.try_out("mine", file, {})
+    assert not outside.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "rule"),
+    [
+        (b"class A\n", ":1: syntax error"),
+        (b"\0", "syntax error|is not Python"),
+        (b"x = " + b"(" * 100_000, "syntax error|is not Python"),
+        (b"x = " + b"-" * 1_000_000 + b"1", "syntax error|is not Python"),
+    ],
+)
+def test_what_is_not_python_is_refused(tmp_path: Path, content: bytes, rule: str) -> None:
+    file = tmp_path / "mine.py"
+    file.write_bytes(content)
+    with pytest.raises(RefusedError, match=rule):
+        program.check_syntax(file)
