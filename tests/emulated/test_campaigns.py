@@ -9,8 +9,11 @@ import json
 import os
 import random
 import signal
+import socket
+import ssl
 import subprocess
 import tarfile
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -25,8 +28,11 @@ from ccu.campaigns.engines import remote
 from ccu.campaigns.engines.job import Ended, Job
 from ccu.campaigns.folder import Folder
 from ccu.cli.campaign import check_names
+from ccu.cli.certificates import make
+from ccu.host.namespace import inside
 from ccu.scenarios.resolve import resolve
 from ddu.campaign.checks import problems_of
+from ddu.campaign.cluster import Certificates
 from ddu.campaign.definition import Campaign
 from ddu.console.problems import RefusedError
 from ddu.store.connect import connected
@@ -172,6 +178,9 @@ class Hosts:
 
     def __init__(self, count: int) -> None:
         self.names = [f"ccutest-{os.getpid()}-{number}" for number in range(count)]
+        self._folder = tempfile.TemporaryDirectory()
+        self.certificates = Certificates(Path(self._folder.name, "tls"))
+        make(self.certificates.folder, days=1)
         for number, name in enumerate(self.names):
             ip("netns", "add", name)
             ip("-n", name, "link", "set", "lo", "up")
@@ -189,13 +198,23 @@ class Hosts:
 
     def start(self, host: int, *arguments: str) -> subprocess.Popen[bytes]:
         # Only the network is the host's: run directories of namespaces stay in sight.
-        inside = ["nsenter", f"--net=/run/netns/{self.names[host]}"]
+        entered = ["nsenter", f"--net=/run/netns/{self.names[host]}"]
         # What they say is shown by pytest if the test fails.
-        return subprocess.Popen([*inside, *arguments], start_new_session=True)
+        return subprocess.Popen([*entered, *arguments], start_new_session=True)
+
+    def listeners(self, host: int) -> set[tuple[str, int]]:
+        """Return the addresses and ports where something listens for TCP on a host."""
+        entered = ["ip", "netns", "exec", self.names[host]]
+        lines = subprocess.run(
+            [*entered, "ss", "-Hltn"], check=True, capture_output=True, text=True
+        ).stdout.splitlines()
+        ends = [line.split()[3].rpartition(":") for line in lines]
+        return {(address, int(port)) for address, _, port in ends}
 
     def remove(self) -> None:
         for name in self.names:
             ip("netns", "del", name)
+        self._folder.cleanup()
 
 
 def ip(*arguments: str) -> None:
@@ -209,7 +228,7 @@ def end(process: subprocess.Popen[bytes], how: signal.Signals = signal.SIGTERM) 
     process.wait(600)
 
 
-SCHEDULER = "tcp://10.98.7.1:8786"
+SCHEDULER = "tls://10.98.7.1:8786"
 
 
 @contextlib.contextmanager
@@ -218,11 +237,11 @@ def cluster(workers: int) -> Iterator[tuple[Hosts, list[subprocess.Popen[bytes]]
     hosts = Hosts(workers + 1)
     running = []
     try:
-        options = ["--host", "10.98.7.1", "--no-dashboard"]
-        running.append(hosts.start(0, str(BIN / "dask"), "scheduler", *options))
+        options = ["--host", "10.98.7.1", "--tls", str(hosts.certificates.folder)]
+        running.append(hosts.start(0, str(BIN / "ccu"), "scheduler", *options))
         for number in range(workers):
-            arguments = [str(BIN / "ccu"), "worker", "--scheduler", SCHEDULER]
-            running.append(hosts.start(number + 1, *arguments))
+            options = ["--scheduler", SCHEDULER, "--tls", str(hosts.certificates.folder)]
+            running.append(hosts.start(number + 1, str(BIN / "ccu"), "worker", *options))
         yield hosts, running[1:]
     finally:
         for process in running:
@@ -232,14 +251,24 @@ def cluster(workers: int) -> Iterator[tuple[Hosts, list[subprocess.Popen[bytes]]
 
 def on_workers(hosts: Hosts, *arguments: object) -> subprocess.Popen[bytes]:
     """Start `ccu campaign ARGUMENTS` on host 0, whose runs the workers do."""
-    dask = ["--engine", "dask", "--scheduler", SCHEDULER]
-    return hosts.start(0, str(BIN / "ccu"), "campaign", *map(str, arguments), *dask)
+    return hosts.start(0, str(BIN / "ccu"), "campaign", *map(str, arguments), *engine(hosts))
+
+
+def engine(hosts: Hosts) -> list[str]:
+    """Return the options of `ccu campaign` for the cluster."""
+    tls = str(hosts.certificates.folder)
+    return ["--engine", "dask", "--scheduler", SCHEDULER, "--tls", tls]
 
 
 def wait_for_workers(hosts: Hosts, count: int) -> None:
+    """Wait until the scheduler knows so many workers."""
+    # Before it listens nobody answers, and `connect` does not wait.
+    while 8786 not in {port for _, port in hosts.listeners(0)}:
+        time.sleep(0.1)
     asked = (
-        "from distributed import Client; "
-        f"Client('{SCHEDULER}', timeout=600).wait_for_workers({count}, timeout=60)"
+        "from ddu.campaign import cluster; from pathlib import Path; "
+        f"client = cluster.connect('{SCHEDULER}', Path('{hosts.certificates.folder}')); "
+        f"client.wait_for_workers({count}, timeout=60)"
     )
     assert hosts.start(0, str(BIN / "python"), "-c", asked).wait(600) == 0
 
@@ -364,25 +393,85 @@ def test_the_runs_of_a_killed_worker_are_repeated_elsewhere(
     assert ours() == before
 
 
-def test_a_worker_with_other_software_is_refused_with_both_versions(
-    tmp_path: Path, file: Path
-) -> None:
+@pytest.fixture(scope="module")
+def idle_cluster() -> Iterator[Hosts]:
+    """A cluster of one worker, which does no run."""
     with cluster(1) as (hosts, _):
         wait_for_workers(hosts, 1)
-        pretend = (
-            "import ccu.campaigns.engines.remote as remote, sys; "
-            "remote.software = lambda: 'ccu 9.9 at elsewhere'; "
-            "from ccu.cli.main import main; main()"
-        )
-        inside = ["nsenter", f"--net=/run/netns/{hosts.names[0]}", str(BIN / "python"), "-c"]
-        arguments = ["campaign", "run", str(file), "--output", str(tmp_path)]
-        dask = ["--engine", "dask", "--scheduler", SCHEDULER]
-        printed = subprocess.run(
-            [*inside, pretend, *arguments, *dask], capture_output=True, text=True, timeout=120
-        )
+        yield hosts
+
+
+def test_a_worker_with_other_software_is_refused_with_both_versions(
+    tmp_path: Path, file: Path, idle_cluster: Hosts
+) -> None:
+    pretend = (
+        "import ccu.campaigns.engines.remote as remote, sys; "
+        "remote.software = lambda: 'ccu 9.9 at elsewhere'; "
+        "from ccu.cli.main import main; main()"
+    )
+    entered = ["nsenter", f"--net=/run/netns/{idle_cluster.names[0]}", str(BIN / "python"), "-c"]
+    arguments = ["campaign", "run", str(file), "--output", str(tmp_path)]
+    printed = subprocess.run(
+        [*entered, pretend, *arguments, *engine(idle_cluster)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert printed.returncode == 2
     assert "has ccu 0" in printed.stderr
     assert "this is ccu 9.9 at elsewhere" in printed.stderr
+
+
+def test_a_cluster_listens_where_it_must_only_and_shows_no_pages(idle_cluster: Hosts) -> None:
+    for host in (0, 1):
+        listeners = idle_cluster.listeners(host)
+        assert {address for address, _ in listeners} == {f"10.98.7.{host + 1}", "127.0.0.1"}
+        pages = [port for address, port in listeners if address == "127.0.0.1"]
+        assert pages
+        for port in pages:
+            with inside(idle_cluster.names[host]):
+                browser = socket.create_connection(("127.0.0.1", port), 60)
+            with browser:
+                browser.sendall(b"GET /info/main/workers.html HTTP/1.0\r\n\r\n")
+                assert browser.recv(100).startswith(b"HTTP/1.1 404")
+
+
+def test_a_cluster_talks_to_holders_of_its_certificates_only(
+    tmp_path: Path, idle_cluster: Hosts
+) -> None:
+    strangers = Certificates(tmp_path / "another-cluster")
+    make(strangers.folder, days=1)
+    for host in (0, 1):
+        ports = [port for address, port in idle_cluster.listeners(host) if address != "127.0.0.1"]
+        assert len(ports) == (1 if host == 0 else 2)  # the scheduler; the worker and its nanny
+        for port in ports:
+            where = (idle_cluster, host, port)
+            assert heard(*where, with_tls(idle_cluster.certificates))
+            assert not heard(*where, lambda plain: plain)
+            assert not heard(*where, with_tls(None))
+            assert not heard(*where, with_tls(strangers))
+
+
+def with_tls(ours: Certificates | None) -> Callable[[socket.socket], socket.socket]:
+    """Return a function that begins TLS, with or without a certificate."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    if ours:
+        context.load_cert_chain(ours.certificate, ours.key)
+    return context.wrap_socket
+
+
+def heard(
+    hosts: Hosts, host: int, port: int, begin: Callable[[socket.socket], socket.socket]
+) -> bytes:
+    """Return the first bytes of a member's greeting to a client on the other host."""
+    with inside(hosts.names[1 - host]):
+        plain = socket.create_connection((f"10.98.7.{host + 1}", port), 60)
+    with contextlib.suppress(OSError), begin(plain) as client:
+        if client is plain:
+            client.sendall(bytes(1000))
+        return client.recv(10)
+    return b""
 
 
 def test_a_missing_scheduler_is_reported_with_the_fix(tmp_path: Path, file: Path) -> None:

@@ -57,7 +57,11 @@ EngineName = Annotated[
     ),
 ]
 Scheduler = Annotated[
-    str | None, typer.Option(help="Address of Dask's scheduler, such as tcp://10.0.0.1:8786.")
+    str | None, typer.Option(help="Address of Dask's scheduler, such as tls://10.0.0.1:8786.")
+]
+Tls = Annotated[
+    Path | None,
+    typer.Option(help="Folder of the cluster's certificates, which `ccu certificates` makes."),
 ]
 Jobs = Annotated[
     int | None,
@@ -92,6 +96,7 @@ def run(
     output: Output = Path("runs"),
     engine: EngineName = "local",
     scheduler: Scheduler = None,
+    tls: Tls = None,
     jobs: Jobs = None,
     keep: Keeping = None,
     no_wait: NoWait = False,
@@ -102,7 +107,7 @@ def run(
     campaigns = [_read(file, profile, keep, output) for file in files]
     for campaign in campaigns:
         cells(campaign)  # Raises RefusedError before a directory is made.
-    how = _How(engine, scheduler, jobs, not no_wait, _spot(place, note))
+    how = _How(engine, scheduler, tls, jobs, not no_wait, _spot(place, note))
     incomplete = []
     for number, campaign in enumerate(campaigns, start=1):
         try:
@@ -138,6 +143,7 @@ def resume(
     directory: Directory,
     engine: EngineName = "local",
     scheduler: Scheduler = None,
+    tls: Tls = None,
     jobs: Jobs = None,
     keep: Keeping = None,
     no_wait: NoWait = False,
@@ -149,7 +155,7 @@ def resume(
     if keep is not None:
         with folder.locked():
             folder.keep(keep)
-    _carry_out(folder, _How(engine, scheduler, jobs, not no_wait, _spot(place, note)))
+    _carry_out(folder, _How(engine, scheduler, tls, jobs, not no_wait, _spot(place, note)))
 
 
 @app.command()
@@ -294,6 +300,7 @@ class _How:
 
     engine: str
     scheduler: str | None
+    tls: Path | None
     jobs: int | None
     wait: bool
     spot: field.Spot | None
@@ -354,8 +361,9 @@ def _field_engine(work: runner.Work, engine: Engine, spot: field.Spot | None) ->
 
 def _engine(how: _How, folder: Folder, stack: ExitStack) -> tuple[Engine, runner.Work]:
     if how.engine == "local":
-        if how.scheduler:
-            raise refusal("needs --engine dask", "give both or none", key="--scheduler")
+        for key, given in (("--scheduler", how.scheduler), ("--tls", how.tls)):
+            if given:
+                raise refusal("needs --engine dask", "give both or none", key=key)
         work = _work(folder, how.jobs)
         return Parallel(folder, work.at_once) if work.at_once > 1 else Local(folder), work
     if how.engine == "dask":
@@ -369,7 +377,7 @@ def _engine(how: _How, folder: Folder, stack: ExitStack) -> tuple[Engine, runner
             raise refusal("each worker says how many", "leave it out", key="--jobs")
         from ccu.campaigns.engines.dask import connected
 
-        engine = stack.enter_context(connected(how.scheduler, folder))
+        engine = stack.enter_context(connected(how.scheduler, how.tls, folder))
         work = runner.Work(folder, engine.congestion_controls())
         work.at_once = engine.at_once()
         return engine, work

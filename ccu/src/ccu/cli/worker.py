@@ -3,27 +3,25 @@
 
 from __future__ import annotations
 
-import os
-import re
-import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ccu.campaigns.engines import members
 from ccu.campaigns.engines.remote import CORE, RESOURCE
-from ccu.host import programs
 from ccu.host.cores import allowed
 from ccu.host.root import need_root
+from ddu.campaign import cluster
 from ddu.console.problems import refusal
 
 app = typer.Typer(add_completion=False)
-_SCHEDULER = re.compile(r"([a-z]+://)?[^\s/]+:\d{1,5}")
 
 
 @app.command()
 def worker(
     scheduler: Annotated[
-        str, typer.Option(help="Address of Dask's scheduler, such as tcp://10.0.0.1:8786.")
+        str, typer.Option(help="Address of Dask's scheduler, such as tls://10.0.0.1:8786.")
     ],
     testbeds: Annotated[
         int, typer.Option(min=0, help="Number of runs in real time at a time; 0 needs no root.")
@@ -32,23 +30,23 @@ def worker(
         int | None,
         typer.Option(min=0, help="Number of runs in virtual time at a time. (default: all cores)"),
     ] = None,
+    tls: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the cluster's certificates, which `ccu certificates` makes."),
+    ] = None,
 ) -> None:
-    """Offer this machine's testbeds to campaigns (docs/scaling.md)."""
-    if not _SCHEDULER.fullmatch(scheduler):
-        raise refusal(
-            f"{scheduler!r} is not an address",
-            "write for example tcp://10.0.0.1:8786",
-            key="--scheduler",
-        )
+    """Offer this machine's testbeds to campaigns (docs/scaling.md).
+
+    Whoever may connect to the scheduler or to this worker runs code here as its user.
+    """
     if testbeds:
         need_root()
+    address = cluster.address(scheduler, tls)
     at_once = allowed() if cores is None else cores
     if not (threads := max(testbeds, at_once)):
         raise refusal("this worker would do no runs", "offer testbeds or cores", key="--testbeds")
-    dask = programs.require("dask")
-    command = [dask, "worker", scheduler, "--nworkers", "1", "--nthreads", str(threads)]
-    command += ["--resources", f"{RESOURCE}={testbeds} {CORE}={at_once}", "--no-dashboard"]
-    # A daemon of multiprocessing could not start the processes of the runs.
-    os.environ["DASK_DISTRIBUTED__WORKER__DAEMON"] = "False"
-    sys.stdout.flush()
-    os.execv(dask, command)
+    members.become(
+        "worker", address.from_here(), address.certificates, str(address),
+        "--nworkers", "1", "--nthreads", str(threads),
+        "--resources", f"{RESOURCE}={testbeds} {CORE}={at_once}",
+    )  # fmt: skip

@@ -110,7 +110,7 @@ class Resources:
         return done
 
     def _save(self) -> None:
-        _make_own(FOLDER)
+        make_own(FOLDER)
         content = {
             "schema": _SCHEMA,
             "run_id": self.run_id,
@@ -128,7 +128,7 @@ class UnreadableRecord(ValueError):  # noqa: N818
     """The record is damaged, or of another version of ccu; the text says which."""
 
 
-def _make_own(folder: Path) -> None:
+def make_own(folder: Path) -> None:
     """Make `folder` unless it exists. Raises RefusedError if another user could write in it.
 
     What a record lists is removed with the rights of this user, so nobody else may write one:
@@ -211,7 +211,7 @@ def clean() -> list[str]:
 
     Wait for another ccu that cleans at the same time.
     """
-    _make_own(FOLDER)
+    make_own(FOLDER)
     with locked(FOLDER):
         done = [
             sentence for one in readable_records() if one.abandoned for sentence in one.remove()

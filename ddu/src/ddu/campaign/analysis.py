@@ -13,10 +13,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import Progress
 
-from ddu.console.problems import RefusedError, refusal
+from ddu.campaign import cluster
+from ddu.console.problems import RefusedError
 
 
-def analyze_all(console: Console, scheduler: str | None = None) -> Callable[[list[Path]], None]:
+def analyze_all(
+    console: Console, scheduler: str | None = None, tls: Path | None = None
+) -> Callable[[list[Path]], None]:
     """Return a function that analyses runs and shows progress; one that fails is reported and left
     out.
 
@@ -24,7 +27,10 @@ def analyze_all(console: Console, scheduler: str | None = None) -> Callable[[lis
     """
 
     def work(runs: list[Path]) -> None:
-        with _executor(scheduler) as executor, Progress(console=console, transient=True) as bar:
+        with (
+            _executor(scheduler, tls) as executor,
+            Progress(console=console, transient=True) as bar,
+        ):
             task = bar.add_task("analysing", total=len(runs))
             waiting = {executor.submit(problem_of, run.resolve()): run for run in runs}
             for future in as_completed(waiting):
@@ -50,22 +56,12 @@ def problem_of(run: Path, report: bool = True) -> str | None:
 
 
 @contextmanager
-def _executor(scheduler: str | None) -> Iterator[Executor]:
+def _executor(scheduler: str | None, tls: Path | None) -> Iterator[Executor]:
     if scheduler is None:
         # Not a fork: libraries have threads by now.
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(os.cpu_count(), mp_context=context) as pool:
             yield pool
         return
-    from distributed import Client
-
-    try:
-        client = Client(scheduler, timeout=10)
-    except (OSError, ValueError) as error:
-        raise refusal(
-            f"no scheduler answers at {scheduler} ({type(error).__name__})",
-            "see docs/scaling.md",
-            key="--scheduler",
-        ) from None
-    with client:
+    with cluster.connect(scheduler, tls) as client:
         yield client.get_executor()

@@ -20,6 +20,10 @@ def report(
             help="Address of Dask's scheduler, to analyse on its workers (default: this machine)."
         ),
     ] = None,
+    tls: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the cluster's certificates, which `ccu certificates` makes."),
+    ] = None,
 ) -> None:
     """Analyse the runs that are not yet analysed, and write report/: HTML, text, CSV, SVG."""
     from rich.console import Console
@@ -28,4 +32,4 @@ def report(
     from ddu.campaign.report import write_report
 
     console = Console(soft_wrap=True, highlight=False)
-    typer.echo(write_report(directory, analyze_all(console, scheduler)))
+    typer.echo(write_report(directory, analyze_all(console, scheduler, tls)))

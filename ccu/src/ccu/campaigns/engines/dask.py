@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import secrets
 import shutil
-import socket
 import tarfile
 import time
 from collections import Counter
@@ -20,37 +19,23 @@ from pathlib import Path
 from typing import Any
 
 from distributed import Client, Future, wait
-from distributed.comm.addressing import get_address_host_port, normalize_address
 
 from ccu.campaigns.cells import Cell, cells
 from ccu.campaigns.engines import Listener, Outcome, remote
 from ccu.campaigns.engines.job import Job
 from ccu.campaigns.folder import Folder
 from ccu.testbeds import driver_of
+from ddu.campaign import cluster
 from ddu.console.problems import refusal
 
-_CONNECT_S = 10
 _PATIENCE_S = 180.0
 _POLL_S = 1.0
 
 
 @contextmanager
-def connected(address: str, folder: Folder) -> Iterator[Dask]:
+def connected(address: str, tls: Path | None, folder: Folder) -> Iterator[Dask]:
     """Yield the engine, connected to the scheduler at `address`. Raises RefusedError."""
-    try:
-        # Dask would retry until its timeout, even where nothing listens.
-        host, port = get_address_host_port(normalize_address(address), strict=True)
-        socket.create_connection((host, port), _CONNECT_S).close()
-        client = Client(address, timeout=_CONNECT_S)
-    except (OSError, ValueError) as error:
-        raise refusal(
-            f"{address}: no scheduler answers ({type(error).__name__})",
-            (
-                "start one with `dask scheduler`, and a worker on each machine with `ccu worker` "
-                "(docs/scaling.md)"
-            ),
-            key="--scheduler",
-        ) from None
+    client = cluster.connect(address, tls)
     token = folder.path / f".shared-{secrets.token_hex(8)}"
     token.touch()
     try:

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ccu scheduler`: Dask's scheduler, to which workers and campaigns connect."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ccu.campaigns.engines import members
+from ddu.campaign import cluster
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def scheduler(
+    host: Annotated[str, typer.Option(help="Address of this machine to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="TCP port.")] = cluster.PORT,
+    tls: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the cluster's certificates, which `ccu certificates` makes."),
+    ] = None,
+) -> None:
+    """Start the scheduler of a cluster (docs/scaling.md).
+
+    Whoever may connect to it runs code on all workers as their users.
+    """
+    scheme = "tls" if tls else "tcp"
+    name = f"[{host}]" if ":" in host else host
+    address = cluster.address(f"{scheme}://{name}:{port}", tls, key="--host")
+    members.become(
+        "scheduler", host, address.certificates, "--protocol", scheme, "--port", str(port)
+    )
