@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Mapping
 from pathlib import PurePath
@@ -24,6 +25,7 @@ from ccu.spec import traffic as kinds
 from ccu.spec import units
 from ccu.spec.gnb_profile import GnbProfile
 from ccu.spec.option import Option, Switch
+from ccu.spec.socket_buffers import DEFAULT_BYTES, STOCK
 from ccu.spec.testbed import (
     TestbedOptions,
     Value,
@@ -365,6 +367,28 @@ class Experiment(Value):
         Field(ge=536, le=65_495),
         Option("Maximum segment size of TCP in bytes; the MTU is 40 more.", key="mss"),
     ] = 1460
+    socket_buffer: Annotated[
+        Annotated[int, Field(ge=65_536, le=2**30)] | Literal["stock"],
+        Option(
+            "Limit of the hosts' socket buffers, each way; `stock` is Linux's own, 4 and 6 MiB.",
+            read=units.socket_buffer,
+            show=lambda limit: limit if limit == STOCK else f"{limit / 2**20:g}MiB",
+            schema={"type": "string"},
+            takes_value=True,
+            example="6MiB",
+        ),
+    ] = DEFAULT_BYTES
+    start_jitter_ms: Annotated[
+        float,
+        Field(ge=0, le=60_000),
+        Option(
+            "Longest random delay of each flow's start, drawn from the seed.",
+            key="start_jitter",
+            read=units.milliseconds,
+            show="{:g}ms".format,
+            example="100ms",
+        ),
+    ] = 0.0
     testbed: Annotated[
         SerializeAsAny[TestbedOptions],
         Option(
@@ -399,6 +423,14 @@ class Experiment(Value):
             show="{:g}ms".format,
         ),
     ] = 10
+
+    def starts_s(self, plan: FlowPlan, number: int) -> float:
+        """Return when flow `number` starts, after the start of the traffic.
+
+        Without jitter, runs in which nothing else is random are the same for every seed.
+        """
+        draw = random.Random(f"{self.seed} start of flow {number}").random()
+        return round(plan.start_s + draw * self.start_jitter_ms / 1e3, 6)
 
     @model_validator(mode="before")
     @classmethod

@@ -75,6 +75,16 @@ def size_bytes(text: object, example: str = "500MB") -> int:
     return round(_quantity(text, {k: float(v) for k, v in _SIZE_BYTES.items()}, example))
 
 
+def socket_buffer(text: object) -> object:
+    """A limit of socket buffers: `stock`, or bytes (`64MiB`)."""
+    if isinstance(text, int) or text == "stock":
+        return text
+    limit = size_bytes(text, "stock or 64MiB")
+    if not 2**16 <= limit <= 2**30:
+        raise invalid(f"{text!r} is not between 64KiB and 1GiB", "write for example stock or 64MiB")
+    return limit
+
+
 def loss(text: object) -> object:
     """A share of packets, `0.01` or `1%`; or a mapping with one for `dl` and one for `ul`."""
     if isinstance(text, dict):

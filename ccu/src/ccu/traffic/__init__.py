@@ -100,7 +100,8 @@ class TrafficDriver:
         """Return a flow, known before anything starts."""
         traffic = traffic_of(experiment, plan)
         lasts_s = round(experiment.duration_s - plan.start_s)
-        return Flow(number, plan.cc, direction, plan.start_s, lasts_s, traffic, ue)
+        starts_s = experiment.starts_s(plan, number)
+        return Flow(number, plan.cc, direction, starts_s, lasts_s, traffic, ue)
 
     def commands(
         self,

@@ -16,6 +16,7 @@ from ccu.host.supervisor import Process
 from ccu.scenarios import link_config
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Direction
+from ccu.spec.socket_buffers import socket_buffer_sysctls
 from ccu.testbeds import Host, Site
 from ccu.testbeds.mac_csv import delivered_bytes
 from ccu.testbeds.namespaces import NamespaceHosts
@@ -23,9 +24,6 @@ from ccu.testbeds.namespaces import NamespaceHosts
 _ADDRESSES: dict[Host, str] = {"server": "10.45.0.1", "ue": link_config.ue_address(1)}
 _DEVICES: dict[Host, str] = {"server": link_config.CORE_DEVICE, "ue": link_config.ue_device(1)}
 _SYSCTLS = {
-    # Linux's 4 MB would cap a flow at 1.6 Gbit/s over 20 ms: the link is to limit it, not the host.
-    "net.ipv4.tcp_wmem": "4096 16384 67108864",
-    "net.ipv4.tcp_rmem": "4096 131072 67108864",
     # Or a flow would begin with the ssthresh of an earlier one (tcp(7)).
     "net.ipv4.tcp_no_metrics_save": "1",
     # Router solicitations and the like are not traffic of the experiment.
@@ -45,7 +43,8 @@ def up(site: Site) -> Iterator[Emulated]:
     try:
         for name in names.values():
             netns.create(name)
-        wanted = _SYSCTLS | ({"net.ipv4.tcp_ecn": "1"} if site.experiment.ecn else {})
+        wanted = _SYSCTLS | socket_buffer_sysctls(site.experiment.socket_buffer)
+        wanted |= {"net.ipv4.tcp_ecn": "1"} if site.experiment.ecn else {}
         sysctls = {host: namespace.set_sysctls(name, wanted) for host, name in names.items()}
         _bring_loopback_up(names)
         link = _start_link(site, names)

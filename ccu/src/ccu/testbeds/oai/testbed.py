@@ -21,6 +21,7 @@ from ccu.scenarios.link_config import copy_scenario
 from ccu.scenarios.oai_channel_model import series
 from ccu.spec.errors import RunFailed
 from ccu.spec.experiment import Direction, Experiment
+from ccu.spec.socket_buffers import socket_buffer_sysctls
 from ccu.testbeds import Host, Site
 from ccu.testbeds.namespaces import NamespaceHosts
 from ccu.testbeds.oai import configs, preflight, real_time, services
@@ -39,12 +40,7 @@ from ccu.testbeds.oai.services import server_of
 from ccu.testbeds.oai.stack import UE_INTERFACE, BesideGnb, Stack
 from ccu.testbeds.oai.verdict import real_time_verdict
 
-_SYSCTLS = {
-    # As on the emulated testbed: the radio should limit a flow, not the host.
-    "net.ipv4.tcp_wmem": "4096 16384 67108864",
-    "net.ipv4.tcp_rmem": "4096 131072 67108864",
-    "net.ipv4.tcp_no_metrics_save": "1",
-}
+_SYSCTLS = {"net.ipv4.tcp_no_metrics_save": "1"}
 
 
 def check_machine(experiment: Experiment) -> None:
@@ -160,7 +156,9 @@ class OaiTestbed(NamespaceHosts):
         hosts = {}
         for host, name in self.names.items():
             device = self._server.interface if host == "server" else UE_INTERFACE
-            sysctls = namespace.set_sysctls(name, _SYSCTLS)
+            sysctls = namespace.set_sysctls(
+                name, _SYSCTLS | socket_buffer_sysctls(experiment.socket_buffer)
+            )
             namespace.set_mtu(name, device, experiment.mtu_bytes)
             hosts[host] = {**namespace.describe(name, device), "sysctls": sysctls}
         server = self.names["server"]

@@ -38,6 +38,7 @@ class PhoneOptions(TestbedOptions):
             "aqm",
             "ecn",
             "mss_bytes",
+            "socket_buffer",
         }
         | {"mac_interval_ms"}
     )

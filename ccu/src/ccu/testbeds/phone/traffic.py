@@ -96,7 +96,7 @@ def flow_of(experiment: Experiment, plan: FlowPlan, number: int, direction: Dire
         number,
         plan.cc if direction == "dl" else PHONES_OWN,
         direction,
-        plan.start_s,
+        experiment.starts_s(plan, number),
         round(experiment.duration_s - plan.start_s),
         traffic_of(experiment, plan),
         port=settings.port + number,

@@ -10,6 +10,7 @@ from typing import Any
 from ccu.congestion import InVirtualTime
 from ccu.scenarios.link_config import ue_address
 from ccu.spec.experiment import Experiment
+from ccu.spec.socket_buffers import socket_buffer_sysctls
 from ccu.testbeds import Host
 from ccu.traffic import Command, TrafficDriver, driver_of
 from ccu.traffic.flow import Flow
@@ -68,7 +69,9 @@ def plan_of(
         "schema": "nr-link-virtual/1",
         "link": "link.yaml",
         "seed": experiment.seed,
-        "sysctls": _SYSCTLS | ({"net.ipv4.tcp_ecn": "1"} if experiment.ecn else {}),
+        "sysctls": _SYSCTLS
+        | socket_buffer_sysctls(experiment.socket_buffer)
+        | ({"net.ipv4.tcp_ecn": "1"} if experiment.ecn else {}),
     }
     plan |= _traffic(experiment, flows)
     if roles := captures(experiment, flows):
