@@ -3,14 +3,10 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import lzma
 import re
 import shutil
-import tarfile
 import tempfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -20,8 +16,10 @@ from typing import Any
 
 import pandas as pd
 
+from ddu.console.input_file import need_printable
 from ddu.console.problems import RefusedError, refusal
 from ddu.errors import UnreadableInput
+from ddu.importing.copying import copied, copy_capture, need_space
 from ddu.importing.flows import data_flows, manifest_flows
 from ddu.importing.survey import FoundRun, survey
 from ddu.readers.hercules import faults_of_series
@@ -52,13 +50,17 @@ def import_folder(
     """
     runs_there = survey(folder)
     if hosts:
-        runs_there[0].captures |= hosts
-        runs_there[0].unplaced = [f for f in runs_there[0].unplaced if f not in hosts.values()]
+        named = {host: file.resolve() for host, file in hosts.items()}
+        runs_there[0].captures |= named
+        left = (f for f in runs_there[0].unplaced if f.resolve() not in named.values())
+        runs_there[0].unplaced = list(left)
+    need_printable(folder.resolve().name, folder.resolve())
     direction = direction or direction_of(folder.resolve().name, runs_there)
     try:
         runs.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UnreadableInput(runs, f"cannot be made ({error.strerror})", "give --runs") from None
+    need_space((file for run in runs_there for file in run.files), runs)
     return [_import_one(folder.resolve(), run, runs, direction, one_clock) for run in runs_there]
 
 
@@ -112,7 +114,7 @@ def _fill(
         roles = {"server": "receiver", "ue": "sender"}
     captures = []
     for host, file in source.captures.items():
-        name = _copy_capture(file, raw, roles[host])
+        name = copy_capture(file, raw, roles[host])
         with _as_named(file):
             _check_capture(raw / name)
         captures.append({"host": host, "role": roles[host], "file": f"raw/{name}"})
@@ -142,7 +144,7 @@ def _fill(
     }
     for name, file in source.tables.items():
         (raw / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(file, raw / name)
+        copied(file, raw / name)
     for file in (*source.iperf3, *source.other):
         _copied(file, raw / "foreign")
     return manifest, faults
@@ -244,36 +246,9 @@ def _experiment(name: str, flows: list[dict[str, Any]], direction: str) -> dict[
     }
 
 
-def _copy_capture(file: Path, raw: Path, role: str) -> str:
-    """Copy a capture under the name of its role; out of a tar archive, its only member."""
-    suffixes = "".join(file.suffixes[-2:])
-    if suffixes not in (".tar.gz", ".tar.xz", ".tar.zst") and file.suffix != ".tgz":
-        kind = ".pcapng" if ".pcapng" in file.name else ".pcap"
-        packed = file.suffix if file.suffix in (".gz", ".zst") else ""
-        shutil.copy2(file, raw / f"{role}{kind}{packed}")
-        return f"{role}{kind}{packed}"
-    try:
-        with tarfile.open(file) as archive:
-            members = [member for member in archive if member.isfile()]
-            if len(members) != 1:
-                raise UnreadableInput(file, f"{len(members)} files in the archive, not one capture")
-            content = archive.extractfile(members[0])
-            if content is None:
-                raise UnreadableInput(file, "its member cannot be read")
-            with (raw / f"{role}.pcap").open("wb") as to:
-                shutil.copyfileobj(content, to)
-            # The digest of a compressed archive stands at its end, behind what tarfile reads.
-            assert archive.fileobj is not None
-            while archive.fileobj.read(1 << 20):
-                pass
-    except (tarfile.TarError, EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
-        raise UnreadableInput(file, f"not a whole archive ({error})") from None
-    return f"{role}.pcap"
-
-
 def _copied(file: Path, directory: Path) -> str:
     directory.mkdir(exist_ok=True)
-    shutil.copy2(file, directory / file.name)
+    copied(file, directory / file.name)
     return str((directory / file.name).relative_to(_run_of(directory)))
 
 

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ddu.console.input_file import need_printable, need_regular
 from ddu.console.problems import NOWHERE, RefusedError, refusal
 from ddu.errors import UnreadableInput
 from ddu.readers.android.bugreport_text import ZIP_NAME
@@ -18,6 +20,8 @@ _UE_WORDS = ("ue_", "ue.", "ue1", "client", "phone")
 _CAPTURES = (".pcap", ".pcapng", ".cap")
 _DOCUMENTS = (".md", ".yaml", ".yml", ".html", ".pdf", ".py", ".sh")
 """Documents, which may quote a log."""
+_SERIES = "csv_data"
+_MOST_FILES = 10_000
 _MOST_BYTES_OF_LOG = 200_000_000
 _RESULTS_OF_HERCULES = ("ci_throughput_delay.csv",)
 """Its results of a whole folder, which are computed again."""
@@ -42,6 +46,14 @@ class FoundRun:
     unknown: list[str] = field(default_factory=list)
     """Sentences about logs that no format reads; they are in `other`, too."""
 
+    @property
+    def files(self) -> list[Path]:
+        """Return all that is copied."""
+        logs = [one[1] for one in (self.sockets, self.mac) if one]
+        series = files_of(self.series) if self.series else []
+        return [*self.captures.values(), *logs, *self.iperf3, *series, *self.tables.values(),
+                *self.other]  # fmt: skip
+
 
 def survey(folder: Path) -> list[FoundRun]:
     """Return the runs in a folder, by the repeat that the files' names state; one, if none do.
@@ -51,7 +63,7 @@ def survey(folder: Path) -> list[FoundRun]:
     """
     if not folder.is_dir():
         raise refusal("no such directory", "name the folder that holds the captures", file=folder)
-    files = sorted(item for item in folder.iterdir() if not item.name.startswith("."))
+    files = files_of(folder)
     runs: dict[str, FoundRun] = {}
     versions = {version_of(item.name) for item in files if _is_capture(item)} - {None}
     for item in files:
@@ -69,13 +81,29 @@ def survey(folder: Path) -> list[FoundRun]:
     return sorted(surveyed, key=lambda run: (len(run.name), run.name))
 
 
+def files_of(folder: Path) -> list[Path]:
+    """Return what is in the folder, hidden files left out. Raises RefusedError for what is neither
+    a folder nor a regular file, such as a link, and for names that no one can write."""
+    files = sorted(item for item in folder.iterdir() if not item.name.startswith("."))
+    if len(files) > _MOST_FILES:
+        rule = f"has {len(files)} files, more than {_MOST_FILES}"
+        raise refusal(rule, "name the folder of one measurement", file=folder)
+    for item in files:
+        need_printable(item.name, item)
+        if not stat.S_ISDIR(item.lstat().st_mode):
+            need_regular(item, links=False)
+        elif item.name.startswith(_SERIES):
+            files_of(item)
+    return files
+
+
 def _is_capture(file: Path) -> bool:
     return any(f"{suffix}." in f"{file.name}." for suffix in _CAPTURES)
 
 
 def _place(run: FoundRun, item: Path) -> None:
     if item.is_dir():
-        if item.name.startswith("csv_data"):
+        if item.name.startswith(_SERIES):
             run.series = item
         return
     if _is_capture(item):

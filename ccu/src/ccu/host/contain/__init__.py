@@ -41,12 +41,12 @@ def contained(command: Sequence[str], rights: Rights) -> list[str]:
 def losses() -> dict[str, str]:
     """Return why this machine lacks each feature that it lacks. Prints them, once."""
     tried = subprocess.run(_ITSELF, capture_output=True, text=True, check=True)
-    found: dict[str, str] = json.loads(tried.stdout)
-    if found:
-        without = "; ".join(f"{FEATURES[one]} ({why})" for one, why in found.items())
+    lacking: dict[str, str] = json.loads(tried.stdout)
+    if lacking:
+        without = "; ".join(f"{FEATURES[one]} ({why})" for one, why in lacking.items())
         sentence = f"policies and programs of yours run without {without}"
         print(f"ccu: {sentence}; see docs/congestion-controls.md", file=sys.stderr)
-    return found
+    return lacking
 
 
 def _absolute(paths: Iterable[str]) -> tuple[str, ...]:

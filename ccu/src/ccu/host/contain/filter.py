@@ -36,7 +36,7 @@ _NEVER = (
     "move_pages", "migrate_pages", "mbind",
 )  # fmt: skip
 _OF_DEBUGGERS = ("ptrace", "personality")
-"""Of these User Mode Linux is made."""
+"""The system calls that User Mode Linux is made of, too."""
 
 
 class _Compare(ctypes.Structure):

@@ -15,12 +15,12 @@ FEATURES = {
     "network": "a namespace without a network",
     "filter": "a filter of system calls",
 }
-"""What a machine may lack, in the order in which it is set up."""
+"""The means of containment that a machine may lack, in the order in which they are set up."""
 
 
 @dataclass(frozen=True)
 class Rights:
-    """What a contained program may do besides reading what its user may, and computing."""
+    """The rights of a contained program besides reading what its user may, and computing."""
 
     reads: tuple[str, ...] = ()
     """Paths that it needs, also below folders that its user may not enter."""
@@ -35,7 +35,7 @@ class Rights:
     goes_first: bool = False
     """It goes before ordinary programs, where root starts it."""
     features: tuple[str, ...] = tuple(FEATURES)
-    """Those of FEATURES that this machine has."""
+    """The names in FEATURES of what this machine has."""
 
     def as_json(self) -> str:
         return json.dumps(asdict(self))

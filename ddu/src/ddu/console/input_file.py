@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reading of files that users name: regular ones only, and no more bytes than are of use.
+
+A named pipe would hang its reader, and a device such as /dev/zero never ends.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+from ddu.console.problems import refusal
+
+MOST_BYTES_OF_TEXT = 16 << 20
+"""Of a file that a person writes."""
+_KINDS = (
+    (stat.S_ISDIR, "a directory"),
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISLNK, "a link"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def need_regular(file: Path, *, links: bool = True) -> os.stat_result:
+    """Return the state of a regular file; without `links` no link is followed. Raises RefusedError,
+    and OSError if there is none."""
+    state = file.stat() if links else file.lstat()
+    _need_regular(file, state)
+    return state
+
+
+def opened(file: Path, *, links: bool = True) -> BinaryIO:
+    """Return the opened file. Raises as `need_regular`, also where the file changes meanwhile."""
+    need_regular(file, links=links)
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    descriptor = os.open(file, flags if links else flags | os.O_NOFOLLOW)
+    stream = os.fdopen(descriptor, "rb")
+    try:
+        _need_regular(file, os.fstat(descriptor))
+    except BaseException:
+        stream.close()
+        raise
+    return stream
+
+
+def read_bytes(file: Path, most: int = MOST_BYTES_OF_TEXT) -> bytes:
+    """Return the content. Raises RefusedError for more than `most` bytes, else as `opened`."""
+    with opened(file) as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise refusal(
+            f"has more than {most >> 20} MiB, the most that is read of such a file",
+            "give a smaller one",
+            file=file,
+        )
+    return content
+
+
+def read_text(file: Path, most: int = MOST_BYTES_OF_TEXT) -> str:
+    """Return the text. Raises UnicodeDecodeError, and as `read_bytes`."""
+    return read_bytes(file, most).decode("utf-8")
+
+
+def need_printable(name: str, file: Path) -> None:
+    """Raise RefusedError for a name with line ends, other control characters, or broken UTF-8."""
+    if not name.isprintable():
+        raise refusal(f"{name!r}: the name has control characters", "rename it", file=file.parent)
+
+
+def _need_regular(file: Path, state: os.stat_result) -> None:
+    if not stat.S_ISREG(state.st_mode):
+        kind = next((name for is_kind, name in _KINDS if is_kind(state.st_mode)), "no file")
+        raise refusal(f"is {kind}, not a regular file", "give a regular file", file=file)
