@@ -42,6 +42,7 @@ test-oai-real: build ## test the real OpenAirInterface, with images that Docker 
 	$(if $(SUDO),$(SUDO) --preserve-env) $(BIN)/pytest -p no:cacheprovider -ra tests/oai_real
 
 bench: build ## run the benchmarks and write docs/benchmarks/ (COMPONENT=ddu: those of one component)
+	setup/system-packages bench
 	.ci/bench $(COMPONENT)
 
 fuzz: ## fuzz every reader of files (FUZZ_SECONDS=300 for each)
@@ -60,7 +61,7 @@ build: setup ## build the programs into .venv/bin
 	install -m 755 target/release/nr-link target/release/socket-sampler \
 	  target/release/nr-link-guest target/release/libnr_link_virtual.so $(BIN)/
 	@if lacking=$$(setup/system-packages real-time); then \
-	  $(MAKE) --silent --no-print-directory -C kmod bpf && install -m 755 kmod/build/reminis-bpf $(BIN)/; \
+	  $(MAKE) --silent --no-print-directory -C kmod bpf; \
 	else echo "build: virtual time only, as real time needs packages that are missing:"; echo "$$lacking"; fi
 	PATH="$$(setup/ensure-rust):$$PATH" .tools/uv/bin/uv pip install --quiet --python $(BIN)/python \
 	  --no-deps --no-build-isolation --editable cc/python --editable cc/training --editable ccu --editable ddu
@@ -74,6 +75,7 @@ check: build ## check language, formatting, types and lints, as CI does
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy cc/python/src cc/training/src ccu/src ddu/src
+	$(BIN)/mypy kmod/loader
 	$(BIN)/lint-imports --no-logo --no-cache
 	.ci/circles
 	@if $(BIN)/python -c 'import grafana_foundation_sdk' 2>/dev/null; then \

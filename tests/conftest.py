@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from testsupport.prepared import BIN
+from ccplane.loader.registration import registered
 from testsupport.runs import Runs
 from testsupport.virtual_time import PROGRAM, VirtualRun, prepare
 
+ROOT = Path(__file__).parents[1]
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
@@ -98,10 +99,9 @@ def _holder_of_reminis() -> int:
     """The process that registered it; without one, it was left behind, as far as we know by us."""
     if "reminis" not in AVAILABLE.read_text().split():
         return NOBODY
-    asked = subprocess.run([BIN / "reminis-bpf", "status"], capture_output=True, text=True)
-    pid = json.loads(asked.stdout).get("pid")
+    pid = registered("reminis", "reminis_testbed").pid
     try:
-        program = Path(f"/proc/{pid}/exe").readlink()
+        command = Path(f"/proc/{pid}/cmdline").read_text()
     except OSError:
         return OURS
-    return OURS if program.is_relative_to(BIN) else SOMEBODY_ELSE
+    return OURS if str(ROOT / "kmod/loader") in command else SOMEBODY_ELSE

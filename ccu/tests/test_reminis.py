@@ -6,18 +6,17 @@ The kernel's files and modprobe are stand-ins here; the real module runs in kmod
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from ccplane.loader.registration import Registered
 from ccu import congestion
 from ccu.congestion import kernel
-from ccu.congestion.reminis import implementation, parameters, session
+from ccu.congestion.reminis import bpf_program, implementation, parameters, session
 from ccu.congestion.reminis.resources import LoadedModule
 from ccu.host import resources
 from ccu.host.supervisor import Supervisor
@@ -41,18 +40,18 @@ for name in no_nde nde_mean no_ps no_cm no_aimd ewma stale_rtt jump_to_4 \
 echo "reno cubic reminis" >{root}/available
 """
 LOADER = """#!/bin/sh
-if [ "$1" = status ]; then echo '{status}'; exit; fi
-echo '{{"event":"ready","cc":"reminis","options":"'"$*"'"}}'
+echo '{"event":"ready","cc":"reminis","options":"'"$*"'"}'
 exec sleep 60
 """
-USABLE: dict[str, Any] = {"registered": "none", "root": True, "btf": True, "usable": True}
+NOBODY = Registered()
 
 
 @dataclass
 class Machine:
-    """A kernel's files, modprobe and reminis-bpf, as configured by a test."""
+    """A kernel's files, modprobe and the loader of the BPF program, as configured by a test."""
 
     root: Path
+    patch: pytest.MonkeyPatch
 
     def has_module(self, refusal: str = "") -> None:
         folder = self.root / "lib" / platform.release() / "updates/dkms"
@@ -60,17 +59,21 @@ class Machine:
         (folder / "tcp_reminis.ko.xz").touch()
         self._program("modprobe", MODPROBE.format(root=self.root, refusal=refusal))
 
-    def has_loader(self, **status: Any) -> None:
-        self._program("reminis-bpf", LOADER.format(status=json.dumps({**USABLE, **status})))
+    def has_loader(self, obstacle: str | None = None, holder: Registered = NOBODY) -> None:
+        loader = self._program("loader", LOADER)
+        self.patch.setattr(bpf_program, "command", lambda *arguments: [str(loader), *arguments])
+        self.patch.setattr(bpf_program, "obstacle", lambda: obstacle)
+        self.patch.setattr(bpf_program, "holder", lambda: holder)
 
     def registered(self) -> bool:
         return "reminis" in (self.root / "available").read_text()
 
-    def _program(self, name: str, text: str) -> None:
+    def _program(self, name: str, text: str) -> Path:
         file = self.root / "bin" / name
         file.parent.mkdir(exist_ok=True)
         file.write_text(text)
         file.chmod(0o755)
+        return file
 
 
 @pytest.fixture
@@ -84,9 +87,8 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.setattr(implementation, "_UNLOAD_PAUSE_S", 0.0)
     monkeypatch.setattr(session, "_TRACING", tmp_path / "no-tracefs")
     monkeypatch.setattr(resources, "FOLDER", tmp_path / "resources")
-    monkeypatch.setattr("ccu.host.programs._BIN", tmp_path / "bin")
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
-    return Machine(tmp_path)
+    return Machine(tmp_path, monkeypatch)
 
 
 def site(machine: Machine, **cc_params: str) -> Site:
@@ -167,7 +169,7 @@ def test_bpf_is_used_if_the_module_is_refused(machine: Machine, refusal: str, wo
 
 def test_with_neither_both_reasons_are_reported(machine: Machine) -> None:
     machine.has_module("ERROR: could not insert: Key was rejected by service")
-    machine.has_loader(btf=False, usable=False)
+    machine.has_loader(obstacle="this kernel has no BTF")
     with (
         pytest.raises(RunFailed, match=r"(?s)signed modules only.*BPF: .*no BTF"),
         session.in_kernel(site(machine)),
@@ -176,19 +178,20 @@ def test_with_neither_both_reasons_are_reported(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "words"),
+    ("holder", "root", "words"),
     [
-        ({"registered": "bpf", "pid": 4711, "left_behind": False}, "process 4711"),
-        ({"registered": "bpf", "pid": 0, "left_behind": True}, "ccu clean"),
-        ({"registered": "other"}, "another program's"),
-        ({"registered": "none"}, "sudo ccu"),
+        (Registered("bpf", 7, 4711), True, "process 4711"),
+        (Registered("bpf", 7, 0), True, "ccu clean"),
+        (Registered("other"), True, "another program's"),
+        (Registered("other"), False, "sudo ccu"),
     ],
 )
 def test_a_taken_name_is_not_an_algorithm_of_the_kernel(
-    machine: Machine, status: dict[str, Any], words: str
+    machine: Machine, holder: Registered, root: bool, words: str
 ) -> None:
     (machine.root / "available").write_text("reno reminis\n")
-    machine.has_loader(**status)
+    machine.has_loader(holder=holder)
+    machine.patch.setattr(implementation, "_is_root", lambda: root)
     assert "reminis" not in congestion.available()
     assert words in str(congestion.describe()["reminis"].obstacle)
     with pytest.raises(RefusedError, match=words):

@@ -24,12 +24,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-LOADER = Path(__file__).parent.parent / "build" / "reminis-bpf"
+KMOD = Path(__file__).parent.parent
+LOADER = (str(KMOD.parent / ".venv/bin/python"), str(KMOD / "loader"))
 BPF_STATS = Path("/proc/sys/kernel/bpf_stats_enabled")
 TAG = f"kmcpu{os.getpid()}"
 SENDER, ROUTER, SINK = (f"{TAG}{letter}" for letter in "src")
-SLICES = LOADER.parent / "slices"
-ACK_TIME = LOADER.parent / "ack_time"
+SLICES = KMOD / "build" / "slices"
+ACK_TIME = KMOD / "build" / "ack_time"
 PORT = "5201"  # for which ack_time is built
 RESAMPLES = 4000
 
@@ -63,10 +64,10 @@ def link(mbit: float) -> Iterator[None]:
 
 @contextmanager
 def reminis() -> Iterator[None]:
-    loader = subprocess.Popen([LOADER, "run", "--dtt", "20ms"], stdout=subprocess.PIPE, text=True)
+    loader = subprocess.Popen([*LOADER, "run", "--dtt", "20ms"], stdout=subprocess.PIPE, text=True)
     assert loader.stdout is not None
     if not loader.stdout.readline():
-        sys.exit("benchmark: reminis-bpf did not start")
+        sys.exit("benchmark: the loader did not start")
     try:
         yield
     finally:

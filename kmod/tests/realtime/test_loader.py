@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Test reminis-bpf on this kernel: bad input, registration and its end, trace, DTT per flow."""
+"""Test the BPF program's loader on this kernel: bad input, registration, trace, DTT per flow."""
 
 from __future__ import annotations
 
 import csv
 import json
 import os
+import runpy
 import signal
 import socket
 import subprocess
@@ -22,17 +23,31 @@ from ..core_binding import CM_DRAIN, MEAN_BASE, NDE_BOUNDED, params
 from ..replay import agreeing_rows, flows_of
 
 NR_LINK = Path(sys.executable).parent / "nr-link"
-LOADER = Path(__file__).parents[2] / "build" / "reminis-bpf"
+KMOD = Path(__file__).parents[2]
+LOADER = (sys.executable, KMOD / "loader")
+MODULES = runpy.run_path(str(KMOD / "loader"))
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 REMINIS_DTT = 21060  # reminis_uapi.h
 
+TRACE_PIPE = (
+    "          traffic-91      [000] .Ns2.    12.345678: reminis_si: sport=40112 dport=5201 zone=2 "
+    "action=none delay_us=21034 min_rtt_us=20011 dtt_us=30016 gradient_q24=8388608 "
+    "mu_q24=-16777216 draw_q24=0 cwnd_before=40 cwnd_after=40 si_us=20031 samples=38\n"
+    "CPU:0 [LOST 17 EVENTS]\n"
+    "          traffic-91      [000] .Ns2.    12.350000: tcp_probe: sport=1\n"
+    "          traffic-91      [000] .Ns2.    12.366078: reminis_si: sport=40112 dport=5201 zone=1 "
+    "action=nde delay_us=20500 min_rtt_us=20011 dtt_us=30016 gradient_q24=-4194304 "
+    "mu_q24=12582912 draw_q24=25165824 cwnd_before=40 cwnd_after=61 si_us=20400 samples=40\n"
+)
+
 pytestmark = pytest.mark.skipif(
-    not LOADER.exists(), reason="build/reminis-bpf is missing: run make bpf"
+    not (KMOD / "build/reminis.bpf.o").exists(),
+    reason="build/reminis.bpf.o is missing: run make -C kmod bpf",
 )
 
 
 def status() -> dict[str, Any]:
-    output = subprocess.run([LOADER, "status"], capture_output=True, text=True, check=True).stdout
+    output = subprocess.run([*LOADER, "status"], capture_output=True, text=True, check=True).stdout
     answer: dict[str, Any] = json.loads(output)
     return answer
 
@@ -60,7 +75,7 @@ def wait_until_gone(seconds: float = 300) -> bool:
 class Loader:
     def __init__(self, *options: str) -> None:
         self.process = subprocess.Popen(
-            [LOADER, "run", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [*LOADER, "run", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
@@ -104,18 +119,46 @@ def killed_later() -> Iterator[list[subprocess.Popen[str]]]:
         (["rest"], "unexpected"),
     ],
 )
-def test_bad_input_is_refused_in_one_line(options: list[str], reason: str) -> None:
-    result = subprocess.run([LOADER, "run", *options], capture_output=True, text=True)
-    assert result.returncode == 2
-    assert result.stdout == ""
-    assert result.stderr.count("\n") == 1
-    assert reason in result.stderr
+def test_bad_input_is_refused_in_one_line(
+    options: list[str], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        MODULES["run_options"].parse(options)
+    output, errors = capsys.readouterr()
+    assert ended.value.code == 2
+    assert output == ""
+    assert errors.count("\n") == 1
+    assert reason in errors
+
+
+def test_the_modules_trace_becomes_the_same_csv(tmp_path: Path) -> None:
+    """The lines are those of Linux 6.1, with the clock `mono`, and one of another event."""
+    reading, writing = os.pipe()
+    os.write(writing, TRACE_PIPE.encode())
+    os.set_blocking(reading, False)
+    trace = MODULES["module_trace"].TraceFile(tmp_path / "trace.csv")
+    with os.fdopen(reading, "rb", buffering=0) as pipe:
+        assert MODULES["module_trace"]._take(pipe, trace) == 17
+    os.close(writing)
+    assert trace.record_count == 2
+    header, none, nde = (tmp_path / "trace.csv").read_text().splitlines()
+    assert header.startswith("utc_ns,sport,dport,zone,action,delay_us,min_rtt_us,dtt_us,gradient,")
+    assert none.partition(",")[2] == (
+        "40112,5201,2,none,21034,20011,30016,0.500000,-1.000000,,40,40,20031,38"
+    )
+    assert nde.partition(",")[2] == (
+        "40112,5201,1,nde,20500,20011,30016,-0.250000,0.750000,1.500000,40,61,20400,40"
+    )
+    times_ns = [int(row.partition(",")[0]) for row in (none, nde)]
+    assert times_ns[1] - times_ns[0] == 20_400_000
+    expected_ns = 12_345_678_000 + time.time_ns() - time.monotonic_ns()
+    assert abs(times_ns[0] - expected_ns) < 1_000_000_000
 
 
 @pytest.mark.usefixtures("kernel")
 def test_a_trace_that_cannot_be_written_is_reported_before_anything_starts() -> None:
     result = subprocess.run(
-        [LOADER, "run", "--trace", "/nowhere/x.csv"], capture_output=True, text=True
+        [*LOADER, "run", "--trace", "/nowhere/x.csv"], capture_output=True, text=True
     )
     assert result.returncode == 1
     assert "/nowhere/x.csv: No such file or directory" in result.stderr
@@ -147,7 +190,7 @@ def test_active_parameters_are_reported() -> None:
 @pytest.mark.usefixtures("kernel")
 def test_a_second_loader_is_refused() -> None:
     loader = Loader()
-    second = subprocess.run([LOADER, "run"], capture_output=True, text=True)
+    second = subprocess.run([*LOADER, "run"], capture_output=True, text=True)
     loader.stop()
     assert second.returncode == 1
     assert f"already registered by process {loader.process.pid}" in second.stderr
@@ -163,14 +206,14 @@ def test_kill_9_leaves_nothing_after_clean(
     loader.process.wait()
     if loader.ready["outlives_loader"]:
         assert status()["left_behind"]
-    subprocess.run([LOADER, "clean"], check=True, capture_output=True)
+    subprocess.run([*LOADER, "clean"], check=True, capture_output=True)
     assert wait_until_gone()
 
 
 @pytest.mark.usefixtures("kernel")
 def test_clean_leaves_a_running_loader_alone() -> None:
     loader = Loader()
-    subprocess.run([LOADER, "clean"], check=True, capture_output=True)
+    subprocess.run([*LOADER, "clean"], check=True, capture_output=True)
     assert registered()
     loader.stop()
 
@@ -178,7 +221,7 @@ def test_clean_leaves_a_running_loader_alone() -> None:
 @pytest.mark.usefixtures("kernel")
 def test_it_ends_with_its_parent() -> None:
     parent = subprocess.Popen(
-        [sys.executable, "-c", f"import subprocess; subprocess.run(['{LOADER}', 'run'])"],
+        [sys.executable, "-c", f"import subprocess; subprocess.run({[*map(str, LOADER), 'run']})"],
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -309,6 +352,9 @@ def test_a_port_has_its_own_dtt(tmp_path: Path) -> None:
 def test_without_root_it_says_so() -> None:
     if os.geteuid():
         pytest.skip("this test drops root privileges and so needs root")
-    result = subprocess.run([LOADER, "run"], capture_output=True, text=True, user=65534)
+    # Another user may not be allowed to read this Python: import all before.
+    script = f"import os, runpy, sys; loader = runpy.run_path('{LOADER[1]}'); "
+    script += "loader['run_options'].parse([]); os.setuid(65534); sys.exit(loader['main'](['run']))"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert result.returncode == 1
     assert "not root" in result.stderr

@@ -14,7 +14,7 @@ _U32, _U64 = struct.Struct("=I"), struct.Struct("=Q")
 
 
 class Ring:
-    """What one process takes out of a ring buffer."""
+    """The records of a ring buffer, for the one process that takes them."""
 
     def __init__(self, descriptor: int, size: int) -> None:
         """Map the ring buffer, whose data take `size` bytes."""

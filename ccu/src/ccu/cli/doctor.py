@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ccplane.loader import machine
 from ccu import congestion, traffic
 from ccu.cli.options import experiment_options, takes_flags
 from ccu.host import disk, programs
@@ -164,10 +165,9 @@ def _namespaces() -> Finding:
 
 
 def _bpf() -> Finding:
-    btf = Path("/sys/kernel/btf/vmlinux")
-    fix = "" if btf.exists() else "boot a kernel with CONFIG_DEBUG_INFO_BTF=y"
-    detail = f"BTF {'present' if btf.exists() else 'absent'} ({btf})"
-    return Finding("BPF struct_ops", btf.exists(), detail, fix, needed=False)
+    why = machine.obstacle()
+    detail, _, fix = (why or f"BTF present ({machine.BTF})").partition("; ")
+    return Finding("BPF struct_ops", why is None, detail, fix, needed=False)
 
 
 def _modules() -> Finding:

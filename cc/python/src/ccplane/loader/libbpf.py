@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of libbpf, and what it logs."""
+"""The functions of libbpf, and its log."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _log: list[str] = []
 
 
 class LoadError(Exception):
-    """What libbpf or the kernel refused."""
+    """A refusal by libbpf or the kernel."""
 
     def __init__(self, what: str, number: int = 0) -> None:
         why = _MEANINGS.get(number) or os.strerror(number)
@@ -39,7 +39,7 @@ class LoadError(Exception):
         self.number = number
         """The errno; 0: none."""
         self.log = "".join(_log)
-        """What libbpf has logged, with the verifier's log."""
+        """The log of libbpf, with the verifier's."""
         _log.clear()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the running kernel has for BPF congestion controls."""
+"""The support of the running kernel for BPF congestion controls."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who has registered the name of a congestion control, and what killed loaders left registered."""
+"""The registrations of BPF congestion controls: who holds them, and those that were left behind."""
 
 from __future__ import annotations
 

@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-import json
+import os
 import platform
 import subprocess
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ccu.host import programs
-from ddu.installation import build_hint, data
+from ccplane.loader.registration import Registered
+from ccu.congestion.reminis import bpf_program
+from ddu.installation import data
 
-NAME = "reminis"
+NAME = bpf_program.NAME
 MODULE = "tcp_reminis"
 INSTALL_MODULE = f"sudo make -C {data('ccu', 'kmod')} dkms-install"
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
@@ -41,20 +42,19 @@ def choose() -> Choice:
     """Return the implementation that a run would use now, the module first; changes nothing."""
     if is_loaded() and _is_registered():
         return Choice("module", "kernel module, loaded")
-    loader = programs.find("reminis-bpf")
-    status = _status(loader) if loader else {}
     if _is_registered():
-        return Choice("", "", _holder(status), temporary=_held_by_a_run(status))
+        holder = bpf_program.holder()
+        return Choice("", "", _taken(holder), temporary=holder.pid > 0)
     if file := installed():
         return Choice("module", f"kernel module, loaded for a run ({file})")
-    obstacle = _bpf_obstacle(loader, status)
+    obstacle = bpf_obstacle()
     return Choice("", "", obstacle) if obstacle else Choice("bpf", "BPF program")
 
 
 def bpf_obstacle() -> str | None:
     """Return why the BPF program cannot run here, and how to change that; None if it can."""
-    loader = programs.find("reminis-bpf")
-    return _bpf_obstacle(loader, _status(loader) if loader else {})
+    obstacle = bpf_program.obstacle()
+    return f"{obstacle}; or install the module: {INSTALL_MODULE}" if obstacle else None
 
 
 def is_loaded() -> bool:
@@ -100,45 +100,22 @@ def _is_registered() -> bool:
     return NAME in _AVAILABLE.read_text().split()
 
 
-def _held_by_a_run(status: dict[str, Any]) -> bool:
-    return status.get("registered") == "bpf" and not status.get("left_behind")
+def _is_root() -> bool:
+    return os.geteuid() == 0
 
 
-def _holder(status: dict[str, Any]) -> str:
+def _taken(holder: Registered) -> str:
     """Return who registered the name, when it is not a loaded module."""
-    if status.get("left_behind"):
+    if holder.left_behind:
         return "a killed loader left it registered; type: ccu clean"
-    if status.get("registered") == "bpf":
+    if holder.pid:
         return (
-            f"process {status['pid']} (reminis-bpf, perhaps of another run) uses it, and one "
+            f"process {holder.pid} (reminis-bpf, perhaps of another run) uses it, and one "
             "registration serves the whole machine; wait until that process ends"
         )
-    if status.get("registered") == "other":
-        return "another program's congestion control has this name; end that program"
-    return "the name is taken, and only root can see by whom; type: sudo ccu …"
-
-
-def _bpf_obstacle(loader: Path | None, status: dict[str, Any]) -> str | None:
-    if loader is None:
-        return f"reminis-bpf is not built; {build_hint()}"
-    if status.get("btf") is False:
-        return (
-            "this kernel has no BTF (/sys/kernel/btf/vmlinux), which BPF needs; boot a kernel "
-            f"with CONFIG_DEBUG_INFO_BTF=y, or install the module: {INSTALL_MODULE}"
-        )
-    # Only root can see this; `ccu run` asks for root by itself.
-    if status.get("root") and not status.get("usable"):
-        return f"{status.get('why_not')}; or install the module: {INSTALL_MODULE}"
-    return None
-
-
-def _status(loader: Path) -> dict[str, Any]:
-    result = subprocess.run([loader, "status"], capture_output=True, text=True, timeout=30)
-    try:
-        found: dict[str, Any] = json.loads(result.stdout)
-    except ValueError:
-        return {"root": True, "usable": False, "why_not": result.stderr.strip() or "no answer"}
-    return found
+    if not _is_root():
+        return "the name is taken, and only root can see by whom; type: sudo ccu …"
+    return "another program's congestion control has this name; end that program"
 
 
 def why_not_loaded(stderr: str) -> str:

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ccu.congestion.reminis import implementation
+from ccu.congestion.reminis import bpf_program, implementation
 from ccu.congestion.reminis.implementation import MODULE
-from ccu.host import programs
 
 _TIMEOUT_S = 30
 
@@ -21,14 +21,10 @@ class BpfProgram:
     kind: ClassVar[str] = "reminis-bpf"
 
     def remove(self) -> list[str]:
-        loader = programs.find("reminis-bpf")
-        if loader is None:
-            return []
-        answer = subprocess.run(
-            [loader, "clean"], capture_output=True, text=True, timeout=_TIMEOUT_S
-        )
+        command = bpf_program.command("clean")
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S)
         # From Linux 6.4 on it is gone with its loader, and there is nothing to remove.
-        removed = answer.returncode == 0 and '"removed":0' not in answer.stdout
+        removed = answer.returncode == 0 and json.loads(answer.stdout)["removed"]
         return ["removed Reminis from the kernel"] if removed else []
 
 

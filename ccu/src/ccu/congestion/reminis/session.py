@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ccu.congestion.catalogue import trace_file
-from ccu.congestion.reminis import implementation, parameters
+from ccu.congestion.reminis import bpf_program, implementation, parameters
 from ccu.congestion.reminis.resources import BpfProgram, LoadedModule, ModuleParameters
-from ccu.host import programs
 from ccu.host.resources import readable_records
 from ccu.host.setup import Setup
 from ccu.spec.errors import RunFailed
-from ddu.installation import build_hint
 
 _STAGE = "congestion control"
 _TRACING = Path("/sys/kernel/tracing/instances")
@@ -31,14 +29,14 @@ def in_kernel(setup: Setup) -> Iterator[dict[str, Any]]:
     if choice.kind == "module":
         why_no_module = _load(setup)
         if why_no_module is None:
-            with _module(setup) as found:
-                yield found
+            with _module(setup) as implemented:
+                yield implemented
             return
         if obstacle := implementation.bpf_obstacle():
             why = f"the module {implementation.MODULE}: {why_no_module}; BPF: {obstacle}"
             raise RunFailed(_STAGE, why)
-    with _bpf(setup) as found:
-        yield {**found, "why_no_module": why_no_module} if why_no_module else found
+    with _bpf(setup) as implemented:
+        yield {**implemented, **({"why_no_module": why_no_module} if why_no_module else {})}
 
 
 def _load(setup: Setup) -> str | None:
@@ -69,7 +67,7 @@ def _module(setup: Setup) -> Iterator[dict[str, Any]]:
         _set(wanted)
         why_no_trace = _why_no_trace()
         if why_no_trace is None:
-            command = [programs.require("reminis-bpf"), "trace-module", _trace(setup)]
+            command = bpf_program.command("trace-module", _trace(setup))
             tracer = setup.supervisor.start("reminis-bpf", command, stage=_STAGE)
             setup.supervisor.wait_ready_event(tracer)
         yield {
@@ -96,8 +94,6 @@ def _set(wanted: dict[str, str]) -> None:
 
 
 def _why_no_trace() -> str | None:
-    if programs.find("reminis-bpf") is None:
-        return f"reminis-bpf, which writes it, is not built; {build_hint()}"
     if not _TRACING.is_dir():
         return f"no {_TRACING}; mount -t tracefs tracefs /sys/kernel/tracing"
     return None
@@ -106,9 +102,8 @@ def _why_no_trace() -> str | None:
 @contextmanager
 def _bpf(setup: Setup) -> Iterator[dict[str, Any]]:
     options = parameters.for_loader(parameters.of_experiment(setup.experiment))
-    loader = programs.require("reminis-bpf")
     setup.resources.register(BpfProgram())
-    command = [loader, "run", *options, "--trace", _trace(setup)]
+    command = bpf_program.command("run", *options, "--trace", _trace(setup))
     process = setup.supervisor.start("reminis-bpf", command, stage=_STAGE)
     try:
         ready = setup.supervisor.wait_ready_event(process)
