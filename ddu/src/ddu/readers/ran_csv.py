@@ -71,7 +71,8 @@ def read_ran_csv(file: Path) -> LogTable:
     rows = []
     for cells in content.rows():
         row = _row(names, bare, cells)
-        row |= _times(cells[time])
+        if at := stamp(cells[time]):
+            row |= at.columns
         named = cells[identity].strip() if identity is not None else ""
         row["ue"] = ues.setdefault(named, len(ues))
         rows.append(row)
@@ -92,14 +93,6 @@ def _row(names: list[str], bare: list[str], cells: list[str]) -> dict[str, objec
         else:
             row[name] = cell.strip() if value is None else value
     return row
-
-
-def _times(text: str) -> dict[str, int]:
-    time = stamp(text)
-    if time is None:
-        return {}
-    pairs = {"utc_ns": time.utc_ns, "local_ns": time.local_ns, "of_day_ns": time.of_day_ns}
-    return {name: at for name, at in pairs.items() if at is not None}
 
 
 FORMATS = (

@@ -77,10 +77,8 @@ def read_ss(file: Path) -> LogTable:
     samples, time_is_last = _samples(text)
     rows = []
     for index, sample in enumerate(samples):
-        at = sample.at or Stamp()
-        times = {"utc_ns": at.utc_ns, "local_ns": at.local_ns, "of_day_ns": at.of_day_ns}
-        known = {name: value for name, value in times.items() if value is not None}
-        rows += [{**known, "sample": index, **row} for row in sample.rows]
+        times = sample.at.columns if sample.at else {}
+        rows += [{**times, "sample": index, **row} for row in sample.rows]
     if not rows:
         raise UnreadableInput(
             file, "no TCP socket as `ss -tin` prints it", "was there a connection at the time?"

@@ -41,6 +41,11 @@ class Stamp:
     local_ns: int | None = None
     of_day_ns: int | None = None
 
+    @property
+    def columns(self) -> dict[str, int]:
+        """The known time, by the name of its column."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
 
 def stamp(text: str) -> Stamp | None:
     """Parse a line that is a time; None if it is not.

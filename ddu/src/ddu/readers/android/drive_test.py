@@ -126,10 +126,7 @@ def _times(text: str) -> dict[str, int]:
         year, month, day, hour, minute, second = match.groups()
         text = f"{year}-{month}-{day} {hour}:{minute}:{second}"
     known = stamp(text)
-    if known is None:
-        return {}
-    pairs = {"utc_ns": known.utc_ns, "local_ns": known.local_ns, "of_day_ns": known.of_day_ns}
-    return {name: at for name, at in pairs.items() if at is not None}
+    return known.columns if known else {}
 
 
 FORMATS = (
