@@ -5,29 +5,17 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from typing import Protocol
+
+from ccu.testbeds.phone.flow import PhoneFlow
 
 
-class _Flow(Protocol):
-    @property
-    def id(self) -> str: ...
-    @property
-    def direction(self) -> str: ...
-    @property
-    def reached_at(self) -> str: ...
-    @property
-    def port(self) -> int: ...
-    @property
-    def duration_s(self) -> int: ...
-
-
-def url(flow: _Flow, token: str) -> str:
+def url(flow: PhoneFlow, token: str) -> str:
     """Return the address for a browser's download."""
     host = f"[{flow.reached_at}]" if ":" in flow.reached_at else flow.reached_at
     return f"http://{host}:{flow.port}/{token}"
 
 
-def instructions(flow: _Flow, token: str) -> str:
+def instructions(flow: PhoneFlow, token: str) -> str:
     """Return the instructions of one flow: an address to open and a line to type, on the phone."""
     if flow.direction == "dl":
         line = f"(echo {token}; sleep {flow.duration_s + 1}) | nc {flow.reached_at} {flow.port}"
@@ -46,7 +34,7 @@ def qr_code(text: str) -> str:
     return drawn.getvalue()
 
 
-def show(flows: Sequence[_Flow], token: str) -> None:
+def show(flows: Sequence[PhoneFlow], token: str) -> None:
     for flow in flows:
         print(instructions(flow, token))
         if flow.direction == "dl":

@@ -11,30 +11,16 @@ import shlex
 import socket
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from ccu.host import programs
 from ccu.host.namespace import listens_here
 from ccu.host.setup import Setup
-from ccu.spec.experiment import Direction
+from ccu.testbeds.phone.flow import PhoneFlow
 from ccu.testbeds.phone.options import phone_options
 from ccu.traffic import RunningHosts
 
 
-class _Flow(Protocol):
-    @property
-    def direction(self) -> Direction: ...
-    @property
-    def reached_at(self) -> str: ...
-    @property
-    def port(self) -> int: ...
-    @property
-    def duration_s(self) -> int: ...
-    @property
-    def is_manual(self) -> bool: ...
-
-
-def of(site: Setup, testbed: RunningHosts, flow: _Flow) -> str | None:
+def of(site: Setup, testbed: RunningHosts, flow: PhoneFlow) -> str | None:
     """Return the phone's iperf3, if it carries this flow: both endpoints have one, and nc is not
     set."""
     settings = phone_options(site.experiment)
@@ -69,7 +55,7 @@ def _as_nobody() -> list[str]:
     return [programs.require("setpriv"), *who, *rights, "--"]
 
 
-def script(flow: _Flow, iperf3: str, token: str) -> str:
+def script(flow: PhoneFlow, iperf3: str, token: str) -> str:
     """Return the script for the phone's shell. The sender ends nc when it has read the token."""
     host = shlex.quote(flow.reached_at)
     reverse = " -R" if flow.direction == "dl" else ""

@@ -35,9 +35,9 @@ class PhoneTraffic(TrafficDriver):
         ue: int,  # noqa: ARG002
         direction: Direction,
     ) -> Flow:
-        from ccu.testbeds.phone import traffic
+        from ccu.testbeds.phone.flow import flow_of
 
-        return traffic.flow_of(experiment, plan, number, direction)
+        return flow_of(experiment, plan, number, direction)
 
     def listen(self, site: Setup, testbed: RunningHosts, flows: Sequence[Flow]) -> None:
         from ccu.testbeds.phone import traffic
