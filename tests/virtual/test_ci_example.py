@@ -23,8 +23,8 @@ ORDINARY = (*POWERLESS, "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear
 
 
 def without_rights() -> tuple[str, ...]:
-    """The command that drops them: of an ordinary user, or where such a user cannot read Python or
-    this tree, of a root without capabilities."""
+    """Return the command by which root becomes an ordinary user; where such a user cannot read
+    Python or this tree, it stays root and drops its capabilities."""
     if os.geteuid() != 0:
         return ()
     if not shutil.which("setpriv"):

@@ -57,7 +57,7 @@ def test_queue_management_keeps_the_queue_short(virtual: Virtual, aqm: str, ecn:
     plan = {"flows": [tcp(6)], "sysctls": {"net.ipv4.tcp_ecn": str(int(ecn))}}
     runs = {name: virtual(plan, name=name, queue=queue) for name, queue in queues.items()}
     last = {name: run.mac()[-1] for name, run in runs.items()}
-    acted = ("mac_dl_queue_mark_count", "mac_dl_queue_drop_count")[not ecn]
+    acted = "mac_dl_queue_mark_count" if ecn else "mac_dl_queue_drop_count"
     assert int(last["short"][acted]) > 0
     rtt_us = {}
     for name, run in runs.items():

@@ -40,8 +40,8 @@ def runs_table(campaign: CampaignDirectory, summaries: dict[Path, dict[str, Any]
 
 
 def of_best(runs: pd.DataFrame, factors: list[str]) -> pd.DataFrame:
-    """With each run's throughput over that of the best point in the same place: the point whose
-    mean over its usable runs there is highest. Null where no place is known."""
+    """Return the runs with their throughput as a share of that of the best point in the same place:
+    the point whose mean over its usable runs there is highest. Null where no place is known."""
     if "place" not in runs:
         return runs
     with_shares = runs.copy()

@@ -42,10 +42,10 @@ pub enum McsTable {
     Qam64LowSe,
 }
 
-/// Rows with one modulation order: (Qm, code rates × 1024 in order of the index).
-type Runs = &'static [(u8, &'static [f32])];
+/// The rows of a table by modulation order: (Qm, code rates × 1024 in order of the MCS index).
+type RowsByOrder = &'static [(u8, &'static [f32])];
 
-const QAM64: Runs = &[
+const QAM64: RowsByOrder = &[
     (
         2,
         &[120., 157., 193., 251., 308., 379., 449., 526., 602., 679.],
@@ -59,14 +59,14 @@ const QAM64: Runs = &[
     ),
 ];
 
-const QAM256: Runs = &[
+const QAM256: RowsByOrder = &[
     (2, &[120., 193., 308., 449., 602.]),
     (4, &[378., 434., 490., 553., 616., 658.]),
     (6, &[466., 517., 567., 616., 666., 719., 772., 822., 873.]),
     (8, &[682.5, 711., 754., 797., 841., 885., 916.5, 948.]),
 ];
 
-const QAM64_LOW_SE: Runs = &[
+const QAM64_LOW_SE: RowsByOrder = &[
     (
         2,
         &[
@@ -89,12 +89,12 @@ impl McsTable {
 
     /// Returns the table's schemes in order of the MCS index, without the reserved ones.
     pub fn schemes(self) -> Vec<Mcs> {
-        let runs = match self {
+        let rows = match self {
             Self::Qam64 => QAM64,
             Self::Qam256 => QAM256,
             Self::Qam64LowSe => QAM64_LOW_SE,
         };
-        runs.iter()
+        rows.iter()
             .flat_map(|&(bits_per_symbol, rates)| {
                 rates.iter().map(move |&rate| Mcs {
                     bits_per_symbol,

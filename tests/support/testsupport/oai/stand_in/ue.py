@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stand-in for the nrUE; see README.md. Its interface is the UE end of the tests' nr-link.
 
-FAULT (environment): never-attaches, no-address, loses-sync; ABORTS_ONCE.
+Environment: FAULT (never-attaches, no-address or loses-sync), ABORTS_ONCE (the first start fails),
+PACE (radio time in seconds per second).
 """
 
 import os
@@ -18,6 +19,9 @@ from modem_telnet import ModemTelnet
 
 FAULT = os.environ.get("FAULT", "")
 PACE = float(os.environ.get("PACE", "1.0"))
+FIRST_IMSI = 208990100001100
+# What the gNB's stand-in answers to a random access, but for success.
+PREAMBLE_NOT_HEARD, NO_RANDOM_ACCESS_RESPONSE = b"0", b"2"
 
 
 def say(text):
@@ -34,7 +38,7 @@ def main():
     imsi = re.search(r'imsi = "(\d{15})"', config)
     if imsi is None:
         sys.exit("no SIM")
-    index = int(imsi[1]) - 208990100001100
+    index = int(imsi[1]) - FIRST_IMSI
     mark = Path("/tmp/started-before")
     if os.environ.get("ABORTS_ONCE") and not mark.exists():
         mark.touch()
@@ -61,14 +65,14 @@ def main():
             say(f"[HW]   connect() to {cell}:4043 failed, errno({error.errno})")
             time.sleep(1)
     say("[PHY]   Initial sync successful, PCI: 0")
-    while (answer := gnb.recv(1)) == b"0":
+    while (answer := gnb.recv(1)) == PREAMBLE_NOT_HEARD:
         say("[NR_MAC]   [UE 0][RAPROC] Got no response: exceeded RA window")
         time.sleep(0.5)
         gnb = socket.create_connection((cell, 4043), 10)
     if not answer:
         say("[HW]   W Lost socket")
         sys.exit(1)
-    while answer == b"2":
+    while answer == NO_RANDOM_ACCESS_RESPONSE:
         say("[NR_MAC]   [UE 0][RAPROC] RAR reception failed")
         time.sleep(0.5)
     Path("/tmp/synchronised").touch()
