@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping
+from functools import partial
 from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
@@ -19,11 +20,9 @@ from pydantic import (
     model_validator,
 )
 
-from ccu.spec import gnb_profile as profiles
 from ccu.spec import radio as radios
 from ccu.spec import traffic as kinds
 from ccu.spec import units
-from ccu.spec.gnb_profile import GnbProfile
 from ccu.spec.option import Option, Switch
 from ccu.spec.socket_buffers import DEFAULT_BYTES, STOCK
 from ccu.spec.testbed import (
@@ -52,6 +51,12 @@ MOST_UES = 64
 # RFC 9293 section 3.7.1: the MSS leaves out the fixed IPv4 and TCP headers, and only these.
 HEADERS_BYTES = 40
 
+Milliseconds = partial(Option, read=units.milliseconds, show="{:g}ms".format)
+"""The option of a time that an experiment has in ms and people write with a unit."""
+
+GnbProfile = Literal["ideal", "oai-2026.w11"]
+"""The profiles of nr-link's gNB (docs/nr-link-model.md)."""
+IDEAL: GnbProfile = "ideal"
 
 DROP_TAIL = "droptail"
 """A queue without management; nr-link knows the names of all others (`ccu list aqm`)."""
@@ -277,7 +282,13 @@ class Experiment(Value):
         Literal["64qam", "256qam", "64qam-low-se"],
         Option("MCS table: 64qam, 256qam or 64qam-low-se (TS 38.214 clause 5.1.3.1)."),
     ] = "64qam"
-    gnb_profile: Annotated[GnbProfile, Option(profiles.MEANING)] = profiles.IDEAL
+    gnb_profile: Annotated[
+        GnbProfile,
+        Option(
+            "nr-link's gNB: ideal uses all that the standard allows, oai-2026.w11 schedules as "
+            "OpenAirInterface's does."
+        ),
+    ] = IDEAL
     radio: Annotated[
         dict[str, Any],
         Option(
@@ -291,20 +302,14 @@ class Experiment(Value):
     rtt_ms: Annotated[
         float,
         Field(ge=0, le=10_000),
-        Option(
-            "Round-trip time of the path without the radio.",
-            key="rtt",
-            read=units.milliseconds,
-            show="{:g}ms".format,
-        ),
+        Milliseconds("Round-trip time of the path without the radio.", key="rtt"),
     ] = 20.0
     dl_delay_ms: Annotated[
         Annotated[float, Field(ge=0)] | None,
-        Option(
+        Milliseconds(
             "One-way delay of the path towards the UE.",
             key="dl_delay",
             flag=None,
-            read=units.milliseconds,
             unset="half of the RTT",
             example="15ms",
         ),
@@ -406,22 +411,14 @@ class Experiment(Value):
     socket_interval_ms: Annotated[
         float,
         Field(ge=1, le=60_000),
-        Option(
-            "Interval between samples of the sockets, at least 1ms.",
-            key="socket_interval",
-            read=units.milliseconds,
-            show="{:g}ms".format,
+        Milliseconds(
+            "Interval between samples of the sockets, at least 1ms.", key="socket_interval"
         ),
     ] = 20.0
     mac_interval_ms: Annotated[
         int,
         Field(ge=1, le=60_000),
-        Option(
-            "Length of a sample of the MAC, at least 1ms.",
-            key="mac_interval",
-            read=units.milliseconds,
-            show="{:g}ms".format,
-        ),
+        Milliseconds("Length of a sample of the MAC, at least 1ms.", key="mac_interval"),
     ] = 10
 
     def starts_s(self, plan: FlowPlan, number: int) -> float:

@@ -63,49 +63,36 @@ def read_duplex(text: object) -> object:
     return {"tdd": {"pattern": text}} if is_pattern else text
 
 
+def _short(
+    help: str, read: Callable[[Any], object], *takes: str, unset: str, example: str
+) -> Option:
+    """Return an option whose value in YAML has one of the JSON types that `read` takes."""
+    schema = {"type": list(takes)}
+    return Option(help, read=read, schema=schema, unset=unset, example=example)
+
+
 class ShortForms(Value):
     """Keys that are short for one of `radio`."""
 
     layers: Annotated[
         str | None,
-        Option(
-            "MIMO layers at most, of both directions or as DL/UL.",
-            read=read_layers,
-            schema={"type": ["integer", "string", "object"]},
-            unset="1",
-            example="4/1",
-        ),
-    ] = None
+        _short("MIMO layers at most, of both directions or as DL/UL.", read_layers,
+               "integer", "string", "object", unset="1", example="4/1"),
+    ] = None  # fmt: skip
     scheduler: Annotated[
         str | None,
-        Option(
-            "Scheduler: round_robin, proportional_fair or max_ci.",
-            read=as_it_is,
-            schema={"type": ["string", "object"]},
-            unset="round_robin",
-            example="max_ci",
-        ),
-    ] = None
+        _short("Scheduler: round_robin, proportional_fair or max_ci.", as_it_is,
+               "string", "object", unset="round_robin", example="max_ci"),
+    ] = None  # fmt: skip
     rlc: Annotated[
         str | None,
-        Option(
-            "RLC mode: am or um.",
-            read=read_rlc,
-            schema={"type": ["string", "object"]},
-            unset="am",
-            example="um",
-        ),
+        _short("RLC mode: am or um.", read_rlc, "string", "object", unset="am", example="um"),
     ] = None
     carriers: Annotated[
         str | None,
-        Option(
-            "Component carriers, all like the first.",
-            read=read_carriers,
-            schema={"type": ["integer", "string"]},
-            unset="1",
-            example="8",
-        ),
-    ] = None
+        _short("Component carriers, all like the first.", read_carriers,
+               "integer", "string", unset="1", example="8"),
+    ] = None  # fmt: skip
 
 
 SHORT = {one.key: one for one in written(ShortForms)}
