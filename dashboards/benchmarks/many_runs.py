@@ -13,7 +13,7 @@ from ddu.store.directory import StoreDirectory
 
 SECONDS = 100
 BIN_NS = 20_000_000
-SERIES = ("transport_sample", "radio_sample", "trust_sample", "reminis_sample", "overview", "distribution",
+SERIES = ("transport_sample", "radio_sample", "trust_sample", "cc_sample", "overview", "distribution",
           "moments", "flow", "part_cpu")  # fmt: skip
 _CHUNK = 20
 

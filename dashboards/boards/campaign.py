@@ -24,9 +24,14 @@ STUDENT = (
 RESULT = "status = 'finished' AND verdict <> 'invalid'"
 """The runs that are results, as for a campaign's report."""
 
+POINT = """
+coalesce((SELECT string_agg(key || '=' || value, ' ' ORDER BY key) FROM jsonb_each_text(levels) WHERE key <> 'cc'),
+         scenario || ' ' || direction || ' ' || coalesce(prb::text, '-'))""".strip()
+"""The point of the campaign, without the congestion control; of runs without levels, scenario, direction and PRBs."""
+
 CELLS = f"""
 WITH cell AS (
-    SELECT cc, direction, prb, scenario, experiment_id,
+    SELECT {POINT} AS point, cc, direction, scenario, experiment_id,
            count(*) FILTER (WHERE {RESULT}) AS n,
            count(*) AS runs,
            count(*) FILTER (WHERE verdict = 'degraded') AS degraded,
@@ -38,7 +43,7 @@ WITH cell AS (
            avg(utilisation_ratio) FILTER (WHERE {RESULT}) AS utilisation
     FROM testbed.run
     WHERE {OF} AND state = 'published'
-    GROUP BY cc, direction, prb, scenario, experiment_id
+    GROUP BY point, cc, direction, scenario, experiment_id
 ), interval AS (
     SELECT *, {STUDENT}[least(n - 1, 30)] / sqrt(nullif(n, 0)) AS t
     FROM cell
@@ -92,19 +97,18 @@ SELECT (SELECT count(DISTINCT split_part(name, '/', 2)) FROM testbed.run
 
 def _cells() -> list[object]:
     cells = f"""{CELLS}
-SELECT cc, direction, prb AS "PRB", scenario, runs, n AS "counted", degraded, failed,
+SELECT point, cc, direction, scenario, runs, n AS "counted", degraded, failed,
        rate AS throughput, t * rate_sd AS "± throughput", rtt AS "RTT p50", t * rtt_sd AS "± RTT",
        utilisation
 FROM interval
-ORDER BY scenario, direction, prb, cc"""
+ORDER BY point, cc"""
     matrix = f"""{CELLS}
-SELECT scenario || ' ' || direction || ' ' || coalesce(prb::text, '-') AS cell, cc,
-       avg(rate) AS throughput
+SELECT point AS cell, cc, avg(rate) AS throughput
 FROM interval
 GROUP BY 1, 2
 ORDER BY 1, 2"""
     by_cc = f"""{CELLS}
-SELECT scenario || ' ' || direction || ' ' || coalesce(prb::text, '-') AS cell,
+SELECT point AS cell,
        {", ".join(_column(cc) for cc in CONGESTION_CONTROLS[:6])}
 FROM interval
 GROUP BY 1
@@ -112,8 +116,9 @@ ORDER BY 1, 2"""
     pivot = {"columnField": "cc", "rowField": "cell", "valueField": "throughput"}
     return [
         listing("Cells", cells,
-                "A row for each experiment. ±: half of the 95 % confidence interval of the mean over its runs "
-                "(Student's t; needs two). Failed and invalid runs are counted, and in no mean.",
+                "A row for each point of the campaign: what it varies, and the congestion control. ±: half of the 95 % "
+                "confidence interval of the mean over its runs (Student's t; needs two). Failed and invalid runs are "
+                "counted, and in no mean.",
                 units={"throughput": "bps", "± throughput": "bps", "RTT p50": "ms", "± RTT": "ms",
                        "utilisation": "percentunit"}, height=10),
         listing("Throughput by cell and congestion control", matrix, "Means over valid and degraded runs.",
@@ -132,7 +137,7 @@ def _faults() -> list[object]:
     query = f"""
 SELECT name AS run, coalesce(started, published_at) AS started, coalesce(verdict, status) AS verdict,
        status, coalesce(failure, array_to_string(verdict_reasons, ' ')) AS reason, cc, direction,
-       prb AS "PRB", scenario, (coalesce(duration_s, 0) * 1000)::bigint AS duration_ms, run_id
+       {POINT} AS point, (coalesce(duration_s, 0) * 1000)::bigint AS duration_ms, run_id
 FROM testbed.run
 WHERE {OF} AND state = 'published' AND (verdict IS DISTINCT FROM 'valid' OR status <> 'finished')
 ORDER BY started DESC NULLS LAST

@@ -100,10 +100,10 @@ FROM testbed.live_trust
 WHERE {RUN} AND $__timeFilter(time)
 ORDER BY 1, 2""".strip()
     reminis = f"""
-SELECT time, m.name || ' ' || s.flow AS metric, m.value AS value
-FROM testbed.live_reminis s
-CROSS JOIN LATERAL (VALUES ('delay', delay_ms), ('DTT', dtt_ms)) AS m (name, value)
-WHERE s.{RUN} AND $__timeFilter(s.time)
+SELECT time, m.name || ' ' || s.flow AS metric, (s.record ->> m.key)::real / 1000 AS value
+FROM testbed.live_cc s
+CROSS JOIN LATERAL (VALUES ('delay', 'delay_us'), ('DTT', 'dtt_us')) AS m (name, key)
+WHERE s.{RUN} AND s.trace = 'reminis' AND $__timeFilter(s.time)
 ORDER BY 1, 2""".strip()
     return [
         series("Delivered by the MAC", "bps", _both("sdu_throughput_bps"), "IP bits out of RLC.",

@@ -17,7 +17,8 @@ ZONES = {
 }
 ACTIONS = {"none": "#999999", "nde": "#009e73", "ps": "#e69f00", "cm": "#d55e00"}
 
-HAS_TRACE = " AND EXISTS (SELECT FROM testbed.reminis_sample s WHERE s.run_id = run.run_id)"
+OF_REMINIS = f"{sql.RUN} AND s.trace = 'reminis'"
+HAS_TRACE = " AND EXISTS (SELECT FROM testbed.cc_sample s WHERE s.run_id = run.run_id AND s.trace = 'reminis')"
 
 
 def dashboard() -> Dashboard:
@@ -31,15 +32,17 @@ def dashboard() -> Dashboard:
     )
 
 
-def _trace(values: dict[str, str]) -> str:
-    inner = ", ".join(f"{value} AS v{number}" for number, value in enumerate(values.values()))
-    pairs = ", ".join(f"('{name}', v{number})" for number, name in enumerate(values))
+def _trace(columns: dict[str, str], per: int = 1) -> str:
+    """Return the SQL of the means of columns of the trace, by name, divided by `per`."""
+    means = (f"avg((s.record ->> '{column}')::real) / {per}" for column in columns.values())
+    inner = ", ".join(f"{mean} AS v{number}" for number, mean in enumerate(means))
+    pairs = ", ".join(f"('{name}', v{number})" for number, name in enumerate(columns))
     return f"""
 SELECT {sql.relative("b.t_s")} AS time, m.name || ' ' || f.flow AS metric, m.value AS value
 FROM (
     SELECT {sql.step_of("s.t_s")} AS t_s, s.run_id, s.flow_id, {inner}
-    FROM testbed.reminis_sample s
-    WHERE s.{sql.RUN} AND s.{sql.WITHIN}
+    FROM testbed.cc_sample s
+    WHERE s.{OF_REMINIS} AND s.{sql.WITHIN}
     GROUP BY 1, 2, 3
 ) b
 JOIN testbed.flow f USING (run_id, flow_id)
@@ -48,32 +51,31 @@ ORDER BY 1, 2""".strip()
 
 
 def _panels() -> list[object]:
-    delay = {"delay": "avg(s.delay_us) / 1000", "DTT": "avg(s.dtt_us) / 1000",
-             "least RTT": "avg(s.min_rtt_us) / 1000"}  # fmt: skip
-    gaussian = {"mean": "avg(s.mu)", "draw": "avg(s.draw)"}
-    window = {"before": "avg(s.cwnd_before)", "after": "avg(s.cwnd_after)"}
+    delay = {"delay": "delay_us", "DTT": "dtt_us", "least RTT": "min_rtt_us"}
+    gaussian = {"mean": "mu", "draw": "draw"}
+    window = {"before": "cwnd_before", "after": "cwnd_after"}
     zone = f"""
 SELECT {sql.relative(sql.step_of("s.t_s"))} AS time, f.cc || ' ' || f.flow AS metric,
-       mode() WITHIN GROUP (ORDER BY s.zone) AS value
-FROM testbed.reminis_sample s
+       mode() WITHIN GROUP (ORDER BY (s.record ->> 'zone')::real::int) AS value
+FROM testbed.cc_sample s
 JOIN testbed.flow f USING (run_id, flow_id)
-WHERE s.{sql.RUN} AND s.{sql.WITHIN}
+WHERE s.{OF_REMINIS} AND s.{sql.WITHIN}
 GROUP BY 1, 2 ORDER BY 1, 2""".strip()
     actions = f"""
 SELECT f.cc || ' ' || f.flow AS flow,
-       {", ".join(f"count(*) FILTER (WHERE s.action = '{name}') AS {name}" for name in ACTIONS)}
-FROM testbed.reminis_sample s
+       {", ".join(f"count(*) FILTER (WHERE s.record ->> 'action' = '{name}') AS {name}" for name in ACTIONS)}
+FROM testbed.cc_sample s
 JOIN testbed.flow f USING (run_id, flow_id)
-WHERE s.{sql.RUN} AND s.{sql.WITHIN}
+WHERE s.{OF_REMINIS} AND s.{sql.WITHIN}
 GROUP BY 1 ORDER BY 1""".strip()
     own = colour_of("reminis")
     return [
         states("Zone", zone, "The zone of most sampling intervals.", ZONES),
-        series("Delay against DTT", "ms", _trace(delay), delay=True, height=8,
+        series("Delay against DTT", "ms", _trace(delay, per=1000), delay=True, height=8,
                colours={"delay": own, "DTT": "#000000", "least RTT": "#0072b2"},
                about="RTT of the sampling interval, the threshold DTT, and the minimum RTT. "
                "Dashed: limits of application classes (20, 40, 100 ms)."),
-        series("Gradient of delay", "none", _trace({"gradient": "avg(s.gradient)"}), least=None,
+        series("Gradient of delay", "none", _trace({"gradient": "gradient"}), least=None,
                colours={"gradient": own},
                about="Change of the delay from one sampling interval to the next, over time; PS uses it."),
         series("Mean of the Gaussian, and draw", "none", _trace(gaussian), least=None,
@@ -85,6 +87,6 @@ GROUP BY 1 ORDER BY 1""".strip()
         bars("Actions", "short", actions, label="flow", stacked=True, colours=ACTIONS,
              about="Number of sampling intervals by action: none, Non-Deterministic Exploration (nde), "
              "Proactive Slowdown (ps), Catastrophe Mitigation (cm)."),
-        series("Sampling interval", "ms", _trace({"interval": "avg(s.si_us) / 1000"}), width=12, height=9,
+        series("Sampling interval", "ms", _trace({"interval": "si_us"}, per=1000), width=12, height=9,
                colours={"interval": own}, about="Length of the sampling intervals."),
     ]  # fmt: skip

@@ -25,7 +25,7 @@ from testsupport.store_runs import tabled, two_flows, with_radio
 
 pytestmark = pytest.mark.filterwarnings("error::FutureWarning")
 
-LIVE = ("live_socket", "live_radio", "live_trust", "live_reminis")
+LIVE = ("live_socket", "live_radio", "live_trust", "live_cc")
 
 
 def rows(place: StoreDirectory, table: str) -> int:
@@ -104,7 +104,7 @@ def test_a_follower_that_starts_again_doubles_nothing(
             )
         time.sleep(1.5)
         await_rows(empty_store, "live_radio", 80)
-        await_rows(empty_store, "live_reminis", 40)
+        await_rows(empty_store, "live_cc", 40)
         set_status(run, "finished")
         follower.join(60)
         assert not follower.is_alive()
@@ -179,7 +179,7 @@ def test_samples_without_counters_are_shown(empty_store: StoreDirectory, tmp_pat
     follower = threading.Thread(target=publish_live, args=(empty_store.url(), run, shown.append))
     follower.start()
     await_rows(empty_store, "live_radio", 1)
-    await_rows(empty_store, "live_reminis", 40)
+    await_rows(empty_store, "live_cc", 40)
     with (run / "raw" / "mac.csv").open("a") as file:
         file.write("2,1,0,-81\n")
     await_rows(empty_store, "live_radio", 2)

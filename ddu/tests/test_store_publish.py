@@ -14,17 +14,19 @@ import pytest
 
 from ddu.console.problems import RefusedError
 from ddu.errors import StoreError
+from ddu.run.manifest import read_manifest
 from ddu.store.campaigns import publish_campaign
 from ddu.store.connect import connected
-from ddu.store.contents import stored_name
+from ddu.store.contents import manifest_row, stored_name
 from ddu.store.directory import StoreDirectory
-from ddu.store.publish import Published, publish, unpublish
+from ddu.store.publish import Published, insert_run, publish, unpublish
 from ddu.store.schema import migrations
+from ddu.store.traces import cc_samples
 from testsupport.store_runs import tabled, two_flows, with_radio
 from testsupport.store_server import reader_url
 from testsupport.synthetic_run import one_sided
 
-SERIES = ("transport_sample", "radio_sample", "trust_sample", "reminis_sample", "overview",
+SERIES = ("transport_sample", "radio_sample", "trust_sample", "cc_sample", "overview",
           "distribution", "moments", "flow", "part_cpu")  # fmt: skip
 
 
@@ -81,12 +83,68 @@ def test_each_ue_has_its_radio(empty_store: StoreDirectory, run: Path) -> None:
     np.testing.assert_allclose(middle["mac_dl_sdu_throughput_bps"], 12e6, rtol=1e-6)
 
 
-def test_the_trace_of_reminis_is_of_its_flow(empty_store: StoreDirectory, run: Path) -> None:
+def test_the_trace_of_a_congestion_control_is_of_its_flow(
+    empty_store: StoreDirectory, run: Path
+) -> None:
     publish(empty_store.url(), run)
-    trace = frame(empty_store, "SELECT * FROM testbed.reminis_sample ORDER BY utc_ns")
+    trace = frame(empty_store, "SELECT * FROM testbed.cc_sample ORDER BY utc_ns")
     assert len(trace) == 40
     assert set(trace["flow_id"]) == {1}
-    assert trace["delay_us"].tolist() == [index * 100 for index in range(40)]
+    assert set(trace["trace"]) == {"reminis"}
+    assert [record["delay_us"] for record in trace["record"]] == [i * 100 for i in range(40)]
+
+
+def test_any_congestion_control_s_trace_is_stored(tmp_path: Path) -> None:
+    trace = pd.DataFrame(
+        {
+            "utc_ns": [5, 6],
+            "t_s": [0.0, 0.1],
+            "sport": [40001, 40001],
+            "dport": [5201, 5201],
+            "state": ["slow start\0", None],
+            "gain": [0.1, float("nan")],
+            "never": [None, None],
+        }
+    )
+    run = two_flows(20).write(tmp_path / "run", cc_traces=[{"cc": "cubic", "file": "x.csv"}])
+    rows = cc_samples(trace, read_manifest(run), {"f0": 0, "f1": 1})
+    assert rows[["flow_id", "trace"]].drop_duplicates().to_numpy().tolist() == [[0, "cubic"]]
+    assert [json.loads(record) for record in rows["record"]] == [
+        {"state": "slow start\ufffd", "gain": 0.1},
+        {"state": None, "gain": None},
+    ]
+    portless = cc_samples(trace.drop(columns=["sport", "dport"]), read_manifest(run), {"f0": 0})
+    assert len(portless) == 2
+
+
+def test_a_store_from_before_is_brought_up_to_date(empty_store: StoreDirectory, run: Path) -> None:
+    with connected(empty_store.url()) as connection, connection.transaction(force_rollback=True):
+        connection.execute("DROP SCHEMA IF EXISTS testbed CASCADE")
+        connection.execute("CREATE SCHEMA testbed")
+        for migration in migrations()[:7]:
+            connection.execute(migration.sql.encode())
+        row = {**manifest_row(read_manifest(run), run), "state": "live"}
+        row |= {"campaign": "c-quick", "name": "c-quick/cc=cubic,buffer=10pkt,seed=1/run"}
+        del row["levels"]
+        run_id = insert_run(connection, {}, row)
+        connection.execute(
+            "INSERT INTO testbed.reminis_sample (run_id, flow_id, utc_ns, t_s, zone, action, "
+            "delay_us) VALUES (%s, 1, 5, 0.5, 2, 'ps', 0.1)", [run_id]
+        )  # fmt: skip
+        connection.execute(
+            "INSERT INTO testbed.live_reminis VALUES (%s, now(), 'port 1', 1, 'nde', 2.5, NULL)",
+            [run_id],
+        )
+        for migration in migrations()[7:9]:
+            connection.execute(migration.sql.encode())
+        levels = connection.execute("SELECT levels FROM testbed.run").fetchone()
+        stored, live = (
+            connection.execute(f"SELECT trace, record FROM testbed.{table}".encode()).fetchone()
+            for table in ("cc_sample", "live_cc")
+        )
+    assert stored == ("reminis", {"zone": 2, "action": "ps", "delay_us": 0.1})
+    assert live == ("reminis", {"zone": 1, "action": "nde", "delay_us": 2500})
+    assert levels == ({"cc": "cubic", "buffer": "10pkt"},)
 
 
 def test_what_comparisons_read_follows_from_the_series(

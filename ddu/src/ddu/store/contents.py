@@ -21,6 +21,7 @@ from ddu.run.manifest import Manifest, read_manifest
 from ddu.run.radio import described
 from ddu.store.cpu import cpu_of_parts
 from ddu.store.metric_columns import flow_values, run_values
+from ddu.store.traces import cc_samples
 from ddu.tables.mac import LINK_COLUMNS, mac_on_bins
 
 _TABLES = ("aligned", "mac", "cc")
@@ -106,6 +107,7 @@ def manifest_row(manifest: Manifest, path: Path) -> dict[str, Any]:
         "testbed": _clean(str(extra.get("testbed") or "(none)")),
         "seed": extra.get("seed") if isinstance(extra.get("seed"), int) else None,
         "started": _instant(manifest.time.start_utc_ns),
+        "levels": _clean(levels_of(path)),
         "manifest": _clean(manifest.model_dump(mode="json")),
     }
 
@@ -135,6 +137,17 @@ def campaign_of(path: Path) -> str | None:
         return None
 
 
+def levels_of(path: Path) -> dict[str, str] | None:
+    """Return what the run's campaign varies, each with its value in this run; None: no campaign."""
+    try:
+        levels: dict[str, str] = json.loads((path.absolute().parent / "cell.json").read_text())[
+            "levels"
+        ]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return levels
+
+
 def _fill(
     contents: Contents, run: Run, summary: dict[str, Any], tables: dict[str, pd.DataFrame]
 ) -> None:
@@ -151,8 +164,8 @@ def _fill(
         series["trust_sample"] = first
     if "mac" in tables:
         series["radio_sample"] = _radio(tables["mac"], bins)
-    if "cc" in tables and {"zone", "action"} <= set(tables["cc"]):
-        series["reminis_sample"] = _of_flows(tables["cc"], run.manifest, flows)
+    if "cc" in tables:
+        series["cc_sample"] = cc_samples(tables["cc"], run.manifest, flows)
 
 
 def _bins(aligned: pd.DataFrame, summary: dict[str, Any], path: Path) -> Bins:
@@ -171,19 +184,6 @@ def _radio(mac: pd.DataFrame, bins: Bins) -> pd.DataFrame:
         table.insert(2, "t_s", (bins.edges_utc_ns[:-1] - bins.start_utc_ns) / 1e9)
         per_ue.append(table)
     return pd.concat(per_ue, ignore_index=True)
-
-
-def _of_flows(trace: pd.DataFrame, manifest: Manifest, flows: dict[str, int]) -> pd.DataFrame:
-    ports = pd.DataFrame(
-        [
-            {"sport": flow.sender.port, "dport": flow.receiver.port, "flow_id": flows[flow.id]}
-            for flow in manifest.flows
-            if flow.id in flows
-        ]
-    )
-    if not {"sport", "dport"} <= set(trace):
-        return trace.assign(flow_id=0)
-    return trace.merge(ports.astype("float64").astype({"flow_id": "int16"}), on=["sport", "dport"])
 
 
 def _numbers(summary: dict[str, Any], bins: Bins) -> dict[str, Any]:

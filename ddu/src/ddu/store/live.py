@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -18,7 +19,7 @@ from ddu.run.manifest import Manifest, read_manifest
 from ddu.store.connect import Connection, connected
 from ddu.store.contents import experiment_of, manifest_row
 from ddu.store.copying import copy_table
-from ddu.store.live_rows import Growth, radio_rows, reminis_rows, socket_rows, trust_rows
+from ddu.store.live_rows import Growth, radio_rows, socket_rows, trace_rows, trust_rows
 from ddu.store.publish import Published, insert_run, lock_name, publish
 from ddu.store.schema import migrate
 from ddu.store.tails import CsvTail, SocketTail, Tail
@@ -27,7 +28,7 @@ LOOK_EVERY_S = 0.2
 """So that a row is in the store within a second, with room for a busy machine."""
 
 _RETRY_S = 1.0
-_LIVE_TABLES = ("live_socket", "live_radio", "live_trust", "live_reminis")
+_LIVE_TABLES = ("live_socket", "live_radio", "live_trust", "live_cc")
 
 Report = Callable[[str], None]
 Rows = Callable[[pd.DataFrame, Growth], pd.DataFrame]
@@ -142,9 +143,9 @@ def _find_files(raw: Path, manifest: Manifest, followed: dict[Path, Followed]) -
         wanted[raw.parent / manifest.mac.file] = (CsvTail, "live_radio", radio_rows, ["ue"])
     if manifest.link and manifest.link.file.endswith(".csv"):
         wanted[raw.parent / manifest.link.file] = (CsvTail, "live_trust", trust_rows, [])
-    trace = raw / "cc-reminis.csv"
-    if trace.exists():
-        wanted[trace] = (CsvTail, "live_reminis", reminis_rows, [])
+    for trace in raw.glob("cc-*.csv"):
+        rows_of_trace = partial(trace_rows, trace.stem.removeprefix("cc-"))
+        wanted[trace] = (CsvTail, "live_cc", rows_of_trace, [])
     for file, (tail, table, rows, key) in wanted.items():
         if file not in followed:
             followed[file] = Followed(tail(file), table, rows, Growth(key))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from ddu.align.counters import increments, is_counter
+from ddu.store.traces import records
 from ddu.tables.mac import LINK_COLUMNS
 
 _SOCKET = ["src", "sport", "dst", "dport"]
@@ -82,13 +83,11 @@ def trust_rows(samples: pd.DataFrame, growth: Growth) -> pd.DataFrame:
     return rows.rename(columns=LINK_COLUMNS)
 
 
-def reminis_rows(samples: pd.DataFrame, _: Growth) -> pd.DataFrame:
-    """Return rows of live_reminis: one per sampling interval and flow."""
-    return samples.assign(
-        time=_instants,
-        flow="port " + samples["sport"].astype(str),
-        delay_ms=samples["delay_us"] / 1e3,
-        dtt_ms=samples["dtt_us"] / 1e3,
+def trace_rows(trace: str, samples: pd.DataFrame, _: Growth) -> pd.DataFrame:
+    """Return rows of live_cc: one per record of the congestion control's trace."""
+    flow = "port " + samples["sport"].astype(str) if "sport" in samples else "all flows"
+    return pd.DataFrame(
+        {"time": _instants(samples), "flow": flow, "trace": trace, "record": records(samples)}
     )
 
 

@@ -90,8 +90,7 @@ def insert_run(connection: Connection, experiment: dict[str, Any], row: dict[str
         "INSERT INTO testbed.experiment (digest, resolved) VALUES (%s, %s) ON CONFLICT DO NOTHING",
         [digest, Jsonb(experiment)],
     )
-    row = {key: Jsonb(value) if key in ("summary", "manifest") else value for key, value in
-           row.items()}  # fmt: skip
+    row = {key: Jsonb(value) if isinstance(value, dict) else value for key, value in row.items()}
     statement = sql.SQL(
         "INSERT INTO testbed.run (experiment_id, {}) VALUES "
         "((SELECT experiment_id FROM testbed.experiment WHERE digest = %s), {}) RETURNING run_id"
