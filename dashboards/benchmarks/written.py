@@ -8,12 +8,12 @@ import time
 from pathlib import Path
 from statistics import median
 
-from boards.ask import Question
 from ddu.store.connect import connected
 from ddu.store.directory import StoreDirectory
+from testsupport.panel_queries import Question
 
 PANEL_MS, PUBLISH_S, SEEN_S = 200, 2, 1
-TABLES = ("run", "transport_sample", "radio_sample", "trust_sample", "reminis_sample", "overview", "distribution")
+TABLES = ("run", "transport_sample", "radio_sample", "trust_sample", "cc_sample", "overview", "distribution")
 
 
 def report(

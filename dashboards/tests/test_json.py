@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import yaml
 
-from boards.ask import Board, boards
 from boards.names import CONGESTION_CONTROLS, STORE
 from ddu.report.palette import colour_of
+from testsupport.panel_queries import Board, boards
 
 COMPONENT = Path(__file__).resolve().parents[1]
 BUILT_IN = {"__data", "__field", "__value", "__url_time_range"}

@@ -12,11 +12,11 @@ from typing import Any
 import psycopg
 import pytest
 
-from boards.ask import Board, Range, boards, interpolated, selections
 from ddu.store.connect import connected
 from ddu.store.directory import StoreDirectory
 from ddu.store.live import _begin, _copy_new, _find_files
 from ddu.store.publish import publish
+from testsupport.panel_queries import Board, Range, boards, interpolated, selections
 from testsupport.store_runs import tabled, two_flows, with_radio
 from testsupport.store_server import fresh_store, reader_url
 
@@ -48,6 +48,9 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreDirectory]
                 directory.mkdir()
                 (directory / "campaign.json").write_text(json.dumps(content))
                 directory = directory / "runs" / "cell" / "run"
+                directory.parent.mkdir(parents=True)
+                levels = {"cc": "cubic", "buffer": "500pkt", "aqm": HOSTILE}
+                (directory.parent / "cell.json").write_text(json.dumps({"levels": levels}))
             changes: dict[str, Any] = {"run": name, "experiment": experiment, "verdict": verdict}
             publish(place.url(), tabled(with_radio(made.write(directory, **changes))))
         failed = two_flows(20).write(tmp_path_factory.mktemp("failed") / "run", run="failed", status="failed",
@@ -68,7 +71,7 @@ def follow(place: StoreDirectory, run: Path) -> None:
         _find_files(run / "raw", read_manifest(run), followed)
         for one in followed.values():
             _copy_new(connection, run_id, one, print)
-        for table in ("live_radio", "live_trust", "live_reminis"):
+        for table in ("live_radio", "live_trust", "live_cc"):
             connection.execute(f"UPDATE testbed.{table} SET time = now() - interval '2 s'".encode())
         # The synthetic run has no sockets.
         connection.execute(
@@ -123,6 +126,10 @@ def test_what_is_asked_is_about_what_was_chosen(filled: StoreDirectory) -> None:
         assert {row[0] for row in answer("campaign", "Failed, invalid and degraded runs", campaign=["c"])} == {
             stored["c"]
         }
+        (cell,) = answer("campaign", "Cells", campaign=["b"])
+        assert cell[0] == f"aqm={HOSTILE} buffer=500pkt"
+        assert {row[0] for row in answer("campaign", "Throughput by cell", campaign=["b"])} == {cell[0]}
+        assert {row[0] for row in answer("campaign", "Cells", campaign=["(none)"])} == {"static dl 24", "static dl 106"}
         shown = answer("run", "Sending rate", run=[ids["a"]])
         assert {row[1] for row in shown} == {"cubic f0", "reminis f1"}
 

@@ -15,8 +15,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from boards.ask import Board, Range, boards, interpolated, selections
 from ddu.store.directory import StoreDirectory
+from testsupport.panel_queries import Board, Range, boards, interpolated, selections
 from testsupport.store_server import fresh_store, reader_url
 
 BIN = Path(sys.executable).parent

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The queries that Grafana would send to the store, for tests and benchmarks without Grafana.
 
-Variables and macros are replaced as in Grafana's documentation: "Variable syntax" for `:sqlstring`, and
-"Macros" of the PostgreSQL data source. Forms that no dashboard uses are refused.
+Variables and macros are replaced as in Grafana's documentation: "Variable syntax" for
+`:sqlstring`, and "Macros" of the PostgreSQL data source. Forms that no dashboard uses are refused.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-GENERATED = Path(__file__).parents[1] / "generated"
+GENERATED = Path(__file__).parents[3] / "dashboards" / "generated"
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,11 @@ class Board:
 
     @property
     def questions(self) -> list[Question]:
-        return [Question(self.name, panel, target["rawSql"]) for panel in self.panels for target in panel["targets"]]
+        return [
+            Question(self.name, panel, target["rawSql"])
+            for panel in self.panels
+            for target in panel["targets"]
+        ]
 
     @property
     def variables(self) -> list[dict[str, Any]]:
@@ -66,8 +70,10 @@ class Board:
         return listed
 
     def values(self, connection: Any, fixed: dict[str, list[str]]) -> dict[str, list[str]]:
-        """Return the possible values of each variable, in order. Later variables depend on earlier ones: on
-        the `fixed` value, else on all values of a multi-value variable, or on the first of a single-value one."""
+        """Return the possible values of each variable, in order.
+
+        Later variables depend on earlier ones: on the `fixed` value, else on all values of a
+        multi-value variable, or on the first of a single-value one."""
         by_name: dict[str, list[str]] = {}
         chosen = dict(fixed)
         for variable in self.variables:
@@ -109,7 +115,8 @@ def interpolated(sql: str, values: dict[str, list[str]], over: Range) -> str:
 
 
 def selections(board: Board, connection: Any) -> Iterator[dict[str, list[str]]]:
-    """Yield every value of every variable: single-value variables in turn, others all at once and one by one.
+    """Yield every value of every variable: single-value variables in turn, others all at once and
+    one by one.
 
     Variables that depend on a chosen one have the values that remain.
     """
@@ -121,9 +128,15 @@ def selections(board: Board, connection: Any) -> Iterator[dict[str, list[str]]]:
                 yield from _each_single(board, connection, {variable["name"]: [value]})
 
 
-def _each_single(board: Board, connection: Any, fixed: dict[str, list[str]]) -> Iterator[dict[str, list[str]]]:
+def _each_single(
+    board: Board, connection: Any, fixed: dict[str, list[str]]
+) -> Iterator[dict[str, list[str]]]:
     values = board.values(connection, fixed)
-    single = [one["name"] for one in board.variables if not one.get("multi") and len(values[one["name"]]) > 1]
+    single = [
+        one["name"]
+        for one in board.variables
+        if not one.get("multi") and len(values[one["name"]]) > 1
+    ]
     if not single:
         yield values
         return
