@@ -54,19 +54,15 @@ def check_carrier(usrp: Usrp, carrier: Carrier) -> None:
     limit_hz = _B210_BANDWIDTH_HZ if usrp.model == "b210" else _X310_BANDWIDTH_HZ
     if width_hz > limit_hz:
         raise refusal(
-            (
-                f"{carrier.prb} PRB are {width_hz / 1000000.0:.1f} MHz wide, and a "
-                f"{usrp.model.upper()} does {limit_hz / 1000000.0:.0f} MHz"
-            ),
+            f"{carrier.prb} PRB are {width_hz / 1000000.0:.1f} MHz wide, and a "
+            f"{usrp.model.upper()} does {limit_hz / 1000000.0:.0f} MHz",
             "choose fewer PRB",
             key="prb",
         )
     if usrp.model == "x310" and _X310_CLOCK_HZ % carrier.sample_rate_hz:
         raise refusal(
-            (
-                f"{carrier.prb} PRB need {carrier.sample_rate_hz / 1000000.0:g} MS/s, which an "
-                f"X310 cannot divide from its {_X310_CLOCK_HZ / 1000000.0:g} MHz clock"
-            ),
+            f"{carrier.prb} PRB need {carrier.sample_rate_hz / 1000000.0:g} MS/s, which an "
+            f"X310 cannot divide from its {_X310_CLOCK_HZ / 1000000.0:g} MHz clock",
             "choose 162 PRB or fewer",
             key="prb",
         )

@@ -73,11 +73,9 @@ def chosen(serial: str | None) -> Adb:
     if not phones:
         raise refusal(
             "adb sees no phone",
-            (
-                "switch on USB debugging (Settings → About phone → tap Build number seven times; "
-                "Developer options → USB debugging) and plug it in, or `adb connect "
-                "ADDRESS:PORT`, or choose --no-adb"
-            ),
+            "switch on USB debugging (Settings → About phone → tap Build number seven times; "
+            "Developer options → USB debugging) and plug it in, or `adb connect "
+            "ADDRESS:PORT`, or choose --no-adb",
             key="testbed",
         )
     usable = [name for name, state in phones.items() if state == "device"]

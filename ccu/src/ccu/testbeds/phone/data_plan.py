@@ -82,10 +82,7 @@ class DataPlan:
             return
         used = f"{self.used_bytes} bytes used and " if self.used_bytes else ""
         raise refusal(
-            (
-                f"{used}{most_bytes} are more than the phone's data limit of {self.limit_bytes} "
-                "bytes"
-            ),
+            f"{used}{most_bytes} are more than the phone's data limit of {self.limit_bytes} bytes",
             "lower it, or raise the limit (Settings → Network → Data warning & limit)",
             key="max_bytes",
         )

@@ -71,7 +71,7 @@ def check_radio(phone: Shell, address: str) -> dict[str, Any]:
     device = _DEVICE.search(route_text)
     if device and not MOBILE.match(device[1]):
         raise refusal(
-            (f"the phone would reach {address} by {device[1]}, not by its radio"),
+            f"the phone would reach {address} by {device[1]}, not by its radio",
             "switch Wi-Fi off (adb shell svc wifi disable), and tethering and VPN",
             key="testbed",
         )
@@ -93,10 +93,8 @@ def check_load(phone: Shell, load: str) -> None:
     if load == "iperf3" and describe(phone)["iperf3"] is None:
         raise refusal(
             "the phone has no executable iperf3",
-            (
-                f"`pkg install iperf3` in Termux, or push one to {_IPERF3[1]} (chmod 755); or "
-                "leave it out to use nc"
-            ),
+            f"`pkg install iperf3` in Termux, or push one to {_IPERF3[1]} (chmod 755); or "
+            "leave it out to use nc",
             key="phone_load",
         )
 
