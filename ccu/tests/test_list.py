@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
 from ccu import congestion
 from ccu.cli.main import app
 from ccu.congestion import Control
+from ccu.host import programs
+from ccu.scenarios import library, nr_link
 from ccu.testbeds.virtual import driver
+from ddu.console.problems import CommandError
 
 
 def listed() -> dict[str, str]:
@@ -29,6 +34,18 @@ def test_controls_of_a_testbeds_kernel_are_listed(monkeypatch: pytest.MonkeyPatc
     assert "bic" in lines
     assert "virtual" not in lines["cubic"]
     assert "kernel of --testbed virtual only; here: no root" in lines["lp"]
+
+
+def test_an_nr_link_of_another_version_is_one_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = tmp_path / "nr-link"
+    older.write_text("#!/bin/sh\necho \"error: unrecognized subcommand 'list'\" >&2\nexit 2\n")
+    older.chmod(0o755)
+    monkeypatch.setattr(programs, "find", lambda _: older)
+    for ask in (nr_link.queue_managers, library):
+        with pytest.raises(CommandError, match=r"failed: error: unrec.*\n.*another version: run"):
+            ask()
 
 
 def test_those_of_a_kernel_that_is_not_built_are_not(monkeypatch: pytest.MonkeyPatch) -> None:

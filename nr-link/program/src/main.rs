@@ -49,10 +49,11 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Check a scenario, and print what it sets as one JSON line. Needs no privileges.
+    /// Check scenarios, and print what each sets as one JSON line. Needs no privileges.
     Scenario {
-        /// Scenario: a YAML file of schema rf-scenario/1
-        file: PathBuf,
+        /// Scenarios: YAML files of schema rf-scenario/1
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
         /// Format of errors on standard error
         #[arg(long, value_enum, default_value_t)]
         problems: Format,
@@ -197,7 +198,11 @@ fn execute(command: Command) -> Result<ExitCode> {
                 false => println!("{config:#?}"),
             }
         }
-        Command::Scenario { file, .. } => println!("{}", resolved::scenario(&file)?),
+        Command::Scenario { files, .. } => {
+            for file in files {
+                println!("{}", resolved::scenario(&file)?);
+            }
+        }
         Command::Capacity {
             configuration,
             seconds,

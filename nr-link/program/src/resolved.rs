@@ -5,7 +5,7 @@ use std::io::read_to_string;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use nr_link_model::scenario::Scenario;
+use nr_link_model::scenario::{Capacity, Mobility, Radio, Rate, Scenario};
 use nr_link_model::{Direction, ResolvedConfig};
 use serde_json::{Map, Value, json};
 
@@ -51,10 +51,23 @@ pub fn config(config: &ResolvedConfig) -> Value {
 pub fn scenario(file: &Path) -> Result<Value> {
     let scenario = Scenario::load(file)?;
     let folder = file.parent().unwrap_or(Path::new(""));
-    let files = scenario
-        .files()
-        .into_iter()
-        .map(|file| file.strip_prefix(folder).unwrap_or(file).to_string_lossy());
+    let relative = |file: &Path| {
+        file.strip_prefix(folder)
+            .unwrap_or(file)
+            .to_string_lossy()
+            .into_owned()
+    };
+    let files = scenario.files().into_iter().map(relative);
+    let trace = |rate: &Rate| match rate {
+        Rate::Trace(trace) => json!({"file": relative(&trace.file), "format": trace.format}),
+        _ => Value::Null,
+    };
+    let traces =
+        |capacity: &Capacity| json!({"dl": trace(&capacity.dl), "ul": trace(&capacity.ul)});
+    let route = |radio: &Radio| match &radio.mobility {
+        Some(Mobility::Route(route)) => Some(route.points().to_vec()),
+        _ => None,
+    };
     Ok(without_nulls(json!({
         "name": scenario.name,
         "summary": scenario.summary,
@@ -62,7 +75,10 @@ pub fn scenario(file: &Path) -> Result<Value> {
         "at_end": scenario.at_end,
         "seed": scenario.seed,
         "gives_capacity": scenario.capacity.is_some(),
+        "traces": scenario.capacity.as_ref().map(traces),
         "carrier_ghz": scenario.radio.as_ref().and_then(|radio| radio.carrier_ghz),
+        "ss_pbch_block_power_dbm": scenario.radio.as_ref().map(|radio| radio.ss_pbch_block_power_dbm),
+        "route": scenario.radio.as_ref().and_then(route),
         "path": scenario.path,
         "link": scenario.link,
         "files": files.collect::<Vec<_>>(),

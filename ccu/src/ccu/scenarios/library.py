@@ -6,8 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import yaml
-
+from ccu.scenarios import nr_link
 from ddu.console.problems import RefusedError, refusal
 from ddu.console.suggestions import unknown
 from ddu.installation import data
@@ -20,14 +19,7 @@ _NUMBERED = re.compile(r"(?P<name>.+)-(?P<seed>\d{2,9})")
 
 def library() -> dict[str, str]:
     """Return the names and summaries of the scenarios that come with the project."""
-    summaries = {}
-    for file in sorted(LIBRARY.glob("*.yaml")):
-        try:
-            summary = yaml.load(file.read_bytes(), Loader=yaml.CSafeLoader).get("summary", "")
-        except (yaml.YAMLError, AttributeError):
-            summary = "(not readable)"
-        summaries[file.stem] = str(summary)
-    return summaries
+    return nr_link.summaries(sorted(LIBRARY.glob("*.yaml")))
 
 
 def locate(name: str) -> Path:
@@ -42,7 +34,8 @@ def locate(name: str) -> Path:
     if looks_like_path:
         what = "is a directory" if file.is_dir() else "no such file"
         raise refusal(f"{name}: {what}", "give a file, or a name of `ccu list scenarios`")
-    raise RefusedError(unknown("scenario", name, library(), "or give the path of a file"))
+    there = (file.stem for file in LIBRARY.glob("*.yaml"))
+    raise RefusedError(unknown("scenario", name, there, "or give the path of a file"))
 
 
 def seed_of(name: str) -> int | None:

@@ -18,6 +18,8 @@ from ddu.console.problems import CommandError, Problem, RefusedError, refusal
 STANDARD_INPUT = "-"
 """The file of a problem in a configuration, which nr-link reads from its standard input."""
 
+_PROBLEMS = ("--problems", "json")
+
 _scenarios: dict[tuple[Path, int], dict[str, Any]] = {}
 """The answers of nr-link, by the file and when it was changed last."""
 
@@ -42,18 +44,22 @@ def capacity(config: dict[str, Any], seconds: float, interval_ms: int) -> str:
     """Return the CSV text of `nr-link capacity`. Raises RefusedError."""
     options = [f"--seconds={seconds!r}", "--interval-ms", str(interval_ms)]
     text = yaml.safe_dump(config, sort_keys=False)
-    return _ask(["capacity", "--config", STANDARD_INPUT, *options], text)
+    return _ask(["capacity", "--config", STANDARD_INPUT, *options, *_PROBLEMS], text)
 
 
 def queue_managers() -> dict[str, str]:
     """Return the AQMs that nr-link has by name, each with its summary."""
-    words = [programs.require("nr-link"), "list", "aqm"]
-    listed = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-    return {one["name"]: one["summary"] for one in json.loads(listed)}
+    return {one["name"]: one["summary"] for one in json.loads(_ask(["list", "aqm"]))}
+
+
+def summaries(files: Sequence[Path]) -> dict[str, str]:
+    """Return what each scenario says of itself, by the file's name. Raises RefusedError."""
+    answers = map(json.loads, _ask(["scenario", *map(str, files), *_PROBLEMS]).splitlines())
+    return {file.stem: one["summary"] for file, one in zip(files, answers, strict=True)}
 
 
 def _scenario(file: Path) -> dict[str, Any]:
-    resolved: dict[str, Any] = json.loads(_ask(["scenario", str(file)]))
+    resolved: dict[str, Any] = json.loads(_ask(["scenario", str(file), *_PROBLEMS]))
     for name in resolved["files"]:
         if Path(name).is_absolute() or ".." in Path(name).parts:
             rule = f"{name} is not in the scenario's folder, and runs keep a copy of both"
@@ -64,16 +70,19 @@ def _scenario(file: Path) -> dict[str, Any]:
 @cache
 def _checked(config: str) -> dict[str, Any]:
     resolved: dict[str, Any] = json.loads(
-        _ask(["check", "--config", STANDARD_INPUT, "--json"], config)
+        _ask(["check", "--config", STANDARD_INPUT, "--json", *_PROBLEMS], config)
     )
     return resolved
 
 
 def _ask(words: Sequence[str], given: str = "") -> str:
-    command = [programs.require("nr-link"), *words, "--problems", "json"]
-    answer = subprocess.run(command, input=given, capture_output=True, text=True)
+    program = programs.require("nr-link")
+    answer = subprocess.run([program, *words], input=given, capture_output=True, text=True)
     if answer.returncode == 0:
         return answer.stdout
-    if answer.returncode != RefusedError.exit_code:
-        raise CommandError(f"nr-link {words[0]} failed: {answer.stderr.strip()}")
-    raise RefusedError(map(Problem.from_json, json.loads(answer.stderr)))
+    if answer.returncode == RefusedError.exit_code and answer.stderr.startswith("["):
+        raise RefusedError(map(Problem.from_json, json.loads(answer.stderr)))
+    failed = f"{program} {words[0]} failed: {answer.stderr.strip()}"
+    if answer.returncode == RefusedError.exit_code:  # It does not know the words.
+        failed += f"\nIt may be of another version: {programs.install_hint('nr-link')}"
+    raise CommandError(failed)

@@ -11,7 +11,6 @@ from ccu.scenarios import link_config, nr_link
 from ccu.scenarios.library import locate
 from ccu.scenarios.resolve import resolve
 from ccu.spec.experiment import Experiment
-from ccu.spec.yaml_places import read_mapping
 
 if TYPE_CHECKING:
     import pandas as pd  # imported late: it takes half a second, and most commands do not need it
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 MM_WAVE_GHZ = 24.25
 """The lower limit of frequency range 2 (TS 38.101-2 clause 5.2), of carriers with 120 kHz."""
 DEFAULT_S = 100.0
-_FORM = "write the scenario as in docs/scenarios.md"
 
 
 def experiment(scenario: str, flags: dict[str, Any]) -> Experiment:
@@ -45,11 +43,6 @@ def played(planned: Experiment, seconds: float | None = None, interval_ms: int =
     if seconds is None:
         seconds = min(duration_s(file), DEFAULT_S)
     return link_config.capacity(planned, file, seconds, interval_ms)
-
-
-def content(file: Path) -> dict[str, Any]:
-    """Return the scenario as written, unchecked. Raises RefusedError if it is not a mapping."""
-    return read_mapping(file, _FORM)[0]
 
 
 def duration_s(file: Path) -> float:

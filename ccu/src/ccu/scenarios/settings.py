@@ -44,10 +44,7 @@ def check_time(file: Path, duration_s: float) -> None:
     lasts_s = content["duration_s"]
     if content["at_end"] == "stop" and duration_s > lasts_s - _AROUND_S:
         raise refusal(
-            (
-                f"{file.name} stops after {lasts_s:g} s, and silence would keep the flows from "
-                "ending"
-            ),
+            f"{file.name} stops after {lasts_s:g} s, and silence would keep the flows from ending",
             f"give {lasts_s - _AROUND_S:g}s at most (or at_end: loop in the scenario)",
             key="duration",
         )

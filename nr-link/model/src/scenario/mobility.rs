@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The movement of the UE.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{NonNegative, Positive, Ratio};
 use crate::problem::{Violation, violation};
@@ -67,7 +67,7 @@ impl Route {
 }
 
 /// The position of the UE at a time; between points it moves in a straight line.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RoutePoint {

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ccu.scenarios import nr_link
 from ccu.scenarios.library import locate
-from ccu.scenarios.play import content, play
+from ccu.scenarios.play import play
 from ccu.scenarios.sources.mahimahi import OPPORTUNITY_BYTES, look
 from ccu.spec.experiment import Experiment
 from ddu.console.problems import refusal
@@ -20,29 +21,21 @@ SUFFIXES = {"dl": "down", "ul": "up"}
 def write(experiment: Experiment, seconds: float, base: Path) -> list[Path]:
     """Write one file per direction. Raises RefusedError if a direction never passes a packet."""
     file = locate(experiment.scenario)
-    capacity = content(file).get("capacity")
+    traces = nr_link.scenario(file).get("traces", {})
     played = None
     written = []
     for direction, suffix in SUFFIXES.items():
         target = base.with_name(f"{base.name}.{suffix}")
-        trace = _trace(capacity, direction)
-        if trace is not None:
-            look(file.parent / trace)
-            shutil.copyfile(file.parent / trace, target)
+        trace = traces.get(direction)
+        if trace and trace["format"] == "mahimahi":
+            look(file.parent / trace["file"])
+            shutil.copyfile(file.parent / trace["file"], target)
         else:
             if played is None:
                 played = play(experiment, seconds, interval_ms=1)
             _write_stamps(played[f"{direction}_capacity_mbps"].to_numpy(), target)
         written.append(target)
     return written
-
-
-def _trace(capacity: object, direction: str) -> str | None:
-    rate = capacity.get(direction) if isinstance(capacity, dict) else None
-    trace = rate.get("trace") if isinstance(rate, dict) else None
-    if isinstance(trace, dict) and trace.get("format") == "mahimahi":
-        return str(trace["file"])
-    return None
 
 
 def stamps_ms(mbps: np.ndarray) -> np.ndarray:

@@ -37,10 +37,8 @@ def read(file: Path, options: ImportOptions) -> ImportedScenario:
     if not samples:
         raise refusal(
             "no SignalStrength with RSRP",
-            (
-                "give the output of `dumpsys telephony.registry`, or a bugreport whose radio log "
-                "has them"
-            ),
+            "give the output of `dumpsys telephony.registry`, or a bugreport whose radio log "
+            "has them",
             file=file,
         )
     t_s = np.array(list(samples)) - next(iter(samples))

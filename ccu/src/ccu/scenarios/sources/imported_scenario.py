@@ -125,10 +125,8 @@ def _plausible(
     bad = np.flatnonzero(~((values >= low) & (values <= high)))
     if len(bad):
         raise refusal(
-            (
-                f"{what} {values[bad[0]]:g} in sample {bad[0] + 1} is not between {low:g} and "
-                f"{high:g} {unit}"
-            ),
+            f"{what} {values[bad[0]]:g} in sample {bad[0] + 1} is not between {low:g} and "
+            f"{high:g} {unit}",
             f"is the column in {unit}?",
             file=file,
         )
