@@ -189,8 +189,8 @@ def page(
         f"`ccu run --testbed emulated --prb 106` for {RUN_S} s. Limits of report to application: "
         f"{p50} (median), {p99} (99th percentile).",
         "A flow whose window is full has no departures: its command waits for the next ACK, here "
-        "for up to 5 ms, the period of the uplink slots. Overdue: for how long an ACK has found a "
-        "command that was there and not applied.",
+        "for up to 5 ms, the period of the uplink slots.",
+        "Overdue: for how long an ACK has found a command that was there and not applied.",
         "",
         "| | report to command, µs: p50, p99, max | report to application, µs: p50, p99, max "
         "| overdue, µs: max |",
