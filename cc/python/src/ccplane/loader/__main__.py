@@ -34,9 +34,10 @@ def main(object_file: str, name: str, folder: str = "", *arguments: str) -> None
     print(policy.ready() if policy else json.dumps({"event": "ready"}), flush=True)
     while lifetime.goes_on(_PERIOD_S):
         pass
-    if policy:
-        print(json.dumps(policy.end()), flush=True)
+    counters = policy.end() if policy else None
     program.unregister()
+    if counters:
+        print(json.dumps(counters), flush=True)
 
 
 if __name__ == "__main__":

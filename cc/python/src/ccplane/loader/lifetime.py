@@ -18,6 +18,9 @@ class Lifetime:
 
     def __init__(self) -> None:
         self._parent = os.getppid()
+        signal.signal(
+            signal.SIGPIPE, signal.SIG_DFL
+        )  # The parent, which read the output, may be gone.
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
 
     def goes_on(self, period_s: float) -> bool:
