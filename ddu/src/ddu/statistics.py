@@ -132,9 +132,7 @@ def paired(a: Sequence[float], b: Sequence[float], confidence: float = CONFIDENC
     return Pairing(difference, effect, float(flipped.pvalue))
 
 
-def ratio(
-    above: Sequence[float], below: Sequence[float], confidence: float = CONFIDENCE
-) -> Interval:
+def ratio(above: Sequence[float], below: Sequence[float]) -> Interval:
     """Return the mean of `above` over that of `below`, value by value of the same seeds.
 
     Fieller 1954: the interval holds each ratio r that Student's test does not reject, as the mean
@@ -149,7 +147,7 @@ def ratio(
     )
     if count < 2:
         return Interval(quotient, None, None, count, "one value")
-    quantile = float(stats.t.ppf(0.5 + confidence / 2, count - 1)) ** 2 / count
+    quantile = float(stats.t.ppf(0.5 + CONFIDENCE / 2, count - 1)) ** 2 / count
     (aa, ab), (_, bb) = np.cov(a, b, ddof=1)
     # Roots of (mean_a - r mean_b)^2 = quantile (aa - 2 r ab + r^2 bb).
     square = mean_b**2 - quantile * bb
@@ -192,9 +190,7 @@ def geometric_mean(above: Sequence[float], below: Sequence[float]) -> float | No
     return float(np.exp(np.log(a / b).mean()))
 
 
-def repeats_for(
-    values: Sequence[float], half_width_ratio: float, confidence: float = CONFIDENCE
-) -> int | None:
+def repeats_for(values: Sequence[float], half_width_ratio: float) -> int | None:
     """Return how many repeats would give Student's interval this half-width, as a share of the
     mean, if their spread is that of `values`; None for fewer than two of them, or a mean of 0."""
     from scipy import stats
@@ -204,9 +200,9 @@ def repeats_for(
         return None
     spread = float(numbers.std(ddof=1) / abs(numbers.mean())) / half_width_ratio
     count = 2
-    while float(stats.t.ppf(0.5 + confidence / 2, count - 1)) * spread > math.sqrt(count):
+    while float(stats.t.ppf(0.5 + CONFIDENCE / 2, count - 1)) * spread > math.sqrt(count):
         # Student's quantile falls with the count: from below, the first that is enough.
-        normal = math.floor((float(stats.norm.ppf(0.5 + confidence / 2)) * spread) ** 2)
+        normal = math.floor((float(stats.norm.ppf(0.5 + CONFIDENCE / 2)) * spread) ** 2)
         count = max(count + 1, normal)
     return count
 

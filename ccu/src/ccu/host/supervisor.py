@@ -176,7 +176,7 @@ class Supervisor:
                 self.stop(process, patience_s=3.0)
 
 
-def _last_lines(process: Process, count: int = 5) -> str:
+def _last_lines(process: Process) -> str:
     """Return the last output of the program: the error in its JSON, or the end of the log."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         if error := json.loads(process.output.read_text()).get("error"):
@@ -184,6 +184,6 @@ def _last_lines(process: Process, count: int = 5) -> str:
     for file in (process.log, process.output):
         with contextlib.suppress(OSError):
             printed = uncoloured(file.read_text(errors="replace"))
-            if lines := printed.strip().splitlines()[-count:]:
+            if lines := printed.strip().splitlines()[-5:]:
                 return ": " + "\n  ".join(lines)
     return ""

@@ -43,7 +43,7 @@ def instead_of(name: object, there: Iterable[str], see: str = "") -> str:
     return f"{asked} T{listed}" if close else f"t{listed}"
 
 
-def near(name: str, there: Iterable[str], most: int = 3) -> list[str]:
+def near(name: str, there: Iterable[str]) -> list[str]:
     """Return the names similar to `name`, the most likely first: shortened, or misspelt."""
     wanted = _plain(name)
     alike = {each: _likeness(wanted, _plain(each)) for each in sorted(there)}
@@ -51,7 +51,7 @@ def near(name: str, there: Iterable[str], most: int = 3) -> list[str]:
     similar = sorted(
         (each for each in alike if alike[each] >= least), key=lambda each: -alike[each]
     )
-    return similar[:most]
+    return similar[:3]
 
 
 def _likeness(wanted: str, name: str) -> float:

@@ -18,6 +18,7 @@ from ccu.spec.experiment import Direction
 NAMES = ("nrMAC_stats.log", "nrL1_stats.log", "nrRRC_stats.log")
 _WORKING_FOLDERS = ("opt/oai-gnb", "")
 """The images' working folder, and the root, that of a container without one."""
+_PATIENCE_S = 10.0
 _POLL_S = 0.1
 _COUNTERS: dict[Direction, tuple[re.Pattern[str], ...]] = {
     "dl": (
@@ -90,10 +91,10 @@ class GnbFiles:
                     kept.write("\n")
             return
 
-    def wait_for_another_reading(self, patience_s: float = 10.0) -> None:
+    def wait_for_another_reading(self) -> None:
         """Wait until the MAC's file is rewritten. Raises TimeoutError."""
         before = self._seen.get(NAMES[0])
-        deadline = time.monotonic() + patience_s
+        deadline = time.monotonic() + _PATIENCE_S
         while self._seen.get(NAMES[0]) == before:
             if time.monotonic() > deadline:
                 raise TimeoutError

@@ -95,12 +95,10 @@ class RadioClock:
     def close(self) -> None:
         self._file.close()
 
-    def mean_ratio(self, from_utc_ns: int = 0) -> float | None:
-        """Return radio seconds per second of wall time, over all intervals that begin from then
-        on."""
-        chosen = [(ns, ratio) for start, ns, ratio in self.ratios if start >= from_utc_ns]
-        total = sum(ns for ns, _ in chosen)
-        return sum(ns * ratio for ns, ratio in chosen) / total if total else None
+    def mean_ratio(self) -> float | None:
+        """Return radio seconds per second of wall time, over all intervals."""
+        total = sum(ns for _, ns, _ in self.ratios)
+        return sum(ns * ratio for _, ns, ratio in self.ratios) / total if total else None
 
 
 def recorded_factor(file: Path) -> float | None:
