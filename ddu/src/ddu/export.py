@@ -61,9 +61,7 @@ def format_of(file: Path | None, named: str | None) -> str:
         raise refusal("is a directory", "name a file in it", file=file)
     if not named and file is not None and not file.suffix:
         raise refusal(
-            "the name has no ending for the format",
-            f"use one of {', '.join(_SUFFIXES)}",
-            file=file,
+            "the name has no ending for the format", f"use one of {', '.join(_SUFFIXES)}", file=file
         )
     form = named or (_SUFFIXES.get(file.suffix.lower()) if file else "csv")
     if form not in FORMATS:

@@ -92,11 +92,7 @@ class Folder:
         folder = self.cell(cell)
         if not (folder / "cell.json").exists():
             folder.mkdir(parents=True, exist_ok=True)
-            content = {
-                "levels": dict(cell.point),
-                "repeat": cell.repeat,
-                "seed": cell.seed,
-            }
+            content = {"levels": dict(cell.point), "repeat": cell.repeat, "seed": cell.seed}
             write_json(folder / "cell.json", content)
             give_to_sudo_user(folder)
         return folder

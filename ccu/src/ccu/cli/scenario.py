@@ -20,9 +20,7 @@ from ddu.console.problems import Problem, RefusedError, Where, refusal
 from ddu.console.suggestions import unknown
 
 app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    help="Show, check, import and export scenarios.",
+    add_completion=False, no_args_is_help=True, help="Show, check, import and export scenarios."
 )
 out = Console()
 
@@ -51,8 +49,7 @@ Seconds = Annotated[
 def show(
     scenario: Scenario,
     figure: Annotated[
-        Path | None,
-        typer.Option("--figure", "-o", help="Output file, .svg. (default: NAME.svg)"),
+        Path | None, typer.Option("--figure", "-o", help="Output file, .svg. (default: NAME.svg)")
     ] = None,
     seed: Seed = None,
     prb: Prb = None,

@@ -21,24 +21,10 @@ from ccu.runs.manifest import Manifest, UnfinishedRun
 from ccu.runs.verdict import check_crossing, verdict_of
 from ccu.spec.errors import Interrupted, RunFailed
 from ccu.spec.experiment import Experiment
-from ccu.testbeds import (
-    Host,
-    Site,
-    Testbed,
-    WholeRun,
-    check_traffic,
-    driver_of,
-)
+from ccu.testbeds import Host, Site, Testbed, WholeRun, check_traffic, driver_of
 from ccu.traffic.flow import Flow
 from ddu.console.ownership import give_to_sudo_user, make_directory
-from ddu.console.problems import (
-    CommandError,
-    Problem,
-    RefusedError,
-    Where,
-    problems_of,
-    refusal,
-)
+from ddu.console.problems import CommandError, Problem, RefusedError, Where, problems_of, refusal
 
 Listener = Callable[[str, float], None]
 """A function of the stage of the run and the completed share of the traffic, 0 to 1."""

@@ -264,9 +264,7 @@ class Experiment(Value):
     ] = "rome-moderate"
     carrier_ghz: Annotated[float, Field(gt=0, le=300), Option("Carrier frequency in GHz.")] = 3.6
     ues: Annotated[
-        int,
-        Field(ge=1, le=MOST_UES),
-        Option("Number of UEs, each with its own queue and channel."),
+        int, Field(ge=1, le=MOST_UES), Option("Number of UEs, each with its own queue and channel.")
     ] = 1
     duplex: Annotated[
         Literal["fdd"] | TddDuplex,

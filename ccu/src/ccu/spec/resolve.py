@@ -43,10 +43,7 @@ def resolve(
 
 
 def resolve_written(
-    written: Mapping[str, Any],
-    found_at: Places,
-    complete: Completion,
-    elsewhere: str | None = None,
+    written: Mapping[str, Any], found_at: Places, complete: Completion, elsewhere: str | None = None
 ) -> Experiment:
     """The experiment of values as people write them, those of the radio each under a key of its
     own (`ccu.spec.radio`); `found_at` has the place of each key.

@@ -38,10 +38,7 @@ def read_mapping(file: Path, form: str = _FORM) -> tuple[dict[str, Any], dict[st
         mark = error.problem_mark
         line = mark.line + 1 if mark else 1
         raise refusal(
-            f"not YAML ({error.problem})",
-            "correct or quote the value",
-            file=file,
-            line=line,
+            f"not YAML ({error.problem})", "correct or quote the value", file=file, line=line
         ) from None
     except (yaml.YAMLError, ValueError) as error:
         raise refusal(f"not YAML ({error})", "correct or quote the value", file=file) from None

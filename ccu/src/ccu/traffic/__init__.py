@@ -104,11 +104,7 @@ class TrafficDriver:
         return Flow(number, plan.cc, direction, starts_s, lasts_s, traffic, ue)
 
     def commands(
-        self,
-        experiment: Experiment,
-        flow: Flow,
-        hosts: FlowHosts,
-        raw: Path,
+        self, experiment: Experiment, flow: Flow, hosts: FlowHosts, raw: Path
     ) -> Mapping[End, Command]:
         """Return the programs of both ends, which end by themselves; `raw` is the run's folder for
         raw data as the programs reach it."""

@@ -34,8 +34,6 @@ class ForeignCsv:
         for index, cells in self._lines:
             if len(cells) != len(self.names):
                 raise UnreadableInput(
-                    self.file,
-                    f"{len(cells)} fields, the header has {len(self.names)}",
-                    line=index,
+                    self.file, f"{len(cells)} fields, the header has {len(self.names)}", line=index
                 )
             yield cells

@@ -24,13 +24,7 @@ from ddu.report.templates import bounds, number, templates_of
 from ddu.reproductions.claims import Check, Column, Labels, OfCampaign, Paper
 from ddu.reproductions.measured import Cost, Measured
 from ddu.reproductions.of_runs import Analyze, measured
-from ddu.reproductions.outcomes import (
-    Outcome,
-    Sensitivity,
-    Tested,
-    sensitivity,
-    tested,
-)
+from ddu.reproductions.outcomes import Outcome, Sensitivity, Tested, sensitivity, tested
 from ddu.reproductions.records import read_record, write_record
 from ddu.reproductions.verdicts import VERDICTS, Verdict
 from ddu.statistics import Interval

@@ -68,11 +68,7 @@ class Emulated(NamespaceHosts):
     }
 
     def __init__(
-        self,
-        site: Site,
-        names: dict[Host, str],
-        hosts: dict[Host, dict[str, Any]],
-        link: Process,
+        self, site: Site, names: dict[Host, str], hosts: dict[Host, dict[str, Any]], link: Process
     ) -> None:
         super().__init__(names)
         self.hosts = hosts

@@ -61,11 +61,7 @@ class OaiOptions(TestbedOptions):
             " however slow the machine (docs/oai.md).",
             switches=(
                 Switch("--lockstep", True),
-                Switch(
-                    "--no-lockstep",
-                    False,
-                    "Hosts in wall time, whatever the pace of rfsim.",
-                ),
+                Switch("--no-lockstep", False, "Hosts in wall time, whatever the pace of rfsim."),
             ),
             unset="true where possible, else false",
             about_run=True,

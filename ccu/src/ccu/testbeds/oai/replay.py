@@ -27,12 +27,7 @@ class ChannelLog:
         self._out.writerow(HEADER)
 
     def write(
-        self,
-        due_s: float,
-        track: Track,
-        late_ms: float,
-        sent_ms: float,
-        utc_ns: int | None = None,
+        self, due_s: float, track: Track, late_ms: float, sent_ms: float, utc_ns: int | None = None
     ) -> None:
         """Write a setting; `utc_ns`: when it was made, if not now."""
         times = (time.time_ns() if utc_ns is None else utc_ns, f"{due_s:.3f}")

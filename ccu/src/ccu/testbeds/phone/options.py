@@ -110,9 +110,7 @@ class PhoneOptions(TestbedOptions):
         ),
     ] = 10**9
     place: Annotated[
-        str,
-        Field(max_length=200),
-        Option("Name of the place where the phone is.", about_run=True),
+        str, Field(max_length=200), Option("Name of the place where the phone is.", about_run=True)
     ] = ""
     note: Annotated[str, Field(max_length=2000), Option("Remark for run.json.", about_run=True)] = (
         ""

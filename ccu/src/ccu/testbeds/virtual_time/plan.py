@@ -60,9 +60,7 @@ def sampled(experiment: Experiment, flows: Sequence[Flow]) -> list[Host]:
 
 
 def plan_of(
-    experiment: Experiment,
-    flows: Sequence[Flow],
-    controls: Mapping[str, InVirtualTime],
+    experiment: Experiment, flows: Sequence[Flow], controls: Mapping[str, InVirtualTime]
 ) -> dict[str, Any]:
     """Return the plan's content; `controls`: what the congestion controls need."""
     plan: dict[str, Any] = {

@@ -138,10 +138,7 @@ def _check_codes(site: Site, flow: Flow, hosts: plan.Hosts, account: dict[str, A
 
 
 def _records(
-    site: Site,
-    flows: Sequence[Flow],
-    account: dict[str, Any],
-    summary: dict[str, Any],
+    site: Site, flows: Sequence[Flow], account: dict[str, Any], summary: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the keys of run.json."""
     experiment = site.experiment
