@@ -19,9 +19,6 @@ ENGLISH = {"constant", "tutorial"}
 DECLARED = {
     "ddu/src/ddu/readers/hercules.py": "the names in another testbed's files",
     "ddu/src/ddu/report/palette.py": "a colour for each, the same in all figures",
-    "ddu/src/ddu/store/contents.py": "a table of the store, whose name is its interface",
-    "ddu/src/ddu/store/live.py": "the same",
-    "ddu/src/ddu/store/live_rows.py": "the same",
 }
 """The files that may name one, each with the reason."""
 

@@ -13,7 +13,8 @@ import yaml
 
 from ccu.scenarios import nr_link
 from ccu.scenarios.library import seed_of
-from ccu.spec.experiment import DROP_TAIL, IDEAL, Direction, Experiment
+from ccu.spec.experiment import DROP_TAIL, Direction, Experiment
+from ccu.spec.gnb_profile import IDEAL
 from ddu.console.problems import RefusedError, Where
 
 _DIRECTIONS: tuple[Direction, ...] = ("dl", "ul")

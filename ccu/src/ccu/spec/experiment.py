@@ -20,9 +20,11 @@ from pydantic import (
     model_validator,
 )
 
+from ccu.spec import gnb_profile as profiles
 from ccu.spec import radio as radios
 from ccu.spec import traffic as kinds
 from ccu.spec import units
+from ccu.spec.gnb_profile import GnbProfile
 from ccu.spec.option import Option, Switch
 from ccu.spec.socket_buffers import DEFAULT_BYTES, STOCK
 from ccu.spec.testbed import (
@@ -53,10 +55,6 @@ HEADERS_BYTES = 40
 
 Milliseconds = partial(Option, read=units.milliseconds, show="{:g}ms".format)
 """The option of a time that an experiment has in ms and people write with a unit."""
-
-GnbProfile = Literal["ideal", "oai-2026.w11"]
-"""The profiles of nr-link's gNB (docs/nr-link-model.md)."""
-IDEAL: GnbProfile = "ideal"
 
 DROP_TAIL = "droptail"
 """A queue without management; nr-link knows the names of all others (`ccu list aqm`)."""
@@ -280,13 +278,7 @@ class Experiment(Value):
         Literal["64qam", "256qam", "64qam-low-se"],
         Option("MCS table: 64qam, 256qam or 64qam-low-se (TS 38.214 clause 5.1.3.1)."),
     ] = "64qam"
-    gnb_profile: Annotated[
-        GnbProfile,
-        Option(
-            "nr-link's gNB: ideal uses all that the standard allows, oai-2026.w11 schedules as "
-            "OpenAirInterface's does."
-        ),
-    ] = IDEAL
+    gnb_profile: Annotated[GnbProfile, Option(profiles.MEANING)] = profiles.IDEAL
     radio: Annotated[
         dict[str, Any],
         Option(
