@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What was run, and what came out of it in one line.
+-- What was run, and what came out of it in one line; the numbers that metrics declare are added after the migrations
+-- (ddu.store.metric_columns).
 
 CREATE TABLE testbed.experiment (
     experiment_id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -28,25 +29,10 @@ CREATE TABLE testbed.run (
     seed            bigint,
     start_utc_ns    bigint,               -- where t_s is 0: the first payload packet
     started         timestamptz,          -- the same instant, to the microsecond
-    duration_s      double precision,
     bin_ms          double precision,
-    throughput_bps  double precision,
-    goodput_bps     double precision,
-    rtt_mean_ms     double precision,
-    rtt_p50_ms      double precision,
-    rtt_p95_ms      double precision,
-    rtt_p99_ms      double precision,
-    rtt_floor_ms    double precision,
-    path_rtt_ms     double precision,
     retransmissions_count  bigint,
     lost_before_link_count bigint,
     lost_in_link_count     bigint,
-    jain_throughput   double precision,
-    utilisation_ratio double precision,
-    rsrp_mean_dbm     double precision,
-    sinr_mean_db      double precision,
-    mcs_mean          double precision,
-    bler_mean_ratio   double precision,
     summary         jsonb,
     manifest        jsonb NOT NULL
 );
@@ -60,14 +46,6 @@ CREATE TABLE testbed.flow (
     flow       text NOT NULL,             -- f0, f1 …
     cc         text NOT NULL,
     direction  text NOT NULL,
-    start_s    double precision,
-    duration_s double precision,
-    throughput_bps double precision,
-    goodput_bps    double precision,
-    rtt_mean_ms    double precision,
-    rtt_p50_ms     double precision,
-    rtt_p95_ms     double precision,
-    rtt_p99_ms     double precision,
     retransmissions_count bigint,
     lost_in_link_count    bigint,
     PRIMARY KEY (run_id, flow_id)
