@@ -101,7 +101,7 @@ def test_any_congestion_control_s_trace_is_stored(tmp_path: Path) -> None:
             "t_s": [0.0, 0.1],
             "sport": [40001, 40001],
             "dport": [5201, 5201],
-            "state": ["slow start\0", None],
+            "state": pd.Series(["slow start\0", None], dtype="string"),
             "gain": [0.1, float("nan")],
             "never": [None, None],
         }

@@ -34,7 +34,7 @@ def cc_samples(trace: pd.DataFrame, manifest: Manifest, flows: dict[str, int]) -
 def records(trace: pd.DataFrame) -> list[str]:
     """Return each row's declared columns as JSON, without columns that hold nothing at all."""
     declared = trace.drop(columns=[*_PORTS, *_OF_ROW], errors="ignore").dropna(axis=1, how="all")
-    for name in declared.select_dtypes("object"):
+    for name in declared.select_dtypes(["object", "string"]):
         # PostgreSQL's text cannot hold NUL.
         declared[name] = declared[name].astype("string").str.replace("\0", "\ufffd")
     lines: str = declared.to_json(orient="records", lines=True, double_precision=15)
