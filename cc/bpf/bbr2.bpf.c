@@ -22,65 +22,15 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-SEC("struct_ops/bbr2_init")
-void BPF_PROG(bbr2_init, struct sock *sk)
-{
-	bbr_on_init(sk);
-}
-
-SEC("struct_ops/bbr2_release")
-void BPF_PROG(bbr2_release, struct sock *sk)
-{
-	drop_state(sk);
-}
-
-SEC("struct_ops/bbr2_control")
-void CONG_CONTROL(bbr2_control, struct sock *sk, const struct rate_sample *rs)
-{
-	bbr_on_ack(sk, rs);
-}
-
-SEC("struct_ops/bbr2_ssthresh")
-__u32 BPF_PROG(bbr2_ssthresh, struct sock *sk)
-{
-	bbr_on_congestion(sk);
-	return tcp_sk(sk)->snd_ssthresh; /* not used */
-}
-
-SEC("struct_ops/bbr2_set_state")
-void BPF_PROG(bbr2_set_state, struct sock *sk, __u8 state)
-{
-	bbr_on_state(sk, state);
-}
-
-SEC("struct_ops/bbr2_cwnd_event")
-void BPF_PROG(bbr2_cwnd_event, struct sock *sk, enum tcp_ca_event event)
-{
-	if (event == CA_EVENT_TX_START)
-		bbr_on_transmit_start(sk);
-}
-
-SEC("struct_ops/bbr2_undo_cwnd")
-__u32 BPF_PROG(bbr2_undo_cwnd, struct sock *sk)
-{
-	return bbr_on_undo(sk);
-}
-
-SEC("struct_ops/bbr2_min_tso_segs")
-__u32 BPF_PROG(bbr2_min_tso_segs, struct sock *sk)
-{
-	return 2;
-}
-
 SEC(".struct_ops")
 struct tcp_congestion_ops bbr2 = {
-	.init = (void *)bbr2_init,
-	.release = (void *)bbr2_release,
-	.cong_control = (void *)bbr2_control,
-	.ssthresh = (void *)bbr2_ssthresh,
-	.set_state = (void *)bbr2_set_state,
-	.cwnd_event = (void *)bbr2_cwnd_event,
-	.undo_cwnd = (void *)bbr2_undo_cwnd,
-	.min_tso_segs = (void *)bbr2_min_tso_segs,
+	.init = (void *)bbr_init,
+	.release = (void *)bbr_release,
+	.cong_control = (void *)bbr_control,
+	.ssthresh = (void *)bbr_ssthresh,
+	.set_state = (void *)bbr_set_state,
+	.cwnd_event = (void *)bbr_cwnd_event,
+	.undo_cwnd = (void *)bbr_undo_cwnd,
+	.min_tso_segs = (void *)bbr_min_tso_segs,
 	.name = "bbr2",
 };

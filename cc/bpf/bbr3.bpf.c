@@ -20,65 +20,15 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-SEC("struct_ops/bbr3_init")
-void BPF_PROG(bbr3_init, struct sock *sk)
-{
-	bbr_on_init(sk);
-}
-
-SEC("struct_ops/bbr3_release")
-void BPF_PROG(bbr3_release, struct sock *sk)
-{
-	drop_state(sk);
-}
-
-SEC("struct_ops/bbr3_control")
-void CONG_CONTROL(bbr3_control, struct sock *sk, const struct rate_sample *rs)
-{
-	bbr_on_ack(sk, rs);
-}
-
-SEC("struct_ops/bbr3_ssthresh")
-__u32 BPF_PROG(bbr3_ssthresh, struct sock *sk)
-{
-	bbr_on_congestion(sk);
-	return tcp_sk(sk)->snd_ssthresh; /* not used */
-}
-
-SEC("struct_ops/bbr3_set_state")
-void BPF_PROG(bbr3_set_state, struct sock *sk, __u8 state)
-{
-	bbr_on_state(sk, state);
-}
-
-SEC("struct_ops/bbr3_cwnd_event")
-void BPF_PROG(bbr3_cwnd_event, struct sock *sk, enum tcp_ca_event event)
-{
-	if (event == CA_EVENT_TX_START)
-		bbr_on_transmit_start(sk);
-}
-
-SEC("struct_ops/bbr3_undo_cwnd")
-__u32 BPF_PROG(bbr3_undo_cwnd, struct sock *sk)
-{
-	return bbr_on_undo(sk);
-}
-
-SEC("struct_ops/bbr3_min_tso_segs")
-__u32 BPF_PROG(bbr3_min_tso_segs, struct sock *sk)
-{
-	return 2;
-}
-
 SEC(".struct_ops")
 struct tcp_congestion_ops bbr3 = {
-	.init = (void *)bbr3_init,
-	.release = (void *)bbr3_release,
-	.cong_control = (void *)bbr3_control,
-	.ssthresh = (void *)bbr3_ssthresh,
-	.set_state = (void *)bbr3_set_state,
-	.cwnd_event = (void *)bbr3_cwnd_event,
-	.undo_cwnd = (void *)bbr3_undo_cwnd,
-	.min_tso_segs = (void *)bbr3_min_tso_segs,
+	.init = (void *)bbr_init,
+	.release = (void *)bbr_release,
+	.cong_control = (void *)bbr_control,
+	.ssthresh = (void *)bbr_ssthresh,
+	.set_state = (void *)bbr_set_state,
+	.cwnd_event = (void *)bbr_cwnd_event,
+	.undo_cwnd = (void *)bbr_undo_cwnd,
+	.min_tso_segs = (void *)bbr_min_tso_segs,
 	.name = "bbr3",
 };

@@ -660,7 +660,8 @@ static __always_inline void remember(const struct tcp_sock *tp, struct bbr *bbr)
 }
 
 /* UpdateOnACK() */
-static __always_inline void bbr_on_ack(struct sock *sk, const struct rate_sample *from)
+SEC("struct_ops/bbr_control")
+void CONG_CONTROL(bbr_control, struct sock *sk, const struct rate_sample *from)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct bbr *bbr = state_of(sk);
@@ -694,7 +695,8 @@ static __always_inline void bbr_on_ack(struct sock *sk, const struct rate_sample
 	remember(tp, bbr);
 }
 
-static __always_inline void bbr_on_init(struct sock *sk)
+SEC("struct_ops/bbr_init")
+void BPF_PROG(bbr_init, struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct bbr *bbr = create_state(sk);
@@ -722,20 +724,24 @@ static __always_inline void bbr_on_init(struct sock *sk)
  * OnEnterFastRecovery(), OnEnterRTO(), SaveStateUponLoss(): before the kernel changes
  * the window. It undoes what has happened since, at most once, or nothing.
  */
-static __always_inline void bbr_on_congestion(struct sock *sk)
+SEC("struct_ops/bbr_ssthresh")
+__u32 BPF_PROG(bbr_ssthresh, struct sock *sk)
 {
+	struct tcp_sock *tp = tcp_sk(sk);
 	struct bbr *bbr = state_of(sk);
 
-	if (!bbr)
-		return;
-	save_cwnd(tcp_sk(sk), bbr);
-	bbr->undo_state = bbr->state;
-	bbr->undo_bw_shortterm = bbr->bw_shortterm;
-	bbr->undo_inflight_shortterm = bbr->inflight_shortterm;
-	bbr->undo_inflight_longterm = bbr->inflight_longterm;
+	if (bbr) {
+		save_cwnd(tp, bbr);
+		bbr->undo_state = bbr->state;
+		bbr->undo_bw_shortterm = bbr->bw_shortterm;
+		bbr->undo_inflight_shortterm = bbr->inflight_shortterm;
+		bbr->undo_inflight_longterm = bbr->inflight_longterm;
+	}
+	return tp->snd_ssthresh; /* not used */
 }
 
-static __always_inline void bbr_on_state(struct sock *sk, __u8 state)
+SEC("struct_ops/bbr_set_state")
+void BPF_PROG(bbr_set_state, struct sock *sk, __u8 state)
 {
 	struct bbr *bbr = state_of(sk);
 
@@ -747,7 +753,8 @@ static __always_inline void bbr_on_state(struct sock *sk, __u8 state)
 }
 
 /* HandleSpuriousLossDetection() */
-static __always_inline __u32 bbr_on_undo(struct sock *sk)
+SEC("struct_ops/bbr_undo_cwnd")
+__u32 BPF_PROG(bbr_undo_cwnd, struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct bbr *bbr = state_of(sk);
@@ -774,12 +781,13 @@ static __always_inline __u32 bbr_on_undo(struct sock *sk)
 }
 
 /* HandleRestartFromIdle() */
-static __always_inline void bbr_on_transmit_start(struct sock *sk)
+SEC("struct_ops/bbr_cwnd_event")
+void BPF_PROG(bbr_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct bbr *bbr = state_of(sk);
 
-	if (!bbr || !tp->app_limited)
+	if (event != CA_EVENT_TX_START || !bbr || !tp->app_limited)
 		return;
 	bbr->idle_restart = true;
 	bbr->extra_acked_interval_start = tp->tcp_mstamp;
@@ -787,6 +795,18 @@ static __always_inline void bbr_on_transmit_start(struct sock *sk)
 		set_pacing_rate(sk, bbr, GAIN);
 	else if (bbr->state == PROBE_RTT)
 		check_probe_rtt_done(sk, bbr, tp->tcp_mstamp);
+}
+
+SEC("struct_ops/bbr_release")
+void BPF_PROG(bbr_release, struct sock *sk)
+{
+	drop_state(sk);
+}
+
+SEC("struct_ops/bbr_min_tso_segs")
+__u32 BPF_PROG(bbr_min_tso_segs, struct sock *sk)
+{
+	return 2;
 }
 
 #endif

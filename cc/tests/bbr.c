@@ -9,7 +9,7 @@ static struct bbr *begin(struct tcp_sock *tp)
 	struct bbr *bbr;
 
 	*tp = connection();
-	bbr3_init((struct sock *)tp);
+	bbr_init((struct sock *)tp);
 	bbr = state_of((struct sock *)tp);
 	bbr->state = PROBE_BW_CRUISE;
 	bbr->full_bw_reached = true;
@@ -24,23 +24,23 @@ static void next_ack(struct tcp_sock *tp)
 {
 	struct rate_sample rs = acknowledge(tp, 1, tp->delivered);
 
-	bbr3_control((struct sock *)tp, 0, 0, &rs);
+	bbr_control((struct sock *)tp, 0, 0, &rs);
 }
 
 static void time_out(struct tcp_sock *tp, __u32 packets)
 {
 	tp->lost += packets;
 	tp->lost_out = packets;
-	bbr3_ssthresh((struct sock *)tp);
+	bbr_ssthresh((struct sock *)tp);
 	tp->snd_cwnd = 1;
-	bbr3_set_state((struct sock *)tp, TCP_CA_Loss);
+	bbr_set_state((struct sock *)tp, TCP_CA_Loss);
 }
 
 static void undo(struct tcp_sock *tp)
 {
 	tp->lost_out = 0;
-	tp->snd_cwnd = bbr3_undo_cwnd((struct sock *)tp);
-	bbr3_set_state((struct sock *)tp, TCP_CA_Open);
+	tp->snd_cwnd = bbr_undo_cwnd((struct sock *)tp);
+	bbr_set_state((struct sock *)tp, TCP_CA_Open);
 }
 
 static void losses_that_a_timer_marks(void)
@@ -78,13 +78,13 @@ static void a_spurious_timeout_undoes_no_older_loss(void)
 	struct rate_sample rs;
 
 	bbr->inflight_longterm = 500;
-	bbr3_ssthresh((struct sock *)&tp);
-	bbr3_set_state((struct sock *)&tp, TCP_CA_Recovery);
+	bbr_ssthresh((struct sock *)&tp);
+	bbr_set_state((struct sock *)&tp, TCP_CA_Recovery);
 	tp.lost = 3;
 	rs = acknowledge(&tp, 1, tp.delivered);
 	rs.losses = 3;
-	bbr3_control((struct sock *)&tp, 0, 0, &rs);
-	bbr3_set_state((struct sock *)&tp, TCP_CA_Open);
+	bbr_control((struct sock *)&tp, 0, 0, &rs);
+	bbr_set_state((struct sock *)&tp, TCP_CA_Open);
 	bbr->inflight_longterm = 100; /* what the loss showed */
 	time_out(&tp, 20);
 	undo(&tp);
