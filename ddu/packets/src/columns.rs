@@ -2,134 +2,155 @@
 //! Packets as columns: what `ddu.readers.packets.tables` documents, name by name.
 
 use arrow_array::builder::{ListBuilder, UInt32Builder};
-use arrow_array::types::{Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
+use arrow_array::types::{
+    ArrowPrimitiveType, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
 use arrow_array::{BooleanArray, RecordBatch, StringArray};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 
 use crate::addresses::address_column;
 use crate::digest::digest;
 use crate::flows::Numbers;
+use crate::ip::Ip;
 use crate::packet::{Packet, Transport};
 use crate::quic::Header;
 use crate::record::Record;
 use crate::sparse::Sparse;
 use crate::table::{Column, table};
-use crate::tcp::{Options, Tcp};
+use crate::tcp::Tcp;
+
+/// Declares columns that have values in the same packets: name and type of each, and its value.
+macro_rules! group {
+    ($group:ident($($of:ident: $given:ty),*) { $($name:ident: $type:ty = $value:expr),* $(,)? }) => {
+        struct $group {
+            $($name: Vec<<$type as ArrowPrimitiveType>::Native>),*
+        }
+
+        impl $group {
+            fn with_capacity(rows: usize) -> Self {
+                Self { $($name: Vec::with_capacity(rows)),* }
+            }
+
+            fn push(&mut self, $($of: $given),*) {
+                $(self.$name.push($value);)*
+            }
+
+            /// The columns, of which only the `valid` rows are known; None: all.
+            fn finish(self, valid: Option<NullBuffer>) -> impl Iterator<Item = Column> {
+                [$(Column::of_some::<$type>(stringify!($name), self.$name, valid.as_ref())),*].into_iter()
+            }
+        }
+    };
+}
+
+/// Declares columns that few packets have a value in: name and type of each, and its value, if there is one.
+macro_rules! sparse {
+    ($group:ident($($of:ident: $given:ty),*) { $($name:ident: $type:ty = $value:expr),* $(,)? }) => {
+        #[derive(Default)]
+        struct $group {
+            $($name: Sparse<$type>),*
+        }
+
+        impl $group {
+            fn push(&mut self, row: usize, $($of: $given),*) {
+                $(self.$name.set(row, $value);)*
+            }
+
+            fn finish(self, rows: usize) -> impl Iterator<Item = Column> {
+                [$(self.$name.finish(stringify!($name), rows)),*].into_iter()
+            }
+        }
+    };
+}
+
+group! { Frames(record: &Record) {
+    utc_ns: Int64Type = record.utc_ns,
+    caplen: UInt32Type = record.caplen,
+    wirelen: UInt32Type = record.wirelen,
+}}
+
+group! { Headers(ip: &Ip) {
+    ip_version: UInt8Type = ip.version,
+    proto: UInt8Type = ip.proto,
+    ip_bytes: UInt32Type = ip.ip_bytes,
+    ttl: UInt8Type = ip.ttl,
+    dscp: UInt8Type = ip.tos >> 2,
+    ecn: UInt8Type = ip.tos & 0b11,
+}}
+
+group! { Ports(ports: (u16, u16)) {
+    sport: UInt16Type = ports.0,
+    dport: UInt16Type = ports.1,
+}}
+
+group! { Segments(tcp: &Tcp) {
+    tcp_seq: UInt32Type = tcp.seq,
+    tcp_ack: UInt32Type = tcp.ack,
+    tcp_flags: UInt16Type = tcp.flags,
+    tcp_window: UInt16Type = tcp.window,
+    tcp_payload_bytes: UInt32Type = tcp.payload_bytes,
+}}
+
+group! { Timestamps(timestamps: (u32, u32)) {
+    ts_val: UInt32Type = timestamps.0,
+    ts_ecr: UInt32Type = timestamps.1,
+}}
+
+sparse! { Rare(packet: &Packet, tcp: Option<&Tcp>, udp: Option<(u32, &[u8])>, quic: Option<Header>) {
+    mss: UInt16Type = tcp.and_then(|tcp| tcp.options.mss),
+    wscale: UInt8Type = tcp.and_then(|tcp| tcp.options.wscale),
+    udp_payload_bytes: UInt32Type = udp.map(|(payload_bytes, _)| payload_bytes),
+    udp_digest: UInt64Type = udp.map(|(payload_bytes, datagram)| digest(payload_bytes, datagram)),
+    quic_is_long: UInt8Type = quic.map(|header| u8::from(header.is_long)),
+    quic_header_bytes: UInt16Type = quic.map(|header| header.header_bytes),
+    vlan: UInt16Type = packet.vlan,
+    gtp_teid: UInt32Type = packet.gtp_teid,
+}}
 
 /// A batch of packets in the making.
 pub struct Columns {
     frames: Frames,
-    network: Network,
-    ports: Ports,
-    tcp: Segments,
-    timestamps: Timestamps,
-    sack: ListBuilder<UInt32Builder>,
-    mss: Sparse<UInt16Type>,
-    wscale: Sparse<UInt8Type>,
-    udp_payload_bytes: Sparse<UInt32Type>,
-    udp_digest: Sparse<UInt64Type>,
-    quic_is_long: Sparse<UInt8Type>,
-    quic_header_bytes: Sparse<UInt16Type>,
-    vlan: Sparse<UInt16Type>,
-    gtp_teid: Sparse<UInt32Type>,
-}
-
-struct Frames {
-    utc_ns: Vec<i64>,
-    caplen: Vec<u32>,
-    wirelen: Vec<u32>,
     is_truncated: BooleanBufferBuilder,
-}
-
-struct Network {
     flow: Vec<u32>,
     src: Vec<i32>,
     dst: Vec<i32>,
-    version: Vec<u8>,
-    proto: Vec<u8>,
-    ip_bytes: Vec<u32>,
-    ttl: Vec<u8>,
-    dscp: Vec<u8>,
-    ecn: Vec<u8>,
+    headers: Headers,
     is_fragment: BooleanBufferBuilder,
-}
-
-struct Ports {
-    known: BooleanBufferBuilder,
-    sport: Vec<u16>,
-    dport: Vec<u16>,
-}
-
-struct Segments {
-    known: BooleanBufferBuilder,
-    seq: Vec<u32>,
-    ack: Vec<u32>,
-    flags: Vec<u16>,
-    window: Vec<u16>,
-    payload_bytes: Vec<u32>,
-}
-
-struct Timestamps {
-    known: BooleanBufferBuilder,
-    val: Vec<u32>,
-    ecr: Vec<u32>,
+    has_ports: BooleanBufferBuilder,
+    ports: Ports,
+    is_tcp: BooleanBufferBuilder,
+    segments: Segments,
+    has_timestamps: BooleanBufferBuilder,
+    timestamps: Timestamps,
+    sack: ListBuilder<UInt32Builder>,
+    rare: Rare,
 }
 
 impl Columns {
     /// Room for `rows` packets.
     pub fn with_capacity(rows: usize) -> Self {
         Self {
-            frames: Frames {
-                utc_ns: Vec::with_capacity(rows),
-                caplen: Vec::with_capacity(rows),
-                wirelen: Vec::with_capacity(rows),
-                is_truncated: BooleanBufferBuilder::new(rows),
-            },
-            network: Network {
-                flow: Vec::with_capacity(rows),
-                src: Vec::with_capacity(rows),
-                dst: Vec::with_capacity(rows),
-                version: Vec::with_capacity(rows),
-                proto: Vec::with_capacity(rows),
-                ip_bytes: Vec::with_capacity(rows),
-                ttl: Vec::with_capacity(rows),
-                dscp: Vec::with_capacity(rows),
-                ecn: Vec::with_capacity(rows),
-                is_fragment: BooleanBufferBuilder::new(rows),
-            },
-            ports: Ports {
-                known: BooleanBufferBuilder::new(rows),
-                sport: Vec::with_capacity(rows),
-                dport: Vec::with_capacity(rows),
-            },
-            tcp: Segments {
-                known: BooleanBufferBuilder::new(rows),
-                seq: Vec::with_capacity(rows),
-                ack: Vec::with_capacity(rows),
-                flags: Vec::with_capacity(rows),
-                window: Vec::with_capacity(rows),
-                payload_bytes: Vec::with_capacity(rows),
-            },
-            timestamps: Timestamps {
-                known: BooleanBufferBuilder::new(rows),
-                val: Vec::with_capacity(rows),
-                ecr: Vec::with_capacity(rows),
-            },
+            frames: Frames::with_capacity(rows),
+            is_truncated: BooleanBufferBuilder::new(rows),
+            flow: Vec::with_capacity(rows),
+            src: Vec::with_capacity(rows),
+            dst: Vec::with_capacity(rows),
+            headers: Headers::with_capacity(rows),
+            is_fragment: BooleanBufferBuilder::new(rows),
+            has_ports: BooleanBufferBuilder::new(rows),
+            ports: Ports::with_capacity(rows),
+            is_tcp: BooleanBufferBuilder::new(rows),
+            segments: Segments::with_capacity(rows),
+            has_timestamps: BooleanBufferBuilder::new(rows),
+            timestamps: Timestamps::with_capacity(rows),
             sack: ListBuilder::with_capacity(UInt32Builder::new(), rows),
-            mss: Sparse::default(),
-            wscale: Sparse::default(),
-            udp_payload_bytes: Sparse::default(),
-            udp_digest: Sparse::default(),
-            quic_is_long: Sparse::default(),
-            quic_header_bytes: Sparse::default(),
-            vlan: Sparse::default(),
-            gtp_teid: Sparse::default(),
+            rare: Rare::default(),
         }
     }
 
     /// Packets so far.
     pub fn len(&self) -> usize {
-        self.frames.utc_ns.len()
+        self.flow.len()
     }
 
     /// Whether there is none.
@@ -145,40 +166,27 @@ impl Columns {
         numbers: Numbers,
         quic: Option<Header>,
     ) {
-        let row = self.len();
-        self.frames.push(record, packet);
-        self.network.push(packet, numbers);
-        self.ports.push(packet.ports);
         let (tcp, udp) = match &packet.transport {
             Transport::Tcp(tcp) => (Some(tcp), None),
             Transport::Udp(payload_bytes, datagram) => (None, Some((*payload_bytes, *datagram))),
             Transport::Unknown => (None, None),
         };
-        self.tcp.push(tcp);
-        self.push_options(row, tcp.map(|tcp| &tcp.options));
-        self.udp_payload_bytes
-            .set(row, udp.map(|(payload_bytes, _)| payload_bytes));
-        self.udp_digest.set(
-            row,
-            udp.map(|(payload_bytes, datagram)| digest(payload_bytes, datagram)),
-        );
-        self.quic_is_long
-            .set(row, quic.map(|header| u8::from(header.is_long)));
-        self.quic_header_bytes
-            .set(row, quic.map(|header| header.header_bytes));
-        self.vlan.set(row, packet.vlan);
-        self.gtp_teid.set(row, packet.gtp_teid);
-    }
-
-    fn push_options(&mut self, row: usize, options: Option<&Options>) {
-        self.timestamps
-            .push(options.and_then(|options| options.timestamps));
-        let Some(options) = options else {
-            self.sack.append(false);
-            return;
-        };
-        self.mss.set(row, options.mss);
-        self.wscale.set(row, options.wscale);
+        self.rare.push(self.len(), packet, tcp, udp, quic);
+        self.frames.push(record);
+        self.is_truncated.append(packet.is_truncated);
+        self.flow.push(numbers.flow);
+        self.src.push(numbers.src);
+        self.dst.push(numbers.dst);
+        self.headers.push(&packet.ip);
+        self.is_fragment.append(packet.ip.is_fragment);
+        self.has_ports.append(packet.ports.is_some());
+        self.ports.push(packet.ports.unwrap_or_default());
+        self.is_tcp.append(tcp.is_some());
+        let tcp = tcp.copied().unwrap_or_default();
+        self.segments.push(&tcp);
+        let options = &tcp.options;
+        self.has_timestamps.append(options.timestamps.is_some());
+        self.timestamps.push(options.timestamps.unwrap_or_default());
         for (left, right) in &options.sack[..options.sack_count] {
             self.sack.values().append_slice(&[*left, *right]);
         }
@@ -188,132 +196,22 @@ impl Columns {
     /// The batch, with addresses by their place in `addresses`; only the `wanted` columns, if any are named.
     pub fn finish(mut self, addresses: &StringArray, wanted: Option<&[String]>) -> RecordBatch {
         let rows = self.len();
-        let mut columns = Vec::new();
-        self.frames.finish(&mut columns);
-        self.network.finish(addresses, &mut columns);
-        self.ports.finish(&mut columns);
-        self.tcp.finish(&mut columns);
-        self.timestamps.finish(&mut columns);
+        let all = |mut bits: BooleanBufferBuilder| BooleanArray::new(bits.finish(), None);
+        let valid = |mut bits: BooleanBufferBuilder| Some(NullBuffer::new(bits.finish()));
+        let mut columns: Vec<Column> = self.frames.finish(None).collect();
         columns.extend([
-            Column::new("sack", self.sack.finish(), true),
-            self.mss.finish("mss", rows),
-            self.wscale.finish("wscale", rows),
-            self.udp_payload_bytes.finish("udp_payload_bytes", rows),
-            self.udp_digest.finish("udp_digest", rows),
-            self.quic_is_long.finish("quic_is_long", rows),
-            self.quic_header_bytes.finish("quic_header_bytes", rows),
-            self.vlan.finish("vlan", rows),
-            self.gtp_teid.finish("gtp_teid", rows),
-        ]);
-        table(columns, wanted)
-    }
-}
-
-impl Frames {
-    fn push(&mut self, record: &Record, packet: &Packet) {
-        self.utc_ns.push(record.utc_ns);
-        self.caplen.push(record.caplen);
-        self.wirelen.push(record.wirelen);
-        self.is_truncated.append(packet.is_truncated);
-    }
-
-    fn finish(mut self, columns: &mut Vec<Column>) {
-        let is_truncated = BooleanArray::new(self.is_truncated.finish(), None);
-        columns.extend([
-            Column::of::<Int64Type>("utc_ns", self.utc_ns),
-            Column::of::<UInt32Type>("caplen", self.caplen),
-            Column::of::<UInt32Type>("wirelen", self.wirelen),
-            Column::new("truncated", is_truncated, false),
-        ]);
-    }
-}
-
-impl Network {
-    fn push(&mut self, packet: &Packet, numbers: Numbers) {
-        const DSCP_SHIFT: u8 = 2;
-        const ECN_MASK: u8 = 0b11;
-        self.flow.push(numbers.flow);
-        self.src.push(numbers.src);
-        self.dst.push(numbers.dst);
-        self.version.push(packet.ip.version);
-        self.proto.push(packet.ip.proto);
-        self.ip_bytes.push(packet.ip.ip_bytes);
-        self.ttl.push(packet.ip.ttl);
-        self.dscp.push(packet.ip.tos >> DSCP_SHIFT);
-        self.ecn.push(packet.ip.tos & ECN_MASK);
-        self.is_fragment.append(packet.ip.is_fragment);
-    }
-
-    fn finish(mut self, addresses: &StringArray, columns: &mut Vec<Column>) {
-        let is_fragment = BooleanArray::new(self.is_fragment.finish(), None);
-        columns.extend([
+            Column::new("truncated", all(self.is_truncated), false),
             Column::of::<UInt32Type>("flow", self.flow),
             address_column("src", self.src, addresses),
             address_column("dst", self.dst, addresses),
-            Column::of::<UInt8Type>("ip_version", self.version),
-            Column::of::<UInt8Type>("proto", self.proto),
-            Column::of::<UInt32Type>("ip_bytes", self.ip_bytes),
-            Column::of::<UInt8Type>("ttl", self.ttl),
-            Column::of::<UInt8Type>("dscp", self.dscp),
-            Column::of::<UInt8Type>("ecn", self.ecn),
-            Column::new("fragment", is_fragment, false),
         ]);
-    }
-}
-
-impl Ports {
-    fn push(&mut self, ports: Option<(u16, u16)>) {
-        let (sport, dport) = ports.unwrap_or_default();
-        self.known.append(ports.is_some());
-        self.sport.push(sport);
-        self.dport.push(dport);
-    }
-
-    fn finish(mut self, columns: &mut Vec<Column>) {
-        let known = NullBuffer::new(self.known.finish());
-        columns.extend([
-            Column::known::<UInt16Type>("sport", self.sport, &known),
-            Column::known::<UInt16Type>("dport", self.dport, &known),
-        ]);
-    }
-}
-
-impl Segments {
-    fn push(&mut self, tcp: Option<&Tcp>) {
-        self.known.append(tcp.is_some());
-        self.seq.push(tcp.map_or(0, |tcp| tcp.seq));
-        self.ack.push(tcp.map_or(0, |tcp| tcp.ack));
-        self.flags.push(tcp.map_or(0, |tcp| tcp.flags));
-        self.window.push(tcp.map_or(0, |tcp| tcp.window));
-        self.payload_bytes
-            .push(tcp.map_or(0, |tcp| tcp.payload_bytes));
-    }
-
-    fn finish(mut self, columns: &mut Vec<Column>) {
-        let known = NullBuffer::new(self.known.finish());
-        columns.extend([
-            Column::known::<UInt32Type>("tcp_seq", self.seq, &known),
-            Column::known::<UInt32Type>("tcp_ack", self.ack, &known),
-            Column::known::<UInt16Type>("tcp_flags", self.flags, &known),
-            Column::known::<UInt16Type>("tcp_window", self.window, &known),
-            Column::known::<UInt32Type>("tcp_payload_bytes", self.payload_bytes, &known),
-        ]);
-    }
-}
-
-impl Timestamps {
-    fn push(&mut self, timestamps: Option<(u32, u32)>) {
-        let (val, ecr) = timestamps.unwrap_or_default();
-        self.known.append(timestamps.is_some());
-        self.val.push(val);
-        self.ecr.push(ecr);
-    }
-
-    fn finish(mut self, columns: &mut Vec<Column>) {
-        let known = NullBuffer::new(self.known.finish());
-        columns.extend([
-            Column::known::<UInt32Type>("ts_val", self.val, &known),
-            Column::known::<UInt32Type>("ts_ecr", self.ecr, &known),
-        ]);
+        columns.extend(self.headers.finish(None));
+        columns.push(Column::new("fragment", all(self.is_fragment), false));
+        columns.extend(self.ports.finish(valid(self.has_ports)));
+        columns.extend(self.segments.finish(valid(self.is_tcp)));
+        columns.extend(self.timestamps.finish(valid(self.has_timestamps)));
+        columns.push(Column::new("sack", self.sack.finish(), true));
+        columns.extend(self.rare.finish(rows));
+        table(columns, wanted)
     }
 }

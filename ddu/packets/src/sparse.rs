@@ -39,6 +39,6 @@ impl<T: ArrowPrimitiveType> Sparse<T> {
             values[row] = value;
             valid.set_bit(row, true);
         }
-        Column::known::<T>(name, values, &NullBuffer::new(valid.finish()))
+        Column::of_some::<T>(name, values, Some(&NullBuffer::new(valid.finish())))
     }
 }

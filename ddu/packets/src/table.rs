@@ -36,17 +36,17 @@ impl Column {
 
     /// Numbers that are always known.
     pub fn of<T: ArrowPrimitiveType>(name: &str, values: Vec<T::Native>) -> Self {
-        Self::new(name, PrimitiveArray::<T>::new(values.into(), None), false)
+        Self::of_some::<T>(name, values, None)
     }
 
-    /// Numbers of which only the `valid` are known.
-    pub fn known<T: ArrowPrimitiveType>(
+    /// Numbers of which only the `valid` are known; None: all.
+    pub fn of_some<T: ArrowPrimitiveType>(
         name: &str,
         values: Vec<T::Native>,
-        valid: &NullBuffer,
+        valid: Option<&NullBuffer>,
     ) -> Self {
-        let array = PrimitiveArray::<T>::new(values.into(), Some(valid.clone()));
-        Self::new(name, array, true)
+        let array = PrimitiveArray::<T>::new(values.into(), valid.cloned());
+        Self::new(name, array, valid.is_some())
     }
 
     /// Numbers that may be unknown.
