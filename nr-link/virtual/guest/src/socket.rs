@@ -4,7 +4,7 @@
 use std::ffi::c_int;
 use std::io;
 use std::mem;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use anyhow::{Context, Result, ensure};
@@ -63,60 +63,8 @@ pub fn option<T>(socket: BorrowedFd, level: c_int, name: c_int) -> io::Result<T>
     Ok(value)
 }
 
-/// The head of struct tcp_info (Linux `uapi/linux/tcp.h`), as far as reports need it.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct TcpInfo {
-    octets: [u8; 8],
-    rto_us: u32,
-    ato_us: u32,
-    /// Segment size to send, bytes.
-    pub snd_mss: u32,
-    rcv_mss: u32,
-    unacked: u32,
-    sacked: u32,
-    lost: u32,
-    retrans: u32,
-    fackets: u32,
-    last_ms: [u32; 4],
-    /// Path MTU, bytes.
-    pub pmtu: u32,
-    rcv_ssthresh: u32,
-    /// Smoothed RTT, microseconds.
-    pub rtt_us: u32,
-    /// Its variation.
-    pub rttvar_us: u32,
-    snd_ssthresh: u32,
-    /// Congestion window, segments.
-    pub snd_cwnd: u32,
-    advmss: u32,
-    reordering: u32,
-    rcv_rtt_us: u32,
-    rcv_space: u32,
-    /// Segments retransmitted since the connection was made.
-    pub total_retrans: u32,
-    rates: [u64; 2],
-    /// Bytes acknowledged.
-    pub bytes_acked: u64,
-    bytes_received: u64,
-    segments: [u32; 2],
-    notsent_bytes: u32,
-    min_rtt_us: u32,
-    data_segments: [u32; 2],
-    delivery_rate: u64,
-    limited_us: [u64; 3],
-    delivered: [u32; 2],
-    bytes_sent: u64,
-    bytes_retrans: u64,
-    dsack_dups: u32,
-    reord_seen: u32,
-    rcv_ooopack: u32,
-    /// The receiver's window, bytes.
-    pub snd_wnd: u32,
-}
-
 /// TCP_INFO.
-pub fn tcp_info(socket: BorrowedFd) -> Result<TcpInfo> {
+pub fn tcp_info(socket: BorrowedFd) -> Result<libc::tcp_info> {
     option(socket, libc::IPPROTO_TCP, libc::TCP_INFO).context("TCP_INFO")
 }
 
@@ -145,83 +93,63 @@ pub fn set_congestion_control(socket: &impl AsFd, name: &str) -> Result<()> {
     })
 }
 
-/// struct ifreq.
-#[repr(C)]
-struct InterfaceRequest<T> {
-    name: [u8; 16],
-    value: T,
-    padding: [u8; 24],
+/// A struct ifreq for an interface, otherwise zeros.
+fn request(interface: &str) -> libc::ifreq {
+    // SAFETY: plain data, for which zeros are valid.
+    let mut request: libc::ifreq = unsafe { mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(interface.bytes()) {
+        *to = from as libc::c_char;
+    }
+    request
 }
 
-fn request<T>(interface: &str, value: T) -> InterfaceRequest<T> {
-    let mut name = [0; 16];
-    name[..interface.len()].copy_from_slice(interface.as_bytes());
-    InterfaceRequest {
-        name,
-        value,
-        padding: [0; 24],
-    }
+fn control_socket(family: AddressFamily) -> Result<OwnedFd> {
+    let flags = SockFlag::SOCK_CLOEXEC;
+    Ok(socket(family, SockType::Datagram, flags, None)?)
 }
 
 /// Sets an interface's flag IFF_UP.
 pub fn bring_up(interface: &str) -> Result<()> {
-    let any = socket(
-        AddressFamily::Inet,
-        SockType::Datagram,
-        SockFlag::SOCK_CLOEXEC,
-        None,
-    )?;
-    let mut request = request(interface, 0_i16);
+    let any = control_socket(AddressFamily::Inet)?;
+    let mut request = request(interface);
     // SAFETY: a whole struct ifreq, twice.
     let answer = unsafe {
         libc::ioctl(any.as_raw_fd(), libc::SIOCGIFFLAGS as _, &raw mut request);
-        request.value |= libc::IFF_UP as i16; // and IFF_NOARP stays: IPv6 would look for duplicates
+        request.ifr_ifru.ifru_flags |= libc::IFF_UP as i16; // and IFF_NOARP stays: IPv6 would look for duplicates
         libc::ioctl(any.as_raw_fd(), libc::SIOCSIFFLAGS as _, &raw const request)
     };
     checked(answer).with_context(|| format!("bringing {interface} up"))
 }
 
-/// struct sockaddr_in.
-fn ipv4(address: std::net::Ipv4Addr) -> libc::sockaddr_in {
-    libc::sockaddr_in {
-        sin_family: libc::AF_INET as u16,
-        sin_port: 0,
-        sin_addr: libc::in_addr {
-            s_addr: u32::from_ne_bytes(address.octets()),
-        },
-        sin_zero: [0; 8],
+/// A struct sockaddr_in.
+fn ipv4(address: Ipv4Addr) -> libc::sockaddr {
+    let mut bytes = [0; 14]; // the port, the address, and padding
+    bytes[2..6].copy_from_slice(&address.octets().map(|octet| octet as libc::c_char));
+    libc::sockaddr {
+        sa_family: libc::AF_INET as u16,
+        sa_data: bytes,
     }
-}
-
-/// struct in6_ifreq.
-#[repr(C)]
-struct Ipv6Request {
-    address: [u8; 16],
-    prefix: u32,
-    index: c_int,
 }
 
 /// Gives an interface its address, of a point-to-point link.
 pub fn set_address(interface: &str, address: IpAddr) -> Result<()> {
-    let any = socket(
-        family(address),
-        SockType::Datagram,
-        SockFlag::SOCK_CLOEXEC,
-        None,
-    )?;
+    let any = control_socket(family(address))?;
     let call = libc::SIOCSIFADDR as _;
     // SAFETY: whole structures of the family's kind.
     let answer = unsafe {
         match address {
             IpAddr::V4(address) => {
-                let request = request(interface, ipv4(address));
+                let mut request = request(interface);
+                request.ifr_ifru.ifru_addr = ipv4(address);
                 libc::ioctl(any.as_raw_fd(), call, &raw const request)
             }
             IpAddr::V6(address) => {
-                let request = Ipv6Request {
-                    address: address.octets(),
-                    prefix: 128,
-                    index: index(interface)?,
+                let request = libc::in6_ifreq {
+                    ifr6_addr: libc::in6_addr {
+                        s6_addr: address.octets(),
+                    },
+                    ifr6_prefixlen: 128,
+                    ifr6_ifindex: index(interface)?,
                 };
                 libc::ioctl(any.as_raw_fd(), call, &raw const request)
             }
@@ -245,26 +173,18 @@ struct Ipv6Route {
 
 /// Everything goes by this interface.
 pub fn set_default_route(interface: &str, address: IpAddr) -> Result<()> {
-    let any = socket(
-        family(address),
-        SockType::Datagram,
-        SockFlag::SOCK_CLOEXEC,
-        None,
-    )?;
+    let any = control_socket(family(address))?;
     let call = libc::SIOCADDRT as _;
     // SAFETY: whole structures of the family's kind.
     let answer = unsafe {
         match address {
             IpAddr::V4(_) => {
-                let mut name = interface.as_bytes().to_vec();
-                name.push(0);
+                let mut name = request(interface).ifr_name;
                 let mut route: libc::rtentry = mem::zeroed();
-                let anywhere: libc::sockaddr =
-                    mem::transmute(ipv4(std::net::Ipv4Addr::UNSPECIFIED));
-                route.rt_dst = anywhere;
-                route.rt_genmask = anywhere;
+                route.rt_dst = ipv4(Ipv4Addr::UNSPECIFIED);
+                route.rt_genmask = route.rt_dst;
                 route.rt_flags = libc::RTF_UP;
-                route.rt_dev = name.as_mut_ptr().cast();
+                route.rt_dev = name.as_mut_ptr();
                 libc::ioctl(any.as_raw_fd(), call, &raw const route)
             }
             IpAddr::V6(_) => {

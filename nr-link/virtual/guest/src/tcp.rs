@@ -165,7 +165,7 @@ impl TcpFlow {
             );
         }
         self.report.cc = Some(socket::congestion_control(sender.as_fd())?);
-        self.report.segment_bytes = tcp_info(sender.as_fd())?.snd_mss;
+        self.report.segment_bytes = tcp_info(sender.as_fd())?.tcpi_snd_mss;
         self.report.start_utc_ns = clock::utc()? as i64;
         self.stage = Stage::Sending;
         self.connected = now;
@@ -263,14 +263,14 @@ impl TcpFlow {
             && let Some(sender) = &self.sender
         {
             let info = tcp_info(sender.as_fd())?;
-            self.report.retransmissions = info.total_retrans.into();
+            self.report.retransmissions = info.tcpi_total_retrans.into();
             let state = TcpState {
                 retransmissions: self.report.retransmissions - counted.retransmissions,
-                cwnd_bytes: u64::from(info.snd_cwnd) * u64::from(info.snd_mss),
-                send_window_bytes: info.snd_wnd.into(),
-                rtt_us: info.rtt_us,
-                rtt_variation_us: info.rttvar_us,
-                path_mtu_bytes: info.pmtu,
+                cwnd_bytes: u64::from(info.tcpi_snd_cwnd) * u64::from(info.tcpi_snd_mss),
+                send_window_bytes: info.tcpi_snd_wnd.into(),
+                rtt_us: info.tcpi_rtt,
+                rtt_variation_us: info.tcpi_rttvar,
+                path_mtu_bytes: info.tcpi_pmtu,
             };
             let bytes = self.report.sent_bytes - counted.sent_bytes;
             self.report.sender.push(interval(bytes, Some(state)));
@@ -292,7 +292,7 @@ impl TcpFlow {
         self.end_interval(now)?;
         self.report.sending_s = seconds(now - self.connected);
         let sender = self.sender.as_ref().context("no sender")?;
-        let rtt = Nanos::from(tcp_info(sender.as_fd())?.rtt_us) * 1000;
+        let rtt = Nanos::from(tcp_info(sender.as_fd())?.tcpi_rtt) * 1000;
         context.leave(sender.as_fd())?;
         self.stage = Stage::Ending(now + rtt);
         Ok(())
