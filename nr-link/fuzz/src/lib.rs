@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use nr_link_model::capacity::trace;
+use nr_link_model::scenario::trace;
 use nr_link_model::scenario::{Rate, Scenario, Table};
 use nr_link_model::{Ecn, Link, Nanos, Packet, Port, Problem, ResolvedConfig, Source, UeId};
 

@@ -11,7 +11,7 @@ pub(crate) mod manager;
 mod pie;
 mod step;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::problem::Problem;
 use crate::random::Stream;
@@ -25,7 +25,7 @@ macro_rules! queue_managers {
         pub const CATALOGUE: &[(&str, &str)] = &[$(($name, $summary)),*];
 
         /// The checked settings of one algorithm.
-        #[derive(Debug, Clone, Copy, PartialEq)]
+        #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
         pub enum Aqm {
             $(#[doc = $summary] $settings($settings)),*
         }

@@ -13,15 +13,12 @@
 //!   repeats from its last time stamp.
 
 pub(crate) mod bearer;
-mod drawn;
-pub mod trace;
 
 use std::sync::Arc;
 
 use crate::problem::Problem;
-use crate::scenario::{AtEnd, CapacityTrace, Rate, Scenario, TraceFormat};
+use crate::scenario::{AtEnd, Capacity, Curve, Scenario};
 use crate::{Direction, Nanos};
-use trace::{Rated, mahimahi, open, seconds_mbps};
 
 /// Work in units of 10⁻⁹ bit: the product of a rate in bit/s and a time in ns.
 pub(crate) type Work = u128;
@@ -62,47 +59,27 @@ struct Step {
 
 impl Supply {
     /// Makes the supply of one direction for the link with `seed`, and reads its trace file if it
-    /// has one; `None` if the scenario has a radio channel.
+    /// has one.
     ///
     /// # Errors
     /// A line of the trace breaks a rule.
-    pub fn of(
+    pub fn new(
         scenario: &Scenario,
+        capacity: &Capacity,
         direction: Direction,
         seed: u64,
-    ) -> Result<Option<Self>, Problem> {
-        let Some(capacity) = &scenario.capacity else {
-            return Ok(None);
-        };
-        let rate = match direction {
-            Direction::Downlink => &capacity.dl,
-            Direction::Uplink => &capacity.ul,
-        };
+    ) -> Result<Self, Problem> {
         let duration_s = scenario.duration_s.get();
         let duration = nanos(duration_s);
-        let supply = match rate {
-            Rate::ConstantMbps(mbps) => Self::rates(&[(0.0, mbps.get())], duration),
-            Rate::StepsMbps(steps) => {
-                let steps = steps.points().iter().map(|step| (step.t_s, step.value));
-                Self::rates(&steps.collect::<Vec<_>>(), duration)
-            }
-            Rate::Drawn(drawn) => {
-                let rates = drawn::rates(drawn, duration_s, seed, direction)
-                    .map_err(|violation| violation.at_key("capacity"))?;
-                Self::rates(&rates, duration)
-            }
-            Rate::Trace(CapacityTrace { file, format }) => match format {
-                TraceFormat::Mahimahi => Self::opportunities(mahimahi(open(file)?, file)?),
-                TraceFormat::SecondsMbps => {
-                    Self::rates(&seconds_mbps(open(file)?, file, duration_s)?, duration)
-                }
-            },
+        let supply = match capacity.curve(duration_s, seed, direction)? {
+            Curve::Rates(rates) => Self::rates(&rates, duration),
+            Curve::Opportunities(stamps) => Self::opportunities(stamps),
         };
         let end = (scenario.at_end == AtEnd::Stop).then_some(duration);
-        Ok(Some(Self { end, ..supply }))
+        Ok(Self { end, ..supply })
     }
 
-    fn rates(rates: &[Rated], period: Nanos) -> Self {
+    fn rates(rates: &[(f64, f64)], period: Nanos) -> Self {
         let mut before = 0;
         let mut steps: Vec<Step> = Vec::with_capacity(rates.len());
         for &(at_s, mbps) in rates {

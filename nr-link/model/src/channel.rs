@@ -10,7 +10,6 @@
 //! RSRP is a measurement: the power over the 20 PRBs of the SSB, sampled every 20 ms and filtered
 //! by layer 3 of the UE. The SINR is the exact instantaneous value of each group of PRBs.
 
-pub(crate) mod correlated_process;
 mod fading;
 mod large_scale;
 mod odometer;
@@ -30,7 +29,7 @@ use crate::Nanos;
 use crate::problem::{Problem, violation};
 use crate::radio::Grid;
 use crate::radio::decibel::{from_ratio, to_ratio};
-use crate::scenario::{CarrierRange, Fading, Radio, Scenario};
+use crate::scenario::{CarrierRange, Radio, Scenario};
 use fading::{Moment, Multipath};
 use large_scale::Levels;
 use odometer::Odometer;
@@ -211,11 +210,7 @@ impl Channel {
 }
 
 fn check_loaded(radio: &Radio) -> Result<(), Problem> {
-    let taps = match &radio.fading {
-        Some(Fading::TapSeries(taps)) => taps.rows.is_some(),
-        _ => true,
-    };
-    if taps && radio.is_loaded() {
+    if radio.is_loaded() {
         Ok(())
     } else {
         Err(violation!(

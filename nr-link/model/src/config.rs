@@ -14,17 +14,32 @@ mod resolve;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-pub use gnb::{FeedbackRule, Gnb, OAI_2026_W11, Receiver, Reserved};
+use schemars::generate::SchemaSettings;
+use serde::{Deserialize, Serialize};
+
+pub use crate::scenario::QueueLimit;
+pub use gnb::{FeedbackRule, Gnb, GnbProfile, OAI_2026_W11, Receiver, Reserved};
 pub use path::{Cross, LineConfig, PathConfig};
-pub use queue::{Queue, QueueLimit};
+pub use queue::Queue;
 pub use radio::{Carrier, Discipline, LinkAdaptation, RadioConfig, RlcMode, ThresholdRule, Uplink};
 
 use crate::Nanos;
 use crate::packet::Direction;
 use crate::problem::{Problem, violation};
 
+/// Returns the JSON Schema of the key `radio`, without references, to be part of other schemas.
+pub fn radio_schema() -> schemars::Schema {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    settings
+        .into_generator()
+        .into_root_schema_for::<raw::Radio>()
+}
+
 /// One value for each direction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PerDirection<V> {
     /// The downlink, core to UE.
     pub dl: V,
@@ -43,7 +58,7 @@ impl<V> PerDirection<V> {
 }
 
 /// A checked configuration.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResolvedConfig {
     /// Path of the file.
     pub file: PathBuf,
@@ -85,7 +100,7 @@ impl ResolvedConfig {
 }
 
 /// One UE: its device, and the settings that differ between UEs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UeConfig {
     /// The program's network device for this UE.
     pub device: Device,
@@ -98,7 +113,7 @@ pub struct UeConfig {
 }
 
 /// A network device.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Device {
     /// Interface name.
     pub name: String,
@@ -107,7 +122,7 @@ pub struct Device {
 }
 
 /// The output files of the program.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Output {
     /// File of MAC samples.
     pub mac: PathBuf,

@@ -20,7 +20,7 @@ use access::Access;
 use endpoints::Endpoints;
 
 pub use contents::Contents;
-pub use source::Source;
+pub use source::{ResolvedLink, Source};
 
 /// The link's next event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,8 +145,8 @@ impl<T> Link<T> {
         self.access.slots(self.now)
     }
 
-    /// Returns the counters of the cross traffic on the path by the last `advance`.
-    pub fn cross_totals(&mut self, direction: Direction) -> CrossTotals {
+    /// Returns the counters of the cross traffic on the path by the last `advance`, if there is any.
+    pub fn cross_totals(&mut self, direction: Direction) -> Option<CrossTotals> {
         match direction {
             Direction::Downlink => self.endpoints.path_dl.cross_totals(self.now),
             Direction::Uplink => self.endpoints.path_ul.cross_totals(self.now),

@@ -84,10 +84,8 @@ impl<T> Path<T> {
         self.in_transit.items()
     }
 
-    /// Returns the counters of the cross traffic at `now`.
-    pub fn cross_totals(&mut self, now: Nanos) -> CrossTotals {
-        self.line
-            .as_mut()
-            .map_or_else(CrossTotals::default, |line| line.cross_totals(now))
+    /// Returns the counters of the cross traffic at `now`, if there is any.
+    pub fn cross_totals(&mut self, now: Nanos) -> Option<CrossTotals> {
+        self.line.as_mut()?.cross_totals(now)
     }
 }

@@ -8,7 +8,10 @@ use crate::Nanos;
 use crate::problem::{Problem, violation};
 
 /// Returns the value if the range holds it; no range holds NaN.
-pub(crate) fn within<V: PartialOrd + Display>(
+///
+/// # Errors
+/// The range does not hold the value of `key`.
+pub fn within<V: PartialOrd + Display>(
     key: &str,
     value: V,
     range: RangeInclusive<V>,

@@ -7,7 +7,7 @@
 //! line, key, rule and fix.
 
 mod capacity;
-mod drawn;
+mod data;
 mod link;
 mod mobility;
 mod path;
@@ -21,8 +21,8 @@ mod series;
 mod table;
 mod tap_series;
 
-pub use capacity::{Capacity, CapacityTrace, Rate, TraceFormat};
-pub use drawn::{Drawn, Memory};
+pub(crate) use capacity::Curve;
+pub use capacity::{Capacity, Rate, trace};
 pub use link::{LinkDuplex, LinkHint, LinkSpecial, LinkTdd};
 pub use mobility::{GaussMarkov, Mobility, Route, RoutePoint};
 pub use path::{CrossTraffic, Path, PathDirection, QueueLimit, Queues};
@@ -36,12 +36,17 @@ pub use series::{Point, Series, SeriesFile};
 pub use table::Table;
 pub use tap_series::TapSeries;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Returns the JSON Schema of a scenario file.
+pub fn schema() -> schemars::Schema {
+    schemars::schema_for!(Scenario)
+}
+
 /// The content of a scenario file.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(extend("oneOf" = [{"required": ["radio"]}, {"required": ["capacity"]}])))]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[schemars(extend("oneOf" = [{"required": ["radio"]}, {"required": ["capacity"]}]))]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// The format of this file.
@@ -61,26 +66,20 @@ pub struct Scenario {
     pub at_end: AtEnd,
     /// Random seed of this scenario, in place of the run's, to select one of the channels that the
     /// file describes. Default: the run's seed.
-    #[serde(default)]
-    #[cfg_attr(test, schemars(range(min = 0)))]
+    #[schemars(range(min = 0))]
     pub seed: Option<u64>,
     /// A radio channel, on which the MAC provides the capacity. Exclusive with `capacity`.
-    #[serde(default)]
     pub radio: Option<Radio>,
     /// Capacity without a radio channel. Exclusive with `radio`.
-    #[serde(default)]
     pub capacity: Option<Capacity>,
     /// Delays, loss and buffers that the source specifies.
-    #[serde(default)]
     pub path: Option<Path>,
     /// The carrier that the source used.
-    #[serde(default)]
     pub link: Option<LinkHint>,
 }
 
 /// A version of the format that this library reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub enum Schema {
     /// The first version.
     #[serde(rename = "rf-scenario/1")]
@@ -88,8 +87,7 @@ pub enum Schema {
 }
 
 /// The behaviour after the end of a scenario.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AtEnd {
     /// The scenario repeats without a discontinuity.

@@ -13,7 +13,14 @@ const LAYERS: [&[&str]; 7] = [
     &["channel"],
     &["config", "scenario"],
     &["aqm", "radio", "yaml"],
-    &["counters", "headers", "packet", "random", "range"],
+    &[
+        "correlated_process",
+        "counters",
+        "headers",
+        "packet",
+        "random",
+        "range",
+    ],
     &["ids", "problem", "time"],
 ];
 

@@ -16,8 +16,8 @@ use nr_link::resolved;
 use nr_link::selftest;
 use nr_link::session::{self, Session};
 use nr_link::shell::{self, Shell};
-use nr_link_model::aqm;
 use nr_link_model::samples::csv_columns;
+use nr_link_model::{aqm, config, scenario};
 use nr_link_virtual_launcher::Virtual;
 use nr_link_virtual_radio::RadioArguments;
 use serde_json::{Value, json};
@@ -78,6 +78,12 @@ enum Command {
         #[arg(value_enum)]
         what: Listed,
     },
+    /// Print the JSON Schema of what a user writes, for editors and other programs.
+    Schema {
+        /// Form to describe
+        #[arg(value_enum)]
+        what: Described,
+    },
     /// Run a command on the UE's side of a link.
     ///
     /// As root, the server is this host, with the services that it runs. Without root, both hosts are in a new user
@@ -122,6 +128,14 @@ enum Listed {
     Columns,
 }
 
+#[derive(Clone, Copy, ValueEnum)]
+enum Described {
+    /// The key `radio` of a configuration and of an experiment
+    Radio,
+    /// Scenario: a file of schema rf-scenario/1
+    Scenario,
+}
+
 #[derive(Args)]
 struct Configuration {
     /// Configuration: a YAML file of schema nr-link/1, or - for standard input. Relative paths in it start at its
@@ -141,9 +155,11 @@ impl Command {
             | Self::Capacity { configuration, .. } => configuration.problems,
             Self::Shell(shell) => shell.problems,
             Self::Virtual { problems, .. } | Self::Scenario { problems, .. } => *problems,
-            Self::List { .. } | Self::Man { .. } | Self::Radio(_) | Self::Selftest { .. } => {
-                Format::Text
-            }
+            Self::List { .. }
+            | Self::Man { .. }
+            | Self::Radio(_)
+            | Self::Schema { .. }
+            | Self::Selftest { .. } => Format::Text,
         }
     }
 }
@@ -174,6 +190,14 @@ fn list(what: Listed) -> Value {
         Listed::Aqm => aqm::CATALOGUE.iter().map(algorithm).collect(),
         Listed::Columns => json!(csv_columns()),
     }
+}
+
+fn schema(what: Described) -> Result<String> {
+    let schema = match what {
+        Described::Radio => config::radio_schema(),
+        Described::Scenario => scenario::schema(),
+    };
+    Ok(serde_json::to_string_pretty(&schema)?)
 }
 
 fn execute(command: Command) -> Result<ExitCode> {
@@ -212,6 +236,7 @@ fn execute(command: Command) -> Result<ExitCode> {
             capacity::write(config, seconds, interval_ms, stdout().lock())?;
         }
         Command::List { what } => println!("{}", list(what)),
+        Command::Schema { what } => println!("{}", schema(what)?),
         Command::Selftest { seconds } => {
             println!("{}", selftest::run(Duration::from_secs(seconds))?);
         }

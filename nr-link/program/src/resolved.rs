@@ -49,23 +49,22 @@ pub fn config(config: &ResolvedConfig) -> Value {
 /// # Errors
 /// The scenario cannot be read or breaks a rule.
 pub fn scenario(file: &Path) -> Result<Value> {
-    let scenario = Scenario::load(file)?;
+    let mut scenario = Scenario::load(file)?;
     let folder = file.parent().unwrap_or(Path::new(""));
-    let relative = |file: &Path| {
-        file.strip_prefix(folder)
-            .unwrap_or(file)
-            .to_string_lossy()
-            .into_owned()
-    };
-    let files = scenario.files().into_iter().map(relative);
+    for file in scenario.files() {
+        if let Ok(relative) = file.strip_prefix(folder) {
+            *file = relative.to_owned();
+        }
+    }
+    let files: Vec<_> = scenario.files().iter().map(|file| json!(file)).collect();
     let trace = |rate: &Rate| match rate {
-        Rate::Trace(trace) => json!({"file": relative(&trace.file), "format": trace.format}),
-        _ => Value::Null,
+        Rate::Trace(trace) => Some(trace.clone()),
+        _ => None,
     };
     let traces =
         |capacity: &Capacity| json!({"dl": trace(&capacity.dl), "ul": trace(&capacity.ul)});
     let route = |radio: &Radio| match &radio.mobility {
-        Some(Mobility::Route(route)) => Some(route.points().to_vec()),
+        Some(Mobility::Route(route)) => Some(route.clone()),
         _ => None,
     };
     Ok(without_nulls(json!({
@@ -81,7 +80,7 @@ pub fn scenario(file: &Path) -> Result<Value> {
         "route": scenario.radio.as_ref().and_then(route),
         "path": scenario.path,
         "link": scenario.link,
-        "files": files.collect::<Vec<_>>(),
+        "files": files,
     })))
 }
 

@@ -4,9 +4,7 @@
 use anyhow::Result;
 use nix::sys::signal::Signal;
 use nr_link_model::config::Device;
-use nr_link_model::{
-    CrossTotals, Delivery, Direction, Link, Nanos, NextEvent, ResolvedConfig, Source,
-};
+use nr_link_model::{Delivery, Direction, Link, Nanos, NextEvent, ResolvedConfig, Source};
 use serde_json::{Value, json};
 
 use crate::burst::Segment;
@@ -325,8 +323,8 @@ impl Session {
             self.trust.host_dropped(self.devices.host_drop_count()?);
         }
         let cross_traffic = json!({
-            "dl": self.cross_traffic(Direction::Downlink),
-            "ul": self.cross_traffic(Direction::Uplink),
+            "dl": self.link.cross_totals(Direction::Downlink),
+            "ul": self.link.cross_totals(Direction::Uplink),
         });
         let slots = self.link.slots();
         let (lateness, counted) = self.trust.whole_run();
@@ -357,17 +355,6 @@ impl Session {
             "memory_locked": self.priority.memory_locked,
             "seed": self.config.seed,
         }))
-    }
-
-    /// Returns the counters of the cross traffic in this direction at the last `advance`; null
-    /// without cross traffic.
-    fn cross_traffic(&mut self, direction: Direction) -> Value {
-        let line = &self.config.path.of(direction).line;
-        if line.is_none_or(|line| line.cross.is_none()) {
-            return Value::Null;
-        }
-        let CrossTotals { packets, drops } = self.link.cross_totals(direction);
-        json!({"packets": packets, "queue_drop_packets": drops})
     }
 }
 

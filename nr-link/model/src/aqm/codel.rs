@@ -3,7 +3,7 @@
 //! packet is dropped or marked, and further ones at decreasing intervals, until the wait is below
 //! the target.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::manager::{Action, Head, Occupancy, QueueManager};
 use super::settings::{LEAST_MS, MS};
@@ -17,7 +17,7 @@ use crate::range::{nanos, within};
 const REMEMBERED_INTERVALS: u64 = 16;
 
 /// Parameters of CoDel (RFC 8289 section 4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CoDel {
     /// The acceptable standing wait.
     pub target: Nanos,

@@ -11,7 +11,7 @@
 //! Differences from the appendix: the gains are those for a round trip of at most 100 ms for every
 //! `update_ms`, and the scheduler is the weighted round robin of section 4.1.2.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::manager::{Action, CLASSIC, Head, L4S, Occupancy, QueueManager};
 use super::settings::target_and_update;
@@ -33,7 +33,7 @@ const CLASSIC_WEIGHT: i64 = 1;
 const L4S_WEIGHT: i64 = 15;
 
 /// Parameters of DualPI2 (RFC 9332 appendix A.1).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct DualPi2 {
     /// The target wait in the classic queue.
     pub target: Nanos,

@@ -2,7 +2,7 @@
 //! PIE (RFC 8033): packets are dropped or marked on arrival with a probability that depends on the
 //! distance of the wait from the target and on how fast the wait changes.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::manager::{Action, CLASSIC, Head, Occupancy, QueueManager};
 use super::settings::target_and_update;
@@ -42,7 +42,7 @@ const DERANDOMISE_LEAST: f64 = 0.85;
 const DERANDOMISE_MOST: f64 = 8.5;
 
 /// Parameters of PIE (RFC 8033 section 4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pie {
     /// The target wait.
     pub target: Nanos,

@@ -7,7 +7,7 @@
 //! A packet that waits alone is not marked: it waits for the radio, not for other packets (RFC 9332 appendix A.1:
 //! Th_len). Packets that are not ECN-capable pass; only the limit of the buffer drops them.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::manager::{Action, CLASSIC, Head, Occupancy, QueueManager};
 use super::settings::MS;
@@ -17,7 +17,7 @@ use crate::random::Stream;
 use crate::range::{nanos, within};
 
 /// The threshold above which packets are marked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Step {
     /// The wait of a packet when its first byte is sent.
     Wait(Nanos),

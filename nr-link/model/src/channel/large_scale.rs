@@ -3,11 +3,11 @@
 
 use libm::log10;
 
-use super::correlated_process::CorrelatedProcess;
 use super::odometer::Odometer;
 use super::random_streams::{Purpose, Streams};
 use super::time_grid::{GridPosition, TimeGrid};
 use super::tr38901::Tr38901Path;
+use crate::correlated_process::CorrelatedProcess;
 use crate::problem::{Problem, Violation};
 use crate::radio::Grid;
 use crate::scenario::{Blocker, Level, Noise, Radio, Series, Shadowing};

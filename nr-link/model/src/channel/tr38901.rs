@@ -3,10 +3,10 @@
 
 use libm::exp;
 
-use super::correlated_process::CorrelatedProcess;
 use super::odometer::Odometer;
 use super::path_loss::PathLoss;
 use super::random_streams::{Purpose, Streams};
+use crate::correlated_process::CorrelatedProcess;
 use crate::problem::Violation;
 use crate::radio::Grid;
 use crate::scenario::{LineOfSight, Tr38901};

@@ -2,11 +2,36 @@
 //! The behaviour of a real gNB that the standard leaves open: the habits of its scheduler, as parameters. Without them (the profile
 //! `ideal`) a gNB uses every slot and every symbol that the standard allows.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::Direction;
 use crate::radio::SlotKind;
 use crate::radio::overhead::DataSymbols;
 use crate::radio::{Mcs, McsTable};
 use crate::time::Slot;
+
+/// The behaviour of the gNB that the standard leaves open.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub enum GnbProfile {
+    /// Every slot and symbol that the standard allows.
+    #[default]
+    #[serde(rename = "ideal")]
+    Ideal,
+    /// OpenAirInterface's gNB.
+    #[serde(rename = "oai-2026.w11")]
+    Oai2026W11,
+}
+
+impl GnbProfile {
+    /// Returns the habits of the profile; `None` is a gNB that uses all that the standard allows.
+    pub fn habits(self) -> Option<&'static Gnb> {
+        match self {
+            Self::Ideal => None,
+            Self::Oai2026W11 => Some(&OAI_2026_W11),
+        }
+    }
+}
 
 /// The habits of a gNB. Slots are those of its carrier.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -161,7 +186,7 @@ pub struct Reserved {
 
 /// OpenAirInterface of March 2026 with the configuration that this project gives it (containers/ran/gnb.conf.j2).
 /// `docs/nr-link-model.md` has the source of each value.
-pub const OAI_2026_W11: Gnb = Gnb {
+pub static OAI_2026_W11: Gnb = Gnb {
     ahead_slots: 5,
     ue_ahead_slots: 1,
     grant_slots: 6,

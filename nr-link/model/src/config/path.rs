@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The checked configuration of the path between server and gNB.
 
+use serde::{Deserialize, Serialize};
+
 use super::QueueLimit;
 use crate::Nanos;
 
 /// One direction of the path.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct PathConfig {
     /// Constant delay of every packet, in addition to that of a line.
     pub delay: Nanos,
@@ -19,7 +21,7 @@ pub struct PathConfig {
 }
 
 /// A line of constant rate with a drop-tail queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineConfig {
     /// IP bits per second.
     pub bits_per_s: u64,
@@ -30,7 +32,7 @@ pub struct LineConfig {
 }
 
 /// Cross traffic: packets of one size at a constant interval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cross {
     /// IP bits per second.
     pub bits_per_s: u64,

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The checked configuration of a buffer and its queue management.
 
+use serde::{Deserialize, Serialize};
+
 use crate::aqm::Aqm;
+use crate::scenario::QueueLimit;
 
 /// One RLC buffer.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Queue {
     /// The capacity of the buffer.
     pub limit: QueueLimit,
@@ -16,13 +19,4 @@ impl From<QueueLimit> for Queue {
     fn from(limit: QueueLimit) -> Self {
         Self { limit, aqm: None }
     }
-}
-
-/// The capacity of an RLC buffer; packets beyond it are dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QueueLimit {
-    /// IP packets that are not completely sent.
-    Packets(u64),
-    /// IP bytes that are not sent.
-    Bytes(u64),
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The checked configuration of the carrier and its use.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Nanos;
-use crate::config::{Gnb, PerDirection};
+use crate::config::{Gnb, GnbProfile, PerDirection};
 use crate::packet::Direction;
 use crate::radio::{Duplex, Grid, McsTable, Numerology};
 
 /// The carrier and its use.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RadioConfig {
     /// The component carriers, 1 to 16, the primary one first.
     pub carriers: Vec<Carrier>,
@@ -32,11 +34,16 @@ pub struct RadioConfig {
     pub rlc: RlcMode,
     /// Uplink power control.
     pub uplink: Uplink,
-    /// The habits of a real gNB; `None` is a gNB that uses all that the standard allows.
-    pub gnb: Option<Gnb>,
+    /// The behaviour of the gNB that the standard leaves open.
+    pub gnb_profile: GnbProfile,
 }
 
 impl RadioConfig {
+    /// Returns the habits of the gNB; `None` is a gNB that uses all that the standard allows.
+    pub fn gnb(&self) -> Option<&'static Gnb> {
+        self.gnb_profile.habits()
+    }
+
     /// Returns the grids of the carriers.
     pub fn grids(&self) -> impl Iterator<Item = Grid> {
         self.carriers.iter().map(|carrier| Grid {
@@ -73,7 +80,7 @@ impl RadioConfig {
 }
 
 /// One component carrier.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Carrier {
     /// Centre frequency, Hz.
     pub hz: f64,
@@ -88,7 +95,7 @@ pub struct Carrier {
 }
 
 /// The order in which UEs are served in a slot; each UE takes from what those before it left.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum Discipline {
     /// Round robin: the first UE of a queue, which goes to the back after taking the resources of a
     /// whole slot.
@@ -103,7 +110,7 @@ pub enum Discipline {
 }
 
 /// The method by which MCSs are chosen.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum LinkAdaptation {
     /// Chosen from CQI, corrected by an outer loop that controls the ratio of failed first transmissions.
     OuterLoop {
@@ -128,7 +135,7 @@ pub enum LinkAdaptation {
 }
 
 /// The version of OpenAirInterface's rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ThresholdRule {
     /// 2021 to 2024: it starts with MCS 9, and falls to it without traffic.
     FromMiddle,
@@ -137,7 +144,7 @@ pub enum ThresholdRule {
 }
 
 /// RLC mode (TS 38.322 clause 4.2.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RlcMode {
     /// Acknowledged mode: data that HARQ gave up is retransmitted.
     Acknowledged {
@@ -152,7 +159,7 @@ pub enum RlcMode {
 }
 
 /// Uplink power control.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Uplink {
     /// Largest power of the UE, dBm: P_CMAX of TS 38.101-1 clause 6.2.4.
     pub pcmax_dbm: f64,

@@ -5,14 +5,16 @@ use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use schemars::{JsonSchema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, IgnoredAny, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_saphyr::Spanned;
 
+use super::GnbProfile;
 use crate::aqm::RawAqm;
 use crate::radio::McsTable;
-use crate::scenario::{NonNegative, Positive, Ratio};
+use crate::scenario::{LinkDuplex as Duplex, PathDirection, Positive};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub(super) enum Schema {
@@ -27,10 +29,8 @@ pub(super) struct Raw {
     pub _schema: Schema,
     pub seed: u64,
     pub mtu_bytes: u32,
-    #[serde(default)]
     pub radio: Option<Radio>,
     pub scenario: PathBuf,
-    #[serde(default)]
     pub scenario_seed: Option<u64>,
     pub path: Both<PathDirection>,
     pub queue: Both<Queue>,
@@ -39,35 +39,43 @@ pub(super) struct Raw {
     pub output: Output,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Both<V> {
     pub dl: V,
     pub ul: V,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Radio {
+    /// Centre frequency of the primary carrier, GHz.
     pub carrier_ghz: Positive,
+    /// µ of TS 38.211 table 4.2-1: the subcarrier spacing is 15·2^µ kHz.
+    #[schemars(range(min = 0, max = 3))]
     pub numerology: u8,
+    /// Carrier width, PRBs: one that TS 38.101-1 or 38.101-2 has for the numerology.
     pub prb: u16,
+    /// Secondary component carriers, at most 15.
     #[serde(default)]
+    #[schemars(with = "Vec<Secondary>")]
     pub secondary: Vec<Spanned<Secondary>>,
     pub duplex: Duplex,
     #[serde(default, deserialize_with = "scheduler")]
+    #[schemars(schema_with = "scheduler_schema")]
     pub scheduler: Scheduler,
+    /// Largest number of MIMO layers in each direction, 1 to 4.
     #[serde(default = "one_layer")]
     pub layers: Both<u8>,
     #[serde(default)]
     pub rank: Rank,
-    #[serde(default)]
+    /// Attenuation of each other layer in the signal of a layer, dB. Default: no interference
+    /// between layers.
     pub layer_isolation_db: Option<f64>,
     #[serde(default)]
     pub mcs_table: McsTable,
     #[serde(default)]
     pub gnb_profile: GnbProfile,
-    #[serde(default)]
     pub link_adaptation: Option<LinkAdaptation>,
     #[serde(default)]
     pub csi: Csi,
@@ -77,17 +85,13 @@ pub(super) struct Radio {
     pub uplink: Uplink,
 }
 
-/// Secondary component carriers; absent keys have the value of the primary one.
-#[derive(Debug, Clone, Deserialize)]
+/// Secondary component carriers, all alike; absent keys have the value of the primary one.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Secondary {
-    #[serde(default)]
     pub carrier_ghz: Option<Positive>,
-    #[serde(default)]
     pub prb: Option<u16>,
-    #[serde(default)]
     pub numerology: Option<u8>,
-    #[serde(default)]
     pub duplex: Option<Duplex>,
     #[serde(default = "yes")]
     pub uplink: bool,
@@ -103,7 +107,7 @@ fn one() -> usize {
     1
 }
 
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Scheduler {
     #[default]
@@ -112,9 +116,10 @@ pub(super) enum Scheduler {
     MaxCi,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct ProportionalFair {
+    /// Window of the average rate, slots.
     pub window_slots: f64,
 }
 
@@ -146,6 +151,19 @@ fn scheduler<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Scheduler, D:
     deserializer.deserialize_any(Word)
 }
 
+fn scheduler_schema(generator: &mut SchemaGenerator) -> schemars::Schema {
+    let settings = generator.subschema_for::<ProportionalFair>();
+    json_schema!({
+        "description": "The scheduler of each carrier.",
+        "default": "round_robin",
+        "anyOf": [
+            {"enum": ["round_robin", "proportional_fair", "max_ci"]},
+            {"type": "object", "properties": {"proportional_fair": settings},
+             "required": ["proportional_fair"], "additionalProperties": false},
+        ],
+    })
+}
+
 impl Default for ProportionalFair {
     /// The window of OAI's gNB.
     fn default() -> Self {
@@ -156,11 +174,13 @@ impl Default for ProportionalFair {
 }
 
 /// The choice of the number of layers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Rank {
+    /// The number of layers follows the channel.
     #[default]
     Adaptive,
+    /// All layers are always in use.
     Fixed,
 }
 
@@ -168,61 +188,23 @@ fn one_layer() -> Both<u8> {
     Both { dl: 1, ul: 1 }
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Duplex {
-    Tdd(Tdd),
-    Fdd,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Tdd {
-    pub pattern: String,
-    #[serde(default)]
-    pub special: Special,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Special {
-    pub dl_symbols: u8,
-    pub ul_symbols: u8,
-}
-
-impl Default for Special {
-    /// The CSI settings of OAI's configuration for band 78.
-    fn default() -> Self {
-        Self {
-            dl_symbols: 6,
-            ul_symbols: 4,
-        }
-    }
-}
-
-/// The behaviour of the gNB that the standard leaves open.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-pub(super) enum GnbProfile {
-    /// Every slot and symbol that the standard allows.
-    #[default]
-    #[serde(rename = "ideal")]
-    Ideal,
-    #[serde(rename = "oai-2026.w11")]
-    Oai2026W11,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum LinkAdaptation {
+    /// An outer loop that controls the ratio of failed first transmissions.
     Olla(Olla),
+    /// OpenAirInterface's rule: one MCS up or down per window.
     Oai(Oai),
+    /// A constant MCS.
     FixedMcs(u8),
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Oai {
+    /// The MCS increases by one below this ratio.
     pub bler_lower: f64,
+    /// The MCS decreases by one above this ratio.
     pub bler_upper: f64,
 }
 
@@ -236,9 +218,10 @@ impl Default for Oai {
     }
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Olla {
+    /// The target of that ratio.
     pub bler_target: f64,
 }
 
@@ -248,10 +231,13 @@ impl Default for LinkAdaptation {
     }
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+/// Channel state information.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Csi {
+    /// Slots between two reports, a period of TS 38.331.
     pub period_slots: u64,
+    /// Slots from a measurement to the use of its report.
     pub delay_slots: u64,
 }
 
@@ -264,10 +250,12 @@ impl Default for Csi {
     }
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+/// The RLC mode (TS 38.322).
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Rlc {
     pub mode: RlcMode,
+    /// t-Reassembly, ms.
     pub t_reassembly_ms: f64,
 }
 
@@ -280,17 +268,22 @@ impl Default for Rlc {
     }
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum RlcMode {
+    /// Acknowledged mode.
     Am,
+    /// Unacknowledged mode.
     Um,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+/// Uplink power control.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Uplink {
+    /// Largest power of the UE, dBm.
     pub pcmax_dbm: f64,
+    /// Target SNR at the gNB, dB. Default: 20.
     pub target_snr_db: Option<f64>,
 }
 
@@ -306,50 +299,9 @@ impl Default for Uplink {
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct PathDirection {
-    pub delay_ms: NonNegative,
-    #[serde(default)]
-    pub loss_ratio: Option<Ratio>,
-    #[serde(default)]
-    pub bit_error_ratio: Option<Ratio>,
-    #[serde(default)]
-    pub rate_mbps: Option<Positive>,
-    #[serde(default)]
-    pub queue: Option<PathQueue>,
-    #[serde(default)]
-    pub cross_traffic: Option<CrossTraffic>,
-}
-
-/// The queue of a path with limited rate.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct PathQueue {
-    #[serde(default)]
-    pub packets: Option<u64>,
-    #[serde(default)]
-    pub bytes: Option<u64>,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct CrossTraffic {
-    pub rate_mbps: Positive,
-    #[serde(default = "usual_packet")]
-    pub packet_bytes: u32,
-}
-
-fn usual_packet() -> u32 {
-    1500
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Queue {
-    #[serde(default)]
     pub packets: Option<u64>,
-    #[serde(default)]
     pub bytes: Option<u64>,
-    #[serde(default)]
     pub aqm: Option<RawAqm>,
 }
 
@@ -371,13 +323,10 @@ pub(super) struct Devices {
 #[serde(deny_unknown_fields)]
 pub(super) struct Ue {
     pub name: String,
-    #[serde(default)]
     pub netns: Option<String>,
     #[serde(default)]
     pub addresses: Vec<IpAddr>,
-    #[serde(default)]
     pub scenario: Option<PathBuf>,
-    #[serde(default)]
     pub queue: Option<Both<Queue>>,
 }
 
@@ -385,7 +334,6 @@ pub(super) struct Ue {
 #[serde(deny_unknown_fields)]
 pub(super) struct Device {
     pub name: String,
-    #[serde(default)]
     pub netns: Option<String>,
 }
 

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The source of a link's capacity.
 
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
 use crate::capacity::Supply;
 use crate::channel::Channel;
 use crate::config::{PerDirection, ResolvedConfig};
 use crate::packet::Direction;
 use crate::problem::{Problem, violation};
 use crate::radio::Grid;
-use crate::scenario::{Rate, Scenario};
+use crate::scenario::{Capacity, Scenario};
 
 /// The capacity of each UE, in the order of UEs.
 #[derive(Debug, Clone)]
@@ -19,23 +23,12 @@ pub enum Source {
 }
 
 impl Source {
-    /// Loads the scenario files of the configuration's UEs; a file that several UEs share is read
-    /// once.
+    /// Loads the scenario files of the configuration's UEs.
     ///
     /// # Errors
     /// A file cannot be read or breaks a rule; also the errors of [`Source::of_each`].
     pub fn load(config: &ResolvedConfig) -> Result<Self, Problem> {
-        let mut scenarios: Vec<Scenario> = Vec::with_capacity(config.ues.len());
-        for (index, ue) in config.ues.iter().enumerate() {
-            let before = config.ues[..index]
-                .iter()
-                .position(|other| other.scenario == ue.scenario);
-            scenarios.push(match before {
-                Some(same) => scenarios[same].clone(),
-                None => Scenario::load(&ue.scenario)?,
-            });
-        }
-        Self::of_each(&scenarios, config)
+        Self::of_each(&scenarios(config)?, config)
     }
 
     /// Makes the source of a link whose UEs all have the same scenario.
@@ -53,14 +46,14 @@ impl Source {
     /// Some scenarios have radio and others capacity; the configuration lacks the carrier that a
     /// radio scenario needs, or the channel is not valid on it; a trace cannot be read.
     pub fn of_each(scenarios: &[Scenario], config: &ResolvedConfig) -> Result<Self, Problem> {
-        let with_capacity: Vec<_> = scenarios
+        let capacities = scenarios
             .iter()
-            .filter(|scenario| scenario.capacity.is_some())
-            .collect();
-        if with_capacity.is_empty() {
+            .filter_map(|scenario| scenario.capacity.as_ref());
+        let capacities: Vec<&Capacity> = capacities.collect();
+        if capacities.is_empty() {
             return channels(scenarios, config).map(Self::Radio);
         }
-        if with_capacity.len() < scenarios.len() {
+        if capacities.len() < scenarios.len() {
             return Err(violation!(
                 "some UEs have scenarios with radio, others with capacity",
                 "Use scenarios of one of these types for all UEs"
@@ -68,15 +61,15 @@ impl Source {
             .at_key("devices.ue")
             .or_in_file(&config.file));
         }
-        let mut all: Vec<PerDirection<Supply>> = Vec::with_capacity(with_capacity.len());
-        for (index, scenario) in with_capacity.iter().enumerate() {
+        let mut all: Vec<PerDirection<Supply>> = Vec::with_capacity(capacities.len());
+        for (index, (scenario, capacity)) in scenarios.iter().zip(capacities).enumerate() {
             // Clones share the content of a trace.
-            let same = with_capacity[..index]
+            let same = scenarios[..index]
                 .iter()
-                .position(|before| before == scenario && !depends_on_seed(scenario));
+                .position(|before| before == scenario && !capacity.depends_on_seed());
             all.push(match same {
                 Some(same) => all[same].clone(),
-                None => supplies(scenario, seed(scenario, config, index))
+                None => supplies(scenario, capacity, seed(scenario, config, index))
                     .map_err(|problem| problem.or_in_file(&config.ues[index].scenario))?,
             });
         }
@@ -92,6 +85,55 @@ impl Source {
     }
 }
 
+/// A configuration with the scenario of each UE, which another program can read without the YAML.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ResolvedLink {
+    /// The configuration.
+    pub config: ResolvedConfig,
+    scenarios: Vec<Scenario>,
+}
+
+impl ResolvedLink {
+    /// Loads a configuration and its scenarios from their files.
+    ///
+    /// # Errors
+    /// A file cannot be read or breaks a rule.
+    pub fn load(config: &Path) -> Result<Self, Problem> {
+        let config = ResolvedConfig::load(config)?;
+        Ok(Self {
+            scenarios: scenarios(&config)?,
+            config,
+        })
+    }
+
+    /// Makes the source of the link, with the tables and traces that its scenarios name.
+    ///
+    /// # Errors
+    /// One of these files cannot be read or breaks a rule; also the errors of
+    /// [`Source::of_each`].
+    pub fn source(&mut self) -> Result<Source, Problem> {
+        for scenario in &mut self.scenarios {
+            scenario.load_files()?;
+        }
+        Source::of_each(&self.scenarios, &self.config)
+    }
+}
+
+/// Loads the scenario of each UE; a file that several UEs share is read once.
+fn scenarios(config: &ResolvedConfig) -> Result<Vec<Scenario>, Problem> {
+    let mut scenarios: Vec<Scenario> = Vec::with_capacity(config.ues.len());
+    for (index, ue) in config.ues.iter().enumerate() {
+        let before = config.ues[..index]
+            .iter()
+            .position(|other| other.scenario == ue.scenario);
+        scenarios.push(match before {
+            Some(same) => scenarios[same].clone(),
+            None => Scenario::load(&ue.scenario)?,
+        });
+    }
+    Ok(scenarios)
+}
+
 /// Makes a source with one channel for each UE, for a link with one carrier.
 impl From<Vec<Channel>> for Source {
     fn from(channels: Vec<Channel>) -> Self {
@@ -99,28 +141,15 @@ impl From<Vec<Channel>> for Source {
     }
 }
 
-fn supplies(scenario: &Scenario, seed: u64) -> Result<PerDirection<Supply>, Problem> {
-    let supply = |direction| -> Result<Supply, Problem> {
-        let supply = Supply::of(scenario, direction, seed)?;
-        supply.ok_or_else(|| {
-            violation!(
-                "the scenario has no capacity",
-                "Choose a scenario with capacity"
-            )
-            .at_key("capacity")
-        })
-    };
+fn supplies(
+    scenario: &Scenario,
+    capacity: &Capacity,
+    seed: u64,
+) -> Result<PerDirection<Supply>, Problem> {
     Ok(PerDirection {
-        dl: supply(Direction::Downlink)?,
-        ul: supply(Direction::Uplink)?,
+        dl: Supply::new(scenario, capacity, Direction::Downlink, seed)?,
+        ul: Supply::new(scenario, capacity, Direction::Uplink, seed)?,
     })
-}
-
-/// Returns whether the capacity depends on the seed.
-fn depends_on_seed(scenario: &Scenario) -> bool {
-    let capacity = scenario.capacity.iter();
-    let mut rates = capacity.flat_map(|both| [&both.dl, &both.ul]);
-    rates.any(|rate| matches!(rate, Rate::Drawn(_)))
 }
 
 fn channels(scenarios: &[Scenario], config: &ResolvedConfig) -> Result<Vec<Vec<Channel>>, Problem> {

@@ -35,7 +35,7 @@ impl Schemes {
             LinkAdaptation::Fixed { .. } | LinkAdaptation::Thresholds { .. } => 0.1,
         };
         let schemes = radio.mcs_table.schemes();
-        let receiver = radio.gnb.as_ref().map(|gnb| &gnb.receiver);
+        let receiver = radio.gnb().map(|gnb| &gnb.receiver);
         let losses_db: Vec<f64> = schemes
             .iter()
             .map(|&mcs| receiver.map_or(0.0, |receiver| receiver.loss_db(mcs)))

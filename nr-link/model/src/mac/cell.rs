@@ -117,7 +117,7 @@ impl Cell {
     }
 
     fn symbols(&self, prb: u16, kind: SlotKind, direction: Direction) -> DataSymbols {
-        match &self.radio.gnb {
+        match self.radio.gnb() {
             None => DataSymbols::ideal(kind, direction),
             Some(gnb) => gnb.data_symbols(prb, kind, direction),
         }
@@ -126,7 +126,7 @@ impl Cell {
     /// Returns the PRBs of a slot that one UE can have. What is reserved in the downlink lies in the middle of the
     /// carrier, and an allocation is contiguous.
     fn unreserved_prb(&self, prb: u16, slot: Slot, direction: Direction) -> u16 {
-        match (&self.radio.gnb, direction) {
+        match (self.radio.gnb(), direction) {
             (Some(gnb), Direction::Downlink) if gnb.broadcast.is_in(slot) => {
                 prb.saturating_sub(gnb.broadcast.prb).div_ceil(2)
             }
@@ -139,7 +139,7 @@ impl Cell {
 
     /// Returns the fewest PRBs of an allocation.
     pub fn least_prb(&self) -> u16 {
-        self.radio.gnb.map_or(1, |gnb| gnb.least_prb)
+        self.radio.gnb().map_or(1, |gnb| gnb.least_prb)
     }
 
     /// Returns the resources of a slot with all symbols for one direction.

@@ -46,12 +46,12 @@ impl Serving {
             adaptation: Adaptation::new(radio, radio.carriers[carrier.0].numerology.slot_ns()),
             idle: None,
             errors: Stream::on_carrier(seed, Purpose::BlockError, ue, direction, carrier),
-            narrow_sinr_db: match (&radio.gnb, direction) {
+            narrow_sinr_db: match (radio.gnb(), direction) {
                 (Some(gnb), Direction::Downlink) => gnb.narrow_pdsch_sinr_db,
                 (Some(gnb), Direction::Uplink) => gnb.narrow_pusch_sinr_db,
                 (None, _) => &[],
             },
-            spread_db: radio.gnb.map_or(0.0, |gnb| gnb.receiver.spread_db),
+            spread_db: radio.gnb().map_or(0.0, |gnb| gnb.receiver.spread_db),
         };
         Self {
             carrier,
@@ -71,7 +71,7 @@ impl Serving {
 
     /// Returns when the gNB knows the outcome of a downlink block of `slot`; `None` if no acknowledgement of it has room.
     pub fn acknowledged(&self, cell: &Cell, slot: Slot) -> Option<Slot> {
-        match &cell.radio.gnb {
+        match cell.radio.gnb() {
             None => Some(cell.timing.acknowledged(self.carrier, slot)),
             Some(gnb) => self
                 .occasion(cell, gnb, slot)
@@ -82,7 +82,7 @@ impl Serving {
     /// Records that a downlink block of `slot` will be acknowledged; returns when the gNB knows its outcome, and whether
     /// it understands the acknowledgement.
     pub fn acknowledge(&mut self, cell: &Cell, slot: Slot) -> Option<(Slot, bool)> {
-        let Some(gnb) = &cell.radio.gnb else {
+        let Some(gnb) = cell.radio.gnb() else {
             return Some((cell.timing.acknowledged(self.carrier, slot), true));
         };
         let sent = self.occasion(cell, gnb, slot)?;

@@ -27,7 +27,7 @@ pub(crate) struct Timing {
     clocks: Vec<Clock>,
     /// Length of the shortest slot.
     pub tick: Nanos,
-    gnb: Option<Gnb>,
+    gnb: Option<&'static Gnb>,
 }
 
 /// Timing of one carrier.
@@ -47,19 +47,15 @@ struct Clock {
 
 impl Timing {
     pub fn new(radio: &RadioConfig) -> Self {
-        Self::of(
-            &radio.carriers,
-            radio.shortest_slot_ns(),
-            radio.gnb.as_ref(),
-        )
+        Self::of(&radio.carriers, radio.shortest_slot_ns(), radio.gnb())
     }
 
-    fn of(carriers: &[Carrier], tick: Nanos, gnb: Option<&Gnb>) -> Self {
+    fn of(carriers: &[Carrier], tick: Nanos, gnb: Option<&'static Gnb>) -> Self {
         let clock = |carrier| Clock::new(carrier, carriers, tick, gnb);
         Self {
             clocks: carriers.iter().map(clock).collect(),
             tick,
-            gnb: gnb.copied(),
+            gnb,
         }
     }
 

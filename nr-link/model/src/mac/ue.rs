@@ -84,7 +84,7 @@ impl<T> Ue<T> {
             dl: bearer(Direction::Downlink),
             ul: bearer(Direction::Uplink),
             serving: channels.into_iter().enumerate().map(serving).collect(),
-            buffer_status: BufferStatus::new(radio.gnb.as_ref()),
+            buffer_status: BufferStatus::new(radio.gnb()),
             gauges: Gauges::default(),
         }
     }

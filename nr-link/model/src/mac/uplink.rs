@@ -196,7 +196,7 @@ impl<T> Ue<T> {
         let feedback = &self.serving[CarrierId::PRIMARY.0].occasions;
         let is_deaf =
             |gnb: &Gnb| !gnb.hears_request_beside_feedback && feedback.acknowledges_in(slot);
-        if cell.radio.gnb.as_ref().is_some_and(is_deaf) {
+        if cell.radio.gnb().is_some_and(is_deaf) {
             return;
         }
         if self.buffer_status.unannounced() && self.ul.rlc.backlog_bytes(start) > 0 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The direction of each slot (TS 38.213 clause 11.1, TS 38.331 TDD-UL-DL-Pattern).
 
+use serde::{Deserialize, Serialize};
+
 use super::Numerology;
 use crate::problem::{Violation, violation};
 use crate::time::Slot;
@@ -14,7 +16,7 @@ const PERIODS_US: [u64; 10] = [
 pub const SYMBOLS_PER_SLOT: u8 = 14;
 
 /// The directions of one slot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SlotKind {
     /// Downlink only.
     Downlink,
@@ -63,7 +65,7 @@ impl SlotKind {
 }
 
 /// A TDD pattern, which repeats.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TddPattern(Vec<SlotKind>);
 
 impl TddPattern {
@@ -135,7 +137,7 @@ impl TddPattern {
 }
 
 /// The way in which the directions share time or spectrum.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Duplex {
     /// One carrier, alternating in time.
     Tdd(TddPattern),

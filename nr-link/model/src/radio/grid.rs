@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The carrier's resource grid.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Nanos;
 
 /// Subcarriers of a PRB (TS 38.211 clause 4.4.4.1).
@@ -26,7 +28,7 @@ impl Grid {
 }
 
 /// Numerology µ of TS 38.211 table 4.2-1: subcarriers 15·2^µ kHz apart, 2^µ slots a millisecond.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Numerology(u8);
 
 impl Numerology {

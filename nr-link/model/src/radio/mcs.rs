@@ -4,6 +4,8 @@
 //! The tables hold the modulation order and the code rate × 1024. The spectral efficiency, which
 //! the standard lists too, is in the tests, where it checks the transcription.
 
+use serde::{Deserialize, Serialize};
+
 /// A modulation and coding scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mcs {
@@ -27,7 +29,7 @@ impl Mcs {
 
 /// An MCS table of TS 38.214 clause 5.1.3.1.
 #[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize,
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize, Serialize, schemars::JsonSchema,
 )]
 pub enum McsTable {
     /// Table 1, up to 64QAM.

@@ -2,39 +2,32 @@
 //! The carrier that a source used. `ccu` uses it unless an option or an experiment file sets
 //! another one; the channel does not depend on it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Positive;
 use crate::radio::McsTable;
 
 /// The link settings of the source. Keys that are absent have the testbed's default.
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkHint {
     /// Centre frequency, GHz.
-    #[serde(default)]
     pub carrier_ghz: Option<Positive>,
     /// µ of TS 38.211: the subcarrier spacing is 15·2^µ kHz.
-    #[serde(default)]
-    #[cfg_attr(test, schemars(range(min = 0, max = 6)))]
+    #[schemars(range(min = 0, max = 6))]
     pub numerology: Option<u8>,
     /// Carrier width, PRBs.
-    #[serde(default)]
-    #[cfg_attr(test, schemars(range(min = 1)))]
+    #[schemars(range(min = 1))]
     pub prb: Option<u16>,
     /// FDD, or a TDD pattern.
-    #[serde(default)]
     pub duplex: Option<LinkDuplex>,
     /// MCS table of TS 38.214 clause 5.1.3.1.
-    #[serde(default)]
-    #[cfg_attr(test, schemars(with = "Option<McsTableName>"))]
     pub mcs_table: Option<McsTable>,
 }
 
 /// FDD, or a TDD pattern, as in the link's configuration.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkDuplex {
     /// Paired carriers, one for each direction.
@@ -44,36 +37,21 @@ pub enum LinkDuplex {
 }
 
 /// A TDD pattern.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkTdd {
     /// Slots in order, with the letters D, S, U.
     pub pattern: String,
     /// Symbols of the special slot.
-    #[serde(default)]
     pub special: Option<LinkSpecial>,
 }
 
 /// The symbols of the special slot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpecial {
     /// Downlink symbols.
     pub dl_symbols: u8,
     /// Uplink symbols.
     pub ul_symbols: u8,
-}
-
-#[cfg(test)]
-#[derive(schemars::JsonSchema)]
-#[expect(dead_code, reason = "only its schema is used")]
-enum McsTableName {
-    #[serde(rename = "64qam")]
-    Qam64,
-    #[serde(rename = "256qam")]
-    Qam256,
-    #[serde(rename = "64qam-low-se")]
-    Qam64LowSe,
 }

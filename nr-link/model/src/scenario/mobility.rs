@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The movement of the UE.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{NonNegative, Positive, Ratio};
 use crate::problem::{Violation, violation};
 
 /// The movement of the UE. Default: it stands still.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mobility {
     /// A constant speed, m/s, without a position.
@@ -20,8 +20,9 @@ pub enum Mobility {
 }
 
 /// A route of at least two points, sorted by time.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(try_from = "Vec<RoutePoint>")]
+#[schemars(extend("minItems" = 2))]
 pub struct Route(Vec<RoutePoint>);
 
 impl Route {
@@ -67,8 +68,7 @@ impl Route {
 }
 
 /// The position of the UE at a time; between points it moves in a straight line.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RoutePoint {
     /// Time since the start of the scenario, s.
@@ -81,8 +81,7 @@ pub struct RoutePoint {
 
 /// Gauss–Markov mobility in one dimension (Liang and Haas, INFOCOM 1999): v′ = α·v + (1 − α)·mean +
 /// √(1 − α²)·σ·N(0, 1), once a second. At a negative speed the UE stands still.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GaussMarkov {
     /// Mean speed, m/s.
@@ -91,16 +90,4 @@ pub struct GaussMarkov {
     pub std_mps: NonNegative,
     /// α, the correlation from one second to the next: 0 is none, 1 is a constant speed.
     pub memory: Ratio,
-}
-
-#[cfg(test)]
-impl schemars::JsonSchema for Route {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Route".into()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let items = generator.subschema_for::<RoutePoint>();
-        schemars::json_schema!({"type": "array", "minItems": 2, "items": items})
-    }
 }

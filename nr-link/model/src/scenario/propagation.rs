@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Geometry, for path loss by 3GPP TR 38.901.
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{Decibel, Positive};
 
 /// Path loss, line of sight and shadowing by TR 38.901 clauses 7.4.1, 7.4.2 and 7.4.4.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tr38901 {
     /// Environment of the report.
@@ -20,13 +20,11 @@ pub struct Tr38901 {
     #[serde(default)]
     pub line_of_sight: LineOfSight,
     /// Distance on the ground, m, if `mobility` has no route.
-    #[serde(default)]
     pub distance_m: Option<Positive>,
 }
 
 /// The environments of TR 38.901 table 7.2.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Environment {
     /// Urban micro, street canyon.
@@ -40,20 +38,17 @@ pub enum Environment {
 }
 
 /// The gNB's antenna, at the origin of the route.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gnb {
     /// Height above ground, m.
     pub height_m: Positive,
     /// Gain of both antennas with their beams, dBi.
-    #[serde(default)]
     pub antenna_gain_dbi: Option<Decibel>,
 }
 
 /// Whether the UE has line of sight to the gNB.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LineOfSight {
     /// Random, with the probability of table 7.4.2-1 and the correlation of table 7.6.3.1-2.

@@ -43,8 +43,7 @@ macro_rules! quantity {
             }
         }
 
-        #[cfg(test)]
-        impl schemars::JsonSchema for $name {
+                impl schemars::JsonSchema for $name {
             fn schema_name() -> std::borrow::Cow<'static, str> {
                 stringify!($name).into()
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The radio channel: signal level, noise and fading.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::tap_series::MOST_TAPS;
@@ -10,12 +11,10 @@ use super::{
 use crate::problem::{Violation, violation};
 
 /// A radio channel between one gNB and one UE.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Radio {
     /// Carriers for which the numbers are valid. Default: any.
-    #[serde(default)]
     pub carrier_ghz: Option<CarrierRange>,
     /// Power of each resource element of the SSB at the gNB's antenna, dBm: `ss-PBCH-BlockPower` of
     /// TS 38.331. Path loss is this power less RSRP (TS 38.213 clause 7.1.1).
@@ -25,29 +24,23 @@ pub struct Radio {
     /// Noise and interference at the UE.
     pub noise: Noise,
     /// Noise and interference at the gNB. Default: as at the UE.
-    #[serde(default)]
     pub noise_ul: Option<Noise>,
     /// Error vector magnitude of the transmitter, per cent (TS 38.104 clause 6.5.2), which limits
     /// the SINR.
-    #[serde(default)]
     pub tx_evm_percent: Option<Percent>,
     /// Movement of the UE. Default: it stands still.
-    #[serde(default)]
     pub mobility: Option<Mobility>,
     /// Slow random variation of the level.
-    #[serde(default)]
     pub shadowing: Option<Shadowing>,
     /// Objects that block the path at known times.
     #[serde(default)]
     pub blockage: Vec<Blocker>,
     /// Fast fading. Default: none.
-    #[serde(default)]
     pub fading: Option<Fading>,
 }
 
 /// A range of carrier frequencies, GHz, both ends included.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CarrierRange {
     /// Lowest.
@@ -57,8 +50,7 @@ pub struct CarrierRange {
 }
 
 /// The mean received power, in one of these forms.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
     /// RSRP, dBm.
@@ -70,8 +62,7 @@ pub enum Level {
 }
 
 /// Noise and interference, in one of these forms.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Noise {
     /// Thermal noise at 290 K with this noise figure, dB.
@@ -117,8 +108,7 @@ impl Noise {
 
 /// Log-normal shadowing with exponential autocorrelation over distance (Gudmundson 1991; TR 38.901
 /// clause 7.4.4).
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Shadowing {
     /// Standard deviation, dB.
@@ -128,8 +118,7 @@ pub struct Shadowing {
 }
 
 /// An object that blocks the path for a time.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Blocker {
     /// Time at which it begins to enter the path, s.
@@ -139,7 +128,6 @@ pub struct Blocker {
     /// Loss while it is in the path, dB.
     pub loss_db: Loss,
     /// Duration of entering and of leaving, s.
-    #[serde(default)]
     pub ramp_s: Option<NonNegative>,
 }
 
@@ -172,8 +160,7 @@ impl Blocker {
 }
 
 /// Fast fading, in one of these forms. Powers are normalised to a sum of 1.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Fading {
     /// Up to four complex taps, as in channel emulators.
@@ -185,8 +172,9 @@ pub enum Fading {
 }
 
 /// One to four taps, sorted by delay.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(try_from = "Vec<Tap>")]
+#[schemars(extend("minItems" = 1, "maxItems" = 4))]
 pub struct Taps(Vec<Tap>);
 
 impl Taps {
@@ -230,8 +218,7 @@ impl Taps {
 }
 
 /// One tap of a multipath channel.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tap {
     /// Delay relative to the first tap, ns.
@@ -240,13 +227,11 @@ pub struct Tap {
     pub power_db: Decibel,
     /// Rice's K factor, dB: the power ratio of the specular to the diffuse part. Default: Rayleigh
     /// fading.
-    #[serde(default)]
     pub k_factor_db: Option<Decibel>,
 }
 
 /// A TDL channel of TR 38.901, scaled to a delay spread.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tdl {
     /// Profile of tables 7.7.2-1 to 7.7.2-5.
@@ -256,8 +241,7 @@ pub struct Tdl {
 }
 
 /// A tapped delay line of TR 38.901.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub enum TdlProfile {
     /// No line of sight.
     A,
@@ -269,16 +253,4 @@ pub enum TdlProfile {
     D,
     /// Line of sight, K = 22 dB.
     E,
-}
-
-#[cfg(test)]
-impl schemars::JsonSchema for Taps {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Taps".into()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let items = generator.subschema_for::<Tap>();
-        schemars::json_schema!({"type": "array", "minItems": 1, "maxItems": 4, "items": items})
-    }
 }

@@ -3,18 +3,15 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use super::data::Data;
 use super::series::ends_late;
 use super::{
-    AtEnd, Capacity, Decibel, Fading, Level, MOST_MBPS, Mobility, Noise, Radio, Rate, Route,
-    Scenario, Series, TapSeries,
+    AtEnd, Capacity, Decibel, Fading, Level, Mobility, Noise, Radio, Route, Scenario, Series,
 };
 use crate::problem::{Problem, Violation, violation};
 use crate::yaml;
-
-/// A rule for the values of a series.
-type SeriesRule = fn(&Series) -> Result<(), Violation>;
 
 /// A larger file is not read: long series should be in CSV files beside the scenario.
 const LARGEST_BYTES: u64 = 16 << 20;
@@ -59,14 +56,15 @@ impl Scenario {
         scenario
             .check()
             .map_err(|problem| yaml::located(problem, text, path))?;
-        scenario.anchor_traces(path.parent().unwrap_or(Path::new("")));
+        let folder = path.parent().unwrap_or(Path::new(""));
+        for file in scenario.files() {
+            *file = folder.join(&file);
+        }
         Ok(scenario)
     }
-}
 
-impl Scenario {
     /// Checks the rules that concern several keys.
-    fn check(&self) -> Result<(), Problem> {
+    fn check(&mut self) -> Result<(), Problem> {
         let duration_s = self.duration_s.get();
         if !(SHORTEST_S..=LONGEST_S).contains(&duration_s) {
             return Err(violation!(
@@ -83,142 +81,89 @@ impl Scenario {
             .at_key("sources"));
         }
         match (&self.radio, &self.capacity) {
-            (Some(radio), None) => radio.check(duration_s, self.at_end),
-            (None, Some(capacity)) => capacity.check(duration_s),
-            (Some(_), Some(_)) => Err(violation!(
-                "a scenario has either radio or capacity, and this one has both",
-                "Remove one of them"
-            )
-            .at_key("capacity")),
-            (None, None) => Err(violation!(
-                "a scenario has either radio or capacity, and this one has neither",
-                "Add one of them"
-            )
-            .at_key("schema")),
-        }
-    }
-
-    fn anchor_traces(&mut self, folder: &Path) {
-        let rates = self.capacity.as_mut().map(|Capacity { dl, ul }| [dl, ul]);
-        for rate in rates.into_iter().flatten() {
-            if let Rate::Trace(trace) = rate {
-                trace.file = folder.join(&trace.file);
+            (Some(_), Some(_)) => {
+                return Err(violation!(
+                    "a scenario has either radio or capacity, and this one has both",
+                    "Remove one of them"
+                )
+                .at_key("capacity"));
             }
-        }
-        for (_, series) in self.all_series() {
-            if let Some(within) = series.file_mut() {
-                within.file = folder.join(&within.file);
+            (None, None) => {
+                return Err(violation!(
+                    "a scenario has either radio or capacity, and this one has neither",
+                    "Add one of them"
+                )
+                .at_key("schema"));
             }
+            _ => {}
         }
-        if let Some(taps) = self.tap_series() {
-            taps.file = folder.join(&taps.file);
+        for (key, data) in self.data() {
+            data.check(duration_s)
+                .map_err(|violation| violation.at_key(key))?;
         }
-    }
-
-    /// Reads and checks the series and taps in files.
-    fn load_files(&mut self) -> Result<(), Problem> {
-        let duration_s = self.duration_s.get();
-        for (check, series) in self.all_series() {
-            let Some(within_file) = series.file().map(|within| within.file.clone()) else {
-                continue;
-            };
-            series.load()?;
-            check(series)
-                .and_then(|()| within(series, duration_s))
-                .map_err(|violation| violation.in_file(&within_file, None))?;
+        if let Some(radio) = &self.radio {
+            radio.check(duration_s, self.at_end)?;
         }
-        match self.tap_series() {
-            Some(taps) => taps.load(duration_s),
-            None => Ok(()),
-        }
-    }
-
-    /// Returns every series with the rule for its values.
-    fn all_series(&mut self) -> Vec<(SeriesRule, &mut Series)> {
-        let mut found: Vec<(SeriesRule, &mut Series)> = Vec::new();
-        if let Some(radio) = &mut self.radio {
-            let series = [
-                radio.level.series_mut(),
-                radio.noise.series_mut(),
-                radio.noise_ul.as_mut().and_then(Noise::series_mut),
-            ];
-            found.extend(
-                series
-                    .into_iter()
-                    .flatten()
-                    .map(|one| (levels as SeriesRule, one)),
-            );
-        }
-        if let Some(Capacity { dl, ul }) = &mut self.capacity {
-            for rate in [dl, ul] {
-                if let Rate::StepsMbps(steps) = rate {
-                    found.push((rates, steps));
-                }
-            }
-        }
-        found
+        let capacity = self.capacity.as_ref();
+        capacity.map_or(Ok(()), |capacity| capacity.check(duration_s))
     }
 
     /// Returns the files that the scenario names, with its folder before relative paths.
-    pub fn files(&self) -> Vec<&Path> {
-        let radio = self.radio.iter().flat_map(|radio| {
-            let noise_ul = radio.noise_ul.as_ref().and_then(Noise::series);
-            [radio.level.series(), radio.noise.series(), noise_ul]
-        });
-        let rates = self.capacity.iter().flat_map(|both| [&both.dl, &both.ul]);
-        let steps = rates.clone().map(|rate| match rate {
-            Rate::StepsMbps(steps) => Some(steps),
-            _ => None,
-        });
-        let series = radio.chain(steps).flatten().filter_map(Series::file);
-        let traces = rates.filter_map(|rate| match rate {
-            Rate::Trace(trace) => Some(trace.file.as_path()),
-            _ => None,
-        });
-        let taps = self.radio.iter().filter_map(|radio| match &radio.fading {
-            Some(Fading::TapSeries(taps)) => Some(taps.file.as_path()),
-            _ => None,
-        });
-        series
-            .map(|within| within.file.as_path())
-            .chain(traces)
-            .chain(taps)
-            .collect()
+    pub fn files(&mut self) -> Vec<&mut PathBuf> {
+        let data = self.data().into_iter();
+        data.filter_map(|(_, data)| data.file()).collect()
     }
 
-    fn tap_series(&mut self) -> Option<&mut TapSeries> {
-        match self.radio.as_mut()?.fading.as_mut()? {
-            Fading::TapSeries(taps) => Some(taps),
-            _ => None,
+    /// Reads and checks the files that were not read yet, except for traces.
+    pub(crate) fn load_files(&mut self) -> Result<(), Problem> {
+        let duration_s = self.duration_s.get();
+        let mut data = self.data().into_iter();
+        data.try_for_each(|(_, data)| data.load(duration_s))
+    }
+
+    /// Returns the values that may be in files, each with its key.
+    fn data(&mut self) -> Vec<(&'static str, Data<'_>)> {
+        let mut all = Vec::new();
+        if let Some(radio) = &mut self.radio {
+            let series = [
+                ("radio.level", radio.level.series_mut()),
+                ("radio.noise", radio.noise.series_mut()),
+                (
+                    "radio.noise_ul",
+                    radio.noise_ul.as_mut().and_then(Noise::series_mut),
+                ),
+            ];
+            for (key, series) in series {
+                all.extend(series.map(|series| (key, Data::Series(series, levels))));
+            }
+            if let Some(Fading::TapSeries(taps)) = &mut radio.fading {
+                all.push(("radio.fading", Data::Taps(taps)));
+            }
         }
+        if let Some(Capacity { dl, ul }) = &mut self.capacity {
+            all.extend(dl.data().map(|data| ("capacity.dl", data)));
+            all.extend(ul.data().map(|data| ("capacity.ul", data)));
+        }
+        all
     }
 }
 
 impl Radio {
-    /// Returns whether every series has its points; [`Scenario::load`] reads those in files.
+    /// Returns whether every series and tap has its values; [`Scenario::load`] reads those in
+    /// files.
     pub(crate) fn is_loaded(&self) -> bool {
         let noise_ul = self.noise_ul.as_ref().and_then(Noise::series);
-        [self.level.series(), self.noise.series(), noise_ul]
+        let mut series = [self.level.series(), self.noise.series(), noise_ul]
             .into_iter()
-            .flatten()
-            .all(Series::is_loaded)
+            .flatten();
+        let taps = match &self.fading {
+            Some(Fading::TapSeries(taps)) => taps.rows.is_some(),
+            _ => true,
+        };
+        taps && series.all(Series::is_loaded)
     }
 
     fn check(&self, duration_s: f64, at_end: AtEnd) -> Result<(), Problem> {
-        let noise_ul = self.noise_ul.as_ref().and_then(Noise::series);
-        let series = [
-            ("radio.level", self.level.series()),
-            ("radio.noise", self.noise.series()),
-            ("radio.noise_ul", noise_ul),
-        ];
-        for (key, series) in series {
-            let Some(series) = series.filter(|series| series.is_loaded()) else {
-                continue;
-            };
-            levels(series)
-                .and_then(|()| within(series, duration_s))
-                .map_err(|violation| violation.at_key(key))?;
-        }
         for blocker in &self.blockage {
             blocker
                 .check(duration_s)
@@ -254,67 +199,10 @@ impl Route {
     }
 }
 
-impl Capacity {
-    fn check(&self, duration_s: f64) -> Result<(), Problem> {
-        for (key, rate) in [("capacity.dl", &self.dl), ("capacity.ul", &self.ul)] {
-            let checked = match rate {
-                Rate::ConstantMbps(mbps) => check_rate(mbps.get(), 0.0),
-                Rate::StepsMbps(steps) if !steps.is_loaded() => Ok(()),
-                Rate::StepsMbps(steps) => rates(steps).and_then(|()| within(steps, duration_s)),
-                Rate::Drawn(drawn) => drawn.check(duration_s),
-                Rate::Trace(_) => Ok(()),
-            };
-            checked.map_err(|violation| violation.at_key(key))?;
-        }
-        Ok(())
-    }
-}
-
-/// Checks a series of rates, Mbit/s.
-fn rates(steps: &Series) -> Result<(), Violation> {
-    let points = steps.points();
-    if points[0].t_s != 0.0 {
-        return Err(violation!(
-            "the first step is not at 0 s",
-            "Begin with the rate at 0 s"
-        ));
-    }
-    points
-        .iter()
-        .try_for_each(|point| check_rate(point.value, point.t_s))
-}
-
-/// Checks a rate that holds from `t_s` on.
-fn check_rate(mbps: f64, t_s: f64) -> Result<(), Violation> {
-    if mbps < 0.0 {
-        Err(violation!(
-            "{mbps} Mbit/s at {t_s} s is negative",
-            "Write 0 for an outage"
-        ))
-    } else if mbps > MOST_MBPS {
-        Err(violation!(
-            "{mbps} Mbit/s at {t_s} s is more than {MOST_MBPS}",
-            "Write a rate in Mbit/s"
-        ))
-    } else {
-        Ok(())
-    }
-}
-
 /// Checks a series of dB or dBm.
 fn levels(series: &Series) -> Result<(), Violation> {
     series
         .points()
         .iter()
         .try_for_each(|point| Decibel::new(point.value).map(|_| ()))
-}
-
-/// Checks that the scenario lasts longer than a series.
-fn within(series: &Series, duration_s: f64) -> Result<(), Violation> {
-    let last_s = series.points()[series.points().len() - 1].t_s;
-    if last_s < duration_s {
-        Ok(())
-    } else {
-        Err(ends_late(last_s, duration_s))
-    }
 }

@@ -4,9 +4,10 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::table::{Table, column};
 use crate::problem::{Problem, Violation, violation};
@@ -22,8 +23,7 @@ pub struct Series {
 }
 
 /// The file of a series that is too long for the scenario file.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SeriesFile {
     /// A CSV file with the column `t_s`, relative to the scenario file.
@@ -50,13 +50,8 @@ impl Series {
         }
     }
 
-    /// Returns the file of the series, if it is in one.
-    pub fn file(&self) -> Option<&SeriesFile> {
-        self.file.as_ref()
-    }
-
-    pub(super) fn file_mut(&mut self) -> Option<&mut SeriesFile> {
-        self.file.as_mut()
+    pub(super) fn file_mut(&mut self) -> Option<&mut PathBuf> {
+        self.file.as_mut().map(|of| &mut of.file)
     }
 
     /// Returns whether the points are known: a series in a file has none before it is loaded.
@@ -64,8 +59,15 @@ impl Series {
         !self.points.is_empty()
     }
 
-    pub(super) fn load(&mut self) -> Result<(), Problem> {
-        let Some(SeriesFile { file, column: name }) = &self.file else {
+    /// Reads the file, if the points are in one that was not read yet, and checks them.
+    pub(super) fn load(
+        &mut self,
+        rule: fn(&Self) -> Result<(), Violation>,
+        duration_s: f64,
+    ) -> Result<(), Problem> {
+        let Some(SeriesFile { file, column: name }) =
+            self.file.as_ref().filter(|_| !self.is_loaded())
+        else {
             return Ok(());
         };
         let table = Table::load(file, |names| Ok(vec![column(names, name)?]))?;
@@ -74,8 +76,19 @@ impl Series {
             t_s,
             value: f64::from(value),
         };
+        let file = file.clone();
         self.points = rows.map(point).collect();
-        Ok(())
+        rule(self)
+            .and_then(|()| self.check_end(duration_s))
+            .map_err(|violation| violation.in_file(&file, None))
+    }
+
+    /// Checks that the scenario lasts longer than the series.
+    pub(super) fn check_end(&self, duration_s: f64) -> Result<(), Violation> {
+        match self.points.last() {
+            Some(last) if last.t_s >= duration_s => Err(ends_late(last.t_s, duration_s)),
+            _ => Ok(()),
+        }
     }
 
     /// Returns the points, sorted by time; at least one after loading.
@@ -109,6 +122,18 @@ impl Point {
 impl<'de> Deserialize<'de> for Series {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(SeriesVisitor)
+    }
+}
+
+/// Writes the points, or the file that has them.
+impl Serialize for Series {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.file {
+            Some(file) => file.serialize(serializer),
+            None => {
+                serializer.collect_seq(self.points.iter().map(|point| (point.t_s, point.value)))
+            }
+        }
     }
 }
 
@@ -203,7 +228,6 @@ pub(super) fn ends_late(last_s: f64, duration_s: f64) -> Violation {
     )
 }
 
-#[cfg(test)]
 impl schemars::JsonSchema for Series {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Series".into()

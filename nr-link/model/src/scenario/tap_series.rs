@@ -3,7 +3,8 @@
 
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::table::{STAMP, Table};
 use crate::problem::{Problem, Violation, violation};
@@ -18,8 +19,7 @@ const LONGEST_DELAY_NS: f32 = 1e5;
 /// A CSV file of taps: `t_s`, then `delay_ns_1`, `re_1`, `im_1` and so on, for one to four taps.
 /// Gains are amplitudes; powers are normalised so that their mean over the file is 1. Real part,
 /// imaginary part and delay are interpolated linearly between rows.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TapSeries {
     /// Path relative to the scenario file.
@@ -30,7 +30,11 @@ pub struct TapSeries {
 }
 
 impl TapSeries {
+    /// Reads and checks the file, if it was not read yet.
     pub(super) fn load(&mut self, duration_s: f64) -> Result<(), Problem> {
+        if self.rows.is_some() {
+            return Ok(());
+        }
         let table = Table::load(&self.file, tap_columns)?;
         check(&table, duration_s).map_err(|violation| violation.in_file(&self.file, None))?;
         self.rows = Some(table);

@@ -49,7 +49,7 @@ impl Command<'_> {
         fs::write(&plan, format!("{:#}\n", self.plan()))
             .with_context(|| format!("cannot write {}", plan.display()))?;
         let (file, mut resolved) = read(&plan)?;
-        let run = &mut resolved.run;
+        let run = &mut resolved.plan.run;
         run.samples = self.keep.then(|| self.folder.to_owned());
         let addresses = [("NR_LINK_SERVER", 0), ("NR_LINK_UE", 1)];
         let addresses = addresses.map(|(name, host)| (name, run.hosts[host].address.to_string()));
@@ -65,7 +65,7 @@ impl Command<'_> {
         let signals = SignalFd::new(&set).context("signals")?;
         let ended = kernel::run(&files, &file, &resolved, Some(&signals))?;
         if self.keep {
-            account::write(self.folder, &resolved.run, &ended)?;
+            account::write(self.folder, &resolved.plan.run, &ended)?;
         }
         let code = ended.reports.iter().find_map(|report| match report {
             Report::Program { name, code } if name == NAME => Some(*code as u8),

@@ -2,10 +2,10 @@
 //! One run of the kernel: started, watched, and never left behind.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -13,8 +13,9 @@ use anyhow::{Context, Result};
 use nix::libc;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::signalfd::SignalFd;
+use nr_link_model::ResolvedLink;
 use nr_link_virtual_plan::{
-    CLOCK_VARIABLE, LIBRARY_VARIABLE, PLAN_VARIABLE, REPORT_VARIABLE, Report, SEED_VARIABLE,
+    CLOCK_VARIABLE, LIBRARY_VARIABLE, PLAN_VARIABLE, Plan, REPORT_VARIABLE, Report, SEED_VARIABLE,
     STREAMS,
 };
 
@@ -59,14 +60,116 @@ pub fn run(
     signals: Option<&SignalFd>,
 ) -> Result<Ended> {
     let began = Instant::now();
-    let run = &resolved.run;
-    let mut plan = memory_file("plan")?;
-    serde_json::to_writer(&plan, run)?;
-    plan.seek(SeekFrom::Start(0)).context("plan")?;
-    let mut report = memory_file("report")?;
-    let clock = memory_file("clock")?;
-    clock.set_len(size_of::<u64>() as u64).context("clock")?;
-    let guest = File::open(&files.guest).with_context(|| files.guest.display().to_string())?;
+    let passed = Passed::open(files, &resolved.plan)?;
+    let core = OwnCore::take();
+    let mut command = command(files, file, resolved.seed);
+    passed.give(&mut command, core.as_ref());
+    let mut child = command
+        .spawn()
+        .with_context(|| files.kernel.display().to_string())?;
+    let output = [
+        follow(child.stdout.take().map(OwnedFd::from)),
+        follow(child.stderr.take().map(OwnedFd::from)),
+    ];
+    let watch = Watch::over(&child, &passed.clock, file.cpu_limit_s, signals)?;
+    let watched = watch.wait(&mut child);
+    let cpu = cpu_time(&child);
+    let status = child.wait().context("waiting for the kernel")?;
+    let printed = output.map(|thread| thread.join().unwrap_or_default());
+    watched?;
+    let reports = passed.reports()?;
+    check(&reports, &printed.concat(), status, file.memory_mb)?;
+    Ok(Ended {
+        reports,
+        wall: began.elapsed(),
+        cpu,
+    })
+}
+
+/// The descriptors that the kernel's process gets.
+struct Passed {
+    plan: File,
+    report: File,
+    clock: File,
+    guest: File,
+    /// This process's standard streams, if a program has them.
+    streams: Vec<OwnedFd>,
+}
+
+impl Passed {
+    fn open(files: &TestbedFiles, plan: &Plan<ResolvedLink>) -> Result<Self> {
+        let mut written = memory_file("plan")?;
+        ciborium::into_writer(plan, BufWriter::new(&written)).context("plan")?;
+        written.rewind().context("plan")?;
+        let clock = memory_file("clock")?;
+        clock.set_len(size_of::<u64>() as u64).context("clock")?;
+        let mut programs = plan.run.programs.iter();
+        Ok(Self {
+            plan: written,
+            report: memory_file("report")?,
+            clock,
+            guest: File::open(&files.guest).with_context(|| files.guest.display().to_string())?,
+            streams: match programs.any(|program| program.streams) {
+                true => own_streams()?,
+                false => Vec::new(),
+            },
+        })
+    }
+
+    /// Has the command's process begin with these descriptors, and with a core of its own.
+    fn give(&self, command: &mut Command, core: Option<&OwnCore>) {
+        let files = [&self.plan, &self.report, &self.clock, &self.guest].map(AsRawFd::as_raw_fd);
+        let streams = self.streams.iter().map(AsRawFd::as_raw_fd);
+        let numbers = [PLAN, REPORT, CLOCK, GUEST].into_iter().chain(STREAMS);
+        let passed: Vec<_> = files.into_iter().chain(streams).zip(numbers).collect();
+        let own = std::process::id();
+        let keep = core.map(OwnCore::keep);
+        // SAFETY: between fork and exec only the kernel is called.
+        unsafe {
+            command.pre_exec(move || {
+                if let Some(keep) = &keep {
+                    keep();
+                }
+                prepare(own, &passed)
+            });
+        }
+    }
+
+    fn reports(mut self) -> Result<Vec<Report>> {
+        self.report.rewind().context("report")?;
+        let text = io::read_to_string(self.report).context("report")?;
+        let lines = text.lines().map(serde_json::from_str);
+        lines.collect::<Result<_, _>>().context("report")
+    }
+}
+
+/// Checks that all traffic of the run ended.
+fn check(reports: &[Report], printed: &[String], status: ExitStatus, memory_mb: u64) -> Result<()> {
+    let mut failures = reports.iter().filter_map(|report| match report {
+        Report::Failed { reason } => Some(reason),
+        _ => None,
+    });
+    let stopped = |report: &Report| matches!(report, Report::TrafficStopped { .. });
+    let message = if let Some(reason) = failures.next() {
+        reason.clone()
+    } else if printed.iter().any(|line| line.contains(OUT_OF_MEMORY)) {
+        format!(
+            "memory_mb: the kernel needed more memory than its {memory_mb} MB. Set a higher value in the plan, or send \
+             less: fewer flows, smaller buffers."
+        )
+    } else if !status.success() || !reports.iter().any(stopped) {
+        format!(
+            "the kernel ended with {status} before the traffic did. It printed:\n  {}",
+            printed.join("\n  ")
+        )
+    } else {
+        return Ok(());
+    };
+    Err(failed(message))
+}
+
+/// The kernel's command and its environment.
+fn command(files: &TestbedFiles, file: &PlanFile, seed: u64) -> Command {
     let mut command = Command::new(&files.kernel);
     command
         .args(arguments(file))
@@ -75,74 +178,11 @@ pub fn run(
         .env(REPORT_VARIABLE, REPORT.to_string())
         .env(CLOCK_VARIABLE, CLOCK.to_string())
         .env(LIBRARY_VARIABLE, &files.library)
-        .env(SEED_VARIABLE, resolved.seed.to_string())
+        .env(SEED_VARIABLE, seed.to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let mut passed = vec![
-        (plan.as_raw_fd(), PLAN),
-        (report.as_raw_fd(), REPORT),
-        (clock.as_raw_fd(), CLOCK),
-        (guest.as_raw_fd(), GUEST),
-    ];
-    let streams = match run.programs.iter().any(|program| program.streams) {
-        true => own_streams()?,
-        false => Vec::new(),
-    };
-    passed.extend(streams.iter().map(AsRawFd::as_raw_fd).zip(STREAMS));
-    let own = std::process::id();
-    let core = OwnCore::take();
-    let keep = core.as_ref().map(OwnCore::keep);
-    // SAFETY: between fork and exec only the kernel is called.
-    unsafe {
-        command.pre_exec(move || {
-            if let Some(keep) = &keep {
-                keep();
-            }
-            prepare(own, &passed)
-        });
-    }
-    let mut child = command
-        .spawn()
-        .with_context(|| files.kernel.display().to_string())?;
-    let output = [
-        follow(child.stdout.take().map(OwnedFd::from)),
-        follow(child.stderr.take().map(OwnedFd::from)),
-    ];
-    let watched = Watch::over(&child, &clock, file.cpu_limit_s, signals)?.wait(&mut child);
-    let cpu = cpu_time(&child);
-    let status = child.wait().context("waiting for the kernel")?;
-    let said: Vec<String> = output
-        .into_iter()
-        .flat_map(|thread| thread.join().unwrap_or_default())
-        .collect();
-    watched?;
-    report.seek(SeekFrom::Start(0)).context("report")?;
-    let reports = read_reports(report)?;
-    let stopped = |report: &Report| matches!(report, Report::TrafficStopped { .. });
-    for report in &reports {
-        if let Report::Failed { reason } = report {
-            return Err(failed(reason.clone()));
-        }
-    }
-    if said.iter().any(|line| line.contains(OUT_OF_MEMORY)) {
-        return Err(failed(format!(
-            "memory_mb: the kernel needed more memory than its {} MB. Set a higher value in the plan, or send less: fewer \
-             flows, smaller buffers.",
-            file.memory_mb
-        )));
-    }
-    if !status.success() || !reports.iter().any(stopped) {
-        return Err(failed(format!(
-            "the kernel ended with {status} before the traffic did. It printed:\n  {}",
-            said.join("\n  ")
-        )));
-    }
-    Ok(Ended {
-        reports,
-        wall: began.elapsed(),
-        cpu,
-    })
+    command
 }
 
 /// The kernel's command line. It goes into the kernel's randomness: nothing in it may depend on folder or user.
@@ -216,11 +256,4 @@ fn follow(output: Option<OwnedFd>) -> JoinHandle<Vec<String>> {
         }
         kept
     })
-}
-
-fn read_reports(mut file: File) -> Result<Vec<Report>> {
-    let mut text = String::new();
-    file.read_to_string(&mut text).context("report")?;
-    let lines = text.lines().map(serde_json::from_str);
-    lines.collect::<Result<_, _>>().context("report")
 }

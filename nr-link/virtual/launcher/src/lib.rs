@@ -69,11 +69,11 @@ pub fn execute(command: Virtual) -> Result<()> {
             let folder = resolve::output_folder(&file, &plan)?;
             std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
             let ended = kernel::run(&files, &file, &resolved, None)?;
-            println!("{}", account::write(&folder, &resolved.run, &ended)?);
+            println!("{}", account::write(&folder, &resolved.plan.run, &ended)?);
         }
         Virtual::Check { plan } => {
             let (_, resolved) = read(&plan)?;
-            println!("{}", serde_json::to_string_pretty(&resolved.run)?);
+            println!("{}", serde_json::to_string_pretty(&resolved.plan)?);
         }
         Virtual::Doctor { files } => {
             let files = files.find()?;

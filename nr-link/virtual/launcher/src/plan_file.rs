@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
-use nr_link_model::{Problem, Violation, yaml};
+use nr_link_model::{Problem, Violation, within, yaml};
 use serde::Deserialize;
 
 /// The kernel needs so much at least.
@@ -237,13 +237,11 @@ impl PlanFile {
             || format!("is {}", self.schema),
             &format!("Write {SCHEMA}"),
         )?;
-        rule(
-            (LEAST_MEMORY_MB..=MOST_MEMORY_MB).contains(&self.memory_mb),
+        let memory_mb = LEAST_MEMORY_MB..=MOST_MEMORY_MB;
+        within(
             "memory_mb",
-            || {
-                let found = self.memory_mb;
-                format!("{found} is not between {LEAST_MEMORY_MB} and {MOST_MEMORY_MB}")
-            },
+            self.memory_mb,
+            memory_mb,
             "Leave it out for 1500",
         )?;
         rule(
@@ -253,15 +251,11 @@ impl PlanFile {
             "Add one",
         )?;
         positive("cpu_limit_s", self.cpu_limit_s)?;
-        rule(
-            (1..=MOST_CLOCK_STEP_NS).contains(&self.clock_step_ns),
+        let clock_step_ns = 1..=MOST_CLOCK_STEP_NS;
+        within(
             "clock_step_ns",
-            || {
-                format!(
-                    "{} is not between 1 and {MOST_CLOCK_STEP_NS}",
-                    self.clock_step_ns
-                )
-            },
+            self.clock_step_ns,
+            clock_step_ns,
             "Leave it out for 256",
         )?;
         self.limit_s
@@ -279,18 +273,19 @@ impl PlanFile {
             not_negative(&format!("programs[{number}].start_s"), program.start_s)?;
         }
         if let Some(sockets) = &self.sockets {
-            rule(
-                (1.0..=60_000.0).contains(&sockets.interval_ms),
+            let interval_ms = 1.0..=60_000.0;
+            within(
                 "sockets.interval_ms",
-                || format!("{} is not between 1 and 60000", sockets.interval_ms),
+                sockets.interval_ms,
+                interval_ms,
                 "Leave it out for 20",
             )?;
         }
         if let Some(capture) = &self.capture {
-            rule(
-                (40..=256).contains(&capture.bytes),
+            within(
                 "capture.bytes",
-                || format!("{} is not between 40 and 256", capture.bytes),
+                capture.bytes,
+                40..=256,
                 "Leave it out for 128",
             )?;
         }
@@ -331,10 +326,10 @@ impl FlowEntry {
             )?;
         }
         let rate_bps = self.rate_bps.unwrap_or(LEAST_BPS);
-        rule(
-            (LEAST_BPS..=MOST_BPS).contains(&rate_bps),
+        within(
             &key("rate_bps"),
-            || format!("{rate_bps} is not between {LEAST_BPS} and {MOST_BPS}"),
+            rate_bps,
+            LEAST_BPS..=MOST_BPS,
             "Write bit/s",
         )?;
         let length_bytes = self.length_bytes.unwrap_or(LEAST_DATAGRAM_BYTES);
@@ -370,10 +365,5 @@ fn positive(key: &str, value: f64) -> Result<(), Problem> {
 }
 
 fn not_negative(key: &str, value: f64) -> Result<(), Problem> {
-    rule(
-        (0.0..=LONGEST_S).contains(&value),
-        key,
-        || format!("{value} is not between 0 and {LONGEST_S}"),
-        "Write seconds",
-    )
+    within(key, value, 0.0..=LONGEST_S, "Write seconds").map(drop)
 }

@@ -6,8 +6,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use nr_link_model::{Link, Problem, ResolvedConfig, Source, Violation};
-use nr_link_virtual_plan::{Flow, Host, Program, Run, Sockets, Transport};
+use nr_link_model::{Link, Problem, ResolvedConfig, ResolvedLink, Violation};
+use nr_link_virtual_plan::{Flow, Host, Plan, Program, Run, Sockets, Transport};
 
 use crate::plan_file::{Direction, FlowEntry, PlanFile, TransportName};
 
@@ -29,8 +29,8 @@ const SYSCTLS: [(&str, &str); 5] = [
 /// A plan with everything that the run needs.
 #[derive(Debug)]
 pub struct Resolved {
-    /// The run that the guest and the link perform.
-    pub run: Run,
+    /// The run that the guest and the link perform, and the link.
+    pub plan: Plan<ResolvedLink>,
     /// Seed of the kernel's randomness: the plan's, or the link's.
     pub seed: u64,
 }
@@ -42,11 +42,11 @@ pub struct Resolved {
 pub fn resolve(file: &PlanFile, path: &Path) -> Result<Resolved> {
     let folder = absolute(path)?;
     let folder = folder.parent().unwrap_or(Path::new("/"));
-    let link = folder.join(&file.link);
-    let config = ResolvedConfig::load(&link)?;
-    let source = Source::load(&config)?;
-    Link::<()>::new(&config, source)?;
-    let hosts = hosts(file, &config, folder)?;
+    let mut link = ResolvedLink::load(&folder.join(&file.link))?;
+    let source = link.source()?;
+    let config = &link.config;
+    Link::<()>::new(config, source)?;
+    let hosts = hosts(file, config, folder)?;
     let mut sysctls: BTreeMap<String, String> = SYSCTLS
         .map(|(key, value)| (key.to_owned(), value.to_owned()))
         .into();
@@ -78,12 +78,12 @@ pub fn resolve(file: &PlanFile, path: &Path) -> Result<Resolved> {
         sysctls,
         flows,
         hosts,
-        link,
         samples: None,
         radio: file.radio.as_ref().map(|path| folder.join(path)),
         clock_step_ns: file.clock_step_ns,
     };
-    Ok(Resolved { run, seed })
+    let plan = Plan { link, run };
+    Ok(Resolved { plan, seed })
 }
 
 /// The absolute paths of the modules' files, each of which must exist.

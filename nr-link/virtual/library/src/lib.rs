@@ -11,6 +11,7 @@ mod handle;
 mod interface;
 mod link;
 mod model_link;
+mod output_file;
 mod pcap;
 mod radio_link;
 mod reports;

@@ -2,19 +2,20 @@
 //! The link with its files: what each call of the kernel does.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
 use nr_link_model::config::PerDirection;
-use nr_link_model::{Ecn, Port, ResolvedConfig, UeId};
-use nr_link_virtual_plan::Run;
+use nr_link_model::{Ecn, Port, ResolvedLink, UeId};
+use nr_link_virtual_plan::{Plan, Run};
 
 use crate::captures::Captures;
 use crate::carrier::{Arrival, Carrier};
 use crate::fail;
 use crate::handle::{Handle, Lost};
 use crate::model_link::ModelLink;
-use crate::pcap::cannot_write;
+use crate::output_file::OutputFile;
 use crate::radio_link::RadioLink;
 use crate::reports::Reports;
 use crate::samples::SocketSamples;
@@ -54,7 +55,7 @@ pub struct VirtualLink {
 }
 
 impl VirtualLink {
-    /// Opens the link and all files of the run that `plan` describes.
+    /// Opens the link and all files of the run in the file `plan`.
     ///
     /// `declared`: the traces of the kernel's congestion controls, by their number.
     pub fn open(
@@ -62,12 +63,14 @@ impl VirtualLink {
         lost: Lost,
         declared: BTreeMap<u32, Declared>,
     ) -> Result<Self, String> {
-        let guest_plan = std::fs::read_to_string(plan)
+        let bytes = std::fs::read(plan)
             .map_err(|error| format!("{}: cannot be read: {error}.", plan.display()))?;
-        let run: Run = serde_json::from_str(&guest_plan).map_err(|error| {
+        let read: Result<Plan<ResolvedLink>, _> = ciborium::from_reader(bytes.as_slice());
+        let Plan { mut link, run } = read.map_err(|error| {
             format!("the plan is of another version of nr-link ({error}). Run make build.")
         })?;
-        let mut config = ResolvedConfig::load(&run.link).map_err(|error| error.to_string())?;
+        let guest_plan = serde_json::to_string(&run).map_err(|error| error.to_string())?;
+        let config = &mut link.config;
         if let Some(folder) = &run.samples {
             config.output.mac = folder.join("mac.csv");
             config.output.summary = folder.join("link-summary.json");
@@ -80,7 +83,7 @@ impl VirtualLink {
         let sampled_devices = (0..).zip(&run.hosts);
         let sampled_devices = sampled_devices.filter(|(_, host)| host.sockets.is_some());
         let (mtu_bytes, summary) = (config.mtu_bytes, config.output.summary.clone());
-        let (carrier, moderation_ns) = carrier(&run, config)?;
+        let (carrier, moderation_ns) = carrier(&run, link)?;
         let settings = Settings {
             devices: run.hosts.len() as u32,
             mtu_bytes,
@@ -201,10 +204,9 @@ impl VirtualLink {
         self.sockets.flush();
         self.traces.values_mut().for_each(Trace::flush);
         let summary = self.carrier.close(&self.counts, now);
-        let path = &self.summary;
-        if let Err(error) = std::fs::write(path, format!("{summary:#}\n")) {
-            fail(cannot_write(path, &error));
-        }
+        let mut file = OutputFile::create(&self.summary).unwrap_or_else(|error| fail(error));
+        file.append(|file| writeln!(file, "{summary:#}"));
+        file.flush();
     }
 }
 
@@ -230,7 +232,7 @@ fn traces(
 }
 
 /// Returns the carrier of the packets, and how long they are moderated in ns.
-fn carrier(run: &Run, config: ResolvedConfig) -> Result<(Box<dyn Carrier>, u64), String> {
+fn carrier(run: &Run, link: ResolvedLink) -> Result<(Box<dyn Carrier>, u64), String> {
     if let Some(radio) = &run.radio {
         if run.hosts.len() != 2 {
             return Err(
@@ -238,12 +240,12 @@ fn carrier(run: &Run, config: ResolvedConfig) -> Result<(Box<dyn Carrier>, u64),
             );
         }
         let delay_ns = PerDirection {
-            dl: config.path.dl.delay,
-            ul: config.path.ul.delay,
+            dl: link.config.path.dl.delay,
+            ul: link.config.path.ul.delay,
         };
         return Ok((Box::new(RadioLink::open(radio, delay_ns)?), 0));
     }
-    let (model, moderation_ns) = ModelLink::open(config)?;
+    let (model, moderation_ns) = ModelLink::open(link)?;
     Ok((Box::new(model), moderation_ns))
 }
 

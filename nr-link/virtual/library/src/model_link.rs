@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //! nr-link's model as the link, with its samples.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::io::Write;
 
 use nr_link_model::config::PerDirection;
 use nr_link_model::samples::csv_header;
-use nr_link_model::{Ecn, Link, Packet, Port, ResolvedConfig, Source};
+use nr_link_model::{Ecn, Link, Packet, Port, ResolvedConfig, ResolvedLink, Source};
 use serde_json::Value;
 
 use crate::carrier::{Arrival, Carrier, device_of};
-use crate::fail;
 use crate::handle::Handle;
-use crate::pcap::cannot_write;
+use crate::output_file::OutputFile;
 use crate::summary::{Counts, summary};
 
 /// On a link without slots each packet would be an interrupt of its own; interfaces moderate them by as
 /// much (docs/virtual-time.md says what it costs in accuracy).
 const MODERATION_NS: u64 = 50_000;
-const BUFFER_BYTES: usize = 1 << 20;
 
 /// The model and the file of its MAC samples.
 #[derive(Debug)]
@@ -28,21 +24,24 @@ pub struct ModelLink {
     link: Link<Handle>,
     floor_ms: PerDirection<f64>,
     start_utc_ns: i64,
-    mac: BufWriter<File>,
+    mac: OutputFile,
 }
 
 impl ModelLink {
-    /// The link of a configuration, and how long its packets are moderated in ns.
-    pub fn open(config: ResolvedConfig) -> Result<(Self, u64), String> {
-        let source = Source::load(&config).map_err(|error| error.to_string())?;
+    /// The link, and how long its packets are moderated in ns.
+    pub fn open(mut link: ResolvedLink) -> Result<(Self, u64), String> {
+        let source = link.source().map_err(|problem| problem.to_string())?;
+        let config = link.config;
         let moderation_ns = match source {
             Source::Radio(_) => 0,
             Source::Capacity(_) => MODERATION_NS,
         };
         let link = Link::new(&config, source).map_err(|problem| problem.to_string())?;
+        let mut mac = OutputFile::create(&config.output.mac)?;
+        mac.append(|file| writeln!(file, "{}", csv_header()));
         let opened = Self {
             floor_ms: link.mac_floor_ms(&config),
-            mac: create_mac(&config.output.mac)?,
+            mac,
             start_utc_ns: 0,
             link,
             config,
@@ -52,9 +51,8 @@ impl ModelLink {
 
     fn write_samples(&mut self) {
         for sample in self.link.samples() {
-            if let Err(error) = sample.write_csv(self.start_utc_ns, &mut self.mac) {
-                fail(cannot_write(&self.config.output.mac, &error));
-            }
+            self.mac
+                .append(|file| sample.write_csv(self.start_utc_ns, file));
         }
     }
 }
@@ -94,9 +92,7 @@ impl Carrier for ModelLink {
     fn close(&mut self, counts: &Counts, now: u64) -> Value {
         self.link.advance(now);
         self.write_samples();
-        if let Err(error) = self.mac.flush() {
-            fail(cannot_write(&self.config.output.mac, &error));
-        }
+        self.mac.flush();
         summary(
             &mut self.link,
             &self.config,
@@ -106,13 +102,4 @@ impl Carrier for ModelLink {
             now,
         )
     }
-}
-
-fn create_mac(path: &Path) -> Result<BufWriter<File>, String> {
-    let create = || {
-        let mut file = BufWriter::with_capacity(BUFFER_BYTES, File::create(path)?);
-        writeln!(file, "{}", csv_header())?;
-        Ok(file)
-    };
-    create().map_err(|error| cannot_write(path, &error))
 }

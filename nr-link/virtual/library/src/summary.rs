@@ -2,7 +2,7 @@
 //! The link's account of the run, `link-summary.json`, in the form that the real-time program gives it.
 
 use nr_link_model::config::PerDirection;
-use nr_link_model::{CrossTotals, Direction, Link, ResolvedConfig};
+use nr_link_model::{Direction, Link, ResolvedConfig};
 use serde_json::{Value, json};
 
 /// The counters outside of the model.
@@ -24,8 +24,8 @@ pub fn summary<T>(
     now: u64,
 ) -> Value {
     let cross_traffic = json!({
-        "dl": cross_traffic(link, config, Direction::Downlink),
-        "ul": cross_traffic(link, config, Direction::Uplink),
+        "dl": link.cross_totals(Direction::Downlink),
+        "ul": link.cross_totals(Direction::Uplink),
     });
     json!({
         "version": env!("CARGO_PKG_VERSION"),
@@ -53,14 +53,4 @@ pub fn summary<T>(
         "memory_locked": false,
         "seed": config.seed,
     })
-}
-
-/// Cross traffic on the path's line in this direction; null where nobody does.
-fn cross_traffic<T>(link: &mut Link<T>, config: &ResolvedConfig, direction: Direction) -> Value {
-    let line = &config.path.of(direction).line;
-    if line.is_none_or(|line| line.cross.is_none()) {
-        return Value::Null;
-    }
-    let CrossTotals { packets, drops } = link.cross_totals(direction);
-    json!({"packets": packets, "queue_drop_packets": drops})
 }

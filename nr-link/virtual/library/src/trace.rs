@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The traces of congestion controls as CSV: a row for each decision of a flow (`raw/cc-NAME.csv`).
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::Path;
 
-use crate::fail;
-use crate::pcap::cannot_write;
+use crate::output_file::OutputFile;
 
 /// NR_LINK_TRACE_EMPTY.
 const EMPTY: i64 = i64::MIN;
@@ -44,27 +42,17 @@ pub enum Form {
 #[derive(Debug)]
 pub struct Trace {
     columns: Vec<Column>,
-    file: BufWriter<File>,
-    path: PathBuf,
+    file: OutputFile,
 }
 
 impl Trace {
     /// Creates `path`, or empties it.
     pub fn create(path: &Path, columns: Vec<Column>) -> Result<Self, String> {
-        let create = || -> io::Result<_> {
-            let mut file = BufWriter::new(File::create(path)?);
-            write!(file, "utc_ns")?;
-            for column in &columns {
-                write!(file, ",{}", column.name)?;
-            }
-            writeln!(file)?;
-            Ok(file)
-        };
-        Ok(Self {
-            file: create().map_err(|error| cannot_write(path, &error))?,
-            path: path.into(),
-            columns,
-        })
+        let mut file = OutputFile::create(path)?;
+        let names = columns.iter().map(|column| column.name.as_str());
+        let names: Vec<_> = ["utc_ns"].into_iter().chain(names).collect();
+        file.append(|file| writeln!(file, "{}", names.join(",")));
+        Ok(Self { columns, file })
     }
 
     /// The number of values that a row has.
@@ -74,20 +62,13 @@ impl Trace {
 
     /// Appends a row.
     pub fn record(&mut self, utc_ns: u64, values: &[i64]) {
-        let row = write_row(&mut self.file, &self.columns, utc_ns, values);
-        self.check(row);
+        self.file
+            .append(|file| write_row(file, &self.columns, utc_ns, values));
     }
 
     /// Passes everything to the disk.
     pub fn flush(&mut self) {
-        let flushed = self.file.flush();
-        self.check(flushed);
-    }
-
-    fn check(&self, written: io::Result<()>) {
-        if let Err(error) = written {
-            fail(cannot_write(&self.path, &error));
-        }
+        self.file.flush();
     }
 }
 

@@ -44,11 +44,19 @@ pub const GUEST_STREAMS: [&str; 3] = [
     "/proc/nr-link/stderr",
 ];
 
+/// A run and its link `L`, as the kernel's process gets them in CBOR, which keeps every bit of a number. The guest gets
+/// the run as JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan<L> {
+    /// The link, with everything that its configuration and scenarios say.
+    pub link: L,
+    /// The run.
+    pub run: Run,
+}
+
 /// A whole run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// The link's configuration, an absolute path.
-    pub link: PathBuf,
     /// The Unix socket of a radio (`nr-link radio`) that takes the model's place.
     pub radio: Option<PathBuf>,
     /// The folder for MAC samples and summary; none: where the link's configuration says.

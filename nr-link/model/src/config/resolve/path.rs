@@ -2,20 +2,15 @@
 //! Resolves the path between server and gNB.
 
 use super::queue;
-use crate::config::raw;
 use crate::config::{Cross, LineConfig, PathConfig, QueueLimit};
 use crate::problem::{Problem, violation};
 use crate::range::{nanos, within};
-use crate::scenario::MOST_MBPS;
+use crate::scenario::{CrossTraffic, MOST_MBPS, PathDirection};
 
 /// The default queue of a path with limited rate, which is Linux's for a network device.
 const DEFAULT_QUEUE: QueueLimit = QueueLimit::Packets(1000);
 
-pub(super) fn path(
-    key: &str,
-    raw: raw::PathDirection,
-    mtu_bytes: u32,
-) -> Result<PathConfig, Problem> {
+pub(super) fn path(key: &str, raw: PathDirection, mtu_bytes: u32) -> Result<PathConfig, Problem> {
     Ok(PathConfig {
         delay: nanos(&format!("{key}.delay_ms"), raw.delay_ms.get())?,
         loss_ratio: raw.loss_ratio.map_or(0.0, |ratio| ratio.get()),
@@ -24,11 +19,7 @@ pub(super) fn path(
     })
 }
 
-fn line(
-    key: &str,
-    raw: &raw::PathDirection,
-    mtu_bytes: u32,
-) -> Result<Option<LineConfig>, Problem> {
+fn line(key: &str, raw: &PathDirection, mtu_bytes: u32) -> Result<Option<LineConfig>, Problem> {
     let Some(rate_mbps) = raw.rate_mbps else {
         let needs = |what| {
             Err(violation!(
@@ -44,7 +35,7 @@ fn line(
         };
     };
     let limit = match raw.queue {
-        Some(raw) => queue::limit(&format!("{key}.queue"), raw.packets, raw.bytes, mtu_bytes)?,
+        Some(limit) => queue::checked(&format!("{key}.queue"), limit, mtu_bytes)?,
         None => DEFAULT_QUEUE,
     };
     let cross = raw.cross_traffic.map(|raw| cross(key, raw));
@@ -55,13 +46,13 @@ fn line(
     }))
 }
 
-fn cross(key: &str, raw: raw::CrossTraffic) -> Result<Cross, Problem> {
+fn cross(key: &str, raw: CrossTraffic) -> Result<Cross, Problem> {
     let key = format!("{key}.cross_traffic");
     Ok(Cross {
         bits_per_s: bits_per_s(&key, raw.rate_mbps.get())?,
         packet_bytes: within(
             &key,
-            raw.packet_bytes,
+            raw.packet_bytes.unwrap_or(1500),
             28..=15_000,
             "Write packet_bytes in that range; 1500 is usual",
         )?,

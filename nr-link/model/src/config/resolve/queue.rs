@@ -18,33 +18,35 @@ pub(super) fn both(
 }
 
 fn queue(key: &str, raw: raw::Queue, mtu_bytes: u32) -> Result<Queue, Problem> {
-    let limit = limit(key, raw.packets, raw.bytes, mtu_bytes)?;
+    let limit = match (raw.packets, raw.bytes) {
+        (Some(packets), None) => QueueLimit::Packets(packets),
+        (None, Some(bytes)) => QueueLimit::Bytes(bytes),
+        _ => {
+            return Err(violation!(
+                "a queue is limited either in packets or in bytes",
+                "Write one of packets and bytes"
+            )
+            .at_key(key));
+        }
+    };
     let aqm = raw.aqm.map(|aqm| aqm.resolve(key));
     Ok(Queue {
-        limit,
+        limit: checked(key, limit, mtu_bytes)?,
         aqm: aqm.transpose()?,
     })
 }
 
-/// Resolves a limit in packets or in bytes, which must hold at least one packet.
-pub(super) fn limit(
-    key: &str,
-    packets: Option<u64>,
-    bytes: Option<u64>,
-    mtu_bytes: u32,
-) -> Result<QueueLimit, Problem> {
-    let violation = match (packets, bytes) {
-        (Some(0), None) => violation!("a queue of 0 packets holds none", "Write at least 1"),
-        (None, Some(bytes)) if bytes < u64::from(mtu_bytes) => violation!(
+/// Checks that a limit holds at least one packet.
+pub(super) fn checked(key: &str, limit: QueueLimit, mtu_bytes: u32) -> Result<QueueLimit, Problem> {
+    let violation = match limit {
+        QueueLimit::Packets(0) => {
+            violation!("a queue of 0 packets holds none", "Write at least 1")
+        }
+        QueueLimit::Bytes(bytes) if bytes < u64::from(mtu_bytes) => violation!(
             "a queue of {bytes} bytes is smaller than one packet of mtu_bytes, which is {mtu_bytes}",
             "Write at least {mtu_bytes}"
         ),
-        (Some(packets), None) => return Ok(QueueLimit::Packets(packets)),
-        (None, Some(bytes)) => return Ok(QueueLimit::Bytes(bytes)),
-        _ => violation!(
-            "a queue is limited either in packets or in bytes",
-            "Write one of packets and bytes"
-        ),
+        _ => return Ok(limit),
     };
     Err(violation.at_key(key))
 }

@@ -5,17 +5,23 @@ use serde_saphyr::Spanned;
 
 use crate::config::raw;
 use crate::config::{
-    Carrier, Discipline, Gnb, LinkAdaptation, OAI_2026_W11, PerDirection, RadioConfig, RlcMode,
+    Carrier, Discipline, Gnb, GnbProfile, LinkAdaptation, PerDirection, RadioConfig, RlcMode,
     ThresholdRule, Uplink,
 };
 use crate::problem::{Problem, violation};
 use crate::radio::{Duplex, Numerology, TddPattern, bands};
 use crate::range::{nanos, within};
+use crate::scenario::{LinkDuplex, LinkSpecial};
 
 /// The most component carriers of NR in one frequency range (TS 38.300 clause 5.4.1).
 const MOST_CARRIERS: usize = 16;
 /// Periods of CSI reports in TS 38.331 CSI-ReportPeriodicityAndOffset, slots.
 const CSI_PERIODS: [u64; 10] = [4, 5, 8, 10, 16, 20, 40, 80, 160, 320];
+/// The special slot of OAI's configuration for band 78.
+const SPECIAL: LinkSpecial = LinkSpecial {
+    dl_symbols: 6,
+    ul_symbols: 4,
+};
 /// More slots than any gNB needs to use a report; an eighth of a second at µ = 3.
 const LONGEST_CSI_DELAY: u64 = 1000;
 
@@ -37,7 +43,7 @@ pub(super) fn radio(raw: raw::Radio) -> Result<RadioConfig, Problem> {
         0..=LONGEST_CSI_DELAY,
         "Write a number of slots in that range; 4 is usual",
     )?;
-    let gnb = gnb(raw.gnb_profile, &carriers)?;
+    check_gnb(raw.gnb_profile, &carriers)?;
     Ok(RadioConfig {
         carriers,
         layers: PerDirection {
@@ -57,8 +63,8 @@ pub(super) fn radio(raw: raw::Radio) -> Result<RadioConfig, Problem> {
         csi_period_slots: raw.csi.period_slots,
         csi_delay_slots,
         rlc: rlc(raw.rlc)?,
-        uplink: uplink(raw.uplink, gnb.as_ref())?,
-        gnb,
+        uplink: uplink(raw.uplink, raw.gnb_profile.habits())?,
+        gnb_profile: raw.gnb_profile,
     })
 }
 
@@ -157,11 +163,12 @@ fn check_csi_period(slots: u64) -> Result<(), Problem> {
     .at_key("radio.csi.period_slots"))
 }
 
-fn duplex(key: &str, raw: raw::Duplex) -> Result<Duplex, Problem> {
-    let raw::Duplex::Tdd(tdd) = raw else {
+fn duplex(key: &str, raw: LinkDuplex) -> Result<Duplex, Problem> {
+    let LinkDuplex::Tdd(tdd) = raw else {
         return Ok(Duplex::Fdd);
     };
-    TddPattern::new(&tdd.pattern, tdd.special.dl_symbols, tdd.special.ul_symbols)
+    let special = tdd.special.unwrap_or(SPECIAL);
+    TddPattern::new(&tdd.pattern, special.dl_symbols, special.ul_symbols)
         .map(Duplex::Tdd)
         .map_err(|violation| violation.at_key(key))
 }
@@ -183,35 +190,34 @@ fn layer_isolation_db(raw: Option<f64>) -> Result<Option<f64>, Problem> {
     raw.map(|db| within(KEY, db, 0.0..=100.0, fix)).transpose()
 }
 
-/// Resolves the profile of the gNB, which describes one carrier at 30 kHz.
-fn gnb(profile: raw::GnbProfile, carriers: &[Carrier]) -> Result<Option<Gnb>, Problem> {
+/// Checks that the link has the carriers of the gNB's profile, which describes one carrier at 30 kHz.
+fn check_gnb(profile: GnbProfile, carriers: &[Carrier]) -> Result<(), Problem> {
     const KEY: &str = "radio.gnb_profile";
     match profile {
-        raw::GnbProfile::Ideal => Ok(None),
-        raw::GnbProfile::Oai2026W11 if carriers.len() > 1 => Err(violation!(
+        GnbProfile::Oai2026W11 if carriers.len() > 1 => Err(violation!(
             "oai-2026.w11 has one carrier, and the link has several",
             "Leave out radio.secondary, or choose the profile ideal"
         )
         .at_key(KEY)),
-        raw::GnbProfile::Oai2026W11 if carriers[0].numerology.mu() != 1 => Err(violation!(
+        GnbProfile::Oai2026W11 if carriers[0].numerology.mu() != 1 => Err(violation!(
             "oai-2026.w11 is known at 30 kHz only (numerology 1)",
             "Set radio.numerology to 1, or choose the profile ideal"
         )
         .at_key(KEY)),
-        raw::GnbProfile::Oai2026W11 => Ok(Some(OAI_2026_W11)),
+        _ => Ok(()),
     }
 }
 
-fn default_adaptation(profile: raw::GnbProfile) -> raw::LinkAdaptation {
+fn default_adaptation(profile: GnbProfile) -> raw::LinkAdaptation {
     match profile {
-        raw::GnbProfile::Ideal => raw::LinkAdaptation::default(),
-        raw::GnbProfile::Oai2026W11 => raw::LinkAdaptation::Oai(raw::Oai::default()),
+        GnbProfile::Ideal => raw::LinkAdaptation::default(),
+        GnbProfile::Oai2026W11 => raw::LinkAdaptation::Oai(raw::Oai::default()),
     }
 }
 
 fn link_adaptation(
     raw: raw::LinkAdaptation,
-    profile: raw::GnbProfile,
+    profile: GnbProfile,
     schemes: usize,
 ) -> Result<LinkAdaptation, Problem> {
     let violation = match raw {
@@ -234,8 +240,8 @@ fn link_adaptation(
                 lower: bler_lower,
                 upper: bler_upper,
                 rule: match profile {
-                    raw::GnbProfile::Ideal => ThresholdRule::FromMiddle,
-                    raw::GnbProfile::Oai2026W11 => ThresholdRule::FromLowest,
+                    GnbProfile::Ideal => ThresholdRule::FromMiddle,
+                    GnbProfile::Oai2026W11 => ThresholdRule::FromLowest,
                 },
             });
         }

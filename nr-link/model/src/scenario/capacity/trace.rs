@@ -5,10 +5,52 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Curve, Generator};
+use crate::Direction;
 use crate::problem::{Problem, Violation, violation};
 use crate::scenario::MOST_MBPS;
+use crate::scenario::data::Data;
+
+/// A file with the capacity of one direction.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CapacityTrace {
+    /// Path relative to the scenario file.
+    pub file: PathBuf,
+    /// Format of the file.
+    pub format: TraceFormat,
+}
+
+/// The formats of capacity traces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TraceFormat {
+    /// Mahimahi: each line is a time stamp in ms and an opportunity of 1504 bytes. Repeats from the
+    /// last time stamp.
+    Mahimahi,
+    /// Lines of `second Mbit/s`, separated by a blank or a comma; each rate holds until the next
+    /// one.
+    SecondsMbps,
+}
+
+impl Generator for CapacityTrace {
+    fn data(&mut self) -> Option<Data<'_>> {
+        Some(Data::Trace(&mut self.file))
+    }
+
+    fn curve(&self, duration_s: f64, _seed: u64, _direction: Direction) -> Result<Curve, Problem> {
+        let (file, content) = (&self.file, open(&self.file)?);
+        Ok(match self.format {
+            TraceFormat::Mahimahi => Curve::Opportunities(mahimahi(content, file)?),
+            TraceFormat::SecondsMbps => Curve::Rates(seconds_mbps(content, file, duration_s)?),
+        })
+    }
+}
 
 /// A time in seconds, and the rate in Mbit/s from then on.
 pub type Rated = (f64, f64);
@@ -26,7 +68,7 @@ const MOST_RATES: usize = 1_000_000;
 ///
 /// # Errors
 /// The file cannot be opened or is too large.
-pub(super) fn open(file: &Path) -> Result<impl BufRead, Problem> {
+fn open(file: &Path) -> Result<impl BufRead, Problem> {
     let about = std::fs::metadata(file).map_err(|error| unreadable(file, &error))?;
     if !about.is_file() {
         return Err(violation!("is not a file", "Name a trace").in_file(file, None));
