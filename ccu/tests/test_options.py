@@ -20,7 +20,7 @@ from ccu.cli.main import COMMANDS, app
 from ccu.cli.run import resolved
 from ccu.host import programs
 from ccu.runs.manifest import experiment_of
-from ccu.scenarios import locate
+from ccu.scenarios import locate, nr_link
 from ccu.scenarios.resolve import resolve
 from ccu.spec.experiment import Experiment
 from ccu.spec.option import written
@@ -71,7 +71,7 @@ def test_the_documentation_matches_the_options() -> None:
     ],
 )
 def test_the_schema_accepts_written_and_resolved_experiments(flags: dict[str, Any]) -> None:
-    schema = experiment_schema()
+    schema = experiment_schema(nr_link.radio_schema())
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(flags, schema)
     experiment = resolve(flags)
@@ -79,7 +79,7 @@ def test_the_schema_accepts_written_and_resolved_experiments(flags: dict[str, An
 
 
 def test_the_schema_accepts_every_shipped_campaign() -> None:
-    schema = jsonschema.Draft202012Validator(experiment_schema())
+    schema = jsonschema.Draft202012Validator(experiment_schema(nr_link.radio_schema()))
     for name in definition.library():
         schema.validate(definition.read(definition.locate(name)).base)
 
@@ -91,7 +91,7 @@ def test_the_schema_accepts_every_shipped_campaign() -> None:
 )  # fmt: skip
 def test_the_schema_refuses_what_ccu_refuses(content: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(content, experiment_schema())
+        jsonschema.validate(content, experiment_schema(nr_link.radio_schema()))
     file = tmp_path / "e.yaml"
     file.write_text(yaml.safe_dump({"cc": "cubic", "testbed": "rfsim"} | content))
     with pytest.raises(RefusedError):

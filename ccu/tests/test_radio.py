@@ -16,7 +16,7 @@ from ccu.campaigns import definition
 from ccu.campaigns.cells import cells
 from ccu.cli.run import resolved
 from ccu.runs.run import check
-from ccu.scenarios import link_config, locate, radios
+from ccu.scenarios import link_config, locate, nr_link, radios
 from ccu.scenarios.resolve import collect, resolve, resolve_written
 from ccu.spec.places import written_at
 from ccu.spec.schema import experiment_schema
@@ -79,13 +79,24 @@ def test_every_key_of_nr_link_can_be_given(file: Path) -> None:
     assert {key: radio[key] for key in yaml.safe_load(file.read_text())["radio"]} == (
         yaml.safe_load(file.read_text())["radio"]
     )
+    jsonschema.validate(yaml.safe_load(file.read_text()), experiment_schema(nr_link.radio_schema()))
     check(resolve(STATIC, file), Path(), machine=False)
+
+
+@pytest.mark.parametrize(
+    "radio",
+    [{"rnak": "fixed"}, {"csi": {"perod_slots": 4}}, {"scheduler": "fifo"}, {"rlc": {"mode": "tm"}},
+     {"secondary": [{"cuont": 2}]}, {"link_adaptation": {"fixed_mcs": "nine"}}, {"prb": "wide"}, 5],
+)  # fmt: skip
+def test_the_schema_has_the_keys_of_nr_link(radio: object) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"radio": radio}, experiment_schema(nr_link.radio_schema()))
 
 
 def test_a_resolved_experiment_is_read_again(file: Path) -> None:
     experiment = resolve({**STATIC, "radio": "n258-8x100MHz", "rlc": "um"})
     file.write_text(resolved(experiment, locate("static")))
-    jsonschema.validate(yaml.safe_load(file.read_text()), experiment_schema())
+    jsonschema.validate(yaml.safe_load(file.read_text()), experiment_schema(nr_link.radio_schema()))
     assert resolve({}, file) == experiment
     assert type(experiment).from_record(experiment.record()) == experiment
 

@@ -7,6 +7,7 @@ import json
 
 import typer
 
+from ccu.scenarios import nr_link
 from ccu.spec.schema import experiment_schema
 
 app = typer.Typer(add_completion=False)
@@ -15,4 +16,4 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def schema() -> None:
     """Print the JSON Schema of an experiment file."""
-    print(json.dumps(experiment_schema(), indent=2, ensure_ascii=False))
+    print(json.dumps(experiment_schema(nr_link.radio_schema()), indent=2, ensure_ascii=False))

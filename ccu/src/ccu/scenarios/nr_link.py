@@ -58,6 +58,12 @@ def summaries(files: Sequence[Path]) -> dict[str, str]:
     return {file.stem: one["summary"] for file, one in zip(files, answers, strict=True)}
 
 
+def radio_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the key `radio` of a configuration."""
+    schema: dict[str, Any] = json.loads(_ask(["schema", "radio"]))
+    return schema
+
+
 def _scenario(file: Path) -> dict[str, Any]:
     resolved: dict[str, Any] = json.loads(_ask(["scenario", str(file), *_PROBLEMS]))
     for name in resolved["files"]:

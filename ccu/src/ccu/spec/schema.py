@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel
@@ -10,14 +11,17 @@ from pydantic import BaseModel
 from ccu.spec import traffic
 from ccu.spec.experiment import CC, Experiment
 from ccu.spec.option import Written, written
-from ccu.spec.radio import SHORT
+from ccu.spec.radio import FIELDS, KEY, SHORT
 from ccu.spec.testbed import TestbedOptions, drivers, every_options, testbeds_with
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def experiment_schema() -> dict[str, Any]:
-    """Return the schema of what `ccu run --file` takes, on every testbed that is installed."""
+def experiment_schema(radio: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of what `ccu run --file` takes, on every testbed that is installed.
+
+    `radio`: nr-link's schema of that key (`nr-link schema radio`), which has its names and rules.
+    """
     definitions: dict[str, Any] = {}
     properties: dict[str, Any] = {"cc": {"type": "string", "description": CC.help}}
     for field in written(Experiment):
@@ -33,6 +37,7 @@ def experiment_schema() -> dict[str, Any]:
             properties |= {field.key: _written(field, inside[field.name])}
         if options.section:
             properties[options.section] = _section(options, inside)
+    properties[KEY] = _radio(properties, radio)
     return {
         "$schema": DIALECT,
         "title": "Experiment of ccu",
@@ -67,6 +72,15 @@ def _written(field: Written, plain: dict[str, Any]) -> dict[str, Any]:
     if option.example:
         schema["examples"] = [option.example]
     return schema
+
+
+def _radio(properties: Mapping[str, Any], nr_link: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of a preset's name or file, or keys of nr-link, all of them optional."""
+    keys = {
+        key: properties[key] if key in FIELDS else of for key, of in nr_link["properties"].items()
+    }
+    mapping = {"type": "object", "properties": keys, "additionalProperties": False}
+    return {"description": properties[KEY]["description"], "anyOf": [{"type": "string"}, mapping]}
 
 
 def _section(options: type[TestbedOptions], plain: dict[str, Any]) -> dict[str, Any]:
