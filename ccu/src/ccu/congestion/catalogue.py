@@ -24,10 +24,10 @@ _KERNEL = "kernel"
 @cache
 def _providers() -> tuple[Provider, ...]:
     """Return the kernel's own first: what others provide goes before it. Raises RefusedError."""
-    found = dict(extensions(_GROUP))
-    if _KERNEL not in found:
+    by_name = dict(extensions(_GROUP))
+    if _KERNEL not in by_name:
         raise incomplete(_GROUP)
-    return (found.pop(_KERNEL), *found.values())
+    return (by_name.pop(_KERNEL), *by_name.values())
 
 
 def _here() -> dict[str, tuple[Control, Provided]]:
@@ -242,5 +242,5 @@ def trace_file(raw: Path, name: str) -> Path:
 
 def traces(setup: Setup) -> list[dict[str, str]]:
     """Return run.json's `cc_traces`: the traces that congestion controls left."""
-    found = ((name, trace_file(setup.raw, name)) for name in setup.experiment.servers_ccs)
-    return [{"cc": name, "file": f"raw/{file.name}"} for name, file in found if file.exists()]
+    files_of = ((name, trace_file(setup.raw, name)) for name in setup.experiment.servers_ccs)
+    return [{"cc": name, "file": f"raw/{file.name}"} for name, file in files_of if file.exists()]

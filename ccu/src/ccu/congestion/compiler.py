@@ -21,5 +21,5 @@ class CompilerError(NamedTuple):
 
 def first_error(log: str) -> CompilerError | None:
     """Return the first error in a compiler's output; None: it has none with a place."""
-    found = _ERROR.search(log)
-    return CompilerError(found["file"], int(found["line"]), found["rule"]) if found else None
+    error = _ERROR.search(log)
+    return CompilerError(error["file"], int(error["line"]), error["rule"]) if error else None

@@ -42,8 +42,8 @@ def locate(written: str) -> Path:
     RefusedError."""
     given = Path(written).expanduser()
     places = [given] if "/" in written else [given, *(one / written for one in folders()[::-1])]
-    if found := next((one for one in places if one.is_file()), None):
-        return found.resolve()
+    if file := next((one for one in places if one.is_file()), None):
+        return file.resolve()
     what = "is a directory" if given.is_dir() else "no such file"
     raise refusal(f"{written}: {what}", "give a file, or a name of `ccu list cc`", key="cc")
 
@@ -69,13 +69,13 @@ def said_of(kept: Path) -> dict[str, str]:
 def keep_parameters(raw: Path, name: str, given: Mapping[str, str]) -> dict[str, str]:
     """Copy the files among the parameters (values with a folder) into the run; return the
     parameters as the run's folder has them."""
-    found = dict(given)
+    in_run = dict(given)
     for key, written in among(given).items():
         file = Path(written)
         kept = raw / f"cc-{name}-{key}{file.suffix}"
         shutil.copyfile(file, kept)
-        found[key] = f"./{kept.name}"
-    return found
+        in_run[key] = f"./{kept.name}"
+    return in_run
 
 
 def among(parameters: Mapping[str, str]) -> dict[str, str]:

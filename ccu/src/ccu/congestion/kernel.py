@@ -26,7 +26,7 @@ def _loadable() -> set[str]:
     """Return those that the kernel loads by itself when root asks for one (tcp_cong.c)."""
     folder = Path("/lib/modules", platform.release(), "kernel/net/ipv4")
     names = (re.match(r"tcp_(\w+)\.ko", file.name) for file in folder.glob("tcp_*.ko*"))
-    return {found[1] for found in names if found} - {"diag"}
+    return {name[1] for name in names if name} - {"diag"}
 
 
 def own() -> set[str]:
@@ -40,8 +40,8 @@ class Kernel(Provider):
     """See `ccu.congestion.provider.Provider`."""
 
     def controls(self) -> Mapping[str, Control]:
-        found = dict.fromkeys(sorted(_loadable()), Control("kernel module"))
-        return found | dict.fromkeys(sorted(registered()), Control("kernel"))
+        loadable = dict.fromkeys(sorted(_loadable()), Control("kernel module"))
+        return loadable | dict.fromkeys(sorted(registered()), Control("kernel"))
 
     @contextmanager
     def loaded(self, name: str, file: Path | None, setup: Setup) -> Iterator[dict[str, Any]]:  # noqa: ARG002

@@ -59,8 +59,8 @@ def module(name: str, source: Path, defines: tuple[str, ...] = ()) -> bytes:
 def _module(name: str, source: Path, content: bytes, defines: tuple[str, ...]) -> bytes:
     """A source may change while a campaign uses it: its content decides, not its name."""
     text = content.decode(errors="replace")
-    if found := _MAPS.search(text):
-        line = text.count("\n", 0, found.start()) + 1
+    if maps := _MAPS.search(text):
+        line = text.count("\n", 0, maps.start()) + 1
         fix = "keep the state in private_area(sk)"
         raise refusal("there are no BPF maps in virtual time", fix, file=source, line=line)
     ops = _OPS.search(text)

@@ -55,9 +55,10 @@ class Parameter:
 
 def declared(source: Path) -> dict[str, Parameter]:
     """Return the parameters of a source, by the names that users write."""
-    found = _DECLARED.finditer(source.read_text(errors="replace"))
+    declarations = _DECLARED.finditer(source.read_text(errors="replace"))
     return {
-        one["name"].lower(): Parameter(one["default"], one["least"], one["most"]) for one in found
+        one["name"].lower(): Parameter(one["default"], one["least"], one["most"])
+        for one in declarations
     }
 
 

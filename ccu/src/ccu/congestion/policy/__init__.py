@@ -33,8 +33,8 @@ class Policies(Provider):
 
     def sources(self) -> Mapping[str, Path]:
         """Policies in the folders of `files`; a name that a BPF source has is that one's."""
-        found = files.by_name(_SUFFIX)
-        return {name: found[name] for name in sorted(found.keys() - bpf.provider.sources().keys())}
+        named = files.by_name(_SUFFIX)
+        return {name: named[name] for name in sorted(named.keys() - bpf.provider.sources().keys())}
 
     def of_file(self, file: Path) -> Control:
         return Control(f"policy ({file.name})", bpf.obstacle())
@@ -78,14 +78,14 @@ class Policies(Provider):
         command = [sys.executable, "-m", "ccplane.loader", str(binary), name]
         command += [str(setup.raw), *arguments]
         process = setup.supervisor.start(f"cc-{name}", command, stage=_STAGE)
-        found: dict[str, Any] = {"kind": "policy", **said}
+        implemented: dict[str, Any] = {"kind": "policy", **said}
         try:
-            found["parameters"] = setup.supervisor.wait_ready_event(process)["parameters"]
-            yield found
+            implemented["parameters"] = setup.supervisor.wait_ready_event(process)["parameters"]
+            yield implemented
         finally:
             setup.supervisor.stop(process)
             counters = account.last_counters(process.output)
-            found |= account.of(name, setup, counters)
+            implemented |= account.of(name, setup, counters)
 
     def in_virtual_time(self, name: str, file: Path | None, setup: Setup) -> InVirtualTime:
         assert file

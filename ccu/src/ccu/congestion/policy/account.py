@@ -19,14 +19,14 @@ _LATE_SHARE_OF_RTT = 0.25
 def last_counters(output: Path) -> dict[str, int]:
     """Return the counters that the loader printed at its end; none if it was killed."""
     lines = output.read_text().splitlines()
-    found = json.loads(lines[-1]) if lines else {}
-    return {} if "event" in found else found
+    counters = json.loads(lines[-1]) if lines else {}
+    return {} if "event" in counters else counters
 
 
 def parameters(name: str, setup: Setup) -> dict[str, Any]:
     """Return the parameters that a policy reported when it ended."""
-    found: dict[str, Any] = _ended(name, setup).get("parameters", {})
-    return found
+    reported: dict[str, Any] = _ended(name, setup).get("parameters", {})
+    return reported
 
 
 def of(name: str, setup: Setup, counters: Mapping[str, int]) -> dict[str, Any]:
@@ -85,10 +85,10 @@ def _quantiles(values_us: list[float]) -> dict[str, float] | None:
 
 def _ended(name: str, setup: Setup) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = json.loads((setup.raw / ended_file(name)).read_text())
+        ended: dict[str, Any] = json.loads((setup.raw / ended_file(name)).read_text())
     except (OSError, ValueError):
         return {}
-    return found
+    return ended
 
 
 def _endings(name: str, setup: Setup) -> list[str]:
@@ -102,13 +102,13 @@ def _endings(name: str, setup: Setup) -> list[str]:
 
 
 def _fallbacks(counters: Mapping[str, int]) -> list[str]:
-    found = []
+    sentences = []
     if count := counters.get("fallbacks"):
         times = "once" if count == 1 else f"{count} times"
-        found.append(f"the policy was silent for 0.5 s, and Reno took over {times}")
+        sentences.append(f"the policy was silent for 0.5 s, and Reno took over {times}")
     if count := counters.get("flows_refused"):
-        found.append(f"{count} flows were more than a policy can have, and Reno had them")
-    return found
+        sentences.append(f"{count} flows were more than a policy can have, and Reno had them")
+    return sentences
 
 
 def _losses(counters: Mapping[str, int]) -> list[str]:
@@ -136,8 +136,8 @@ def _lateness(
         "the kernel had not applied commands that were there {late_ms:.1f} ms before": overdue_us,
     }
     return [
-        f"{sentence.format(late_ms=found['p99'] / 1000)} (99th percentile), more than a quarter "
+        f"{sentence.format(late_ms=us['p99'] / 1000)} (99th percentile), more than a quarter "
         f"of the round-trip time, {limit_ms:g} ms"
-        for sentence, found in said.items()
-        if found and found["p99"] / 1000 > limit_ms
+        for sentence, us in said.items()
+        if us and us["p99"] / 1000 > limit_ms
     ]

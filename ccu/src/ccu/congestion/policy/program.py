@@ -56,13 +56,13 @@ def writes_of(raw: Path, name: str) -> tuple[str, ...]:
 
 
 def refused(said: str, log: str, file: Path) -> RefusedError:
-    """Return what `ccplane` found wrong with a policy."""
+    """Return the refusal of a policy that `ccplane` printed."""
     try:
-        found = json.loads(said.splitlines()[-1])
+        problem = json.loads(said.splitlines()[-1])
     except (ValueError, IndexError):
         why = (log.strip().splitlines() or ["no reason given"])[-1]
         return refusal(f"cannot be checked: {why}", "correct the policy", file=file)
-    return refusal(found["rule"], found["fix"], file=file, line=found["line"])
+    return refusal(problem["rule"], problem["fix"], file=file, line=problem["line"])
 
 
 def defines(name: str) -> list[str]:

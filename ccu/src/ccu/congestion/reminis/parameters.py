@@ -71,20 +71,20 @@ def for_loader(params: Mapping[str, str]) -> list[str]:
 def for_module(params: Mapping[str, str]) -> dict[str, str]:
     """Return all of the module's parameters (/sys/module/tcp_reminis/parameters), those at their
     default included: a run does not depend on what was set before."""
-    found = {"dtt_us": "default", "dtt_percent": "150"}
+    values = {"dtt_us": "default", "dtt_percent": "150"}
     for _, name, value in _SWITCHES.values():
-        found[name] = "N" if value == "Y" else "Y"
+        values[name] = "N" if value == "Y" else "Y"
     for name, value in _expanded(params).items():
         if name == "dtt":
-            found["dtt_us"] = str(_dtt_us(value))
+            values["dtt_us"] = str(_dtt_us(value))
         elif name == "dtt_factor":
-            found["dtt_percent"] = str(round(_factor(value) * 100))
+            values["dtt_percent"] = str(round(_factor(value) * 100))
         elif name == "seed":
-            found["seed"] = str(_seed(value))
+            values["seed"] = str(_seed(value))
         elif (name, value) in _SWITCHES:
             _, parameter, setting = _SWITCHES[name, value]
-            found[parameter] = setting
-    return found
+            values[parameter] = setting
+    return values
 
 
 def _profile(name: str) -> dict[str, str]:
