@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ddu.analyze import BIN_NS, analysis_of
+from ddu.console.input_file import read_json
 from ddu.errors import UnreadableInput
 from ddu.readers.packets.implementations import Reader
 from ddu.run.manifest import Manifest, read_manifest
@@ -64,7 +65,7 @@ class Run:
         if not file.exists():
             return analyze(self.path)
         try:
-            content = json.loads(file.read_text())
+            content = read_json(file)
         except (OSError, ValueError) as error:
             raise UnreadableInput(file, str(error), _AGAIN) from None
         if not isinstance(content, dict) or "verdict" not in content:

@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ddu.console.input_file import MOST_BYTES_OF_JSON, parsed_json, read_bytes
 from ddu.console.problems import RefusedError
 from ddu.errors import NotARun, UnreadableInput
 from ddu.readers.android.bugreport_text import is_bugreport
@@ -179,13 +180,15 @@ def _arrow(table: pa.Table, kind: str) -> Described:
 def _json(path: Path) -> Described:
     if description := _log(path):
         return description
-    text = path.read_text()
+    text = read_bytes(path, MOST_BYTES_OF_JSON).decode()
     lines = text.splitlines()
     try:
-        content = json.loads(text)
+        content = parsed_json(text)
     except ValueError:
-        json.loads(lines[0])
+        parsed_json(lines[0] if lines else "")
         return {"kind": "JSON Lines", "rows": len(lines)}
+    if not isinstance(content, dict):
+        return {"kind": "JSON"}
     if {"start", "intervals", "end"} <= set(content) and isinstance(content["start"], dict):
         return {
             "kind": "iperf3 JSON",

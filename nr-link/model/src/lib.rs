@@ -17,6 +17,7 @@ mod correlated_process;
 mod counters;
 mod headers;
 mod ids;
+pub mod input_file;
 pub mod link;
 mod mac;
 pub mod packet;

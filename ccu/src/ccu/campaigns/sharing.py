@@ -22,6 +22,7 @@ from ccu.runs import manifest
 from ccu.spec.experiment import Experiment
 from ccu.testbeds import driver_of
 from ddu.campaign.attempts import Attempt
+from ddu.console.input_file import read_json
 from ddu.console.ownership import give_to_sudo_user
 from ddu.console.problems import RefusedError
 from ddu.run.manifest import write_manifest
@@ -92,7 +93,7 @@ def _results(folder: Folder, sources: Mapping[str, Path]) -> Iterator[tuple[str,
             attempt = Attempt.read(file)
             if attempt is None or not attempt.counts:
                 continue
-            content = json.loads(file.read_text())
+            content = read_json(file)
             software = content.get("software", {})
             known = software.get("git_revision") and software.get("git_modified") is False
             # A campaign at work may have yet to drop what it does not keep.
@@ -128,7 +129,7 @@ def _share(source: Path, target: Path) -> None:
         shutil.rmtree(target, ignore_errors=True)
     others = shutil.ignore_patterns("run.json")
     shutil.copytree(source, target, ignore=others, copy_function=_link_or_copy)
-    content = json.loads((source / "run.json").read_text())
+    content = read_json(source / "run.json")
     origin = content.get("shared_from", str(source.relative_to(source.parents[3])))
     write_manifest(target, content | {"shared_from": origin})
     give_to_sudo_user(target)

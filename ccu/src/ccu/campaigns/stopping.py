@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from ccu.campaigns.analyst import Analyst
 from ddu.campaign.definition import StopRule
+from ddu.console.input_file import read_json
 from ddu.console.problems import refusal
 
 
@@ -37,7 +37,7 @@ def metric(run: Path, name: str) -> float | None:
         with Analyst() as analyst:
             if analyst.analyze(run, report=True).problem:  # The campaign's report says why.
                 return None
-    summary = json.loads(file.read_text())
+    summary = read_json(file)
     per_flow = (f"{PER_FLOW}{one}" for flow in summary.get("flows", []) for one in names(flow))
     if name not in {*names(summary), *per_flow}:
         raise refusal(f"summary.json has no {name!r}", "see docs/metrics.md", key="stop.metric")

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from pathlib import Path
 
 from ccu.host.digest import sha256_of
+from ddu.console.input_file import read_json
 
 _BLOCK_BYTES = 1 << 20
 
@@ -38,7 +38,7 @@ def _names(run: Path) -> set[str]:
 
 def _dropped(run: Path) -> dict[str, str]:
     """Return the digests of the files in raw/ that are not kept."""
-    kept = json.loads((run / "run.json").read_text()).get("kept") or {}
+    kept = read_json(run / "run.json").get("kept") or {}
     files = {Path(one["file"]): one["sha256"] for one in kept.get("dropped", ())}
     return {file.name: digest for file, digest in files.items() if file.parent == Path("raw")}
 

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from ccu.spec import yaml_text
+from ddu.console.input_file import read_text
 from ddu.console.problems import refusal
 
 Lines = dict[tuple[str, ...], int]
@@ -28,8 +29,9 @@ def read_mapping(file: Path, form: str = _FORM) -> tuple[dict[str, Any], dict[st
     `form`: the fix for a file that is not a mapping.
     """
     try:
-        node = yaml_text.compose(file.read_text(encoding="utf-8"))
-        content = yaml_text.load(file.read_text(encoding="utf-8"))
+        text = read_text(file)
+        node = yaml_text.compose(text)
+        content = yaml_text.load(text)
     except OSError as error:
         raise refusal(str(error.strerror), "give the path of a readable file", file=file) from None
     except UnicodeDecodeError:
@@ -49,7 +51,7 @@ def read_mapping(file: Path, form: str = _FORM) -> tuple[dict[str, Any], dict[st
 
 def read_lines(file: Path) -> Lines:
     """The lines, from 1, of all keys and entries in `file`, which `read_mapping` knows."""
-    node = yaml_text.compose(file.read_text(encoding="utf-8"))
+    node = yaml_text.compose(read_text(file))
     return dict(_lines_within(node, ()))
 
 

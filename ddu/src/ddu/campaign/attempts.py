@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+from ddu.console.input_file import read_json
 
 State = Literal["done", "failed", "to do"]
 
@@ -30,7 +31,7 @@ class Attempt:
     def read(cls, file: Path) -> Attempt | None:
         """Return the attempt of a run.json; None if the file is incomplete, and so no result."""
         try:
-            content = json.loads(file.read_text())
+            content = read_json(file)
             phone = (content.get("experiment") or {}).get("phone") or {}
             return cls(
                 file.parent,

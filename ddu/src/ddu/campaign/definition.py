@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,6 +23,9 @@ from ddu.console.problems import InvalidValue, Where, invalid
 from ddu.console.suggestions import unknown
 from ddu.console.validation import word
 
+_MOST_POINTS = 20_000
+"""The points of a campaign with those that it excludes; all are checked before the first run."""
+_MOST_RUNS = 1_000_000
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
 Levels = dict[str, dict[str, Any]]
 """The levels of a factor: for each label the keys of the experiment that it sets."""
@@ -151,6 +155,18 @@ class Campaign(_Value):
         if not isinstance(written, (list, tuple)):
             raise invalid("is not a list", "write mappings from factor to level, or levels")
         return [_as_labels(item) for item in written]
+
+    @model_validator(mode="after")
+    def _can_be_listed(self) -> Campaign:
+        points = math.prod(map(len, self.factors.values()))
+        fix = "name fewer levels, or make several campaigns of it"
+        if points > _MOST_POINTS:
+            rule = f"has {points} points, more than {_MOST_POINTS}"
+            raise invalid(rule, fix, key="factors")
+        if points * self.repeats > _MOST_RUNS:
+            runs = points * self.repeats
+            raise invalid(f"makes {runs} runs, more than {_MOST_RUNS}", fix, key="repeats")
+        return self
 
     @model_validator(mode="after")
     def _names_exist(self) -> Campaign:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from pydantic import ValidationError
 
 from ddu.campaign.attempts import Attempts
 from ddu.campaign.definition import Campaign
+from ddu.console.input_file import read_json
 from ddu.console.problems import RefusedError, Where, refusal
 from ddu.console.validation import invalid_values
 
@@ -57,7 +57,7 @@ def read_definition(path: Path) -> tuple[Campaign, dict[str, Any]]:
     """
     file = path / "campaign.json"
     try:
-        content = json.loads(file.read_text())
+        content = read_json(file)
         version, written = content["schema_version"], content["campaign"]
     except OSError as error:
         raise refusal(
@@ -104,7 +104,7 @@ def _places(levels: dict[str, str], factors: dict[str, Any]) -> list[int]:
 
 
 def _cell(file: Path) -> CellRun:
-    about = json.loads(file.read_text())
+    about = read_json(file)
     levels, seed = about["levels"], about["seed"]
     attempts = Attempts.read(file.parent)
     if (result := attempts.result) is not None:
@@ -127,5 +127,5 @@ def summaries(
     contents = {}
     for path in paths:
         if (path / "summary.json").exists():
-            contents[path] = json.loads((path / "summary.json").read_text())
+            contents[path] = read_json(path / "summary.json")
     return contents

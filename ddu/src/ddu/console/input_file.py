@@ -6,17 +6,20 @@ A named pipe would hang its reader, and a device such as /dev/zero never ends.
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 import stat
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from ddu.console.problems import refusal
 
 MOST_BYTES_OF_TEXT = 16 << 20
-"""Of a file that a person writes."""
+"""The most that a file has which a person writes."""
+MOST_BYTES_OF_JSON = 1 << 30
+"""The most that a file has which a program writes."""
 _KINDS = (
-    (stat.S_ISDIR, "a directory"),
     (stat.S_ISFIFO, "a named pipe"),
     (stat.S_ISSOCK, "a socket"),
     (stat.S_ISLNK, "a link"),
@@ -26,8 +29,8 @@ _KINDS = (
 
 
 def need_regular(file: Path, *, links: bool = True) -> os.stat_result:
-    """Return the state of a regular file; without `links` no link is followed. Raises RefusedError,
-    and OSError if there is none."""
+    """Return the state of a regular file; without `links` no link is followed. Raises OSError,
+    whose `strerror` is the rule that something else breaks."""
     state = file.stat() if links else file.lstat()
     _need_regular(file, state)
     return state
@@ -48,21 +51,32 @@ def opened(file: Path, *, links: bool = True) -> BinaryIO:
 
 
 def read_bytes(file: Path, most: int = MOST_BYTES_OF_TEXT) -> bytes:
-    """Return the content. Raises RefusedError for more than `most` bytes, else as `opened`."""
+    """Return the content, of at most `most` bytes. Raises OSError as `opened`."""
     with opened(file) as stream:
-        content = stream.read(most + 1)
-    if len(content) > most:
-        raise refusal(
-            f"has more than {most >> 20} MiB, the most that is read of such a file",
-            "give a smaller one",
-            file=file,
-        )
-    return content
+        size = os.fstat(stream.fileno()).st_size
+        if size > most:
+            raise OSError(
+                errno.EFBIG, f"has {size} bytes, more than the {most} that are read", file
+            )
+        return stream.read(size)
 
 
 def read_text(file: Path, most: int = MOST_BYTES_OF_TEXT) -> str:
     """Return the text. Raises UnicodeDecodeError, and as `read_bytes`."""
     return read_bytes(file, most).decode("utf-8")
+
+
+def read_json(file: Path, most: int = MOST_BYTES_OF_JSON) -> Any:
+    """Return the content. Raises ValueError if it is not JSON, and as `read_bytes`."""
+    return parsed_json(read_bytes(file, most))
+
+
+def parsed_json(text: str | bytes) -> Any:
+    """Return the content. Raises ValueError if it is not JSON, or nested too deep to be read."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
 
 
 def need_printable(name: str, file: Path) -> None:
@@ -72,6 +86,8 @@ def need_printable(name: str, file: Path) -> None:
 
 
 def _need_regular(file: Path, state: os.stat_result) -> None:
+    if stat.S_ISDIR(state.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), file)
     if not stat.S_ISREG(state.st_mode):
         kind = next((name for is_kind, name in _KINDS if is_kind(state.st_mode)), "no file")
-        raise refusal(f"is {kind}, not a regular file", "give a regular file", file=file)
+        raise OSError(errno.EINVAL, f"is {kind}, not a regular file", file)

@@ -13,24 +13,25 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from ddu.console.input_file import need_regular, opened
+from ddu.console.input_file import opened
 from ddu.console.problems import refusal
 from ddu.errors import UnreadableInput
+from ddu.importing.survey import regular_size
 
 _ARCHIVES = (".tar.gz", ".tar.xz", ".tar.zst", ".tgz")
 _LEFT_FREE_BYTES = 1_000_000_000
 _SMALL_BYTES = 100_000_000
-"""Of what an archive holds, this much is taken from any."""
+"""An archive may become as large as this, however small it is."""
 _MOST_RATIO = 200
 """Beyond that, bytes for each byte of the archive. Captures of whole packets with equal payload
 come to about 100."""
 _MOST_ENTRIES = 1000
-"""Of an archive, in which one capture is looked for."""
+"""The most that an archive may have, in which one capture is looked for."""
 
 
 def need_space(files: Iterable[Path], target: Path) -> None:
     """Raise RefusedError if the files do not fit into the folder's disk, archives not unpacked."""
-    needed = sum(need_regular(file).st_size for file in files)
+    needed = sum(map(regular_size, files))
     free = shutil.disk_usage(target).free - _LEFT_FREE_BYTES
     _need_free(needed, free, target)
 

@@ -91,10 +91,19 @@ def files_of(folder: Path) -> list[Path]:
     for item in files:
         need_printable(item.name, item)
         if not stat.S_ISDIR(item.lstat().st_mode):
-            need_regular(item, links=False)
+            regular_size(item, links=False)
         elif item.name.startswith(_SERIES):
             files_of(item)
     return files
+
+
+def regular_size(file: Path, *, links: bool = True) -> int:
+    """Return the bytes of a regular file. Raises UnreadableInput for anything else."""
+    try:
+        return need_regular(file, links=links).st_size
+    except OSError as error:
+        fix = "give a regular file, or move it out of the folder"
+        raise UnreadableInput(file, error.strerror or str(error), fix) from None
 
 
 def _is_capture(file: Path) -> bool:

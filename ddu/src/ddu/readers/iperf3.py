@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from ddu.console.input_file import parsed_json, read_json
 from ddu.errors import UnreadableInput
 from ddu.readers.fields import Values
 from ddu.readers.format import LogClock, SourceTable
@@ -21,7 +21,7 @@ def received_bytes(raw: Path, flow_id: str) -> int | None:
     for role in ("server", "client"):
         file = raw / f"iperf3-{flow_id}-{role}.json"
         try:
-            end = json.loads(file.read_bytes())["end"]
+            end = read_json(file)["end"]
         except (OSError, ValueError, KeyError, TypeError):
             continue
         for key in ("sum_received", "sum"):
@@ -107,7 +107,7 @@ def read_iperf3(file: Path) -> LogTable:
 
 def _whole(file: Path, text: str) -> tuple[Any, list[Any], int | None] | None:
     try:
-        content = json.loads(text)
+        content = parsed_json(text)
     except ValueError:
         return None
     if not isinstance(content, dict) or not isinstance(content.get("intervals"), list):
@@ -123,7 +123,7 @@ def _by_line(file: Path, text: str) -> tuple[Any, list[Any], int | None]:
     lines, truncated_at = whole_lines(text.encode())
     for number, line in enumerate(lines.splitlines(), start=1):
         try:
-            event = json.loads(line)
+            event = parsed_json(line)
             kind, data = event["event"], event.get("data")
         except (ValueError, KeyError, TypeError):
             raise UnreadableInput(file, "not iperf3's JSON", line=number) from None

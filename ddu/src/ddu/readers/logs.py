@@ -16,6 +16,7 @@ from pathlib import Path
 import pandas as pd
 
 from ddu.console.colours import uncoloured
+from ddu.console.input_file import read_bytes
 from ddu.errors import UnreadableInput
 from ddu.readers.pasted import undressed
 
@@ -65,10 +66,13 @@ class LogTable:
         return replace(self, table=self.table.assign(**columns))
 
 
+_MOST_BYTES = 4 << 30
+
+
 def content_of(file: Path, if_missing: str = "No such file or directory") -> bytes:
     """Return the bytes of a source. Raises UnreadableInput when there are none."""
     try:
-        content = file.read_bytes()
+        content = read_bytes(file, _MOST_BYTES)
     except FileNotFoundError:
         raise UnreadableInput(file, if_missing) from None
     except OSError as error:

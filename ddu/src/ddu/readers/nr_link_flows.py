@@ -4,11 +4,11 @@ bytes that its receivers read."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ddu.console.input_file import read_json
 from ddu.readers.fields import Values
 from ddu.readers.format import LogClock, SourceTable
 from ddu.readers.logs import table_of
@@ -48,7 +48,7 @@ def read_nr_link_flows(raw: Path) -> SourceTable | None:
 
 def _flows(raw: Path) -> list[dict[str, Any]]:
     try:
-        content = json.loads((raw / FILE).read_bytes())
+        content = read_json(raw / FILE)
     except (OSError, ValueError):
         return []
     known = isinstance(content, dict) and content.get("schema") == _SCHEMA

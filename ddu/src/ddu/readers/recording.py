@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
+from ddu.console.input_file import need_regular, read_json
 from ddu.console.problems import RefusedError
-from ddu.errors import FailedRun
+from ddu.errors import FailedRun, UnreadableInput
 from ddu.readers.csv import read_samples
 from ddu.readers.format import SourceTable
 from ddu.readers.formats import read_source
@@ -173,8 +173,8 @@ class _Files:
         if not name:
             return {}
         try:
-            content = json.loads(self._file(name).read_bytes())
-        except (OSError, ValueError) as error:
+            content = read_json(self._file(name))
+        except (OSError, RefusedError, ValueError) as error:
             self.faults.append(f"{name} cannot be read ({error}).")
             return {}
         return content if isinstance(content, dict) else {}
@@ -197,7 +197,16 @@ class _Files:
         """Manifests name files relative to the run, with or without `raw/`."""
         inside = self._path / name
         given = inside.exists() or name.startswith("raw/")
-        return inside if given else self._path / "raw" / name
+        file = inside if given else self._path / "raw" / name
+        if file.exists():
+            try:
+                need_regular(file)
+            except OSError as error:
+                raise UnreadableInput(file, error.strerror or str(error)) from None
+            if not file.resolve().is_relative_to(self._path.resolve()):
+                rule = f"{name} leads out of the run"
+                raise UnreadableInput(self._path / "run.json", rule, "copy the file into raw/")
+        return file
 
     def _note_cut(self, file: Path, offset: int | None) -> None:
         if offset is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from ipaddress import ip_address
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -22,6 +22,7 @@ from pydantic import (
     model_validator,
 )
 
+from ddu.console.input_file import read_json
 from ddu.errors import FutureSchema, NotARun, UnreadableInput
 
 SCHEMA_VERSION = 1
@@ -40,6 +41,25 @@ class _Part(BaseModel):
 Address = Annotated[str, AfterValidator(lambda text: str(ip_address(text)))]
 
 
+def _file_of_run(name: str) -> str:
+    """Return the name of a file inside of the run's directory, whoever wrote run.json."""
+    parts = PurePosixPath(name).parts
+    if not parts or parts[0] == "/" or ".." in parts or not name.isprintable():
+        raise ValueError(f"{name!r} is not a file in the run's directory")
+    return name
+
+
+def _part_of_a_name(written: str) -> str:
+    """Return what files are named by."""
+    if "/" in written or not written.isprintable():
+        raise ValueError(f"{written!r} has a slash or a control character")
+    return written
+
+
+FileOfRun = Annotated[str, AfterValidator(_file_of_run)]
+"""The name of a file, relative to the run's directory."""
+
+
 class Endpoint(_Part):
     """One end of a flow; `port` is null when the operating system chose it and nobody looked."""
 
@@ -51,7 +71,7 @@ class Endpoint(_Part):
 class Flow(_Part):
     """A data flow that the experiment asked for."""
 
-    id: str
+    id: Annotated[str, AfterValidator(_part_of_a_name)]
     cc: str
     cc_read_back: str | None = None
     direction: Direction
@@ -75,14 +95,14 @@ class Flow(_Part):
 class Capture(_Part):
     host: str
     role: Literal["sender", "receiver"]
-    file: str
+    file: FileOfRun
     snaplen_bytes: int | None = None
     packets_dropped_count: int | None = None
 
 
 class SocketSamples(_Part):
     host: str
-    file: str
+    file: FileOfRun
     interval_ms: float = 20.0
     source: str = "netlink"
     """`netlink`, the capture of the socket sampler, or the source of a log format, as `ss`."""
@@ -92,13 +112,13 @@ class Source(_Part):
     """A file of samples; `source` is `nr-link`, or that of a log format: `oai`, `xapp`,
     `hercules`, `phone`, `drive-test` …"""
 
-    file: str
+    file: FileOfRun
     source: str = "nr-link"
 
 
 class CcTrace(_Part):
     cc: str
-    file: str
+    file: FileOfRun
 
 
 class Time(_Part):
@@ -141,7 +161,7 @@ class Failure(_Part):
 class Dropped(_Part):
     """A file that a campaign has not kept."""
 
-    file: str
+    file: FileOfRun
     bytes: int
     sha256: str
 
@@ -164,7 +184,7 @@ class Cost(_Part):
 
 class Manifest(_Part):
     schema_version: Annotated[int, Field(ge=1)]
-    run: str
+    run: Annotated[str, AfterValidator(_part_of_a_name)]
     status: Literal["running", "finished", "failed", "interrupted"]
     failure: Failure | None = None
     experiment: Experiment
@@ -174,7 +194,7 @@ class Manifest(_Part):
     sockets: list[SocketSamples] = []
     mac: Source | None = None
     link: Source | None = None
-    link_summary: str | None = None
+    link_summary: FileOfRun | None = None
     cc_traces: list[CcTrace] = []
     cc_implementation: dict[str, Any] = {}
     time: Time = Time()
@@ -255,7 +275,7 @@ def _validated(file: Path, content: dict[str, Any]) -> Manifest:
 
 def _json(file: Path) -> dict[str, Any]:
     try:
-        content = json.loads(file.read_bytes())
+        content = read_json(file)
     except (FileNotFoundError, NotADirectoryError):
         raise NotARun(
             file.parent, "not a run directory (it has no run.json)", "make one with `ccu run`"
@@ -264,7 +284,7 @@ def _json(file: Path) -> dict[str, Any]:
         raise UnreadableInput(file, "not readable by this user", "ask its owner, or sudo") from None
     except OSError as error:
         raise UnreadableInput(file, error.strerror or str(error), _FORM) from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise UnreadableInput(file, f"not valid JSON ({error})", _FORM) from None
     if not isinstance(content, dict):
         raise UnreadableInput(file, "not a JSON object", _FORM)

@@ -7,12 +7,12 @@ mod queue;
 mod radio;
 mod ues;
 
-use std::fs;
 use std::path::Path;
 
 use super::raw::Raw;
 use super::{Output, PerDirection, RadioConfig, ResolvedConfig};
 use crate::Nanos;
+use crate::input_file;
 use crate::problem::{Problem, Violation};
 use crate::range::{nanos, within};
 use crate::yaml;
@@ -29,7 +29,7 @@ impl ResolvedConfig {
     /// # Errors
     /// The file breaks a rule.
     pub fn load(path: &Path) -> Result<Self, Problem> {
-        let text = fs::read_to_string(path).map_err(|error| {
+        let text = input_file::read_text(path).map_err(|error| {
             Violation::unreadable(&error, "Name a file of schema nr-link/1").in_file(path, None)
         })?;
         Self::parse(&text, path)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Reading of scenario files, and the rules that concern several keys.
 
-use std::fs::File;
-use std::io::Read;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::data::Data;
@@ -10,11 +9,10 @@ use super::series::ends_late;
 use super::{
     AtEnd, Capacity, Decibel, Fading, Level, Mobility, Noise, Radio, Route, Scenario, Series,
 };
+use crate::input_file;
 use crate::problem::{Problem, Violation, violation};
 use crate::yaml;
 
-/// A larger file is not read: long series should be in CSV files beside the scenario.
-const LARGEST_BYTES: u64 = 16 << 20;
 /// Shorter than any step of a model; the capacity repeats after it.
 const SHORTEST_S: f64 = 1e-3;
 /// Six hours, for which the channel's tables take 9 MB per UE.
@@ -28,18 +26,14 @@ impl Scenario {
     pub fn load(path: &Path) -> Result<Self, Problem> {
         let refuse = |violation: Violation| violation.in_file(path, None);
         let unreadable = |error, fix| refuse(Violation::unreadable(&error, fix));
-        let file =
-            File::open(path).map_err(|error| unreadable(error, "Choose a scenario that exists"))?;
-        let mut text = String::new();
-        file.take(LARGEST_BYTES + 1)
-            .read_to_string(&mut text)
-            .map_err(|error| unreadable(error, "Save the file as UTF-8 text"))?;
-        if text.len() as u64 > LARGEST_BYTES {
-            return Err(refuse(violation!(
-                "has more than {LARGEST_BYTES} bytes",
-                "Move long series into CSV files"
-            )));
-        }
+        let text = input_file::read_text(path).map_err(|error| {
+            let fix = match error.kind() {
+                ErrorKind::InvalidData => "Save the file as UTF-8 text",
+                ErrorKind::Other => "Move long series into CSV files, and name a regular file",
+                _ => "Choose a scenario that exists",
+            };
+            unreadable(error, fix)
+        })?;
         let mut scenario = Self::parse(&text, path)?;
         scenario.load_files()?;
         Ok(scenario)

@@ -2,10 +2,10 @@
 //! CSV files beside a scenario: a line of column names, then rows of numbers sorted by the column
 //! `t_s`.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::Path;
 
+use crate::input_file;
 use crate::problem::{Problem, Violation, violation};
 
 /// A larger file is not read.
@@ -36,24 +36,14 @@ impl Table {
         choose: impl FnOnce(&[&str]) -> Result<Vec<usize>, Violation>,
     ) -> Result<Self, Problem> {
         let refuse = |violation: Violation| violation.in_file(file, None);
-        let opened = File::open(file).and_then(|opened| Ok((opened.metadata()?, opened)));
-        let (metadata, opened) = opened.map_err(|error| {
-            refuse(Violation::unreadable(
-                &error,
-                "Put the file beside the scenario",
-            ))
+        let opened = input_file::open(file, LARGEST_BYTES).map_err(|error| {
+            let fix = match error.kind() {
+                ErrorKind::Other => "Keep fewer rows, or split the file",
+                _ => "Put the file beside the scenario",
+            };
+            refuse(Violation::unreadable(&error, fix))
         })?;
-        if !metadata.is_file() || metadata.len() > LARGEST_BYTES {
-            return Err(refuse(violation!(
-                "is not a file of at most {LARGEST_BYTES} bytes",
-                "Keep fewer rows, or split the file"
-            )));
-        }
-        Self::read(
-            BufReader::with_capacity(1 << 16, opened.take(LARGEST_BYTES)),
-            file,
-            choose,
-        )
+        Self::read(BufReader::with_capacity(1 << 16, opened), file, choose)
     }
 
     /// Reads the content of a file; `file` is its name for errors.

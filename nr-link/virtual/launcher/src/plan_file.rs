@@ -220,7 +220,7 @@ impl PlanFile {
     /// # Errors
     /// It cannot be read, or breaks a rule.
     pub fn read(path: &Path) -> Result<Self, Problem> {
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = nr_link_model::input_file::read_text(path).map_err(|error| {
             let rule = format!("cannot be read ({error})");
             Violation::new(rule, "Name a file of schema nr-link-virtual/1").in_file(path, None)
         })?;

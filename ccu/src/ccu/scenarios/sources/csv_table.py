@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pc
 
+from ddu.console.input_file import opened as opened_file
 from ddu.console.problems import RefusedError, refusal
 
 LARGEST_BYTES = 1 << 30
@@ -40,16 +42,16 @@ def readable(file: Path) -> Path:
 
 def _head(file: Path) -> bytes:
     try:
-        about = file.stat()
-        with file.open("rb") as stream:
+        with opened_file(file) as stream:
+            size = os.fstat(stream.fileno()).st_size
             head = stream.read(4096)
     except OSError as error:
         raise refusal(
             f"cannot be read ({error.strerror})", "give the path of a readable file", file=file
         ) from None
-    if about.st_size > LARGEST_BYTES:
+    if size > LARGEST_BYTES:
         raise refusal(
-            f"has {about.st_size} bytes, more than {LARGEST_BYTES}",
+            f"has {size} bytes, more than {LARGEST_BYTES}",
             "cut out the part that is to be played",
             file=file,
         )

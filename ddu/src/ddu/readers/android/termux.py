@@ -7,8 +7,7 @@ BatteryStatusAPI.java. A value that the phone does not know is left out there, o
 
 from __future__ import annotations
 
-import json
-
+from ddu.console.input_file import parsed_json
 from ddu.readers.android.cells import LTE, NONE, NSA, SA, cell_values
 from ddu.readers.android.registry import serving
 from ddu.readers.android.signal import lte_levels, nr_levels
@@ -27,7 +26,7 @@ def cells_of(text: str) -> Values:
     unknown.
     """
     try:
-        content = json.loads(text)
+        content = parsed_json(text)
     except ValueError:
         return {}
     if not isinstance(content, list):
@@ -74,7 +73,7 @@ def _technology(cells: list[dict[str, object]]) -> int | None:
 def battery_of(text: str) -> Values:
     """Return charge and temperature of `termux-battery-status`."""
     try:
-        content = json.loads(text)
+        content = parsed_json(text)
     except ValueError:
         return {}
     values: Values = {}

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run directories that somebody prepared to have ddu read what is not the run's."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ddu.analyze import analysis_of
+from ddu.console.problems import RefusedError
+from ddu.run.manifest import read_manifest
+from testsupport.synthetic_run import SyntheticRun
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    made = SyntheticRun()
+    made.write(tmp_path / "run")
+    return tmp_path / "run"
+
+
+def changed(run: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    file = run / "run.json"
+    content = json.loads(file.read_text())
+    change(content)
+    file.write_text(json.dumps(content))
+
+
+OUTSIDE = ["/etc/passwd", "../other/raw/sender.pcap", "raw/../../x", "raw/a\nb", ""]
+KEYS: dict[str, Callable[[dict[str, Any], str], object]] = {
+    "captures.0.file": lambda content, name: content["captures"][0].update(file=name),
+    "sockets.0.file": lambda content, name: content.update(sockets=[{"host": "ue", "file": name}]),
+    "mac.file": lambda content, name: content.update(mac={"file": name}),
+    "link.file": lambda content, name: content.update(link={"file": name}),
+    "link_summary": lambda content, name: content.update(link_summary=name),
+    "cc_traces.0.file": lambda content, name: content.update(cc_traces=[{"cc": "x", "file": name}]),
+}
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+@pytest.mark.parametrize("key", KEYS)
+def test_a_file_outside_of_the_run_is_refused(run: Path, key: str, name: str) -> None:
+    if key == "captures.0.file":
+        changed(run, lambda content: content.setdefault("captures", [{"host": "ue"}]))
+    changed(run, lambda content: KEYS[key](content, name))
+    with pytest.raises(RefusedError, match=f"run.json: {key}: .* is not a file in the run's"):
+        read_manifest(run)
+
+
+@pytest.mark.parametrize("flow", ["../../x", "f0\n"])
+def test_a_flow_that_names_files_elsewhere_is_refused(run: Path, flow: str) -> None:
+    changed(run, lambda content: content["flows"][0].update(id=flow))
+    with pytest.raises(RefusedError, match=r"flows.0.id: .* a slash or a control character"):
+        read_manifest(run)
+
+
+def test_a_link_out_of_the_run_is_refused(run: Path, tmp_path: Path) -> None:
+    capture = run / "raw/sender.pcap"
+    capture.rename(tmp_path / "elsewhere")
+    capture.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(RefusedError, match=r"raw/sender\.pcap leads out of the run"):
+        analysis_of(run)
+
+
+def test_a_named_pipe_is_refused(run: Path) -> None:
+    capture = run / "raw/sender.pcap"
+    capture.unlink()
+    os.mkfifo(capture)
+    with pytest.raises(RefusedError, match="is a named pipe"):
+        analysis_of(run)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ('{"a":' * 100_000, "nested too deep"),
+        ("[" * 100_000, "nested too deep"),
+        ('{"schema_version": ' + "9" * 200_000 + "}", "not valid JSON"),
+        ('{"schema_version": NaN}', "schema_version"),
+    ],
+)
+def test_json_that_parsers_cannot_read_is_refused(run: Path, text: str, rule: str) -> None:
+    """These were tracebacks."""
+    (run / "run.json").write_text(text)
+    with pytest.raises(RefusedError, match=rule):
+        read_manifest(run)
