@@ -33,11 +33,6 @@ _NETWORKS = {
     "traffic_net": IPv4Interface("192.168.72.129/26"),
 }
 _MTU_BYTES = 9000  # fits a full packet with its GTP-U header
-# Docker's default set, which OpenAirInterface's images expect (moby oci/caps/defaults.go).
-_CAPABILITIES = (
-    *("CHOWN", "DAC_OVERRIDE", "FSETID", "FOWNER", "MKNOD", "NET_RAW", "SETGID", "SETUID"),
-    *("SETFCAP", "SETPCAP", "NET_BIND_SERVICE", "SYS_CHROOT", "KILL", "AUDIT_WRITE"),
-)
 _STARTER, _OUTPUT = "/.ccu-start", "/.ccu-printed"
 _STOP_S = 5
 
@@ -226,8 +221,7 @@ def _environment(service: Service, image: oci_images.OciImage) -> list[str]:
 
 
 def _capabilities(service: Service) -> list[str]:
-    kept = (*_CAPABILITIES, *service.capabilities)
-    names = " ".join(name.lower() for name in dict.fromkeys(kept))
+    names = " ".join(name.lower() for name in service.capabilities) or "none"
     # An empty drop clears that of common.conf: LXC refuses both lists together.
     return ["lxc.cap.drop =", f"lxc.cap.keep = {names}"]
 

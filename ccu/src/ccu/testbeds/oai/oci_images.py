@@ -40,11 +40,14 @@ class OciImage:
 
 def source_of(image: str) -> str:
     """Return a local layout $OAI_OCI/<name>:<tag> if that variable is set, else the registry."""
-    layouts = os.environ.get(LAYOUTS_VARIABLE)
-    if layouts:
-        name, _, tag = image.rpartition("/")[2].partition(":")
+    tagged, _, digest = image.partition("@")
+    folder, slash, last = tagged.rpartition("/")
+    name, _, tag = last.partition(":")
+    if layouts := os.environ.get(LAYOUTS_VARIABLE):
         return f"oci:{layouts}/{name}:{tag}"
-    return f"docker://{image if '.' in image.split('/')[0] else 'docker.io/' + _full(image)}"
+    # skopeo takes a tag or a digest, not both.
+    exact = f"{folder}{slash}{name}@{digest}" if digest else image
+    return f"docker://{exact if '.' in exact.split('/')[0] else 'docker.io/' + _full(exact)}"
 
 
 def _full(image: str) -> str:
